@@ -1,0 +1,140 @@
+/**
+ * Configuration: every knob once. Read from a JSON file (`--config`), then RINGBOOK_* environment, then flags; later wins. An
+ * unknown key anywhere refuses to start. Knobs never influence what the engine decides: that is the genesis, in the journal.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+
+interface Knob<T> {
+  /** Camel-case name; the flag is its kebab-case, the variable RINGBOOK_ plus its upper snake case. */
+  readonly fallback: T
+  readonly unit: string
+  readonly meaning: string
+  readonly parse: (text: string) => T
+}
+
+class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+const text = (fallback: string, unit: string, meaning: string): Knob<string> => ({ fallback, unit, meaning, parse: (t) => t })
+
+function number(fallback: number, low: number, high: number, unit: string, meaning: string): Knob<number> {
+  const parse = (t: string): number => {
+    const value = Number(t)
+    if (t.trim() === '' || !Number.isInteger(value) || value < low || value > high) throw new ConfigError(`must be a whole number from ${low} to ${high}`)
+    return value
+  }
+  return { fallback, unit, meaning, parse }
+}
+
+function powerOfTwo(fallback: number, low: number, high: number, unit: string, meaning: string): Knob<number> {
+  const knob = number(fallback, low, high, unit, meaning)
+  return {
+    ...knob,
+    parse: (t) => {
+      const value = knob.parse(t)
+      if ((value & (value - 1)) !== 0) throw new ConfigError('must be a power of two')
+      return value
+    },
+  }
+}
+
+const root = join(import.meta.dirname, '..')
+
+export const KNOBS = {
+  config: text('', 'path', 'JSON file with any of these keys (camelCase)'),
+  dataDir: text(join(root, 'data', 'var'), 'path', 'Journal, snapshots and lock of this exchange'),
+  genesis: text(join(root, 'data', 'genesis', 'genesis.json'), 'path', 'Genesis of a fresh data directory; an existing one keeps its own'),
+  host: text('127.0.0.1', 'address', 'Address the REST and WebSocket port listens on; 0.0.0.0 for all'),
+  port: number(8080, 0, 65535, 'port', 'REST and WebSocket; 0 picks a free one'),
+  grpcPort: number(9090, 0, 65535, 'port', 'Kept for gRPC, which this version does not serve yet'),
+  operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
+  gateways: number(Math.max(1, availableParallelism() - 1), 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1'),
+  spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle thread looks before it parks; more lowers latency and burns a core'),
+  commandRing: powerOfTwo(8192, 64, 1 << 20, 'records', 'Command ring of each gateway; full answers 503'),
+  replyRing: powerOfTwo(16384, 4096, 1 << 20, 'records', 'Reply ring of each gateway; bounds its requests in flight'),
+  eventRing: powerOfTwo(65536, 1024, 1 << 22, 'records', 'Broadcast ring of events; a reader further behind resynchronises'),
+  batchMax: number(2048, 1, 4096, 'records', 'Most records in one journal batch'),
+  journalGb: number(64, 1, 4096, 'GiB', 'Address space of the journal; the file grows as it is used'),
+  diskReserveMb: number(256, 0, 1_000_000, 'MiB', 'Below this much free disk new orders are refused; cancels go on'),
+  snapshotEvery: number(1_000_000, 1, 1_000_000_000, 'commands', 'Commands between snapshots'),
+  snapshotsKept: number(3, 1, 100, 'files', 'Newest snapshots kept'),
+  walletThreads: number(1, 1, 16, 'threads', 'Threads that recover wallet signatures at sign-in'),
+  walletQueue: number(256, 1, 100_000, 'requests', 'Wallet signatures waiting; more answers 503'),
+  signInPerAddress: number(10, 1, 1_000_000, 'per second', 'Challenges and verifies per wallet address'),
+  signInPerIp: number(50, 1, 1_000_000, 'per second', 'Challenges and verifies per client address'),
+  challengeLimit: number(100_000, 1, 10_000_000, 'nonces', 'Challenges waiting for their verify; more answers 503'),
+  publicHost: text('localhost', 'name', 'Host named in the text a wallet signs'),
+  logLevel: text('info', 'level', 'fatal, error, warn, info, debug or trace'),
+} as const
+
+type Knobs = typeof KNOBS
+export type Config = { readonly [K in keyof Knobs]: Knobs[K]['fallback'] extends number ? number : string }
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
+const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-', '_').toUpperCase()}`
+
+/** What `--help` prints: every knob with its flag, variable, default and meaning. */
+export function configHelp(): string {
+  const rows = Object.entries(KNOBS).map(([name, knob]) => {
+    const fallback = typeof knob.fallback === 'string' && knob.fallback.startsWith(root) ? knob.fallback.slice(root.length + 1) : knob.fallback
+    return `  --${kebab(name)} <${knob.unit}>\n      ${knob.meaning}.\n      Default ${fallback === '' ? 'none' : fallback}; environment ${variable(name)}.`
+  })
+  return `Ringbook: an exchange in one box.\n\nUsage: npm start -- [flags]\n\n${rows.join('\n')}\n\n  --help\n      This text.\n`
+}
+
+/** The configuration of these arguments and environment; throws ConfigError naming the key at fault. `null`: help was asked for. */
+export function readConfig(argv: readonly string[], environment: Readonly<Record<string, string | undefined>>): Config | null {
+  const options = Object.fromEntries(Object.keys(KNOBS).map((name) => [kebab(name), { type: 'string' as const }]))
+  let flags: Record<string, unknown>
+  try {
+    flags = parseArgs({ args: [...argv], options: { ...options, help: { type: 'boolean' } }, strict: true }).values
+  } catch (error) {
+    throw new ConfigError(`${(error as Error).message.split('. ')[0]}. Try --help`)
+  }
+  if (flags['help'] === true) return null
+  const names = new Set(Object.keys(KNOBS).map(variable))
+  for (const key of Object.keys(environment)) {
+    if (key.startsWith('RINGBOOK_') && !names.has(key)) throw new ConfigError(`unknown environment variable ${key}. Try --help`)
+  }
+  const path = (flags['config'] as string | undefined) ?? environment[variable('config')] ?? ''
+  const file = path === '' ? {} : readFile(path)
+  const config: Record<string, string | number> = {}
+  for (const [name, knob] of Object.entries(KNOBS)) {
+    const given = flags[kebab(name)] ?? environment[variable(name)] ?? file[name]
+    try {
+      config[name] = given === undefined ? knob.fallback : knob.parse(String(given))
+    } catch (error) {
+      throw new ConfigError(`--${kebab(name)}: ${(error as Error).message}`)
+    }
+  }
+  return checkRelations(config as unknown as Config)
+}
+
+function readFile(path: string): Record<string, unknown> {
+  if (!existsSync(path)) throw new ConfigError(`--config: no such file: ${path}`)
+  let json: Record<string, unknown>
+  try {
+    json = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+  } catch (error) {
+    throw new ConfigError(`--config: ${(error as Error).message}`)
+  }
+  for (const key of Object.keys(json)) if (!(key in KNOBS) || key === 'config') throw new ConfigError(`--config: unknown key ${key} in ${path}`)
+  return json
+}
+
+/** Limits that only make sense together. */
+function checkRelations(config: Config): Config {
+  if (config.batchMax > config.commandRing * config.gateways) throw new ConfigError('--batch-max exceeds what the command rings hold')
+  if (config.replyRing < 4 * 1024) throw new ConfigError('--reply-ring must hold a mass cancel')
+  if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')
+  return config
+}
+
+/** The configuration as logged at start. */
+export const describeConfig = (config: Config): Record<string, string | number> => ({ ...config })
+
+export { ConfigError }

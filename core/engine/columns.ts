@@ -1,0 +1,190 @@
+/**
+ * The state of the engine as columns: typed arrays on SharedArrayBuffers with one writer, the matcher thread.
+ *
+ * One table declares every column; allocation, sharing with gateway threads, snapshot and digest derive from it. Nothing the
+ * engine knows lives outside it, so a snapshot is these arrays and replay is a function of them.
+ *
+ * `stored` columns are in snapshots and digests, up to the rows ever used (`rows`). `derived` columns are indexes that are
+ * rebuilt from stored ones on load (state.ts); two states with equal stored columns behave alike.
+ *
+ *   orders   64 B a row: what matching touches            one cache line
+ *   details  64 B a row: what fills, reads and ends touch  one cache line
+ *   levels   32 B each, 32 to a page; a page is taken from the pool when its first level gets an order and given back with
+ *            its last, so pages in use <= live orders and the pool cannot run out before the order pool does
+ */
+import type { Genesis } from './genesis.ts'
+
+/** Row strides in 32-bit words. Eight-byte fields sit on even words. */
+export const ORDER_WORDS = 16
+export const ORDER = {
+  NEXT: 0, PREV: 1, PRICE: 2, REMAINING: 3, ACCOUNT: 4, FLAGS: 5, PAIR: 6, LOTS: 7,
+  /** f64: sequence of the command that placed it; 0 marks a free slot. */
+  SEQUENCE: 8,
+  /** i64: atoms locked. */
+  HOLD: 10,
+  ACCOUNT_NEXT: 12, ACCOUNT_PREV: 13,
+  /** Maker rate in ppm in force when it was placed. */
+  MAKER_PPM: 14,
+  LEVEL: 15,
+} as const
+
+export const DETAIL_WORDS = 16
+export const DETAIL = {
+  /** i64: quote atoms over all fills. */
+  FILLED_QUOTE: 0,
+  /** i64: sum of quote atoms × ppm over all fills; the fee is its ceiling / 10^6. */
+  FEE_NUMERATOR: 2,
+  /** i64: fee charged so far, quote atoms. */
+  FEE: 4,
+  /** f64, Unix ms. */
+  CREATED_AT: 6, UPDATED_AT: 8, EXPIRES_AT: 10,
+  /** First and last price and number of the fills it made as taker, on arrival. */
+  BEST_PRICE: 12, WORST_PRICE: 13, TRADES: 14,
+} as const
+
+export const LABEL_WORDS = 10
+
+export const ACCOUNT_WORDS = 16
+export const ACCOUNT = {
+  APPLICATION: 0, OPEN_ORDERS: 1,
+  /** Newest resting order, or -1; the list runs to the oldest. */
+  ORDERS_HEAD: 2,
+  /** Grows with every change of the account's balances or orders: readers compare it before and after a copy. */
+  VERSION: 3,
+  /** 20 bytes. */
+  ADDRESS: 4,
+  FLAGS: 9,
+  /** f64 each. */
+  CREATED_AT: 10, CREATED_SEQUENCE: 12,
+} as const
+
+/** i64 words per balance row; row = account × assets + asset. */
+export const BALANCE_WORDS = 4
+export const BALANCE = { AVAILABLE: 0, LOCKED: 1, VERSION: 2 } as const
+
+export const SESSION_WORDS = 16
+export const SESSION = {
+  ACCOUNT: 0,
+  /** Low 32 bits of the opening sequence; a command must name it. 0: never used. */
+  GENERATION: 1,
+  /** f64, Unix ms; 0 when revoked. */
+  EXPIRES_AT: 2,
+  PUBLIC_KEY: 4,
+  APPLICATION: 12,
+  /** f64. */
+  CREATED_AT: 14,
+} as const
+
+/** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, asset) of the last 15 by request number modulo 15. */
+export const FAUCET_WORDS = 32
+
+/** Words per idempotency receipt: 4 key, 4 payload, 2 time (f64), 1 account, 1 spare, then a RESULT record. */
+export const RECEIPT_WORDS = 48
+export const RECEIPT = { KEY: 0, PAYLOAD: 4, TIME: 8, ACCOUNT: 10, RESULT: 12 } as const
+
+/** Levels: 8 words each. */
+export const LEVEL_WORDS = 8
+export const LEVEL = { HEAD: 0, TAIL: 1, COUNT: 2, /** f64 */ LOTS: 4 } as const
+export const PAGE_LEVELS = 32
+/** Page header: which page of ticks of which pair it is and which of its levels hold bids and asks; none: the page is free. */
+export const PAGE_WORDS = 4
+export const PAGE = { PAIR: 0, TICKS: 1, BIDS: 2, ASKS: 3 } as const
+
+export const PAIR_WORDS = 16
+export const PAIR = {
+  /** Best ticks; 0 none for bids, NO_ASK none for asks. */
+  BEST_BID: 0, BEST_ASK: 1,
+  /** Grows with every change of the book. */
+  VERSION: 2,
+  ACTIVE: 3, LAST_PRICE: 4, BID_ORDERS: 5, ASK_ORDERS: 6,
+  /** f64: sequence of the last command that changed the book. */
+  SEQUENCE: 8,
+} as const
+export const NO_ASK = 0x7fffffff
+
+/** i64 words per asset: atoms issued by the faucet, fee income of the house (may be negative: rebates are its cost). */
+export const TOTAL_WORDS = 4
+export const TOTAL = { ISSUED: 0, FEES: 1 } as const
+
+/** Scalars, i32. */
+export const SCALAR = {
+  ORDERS_USED: 0, ORDERS_FREE: 1, ORDERS_LIVE: 2,
+  PAGES_USED: 3, PAGES_FREE: 4,
+  ACCOUNTS: 5,
+  SESSIONS_USED: 6, SESSIONS_CURSOR: 7,
+  RECEIPTS_HEAD: 8, RECEIPTS_COUNT: 9, RECEIPTS_USED: 10,
+  MAINTENANCE: 11,
+} as const
+/** Scalars, f64. */
+export const CLOCK = { /** Sequence of the command being applied. */ SEQUENCE: 0, /** Its time, Unix ms. */ TIME: 1, /** Fills ever. */ FILLS: 2 } as const
+
+export interface Column {
+  readonly name: ColumnName
+  readonly type: 'i32' | 'f64' | 'i64'
+  /** Words of the type per row. */
+  readonly stride: number
+  readonly rows: number
+  readonly derived: boolean
+  /** Scalar that counts the rows ever used; -1: all rows. */
+  readonly used: number
+}
+
+export type ColumnName =
+  | 'orders' | 'details' | 'labels' | 'accounts' | 'balances' | 'sessions' | 'faucet' | 'receipts' | 'levels' | 'pages'
+  | 'pairs' | 'totals' | 'scalars' | 'clock' | 'directory' | 'bitmaps' | 'labelIndex' | 'accountIndex' | 'sessionIndex' | 'receiptIndex'
+
+/** Smallest power of two that is at least `n`. */
+export function powerOfTwo(n: number): number {
+  let p = 1
+  while (p < n) p *= 2
+  return p
+}
+
+/** Words of one side's bitmap: one bit per page of ticks, then summaries of 32, down to at most 32 words. */
+export function bitmapWords(priceTicks: number): { levels: number[]; total: number } {
+  const levels: number[] = []
+  let bits = priceTicks / PAGE_LEVELS
+  do {
+    const words = Math.max(1, bits / 32)
+    levels.push(words)
+    bits = words
+  } while (bits > 1)
+  return { levels, total: levels.reduce((sum, words) => sum + words, 0) }
+}
+
+/** The columns of a genesis, in the order of snapshots and digests. */
+export function columnsOf(genesis: Genesis): Column[] {
+  const { limits, assets, pairs } = genesis
+  const column = (name: ColumnName, type: Column['type'], stride: number, rows: number, used: number = -1): Column =>
+    ({ name, type, stride, rows, used, derived: false })
+  const index = (name: ColumnName, rows: number): Column => ({ name, type: 'i32', stride: 1, rows, used: -1, derived: true })
+  return [
+    column('scalars', 'i32', 1, 32),
+    column('clock', 'f64', 1, 16),
+    column('totals', 'i64', TOTAL_WORDS, assets.length),
+    column('pairs', 'i32', PAIR_WORDS, pairs.length),
+    column('accounts', 'i32', ACCOUNT_WORDS, limits.accounts, SCALAR.ACCOUNTS),
+    column('balances', 'i64', BALANCE_WORDS * assets.length, limits.accounts, SCALAR.ACCOUNTS),
+    column('faucet', 'f64', FAUCET_WORDS, limits.accounts, SCALAR.ACCOUNTS),
+    column('sessions', 'i32', SESSION_WORDS, limits.sessions, SCALAR.SESSIONS_USED),
+    column('orders', 'i32', ORDER_WORDS, limits.orders, SCALAR.ORDERS_USED),
+    column('details', 'i32', DETAIL_WORDS, limits.orders, SCALAR.ORDERS_USED),
+    column('labels', 'i32', LABEL_WORDS, limits.orders, SCALAR.ORDERS_USED),
+    column('pages', 'i32', PAGE_WORDS, limits.orders, SCALAR.PAGES_USED),
+    column('levels', 'i32', LEVEL_WORDS * PAGE_LEVELS, limits.orders, SCALAR.PAGES_USED),
+    column('receipts', 'i32', RECEIPT_WORDS, limits.receipts, SCALAR.RECEIPTS_USED),
+    index('directory', (pairs.length * limits.priceTicks) / PAGE_LEVELS),
+    index('bitmaps', pairs.length * 2 * bitmapWords(limits.priceTicks).total),
+    index('labelIndex', powerOfTwo(limits.orders * 2)),
+    index('accountIndex', powerOfTwo(limits.accounts * 2)),
+    index('sessionIndex', powerOfTwo(limits.sessions * 2)),
+    index('receiptIndex', powerOfTwo(limits.receipts * 2)),
+  ]
+}
+
+const BYTES = { i32: 4, f64: 8, i64: 8 } as const
+/** Bytes of a column; a view of any type fits, because every length is a multiple of 8. */
+export const columnBytes = (column: Column): number => Math.ceil((column.rows * column.stride * BYTES[column.type]) / 8) * 8
+
+/** The buffers of a state, by column: what threads share. */
+export type Buffers = Record<ColumnName, SharedArrayBuffer>

@@ -1,0 +1,230 @@
+/**
+ * The genesis: assets, pairs, applications and the limits of the engine, as integers.
+ *
+ * It is the first record of the journal, so that a journal replays without any file beside it; a data directory keeps the
+ * genesis it was made with. Everything here is exact: tick × lot must be a whole number of quote atoms.
+ *
+ * Atoms are the internal smallest unit of an asset: 10^-scale, where `scale` may be below the token's `decimals` so that
+ * 64 bits hold every balance. `raw` amounts on the wire are atoms × 10^(decimals - scale).
+ */
+import { parseDecimal, scaleOf } from '../lib/decimal.ts'
+
+/** Largest value of one order or fill in quote atoms: value × fee rate must fit 63 bits. */
+export const MAX_NOTIONAL = 4.5e14
+/** Largest fee rate, maker or taker, in ppm of the notional. */
+export const MAX_FEE_PPM = 20_000
+/** No asset may be issued beyond this, in atoms: half of what 63 bits hold. */
+export const MAX_ISSUED = 4_600_000_000_000_000_000n
+/** Most requests a faucet window may hold; the row of an account stores that many times. */
+export const FAUCET_LIMIT_MAX = 15
+
+export interface Limits {
+  /** Live orders of all pairs. */
+  orders: number
+  accounts: number
+  sessions: number
+  /** Idempotency receipts kept at once. */
+  receipts: number
+  openOrdersPerAccount: number
+  /** Highest price of any pair in ticks, a power of two, at most 2^30. */
+  priceTicks: number
+  sessionLifetimeMs: number
+  receiptLifetimeMs: number
+  /** Default lifetime of a resting order: 90 days. */
+  orderLifetimeMs: number
+}
+
+export interface Asset {
+  index: number
+  id: string
+  symbol: string
+  token: string
+  decimals: number
+  scale: number
+  faucetAtoms: bigint
+  iconUrl: string | null
+}
+
+export interface Pair {
+  index: number
+  id: string
+  symbol: string
+  base: number
+  quote: number
+  marketType: 'SPOT'
+  category: string | null
+  tickSize: string
+  lotSize: string
+  /** Price × 10^priceScale = ticks × tickUnits. */
+  priceScale: number
+  tickUnits: number
+  lotScale: number
+  lotUnits: number
+  /** Base atoms of one lot. */
+  lotAtoms: bigint
+  /** Quote atoms of one lot at one tick. */
+  tickLotAtoms: bigint
+  minLots: number
+  maxLots: number
+  minNotionalAtoms: bigint
+  makerPpm: number
+  takerPpm: number
+  makerFeeBps: string
+  takerFeeBps: string
+}
+
+export interface Application {
+  index: number
+  id: string
+  name: string
+  clientId: string
+  allowedOrigins: string[]
+}
+
+export interface Genesis {
+  name: string
+  chainId: number
+  limits: Limits
+  faucetDailyLimit: number
+  assets: Asset[]
+  pairs: Pair[]
+  applications: Application[]
+}
+
+export class GenesisError extends Error {
+  override name = 'GenesisError'
+}
+
+type Json = Record<string, unknown>
+
+function need<T>(value: T | null | undefined, what: string): T {
+  if (value === null || value === undefined) throw new GenesisError(`genesis: ${what}`)
+  return value
+}
+
+function wholeNumber(json: Json, key: string, low: number, high: number): number {
+  const value = json[key]
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < low || value > high) {
+    throw new GenesisError(`genesis: ${key} must be a whole number from ${low} to ${high}`)
+  }
+  return value
+}
+
+function text(json: Json, key: string): string {
+  const value = json[key]
+  if (typeof value !== 'string' || value === '') throw new GenesisError(`genesis: ${key} must be a non-empty string`)
+  return value
+}
+
+function limitsOf(json: Json): Limits {
+  const day = 86_400_000
+  const limits: Limits = {
+    orders: wholeNumber(json, 'orders', 16, 2 ** 24),
+    accounts: wholeNumber(json, 'accounts', 4, 2 ** 24),
+    sessions: wholeNumber(json, 'sessions', 4, 2 ** 24),
+    receipts: wholeNumber(json, 'receipts', 1, 2 ** 24),
+    openOrdersPerAccount: wholeNumber(json, 'openOrdersPerAccount', 1, 2 ** 24),
+    priceTicks: wholeNumber(json, 'priceTicks', 1024, 2 ** 30),
+    sessionLifetimeMs: wholeNumber(json, 'sessionLifetimeMs', 1000, 365 * day),
+    receiptLifetimeMs: wholeNumber(json, 'receiptLifetimeMs', 1000, 365 * day),
+    orderLifetimeMs: wholeNumber(json, 'orderLifetimeMs', 1000, 3650 * day),
+  }
+  if ((limits.priceTicks & (limits.priceTicks - 1)) !== 0) throw new GenesisError('genesis: priceTicks must be a power of two')
+  return limits
+}
+
+function assetOf(json: Json, index: number): Asset {
+  const decimals = wholeNumber(json, 'decimals', 0, 18)
+  const scale = wholeNumber(json, 'scale', 0, decimals)
+  const faucet = parseDecimal((json['faucetAmount'] as string | undefined) ?? '0', scale)
+  return {
+    index,
+    id: text(json, 'id'),
+    symbol: text(json, 'symbol'),
+    token: text(json, 'token'),
+    decimals,
+    scale,
+    faucetAtoms: need(faucet, 'faucetAmount has more digits than the scale'),
+    iconUrl: (json['iconUrl'] as string | null) ?? null,
+  }
+}
+
+function feePpm(json: Json, key: string): number {
+  const ppm = Number(need(parseDecimal(text(json, key), 2), `${key} must be a decimal with at most 2 digits`))
+  if (Math.abs(ppm) > MAX_FEE_PPM) throw new GenesisError(`genesis: ${key} is beyond ${MAX_FEE_PPM / 100} bps`)
+  return ppm
+}
+
+function pairOf(json: Json, index: number, assets: Asset[]): Pair {
+  const symbol = text(json, 'symbol')
+  const base = need(assets.find((a) => a.symbol === json['base']), `${symbol}: unknown base asset`)
+  const quote = need(assets.find((a) => a.symbol === json['quote']), `${symbol}: unknown quote asset`)
+  const [tickSize, lotSize] = [text(json, 'tickSize'), text(json, 'lotSize')]
+  const [priceScale, lotScale] = [scaleOf(tickSize), scaleOf(lotSize)]
+  const tickUnits = Number(parseDecimal(tickSize, priceScale))
+  const lotUnits = Number(parseDecimal(lotSize, lotScale))
+  const lotAtoms = need(parseDecimal(lotSize, base.scale), `${symbol}: a lot is no whole number of base atoms`)
+  const spare = quote.scale - priceScale - lotScale
+  const product = BigInt(tickUnits) * BigInt(lotUnits)
+  const divisor = 10n ** BigInt(Math.max(0, -spare))
+  if (product % divisor !== 0n) throw new GenesisError(`genesis: ${symbol}: tick × lot is no whole number of quote atoms`)
+  const tickLotAtoms = (product / divisor) * 10n ** BigInt(Math.max(0, spare))
+  const lots = (key: string): number => {
+    const units = Number(need(parseDecimal(text(json, key), lotScale), `${symbol}: ${key} is no multiple of the lot`))
+    if (units % lotUnits !== 0) throw new GenesisError(`genesis: ${symbol}: ${key} is no multiple of the lot`)
+    return units / lotUnits
+  }
+  const pair: Pair = {
+    index, symbol, tickSize, lotSize, priceScale, tickUnits, lotScale, lotUnits, lotAtoms, tickLotAtoms,
+    id: text(json, 'id'),
+    base: base.index,
+    quote: quote.index,
+    marketType: 'SPOT',
+    category: (json['category'] as string | undefined) ?? null,
+    minLots: lots('minOrderSize'),
+    maxLots: lots('maxOrderSize'),
+    minNotionalAtoms: need(parseDecimal(text(json, 'minNotional'), quote.scale), `${symbol}: minNotional`),
+    makerPpm: feePpm(json, 'makerFeeBps'),
+    takerPpm: feePpm(json, 'takerFeeBps'),
+    makerFeeBps: text(json, 'makerFeeBps'),
+    takerFeeBps: text(json, 'takerFeeBps'),
+  }
+  if (pair.minLots < 1 || pair.maxLots > 2 ** 31 - 1) throw new GenesisError(`genesis: ${symbol}: order sizes must be 1..2^31-1 lots`)
+  if (tickLotAtoms < 1n || tickLotAtoms > 2n ** 31n - 1n) throw new GenesisError(`genesis: ${symbol}: tick × lot must be 1..2^31-1 quote atoms`)
+  if (pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: taker fee must not be negative`)
+  if (pair.makerPpm + pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: the rebate exceeds the taker fee`)
+  return pair
+}
+
+/** Reads and checks a genesis document; throws {@link GenesisError} with the field at fault. */
+export function parseGenesis(source: string): Genesis {
+  const json = JSON.parse(source) as Json
+  const assets = (need(json['assets'], 'assets are missing') as Json[]).map(assetOf)
+  const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets))
+  const applications = (need(json['applications'], 'applications are missing') as Json[]).map((app, index): Application => ({
+    index,
+    id: text(app, 'id'),
+    name: text(app, 'name'),
+    clientId: text(app, 'clientId'),
+    allowedOrigins: (app['allowedOrigins'] as string[] | undefined) ?? [],
+  }))
+  if (assets.length === 0 || pairs.length === 0 || applications.length === 0) {
+    throw new GenesisError('genesis: at least one asset, one pair and one application')
+  }
+  for (const [what, ids] of Object.entries({
+    asset: assets.flatMap((a) => [a.id, a.symbol]),
+    pair: pairs.flatMap((p) => [p.id, p.symbol]),
+    application: applications.flatMap((a) => [a.id, a.clientId]),
+  })) {
+    if (new Set(ids).size !== ids.length) throw new GenesisError(`genesis: a ${what} is named twice`)
+  }
+  return {
+    name: text(json, 'name'),
+    chainId: wholeNumber(json, 'chainId', 1, 2 ** 31 - 1),
+    limits: limitsOf(need(json['limits'], 'limits are missing') as Json),
+    faucetDailyLimit: wholeNumber(need(json['faucet'], 'faucet is missing') as Json, 'dailyLimit', 0, FAUCET_LIMIT_MAX),
+    assets,
+    pairs,
+    applications,
+  }
+}

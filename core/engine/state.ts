@@ -1,0 +1,178 @@
+/**
+ * The state as typed-array views, created empty, attached to shared buffers, or rebuilt after a snapshot was loaded.
+ *
+ * Hot code reads the views from this one object. Genesis values that matching needs are repeated as typed arrays, so that no
+ * BigInt or object is touched per command.
+ */
+import { type Genesis } from './genesis.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, bitmapWords, columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS,
+  RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, type Buffers, type ColumnName,
+} from './columns.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
+import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
+import { LABEL_SHIFT } from '../layout/command.ts'
+import { setBit } from '../book/bitmaps.ts'
+
+export interface State {
+  readonly genesis: Genesis
+  readonly buffers: Buffers
+  readonly outbox: Outbox
+  readonly scalars: Int32Array
+  readonly clock: Float64Array
+  readonly totals: BigInt64Array
+  readonly pairs: Int32Array
+  readonly pairsF64: Float64Array
+  readonly accounts: Int32Array
+  readonly accountsF64: Float64Array
+  readonly balances: BigInt64Array
+  readonly faucet: Float64Array
+  readonly sessions: Int32Array
+  readonly sessionsF64: Float64Array
+  readonly orders: Int32Array
+  readonly ordersF64: Float64Array
+  readonly ordersI64: BigInt64Array
+  readonly details: Int32Array
+  readonly detailsF64: Float64Array
+  readonly detailsI64: BigInt64Array
+  readonly labels: Int32Array
+  readonly pages: Int32Array
+  readonly levels: Int32Array
+  readonly levelsF64: Float64Array
+  readonly receipts: Int32Array
+  readonly receiptsF64: Float64Array
+  readonly directory: Int32Array
+  readonly bitmaps: Int32Array
+  readonly labelIndex: Int32Array
+  readonly accountIndex: Int32Array
+  readonly sessionIndex: Int32Array
+  readonly receiptIndex: Int32Array
+  /** Word offsets of the summary levels inside one side's bitmap. */
+  readonly bitmapOffsets: Int32Array
+  readonly bitmapTotal: number
+  /** Pages of ticks per pair. */
+  readonly pagesPerPair: number
+  readonly assetCount: number
+  /** Genesis values by pair. */
+  readonly pairBase: Int32Array
+  readonly pairQuote: Int32Array
+  readonly lotAtoms: BigInt64Array
+  readonly tickLotAtoms: BigInt64Array
+  readonly tickLotAtomsF64: Float64Array
+  readonly makerPpm: Int32Array
+  readonly takerPpm: Int32Array
+  readonly minLots: Int32Array
+  readonly maxLots: Int32Array
+  readonly minNotional: Float64Array
+  /** BigInt scratch: intermediates live here, because a BigInt that crosses a call is allocated (performance.md 3.2). */
+  readonly registers: BigInt64Array
+}
+
+/** Allocates the shared buffers of a genesis. Memory is committed by the operating system as rows are used. */
+export function allocateBuffers(genesis: Genesis): Buffers {
+  const buffers = {} as Buffers
+  for (const column of columnsOf(genesis)) buffers[column.name] = new SharedArrayBuffer(columnBytes(column))
+  return buffers
+}
+
+/** Views over existing buffers, as another thread or the loader sees them. */
+export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096)): State {
+  const i32 = (name: ColumnName): Int32Array => new Int32Array(buffers[name])
+  const f64 = (name: ColumnName): Float64Array => new Float64Array(buffers[name])
+  const i64 = (name: ColumnName): BigInt64Array => new BigInt64Array(buffers[name])
+  const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
+  const offsets = new Int32Array(bitmapLevels.length)
+  for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
+  const { pairs } = genesis
+  return {
+    genesis, buffers, outbox,
+    scalars: i32('scalars'),
+    clock: f64('clock'),
+    totals: i64('totals'),
+    pairs: i32('pairs'),
+    pairsF64: f64('pairs'),
+    accounts: i32('accounts'),
+    accountsF64: f64('accounts'),
+    balances: i64('balances'),
+    faucet: f64('faucet'),
+    sessions: i32('sessions'),
+    sessionsF64: f64('sessions'),
+    orders: i32('orders'),
+    ordersF64: f64('orders'),
+    ordersI64: i64('orders'),
+    details: i32('details'),
+    detailsF64: f64('details'),
+    detailsI64: i64('details'),
+    labels: i32('labels'),
+    pages: i32('pages'),
+    levels: i32('levels'),
+    levelsF64: f64('levels'),
+    receipts: i32('receipts'),
+    receiptsF64: f64('receipts'),
+    directory: i32('directory'),
+    bitmaps: i32('bitmaps'),
+    labelIndex: i32('labelIndex'),
+    accountIndex: i32('accountIndex'),
+    sessionIndex: i32('sessionIndex'),
+    receiptIndex: i32('receiptIndex'),
+    bitmapOffsets: offsets,
+    bitmapTotal: total,
+    pagesPerPair: genesis.limits.priceTicks / PAGE_LEVELS,
+    assetCount: genesis.assets.length,
+    pairBase: Int32Array.from(pairs, (p) => p.base),
+    pairQuote: Int32Array.from(pairs, (p) => p.quote),
+    lotAtoms: BigInt64Array.from(pairs, (p) => p.lotAtoms),
+    tickLotAtoms: BigInt64Array.from(pairs, (p) => p.tickLotAtoms),
+    tickLotAtomsF64: Float64Array.from(pairs, (p) => Number(p.tickLotAtoms)),
+    makerPpm: Int32Array.from(pairs, (p) => p.makerPpm),
+    takerPpm: Int32Array.from(pairs, (p) => p.takerPpm),
+    minLots: Int32Array.from(pairs, (p) => p.minLots),
+    maxLots: Int32Array.from(pairs, (p) => p.maxLots),
+    minNotional: Float64Array.from(pairs, (p) => Number(p.minNotionalAtoms)),
+    registers: new BigInt64Array(16),
+  }
+}
+
+/** A new, empty state. */
+export function createState(genesis: Genesis, outbox?: Outbox): State {
+  const state = attachState(genesis, allocateBuffers(genesis), outbox)
+  state.scalars[SCALAR.ORDERS_FREE] = -1
+  state.scalars[SCALAR.PAGES_FREE] = -1
+  for (let pair = 0; pair < genesis.pairs.length; pair++) {
+    state.pairs[pair * PAIR_WORDS + PAIR.BEST_ASK] = NO_ASK
+    state.pairs[pair * PAIR_WORDS + PAIR.ACTIVE] = 1
+  }
+  return state
+}
+
+/** Rebuilds every derived column from the stored ones. The derived columns must be all zero. */
+export function rebuildDerived(state: State): void {
+  const { scalars } = state
+  for (let page = 0; page < scalars[SCALAR.PAGES_USED]!; page++) {
+    const row = page * PAGE_WORDS
+    if ((state.pages[row + PAGE.BIDS]! | state.pages[row + PAGE.ASKS]!) === 0) continue
+    const pair = state.pages[row + PAGE.PAIR]!
+    const ticks = state.pages[row + PAGE.TICKS]!
+    state.directory[pair * state.pagesPerPair + ticks] = page + 1
+    if (state.pages[row + PAGE.BIDS] !== 0) setBit(state, pair * 2, ticks)
+    if (state.pages[row + PAGE.ASKS] !== 0) setBit(state, pair * 2 + 1, ticks)
+  }
+  for (let slot = 0; slot < scalars[SCALAR.ORDERS_USED]!; slot++) {
+    const row = slot * ORDER_WORDS
+    const labelled = state.orders[row + ORDER.FLAGS]! >>> LABEL_SHIFT !== 0
+    if (state.ordersF64[(row + ORDER.SEQUENCE) >>> 1] !== 0 && labelled) insertLabel(state, slot)
+  }
+  for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) indexAccount(state, account)
+  for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
+    if (state.sessions[session * SESSION_WORDS + SESSION.GENERATION] !== 0) indexSession(state, session)
+  }
+  const capacity = state.genesis.limits.receipts
+  for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) indexReceipt(state, (scalars[SCALAR.RECEIPTS_HEAD]! + i) % capacity)
+}
+
+/** Word offsets of rows, for code that is read more often than it runs. */
+export const accountRow = (account: number): number => account * ACCOUNT_WORDS
+export const receiptRow = (receipt: number): number => receipt * RECEIPT_WORDS
+export const addressOf = (state: State, account: number): Uint8Array =>
+  new Uint8Array(state.buffers.accounts, (accountRow(account) + ACCOUNT.ADDRESS) * 4, 20).slice()
+export const receiptKey = (receipt: number): number => receiptRow(receipt) + RECEIPT.KEY

@@ -1,0 +1,169 @@
+/**
+ * Events: what the engine says happened, as fixed 128-byte records.
+ *
+ * Every command yields zero or more FILL / ORDER_ENDED / LABEL / CREDIT events and then exactly one RESULT, always last. The
+ * RESULT is also the answer: the sequencer copies it to the reply ring of the gateway that asked. Events carry full order
+ * records, so a reader needs no earlier event to understand one.
+ */
+import { defineLayout, type Layout } from './table.ts'
+
+export const EventType = { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5 } as const
+
+/** Order status as stored in records. The numbers are part of the journal and snapshot format. */
+export const Status = { SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8 } as const
+export const STATUS_NAMES = ['', 'SUBMITTED', 'PARTIALLY_FILLED', 'FILLED', 'CANCELLED', 'EXPIRED', 'REJECTED', 'SETTLED', 'SETTLED_ON_CHAIN'] as const
+
+/** Why an order ended before it was filled (`terminalReason`). */
+export const Reason = {
+  NONE: 0,
+  SELF_TRADE_PREVENTION: 1,
+  USER_CANCELLED: 2,
+  REPLACED: 3,
+  EXPIRED: 4,
+  SLIPPAGE_LIMIT: 5,
+  INSUFFICIENT_DEPTH: 6,
+  IOC_REMAINDER: 7,
+  REDUCE_ONLY: 8,
+  LIQUIDATION: 9,
+  DELEGATION_REVOKED: 10,
+  PAIR_HALTED: 11,
+} as const
+export const REASON_NAMES = [
+  '', 'SELF_TRADE_PREVENTION', 'USER_CANCELLED', 'REPLACED', 'EXPIRED', 'SLIPPAGE_LIMIT', 'INSUFFICIENT_DEPTH', 'IOC_REMAINDER',
+  'REDUCE_ONLY', 'LIQUIDATION', 'DELEGATION_REVOKED', 'PAIR_HALTED',
+] as const
+
+/**
+ * The outcome of one command. `kind` = EventType.RESULT | command type << 8 | gateway << 16 and `correlation` echo the
+ * command. `code` 0 is success, otherwise a number of the refusal register, with `detail` / `detail2` for its message.
+ */
+export const RESULT = defineLayout('result', {
+  kind: 'u32',
+  correlation: 'u32',
+  sequence: 'f64',
+  /** Sequenced time, Unix ms. */
+  time: 'f64',
+  code: 'i32',
+  account: 'i32',
+  pair: 'i32',
+  flags: 'u32',
+  /** Slot of the order in the pool; its identity is (orderSequence, slot). */
+  slot: 'i32',
+  price: 'i32',
+  lots: 'i32',
+  /** Lots neither filled nor cancelled ... or cancelled: quantity minus filled. */
+  remaining: 'i32',
+  /** Status | Reason << 8. */
+  outcome: 'i32',
+  trades: 'i32',
+  /** Quote atoms over all fills of this order. */
+  filledQuote: 'i64',
+  /** Fee in quote atoms over all fills of this order; negative is a rebate. */
+  fee: 'i64',
+  /** Atoms locked by the resting order (quote for BUY, base for SELL). */
+  hold: 'i64',
+  /** First and last execution price in ticks; 0 without fills. */
+  bestPrice: 'i32',
+  worstPrice: 'i32',
+  /** Orders: when it expires if it rests, Unix ms. Sessions: expiry, 0 when revoked. Faucet: nextAvailableAt, 0 none. */
+  expiresAt: 'f64',
+  /** Sequence of the order this result speaks of. For a retried idempotency key: of the original. */
+  orderSequence: 'f64',
+  /** Replace: sequence of the replaced order. Session: account creation sequence. */
+  originalSequence: 'f64',
+  /** Replace: slot of the replaced order. Session: slot of the session. Mass cancel: orders ended. */
+  detail: 'i32',
+  /** Session: its generation. Account: 1 if new. Slippage: bps asked for. Mass cancel: orders left. */
+  detail2: 'i32',
+})
+
+/** One fill: price is always the maker's. Both orders are described as they are after it. */
+export const FILL = defineLayout('fill', {
+  kind: 'u32',
+  pair: 'i32',
+  sequence: 'f64',
+  time: 'f64',
+  price: 'i32',
+  lots: 'i32',
+  quote: 'i64',
+  /** Number of the fill within its command, from 0; with the sequence it names the trade. */
+  index: 'i32',
+  makerAccount: 'i32',
+  makerSlot: 'i32',
+  makerRemaining: 'i32',
+  makerSequence: 'f64',
+  makerFee: 'i64',
+  takerFee: 'i64',
+  takerAccount: 'i32',
+  takerSlot: 'i32',
+  takerRemaining: 'i32',
+  makerLots: 'i32',
+  makerFlags: 'u32',
+  takerFlags: 'u32',
+  makerFilledQuote: 'i64',
+  makerTotalFee: 'i64',
+  makerCreatedAt: 'f64',
+})
+
+/** A resting order left the book without being filled: cancelled, replaced, expired or self-trade prevented. */
+export const ORDER_ENDED = defineLayout('order_ended', {
+  kind: 'u32',
+  pair: 'i32',
+  sequence: 'f64',
+  time: 'f64',
+  account: 'i32',
+  slot: 'i32',
+  orderSequence: 'f64',
+  flags: 'u32',
+  price: 'i32',
+  lots: 'i32',
+  remaining: 'i32',
+  outcome: 'i32',
+  /** Correlation of the command that ended it: mass cancels collect their answers by it. */
+  correlation: 'u32',
+  filledQuote: 'i64',
+  fee: 'i64',
+  /** Atoms released to available. */
+  released: 'i64',
+  createdAt: 'f64',
+  /** Self-trade prevention: sequence of the incoming order; replace: sequence of the new one. */
+  counterpartySequence: 'f64',
+})
+
+/** The client order id of an order, for readers that show it. Follows nothing, precedes the RESULT of the placement. */
+export const LABEL = defineLayout('label', {
+  kind: 'u32',
+  account: 'i32',
+  orderSequence: 'f64',
+  slot: 'i32',
+  length: 'i32',
+  label: 'bytes40',
+})
+
+/** Atoms credited to an account from outside trading. `source` 1: faucet. */
+export const CREDIT = defineLayout('credit', {
+  kind: 'u32',
+  account: 'i32',
+  sequence: 'f64',
+  time: 'f64',
+  asset: 'i32',
+  source: 'i32',
+  amount: 'i64',
+  available: 'i64',
+  locked: 'i64',
+  version: 'i64',
+})
+
+export const EVENT_LAYOUTS: Readonly<Record<number, Layout>> = {
+  [EventType.RESULT]: RESULT,
+  [EventType.FILL]: FILL,
+  [EventType.ORDER_ENDED]: ORDER_ENDED,
+  [EventType.LABEL]: LABEL,
+  [EventType.CREDIT]: CREDIT,
+}
+const NAMES = Object.fromEntries(Object.entries(EventType).map(([name, type]) => [type, name]))
+export const eventName = (type: number): string => NAMES[type] ?? `UNKNOWN_${type}`
+export const eventTypeOf = (kind: number): number => kind & 0xff
+/** Command type that a RESULT answers. */
+export const answeredTypeOf = (kind: number): number => (kind >>> 8) & 0xff
+export const outcomeOf = (status: number, reason: number): number => status | (reason << 8)

@@ -1,0 +1,107 @@
+/**
+ * Fixed record layouts, declared once as tables.
+ *
+ * A record is 128 bytes = 32 words of 32 bits. A table lists the fields of a record in order; encoder, decoder, journal
+ * printer and NDJSON export are all derived from it, so that no offset is ever written by hand.
+ *
+ *   word   0    1    2    3    4 ...                                   31
+ *        +----+----+----+----+----------------------------------------+
+ *        | header (4 words)  | body, meaning depends on the kind       |
+ *        +----+----+----+----+----------------------------------------+
+ *
+ * Eight-byte fields (`i64`, `f64`) start on an even word, because records are 128-byte aligned and typed-array views need it.
+ * All values are little endian, which is the byte order of every machine Node 22 has binaries for.
+ */
+
+/** Words in one record slot. */
+export const RECORD_WORDS = 32
+/** Bytes in one record slot. */
+export const RECORD_BYTES = RECORD_WORDS * 4
+
+/** `i32`/`u32`: one word. `i64` (BigInt) and `f64`: two words. `bytesN`: N bytes, N a multiple of 4. */
+export type FieldType = 'i32' | 'u32' | 'i64' | 'f64' | `bytes${number}`
+export type Fields = Record<string, FieldType>
+
+/** Word offset of every field of a table. */
+export type Offsets<F extends Fields> = { readonly [K in keyof F]: number }
+
+/** A layout: the fields in order and their word offsets. */
+export interface Layout<F extends Fields = Fields> {
+  readonly name: string
+  readonly fields: F
+  readonly at: Offsets<F>
+  /** Words used; the rest of the record is zero and free for later fields. */
+  readonly words: number
+}
+
+export function wordsOf(type: FieldType): number {
+  if (type === 'i32' || type === 'u32') return 1
+  if (type === 'i64' || type === 'f64') return 2
+  const bytes = Number(type.slice('bytes'.length))
+  if (!Number.isInteger(bytes) || bytes <= 0 || bytes % 4 !== 0) throw new Error(`bad field type ${type}`)
+  return bytes / 4
+}
+
+/** Computes the offsets of `fields`, starting at word 0; throws when a field is misaligned or the record overflows. */
+export function defineLayout<const F extends Fields>(name: string, fields: F): Layout<F> {
+  const at: Record<string, number> = {}
+  let word = 0
+  for (const [field, type] of Object.entries(fields)) {
+    if ((type === 'i64' || type === 'f64') && word % 2 !== 0) throw new Error(`${name}.${field} is not 8-byte aligned`)
+    at[field] = word
+    word += wordsOf(type)
+  }
+  if (word > RECORD_WORDS) throw new Error(`${name} needs ${word} words, a record has ${RECORD_WORDS}`)
+  return { name, fields, at: at as Offsets<F>, words: word }
+}
+
+/** The four views of one buffer that typed access needs. The hot path keeps these in local constants. */
+export interface Views {
+  readonly i32: Int32Array
+  readonly u32: Uint32Array
+  readonly i64: BigInt64Array
+  readonly f64: Float64Array
+  readonly bytes: Uint8Array
+}
+
+export function viewsOf(buffer: ArrayBufferLike, byteOffset = 0, byteLength = buffer.byteLength - byteOffset): Views {
+  return {
+    i32: new Int32Array(buffer, byteOffset, byteLength >>> 2),
+    u32: new Uint32Array(buffer, byteOffset, byteLength >>> 2),
+    i64: new BigInt64Array(buffer, byteOffset, byteLength >>> 3),
+    f64: new Float64Array(buffer, byteOffset, byteLength >>> 3),
+    bytes: new Uint8Array(buffer, byteOffset, byteLength),
+  }
+}
+
+/** A decoded record: numbers, BigInts for `i64`, lowercase hex for byte fields. For printers and tests, never the hot path. */
+export type Decoded = Record<string, number | bigint | string>
+
+/** Reads the record that starts at word `base`. */
+export function decode(layout: Layout, views: Views, base: number): Decoded {
+  const out: Decoded = {}
+  for (const [field, type] of Object.entries(layout.fields)) {
+    const word = base + layout.at[field]!
+    if (type === 'i32') out[field] = views.i32[word]!
+    else if (type === 'u32') out[field] = views.u32[word]!
+    else if (type === 'i64') out[field] = views.i64[word >>> 1]!
+    else if (type === 'f64') out[field] = views.f64[word >>> 1]!
+    else out[field] = Buffer.from(views.bytes.subarray(word * 4, (word + wordsOf(type)) * 4)).toString('hex')
+  }
+  return out
+}
+
+/** Writes `values` into the record that starts at word `base`; absent fields become zero. The inverse of {@link decode}. */
+export function encode(layout: Layout, views: Views, base: number, values: Decoded): void {
+  views.i32.fill(0, base, base + RECORD_WORDS)
+  for (const [field, value] of Object.entries(values)) {
+    const type = layout.fields[field]
+    if (type === undefined) throw new Error(`${layout.name} has no field ${field}`)
+    const word = base + layout.at[field]!
+    if (type === 'i32') views.i32[word] = value as number
+    else if (type === 'u32') views.u32[word] = value as number
+    else if (type === 'i64') views.i64[word >>> 1] = BigInt(value)
+    else if (type === 'f64') views.f64[word >>> 1] = value as number
+    else views.bytes.set(Buffer.from(value as string, 'hex').subarray(0, wordsOf(type) * 4), word * 4)
+  }
+}

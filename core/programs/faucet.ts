@@ -1,0 +1,93 @@
+/**
+ * The testnet faucet: `dailyLimit` requests per account in any rolling 24 hours (specification, Faucet info; quota is per wallet and
+ * application, which is what an account is). One request mints the genesis amount of one asset or of all.
+ */
+import { MINT_COMMAND } from '../layout/command.ts'
+import { RESULT } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import { BALANCE, CLOCK, FAUCET_WORDS, SCALAR, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
+import { emitCredit, emitResult } from '../engine/emit.ts'
+import { FAUCET_LIMIT_MAX, MAX_ISSUED } from '../engine/genesis.ts'
+import { REFUSALS } from '../engine/refusals.ts'
+import type { State } from '../engine/state.ts'
+import { balanceRow, R, touchAccount } from '../ledger/balances.ts'
+import { sessionAccount } from './sessions.ts'
+
+export const FAUCET_WINDOW_MS = 86_400_000
+/** CREDIT.source of a faucet request. */
+export const FAUCET_SOURCE = 1
+
+/** Where the time of request `number` of an account is kept (0 is its first); its asset is the next word. */
+const timeAt = (account: number, number: number): number => account * FAUCET_WORDS + 2 + (number % FAUCET_LIMIT_MAX) * 2
+
+export function mint(state: State, command: Views, base: number): void {
+  const account = sessionAccount(state, command, base)
+  const asset = command.i32[base + MINT_COMMAND.at.asset]!
+  let code = 0
+  if (account < 0) code = REFUSALS.SESSION_INVALID.number
+  else if (state.scalars[SCALAR.MAINTENANCE] !== 0) code = REFUSALS.OPERATIONS_BLOCKED.number
+  else if (!isMintable(state, asset)) code = REFUSALS.FAUCET_ASSET.number
+  else if (nextAvailableAt(state, account, state.clock[CLOCK.TIME]!) > state.clock[CLOCK.TIME]!) code = REFUSALS.FAUCET_LIMIT.number
+  else if (!hasRoom(state, asset)) code = REFUSALS.OVERLOADED.number
+  if (code === 0) {
+    const made = state.faucet[account * FAUCET_WORDS]!
+    state.faucet[timeAt(account, made)] = state.clock[CLOCK.TIME]!
+    state.faucet[timeAt(account, made) + 1] = asset
+    state.faucet[account * FAUCET_WORDS] = made + 1
+    for (let each = asset < 0 ? 0 : asset; each <= (asset < 0 ? state.assetCount - 1 : asset); each++) credit(state, account, each)
+    touchAccount(state, account)
+  }
+  const at = emitResult(state, command, base, code, account, asset, 0)
+  if (account >= 0) state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = nextAvailableAt(state, account, state.clock[CLOCK.TIME]!)
+}
+
+function isMintable(state: State, asset: number): boolean {
+  if (asset >= 0) return asset < state.assetCount && state.genesis.assets[asset]!.faucetAtoms > 0n
+  return state.genesis.faucetDailyLimit > 0
+}
+
+function hasRoom(state: State, asset: number): boolean {
+  return state.genesis.assets.every(
+    (a) => (asset >= 0 && a.index !== asset) || state.totals[a.index * TOTAL_WORDS + TOTAL.ISSUED]! + a.faucetAtoms <= MAX_ISSUED,
+  )
+}
+
+function credit(state: State, account: number, asset: number): void {
+  const atoms = state.genesis.assets[asset]!.faucetAtoms
+  if (atoms === 0n) return
+  const row = balanceRow(state, account, asset)
+  state.registers[R.AMOUNT] = atoms
+  state.balances[row + BALANCE.AVAILABLE] = state.balances[row + BALANCE.AVAILABLE]! + atoms
+  state.balances[row + BALANCE.VERSION] = state.balances[row + BALANCE.VERSION]! + 1n
+  const issued = asset * TOTAL_WORDS + TOTAL.ISSUED
+  state.totals[issued] = state.totals[issued]! + atoms
+  emitCredit(state, account, asset, FAUCET_SOURCE)
+}
+
+/** The first time (Unix ms) at which a request passes: 0 when nothing is in the window, `now` or earlier when one passes now. */
+export function nextAvailableAt(state: State, account: number, now: number): number {
+  const { faucet } = state
+  const limit = state.genesis.faucetDailyLimit
+  const made = faucet[account * FAUCET_WORDS]!
+  if (limit === 0) return Infinity
+  if (made === 0 || faucet[timeAt(account, made - 1)]! + FAUCET_WINDOW_MS <= now) return 0
+  if (made < limit) return now
+  return Math.max(now, faucet[timeAt(account, made - limit)]! + FAUCET_WINDOW_MS)
+}
+
+/** One past faucet request. */
+export interface FaucetRequest {
+  requestedAt: number
+  /** -1: all assets. */
+  asset: number
+}
+
+/** The last requests of an account, newest first, at most `most` of the last {@link FAUCET_LIMIT_MAX}. */
+export function recentRequests(faucet: Float64Array, account: number, most: number): FaucetRequest[] {
+  const made = faucet[account * FAUCET_WORDS]!
+  const requests: FaucetRequest[] = []
+  for (let number = made - 1; number >= Math.max(0, made - Math.min(most, FAUCET_LIMIT_MAX)); number--) {
+    requests.push({ requestedAt: faucet[timeAt(account, number)]!, asset: faucet[timeAt(account, number) + 1]! })
+  }
+  return requests
+}

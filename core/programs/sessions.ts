@@ -1,0 +1,125 @@
+/**
+ * Accounts and sessions. An account is one wallet in one application; a session is an ed25519 key that may sign for it until it
+ * expires or is revoked. A command names its session by row and generation, so a reused row is never mistaken for the old one.
+ */
+import { OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
+import { RESULT } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
+import { emitResult } from '../engine/emit.ts'
+import { findAccount, findSession, indexAccount, indexSession, unindexSession } from '../engine/indexes.ts'
+import { REFUSALS } from '../engine/refusals.ts'
+import type { State } from '../engine/state.ts'
+
+const C = ORDER_COMMAND.at
+const O = OPEN_SESSION_COMMAND.at
+/** Rows one OPEN_SESSION looks at for a dead session to reuse. */
+const RECLAIM_PROBES = 1024
+
+/** The account of the command's session, or -1 when the session is unknown, reused, revoked or expired at sequenced time. */
+export function sessionAccount(state: State, command: Views, base: number): number {
+  const session = command.i32[base + C.session]!
+  if (session < 0 || session >= state.scalars[SCALAR.SESSIONS_USED]!) return -1
+  const row = session * SESSION_WORDS
+  if (state.sessions[row + SESSION.GENERATION] !== command.i32[base + C.sessionGeneration]) return -1
+  if (state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!) return -1
+  return state.sessions[row + SESSION.ACCOUNT]!
+}
+
+/** Opens a session for (application, wallet), creating the account on its first sign-in. */
+export function openSession(state: State, command: Views, base: number): void {
+  const application = command.i32[base + O.application]!
+  let account = findAccount(state, application, command.i32, base + O.address)
+  const isNew = account < 0
+  if (application < 0 || application >= state.genesis.applications.length) return refuse(state, command, base, REFUSALS.NOT_FOUND.number)
+  const holder = findSession(state, command.i32, base + O.publicKey)
+  const live = holder >= 0 && expiresAt(state, holder) > state.clock[CLOCK.TIME]!
+  if (live && state.sessions[holder * SESSION_WORDS + SESSION.ACCOUNT] !== account) {
+    return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
+  }
+  const session = holder >= 0 ? holder : freeRow(state)
+  if (session < 0 || (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts)) {
+    return refuse(state, command, base, REFUSALS.OVERLOADED.number)
+  }
+  if (isNew) account = createAccount(state, application, command, base)
+  writeSession(state, session, account, application, command, base)
+  answer(state, command, base, session, account, isNew ? 1 : 0)
+}
+
+/** Extends the signing session to now + lifetime. */
+export function refreshSession(state: State, command: Views, base: number): void {
+  const account = sessionAccount(state, command, base)
+  if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
+  const session = command.i32[base + C.session]!
+  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = state.clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
+  answer(state, command, base, session, account, 0)
+}
+
+/** Revokes the signing session: from the next command on, nothing it signs is accepted. */
+export function revokeSession(state: State, command: Views, base: number): void {
+  const account = sessionAccount(state, command, base)
+  if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
+  const session = command.i32[base + C.session]!
+  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = 0
+  answer(state, command, base, session, account, 0)
+}
+
+const expiresAt = (state: State, session: number): number => state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!
+
+function refuse(state: State, command: Views, base: number, code: number): void {
+  emitResult(state, command, base, code, -1, 0, 0)
+}
+
+function answer(state: State, command: Views, base: number, session: number, account: number, isNew: number): void {
+  const generation = state.sessions[session * SESSION_WORDS + SESSION.GENERATION]!
+  const at = emitResult(state, command, base, 0, account, session, generation)
+  state.outbox.i32[at + RESULT.at.trades] = isNew
+  state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = expiresAt(state, session)
+  state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+}
+
+/** A row that was never used or whose session is dead; -1 when the probes found none. */
+function freeRow(state: State): number {
+  const { scalars } = state
+  if (scalars[SCALAR.SESSIONS_USED]! < state.genesis.limits.sessions) return scalars[SCALAR.SESSIONS_USED]!++
+  for (let probes = 0; probes < RECLAIM_PROBES; probes++) {
+    const session = scalars[SCALAR.SESSIONS_CURSOR]!
+    scalars[SCALAR.SESSIONS_CURSOR] = (session + 1) % state.genesis.limits.sessions
+    if (expiresAt(state, session) <= state.clock[CLOCK.TIME]!) {
+      unindexSession(state, session)
+      return session
+    }
+  }
+  return -1
+}
+
+function writeSession(state: State, session: number, account: number, application: number, command: Views, base: number): void {
+  const { sessions, sessionsF64, clock } = state
+  const row = session * SESSION_WORDS
+  const reused = sessions[row + SESSION.GENERATION] !== 0 && findSession(state, command.i32, base + O.publicKey) === session
+  // A gateway that copies the row meanwhile sees the generation change and discards what it read.
+  Atomics.store(sessions, row + SESSION.GENERATION, 0)
+  sessions[row + SESSION.ACCOUNT] = account
+  sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1] = clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
+  for (let word = 0; word < 8; word++) sessions[row + SESSION.PUBLIC_KEY + word] = command.i32[base + O.publicKey + word]!
+  sessions[row + SESSION.APPLICATION] = application
+  sessionsF64[(row + SESSION.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+  Atomics.store(sessions, row + SESSION.GENERATION, generationOf(clock[CLOCK.SEQUENCE]!))
+  if (!reused) indexSession(state, session)
+}
+
+/** Low 32 bits of the sequence, never 0, which marks an unused row. */
+const generationOf = (sequence: number): number => (sequence % 0x1_0000_0000 | 0) || 1
+
+function createAccount(state: State, application: number, command: Views, base: number): number {
+  const { accounts, accountsF64, clock } = state
+  const account = state.scalars[SCALAR.ACCOUNTS]!++
+  const row = account * ACCOUNT_WORDS
+  accounts[row + ACCOUNT.APPLICATION] = application
+  accounts[row + ACCOUNT.ORDERS_HEAD] = -1
+  for (let word = 0; word < 5; word++) accounts[row + ACCOUNT.ADDRESS + word] = command.i32[base + O.address + word]!
+  accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+  accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
+  indexAccount(state, account)
+  return account
+}

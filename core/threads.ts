@@ -1,0 +1,94 @@
+/**
+ * What threads share and say to each other. Commands, answers and events travel in rings; messages are for start, stop and
+ * sign-in only.
+ *
+ *   gateway 1..N --command ring--> matcher --reply ring--> gateway 1..N
+ *   operator (number 0) --command ring--> matcher --reply ring--> operator
+ *   matcher --event ring--> everybody
+ *   gateway --MessagePort--> sign-in desk (challenges, wallet signatures)
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { Config } from './config.ts'
+import type { Buffers } from './engine/columns.ts'
+
+/** Exit codes of the process. */
+export const EXIT = {
+  OK: 0,
+  /** Bad configuration, genesis or data directory. */
+  CONFIG: 2,
+  /** The journal or its directory cannot be trusted or opened. */
+  JOURNAL: 3,
+  /** A commit failed: nothing of the batch was answered. */
+  DISK: 4,
+  /** A broken invariant or an uncaught error in the matcher. */
+  INVARIANT: 5,
+  /** Another thread died. */
+  THREAD: 6,
+  /** Another process uses the data directory. */
+  LOCKED: 7,
+} as const
+
+/** One ring pair of a producer of commands: number 0 is the operator, 1..N the gateways. */
+export interface Lane {
+  readonly commands: SharedArrayBuffer
+  readonly replies: SharedArrayBuffer
+  /** Wait cell (ring/wait.ts) on which the lane's thread sleeps for replies. */
+  readonly wait: SharedArrayBuffer
+}
+
+/** Shared memory of the exchange. */
+export interface Shared {
+  readonly columns: Buffers
+  /** Word APPLYING (ring/counters.ts). */
+  readonly gate: SharedArrayBuffer
+  readonly events: SharedArrayBuffer
+  readonly counters: SharedArrayBuffer
+  /** Wait cell of the matcher. */
+  readonly matcherWait: SharedArrayBuffer
+  readonly lanes: readonly Lane[]
+}
+
+/** workerData of the matcher thread. */
+export interface MatcherData {
+  readonly config: Config
+  readonly genesis: string
+  readonly shared: Shared
+}
+
+/** workerData of a gateway thread. */
+export interface GatewayData {
+  readonly config: Config
+  readonly genesis: string
+  readonly shared: Shared
+  /** 1..N. */
+  readonly number: number
+  /** To the sign-in desk. */
+  readonly desk: MessagePort
+}
+
+/** workerData of the operator thread. */
+export interface OperatorData {
+  readonly config: Config
+  readonly genesis: string
+  readonly shared: Shared
+}
+
+/** workerData of the sign-in desk. */
+export interface DeskData {
+  readonly config: Config
+  readonly genesis: string
+  /** One port per gateway. */
+  readonly ports: readonly MessagePort[]
+}
+
+/** Messages of any thread to the main thread. */
+export type FromThread =
+  | { readonly type: 'ready'; readonly port?: number }
+  | { readonly type: 'progress'; readonly stage: string; readonly records: number; readonly rate: number; readonly secondsLeft: number }
+  | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string; readonly fields?: Record<string, unknown> }
+  | { readonly type: 'snapshot'; readonly sequence: number }
+  | { readonly type: 'fatal'; readonly code: number; readonly message: string }
+  | { readonly type: 'stopped'; readonly sequence?: number }
+
+/** Messages of the main thread to any thread. `stop`: finish what is under way, close sockets, say `stopped`. */
+export type ToThread = { readonly type: 'stop' }

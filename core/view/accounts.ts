@@ -1,0 +1,168 @@
+/** Accounts, sessions, balances and resting orders from the shared columns. */
+import { Flag, LABEL_SHIFT } from '../layout/command.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, DETAIL, DETAIL_WORDS, FAUCET_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SESSION, SESSION_WORDS,
+} from '../engine/columns.ts'
+import { findSession } from '../engine/indexes.ts'
+import type { State } from '../engine/state.ts'
+import { consistently } from './consistent.ts'
+
+export interface SessionView {
+  session: number
+  /** Names this opening of the row in commands. */
+  generation: number
+  account: number
+  application: number
+  /** Unix ms; 0 when revoked. */
+  expiresAt: number
+}
+
+/** The session with the public key at `words[at..at+8]`, whatever its state, or `null`. Safe while the matcher writes. */
+export function readSession(state: State, words: Int32Array, at: number): SessionView | null {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const session = findSession(state, words, at)
+    if (session < 0) return null
+    const view = readSessionRow(state, session)
+    if (view !== null && findSession(state, words, at) === session) return view
+  }
+  return null
+}
+
+/** The session in row `session`, or `null` while it is being written or was never used. */
+export function readSessionRow(state: State, session: number): SessionView | null {
+  const row = session * SESSION_WORDS
+  const generation = Atomics.load(state.sessions, row + SESSION.GENERATION)
+  const view = {
+    session,
+    generation,
+    account: state.sessions[row + SESSION.ACCOUNT]!,
+    application: state.sessions[row + SESSION.APPLICATION]!,
+    expiresAt: state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]!,
+  }
+  return generation !== 0 && Atomics.load(state.sessions, row + SESSION.GENERATION) === generation ? view : null
+}
+
+export interface AccountView {
+  account: number
+  application: number
+  /** 20 bytes. */
+  address: Uint8Array
+  /** Unix ms. */
+  createdAt: number
+  createdSequence: number
+  openOrders: number
+}
+
+/** An account's fixed facts: they are written once, before anybody can name the account. */
+export function readAccount(state: State, account: number): AccountView {
+  const row = account * ACCOUNT_WORDS
+  return {
+    account,
+    application: state.accounts[row + ACCOUNT.APPLICATION]!,
+    address: new Uint8Array(state.buffers.accounts, (row + ACCOUNT.ADDRESS) * 4, 20).slice(),
+    createdAt: state.accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1]!,
+    createdSequence: state.accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1]!,
+    openOrders: state.accounts[row + ACCOUNT.OPEN_ORDERS]!,
+  }
+}
+
+export interface BalanceView {
+  asset: number
+  /** Atoms. */
+  available: bigint
+  locked: bigint
+  version: bigint
+}
+
+/** All balance rows of an account in one consistent copy, in asset order. */
+export function readBalances(state: State, gate: Int32Array, account: number): BalanceView[] | null {
+  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () =>
+    state.genesis.assets.map(({ index }) => {
+      const row = (account * state.assetCount + index) * BALANCE_WORDS
+      return {
+        asset: index,
+        available: state.balances[row + BALANCE.AVAILABLE]!,
+        locked: state.balances[row + BALANCE.LOCKED]!,
+        version: state.balances[row + BALANCE.VERSION]!,
+      }
+    }),
+  )
+}
+
+/** The faucet row of an account, for recentRequests and nextAvailableAt of programs/faucet.ts. */
+export function readFaucet(state: State, gate: Int32Array, account: number): Float64Array | null {
+  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () =>
+    state.faucet.slice(account * FAUCET_WORDS, (account + 1) * FAUCET_WORDS),
+  )
+}
+
+/** A resting order, as numbers. */
+export interface OrderView {
+  sequence: number
+  slot: number
+  account: number
+  pair: number
+  /** Flag bits. */
+  flags: number
+  price: number
+  lots: number
+  remaining: number
+  /** Quote atoms. */
+  filledQuote: bigint
+  fee: bigint
+  /** Unix ms. */
+  createdAt: number
+  updatedAt: number
+  expiresAt: number
+  /** Client order id, '' when none. */
+  label: string
+}
+
+function copyOrder(state: State, slot: number): OrderView {
+  const row = slot * ORDER_WORDS
+  const detail = slot * DETAIL_WORDS
+  const flags = state.orders[row + ORDER.FLAGS]!
+  const length = flags >>> LABEL_SHIFT
+  const label = length === 0 ? '' : String.fromCharCode(...new Uint8Array(state.buffers.labels, slot * LABEL_WORDS * 4, Math.min(length, LABEL_WORDS * 4)))
+  return {
+    sequence: state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!,
+    slot,
+    account: state.orders[row + ORDER.ACCOUNT]!,
+    pair: state.orders[row + ORDER.PAIR]!,
+    flags,
+    price: state.orders[row + ORDER.PRICE]!,
+    lots: state.orders[row + ORDER.LOTS]!,
+    remaining: state.orders[row + ORDER.REMAINING]!,
+    filledQuote: state.detailsI64[(detail + DETAIL.FILLED_QUOTE) >>> 1]!,
+    fee: state.detailsI64[(detail + DETAIL.FEE) >>> 1]!,
+    createdAt: state.detailsF64[(detail + DETAIL.CREATED_AT) >>> 1]!,
+    updatedAt: state.detailsF64[(detail + DETAIL.UPDATED_AT) >>> 1]!,
+    expiresAt: state.detailsF64[(detail + DETAIL.EXPIRES_AT) >>> 1]!,
+    label,
+  }
+}
+
+/** The resting order (slot, sequence) of `account`: `undefined` when it does not rest or is not theirs, `null` when unreadable. */
+export function readOrder(state: State, gate: Int32Array, account: number, slot: number, sequence: number): OrderView | undefined | null {
+  if (slot < 0 || slot >= state.scalars[SCALAR.ORDERS_USED]!) return undefined
+  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () => {
+    const order = copyOrder(state, slot)
+    const theirs = order.sequence === sequence && order.account === account && (order.flags & Flag.RESTING) !== 0
+    return theirs ? order : undefined
+  })
+}
+
+/** All resting orders of an account, newest first. */
+export function readOpenOrders(state: State, gate: Int32Array, account: number): OrderView[] | null {
+  const row = account * ACCOUNT_WORDS
+  return consistently(gate, state.accounts, row + ACCOUNT.VERSION, () => {
+    const orders: OrderView[] = []
+    const most = Math.min(state.accounts[row + ACCOUNT.OPEN_ORDERS]!, state.genesis.limits.openOrdersPerAccount)
+    let slot = state.accounts[row + ACCOUNT.ORDERS_HEAD]!
+    while (slot >= 0 && slot < state.genesis.limits.orders && orders.length < most) {
+      orders.push(copyOrder(state, slot))
+      slot = state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT_NEXT]!
+    }
+    return orders
+  })
+}

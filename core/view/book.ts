@@ -1,0 +1,65 @@
+/** Order book depth from the shared columns. */
+import { LEVEL, LEVEL_WORDS, NO_ASK, PAIR, PAIR_WORDS } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
+import { consistently } from './consistent.ts'
+
+export interface DepthLevel {
+  /** Ticks; with grouping, the lowest tick of a bid group or the highest of an ask group. */
+  price: number
+  lots: number
+  orders: number
+}
+
+export interface Depth {
+  bids: DepthLevel[]
+  asks: DepthLevel[]
+  bestBid: number | null
+  bestAsk: number | null
+  /** Sequence of the last command that changed this book. */
+  sequence: number
+}
+
+/**
+ * The best `depth` levels of each side of `pair`, grouped by `group` ticks; `null` when no consistent copy could be made. The
+ * walk looks at `depth` groups, at most 1000 × 1000 levels.
+ */
+export function readDepth(state: State, gate: Int32Array, pair: number, depth: number, group: number): Depth | null {
+  const row = pair * PAIR_WORDS
+  return consistently(gate, state.pairs, row + PAIR.VERSION, () => {
+    const bid = state.pairs[row + PAIR.BEST_BID]!
+    const ask = state.pairs[row + PAIR.BEST_ASK]!
+    return {
+      bids: side(state, pair, bid, depth, group, true),
+      asks: side(state, pair, ask, depth, group, false),
+      bestBid: bid === 0 ? null : bid,
+      bestAsk: ask === NO_ASK ? null : ask,
+      sequence: state.pairsF64[(row + PAIR.SEQUENCE) >>> 1]!,
+    }
+  })
+}
+
+/** Levels one reader walks at most; a torn read ends here too. */
+const WALK_MAX = 100_000
+
+function side(state: State, pair: number, best: number, depth: number, group: number, bids: boolean): DepthLevel[] {
+  const levels: DepthLevel[] = []
+  let tick = best
+  for (let walked = 0; tick !== 0 && tick !== NO_ASK && walked < WALK_MAX; walked++) {
+    const at = levelOf(state, pair, tick) * LEVEL_WORDS
+    if (at < 0) break
+    const price = bids ? Math.floor(tick / group) * group : Math.ceil(tick / group) * group
+    const last = levels[levels.length - 1]
+    if (last !== undefined && last.price === price) {
+      last.lots += state.levelsF64[(at + LEVEL.LOTS) >>> 1]!
+      last.orders += state.levels[at + LEVEL.COUNT]!
+    } else {
+      if (levels.length === depth) break
+      levels.push({ price, lots: state.levelsF64[(at + LEVEL.LOTS) >>> 1]!, orders: state.levels[at + LEVEL.COUNT]! })
+    }
+    const next = bids ? tickBelow(state, pair, tick) : tickAbove(state, pair, tick)
+    if (bids ? next >= tick : next <= tick) break
+    tick = next
+  }
+  return levels
+}

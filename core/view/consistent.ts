@@ -1,0 +1,27 @@
+/**
+ * Reading shared columns while the matcher writes them: copy, then prove that nothing moved.
+ *
+ * The matcher makes word APPLYING odd before it applies a batch and even after it; every account and book has a version that
+ * grows with each change. A copy is good when the version was the same before and after it and no batch was being applied at
+ * either end. Readers retry a bounded number of times; commands take about 0.1 us, so a retry is rare and short.
+ */
+import { APPLYING } from '../ring/counters.ts'
+
+/** Looks while a batch is being applied (tens of ms, far beyond any batch) and copies that may turn out torn. */
+const LOOKS = 1_000_000
+const COPIES = 1000
+
+/**
+ * Runs `copy` until it saw one consistent state of the thing whose version is `words[at]`. Returns what it returned, or `null`
+ * when the matcher kept changing it (the caller answers 503).
+ */
+export function consistently<T>(gate: Int32Array, words: Int32Array, at: number, copy: () => T): T | null {
+  for (let look = 0, copies = 0; look < LOOKS && copies < COPIES; look++) {
+    if ((Atomics.load(gate, APPLYING) & 1) === 1) continue
+    copies++
+    const version = Atomics.load(words, at)
+    const value = copy()
+    if ((Atomics.load(gate, APPLYING) & 1) === 0 && Atomics.load(words, at) === version) return value
+  }
+  return null
+}
