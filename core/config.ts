@@ -60,6 +60,7 @@ export const KNOBS = {
   batchMax: number(2048, 1, 4096, 'records', 'Most records in one journal batch'),
   journalGb: number(64, 1, 4096, 'GiB', 'Address space of the journal; the file grows as it is used'),
   diskReserveMb: number(256, 0, 1_000_000, 'MiB', 'Below this much free disk new orders are refused; cancels go on'),
+  cutTail: number(0, 0, Number.MAX_SAFE_INTEGER, 'sequence', 'Cut an invalid last journal batch with this first sequence; what it held is lost'),
   snapshotEvery: number(1_000_000, 1, 1_000_000_000, 'commands', 'Commands between snapshots'),
   snapshotsKept: number(3, 1, 100, 'files', 'Newest snapshots kept'),
   walletThreads: number(1, 1, 16, 'threads', 'Threads that recover wallet signatures at sign-in'),

@@ -39,7 +39,7 @@ export interface Lane {
 /** Shared memory of the exchange. */
 export interface Shared {
   readonly columns: Buffers
-  /** Word APPLYING (ring/counters.ts). */
+  /** Words APPLYING and STOP (ring/counters.ts). */
   readonly gate: SharedArrayBuffer
   readonly events: SharedArrayBuffer
   readonly counters: SharedArrayBuffer
@@ -48,11 +48,10 @@ export interface Shared {
   readonly lanes: readonly Lane[]
 }
 
-/** workerData of the matcher thread. */
+/** workerData of the matcher thread. It makes the columns itself, once it knows the genesis. */
 export interface MatcherData {
   readonly config: Config
-  readonly genesis: string
-  readonly shared: Shared
+  readonly shared: Omit<Shared, 'columns'>
 }
 
 /** workerData of a gateway thread. */
@@ -84,6 +83,7 @@ export interface DeskData {
 /** Messages of any thread to the main thread. */
 export type FromThread =
   | { readonly type: 'ready'; readonly port?: number }
+  | { readonly type: 'recovered'; readonly genesis: string; readonly columns: Buffers; readonly sequence: number }
   | { readonly type: 'progress'; readonly stage: string; readonly records: number; readonly rate: number; readonly secondsLeft: number }
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string; readonly fields?: Record<string, unknown> }
   | { readonly type: 'snapshot'; readonly sequence: number }

@@ -26,8 +26,8 @@ export function bestOpposite(state: State, pair: number, sell: number): number {
 /** True when an order of this side and limit meets the opposite best price. */
 export const crosses = (sell: number, limit: number, best: number): boolean => (sell ? best !== 0 && best >= limit : best !== NO_ASK && best <= limit)
 
+/** True when a resting order's time is over, whether the caller named it or the default lifetime gave it. */
 export const isExpired = (state: State, slot: number): boolean =>
-  (state.orders[slot * ORDER_WORDS + ORDER.FLAGS]! & Flag.EXPIRES) !== 0 &&
   state.detailsF64[(slot * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!
 
 /** Ends expired orders at the touch of the opposite side, so that the touch is one that can trade. */

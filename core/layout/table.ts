@@ -52,7 +52,8 @@ export function defineLayout<const F extends Fields>(name: string, fields: F): L
     word += wordsOf(type)
   }
   if (word > RECORD_WORDS) throw new Error(`${name} needs ${word} words, a record has ${RECORD_WORDS}`)
-  return { name, fields, at: at as Offsets<F>, words: word }
+  // The copy has fast properties, which the compiler folds to constants; an object filled key by key has not.
+  return { name, fields, at: Object.freeze({ ...at }) as Offsets<F>, words: word }
 }
 
 /** The four views of one buffer that typed access needs. The hot path keeps these in local constants. */

@@ -6,6 +6,8 @@
  * thousand dust fills cost what one fill of the same size costs, every movement is a whole number of atoms, buyer pays =
  * seller gets + fees exactly, and no remainder is left over for anybody.
  *
+ * Sums go through a register before they are divided or compared: only then does the compiler keep them as machine integers.
+ *
  * Range: a fill is at most 4.5e14 quote atoms and a rate at most 20,000 ppm, so the sum of an order stays below 2^63 (genesis.ts).
  */
 import { DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
@@ -23,7 +25,9 @@ export function chargeFill(state: State, slot: number, ppm: number, to: number):
   detailsI64[row + (DETAIL.FILLED_QUOTE >>> 1)] = detailsI64[row + (DETAIL.FILLED_QUOTE >>> 1)]! + registers[R.QUOTE]!
   detailsI64[sum] = detailsI64[sum]! + registers[R.QUOTE]! * BigInt(ppm | 0)
   registers[to] = detailsI64[fee]!
-  detailsI64[fee] = detailsI64[sum]! >= 0n ? (detailsI64[sum]! + 999_999n) / PPM : detailsI64[sum]! / PPM
+  registers[R.AMOUNT] = detailsI64[sum]!
+  if (registers[R.AMOUNT]! > 0n) registers[R.AMOUNT] = registers[R.AMOUNT]! + 999_999n
+  detailsI64[fee] = registers[R.AMOUNT]! / PPM
   registers[to] = detailsI64[fee]! - registers[to]!
 }
 
@@ -35,12 +39,13 @@ export function holdOfBid(state: State, slot: number, lots: number): void {
   registers[R.HOLD] = BigInt(orders[row + ORDER.PRICE]! | 0) * BigInt(lots | 0) * state.tickLotAtoms[orders[row + ORDER.PAIR]!]!
   const ppm = orders[row + ORDER.MAKER_PPM]!
   if (ppm <= 0) return
-  registers[R.AMOUNT] = detailsI64[detail + (DETAIL.FEE_NUMERATOR >>> 1)]! + registers[R.HOLD]! * BigInt(ppm | 0)
-  registers[R.HOLD] = registers[R.HOLD]! + (registers[R.AMOUNT]! + 999_999n) / PPM - detailsI64[detail + (DETAIL.FEE >>> 1)]!
+  registers[R.AMOUNT] = detailsI64[detail + (DETAIL.FEE_NUMERATOR >>> 1)]! + registers[R.HOLD]! * BigInt(ppm | 0) + 999_999n
+  registers[R.HOLD] = registers[R.HOLD]! + registers[R.AMOUNT]! / PPM - detailsI64[detail + (DETAIL.FEE >>> 1)]!
 }
 
 /** Register REQUIRED = register COST plus its fee at `ppm` >= 0, rounded up: the most a BUY of that value can cost. */
 export function requiredForCost(state: State, ppm: number): void {
   const { registers } = state
-  registers[R.REQUIRED] = registers[R.COST]! + (registers[R.COST]! * BigInt(ppm | 0) + 999_999n) / PPM
+  registers[R.AMOUNT] = registers[R.COST]! * BigInt(ppm | 0) + 999_999n
+  registers[R.REQUIRED] = registers[R.COST]! + registers[R.AMOUNT]! / PPM
 }

@@ -67,7 +67,8 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     requiredForCost(state, takes ? state.takerPpm[pair]! : maker)
   }
   const row = balanceRow(state, account, asset) + BALANCE.AVAILABLE
-  return balances[row]! + registers[R.RELEASE]! < registers[R.REQUIRED]! ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
+  registers[R.AMOUNT] = balances[row]! + registers[R.RELEASE]!
+  return registers[R.AMOUNT]! < registers[R.REQUIRED]! ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
 }
 
 /** Post-only never takes: refused when it would cross. */

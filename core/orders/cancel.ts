@@ -47,7 +47,7 @@ export function cancelAll(state: State, command: Views, base: number): void {
       if (ended < limit) {
         endOrder(state, slot, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
         ended++
-      } else if (left++ > 0) break
+      } else left++
     }
     slot = next
   }

@@ -38,7 +38,8 @@ export function mint(state: State, command: Views, base: number): void {
     touchAccount(state, account)
   }
   const at = emitResult(state, command, base, code, account, asset, 0)
-  if (account >= 0) state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = nextAvailableAt(state, account, state.clock[CLOCK.TIME]!)
+  const next = account < 0 ? 0 : nextAvailableAt(state, account, state.clock[CLOCK.TIME]!)
+  state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = next === Infinity ? 0 : next
 }
 
 function isMintable(state: State, asset: number): boolean {

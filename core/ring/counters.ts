@@ -36,3 +36,5 @@ export const gatewayCounters = (buffer: SharedArrayBuffer, gateway: number): Flo
  * copies while it is even and checks the version of what it copied (view/consistent.ts).
  */
 export const APPLYING = 0
+/** Word that tells the matcher, which cannot receive messages while it waits, to finish: drain the rings, close the journal. */
+export const STOP = 1

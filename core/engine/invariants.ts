@@ -1,0 +1,337 @@
+/**
+ * What must always hold between two commands, checked over the whole state: O(rows in use), for tests in checking mode,
+ * replay verification and after a snapshot was loaded. Every failure is an InvariantBroken that begins with the number of the
+ * invariant (reliability.md, section 2):
+ *
+ *   I1   conservation: available + locked of all accounts + fees of the house = issued, per asset, exactly
+ *   I2   no negative balance; locked = sum of the holds of open orders; a hold is what its order may still cost
+ *   I6   the book: never crossed; queues, levels, pages, bitmaps and best prices agree; each live order in exactly one queue
+ *   I8   only orders that may rest do: LIMIT, neither IOC nor FOK, terms in range
+ *   I10  filled + remaining = original; figures of an order agree
+ *   I11  receipts: in order of time, each found by its key, none twice
+ *   I12  a client order id is unique among the resting orders of its owner, and found by the index
+ *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
+ *
+ * Reads only; allocates freely, since it never runs on the hot path.
+ */
+import { bitmapWords } from './columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
+  PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TOTAL, TOTAL_WORDS,
+} from './columns.ts'
+import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
+import { Flag, LABEL_BYTES, LABEL_SHIFT } from '../layout/command.ts'
+import { assert, InvariantBroken } from '../lib/assert.ts'
+import type { State } from './state.ts'
+
+const PPM = 1_000_000n
+
+/** Throws {@link InvariantBroken} at the first invariant that does not hold. */
+export function checkInvariants(state: State): void {
+  const live = checkPool(state)
+  for (const slot of live) checkOrder(state, slot)
+  checkBalances(state, live)
+  checkConservation(state)
+  checkQueues(state, live)
+  checkPages(state, live.length)
+  for (let pair = 0; pair < state.genesis.pairs.length; pair++) checkPair(state, pair)
+  checkAccounts(state, live)
+  checkLabels(state, live)
+  checkSessions(state)
+  checkReceipts(state)
+}
+
+function broken(invariant: string, message: string): never {
+  throw new InvariantBroken(`${invariant}: ${message}`)
+}
+
+const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!
+const sequenceOf = (state: State, slot: number): number => state.ordersF64[(slot * ORDER_WORDS + ORDER.SEQUENCE) >>> 1]!
+const holdOf = (state: State, slot: number): bigint => state.ordersI64[(slot * ORDER_WORDS + ORDER.HOLD) >>> 1]!
+const detailI64 = (state: State, slot: number, word: number): bigint => state.detailsI64[(slot * DETAIL_WORDS + word) >>> 1]!
+const detailF64 = (state: State, slot: number, word: number): number => state.detailsF64[(slot * DETAIL_WORDS + word) >>> 1]!
+
+/** Live slots; free and live rows are disjoint and together all rows ever used. */
+function checkPool(state: State): number[] {
+  const { scalars, genesis } = state
+  const used = scalars[SCALAR.ORDERS_USED]!
+  if (used > genesis.limits.orders) broken('P', `${used} order rows used of ${genesis.limits.orders}`)
+  const free = new Set<number>()
+  for (let slot = scalars[SCALAR.ORDERS_FREE]!; slot >= 0; slot = order(state, slot, ORDER.NEXT)) {
+    if (slot >= used || free.has(slot)) broken('P', `slot ${slot} is twice in the free list or beyond the rows used`)
+    if (sequenceOf(state, slot) !== 0) broken('P', `free slot ${slot} has a sequence`)
+    free.add(slot)
+  }
+  const live: number[] = []
+  for (let slot = 0; slot < used; slot++) if (!free.has(slot)) live.push(slot)
+  if (live.length !== scalars[SCALAR.ORDERS_LIVE]) broken('P', `${live.length} live rows, ${scalars[SCALAR.ORDERS_LIVE]} counted`)
+  return live
+}
+
+/** One live row: it may rest, its terms are in range, its figures agree, its hold is what it may still cost. */
+function checkOrder(state: State, slot: number): void {
+  const { genesis, clock } = state
+  const pair = order(state, slot, ORDER.PAIR)
+  const flags = order(state, slot, ORDER.FLAGS)
+  const price = order(state, slot, ORDER.PRICE)
+  const lots = order(state, slot, ORDER.LOTS)
+  const remaining = order(state, slot, ORDER.REMAINING)
+  const account = order(state, slot, ORDER.ACCOUNT)
+  const sequence = sequenceOf(state, slot)
+  const named = (what: string): string => `order ${sequence} in slot ${slot} ${what}`
+  if (sequence < 1 || sequence > clock[CLOCK.SEQUENCE]!) broken('P', named('has no sequence of the past'))
+  if (pair < 0 || pair >= genesis.pairs.length) broken('I8', named(`has pair ${pair}`))
+  if (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!) broken('I8', named(`has account ${account}`))
+  if ((flags & Flag.RESTING) === 0) broken('I8', named('is live but not resting'))
+  if ((flags & (Flag.MARKET | Flag.IOC | Flag.FOK)) !== 0) broken('I8', named('must not rest'))
+  if (flags >>> LABEL_SHIFT > LABEL_BYTES) broken('I12', named('has a label that is too long'))
+  if (price < 1 || price >= genesis.limits.priceTicks) broken('I8', named(`has price ${price}`))
+  if (remaining < 1 || remaining > lots || lots > state.maxLots[pair]!) broken('I10', named(`has ${remaining} of ${lots} lots left`))
+  if (detailF64(state, slot, DETAIL.CREATED_AT) > clock[CLOCK.TIME]!) broken('I10', named('was made in the future'))
+  const filled = detailI64(state, slot, DETAIL.FILLED_QUOTE)
+  if (filled < 0n || (filled === 0n) !== (lots === remaining)) broken('I10', named(`filled ${filled} quote atoms but has ${remaining} of ${lots} lots left`))
+  const sum = detailI64(state, slot, DETAIL.FEE_NUMERATOR)
+  const fee = detailI64(state, slot, DETAIL.FEE)
+  if (fee !== ceiling(sum)) broken('I3', named(`was charged ${fee} for a sum of ${sum}`))
+  const expected = (flags & Flag.SELL) !== 0 ? BigInt(remaining) * state.lotAtoms[pair]! : bidHold(state, slot, pair, price, remaining, sum, fee)
+  if (holdOf(state, slot) !== expected) broken('I2', named(`holds ${holdOf(state, slot)} instead of ${expected}`))
+}
+
+/** Ceiling of sum / 10^6. */
+const ceiling = (sum: bigint): bigint => sum / PPM + (sum % PPM > 0n ? 1n : 0n)
+
+function bidHold(state: State, slot: number, pair: number, price: number, remaining: number, sum: bigint, fee: bigint): bigint {
+  const value = BigInt(price) * BigInt(remaining) * state.tickLotAtoms[pair]!
+  const ppm = order(state, slot, ORDER.MAKER_PPM)
+  return ppm > 0 ? value + ceiling(sum + value * BigInt(ppm)) - fee : value
+}
+
+function checkBalances(state: State, live: readonly number[]): void {
+  const { assetCount, balances } = state
+  const held = new Map<number, bigint>()
+  for (const slot of live) {
+    const pair = order(state, slot, ORDER.PAIR)
+    const sell = (order(state, slot, ORDER.FLAGS) & Flag.SELL) !== 0
+    const row = order(state, slot, ORDER.ACCOUNT) * assetCount + (sell ? state.pairBase[pair]! : state.pairQuote[pair]!)
+    held.set(row, (held.get(row) ?? 0n) + holdOf(state, slot))
+  }
+  for (let row = 0; row < state.scalars[SCALAR.ACCOUNTS]! * assetCount; row++) {
+    const available = balances[row * BALANCE_WORDS + BALANCE.AVAILABLE]!
+    const locked = balances[row * BALANCE_WORDS + BALANCE.LOCKED]!
+    const named = `account ${Math.floor(row / assetCount)}, asset ${row % assetCount}`
+    if (available < 0n || locked < 0n) broken('I2', `${named}: available ${available}, locked ${locked}`)
+    if (locked !== (held.get(row) ?? 0n)) broken('I2', `${named}: locked ${locked}, open orders hold ${held.get(row) ?? 0n}`)
+  }
+}
+
+function checkConservation(state: State): void {
+  const { assetCount, balances, totals } = state
+  for (let asset = 0; asset < assetCount; asset++) {
+    let sum = totals[asset * TOTAL_WORDS + TOTAL.FEES]!
+    for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
+      const row = (account * assetCount + asset) * BALANCE_WORDS
+      sum += balances[row + BALANCE.AVAILABLE]! + balances[row + BALANCE.LOCKED]!
+    }
+    const issued = totals[asset * TOTAL_WORDS + TOTAL.ISSUED]!
+    if (sum !== issued) broken('I1', `asset ${asset}: accounts and fees hold ${sum}, issued ${issued}`)
+  }
+}
+
+/** Walks every queue: links, owner level, side, order count and lots; each live order is met exactly once. */
+function checkQueues(state: State, live: readonly number[]): void {
+  const met = new Set<number>()
+  for (let page = 0; page < state.scalars[SCALAR.PAGES_USED]!; page++) {
+    const bids = state.pages[page * PAGE_WORDS + PAGE.BIDS]!
+    const asks = state.pages[page * PAGE_WORDS + PAGE.ASKS]!
+    if ((bids & asks) !== 0) broken('I6', `page ${page} has a level with both bids and asks`)
+    for (let bit = 0; bit < PAGE_LEVELS; bit++) {
+      const level = page * PAGE_LEVELS + bit
+      if ((((bids | asks) >>> bit) & 1) === 0) checkEmptyLevel(state, level)
+      else checkQueue(state, page, level, ((asks >>> bit) & 1) === 1 ? Flag.SELL : 0, met)
+    }
+  }
+  for (const slot of live) if (!met.has(slot)) broken('I6', `order in slot ${slot} is in no queue`)
+  if (met.size !== live.length) broken('I6', `${met.size} orders in queues, ${live.length} live`)
+}
+
+function checkEmptyLevel(state: State, level: number): void {
+  for (let word = 0; word < LEVEL_WORDS; word++) {
+    if (state.levels[level * LEVEL_WORDS + word] !== 0) broken('I6', `empty level ${level} is not clean`)
+  }
+}
+
+function checkQueue(state: State, page: number, level: number, side: number, met: Set<number>): void {
+  const at = level * LEVEL_WORDS
+  const pair = state.pages[page * PAGE_WORDS + PAGE.PAIR]!
+  const tick = state.pages[page * PAGE_WORDS + PAGE.TICKS]! * PAGE_LEVELS + (level % PAGE_LEVELS)
+  let [count, lots, prev] = [0, 0, -1]
+  for (let slot = state.levels[at + LEVEL.HEAD]!; slot >= 0; slot = order(state, slot, ORDER.NEXT)) {
+    const named = `order in slot ${slot} at tick ${tick} of pair ${pair}`
+    if (met.has(slot)) broken('I6', `${named} is twice in queues`)
+    met.add(slot)
+    if (sequenceOf(state, slot) === 0) broken('I6', `${named} is a free row`)
+    if (order(state, slot, ORDER.LEVEL) !== level || order(state, slot, ORDER.PAIR) !== pair || order(state, slot, ORDER.PRICE) !== tick) {
+      broken('I6', `${named} belongs to another level`)
+    }
+    if ((order(state, slot, ORDER.FLAGS) & Flag.SELL) !== side) broken('I6', `${named} is on the wrong side`)
+    if (order(state, slot, ORDER.PREV) !== prev) broken('I6', `${named} does not link back`)
+    count++
+    lots += order(state, slot, ORDER.REMAINING)
+    prev = slot
+  }
+  if (count === 0 || state.levels[at + LEVEL.COUNT] !== count) broken('I6', `level ${level} counts ${state.levels[at + LEVEL.COUNT]} orders, has ${count}`)
+  if (state.levels[at + LEVEL.TAIL] !== prev) broken('I6', `level ${level} ends at ${state.levels[at + LEVEL.TAIL]} instead of ${prev}`)
+  const total = state.levelsF64[(at + LEVEL.LOTS) >>> 1]
+  if (total !== lots) broken('I6', `level ${level} counts ${total} lots, has ${lots}`)
+}
+
+/** Pages in use are in the directory, free ones in the free list; pages in use <= live orders. */
+function checkPages(state: State, live: number): void {
+  const { scalars, pages } = state
+  const used = scalars[SCALAR.PAGES_USED]!
+  const free = new Set<number>()
+  for (let page = scalars[SCALAR.PAGES_FREE]!; page >= 0; page = pages[page * PAGE_WORDS + PAGE.TICKS]!) {
+    if (page >= used || free.has(page)) broken('I6', `page ${page} is twice in the free list or beyond the pages used`)
+    free.add(page)
+  }
+  let taken = 0
+  for (let page = 0; page < used; page++) {
+    const row = page * PAGE_WORDS
+    const occupied = (pages[row + PAGE.BIDS]! | pages[row + PAGE.ASKS]!) !== 0
+    if (occupied === free.has(page)) broken('I6', `page ${page} is ${occupied ? 'occupied and free' : 'neither occupied nor free'}`)
+    if (!occupied) continue
+    taken++
+    const entry = pages[row + PAGE.PAIR]! * state.pagesPerPair + pages[row + PAGE.TICKS]!
+    if (state.directory[entry] !== page + 1) broken('I6', `the directory has ${state.directory[entry]! - 1} for page ${page}`)
+  }
+  if (taken > live) broken('I6', `${taken} pages in use for ${live} orders`)
+  let entries = 0
+  for (let entry = 0; entry < state.directory.length; entry++) if (state.directory[entry] !== 0) entries++
+  if (entries !== taken) broken('I6', `the directory has ${entries} pages, ${taken} are in use`)
+}
+
+/** Best prices, order counts and bitmaps of a pair, from its pages. */
+function checkPair(state: State, pair: number): void {
+  const row = pair * PAIR_WORDS
+  let [bestBid, bestAsk, bidOrders, askOrders] = [0, NO_ASK, 0, 0]
+  for (let ticks = 0; ticks < state.pagesPerPair; ticks++) {
+    const page = state.directory[pair * state.pagesPerPair + ticks]! - 1
+    const bids = page < 0 ? 0 : state.pages[page * PAGE_WORDS + PAGE.BIDS]!
+    const asks = page < 0 ? 0 : state.pages[page * PAGE_WORDS + PAGE.ASKS]!
+    checkBit(state, pair * 2, ticks, bids !== 0)
+    checkBit(state, pair * 2 + 1, ticks, asks !== 0)
+    for (let bit = 0; (bids | asks) !== 0 && bit < PAGE_LEVELS; bit++) {
+      const tick = ticks * PAGE_LEVELS + bit
+      const count = state.levels[(page * PAGE_LEVELS + bit) * LEVEL_WORDS + LEVEL.COUNT]!
+      if (((bids >>> bit) & 1) === 1) [bestBid, bidOrders] = [tick, bidOrders + count]
+      if (((asks >>> bit) & 1) === 1) [bestAsk, askOrders] = [Math.min(bestAsk, tick), askOrders + count]
+    }
+  }
+  const stored = [PAIR.BEST_BID, PAIR.BEST_ASK, PAIR.BID_ORDERS, PAIR.ASK_ORDERS].map((word) => state.pairs[row + word]!)
+  const expected = [bestBid, bestAsk, bidOrders, askOrders]
+  if (stored.join() !== expected.join()) broken('I6', `pair ${pair} says best and counts ${stored.join(' ')}, the book has ${expected.join(' ')}`)
+  if (bestBid >= bestAsk) broken('I6', `pair ${pair} is crossed: ${bestBid} bid, ${bestAsk} asked`)
+  checkSummaries(state, pair * 2)
+  checkSummaries(state, pair * 2 + 1)
+}
+
+function checkBit(state: State, side: number, ticks: number, expected: boolean): void {
+  const bit = (state.bitmaps[side * state.bitmapTotal + (ticks >>> 5)]! >>> (ticks & 31)) & 1
+  if ((bit === 1) !== expected) broken('I6', `bit of page ${ticks}, side ${side} is ${bit}`)
+}
+
+/** A summary bit is set exactly when the word below it is not zero. */
+function checkSummaries(state: State, side: number): void {
+  const { levels } = bitmapWords(state.genesis.limits.priceTicks)
+  const base = side * state.bitmapTotal
+  for (let level = 1; level < levels.length; level++) {
+    for (let word = 0; word < levels[level - 1]!; word++) {
+      const below = state.bitmaps[base + state.bitmapOffsets[level - 1]! + word]! !== 0
+      const bit = (state.bitmaps[base + state.bitmapOffsets[level]! + (word >>> 5)]! >>> (word & 31)) & 1
+      if ((bit === 1) !== below) broken('I6', `summary ${level} of side ${side}, bit ${word} is ${bit}`)
+    }
+  }
+}
+
+/** Every account is found by its address; its list has all its open orders, newest first. */
+function checkAccounts(state: State, live: readonly number[]): void {
+  const { accounts, scalars } = state
+  const count = scalars[SCALAR.ACCOUNTS]!
+  const met = new Set<number>()
+  for (let account = 0; account < count; account++) {
+    const row = account * ACCOUNT_WORDS
+    if (findAccount(state, accounts[row + ACCOUNT.APPLICATION]!, accounts, row + ACCOUNT.ADDRESS) !== account) broken('P', `account ${account} is not indexed`)
+    let [orders, prev, newer] = [0, -1, Infinity]
+    for (let slot = accounts[row + ACCOUNT.ORDERS_HEAD]!; slot >= 0; slot = order(state, slot, ORDER.ACCOUNT_NEXT)) {
+      if (met.has(slot)) broken('P', `slot ${slot} is twice in lists of accounts`)
+      met.add(slot)
+      if (order(state, slot, ORDER.ACCOUNT) !== account) broken('P', `slot ${slot} is in the list of account ${account}`)
+      if (order(state, slot, ORDER.ACCOUNT_PREV) !== prev) broken('P', `slot ${slot} does not link back in its account's list`)
+      if (sequenceOf(state, slot) >= newer) broken('P', `the list of account ${account} is not newest first`)
+      newer = sequenceOf(state, slot)
+      prev = slot
+      orders++
+    }
+    if (orders !== accounts[row + ACCOUNT.OPEN_ORDERS]) broken('P', `account ${account} has ${orders} open orders, counts ${accounts[row + ACCOUNT.OPEN_ORDERS]}`)
+    if (orders > state.genesis.limits.openOrdersPerAccount) broken('P', `account ${account} has ${orders} open orders`)
+  }
+  if (met.size !== live.length) broken('P', `${met.size} orders in lists of accounts, ${live.length} live`)
+  checkIndex(state.accountIndex, 'account', count, (row) => row < count)
+}
+
+/** An index holds `size` entries, each a different row that belongs there. */
+function checkIndex(table: Int32Array, name: string, size: number, belongs: (row: number) => boolean): void {
+  const rows = new Set<number>()
+  let entries = 0
+  for (let at = 0; at < table.length; at++) {
+    if (table[at] === 0) continue
+    entries++
+    rows.add(table[at]! - 1)
+    if (!belongs(table[at]! - 1)) broken('P', `the ${name} index holds row ${table[at]! - 1}`)
+  }
+  if (entries !== size || rows.size !== size) broken('P', `the ${name} index has ${entries} entries of ${rows.size} rows for ${size}`)
+}
+
+function checkLabels(state: State, live: readonly number[]): void {
+  const labelled = new Set(live.filter((slot) => order(state, slot, ORDER.FLAGS) >>> LABEL_SHIFT !== 0))
+  for (const slot of labelled) {
+    const length = order(state, slot, ORDER.FLAGS) >>> LABEL_SHIFT
+    const found = findLabel(state, order(state, slot, ORDER.ACCOUNT), state.labels, slot * LABEL_WORDS, length)
+    if (found !== slot) broken('I12', `the label of slot ${slot} leads to ${found}`)
+  }
+  checkIndex(state.labelIndex, 'label', labelled.size, (slot) => labelled.has(slot))
+}
+
+function checkSessions(state: State): void {
+  const { sessions, scalars } = state
+  const used = scalars[SCALAR.SESSIONS_USED]!
+  for (let session = 0; session < used; session++) {
+    const row = session * SESSION_WORDS
+    if (sessions[row + SESSION.GENERATION] === 0) broken('P', `session ${session} is in use but was never written`)
+    const account = sessions[row + SESSION.ACCOUNT]!
+    if (account < 0 || account >= scalars[SCALAR.ACCOUNTS]!) broken('P', `session ${session} has account ${account}`)
+    if (sessions[row + SESSION.APPLICATION] !== state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]) broken('P', `session ${session} has another application than its account`)
+    if (findSession(state, sessions, row + SESSION.PUBLIC_KEY) !== session) broken('P', `the key of session ${session} leads elsewhere`)
+  }
+  checkIndex(state.sessionIndex, 'session', used, (row) => row < used)
+}
+
+function checkReceipts(state: State): void {
+  const { scalars, receipts, receiptsF64, genesis } = state
+  const count = scalars[SCALAR.RECEIPTS_COUNT]!
+  if (count > genesis.limits.receipts) broken('I11', `${count} receipts`)
+  const kept = new Set<number>()
+  let before = 0
+  for (let i = 0; i < count; i++) {
+    const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % genesis.limits.receipts
+    const row = receipt * RECEIPT_WORDS
+    kept.add(receipt)
+    const time = receiptsF64[(row + RECEIPT.TIME) >>> 1]!
+    if (time < before || time > state.clock[CLOCK.TIME]!) broken('I11', `receipt ${receipt} is out of order`)
+    before = time
+    const found = findReceipt(state, receipts[row + RECEIPT.ACCOUNT]!, receipts, row + RECEIPT.KEY)
+    if (found !== receipt) broken('I11', `the key of receipt ${receipt} leads to ${found}`)
+  }
+  assert(scalars[SCALAR.RECEIPTS_USED]! <= genesis.limits.receipts, 'I11: more receipts used than there are')
+  checkIndex(state.receiptIndex, 'receipt', count, (row) => kept.has(row))
+}

@@ -1,0 +1,81 @@
+/**
+ * Recovery: newest snapshot that verifies, then the journal behind it, through the same replayer as every tool.
+ *
+ * A snapshot that does not verify is skipped with a warning; the journal is complete, so any older one or none will do. A journal
+ * batch that does not verify stops recovery with its sequence: acknowledged orders may stand in it, so nothing is guessed. If it is
+ * the last one the operator may cut it (`--cut-tail SEQUENCE`); damage in the middle is never cut.
+ */
+import { createOutbox } from '../engine/outbox.ts'
+import { parseGenesis } from '../engine/genesis.ts'
+import { createState } from '../engine/state.ts'
+import { createReplayer, type Listener, type Replayer } from '../replay/run.ts'
+import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
+import { keyOf } from './frame.ts'
+import { readGenesis } from './genesis_batch.ts'
+import { JournalError, type JournalDatabase } from './file.ts'
+import { endSequence, JournalFault, readBatches, START } from './reader.ts'
+
+export interface Rebuilt {
+  replayer: Replayer
+  genesis: string
+}
+
+/** A replayer at the newest verifying snapshot whose sequence is at most `most`, or at the genesis. */
+export function rebuild(database: JournalDatabase, dataDir: string, most: number, warn: (text: string) => void, listener?: Listener): Rebuilt {
+  const end = endSequence(database)
+  for (const sequence of listSnapshots(dataDir)) {
+    if (sequence > most) continue
+    try {
+      const { state, info } = loadSnapshot(dataDir, sequence)
+      if (sequence > end) throw new Error(`it is ahead of the journal, which ends at ${end}`)
+      const place = { sequence: sequence + 1, checksum: info.batchChecksum }
+      return { replayer: createReplayer(state, place, info.eventsChecksum, listener), genesis: info.genesis }
+    } catch (error) {
+      warn(`snapshot ${sequence} is skipped: ${(error as Error).message}`)
+    }
+  }
+  return fromGenesis(database, listener)
+}
+
+/** A replayer that has applied nothing but the genesis. */
+export function fromGenesis(database: JournalDatabase, listener?: Listener): Rebuilt {
+  for (const batch of readBatches(database, START)) {
+    const genesis = readGenesis(batch)
+    const replayer = createReplayer(createState(parseGenesis(genesis), createOutbox(4096)), START, 0, listener)
+    replayer.batch(batch)
+    return { replayer, genesis }
+  }
+  throw new JournalError('the journal is empty')
+}
+
+export interface Progress {
+  records: number
+  /** Commands per second so far. */
+  rate: number
+  secondsLeft: number
+}
+
+/** Replays the journal behind `replayer` up to and including `last`; reports about every second. */
+export function catchUp(database: JournalDatabase, replayer: Replayer, last: number, seconds: () => number, report: (progress: Progress) => void): number {
+  const end = Math.min(last, endSequence(database))
+  const first = replayer.place.sequence
+  const started = seconds()
+  let next = started + 1
+  for (const batch of readBatches(database, replayer.place)) {
+    if (batch.sequence > last) break
+    replayer.batch(batch)
+    const now = seconds()
+    if (now < next) continue
+    next = now + 1
+    const records = replayer.place.sequence - first
+    const rate = records / (now - started)
+    report({ records, rate, secondsLeft: (end - replayer.place.sequence + 1) / rate })
+  }
+  return replayer.place.sequence - first
+}
+
+/** Removes an invalid last batch, when it is the one the operator named. */
+export function cutTail(database: JournalDatabase, fault: JournalFault, cut: number): void {
+  if (!fault.fault.last || cut !== fault.fault.sequence) throw fault
+  database.transactionSync(() => database.removeSync(keyOf(fault.fault.sequence)))
+}

@@ -1,0 +1,206 @@
+/**
+ * The wiring of the exchange, top to bottom: configuration, directory, shared memory, matcher (recovers), snapshot follower, sign-in
+ * desk, operator, gateways. One thread dies: the process stops with its own exit code and the next start recovers.
+ */
+import { fork, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import { ConfigError, configHelp, describeConfig, readConfig, type Config } from './config.ts'
+import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
+import { realIo } from './lib/io.ts'
+import { createLogger, type Logger } from './lib/log.ts'
+import { createBroadcast } from './ring/broadcast.ts'
+import { countersBytes, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
+import { createRing } from './ring/spsc.ts'
+import { wake, WAIT_WORDS } from './ring/wait.ts'
+import { EXIT, type FromThread, type Lane, type Shared } from './threads.ts'
+
+const GATEWAY = join(import.meta.dirname, '..', 'gateway')
+/** How long an orderly stop may take before the process is ended anyway, ms; and how long a failing one may. */
+const STOP_MS = 60_000
+const FAIL_MS = 2_000
+
+function allocate(config: Config): Omit<Shared, 'columns'> {
+  const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+  const lane = (): Lane => ({ commands: createRing(config.commandRing).buffer, replies: createRing(config.replyRing).buffer, wait: cell() })
+  return {
+    gate: cell(),
+    events: createBroadcast(config.eventRing).buffer,
+    counters: new SharedArrayBuffer(countersBytes(config.gateways)),
+    matcherWait: cell(),
+    lanes: Array.from({ length: config.gateways + 1 }, lane),
+  }
+}
+
+class Exchange {
+  readonly #config: Config
+  readonly #log: Logger
+  readonly #lock: DirectoryLock
+  readonly #shared: Omit<Shared, 'columns'>
+  readonly #workers = new Map<string, Worker>()
+  #follower: ChildProcess | null = null
+  #stopping = false
+
+  constructor(config: Config, log: Logger) {
+    this.#config = config
+    this.#log = log
+    this.#lock = lockDirectory(config.dataDir)
+    this.#shared = allocate(config)
+  }
+
+  async run(): Promise<void> {
+    const config = this.#config
+    this.#log.info({ config: describeConfig(config) }, 'starting')
+    const matcher = this.#start('matcher', join(import.meta.dirname, 'sequencer', 'thread.ts'), { config, shared: this.#shared })
+    const { genesis, columns, sequence } = await this.#message(matcher, 'recovered')
+    this.#log.info({ sequence }, 'recovered')
+    const shared: Shared = { ...this.#shared, columns }
+    this.#startFollower()
+    const channels = Array.from({ length: config.gateways }, () => new MessageChannel())
+    const ports = channels.map((channel) => channel.port1)
+    await this.#message(this.#start('desk', join(GATEWAY, 'auth', 'desk.ts'), { config, genesis, ports }, ports), 'ready')
+    const operator = await this.#message(this.#start('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared }), 'ready')
+    let port = config.port
+    for (const [index, { port2: desk }] of channels.entries()) {
+      const data = { config: { ...config, port }, genesis, shared, number: index + 1, desk }
+      const ready = await this.#message(this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk]), 'ready')
+      port = ready.port ?? port
+    }
+    this.#watchDisk()
+    process.on('SIGINT', () => void this.stop('SIGINT'))
+    process.on('SIGTERM', () => void this.stop('SIGTERM'))
+    this.#log.info({ host: config.host, port, operatorPort: operator.port, gateways: config.gateways, sequence }, 'ready')
+  }
+
+  /** Orderly stop: gateways finish what is under way, the matcher empties the rings, a last snapshot is written. */
+  async stop(cause: string): Promise<void> {
+    if (this.#stopping) return
+    this.#stopping = true
+    this.#log.info({ cause }, 'stopping')
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), STOP_MS).unref()
+    for (const name of [...this.#workers.keys()].filter((name) => name !== 'matcher')) await this.#end(name)
+    const gate = new Int32Array(this.#shared.gate)
+    const stopped = this.#message(this.#workers.get('matcher')!, 'stopped')
+    Atomics.store(gate, STOP, 1)
+    wake(new Int32Array(this.#shared.matcherWait))
+    const { sequence } = await stopped
+    await this.#finishFollower()
+    this.#lock.release()
+    this.#log.info({ sequence }, 'stopped')
+    process.exit(EXIT.OK)
+  }
+
+  /** Stops because something broke: sockets are closed without an answer, then the process ends with `code`. */
+  async fail(code: number, message: string): Promise<void> {
+    if (this.#stopping) return
+    this.#stopping = true
+    this.#log.fatal({ code }, message)
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), FAIL_MS).unref()
+    this.#follower?.kill('SIGKILL')
+    await Promise.all([...this.#workers.keys()].filter((name) => name.startsWith('gateway')).map((name) => this.#end(name)))
+    process.exit(code)
+  }
+
+  #start(name: string, path: string, workerData: object, transferList: MessagePort[] = []): Worker {
+    const worker = new Worker(path, { workerData, transferList, name })
+    this.#workers.set(name, worker)
+    worker.on('message', (message: FromThread) => this.#heard(name, message))
+    worker.on('error', (error) => void this.fail(name === 'matcher' ? EXIT.INVARIANT : EXIT.THREAD, `${name}: ${error.message}`))
+    worker.on('exit', () => {
+      this.#workers.delete(name)
+      if (!this.#stopping) void this.fail(EXIT.THREAD, `${name} ended`)
+    })
+    return worker
+  }
+
+  #heard(name: string, message: FromThread): void {
+    if (message.type === 'fatal') void this.fail(message.code, `${name}: ${message.message}`)
+    else if (message.type === 'log') this.#log[message.level]({ thread: name, ...message.fields }, message.message)
+    else if (message.type === 'progress') {
+      const { stage, records, rate, secondsLeft } = message
+      this.#log.info({ stage, records, perSecond: Math.round(rate), secondsLeft: Math.ceil(secondsLeft) }, 'replaying the journal')
+    }
+  }
+
+  /** The first message of this type; a failing thread stops the process instead. */
+  #message<T extends FromThread['type']>(worker: Worker, type: T): Promise<Extract<FromThread, { type: T }>> {
+    return new Promise((resolve) => {
+      const listen = (message: FromThread): void => {
+        if (message.type !== type) return
+        worker.off('message', listen)
+        resolve(message as Extract<FromThread, { type: T }>)
+      }
+      worker.on('message', listen)
+    })
+  }
+
+  #end(name: string): Promise<void> {
+    const worker = this.#workers.get(name)
+    if (worker === undefined) return Promise.resolve()
+    return new Promise((resolve) => {
+      worker.once('exit', () => resolve())
+      worker.postMessage({ type: 'stop' })
+    })
+  }
+
+  #startFollower(): void {
+    const { dataDir, snapshotEvery, snapshotsKept } = this.#config
+    const child = fork(join(import.meta.dirname, 'snapshot', 'follower.ts'), [dataDir, String(snapshotEvery), String(snapshotsKept)])
+    this.#follower = child
+    child.on('message', (message: FromThread) => {
+      if (message.type === 'snapshot') this.#log.info({ sequence: message.sequence }, 'snapshot written')
+      else this.#heard('snapshot follower', message)
+    })
+    child.on('exit', (code, signal) => {
+      this.#follower = null
+      if (this.#stopping) return
+      this.#log.error({ code, signal }, 'the snapshot follower ended; trading goes on, it is started again')
+      setTimeout(() => void (this.#stopping || this.#startFollower()), 5_000).unref()
+    })
+  }
+
+  /** The last snapshot of an orderly stop. Without a follower the next start replays a little more, nothing else. */
+  #finishFollower(): Promise<void> {
+    const child = this.#follower
+    if (child === null) return Promise.resolve()
+    return new Promise((resolve) => {
+      child.once('exit', () => resolve())
+      child.send({ type: 'finish' })
+    })
+  }
+
+  #watchDisk(): void {
+    const counters = matcherCounters(this.#shared.counters)
+    const look = (): void => {
+      counters[MATCHER.free_disk_bytes] = realIo.freeBytes(this.#config.dataDir)
+    }
+    look()
+    setInterval(look, 1_000).unref()
+  }
+}
+
+async function main(): Promise<void> {
+  let config: Config | null
+  try {
+    config = readConfig(process.argv.slice(2), process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    console.error(`ringbook: ${error.message}`)
+    process.exit(EXIT.CONFIG)
+  }
+  if (config === null) {
+    console.log(configHelp())
+    return
+  }
+  // Read by uWebSockets.js when it is loaded: room for RFC 9421 headers, browser headers and a page token.
+  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384'
+  const log = createLogger(config.logLevel)
+  try {
+    await new Exchange(config, log).run()
+  } catch (error) {
+    log.fatal({ code: error instanceof DirectoryLocked ? EXIT.LOCKED : EXIT.CONFIG }, (error as Error).message)
+    process.exit(error instanceof DirectoryLocked ? EXIT.LOCKED : EXIT.CONFIG)
+  }
+}
+
+await main()

@@ -1,0 +1,153 @@
+/**
+ * The sequencer: drain, stamp, journal, apply, publish. One batch after the other on one thread.
+ *
+ *   rings --drain--> batch --commit (fsync)--> apply --> answers, events
+ *
+ * Nothing of a batch is visible anywhere before its commit returned: the state itself changes only afterwards, so gateways that read
+ * the shared columns see durable facts only. A commit that throws ends the process with nothing answered. Time never goes back,
+ * whatever the wall clock does. Between ring read and journal write there is no allocation but the journal's own.
+ */
+import { crc32 } from 'node:zlib'
+import { CommandType, gatewayOfKind, slotsOfKind, typeOfKind } from '../layout/command.ts'
+import { EventType } from '../layout/event.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
+import type { Io } from '../lib/io.ts'
+import { apply, setTime } from '../engine/apply.ts'
+import { CLOCK } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import type { JournalWriter } from '../journal/writer.ts'
+import { broadcast, type Broadcast } from '../ring/broadcast.ts'
+import { APPLYING, STOP } from '../ring/counters.ts'
+import { waitFor } from '../ring/wait.ts'
+import { anyCommand, answer, drain, publishAnswers, type MatcherLane } from './lanes.ts'
+import type { Meter } from './meter.ts'
+import { expireDue, type Timers } from './timers.ts'
+
+export interface Sequencer {
+  readonly state: State
+  readonly writer: JournalWriter
+  readonly batch: Views
+  readonly lanes: readonly MatcherLane[]
+  readonly events: Broadcast
+  /** Words APPLYING and STOP. */
+  readonly gate: Int32Array
+  readonly wait: Int32Array
+  readonly meter: Meter
+  readonly io: Io
+  readonly timers: Timers
+  readonly maxSlots: number
+  readonly spin: number
+  /** Chained checksum of all events so far. */
+  eventsChecksum: number
+  firstLane: number
+  /** Lane and first undelivered record of the command being applied, for an outbox that fills in the middle of it. */
+  gateway: number
+  commandType: number
+  delivered: number
+}
+
+export type SequencerParts = Omit<Sequencer, 'batch' | 'firstLane' | 'gateway' | 'commandType' | 'delivered' | 'timers'>
+
+export function createSequencer(parts: SequencerParts): Sequencer {
+  const { words } = parts.writer
+  const sequencer: Sequencer = {
+    ...parts,
+    batch: viewsOf(words.buffer, words.byteOffset, words.byteLength),
+    timers: { cursor: 0 },
+    firstLane: 0,
+    gateway: 0,
+    commandType: 0,
+    delivered: 0,
+  }
+  parts.state.outbox.overflow = () => {
+    deliver(sequencer)
+    publishEvents(sequencer)
+  }
+  return sequencer
+}
+
+/** How long an idle matcher parks at most, ms: its heartbeat and the grain of timers. */
+const PARK_MS = 20
+/** Timers are looked at no more often than this, ms. */
+const TIMER_MS = 10
+
+/** Runs until STOP is set and the rings are empty. */
+export function runSequencer(sequencer: Sequencer): void {
+  const { gate, lanes, io, meter, wait } = sequencer
+  const ready = (): boolean => anyCommand(lanes) || Atomics.load(gate, STOP) !== 0
+  let timersAt = 0
+  for (;;) {
+    const now = io.now()
+    const timersDue = now >= timersAt || now < timersAt - TIMER_MS
+    if (timersDue) timersAt = now + TIMER_MS
+    if (turn(sequencer, now, timersDue) > 0) continue
+    if (Atomics.load(gate, STOP) !== 0 && !anyCommand(lanes)) return
+    meter.beat(now)
+    waitFor(wait, ready, sequencer.spin, PARK_MS)
+    meter.awake()
+  }
+}
+
+/** One batch; returns its commands, 0 when there was nothing to do. */
+export function turn(sequencer: Sequencer, now: number, timersDue: boolean): number {
+  const { state, writer, batch, lanes, maxSlots } = sequencer
+  const time = Math.max(now, state.clock[CLOCK.TIME]!)
+  let slots = timersDue ? expireDue(sequencer.timers, state, time, batch, 0, maxSlots >>> 1) : 0
+  slots = drain(lanes, sequencer.firstLane, batch.i32, slots, maxSlots)
+  sequencer.firstLane = (sequencer.firstLane + 1) % lanes.length
+  if (slots === 0) return 0
+  let commands = 0
+  for (let slot = 0; slot < slots; slot += slotsOfKind(batch.u32[slot * RECORD_WORDS]!)) commands++
+  sequencer.meter.committing()
+  const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
+  sequencer.meter.committed(bytes)
+  applyBatch(sequencer, slots, time)
+  sequencer.meter.applied(state, commands, now)
+  return commands
+}
+
+/** Applies the records of a durable batch, then lets everybody see what happened. */
+function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
+  const { state, batch, gate } = sequencer
+  const { outbox } = state
+  Atomics.add(gate, APPLYING, 1)
+  setTime(state, time)
+  for (let slot = 0; slot < slots; ) {
+    const at = slot * RECORD_WORDS
+    const kind = batch.u32[at]!
+    sequencer.gateway = gatewayOfKind(kind)
+    sequencer.commandType = typeOfKind(kind)
+    apply(state, batch, at)
+    deliver(sequencer)
+    if (outbox.count > outbox.capacity >>> 1) publishEvents(sequencer)
+    slot += slotsOfKind(kind)
+  }
+  Atomics.add(gate, APPLYING, 1)
+  publishEvents(sequencer)
+  publishAnswers(sequencer.lanes)
+}
+
+/** Copies the answers among the events of the current command to the lane that asked. */
+function deliver(sequencer: Sequencer): void {
+  const { state, lanes, commandType } = sequencer
+  const { outbox } = state
+  const lane = lanes[sequencer.gateway]!
+  for (let record = sequencer.delivered; record < outbox.count; record++) {
+    const type = outbox.i32[record * RECORD_WORDS]! & 0xff
+    const asked = type === EventType.RESULT || (type === EventType.ORDER_ENDED && commandType === CommandType.CANCEL_ALL)
+    if (asked && commandType !== CommandType.EXPIRE_ORDER) answer(lane, outbox.i32, record * RECORD_WORDS)
+  }
+  sequencer.delivered = outbox.count
+}
+
+/** Moves the waiting events to the event ring and into the chained checksum. */
+function publishEvents(sequencer: Sequencer): void {
+  const { outbox } = sequencer.state
+  if (outbox.count > 0) {
+    sequencer.eventsChecksum = crc32(outbox.bytes.subarray(0, outbox.count * RECORD_BYTES), sequencer.eventsChecksum)
+    broadcast(sequencer.events, outbox.i32, outbox.count)
+    sequencer.meter.published(outbox.count)
+  }
+  outbox.count = 0
+  sequencer.delivered = 0
+}

@@ -1,0 +1,67 @@
+/** The matcher's counters in shared memory: one store each, read by the operator thread. */
+import { CLOCK, SCALAR } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { COMMIT_BUCKETS, COMMIT_HISTOGRAM, MATCHER } from '../ring/counters.ts'
+import type { Io } from '../lib/io.ts'
+
+export interface Meter {
+  /** Idle, about to wait. */
+  beat(now: number): void
+  /** Back from waiting: the time spent there is no stall. */
+  awake(): void
+  committing(): void
+  committed(bytes: number): void
+  applied(state: State, commands: number, now: number): void
+  published(events: number): void
+}
+
+export function createMeter(counters: Float64Array, io: Io): Meter {
+  let started = 0
+  let committed = 0
+  let turned = io.seconds()
+  const highest = (index: number, value: number): void => {
+    if (value > counters[index]!) counters[index] = value
+  }
+  return {
+    beat: (now) => {
+      counters[MATCHER.heartbeat_ms] = now
+    },
+    awake: () => {
+      turned = io.seconds()
+    },
+    committing: () => {
+      started = io.seconds()
+    },
+    committed: (bytes) => {
+      committed = io.seconds()
+      const seconds = committed - started
+      counters[MATCHER.journal_bytes]! += bytes
+      counters[MATCHER.commit_seconds]! += seconds
+      highest(MATCHER.commit_seconds_max, seconds)
+      let bucket = 0
+      while (bucket < COMMIT_BUCKETS.length && seconds > COMMIT_BUCKETS[bucket]!) bucket++
+      counters[COMMIT_HISTOGRAM + bucket]!++
+    },
+    applied: (state, commands, now) => {
+      const seconds = io.seconds()
+      counters[MATCHER.apply_seconds]! += seconds - committed
+      counters[MATCHER.commands]! += commands
+      counters[MATCHER.batches]!++
+      highest(MATCHER.batch_max, commands)
+      // A stall is a whole turn without the commit, which has its own figure: draining, applying, publishing, and being descheduled.
+      highest(MATCHER.loop_stall_seconds_max, seconds - turned - (committed - started))
+      turned = seconds
+      counters[MATCHER.sequence] = state.clock[CLOCK.SEQUENCE]!
+      counters[MATCHER.sequenced_ms] = state.clock[CLOCK.TIME]!
+      counters[MATCHER.fills] = state.clock[CLOCK.FILLS]!
+      counters[MATCHER.live_orders] = state.scalars[SCALAR.ORDERS_LIVE]!
+      counters[MATCHER.accounts] = state.scalars[SCALAR.ACCOUNTS]!
+      counters[MATCHER.receipts] = state.scalars[SCALAR.RECEIPTS_COUNT]!
+      counters[MATCHER.maintenance] = state.scalars[SCALAR.MAINTENANCE]!
+      counters[MATCHER.heartbeat_ms] = now
+    },
+    published: (events) => {
+      counters[MATCHER.events]! += events
+    },
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The snapshot follower: a process of its own that replays the journal behind the exchange and writes the snapshots.
+ *
+ * The matcher is never asked for its state, so a snapshot costs it nothing; and every snapshot is the proof of a replay, because the
+ * follower checks the checksums of batches and events as it goes. Its death or delay hurts nothing but the time of the next start.
+ * It costs the memory of a second engine. Messages: `finish` = catch up with the journal, snapshot once more, end.
+ *
+ * Arguments: data directory, commands between snapshots, snapshots kept.
+ */
+import { openJournal } from '../journal/file.ts'
+import { readBatches } from '../journal/reader.ts'
+import { rebuild } from '../journal/recover.ts'
+import { listSnapshots, pruneSnapshots, writeSnapshot } from './file.ts'
+import { CLOCK } from '../engine/columns.ts'
+
+const [dataDir, everyText, keepText] = process.argv.slice(2) as [string, string, string]
+const every = Number(everyText)
+/** How often the journal is looked at, ms, and the commands replayed before others get a turn. */
+const PAUSE_MS = 50
+const SLICE = 20_000
+
+const say = (message: Record<string, unknown>): void => void (process.connected && process.send?.(message))
+
+const database = openJournal(dataDir, true)
+const { replayer, genesis } = rebuild(database, dataDir, Infinity, (warning) => say({ type: 'log', level: 'warn', message: warning }))
+let snapshotAt = listSnapshots(dataDir)[0] ?? 0
+let finishing = false
+
+function snapshot(): void {
+  const info = writeSnapshot(dataDir, replayer.state, genesis, replayer.place.checksum, replayer.events)
+  snapshotAt = info.sequence
+  pruneSnapshots(dataDir, Number(keepText))
+  say({ type: 'snapshot', sequence: info.sequence })
+}
+
+/** Replays what the journal has, at most a slice; true when it has more. */
+function follow(): boolean {
+  const from = replayer.place.sequence
+  for (const batch of readBatches(database, replayer.place)) {
+    replayer.batch(batch)
+    if (replayer.state.clock[CLOCK.SEQUENCE]! - snapshotAt >= every) snapshot()
+    if (replayer.place.sequence - from >= SLICE) return true
+  }
+  return false
+}
+
+function turn(): void {
+  const more = follow()
+  if (more) setImmediate(turn)
+  else if (finishing) finish()
+  else setTimeout(turn, PAUSE_MS)
+}
+
+function finish(): void {
+  if (replayer.state.clock[CLOCK.SEQUENCE]! > snapshotAt) snapshot()
+  say({ type: 'stopped', sequence: snapshotAt })
+  void database.close().then(() => process.disconnect?.())
+}
+
+process.on('message', (message: { type: string }) => {
+  if (message.type === 'finish') finishing = true
+})
+// Ends with its exchange: an orphan has nobody to make snapshots for. Signals of the terminal are for the exchange alone.
+process.on('disconnect', () => process.exit(0))
+process.on('SIGINT', () => undefined)
+process.on('SIGTERM', () => undefined)
+turn()
