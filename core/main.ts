@@ -78,7 +78,10 @@ class Exchange {
     this.#stopping = true
     this.#log.info({ cause }, 'stopping')
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), STOP_MS).unref()
-    for (const name of [...this.#workers.keys()].filter((name) => name !== 'matcher')) await this.#end(name)
+    const names = [...this.#workers.keys()]
+    // Gateways first: what they have under way may still need the desk.
+    await Promise.all(names.filter((name) => name.startsWith('gateway')).map((name) => this.#end(name)))
+    await Promise.all(['desk', 'operator'].map((name) => this.#end(name)))
     const gate = new Int32Array(this.#shared.gate)
     const stopped = this.#message(this.#workers.get('matcher')!, 'stopped')
     Atomics.store(gate, STOP, 1)

@@ -6,10 +6,11 @@
  * 6xx reading, 9xx availability. (Specification, Errors; interface.md, Errors.)
  *
  * `retry`: `no` = the same request will be refused again; `after` = wait for Retry-After; `safe` = nothing was applied, retry;
- * `same-key` = retry with the same idempotency key only; `reauthenticate` = sign in again. `ccxt` is the class a ccxt
+ * `same-key` = retry with the same idempotency key only; `ambiguous` = it may have been applied: reconcile, or repeat what is idempotent;
+ * `reauthenticate` = sign in again. `ccxt` is the class a ccxt
  * adapter raises.
  */
-export type Retry = 'no' | 'after' | 'safe' | 'same-key' | 'reauthenticate'
+export type Retry = 'no' | 'after' | 'safe' | 'same-key' | 'ambiguous' | 'reauthenticate'
 export type ErrorClass =
   | 'VALIDATION_ERROR' | 'UNAUTHENTICATED' | 'PERMISSION_DENIED' | 'NOT_FOUND' | 'CONFLICT' | 'RATE_LIMIT_EXCEEDED'
   | 'OPERATIONS_BLOCKED' | 'UNAVAILABLE' | 'INTERNAL'
@@ -48,7 +49,7 @@ export const REFUSALS = {
   USER_AGENT_REQUIRED: refusal(101, 'USER_AGENT_REQUIRED', 'PERMISSION_DENIED', 'A non-empty User-Agent header is required', 'PermissionDenied'),
   UNAUTHENTICATED: refusal(110, 'UNAUTHENTICATED', 'UNAUTHENTICATED', 'Authentication required', 'AuthenticationError'),
   INVALID_SIGNATURE: refusal(111, 'INVALID_SIGNATURE', 'UNAUTHENTICATED', 'Signature rejected', 'AuthenticationError'),
-  CLOCK_SKEW: refusal(112, 'CLOCK_SKEW', 'UNAUTHENTICATED', 'request timestamp outside allowed skew', 'InvalidNonce'),
+  CLOCK_SKEW: refusal(112, 'CLOCK_SKEW', 'UNAUTHENTICATED', 'request timestamp outside allowed skew', 'InvalidNonce', { retry: 'no' }),
   SESSION_INVALID: refusal(113, 'SESSION_INVALID', 'UNAUTHENTICATED', 'Session expired or revoked', 'AuthenticationError'),
   MIXED_CREDENTIALS: refusal(114, 'MIXED_CREDENTIALS', 'UNAUTHENTICATED', 'Mixed credential protocols', 'AuthenticationError'),
   NONCE_INVALID: refusal(115, 'NONCE_INVALID', 'UNAUTHENTICATED', 'Unknown, expired or used nonce', 'AuthenticationError'),
@@ -88,7 +89,7 @@ export const REFUSALS = {
   // 9xx availability
   OVERLOADED: refusal(900, 'OVERLOADED', 'UNAVAILABLE', 'The service is at capacity; nothing was applied', 'ExchangeNotAvailable'),
   ENGINE_UNAVAILABLE: refusal(901, 'ENGINE_UNAVAILABLE', 'UNAVAILABLE', 'The matching engine is momentarily unreachable', 'ExchangeNotAvailable'),
-  SERVICE_UNAVAILABLE: refusal(902, 'SERVICE_UNAVAILABLE', 'UNAVAILABLE', 'An internal deadline expired', 'ExchangeNotAvailable'),
+  SERVICE_UNAVAILABLE: refusal(902, 'SERVICE_UNAVAILABLE', 'UNAVAILABLE', 'An internal deadline expired', 'ExchangeNotAvailable', { retry: 'ambiguous' }),
   VERIFICATION_UNAVAILABLE: refusal(903, 'VERIFICATION_UNAVAILABLE', 'UNAVAILABLE', 'Signature verification is at capacity; this is no verdict', 'ExchangeNotAvailable'),
   DISK_RESERVE: refusal(904, 'DISK_RESERVE', 'UNAVAILABLE', 'Free disk space is below the reserve; new orders are refused', 'ExchangeNotAvailable'),
   INTERNAL: refusal(999, 'INTERNAL', 'INTERNAL', 'Internal error', 'ExchangeError'),

@@ -19,8 +19,10 @@ export class JournalError extends Error {
 }
 
 const LMDB_MAGIC = 0xbeefc0de
-/** Offsets inside a meta page: page header 16 bytes, then magic, version, address, map size, two database records of 48. */
-const META = { MAGIC: 16, PAGE_SIZE: 40, LAST_PAGE: 136 } as const
+/** LMDB takes the page size of the operating system; snapshots of data directories move between machines that agree on it. */
+const PAGE_BYTES = 4096
+/** Offsets inside a meta page: page header 24 bytes, then magic, version, address, map size, two database records of 48. */
+const META = { MAGIC: 24, PAGE_SIZE: 48, LAST_PAGE: 144 } as const
 
 /** Throws {@link JournalError} when the journal file is shorter than its own meta pages say. */
 export function checkJournalFile(dataDir: string): void {
@@ -29,13 +31,14 @@ export function checkJournalFile(dataDir: string): void {
   const fd = openSync(path, 'r')
   try {
     const { size } = fstatSync(fd)
-    const meta = Buffer.alloc(8192)
-    if (readSync(fd, meta, 0, 8192, 0) < 8192 || meta.readUInt32LE(META.MAGIC) !== LMDB_MAGIC) {
+    const meta = Buffer.alloc(2 * PAGE_BYTES)
+    if (readSync(fd, meta, 0, meta.length, 0) < meta.length || meta.readUInt32LE(META.MAGIC) !== LMDB_MAGIC) {
       throw new JournalError(`the journal file is no LMDB file or shorter than its header (${size} bytes)`)
     }
     const pageSize = meta.readUInt32LE(META.PAGE_SIZE)
-    const last = Math.max(...[0, 4096].map((page) => Number(meta.readBigUInt64LE(page + META.LAST_PAGE))))
-    const needs = (last + 1) * (pageSize > 0 ? pageSize : 4096)
+    if (pageSize !== PAGE_BYTES) throw new JournalError(`the journal file has pages of ${pageSize} bytes, expected ${PAGE_BYTES}`)
+    const last = Math.max(...[0, PAGE_BYTES].map((page) => Number(meta.readBigUInt64LE(page + META.LAST_PAGE))))
+    const needs = (last + 1) * PAGE_BYTES
     if (size < needs) throw new JournalError(`the journal file is truncated: ${size} bytes, its header says ${needs}`)
   } finally {
     closeSync(fd)

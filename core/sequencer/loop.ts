@@ -9,7 +9,7 @@
  */
 import { crc32 } from 'node:zlib'
 import { CommandType, gatewayOfKind, slotsOfKind, typeOfKind } from '../layout/command.ts'
-import { EventType } from '../layout/event.ts'
+import { EventType, RESULT } from '../layout/event.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
 import type { Io } from '../lib/io.ts'
 import { apply, setTime } from '../engine/apply.ts'
@@ -93,11 +93,14 @@ export function turn(sequencer: Sequencer, now: number, timersDue: boolean): num
   const { state, writer, batch, lanes, maxSlots } = sequencer
   const time = Math.max(now, state.clock[CLOCK.TIME]!)
   let slots = timersDue ? expireDue(sequencer.timers, state, time, batch, 0, maxSlots >>> 1) : 0
+  const timers = slots
   slots = drain(lanes, sequencer.firstLane, batch.i32, slots, maxSlots)
   sequencer.firstLane = (sequencer.firstLane + 1) % lanes.length
   if (slots === 0) return 0
   let commands = 0
   for (let slot = 0; slot < slots; slot += slotsOfKind(batch.u32[slot * RECORD_WORDS]!)) commands++
+  if (timers > 0) sequencer.meter.timed(timers)
+  sequencer.meter.drained(slots - timers)
   sequencer.meter.committing()
   const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
   sequencer.meter.committed(bytes)
@@ -134,6 +137,7 @@ function deliver(sequencer: Sequencer): void {
   const lane = lanes[sequencer.gateway]!
   for (let record = sequencer.delivered; record < outbox.count; record++) {
     const type = outbox.i32[record * RECORD_WORDS]! & 0xff
+    if (type === EventType.RESULT && outbox.i32[record * RECORD_WORDS + RESULT.at.code] !== 0) sequencer.meter.refused()
     const asked = type === EventType.RESULT || (type === EventType.ORDER_ENDED && commandType === CommandType.CANCEL_ALL)
     if (asked && commandType !== CommandType.EXPIRE_ORDER) answer(lane, outbox.i32, record * RECORD_WORDS)
   }

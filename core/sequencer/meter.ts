@@ -13,6 +13,12 @@ export interface Meter {
   committed(bytes: number): void
   applied(state: State, commands: number, now: number): void
   published(events: number): void
+  /** One command was refused. */
+  refused(): void
+  /** Timer commands of a batch. */
+  timed(commands: number): void
+  /** Slots one drain found waiting. */
+  drained(slots: number): void
 }
 
 export function createMeter(counters: Float64Array, io: Io): Meter {
@@ -60,6 +66,13 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
       counters[MATCHER.maintenance] = state.scalars[SCALAR.MAINTENANCE]!
       counters[MATCHER.heartbeat_ms] = now
     },
+    refused: () => {
+      counters[MATCHER.refusals]!++
+    },
+    timed: (commands) => {
+      counters[MATCHER.timers]! += commands
+    },
+    drained: (slots) => highest(MATCHER.ring_high_water, slots),
     published: (events) => {
       counters[MATCHER.events]! += events
     },

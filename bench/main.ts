@@ -1,0 +1,62 @@
+/**
+ * `npm run bench -- NAME`: runs a bench, prints every figure with its settings and its target, and appends one JSON line to
+ * bench/results/NAME.ndjson. Figures are of this machine and this minute; ratios are measured within one run.
+ */
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, mkdirSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import type { Result } from './result.ts'
+
+const BENCHES: Record<string, { file: string; what: string }> = {
+  core: { file: './micro/core.ts', what: 'the engine alone: mixed flow, 10 k live orders; garbage, percentiles, ratio to nodejs-order-book' },
+  'core-large': { file: './micro/core_large.ts', what: 'the engine alone at 1 M live orders and 100 k accounts' },
+  ring: { file: './micro/ring.ts', what: '128-byte records between two threads' },
+  journal: { file: './micro/journal.ts', what: 'durable commits of 512 records' },
+  replay: { file: './system/replay.ts', what: 'a journal of 1 M commands replayed, LMDB to engine' },
+  rest: { file: './system/rest.ts', what: 'signed single orders over HTTP by autocannon, durable, client on the same cores' },
+  latency: { file: './system/latency.ts', what: 'one signed order at a time over HTTP, durable' },
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+function print(result: Result): void {
+  console.log(`\n${result.name}`)
+  for (const [name, value] of Object.entries(result.settings)) console.log(`  ${name}: ${value}`)
+  for (const [name, value] of Object.entries(result.figures)) {
+    const target = result.targets.find((t) => t.figure === name)
+    const shown = Math.abs(value) >= 1000 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(4)).toString()
+    if (target === undefined) {
+      console.log(`  ${name.padEnd(36)} ${shown}`)
+      continue
+    }
+    const met = (target.atLeast === undefined || value >= target.atLeast) && (target.atMost === undefined || value <= target.atMost)
+    const line = target.atLeast !== undefined ? `>= ${target.atLeast}` : `<= ${target.atMost}`
+    console.log(`  ${name.padEnd(36)} ${shown}  ${met ? 'meets' : 'MISSES'} ${line} ${target.unit}`)
+  }
+}
+
+const names = process.argv.slice(2)
+if (names.length === 0 || names.some((name) => !(name in BENCHES) && name !== 'all')) {
+  console.log('npm run bench -- NAME ...\n')
+  for (const [name, { what }] of Object.entries(BENCHES)) console.log(`  ${name.padEnd(12)} ${what}`)
+  console.log('  all          every bench, one after the other')
+  process.exit(names.length === 0 ? 0 : 2)
+}
+
+const results = join(import.meta.dirname, 'results')
+mkdirSync(results, { recursive: true })
+for (const name of names.includes('all') ? Object.keys(BENCHES) : names) {
+  const { run } = (await import(BENCHES[name]!.file)) as { run: () => Promise<Result> }
+  const result = await run()
+  print(result)
+  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version }
+  const line = { at: new Date().toISOString(), commit: commit(), machine, ...result }
+  appendFileSync(join(results, `${name}.ndjson`), `${JSON.stringify(line)}\n`)
+}

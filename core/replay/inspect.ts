@@ -1,0 +1,70 @@
+/** `inspect --at SEQ`: one command, its events, and the exchange as it was right after it. */
+import { formatDecimal } from '../lib/decimal.ts'
+import { stateDigest } from '../lib/checksum.ts'
+import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, NO_ASK, PAIR, PAIR_WORDS, SCALAR, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { openJournal } from '../journal/file.ts'
+import { readBatches } from '../journal/reader.ts'
+import { fromGenesis, rebuild } from '../journal/recover.ts'
+import { printable } from './steps.ts'
+
+/** What was true after the command with sequence `at`; throws RangeError when the journal does not reach it. */
+export function inspect(dataDir: string, at: number): Record<string, unknown> {
+  const database = openJournal(dataDir, true)
+  let found: Record<string, unknown> | null = null
+  const events: Buffer[] = []
+  const listener = (sequence: number, time: number, command: Buffer, records: Uint8Array): void => {
+    if (sequence !== at) return
+    events.push(Buffer.from(records))
+    found = { ...printable({ sequence, time, command, events: Buffer.concat(events) }), state: describe(replayer.state) }
+  }
+  const { replayer } = at > 2 ? rebuild(database, dataDir, at - 1, () => undefined, listener) : fromGenesis(database, listener)
+  if (at === 1) return { sequence: 1, command: 'GENESIS', state: describe(replayer.state) }
+  for (const batch of readBatches(database, replayer.place)) {
+    replayer.batch(batch)
+    if (found !== null) return found
+  }
+  throw new RangeError(`the journal ends at ${replayer.state.clock[CLOCK.SEQUENCE]}, before ${at}`)
+}
+
+function describe(state: State): Record<string, unknown> {
+  const { genesis, scalars } = state
+  const accounts = scalars[SCALAR.ACCOUNTS]!
+  const pairs = genesis.pairs.map((pair) => {
+    const row = pair.index * PAIR_WORDS
+    const bid = state.pairs[row + PAIR.BEST_BID]!
+    const ask = state.pairs[row + PAIR.BEST_ASK]!
+    const price = (ticks: number): string | null => (ticks === 0 || ticks === NO_ASK ? null : formatDecimal(ticks * pair.tickUnits, pair.priceScale))
+    return {
+      symbol: pair.symbol,
+      bestBid: price(bid),
+      bestAsk: price(ask),
+      lastPrice: price(state.pairs[row + PAIR.LAST_PRICE]!),
+      bidOrders: state.pairs[row + PAIR.BID_ORDERS],
+      askOrders: state.pairs[row + PAIR.ASK_ORDERS],
+    }
+  })
+  const assets = genesis.assets.map((asset) => {
+    let available = 0n
+    let locked = 0n
+    for (let account = 0; account < accounts; account++) {
+      const row = (account * state.assetCount + asset.index) * BALANCE_WORDS
+      available += state.balances[row + BALANCE.AVAILABLE]!
+      locked += state.balances[row + BALANCE.LOCKED]!
+    }
+    const text = (atoms: bigint): string => formatDecimal(atoms, asset.scale)
+    return {
+      symbol: asset.symbol,
+      issued: text(state.totals[asset.index * TOTAL_WORDS + TOTAL.ISSUED]!),
+      available: text(available),
+      locked: text(locked),
+      fees: text(state.totals[asset.index * TOTAL_WORDS + TOTAL.FEES]!),
+    }
+  })
+  let openOrders = 0
+  for (let account = 0; account < accounts; account++) openOrders += state.accounts[account * ACCOUNT_WORDS + ACCOUNT.OPEN_ORDERS]!
+  return {
+    digest: stateDigest(state), accounts, openOrders, fills: state.clock[CLOCK.FILLS], receipts: scalars[SCALAR.RECEIPTS_COUNT],
+    maintenance: scalars[SCALAR.MAINTENANCE] !== 0, pairs, assets,
+  }
+}

@@ -1,0 +1,74 @@
+/** A journal as a sequence of steps: each command with the events it caused, for the tools that print or compare. */
+import { CommandType, commandName, COMMAND_LAYOUTS, typeOfKind } from '../layout/command.ts'
+import { EVENT_LAYOUTS, eventName, eventTypeOf } from '../layout/event.ts'
+import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../layout/table.ts'
+import { openJournal, type JournalDatabase } from '../journal/file.ts'
+import { readBatches } from '../journal/reader.ts'
+import { fromGenesis, rebuild } from '../journal/recover.ts'
+import type { Replayer } from './run.ts'
+
+export interface Step {
+  readonly sequence: number
+  /** Unix ms. */
+  readonly time: number
+  /** The command's record slots. */
+  readonly command: Buffer
+  /** The records of its events. */
+  readonly events: Buffer
+}
+
+export interface Source {
+  readonly database: JournalDatabase
+  readonly replayer: Replayer
+  /** Steps from where the replayer stands; each batch is applied whole before its steps come. */
+  readonly steps: Generator<Step>
+}
+
+/** Opens the journal of a data directory read-only and stands at the genesis, or at the newest snapshot before `from`. */
+export function openSource(dataDir: string, from = 0, warn: (text: string) => void = () => undefined): Source {
+  const database = openJournal(dataDir, true)
+  const waiting: { sequence: number; time: number; command: Buffer; events: Buffer[] }[] = []
+  const listener = (sequence: number, time: number, command: Buffer, events: Uint8Array): void => {
+    const last = waiting[waiting.length - 1]
+    if (last !== undefined && last.sequence === sequence) last.events.push(Buffer.from(events))
+    else waiting.push({ sequence, time, command, events: [Buffer.from(events)] })
+  }
+  const { replayer } = from > 1 ? rebuild(database, dataDir, from - 1, warn, listener) : fromGenesis(database, listener)
+  function* steps(): Generator<Step> {
+    for (const batch of readBatches(database, replayer.place)) {
+      replayer.batch(batch)
+      for (const step of waiting) yield { ...step, events: Buffer.concat(step.events) }
+      waiting.length = 0
+    }
+  }
+  return { database, replayer, steps: steps() }
+}
+
+/** A step as plain values: names instead of numbers for types, BigInts as decimal text. */
+export function printable(step: Step): Record<string, unknown> {
+  const type = typeOfKind(step.command.readUInt32LE(0))
+  const layout = COMMAND_LAYOUTS[type]
+  const command = layout === undefined || type === CommandType.GENESIS ? {} : decode(layout, copied(step.command), 0)
+  const views = copied(step.events)
+  const events: Record<string, unknown>[] = []
+  for (let at = 0; at < views.i32.length; at += RECORD_WORDS) {
+    const event = eventTypeOf(views.u32[at]!)
+    events.push({ event: eventName(event), ...plain(decode(EVENT_LAYOUTS[event]!, views, at)) })
+  }
+  return { sequence: step.sequence, time: new Date(step.time).toISOString(), command: commandName(type), ...plain(command), events }
+}
+
+/** Views need an aligned buffer of their own. */
+function copied(bytes: Buffer): ReturnType<typeof viewsOf> {
+  const own = new ArrayBuffer(Math.ceil(bytes.length / RECORD_BYTES) * RECORD_BYTES)
+  new Uint8Array(own).set(bytes)
+  return viewsOf(own)
+}
+
+function plain(decoded: Decoded): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(decoded)
+      .filter(([name]) => name !== 'kind')
+      .map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+  )
+}

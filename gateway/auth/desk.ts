@@ -1,0 +1,115 @@
+/**
+ * The sign-in desk: the one thread that owns nonces and sign-in limits, so that a nonce is good once and a limit exact however
+ * many gateway threads there are. Gateways ask over message ports (challenge.ts has the messages); signatures are recovered in
+ * a pool of threads (wallet.ts) while the desk goes on answering.
+ *
+ * It opens no session: after a `VerifyReply` the gateway sends OPEN_SESSION through its ring. It keeps nothing across restarts
+ * (a challenge of before is NONCE_INVALID) and logs no address, nonce, key or signature.
+ */
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import type { DeskData, FromThread, ToThread } from '../../core/threads.ts'
+import {
+  challengeText, createLimit, createNonceStore, networkOf, walletSignature,
+  type ChallengeReply, type ChallengeRequest, type DeskReply, type DeskRequest, type Nonce, type RefusalReply, type VerifyReply,
+  type VerifyRequest,
+} from './challenge.ts'
+import { createWalletPool, type WalletPool } from './wallet.ts'
+
+/** sodium-native has no types. The check: canonical encoding, on the curve, in the prime-order group, not of small order. */
+const sodium = createRequire(import.meta.url)('sodium-native') as { crypto_core_ed25519_is_valid_point(point: Uint8Array): boolean }
+
+const { config, genesis: source, ports } = workerData as DeskData
+const genesis = parseGenesis(source)
+const now = (): number => Date.now()
+const nonces = createNonceStore(config.challengeLimit, now, () => randomBytes(32).toString('hex'))
+const addressLimit = createLimit(config.signInPerAddress, now)
+const networkLimit = createLimit(config.signInPerIp, now)
+
+const tell = (message: FromThread): void => parentPort!.postMessage(message)
+const refuse = (id: number, refusal: RefusalReply['refusal'], details?: RefusalReply['details']): RefusalReply =>
+  details === undefined ? { id, refusal } : { id, refusal, details }
+
+const textOf = (entry: Nonce): string =>
+  challengeText(entry, { application: genesis.applications[entry.application]!.name, host: config.publicHost, chainId: genesis.chainId })
+
+/** What both requests are checked for first: form of the address, limits, application. The application's index, or a refusal. */
+function admit(request: DeskRequest): number | RefusalReply {
+  const { id } = request
+  if (!/^0x[0-9a-fA-F]{40}$/.test(request.address)) return refuse(id, 'VALIDATION_ERROR', { field: 'address' })
+  // The network first: what it is refused does not draw on the budget of a wallet it only names.
+  if (!networkLimit.draw(networkOf(request.ip)) || !addressLimit.draw(request.address.toLowerCase())) {
+    return refuse(id, 'RATE_LIMIT_EXCEEDED', { retryAfter: 1 })
+  }
+  if (request.clientId === undefined || request.clientId === null) return 0
+  const application = genesis.applications.findIndex((app) => app.clientId === request.clientId)
+  return application < 0 ? refuse(id, 'NOT_FOUND', { field: 'clientId' }) : application
+}
+
+/** Whether `key` (64 lowercase hex digits) is a public key that only the holder of one private key can sign for. */
+function validSessionKey(key: string): boolean {
+  return /^[0-9a-f]{64}$/.test(key) && sodium.crypto_core_ed25519_is_valid_point(Buffer.from(key, 'hex'))
+}
+
+function challenge(request: ChallengeRequest): ChallengeReply | RefusalReply {
+  const application = admit(request)
+  if (typeof application !== 'number') return application
+  if (!validSessionKey(request.sessionPublicKey)) return refuse(request.id, 'VALIDATION_ERROR', { field: 'sessionPublicKey' })
+  const entry = nonces.issue(request.address, request.sessionPublicKey, application)
+  if (entry === null) return refuse(request.id, 'VERIFICATION_UNAVAILABLE')
+  return { id: request.id, nonce: entry.nonce, message: textOf(entry), expiresAt: Math.floor(entry.expiresAt / 1000) }
+}
+
+async function verify(request: VerifyRequest, pool: WalletPool): Promise<VerifyReply | RefusalReply> {
+  const { id } = request
+  const application = admit(request)
+  if (typeof application !== 'number') return application
+  const { chainId } = request
+  if (chainId !== undefined && chainId !== null && String(chainId) !== String(genesis.chainId)) {
+    return refuse(id, 'VALIDATION_ERROR', { field: 'chainId' })
+  }
+  // From here on the nonce is ours: nothing may await before it is taken.
+  const entry = nonces.take(request.nonce, request.address, request.sessionPublicKey, application)
+  if (entry === null) return refuse(id, 'NONCE_INVALID')
+  const signature = walletSignature(request.signature)
+  const verdict = signature === null ? 'rejected' : await pool.verify({ address: entry.address, message: textOf(entry), signature })
+  if (verdict === 'busy' || verdict === 'failed') {
+    nonces.giveBack(entry.nonce)
+    if (verdict === 'failed' && !stopping) tell({ type: 'log', level: 'error', message: 'a wallet thread failed' })
+    return refuse(id, 'VERIFICATION_UNAVAILABLE')
+  }
+  nonces.consume(entry.nonce)
+  return verdict === 'signed' ? { id, application } : refuse(id, 'INVALID_SIGNATURE')
+}
+
+async function answer(port: MessagePort, request: DeskRequest, pool: WalletPool): Promise<void> {
+  let reply: DeskReply
+  try {
+    reply = request.kind === 'challenge' ? challenge(request) : await verify(request, pool)
+  } catch (error) {
+    tell({ type: 'log', level: 'error', message: 'sign-in failed', fields: { error: (error as Error).name } })
+    reply = refuse(request.id, 'INTERNAL')
+  }
+  port.postMessage(reply)
+}
+
+let stopping = false
+
+async function stop(pool: WalletPool): Promise<void> {
+  if (stopping) return
+  stopping = true
+  // What is under way answers 503; the ports close after those answers are posted.
+  await pool.destroy()
+  for (const port of ports) port.close()
+  tell({ type: 'stopped' })
+  parentPort!.close()
+}
+
+const pool = await createWalletPool(config.walletThreads, config.walletQueue)
+parentPort!.on('message', (message: ToThread) => {
+  if (message.type === 'stop') void stop(pool)
+})
+for (const port of ports) port.on('message', (request: DeskRequest) => void answer(port, request, pool))
+tell({ type: 'ready' })

@@ -1,0 +1,58 @@
+/**
+ * The pool that recovers wallet signatures: bounded in threads, in waiting tasks and per wallet address, because a recovery is
+ * the most expensive thing an anonymous client can ask for. At a bound the answer is "no verdict", at once.
+ */
+import { join } from 'node:path'
+import { Piscina } from 'piscina'
+import { IN_FLIGHT_PER_ADDRESS } from './challenge.ts'
+import type { WalletTask } from './wallet_worker.ts'
+
+/** `signed` and `rejected` are verdicts. `busy`: a bound was reached. `failed`: the thread died or the pool was destroyed. */
+export type Verdict = 'signed' | 'rejected' | 'busy' | 'failed'
+
+export interface WalletPool {
+  verify(task: WalletTask): Promise<Verdict>
+  /** Ends the threads; tasks under way answer `failed`. */
+  destroy(): Promise<void>
+}
+
+/** A signature over "warm" by nobody in particular: makes every thread load and compile its code before the first sign-in. */
+const WARM: WalletTask = { address: '0x', message: 'warm', signature: `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` }
+
+/** A pool of `threads` with at most `queue` waiting tasks; resolves when the threads are warm. */
+export async function createWalletPool(threads: number, queue: number): Promise<WalletPool> {
+  const pool = new Piscina<WalletTask, boolean>({
+    filename: join(import.meta.dirname, 'wallet_worker.ts'),
+    minThreads: threads,
+    maxThreads: threads,
+    maxQueue: Math.max(queue, threads),
+    idleTimeout: Infinity,
+  })
+  await Promise.all(Array.from({ length: threads }, () => pool.run(WARM)))
+  const perAddress = new Map<string, number>()
+  let underWay = 0
+
+  function leave(address: string): void {
+    underWay--
+    const left = perAddress.get(address)! - 1
+    if (left === 0) perAddress.delete(address)
+    else perAddress.set(address, left)
+  }
+
+  return {
+    async verify(task) {
+      const ofAddress = perAddress.get(task.address) ?? 0
+      if (underWay >= threads + queue || ofAddress >= IN_FLIGHT_PER_ADDRESS) return 'busy'
+      underWay++
+      perAddress.set(task.address, ofAddress + 1)
+      try {
+        return (await pool.run(task)) ? 'signed' : 'rejected'
+      } catch {
+        return 'failed'
+      } finally {
+        leave(task.address)
+      }
+    },
+    destroy: () => pool.destroy(),
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * The typed client of the REST interface, for browsers and Node. Operations and their types come from the operation table, so
+ * that a new operation needs nothing here.
+ *
+ *   const client = createClient({ baseUrl: 'http://127.0.0.1:8080', wallet: { address, signMessage } })
+ *   await client.signIn()
+ *   const { orderId } = await client.CreateOrder({ tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '1', price: '100' })
+ *
+ * A call throws {@link RingbookError} when the service refused and {@link NetworkError} when there was no answer. Without a
+ * retry policy every call is sent once. With one, only calls that may be repeated are: reads, cancels, challenge, refresh, and
+ * creations with an idempotency key. (Specification, Errors, rules 6 and 7.)
+ */
+import type { OperationTypes } from '../operations/index.ts'
+import { TABLE, type OperationName, type Row } from '../operations/table.ts'
+import { errorOf, NetworkError, RingbookError, UNEXPECTED_RESPONSE } from './errors.ts'
+import { wireRequest } from './request.ts'
+import { createSigner, signRequest, type Signer } from './signing.ts'
+
+export { NetworkError, RingbookError, retryOf, UNEXPECTED_RESPONSE, type Envelope, type RetryClass } from './errors.ts'
+export { createSigner, signRequest, type SignatureHeaders, type Signer } from './signing.ts'
+export type { OperationName } from '../operations/table.ts'
+
+export type Input<N extends OperationName> = OperationTypes[N]['input']
+export type Output<N extends OperationName> = OperationTypes[N]['output']
+
+/** A wallet: its address and EIP-191 `personal_sign`. */
+export interface Wallet {
+  readonly address: string
+  signMessage(text: string): Promise<string> | string
+}
+
+export interface RetryPolicy {
+  /** Tries in all, at least 1. */
+  readonly attempts: number
+  /** Longest pause before the second try in ms; doubles with each further one. Default 100. */
+  readonly baseMs?: number
+  /** Longest pause of all in ms; a longer Retry-After is not waited for. Default 5000. */
+  readonly capMs?: number
+}
+
+export interface ClientOptions {
+  /** Scheme, host and port, without a slash at the end. */
+  readonly baseUrl: string
+  readonly wallet?: Wallet
+  /** Application; absent: the service's default one. */
+  readonly clientId?: string
+  /** Session key to use instead of a new one; with a session that is open already no sign-in is needed. */
+  readonly signer?: Signer
+  readonly fetch?: typeof globalThis.fetch
+  /** Sent where the platform allows it, that is not in browsers, which have their own. */
+  readonly userAgent?: string
+  readonly retry?: RetryPolicy
+  /** Longest time of one try in ms. Default 35,000: above the service's own deadline of 30 s. */
+  readonly timeoutMs?: number
+  /** Server clock minus this one in ms, if known; {@link ClientCore.syncClock} measures it. */
+  readonly clockOffsetMs?: number
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+}
+
+type Arguments<N extends OperationName> = {} extends Input<N>
+  ? [input?: Input<N>, options?: CallOptions]
+  : [input: Input<N>, options?: CallOptions]
+
+export interface ClientCore {
+  call<N extends OperationName>(name: N, ...rest: Arguments<N>): Promise<Output<N>>
+  /** Opens a session: challenge, wallet signature, verify. Calls use its key from then on. */
+  signIn(options?: { readonly referralCode?: string }): Promise<Output<'Verify'>>
+  /** Measures the server's clock against this one; signed calls then carry the server's time. The offset in ms. */
+  syncClock(): Promise<number>
+  /** The key that signs, or `null` before a sign-in. */
+  readonly signer: Signer | null
+}
+
+export type Client = ClientCore & { readonly [N in OperationName]: (...rest: Arguments<N>) => Promise<Output<N>> }
+
+/** Browsers and their workers set User-Agent themselves and forbid scripts to. */
+const IN_BROWSER = 'document' in globalThis || 'importScripts' in globalThis
+
+/** What the calls of one client share. */
+interface Connection {
+  readonly options: ClientOptions
+  readonly fetch: typeof globalThis.fetch
+  readonly policy: Required<RetryPolicy>
+  signer: Signer | null
+  /** Server clock minus this one, ms. */
+  clockOffset: number
+}
+type Fields = Readonly<Record<string, unknown>>
+
+export function createClient(options: ClientOptions): Client {
+  const connection: Connection = {
+    options,
+    fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
+    policy: { attempts: 1, baseMs: 100, capMs: 5000, ...options.retry },
+    signer: options.signer ?? null,
+    clockOffset: options.clockOffsetMs ?? 0,
+  }
+  const core = {
+    call: (name: OperationName, input?: Fields, rest?: CallOptions) => call(connection, name, input, rest),
+    signIn: ({ referralCode }: { referralCode?: string } = {}) => signIn(connection, referralCode),
+    syncClock: () => syncClock(connection),
+    get signer() {
+      return connection.signer
+    },
+  }
+  for (const name of Object.keys(TABLE) as OperationName[]) {
+    Object.defineProperty(core, name, { value: (input?: Fields, rest?: CallOptions) => core.call(name, input, rest) })
+  }
+  return core as unknown as Client
+}
+
+async function signIn(connection: Connection, referralCode: string | undefined): Promise<unknown> {
+  const { wallet, clientId, signer = createSigner() } = connection.options
+  if (wallet === undefined) throw new Error('a client without a wallet cannot sign in')
+  const who = { address: wallet.address, sessionPublicKey: signer.publicKey, clientId }
+  const { nonce, message } = (await call(connection, 'Challenge', who)) as Output<'Challenge'>
+  const signature = await wallet.signMessage(message)
+  const session = await call(connection, 'Verify', { ...who, nonce, signature, referralCode })
+  connection.signer = signer
+  return session
+}
+
+async function syncClock(connection: Connection): Promise<number> {
+  const sent = Date.now()
+  const { unixMs } = (await call(connection, 'GetServerTime')) as Output<'GetServerTime'>
+  // The answer was written about half-way.
+  connection.clockOffset = unixMs - (sent + Date.now()) / 2
+  return connection.clockOffset
+}
+
+/** One call with its retries. */
+async function call(connection: Connection, name: OperationName, input: Fields = {}, { signal }: CallOptions = {}): Promise<unknown> {
+  const { policy } = connection
+  const attempts = mayRepeat(name, input) ? policy.attempts : 1
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await once(connection, TABLE[name], input, signal)
+    } catch (error) {
+      const pause = attempt < attempts && signal?.aborted !== true ? pauseBefore(error, attempt, policy) : null
+      if (pause === null) throw error
+      await new Promise((resolve) => setTimeout(resolve, pause))
+    }
+  }
+}
+
+/** One try. Each is signed for itself, with the time it is sent at. */
+async function once(connection: Connection, row: Row, input: Fields, signal: AbortSignal | undefined): Promise<unknown> {
+  const { options, signer, clockOffset } = connection
+  const { url, target, body } = wireRequest(options.baseUrl, row, input)
+  const headers: Record<string, string> = {}
+  if (body.length > 0) headers['Content-Type'] = 'application/json'
+  if (!IN_BROWSER) headers['User-Agent'] = options.userAgent ?? 'ringbook-client/1.0'
+  if (row.access === 'session') {
+    if (signer === null) throw new Error('sign in first')
+    Object.assign(headers, signRequest(signer, row.method, target, body, Math.round(Date.now() + clockOffset)))
+  }
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? 35_000)
+  return exchange(connection.fetch, url, {
+    method: row.method,
+    headers,
+    ...(body.length > 0 ? { body } : {}),
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    // A redirect would carry the signature to a place it was not made for.
+    redirect: 'error',
+    credentials: 'omit',
+    cache: 'no-store',
+  })
+}
+
+/** Sends one request and reads its answer. */
+async function exchange(send: typeof globalThis.fetch, url: string, init: RequestInit): Promise<unknown> {
+  let response: Response
+  let text: string
+  try {
+    response = await send(url, init)
+    text = await response.text()
+  } catch (error) {
+    throw new NetworkError(`${init.method} ${url}: no answer`, error)
+  }
+  if (!response.ok) throw errorOf(response.status, text, response.headers.get('retry-after'))
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    throw new RingbookError({ error: UNEXPECTED_RESPONSE, message: 'the answer is not JSON', statusCode: response.status })
+  }
+}
+
+/** Whether sending the same call twice has the effect of sending it once. */
+function mayRepeat(name: OperationName, input: Fields): boolean {
+  const row: Row = TABLE[name]
+  if (row.method === 'GET' || row.method === 'DELETE' || row.rate === 'mass-exit' || name === 'Challenge' || name === 'Refresh') return true
+  const items = Array.isArray(input['orders']) ? (input['orders'] as Fields[]) : [input]
+  return items.length > 0 && items.every((item) => typeof item['idempotencyKey'] === 'string' && item['idempotencyKey'] !== '')
+}
+
+/** Ms to wait before trying again after `error`, or `null` when trying again is no use. */
+function pauseBefore(error: unknown, attempt: number, policy: Required<RetryPolicy>): number | null {
+  if (error instanceof RingbookError) {
+    if (error.retry === 'no' || error.retry === 'reauthenticate') return null
+    const wait = error.retryAfter === undefined ? undefined : error.retryAfter * 1000
+    if (wait !== undefined) return wait <= policy.capMs ? wait : null
+  } else if (!(error instanceof NetworkError)) {
+    return null
+  }
+  return Math.random() * Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1))
+}

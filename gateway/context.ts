@@ -1,0 +1,68 @@
+/** What one gateway thread works with: attached once, handed to every operation. */
+import type { Config } from '../core/config.ts'
+import { parseGenesis, type Asset, type Genesis, type Pair } from '../core/engine/genesis.ts'
+import { createOutbox } from '../core/engine/outbox.ts'
+import { attachState, type State } from '../core/engine/state.ts'
+import { attachBroadcast } from '../core/ring/broadcast.ts'
+import { GATEWAY, gatewayCounters, matcherCounters } from '../core/ring/counters.ts'
+import type { FromThread, GatewayData } from '../core/threads.ts'
+import { closeDesk, createDesk, type Desk } from './auth/desk_client.ts'
+import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
+import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
+import { closeTail, createTail, type Tail } from './bridge/tail.ts'
+
+export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void
+
+export interface Gateway {
+  readonly config: Config
+  readonly genesis: Genesis
+  /** The shared columns, read only. */
+  readonly state: State
+  /** Word APPLYING. */
+  readonly gate: Int32Array
+  readonly bridge: Bridge
+  readonly tail: Tail
+  readonly desk: Desk
+  readonly sessions: SessionCache
+  readonly counters: Float64Array
+  /** Counters of the matcher, read only. */
+  readonly matcher: Float64Array
+  /** By id, lowercase. */
+  readonly pairs: ReadonlyMap<string, Pair>
+  readonly assets: ReadonlyMap<string, Asset>
+  /** Wall clock, Unix ms. */
+  readonly now: () => number
+  readonly log: Log
+}
+
+export function attachGateway(data: GatewayData, tell: (message: FromThread) => void): Gateway {
+  const { config, shared, number } = data
+  const genesis = parseGenesis(data.genesis)
+  // The outbox belongs to the engine; a reader of the columns needs none.
+  const state = attachState(genesis, shared.columns, createOutbox(1))
+  const counters = gatewayCounters(shared.counters, number)
+  const log: Log = (level, message, fields) => tell({ type: 'log', level, message, ...(fields === undefined ? {} : { fields }) })
+  const onError = (error: unknown): void => {
+    counters[GATEWAY.unhandled]!++
+    log('error', 'unexpected error', { gateway: number, stack: error instanceof Error ? error.stack : String(error) })
+  }
+  return {
+    config, genesis, state, counters, log,
+    gate: new Int32Array(shared.gate),
+    bridge: createBridge(shared.lanes[number]!, shared.matcherWait, number, counters, onError),
+    tail: createTail(attachBroadcast(shared.events), counters),
+    desk: createDesk(data.desk),
+    sessions: createSessionCache(state),
+    matcher: matcherCounters(shared.counters),
+    pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
+    assets: new Map(genesis.assets.map((asset) => [asset.id.toLowerCase(), asset])),
+    now: () => Date.now(),
+  }
+}
+
+/** Stops timers and closes ports, so that the thread can end. */
+export function detachGateway(gateway: Gateway): void {
+  closeBridge(gateway.bridge)
+  closeTail(gateway.tail)
+  closeDesk(gateway.desk)
+}

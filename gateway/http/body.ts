@@ -1,0 +1,34 @@
+/**
+ * Request bodies: JSON objects, nothing else.
+ *
+ * The server bounds the size, JSON.parse is linear and not recursive, and nothing walks a parsed value deeper than its schema
+ * does. `JSON.parse` makes `__proto__` an ordinary own property; inputs are combined by spreading, which keeps it one.
+ */
+import { isUtf8 } from 'node:buffer'
+import { Refused, refusedField } from './envelope.ts'
+
+export type JsonObject = Record<string, unknown>
+
+/** What an operation wants: a JSON object; an object or nothing; nothing at all; whatever is sent is ignored. */
+export type BodyRule = 'required' | 'optional' | 'empty' | 'ignored'
+
+export function parseBody(body: Uint8Array, rule: BodyRule): JsonObject | Refused {
+  if (rule === 'ignored') return {}
+  if (body.length === 0) return rule === 'required' ? new Refused('MALFORMED_REQUEST', 'A JSON object is expected as the body') : {}
+  if (rule === 'empty') return new Refused('VALIDATION_ERROR', 'This operation takes no body', { field: 'body' })
+  if (!isUtf8(body)) return new Refused('MALFORMED_REQUEST', 'The body is not valid UTF-8')
+  let value: unknown
+  try {
+    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
+  } catch {
+    return new Refused('MALFORMED_REQUEST', 'The body is not valid JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return refusedField('body', 'The body must be a JSON object')
+  dropNulls(value as JsonObject)
+  return value as JsonObject
+}
+
+/** On input `null` and absent are the same (interface.md). */
+export function dropNulls(object: JsonObject): void {
+  for (const key in object) if (object[key] === null) delete object[key]
+}

@@ -1,0 +1,110 @@
+/**
+ * What is refused before any routing: requests whose framing two HTTP parsers could read differently, requests without a
+ * User-Agent, and credentials that are doubled or mixed.
+ *
+ * uWebSockets.js takes the first of two Content-Length headers and treats every Transfer-Encoding as chunked; a proxy in front
+ * may not. Such a request is a smuggling suspect: it is refused and its connection closed, so that the bytes after it are
+ * never read as a request. (Specification, What the service does and Authentication, rule 1.)
+ */
+import type { RefusalCode } from '../../core/engine/refusals.ts'
+
+/** The headers that matter, of one request at a time: one object per server, filled by {@link visit}. */
+export interface Head {
+  userAgent: string
+  userAgents: number
+  contentLength: string
+  contentLengths: number
+  transferEncoding: string
+  transferEncodings: number
+  hosts: number
+  publicKey: string
+  timestamp: string
+  signature: string
+  /** Bit per credential header that came once, 8 when one came twice. */
+  credentials: number
+  /** Any header that begins with X-Svc-. */
+  legacy: boolean
+  /** Signature or Signature-Input. */
+  structured: boolean
+  origin: string
+}
+
+export const createHead = (): Head => ({
+  userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncoding: '', transferEncodings: 0, hosts: 0,
+  publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false, origin: '',
+})
+
+export function resetHead(head: Head): void {
+  head.userAgent = head.contentLength = head.transferEncoding = head.publicKey = head.timestamp = head.signature = head.origin = ''
+  head.userAgents = head.contentLengths = head.transferEncodings = head.hosts = head.credentials = 0
+  head.legacy = head.structured = false
+}
+
+const PUBLIC_KEY = 1
+const TIMESTAMP = 2
+const SIGNATURE = 4
+export const ALL_CREDENTIALS = PUBLIC_KEY | TIMESTAMP | SIGNATURE
+const DOUBLED = 8
+
+/** Takes one header; `name` is in lower case. */
+export function visit(head: Head, name: string, value: string): void {
+  switch (name) {
+    case 'user-agent':
+      head.userAgents++
+      head.userAgent = value
+      return
+    case 'content-length':
+      head.contentLengths++
+      head.contentLength = value
+      return
+    case 'transfer-encoding':
+      head.transferEncodings++
+      head.transferEncoding = value
+      return
+    case 'host':
+      head.hosts++
+      return
+    case 'origin':
+      head.origin = value
+      return
+    case 'signature':
+    case 'signature-input':
+      head.structured = true
+      return
+  }
+  if (name.startsWith('x-svc-')) visitCredential(head, name, value)
+}
+
+function visitCredential(head: Head, name: string, value: string): void {
+  head.legacy = true
+  let bit = 0
+  if (name === 'x-svc-publickey') {
+    bit = PUBLIC_KEY
+    head.publicKey = value
+  } else if (name === 'x-svc-timestamp') {
+    bit = TIMESTAMP
+    head.timestamp = value
+  } else if (name === 'x-svc-signature') {
+    bit = SIGNATURE
+    head.signature = value
+  }
+  head.credentials |= (head.credentials & bit) !== 0 ? DOUBLED : bit
+}
+
+/** True when two parsers could disagree about where this request ends. */
+export function isSuspect(head: Head): boolean {
+  if (head.contentLengths > 1 || head.transferEncodings > 1 || head.hosts > 1) return true
+  return head.transferEncodings === 1 && (head.transferEncoding !== 'chunked' || head.contentLengths === 1)
+}
+
+/** Characters a request target may hold: visible ASCII. What is signed is exactly what was sent, so nothing else may pass. */
+const TARGET = /^[\x21-\x7e]+$/
+
+/** The refusal of this head, or `null`. The missing User-Agent comes before everything else. */
+export function judge(head: Head, target: string): RefusalCode | null {
+  if (head.userAgents !== 1 || head.userAgent.trim() === '') return 'USER_AGENT_REQUIRED'
+  if (isSuspect(head) || !TARGET.test(target)) return 'MALFORMED_REQUEST'
+  if (head.structured && head.legacy) return 'MIXED_CREDENTIALS'
+  if ((head.credentials & DOUBLED) !== 0) return 'UNAUTHENTICATED'
+  return null
+}

@@ -1,0 +1,46 @@
+/**
+ * Between decimal text and the engine's integers: ticks, lots and atoms. Exact in both directions; nothing here is floating point
+ * except lot sums of book levels, which are whole numbers below 2^53.
+ */
+import type { Asset, Pair } from '../../core/engine/genesis.ts'
+import { formatDecimal, parsePositive } from '../../core/lib/decimal.ts'
+
+const INT32_MAX = 0x7fffffff
+
+/** Text as a whole number of `unit` × 10^-scale, 1..2^31-1; -1 when it is malformed, no multiple or out of range. */
+function wholeUnits(text: string, scale: number, unit: number): number {
+  const value = parsePositive(text, scale)
+  if (value < 0 || value % unit !== 0) return -1
+  const units = value / unit
+  return units <= INT32_MAX ? units : -1
+}
+
+export const ticksOf = (pair: Pair, text: string): number => wholeUnits(text, pair.priceScale, pair.tickUnits)
+export const lotsOf = (pair: Pair, text: string): number => wholeUnits(text, pair.lotScale, pair.lotUnits)
+
+/** `-?digits[.digits]` within the limits of the specification (Conventions): what a decimal field may hold at all. */
+export const DECIMAL = /^-?[0-9]{1,28}(\.[0-9]{1,18})?$/
+
+export const priceText = (pair: Pair, ticks: number): string => formatDecimal(BigInt(ticks) * BigInt(pair.tickUnits), pair.priceScale)
+export const quantityText = (pair: Pair, lots: number): string => formatDecimal(BigInt(lots) * BigInt(pair.lotUnits), pair.lotScale)
+export const amountText = (asset: Asset, atoms: bigint): string => formatDecimal(atoms, asset.scale)
+/** Smallest units of the token. */
+export const rawText = (asset: Asset, atoms: bigint): string => (atoms * 10n ** BigInt(asset.decimals - asset.scale)).toString()
+
+/** Digits an average price has beyond those of the tick. */
+const AVERAGE_DIGITS = 8
+
+/** `quoteAtoms` for `lots` as a price, rounded half up to 8 digits beyond the tick's. */
+export function averagePriceText(pair: Pair, quoteAtoms: bigint, lots: number): string {
+  // Atoms of one lot at one tick are known, so the average in ticks is quoteAtoms / (lots × tickLotAtoms).
+  const divisor = BigInt(lots) * pair.tickLotAtoms
+  const scaled = quoteAtoms * BigInt(pair.tickUnits) * 10n ** BigInt(AVERAGE_DIGITS)
+  return formatDecimal((2n * scaled + divisor) / (2n * divisor), pair.priceScale + AVERAGE_DIGITS)
+}
+
+/** How far the average is from `best` ticks, in whole bps, rounded half up. */
+export function slippageBps(pair: Pair, quoteAtoms: bigint, lots: number, best: number): number {
+  const ideal = BigInt(best) * BigInt(lots) * pair.tickLotAtoms
+  const off = quoteAtoms > ideal ? quoteAtoms - ideal : ideal - quoteAtoms
+  return Number((2n * off * 10_000n + ideal) / (2n * ideal))
+}

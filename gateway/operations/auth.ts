@@ -1,0 +1,92 @@
+/**
+ * Sign-in and sessions. Nonces and wallet signatures are the sign-in desk's (auth/desk.ts); a session exists when the engine has
+ * applied OPEN_SESSION, so that it is in the journal and known to every gateway thread at once.
+ */
+import Type from 'typebox'
+import { CommandType } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { userId } from '../../core/layout/ids.ts'
+import { checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type VerifyReply } from '../auth/challenge.ts'
+import { askChallenge, askVerify } from '../auth/desk_client.ts'
+import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
+import { REFUSALS } from '../../core/engine/refusals.ts'
+import { Refused } from '../http/envelope.ts'
+import { Nullable, operation, submit, Uuid, waiterFor } from './operation.ts'
+
+const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
+const SessionKey = Type.String({ pattern: '^[0-9a-f]{64}$' })
+const ClientId = Type.Optional(Type.String({ maxLength: 128 }))
+const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 32 })]))
+
+const refusalOf = (reply: RefusalReply): Refused => new Refused(reply.refusal, REFUSALS[reply.refusal].message, reply.details)
+
+export const Challenge = operation({
+  body: Type.Object({ address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId }),
+  /** `expiresAt` in Unix seconds. */
+  output: Type.Object({ nonce: Type.String(), message: Type.String(), expiresAt: Type.Integer() }),
+  run: (gateway, call, { address, sessionPublicKey, clientId }) => {
+    askChallenge(gateway.desk, { address, sessionPublicKey, clientId, ip: call.ip() }, (reply) => {
+      if ('refusal' in reply) call.refuse(refusalOf(reply))
+      else call.answer({ nonce: reply.nonce, message: reply.message, expiresAt: reply.expiresAt })
+    })
+  },
+})
+
+const seconds = (unixMs: number): number => Math.floor(unixMs / 1000)
+
+export const Verify = operation({
+  body: Type.Object({
+    address: Address,
+    signature: Type.String({ pattern: '^(0x)?[0-9a-fA-F]+$', minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }),
+    nonce: Type.String({ maxLength: 256 }),
+    sessionPublicKey: SessionKey,
+    clientId: ClientId,
+    chainId: ChainId,
+    referralCode: Type.Optional(Type.String({ maxLength: 256 })),
+  }),
+  output: Type.Object({
+    /** Unix seconds. */
+    expiresAt: Type.Integer(),
+    user: Type.Object({ id: Uuid, address: Type.String(), username: Nullable(Type.String()) }),
+    isNewUser: Type.Boolean(),
+    referralApplied: Type.Boolean(),
+  }),
+  run: (gateway, call, { address, signature, nonce, sessionPublicKey, clientId, chainId }) => {
+    const waiter = waiterFor(call, ({ i32, f64 }, base) => {
+      const { at } = RESULT
+      const id = userId(f64[(base + at.originalSequence) >>> 1]!, i32[base + at.account]!)
+      call.answer({
+        expiresAt: seconds(f64[(base + at.expiresAt) >>> 1]!),
+        user: { id, address: checksumAddress(address), username: null },
+        isNewUser: i32[base + at.trades]! === 1,
+        referralApplied: false,
+      })
+    })
+    const open = (reply: VerifyReply | RefusalReply): void => {
+      if ('refusal' in reply) return call.refuse(refusalOf(reply))
+      submit(gateway, call, waiter, (at, correlation) =>
+        encodeOpenSession(gateway.bridge, at, correlation, reply.application, address, sessionPublicKey),
+      )
+    }
+    askVerify(gateway.desk, { address, signature, nonce, sessionPublicKey, clientId, chainId, ip: call.ip() }, open)
+  },
+})
+
+export const Refresh = operation({
+  bodyRule: 'empty',
+  /** Unix seconds. */
+  output: Type.Object({ expiresAt: Type.Integer() }),
+  run: (gateway, call) => {
+    const waiter = waiterFor(call, ({ f64 }, base) => call.answer({ expiresAt: seconds(f64[(base + RESULT.at.expiresAt) >>> 1]!) }))
+    submit(gateway, call, waiter, (at, correlation) => encodeSession(gateway.bridge, at, CommandType.REFRESH_SESSION, correlation, call))
+  },
+})
+
+export const Revoke = operation({
+  bodyRule: 'empty',
+  output: Type.Object({ revoked: Type.Boolean() }),
+  run: (gateway, call) => {
+    const waiter = waiterFor(call, () => call.answer({ revoked: true }))
+    submit(gateway, call, waiter, (at, correlation) => encodeSession(gateway.bridge, at, CommandType.REVOKE_SESSION, correlation, call))
+  },
+})

@@ -1,0 +1,91 @@
+/** The testnet faucet (specification, Faucet). */
+import Type, { type Static } from 'typebox'
+import { REFUSALS } from '../../core/engine/refusals.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { FAUCET_WINDOW_MS, nextAvailableAt, recentRequests } from '../../core/programs/faucet.ts'
+import { FAUCET_LIMIT_MAX } from '../../core/engine/genesis.ts'
+import { readFaucet } from '../../core/view/accounts.ts'
+import { encodeMint } from '../bridge/encode.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { amountText } from './amounts.ts'
+import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, waiterFor } from './operation.ts'
+
+const Minted = Type.Object({ assetId: Uuid, symbol: Type.String(), amount: Decimal, txHash: Nullable(Type.String()) })
+type Minted = Static<typeof Minted>
+const Request = Type.Object({ requestedAt: Timestamp, minted: Type.Array(Minted) })
+
+const RECENT = 5
+
+/** What one request minted; `asset` -1 is every asset with a faucet amount. */
+function mintedOf(gateway: Gateway, asset: number): Minted[] {
+  return gateway.genesis.assets
+    .filter((each) => each.faucetAtoms > 0n && (asset < 0 || each.index === asset))
+    .map((each) => ({ assetId: each.id, symbol: each.symbol, amount: amountText(each, each.faucetAtoms), txHash: null }))
+}
+
+/** Requests left in the 24 hours before `now`. */
+function remaining(gateway: Gateway, faucet: Float64Array, now: number): number {
+  const used = recentRequests(faucet, 0, FAUCET_LIMIT_MAX).filter((request) => request.requestedAt + FAUCET_WINDOW_MS > now).length
+  return Math.max(0, gateway.genesis.faucetDailyLimit - used)
+}
+
+/** Absent when nothing is in the window or the faucet is off. */
+const availability = (at: number): { nextAvailableAt?: string } => (at > 0 && Number.isFinite(at) ? { nextAvailableAt: rfc3339(at) } : {})
+
+export const GetFaucetInfo = operation({
+  output: Type.Object({
+    remainingRequests24h: Type.Integer(),
+    dailyLimit: Type.Integer(),
+    nextAvailableAt: Type.Optional(Timestamp),
+    recentRequests: Type.Array(Request),
+  }),
+  run: (gateway, call) => {
+    const faucet = readFaucet(gateway.state, gateway.gate, call.account)
+    if (faucet === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    const now = gateway.now()
+    // The copied row reads as the row of account 0.
+    call.answer({
+      remainingRequests24h: remaining(gateway, faucet, now),
+      dailyLimit: gateway.genesis.faucetDailyLimit,
+      ...availability(nextAvailableAt({ ...gateway.state, faucet }, 0, now)),
+      recentRequests: recentRequests(faucet, 0, RECENT).map(({ requestedAt, asset }) => ({
+        requestedAt: rfc3339(requestedAt),
+        minted: mintedOf(gateway, asset),
+      })),
+    })
+  },
+})
+
+export const Mint = operation({
+  body: Type.Object({ assetId: Type.Optional(Uuid) }),
+  bodyRule: 'optional',
+  output: Type.Object({
+    requestedAt: Timestamp,
+    minted: Type.Array(Minted),
+    remainingRequests24h: Type.Integer(),
+    nextAvailableAt: Type.Optional(Timestamp),
+  }),
+  run: (gateway, call, { assetId }) => {
+    const asset = assetId === undefined ? -1 : gateway.assets.get(assetId.toLowerCase())?.index
+    if (asset === undefined) return call.refuse(new Refused('NOT_FOUND', 'Asset not found'))
+    const waiter = waiterFor(call, ({ i32, f64 }, base) => {
+      const time = f64[(base + RESULT.at.time) >>> 1]!
+      const faucet = readFaucet(gateway.state, gateway.gate, call.account)
+      call.answer({
+        requestedAt: rfc3339(time),
+        minted: mintedOf(gateway, i32[base + RESULT.at.detail]!),
+        remainingRequests24h: faucet === null ? 0 : remaining(gateway, faucet, time),
+        ...availability(f64[(base + RESULT.at.expiresAt) >>> 1]!),
+      })
+    })
+    const { onResult } = waiter
+    waiter.onResult = (records, base) => {
+      if (records.i32[base + RESULT.at.code]! !== REFUSALS.FAUCET_LIMIT.number) return onResult(records, base)
+      const wait = records.f64[(base + RESULT.at.expiresAt) >>> 1]! - records.f64[(base + RESULT.at.time) >>> 1]!
+      const retryAfter = Number.isFinite(wait) ? Math.max(1, Math.ceil(wait / 1000)) : FAUCET_WINDOW_MS / 1000
+      call.refuse(new Refused('FAUCET_LIMIT', REFUSALS.FAUCET_LIMIT.message, { retryAfter }))
+    }
+    submit(gateway, call, waiter, (at, correlation) => encodeMint(gateway.bridge, at, correlation, call, asset))
+  },
+})

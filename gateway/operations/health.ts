@@ -1,0 +1,28 @@
+/** Health, for people and probes. */
+import Type, { type Static } from 'typebox'
+import { SCALAR } from '../../core/engine/columns.ts'
+import { MATCHER } from '../../core/ring/counters.ts'
+import type { Gateway } from '../context.ts'
+import { operation, rfc3339, Timestamp } from './operation.ts'
+
+/** Version of the REST description (specification, Versioning). */
+const VERSION = '1.0.0'
+/** A matcher whose heartbeat is older than this is not serving, ms. */
+const HEARTBEAT_MS = 1000
+
+const Health = Type.Object({
+  status: Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('maintenance')]),
+  version: Type.String(),
+  sequence: Type.Integer(),
+  timestamp: Timestamp,
+})
+
+export const isReady = (gateway: Gateway): boolean => gateway.now() - gateway.matcher[MATCHER.heartbeat_ms]! < HEARTBEAT_MS
+export const inMaintenance = (gateway: Gateway): boolean => gateway.state.scalars[SCALAR.MAINTENANCE] !== 0
+
+export function healthOf(gateway: Gateway): Static<typeof Health> {
+  const status = !isReady(gateway) ? 'degraded' : inMaintenance(gateway) ? 'maintenance' : 'ok'
+  return { status, version: VERSION, sequence: gateway.matcher[MATCHER.sequence]!, timestamp: rfc3339(gateway.now()) }
+}
+
+export const Check = operation({ output: Health, run: (gateway, call) => call.answer(healthOf(gateway)) })

@@ -1,0 +1,38 @@
+/** All operations: the rows of the table joined with schemas and handlers. Router, client and documents derive from this. */
+import { GetBalance, GetProfile, ListBalances } from './accounts.ts'
+import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
+import { GetFaucetInfo, Mint } from './faucet.ts'
+import { Check } from './health.ts'
+import { GetServerTime, GetTradingPair, ListTradingPairs } from './market.ts'
+import type { Operation } from './operation.ts'
+import { GetOrder, ListOrders } from './order_reads.ts'
+import { GetOrderbook } from './orderbook.ts'
+import { BatchCancelAllOrders, BatchCreateOrders, CancelOrder, CreateOrder, ReplaceOrder } from './orders.ts'
+import { TABLE, type OperationName, type Row } from './table.ts'
+
+export const HANDLERS = {
+  Challenge, Verify, Refresh, Revoke,
+  GetProfile, ListBalances, GetBalance,
+  CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder, BatchCreateOrders, BatchCancelAllOrders,
+  ListTradingPairs, GetTradingPair, GetServerTime, GetOrderbook,
+  GetFaucetInfo, Mint,
+  Check,
+} as const satisfies Record<OperationName, Operation<never, never>>
+
+/** Input (path, query and body fields in one object) and output of every operation, for the typed client. */
+export type OperationTypes = {
+  readonly [Name in OperationName]: (typeof HANDLERS)[Name] extends Operation<infer In, infer Out> ? { readonly input: In; readonly output: Out } : never
+}
+
+/** One operation as the router serves it. */
+export interface ServedOperation {
+  readonly name: OperationName
+  readonly row: Row
+  readonly operation: Operation<never>
+}
+
+export const OPERATIONS: readonly ServedOperation[] = (Object.keys(TABLE) as OperationName[]).map((name) => ({
+  name,
+  row: TABLE[name],
+  operation: HANDLERS[name] as unknown as Operation<never>,
+}))

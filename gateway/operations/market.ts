@@ -1,0 +1,111 @@
+/** Trading pairs and the clock: public, the same for everybody. */
+import Type, { type Static } from 'typebox'
+import { PAIR, PAIR_WORDS } from '../../core/engine/columns.ts'
+import type { Pair } from '../../core/engine/genesis.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { amountText, quantityText } from './amounts.ts'
+import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { findPair, TradingMode } from './order_entry.ts'
+
+const TradingPair = Type.Object({
+  id: Uuid,
+  symbol: Type.String(),
+  baseToken: Type.String(),
+  quoteToken: Type.String(),
+  baseAssetId: Uuid,
+  quoteAssetId: Uuid,
+  baseTokenContract: Type.String(),
+  quoteTokenContract: Type.String(),
+  baseDecimals: Type.Integer(),
+  quoteDecimals: Type.Integer(),
+  baseIconUrl: Nullable(Type.String()),
+  quoteIconUrl: Nullable(Type.String()),
+  isActive: Type.Boolean(),
+  makerFeeBps: Decimal,
+  takerFeeBps: Decimal,
+  minOrderSize: Decimal,
+  maxOrderSize: Decimal,
+  minNotional: Decimal,
+  tickSize: Decimal,
+  lotSize: Decimal,
+  marketType: TradingMode,
+  category: Nullable(Type.String()),
+})
+type TradingPair = Static<typeof TradingPair>
+
+const isActive = (gateway: Gateway, pair: Pair): boolean => gateway.state.pairs[pair.index * PAIR_WORDS + PAIR.ACTIVE] !== 0
+
+function pairRecord(gateway: Gateway, pair: Pair): TradingPair {
+  const base = gateway.genesis.assets[pair.base]!
+  const quote = gateway.genesis.assets[pair.quote]!
+  return {
+    id: pair.id,
+    symbol: pair.symbol,
+    baseToken: base.symbol,
+    quoteToken: quote.symbol,
+    baseAssetId: base.id,
+    quoteAssetId: quote.id,
+    baseTokenContract: base.token,
+    quoteTokenContract: quote.token,
+    baseDecimals: base.decimals,
+    quoteDecimals: quote.decimals,
+    baseIconUrl: base.iconUrl,
+    quoteIconUrl: quote.iconUrl,
+    isActive: isActive(gateway, pair),
+    makerFeeBps: pair.makerFeeBps,
+    takerFeeBps: pair.takerFeeBps,
+    minOrderSize: quantityText(pair, pair.minLots),
+    maxOrderSize: quantityText(pair, pair.maxLots),
+    minNotional: amountText(quote, pair.minNotionalAtoms),
+    tickSize: pair.tickSize,
+    lotSize: pair.lotSize,
+    marketType: pair.marketType,
+    category: pair.category,
+  }
+}
+
+const Filters = Type.Object({
+  ...PageQuery,
+  isActive: Type.Optional(Type.Boolean()),
+  marketType: Type.Optional(TradingMode),
+  baseToken: Type.Optional(Type.String({ minLength: 1 })),
+  quoteToken: Type.Optional(Type.String({ minLength: 1 })),
+  category: Type.Optional(Type.String({ minLength: 1 })),
+})
+
+export const ListTradingPairs = operation({
+  query: Filters,
+  output: Type.Object({ tradingPairs: Type.Array(TradingPair), ...PageOutput }),
+  run: (gateway, call, input) => {
+    const { assets, pairs } = gateway.genesis
+    const found = pairs.filter(
+      (pair) =>
+        (input.isActive === undefined || isActive(gateway, pair) === input.isActive) &&
+        (input.marketType === undefined || pair.marketType === input.marketType) &&
+        (input.baseToken === undefined || assets[pair.base]!.symbol === input.baseToken) &&
+        (input.quoteToken === undefined || assets[pair.quote]!.symbol === input.quoteToken) &&
+        (input.category === undefined || pair.category === input.category),
+    )
+    const { items, ...page } = pageOf(found, input.page, input.pageSize)
+    call.answer({ tradingPairs: items.map((pair) => pairRecord(gateway, pair)), ...page })
+  },
+})
+
+export const GetTradingPair = operation({
+  params: Type.Object({ tradingPairId: Uuid }),
+  output: Type.Object({ tradingPair: TradingPair }),
+  run: (gateway, call, input) => {
+    const pair = findPair(gateway, input.tradingPairId)
+    if (pair === undefined) call.refuse(new Refused('NOT_FOUND', 'Trading pair not found'))
+    else call.answer({ tradingPair: pairRecord(gateway, pair) })
+  },
+})
+
+export const GetServerTime = operation({
+  output: Type.Object({ serverTime: Timestamp, unixMs: Type.Integer() }),
+  run: (gateway, call) => {
+    const now = gateway.now()
+    call.answer({ serverTime: rfc3339(now), unixMs: now })
+  },
+})

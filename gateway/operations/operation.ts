@@ -1,0 +1,144 @@
+/**
+ * What an operation is: schemas of its input and output and a function that answers a {@link Call}.
+ *
+ * Operations know no transport. Input is one flat object of path, query and body fields; the answer, or a {@link Refused}, is
+ * given exactly once, at once or later. Only the order path cares: it answers from a ring callback without a promise.
+ */
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
+import type { Caller } from '../auth/legacy.ts'
+import { CREDIT, DEADLINE_MS, enlist, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
+import type { Views } from '../../core/layout/table.ts'
+import type { Gateway } from '../context.ts'
+import type { BodyRule, JsonObject } from '../http/body.ts'
+import { Refused } from '../http/envelope.ts'
+import { RESULT } from '../../core/layout/event.ts'
+
+/** One call of an operation that gives `Out`. The caller's fields are -1 / 0 for public operations. */
+export interface Call<Out = unknown> extends Caller {
+  /** Client address; only before the operation returns. */
+  ip(): string
+  answer(output: Out): void
+  refuse(refused: Refused): void
+}
+
+/** A compiled schema: says which field of a value is wrong. */
+export interface Check {
+  readonly schema: TObject
+  readonly check: (value: unknown) => Refused | null
+}
+
+export interface Operation<In = never, Out = unknown> {
+  readonly params: Check | null
+  readonly query: Check | null
+  readonly body: Check | null
+  readonly bodyRule: BodyRule
+  readonly output: TSchema
+  readonly run: (gateway: Gateway, call: Call<Out>, input: In) => void
+}
+
+type Empty = TObject<Record<never, never>>
+interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  /** Default: `required` with a body schema, `ignored` without. */
+  readonly bodyRule?: BodyRule
+  readonly output: R
+  readonly run: (gateway: Gateway, call: Call<Static<R>>, input: Static<P> & Static<Q> & Static<B>) => void
+}
+
+/** Declares an operation; its schemas are compiled here, once per thread. */
+export function operation<P extends TObject = Empty, Q extends TObject = Empty, B extends TObject = Empty, R extends TSchema = TSchema>(
+  declared: Declaration<P, Q, B, R>,
+): Operation<Static<P> & Static<Q> & Static<B>, Static<R>> {
+  const compiled = (schema: TObject | undefined): Check | null => (schema === undefined ? null : compile(schema))
+  return {
+    params: compiled(declared.params),
+    query: compiled(declared.query),
+    body: compiled(declared.body),
+    bodyRule: declared.bodyRule ?? (declared.body === undefined ? 'ignored' : 'required'),
+    output: declared.output,
+    run: declared.run,
+  }
+}
+
+export function compile(schema: TObject): Check {
+  const validator = Compile<TProperties, TObject>({}, schema)
+  const check = (value: unknown): Refused | null => (validator.Check(value) ? null : explain(validator.Errors(value)))
+  return { schema, check }
+}
+
+interface SchemaError {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly params: object
+  readonly message: string
+}
+
+/** The first error as a refusal that names the field. */
+function explain(errors: readonly SchemaError[]): Refused {
+  const error = errors[0]
+  if (error === undefined) return new Refused('VALIDATION_ERROR')
+  const path = error.instancePath.slice(1).replaceAll('/', '.')
+  const missing = error.keyword === 'required' ? (error.params as { requiredProperties: string[] }).requiredProperties[0]! : null
+  const field = missing === null ? path : path === '' ? missing : `${path}.${missing}`
+  const message = missing === null ? `${field === '' ? 'it' : field} ${PROBLEMS[error.keyword] ?? error.message}` : `${field} is required`
+  return new Refused('VALIDATION_ERROR', message, { field })
+}
+
+const OTHER_CHOICE = 'is none of the allowed values'
+const PROBLEMS: Readonly<Record<string, string>> = {
+  const: OTHER_CHOICE, enum: OTHER_CHOICE, anyOf: OTHER_CHOICE, pattern: 'has the wrong form',
+}
+
+/** Asks the engine one thing: encodes one command, and the RESULT goes to `waiter`. Refuses the call when there is no room. */
+export function submit(gateway: Gateway, call: Call<never>, waiter: Waiter, encode: (at: number, correlation: number) => void): void {
+  const { bridge } = gateway
+  if (!hasRoom(bridge, 1, CREDIT)) return call.refuse(new Refused('OVERLOADED'))
+  encode(slotAt(bridge, 0), enlist(bridge, waiter, CREDIT, DEADLINE_MS))
+  send(bridge, 1)
+}
+
+/** A waiter that refuses the call when the engine did or the deadline passed, and otherwise reads the RESULT with `take`. */
+export function waiterFor(call: Call<never>, take: (records: Views, base: number) => void): Waiter {
+  return {
+    onResult: (records, base) => {
+      const code = records.i32[base + RESULT.at.code]!
+      if (code === 0) take(records, base)
+      else call.refuse(engineRefusal(code))
+    },
+    onDeadline: () => call.refuse(new Refused('SERVICE_UNAVAILABLE')),
+  }
+}
+
+export const engineRefusal = (number: number): Refused => new Refused(refusalByNumber(number).code as RefusalCode)
+
+// Schema parts that several areas use.
+
+export const Uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$' })
+/** Decimal text; the exact rules are core/lib/decimal.ts's. */
+export const Decimal = Type.String({ maxLength: 64 })
+export const Timestamp = Type.String({ format: 'date-time' })
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+export const PageQuery = { page: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })), pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })) }
+export const PageOutput = { page: Type.Integer(), pageSize: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() }
+
+export interface Page<T> {
+  readonly items: T[]
+  readonly page: number
+  readonly pageSize: number
+  readonly total: number
+  readonly totalPages: number
+}
+
+/** Page `page` (from 1) of `all`; page size 20 by default (specification, Limits). */
+export function pageOf<T>(all: readonly T[], page = 1, pageSize = 20): Page<T> {
+  const total = all.length
+  return { items: all.slice((page - 1) * pageSize, page * pageSize), page, pageSize, total, totalPages: Math.ceil(total / pageSize) }
+}
+
+export const rfc3339 = (unixMs: number): string => new Date(unixMs).toISOString()
+
+export type { JsonObject }

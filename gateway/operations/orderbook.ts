@@ -1,0 +1,74 @@
+/** Order book depth, public, from the shared columns in one consistent copy. */
+import { crc32 } from 'node:zlib'
+import Type, { type Static } from 'typebox'
+import type { Pair } from '../../core/engine/genesis.ts'
+import { readDepth, type DepthLevel } from '../../core/view/book.ts'
+import type { Gateway } from '../context.ts'
+import { Refused, refusedField } from '../http/envelope.ts'
+import { amountText, priceText, quantityText } from './amounts.ts'
+import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { findPair } from './order_entry.ts'
+
+const Level = Type.Object({ price: Decimal, quantity: Decimal, orderCount: Type.Integer() })
+type Level = Static<typeof Level>
+
+const Query = Type.Object({
+  /** Levels of each side. */
+  depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  /** Groups prices by this many ticks, a power of ten. */
+  magnitude: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  denomination: Type.Optional(Type.Union([Type.Literal('BASE'), Type.Literal('QUOTE')])),
+})
+
+const Orderbook = Type.Object({
+  tradingPairId: Uuid,
+  bids: Type.Array(Level),
+  asks: Type.Array(Level),
+  bestBid: Type.Optional(Decimal),
+  bestAsk: Type.Optional(Decimal),
+  sequence: Type.Integer(),
+  checksum: Type.Integer(),
+  timestamp: Timestamp,
+})
+
+/** Levels of each side that the checksum covers. */
+const CHECKSUM_LEVELS = 10
+const DEPTH = 50
+
+function levelRecord(gateway: Gateway, pair: Pair, level: DepthLevel, inQuote: boolean): Level {
+  const quote = gateway.genesis.assets[pair.quote]!
+  const quantity = inQuote ? amountText(quote, BigInt(level.price) * BigInt(level.lots) * pair.tickLotAtoms) : quantityText(pair, level.lots)
+  return { price: priceText(pair, level.price), quantity, orderCount: level.orders }
+}
+
+/** CRC-32 of `price:quantity` of the ten best levels of each side as answered, joined by commas, bids first. */
+export function checksumOf(bids: readonly Level[], asks: readonly Level[]): number {
+  const best = [...bids.slice(0, CHECKSUM_LEVELS), ...asks.slice(0, CHECKSUM_LEVELS)]
+  return crc32(best.map(({ price, quantity }) => `${price}:${quantity}`).join(','))
+}
+
+export const GetOrderbook = operation({
+  params: Type.Object({ tradingPairId: Uuid }),
+  query: Query,
+  output: Orderbook,
+  run: (gateway, call, { tradingPairId, depth = DEPTH, magnitude = 1, denomination = 'BASE' }) => {
+    if (!Number.isInteger(Math.log10(magnitude))) return call.refuse(refusedField('magnitude', 'magnitude must be a power of ten'))
+    const pair = findPair(gateway, tradingPairId)
+    if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found'))
+    const book = readDepth(gateway.state, gateway.gate, pair.index, Math.max(depth, CHECKSUM_LEVELS), magnitude)
+    if (book === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    const inQuote = denomination === 'QUOTE'
+    const bids = book.bids.map((level) => levelRecord(gateway, pair, level, inQuote))
+    const asks = book.asks.map((level) => levelRecord(gateway, pair, level, inQuote))
+    call.answer({
+      tradingPairId: pair.id,
+      bids: bids.slice(0, depth),
+      asks: asks.slice(0, depth),
+      ...(book.bestBid === null ? {} : { bestBid: priceText(pair, book.bestBid) }),
+      ...(book.bestAsk === null ? {} : { bestAsk: priceText(pair, book.bestAsk) }),
+      sequence: book.sequence,
+      checksum: checksumOf(bids, asks),
+      timestamp: rfc3339(gateway.now()),
+    })
+  },
+})

@@ -1,0 +1,180 @@
+/**
+ * Counters as text: Prometheus exposition format 0.0.4 for `/metrics`, JSON for `/status`.
+ *
+ * One row per counter of core/ring/counters.ts names the metric, so that a counter without a metric does not compile. Names are
+ * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
+ * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
+ */
+import {
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, MATCHER, MATCHER_COUNTERS, matcherCounters,
+  type GatewayCounter, type MatcherCounter,
+} from '../../core/ring/counters.ts'
+import { attachRing, waiting, type Ring } from '../../core/ring/spsc.ts'
+import type { Shared } from '../../core/threads.ts'
+
+type Kind = 'counter' | 'gauge'
+interface Metric {
+  readonly name: string
+  readonly kind: Kind
+  readonly help: string
+  /** Fixed labels beside the gateway's number, as they are printed. */
+  readonly labels?: string
+  /** What a counter is multiplied by, to arrive at the metric's unit. */
+  readonly scale?: number
+}
+
+const counter = (name: string, help: string, labels?: string): Metric => ({ name, kind: 'counter', help, ...(labels ? { labels } : {}) })
+const gauge = (name: string, help: string, scale?: number): Metric => ({ name, kind: 'gauge', help, ...(scale ? { scale } : {}) })
+
+/** `commit_seconds` is the sum of the commit histogram and has no row of its own. */
+const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds'>, Metric> = {
+  commands: counter('exchange_commands_total', 'Commands applied'),
+  refusals: counter('exchange_refusals_total', 'Commands the engine refused'),
+  fills: counter('exchange_fills_total', 'Fills, each between one maker and one taker'),
+  batches: counter('exchange_batches_total', 'Journal batches committed'),
+  batch_max: gauge('exchange_batch_max_records', 'Largest batch so far'),
+  journal_bytes: counter('exchange_journal_bytes_total', 'Bytes written to the journal'),
+  commit_seconds_max: gauge('exchange_journal_commit_max_seconds', 'Longest commit so far'),
+  apply_seconds: counter('exchange_apply_seconds_total', 'Time spent applying commands'),
+  loop_stall_seconds_max: gauge('exchange_loop_stall_max_seconds', 'Longest turn of the matcher loop so far, commits not counted'),
+  timers: counter('exchange_timers_total', 'Timers that came due'),
+  sequence: gauge('exchange_sequence', 'Sequence of the last command applied'),
+  sequenced_ms: gauge('exchange_sequenced_timestamp_seconds', 'Sequenced time of the last command, Unix time', 0.001),
+  heartbeat_ms: gauge('exchange_matcher_heartbeat_timestamp_seconds', 'When the matcher loop last passed, Unix time', 0.001),
+  events: counter('exchange_events_total', 'Records written to the event ring'),
+  live_orders: gauge('exchange_live_orders', 'Orders resting on the books'),
+  accounts: gauge('exchange_accounts', 'Accounts ever created'),
+  maintenance: gauge('exchange_maintenance', '1 while operations are blocked for maintenance'),
+  recovered_records: gauge('exchange_recovered_records', 'Records replayed at the last start'),
+  recovery_seconds: gauge('exchange_recovery_seconds', 'Time the last start took to recover'),
+  ring_high_water: gauge('exchange_command_ring_high_water_records', 'Most records waiting in one command ring so far'),
+  free_disk_bytes: gauge('exchange_free_disk_bytes', 'Free space where the journal lives'),
+  receipts: gauge('exchange_receipts', 'Idempotency receipts retained'),
+}
+
+const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
+  requests: counter('exchange_requests_total', 'HTTP requests read'),
+  responses_2xx: counter('exchange_responses_total', 'HTTP responses by class', 'class="2xx"'),
+  responses_4xx: counter('exchange_responses_total', 'HTTP responses by class', 'class="4xx"'),
+  responses_5xx: counter('exchange_responses_total', 'HTTP responses by class', 'class="5xx"'),
+  signature_ok: counter('exchange_signatures_total', 'Request signatures checked, by verdict', 'verdict="accepted"'),
+  signature_rejected: counter('exchange_signatures_total', 'Request signatures checked, by verdict', 'verdict="rejected"'),
+  ring_full: counter('exchange_command_ring_full_total', 'Requests answered 503 because the command ring was full'),
+  pending: gauge('exchange_pending_requests', 'Requests waiting for the matcher'),
+  pending_high_water: gauge('exchange_pending_high_water_requests', 'Most requests waiting for the matcher so far'),
+  aborted: counter('exchange_aborted_requests_total', 'Requests whose client left before the answer'),
+  reply_records: counter('exchange_reply_records_total', 'Records read from the reply ring'),
+  lapped: counter('exchange_lapped_readers_total', 'Times the event ring overtook its reader'),
+  heartbeat_ms: gauge('exchange_gateway_heartbeat_timestamp_seconds', 'When the gateway loop last passed, Unix time', 0.001),
+  connections: gauge('exchange_connections', 'Open client connections'),
+  body_bytes: counter('exchange_request_body_bytes_total', 'Bytes of request bodies'),
+  unhandled: counter('exchange_unhandled_errors_total', 'Requests that ended in an unexpected error'),
+}
+
+/** What a scrape reads. Create once per thread: attaching makes views. */
+export interface Gauges {
+  readonly matcher: Float64Array
+  /** Blocks of gateways 1..N. */
+  readonly gateways: readonly Float64Array[]
+  readonly lanes: readonly { readonly commands: Ring; readonly replies: Ring }[]
+  /** When the operator thread started, Unix ms. */
+  readonly startedAt: number
+}
+
+export function gaugesOf(shared: Shared, now: number): Gauges {
+  return {
+    matcher: matcherCounters(shared.counters),
+    gateways: shared.lanes.slice(1).map((_, i) => gatewayCounters(shared.counters, i + 1)),
+    lanes: shared.lanes.map((lane) => ({ commands: attachRing(lane.commands), replies: attachRing(lane.replies) })),
+    startedAt: now,
+  }
+}
+
+/** The text of `/metrics`. */
+export function exposition(gauges: Gauges, now: number): string {
+  const text = new Exposition()
+  for (const [name, metric] of Object.entries(MATCHER_METRICS)) text.sample(metric, gauges.matcher[MATCHER[name as MatcherCounter]]!)
+  commitHistogram(text, gauges.matcher)
+  for (const [name, metric] of Object.entries(GATEWAY_METRICS)) {
+    gauges.gateways.forEach((block, i) => text.sample(metric, block[GATEWAY[name as GatewayCounter]]!, `gateway="${i + 1}"`))
+  }
+  const commandDepth = gauge('exchange_command_ring_records', 'Commands waiting, by lane; lane 0 is the operator')
+  const commandSlots = gauge('exchange_command_ring_capacity_records', 'Slots of the command ring')
+  const replyDepth = gauge('exchange_reply_ring_records', 'Answers waiting, by lane')
+  const replySlots = gauge('exchange_reply_ring_capacity_records', 'Slots of the reply ring')
+  const lanes = gauges.lanes.map((lane, i) => [`lane="${i}"`, lane] as const)
+  for (const [label, lane] of lanes) text.sample(commandDepth, waiting(lane.commands), label)
+  for (const [label, lane] of lanes) text.sample(commandSlots, lane.commands.capacity, label)
+  for (const [label, lane] of lanes) text.sample(replyDepth, waiting(lane.replies), label)
+  for (const [label, lane] of lanes) text.sample(replySlots, lane.replies.capacity, label)
+  text.sample(gauge('exchange_matcher_heartbeat_age_seconds', 'Time since the matcher loop last passed'), matcherAge(gauges, now) / 1000)
+  const age = gauge('exchange_gateway_heartbeat_age_seconds', 'Time since the gateway loop last passed')
+  gauges.gateways.forEach((_, i) => text.sample(age, gatewayAge(gauges, i, now) / 1000, `gateway="${i + 1}"`))
+  text.sample(gauge('exchange_uptime_seconds', 'Time since the operator thread started'), (now - gauges.startedAt) / 1000)
+  text.sample(gauge('exchange_resident_memory_bytes', 'Resident memory of the process'), process.memoryUsage.rss())
+  return text.toString()
+}
+
+/** Ms since the matcher loop last passed. */
+export const matcherAge = (gauges: Gauges, now: number): number => now - gauges.matcher[MATCHER.heartbeat_ms]!
+/** Ms since the loop of gateway `index` + 1 last passed. */
+export const gatewayAge = (gauges: Gauges, index: number, now: number): number => now - gauges.gateways[index]![GATEWAY.heartbeat_ms]!
+
+/** Slots of the block count commits per bucket; the format wants them cumulated. */
+function commitHistogram(text: Exposition, matcher: Float64Array): void {
+  const name = 'exchange_journal_commit_seconds'
+  text.head(name, 'histogram', 'Time of one journal commit, fsync included')
+  let count = 0
+  COMMIT_BUCKETS.forEach((bound, i) => {
+    count += matcher[COMMIT_HISTOGRAM + i]!
+    text.line(`${name}_bucket{le="${bound}"}`, count)
+  })
+  count += matcher[COMMIT_HISTOGRAM + COMMIT_BUCKETS.length]!
+  text.line(`${name}_bucket{le="+Inf"}`, count)
+  text.line(`${name}_sum`, matcher[MATCHER.commit_seconds]!)
+  text.line(`${name}_count`, count)
+}
+
+/** Writes each metric's head once and keeps its samples together, as the format demands. */
+class Exposition {
+  readonly #families = new Map<string, string[]>()
+  #last: string[] = []
+
+  head(name: string, kind: string, help: string): void {
+    const known = this.#families.get(name)
+    this.#last = known ?? [`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`]
+    if (known === undefined) this.#families.set(name, this.#last)
+  }
+
+  line(name: string, value: number): void {
+    this.#last.push(`${name} ${value}`)
+  }
+
+  sample({ name, kind, help, labels, scale = 1 }: Metric, value: number, more?: string): void {
+    this.head(name, kind, help)
+    const all = [more, labels].filter((label) => label !== undefined).join(',')
+    this.line(all === '' ? name : `${name}{${all}}`, scale === 1 ? value : value * scale)
+  }
+
+  toString(): string {
+    return `${[...this.#families.values()].flat().join('\n')}\n`
+  }
+}
+
+const block = (names: readonly string[], values: Float64Array): Record<string, number> =>
+  Object.fromEntries(names.map((name, i) => [name, values[i]!]))
+
+/** The body of `/status`: every counter by name, for people. */
+export function status(gauges: Gauges, now: number): Record<string, unknown> {
+  return {
+    timestamp: new Date(now).toISOString(),
+    uptimeSeconds: Math.round((now - gauges.startedAt) / 1000),
+    maintenance: gauges.matcher[MATCHER.maintenance] !== 0,
+    sequence: gauges.matcher[MATCHER.sequence],
+    matcher: block(MATCHER_COUNTERS, gauges.matcher),
+    gateways: gauges.gateways.map((values, i) => ({ gateway: i + 1, ...block(GATEWAY_COUNTERS, values) })),
+    rings: gauges.lanes.map(({ commands, replies }, lane) => ({
+      lane, commands: waiting(commands), commandSlots: commands.capacity, replies: waiting(replies), replySlots: replies.capacity,
+    })),
+  }
+}

@@ -1,0 +1,48 @@
+/** The gateway thread: attaches to the shared memory, serves HTTP, and stops in order. Its messages are in core/threads.ts. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { GATEWAY } from '../core/ring/counters.ts'
+import { EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
+import { attachGateway, detachGateway } from './context.ts'
+import { createCors } from './http/cors.ts'
+import { createDispatcher } from './http/dispatch.ts'
+import { createRouter } from './http/router.ts'
+import { closeServer, createServer, listen } from './http/server.ts'
+import { OPERATIONS } from './operations/index.ts'
+
+/** Requests under way get this long to end at a stop, ms. */
+const GRACE_MS = 5000
+const HEARTBEAT_MS = 250
+
+const data = workerData as GatewayData
+const tell = (message: FromThread): void => parentPort!.postMessage(message)
+
+process.on('uncaughtException', (error) => {
+  tell({ type: 'fatal', code: EXIT.THREAD, message: `gateway ${data.number}: ${error.stack ?? error.message}` })
+})
+
+const gateway = attachGateway(data, tell)
+const server = createServer(gateway.counters, createDispatcher(gateway, createRouter(OPERATIONS), gateway.bridge.onError), createCors(gateway.genesis))
+
+const beat = (): void => {
+  gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
+}
+beat()
+const heartbeat = setInterval(beat, HEARTBEAT_MS)
+
+let stopping = false
+
+/** No new connections; requests under way end; then the sockets close, because uWebSockets.js must not outlive its thread. */
+async function stop(): Promise<void> {
+  if (stopping) return
+  stopping = true
+  await closeServer(server, GRACE_MS)
+  clearInterval(heartbeat)
+  detachGateway(gateway)
+  tell({ type: 'stopped' })
+  parentPort!.close()
+}
+
+parentPort!.on('message', (message: ToThread) => {
+  if (message.type === 'stop') void stop()
+})
+tell({ type: 'ready', port: listen(server, data.config.host, data.config.port, data.number === 1) })

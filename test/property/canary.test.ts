@@ -1,0 +1,126 @@
+/**
+ * Promise: the property tests would notice. Faults are planted one at a time, in the rules of the naive exchange, in the state
+ * between two commands and in copies of the engine's own source, and each must be caught. A planted fault whose place is no longer in
+ * the source fails too: plant it anew.
+ */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { ACCOUNT, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, PAIR, SCALAR } from '../../core/engine/columns.ts'
+import type { State } from '../../core/engine/state.ts'
+import { RULES } from '../support/naive.ts'
+import { duel, type DuelOptions } from '../support/naive_compare.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const BASE: DuelOptions = { variant: 'market', seed: 41, commands: 5000, checkEvery: 50 }
+
+t.test('wrong rules are caught', async (t) => {
+  t.doesNotThrow(() => duel(BASE), 'right rules pass')
+  const floor = (sum: bigint): bigint => sum / 1_000_000n
+  t.throws(() => duel({ ...BASE, rules: { ...RULES, fee: floor } }), /the events differ/, 'fees rounded down')
+  t.throws(() => duel({ ...BASE, rules: { ...RULES, earlier: (a, b) => b.place - a.place } }), /the events differ/, 'last come, first served')
+})
+
+/** Slot of the first order that rests, or -1. */
+function firstLive(state: State): number {
+  for (let slot = 0; slot < state.scalars[SCALAR.ORDERS_USED]!; slot++) {
+    if (state.ordersF64[(slot * ORDER_WORDS + ORDER.SEQUENCE) >>> 1] !== 0) return slot
+  }
+  return -1
+}
+
+const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: number) => void]> = {
+  'an atom appears': [/I1/, (state) => { state.balances[0]! += 1n }],
+  'an atom moves to locked': [/I2/, (state) => { state.balances[0]! -= 1n; state.balances[1]! += 1n }],
+  'a hold shrinks': [/I2/, (state, slot) => { state.ordersI64[(slot * ORDER_WORDS + ORDER.HOLD) >>> 1]! -= 1n }],
+  'a lot vanishes': [/I2|I6|I10/, (state, slot) => { state.orders[slot * ORDER_WORDS + ORDER.REMAINING]! -= 1 }],
+  'a level counts a lot too many': [/I6/, (state, slot) => { state.levelsF64[(state.orders[slot * ORDER_WORDS + ORDER.LEVEL]! * LEVEL_WORDS + LEVEL.LOTS) >>> 1]! += 1 }],
+  'the best bid is off': [/I6/, (state) => { state.pairs[PAIR.BEST_BID]! += 1 }],
+  'a bit of a bitmap flips': [/I6/, (state) => { state.bitmaps[0]! ^= 1 }],
+  'a page leaves the directory': [/I6/, (state, slot) => { state.directory[state.directory.indexOf(1 + Math.floor(state.orders[slot * ORDER_WORDS + ORDER.LEVEL]! / PAGE_LEVELS))] = 0 }],
+  'an account counts an order too few': [/P:/, (state) => { state.accounts[ACCOUNT.OPEN_ORDERS]! -= 1 }],
+  'a label is lost': [/I12|P:/, (state) => { state.labelIndex.fill(0) }],
+}
+
+for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
+  t.test(`spoiled state: ${name}`, async (t) => {
+    const at = 900
+    const planted = (state: State, index: number): void => {
+      if (index === at) spoil(state, firstLive(state))
+    }
+    t.throws(() => duel({ ...BASE, commands: at + 1, spoil: planted }), expected)
+  })
+}
+
+const FULL =
+  'if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) return refuse(state, command, base, REFUSALS.OVERLOADED.number)'
+
+/** Faults in the engine's source: file, what stands there, what it becomes. */
+const FAULTS: [file: string, from: string, to: string][] = [
+  ['ledger/fees.ts', '+ 999_999n', '+ 0n'],
+  ['ledger/settle.ts', 'registers[R.TAKER_FEE]! + registers[R.MAKER_FEE]!\n}', 'registers[R.TAKER_FEE]!\n}'],
+  ['book/match.ts', 'return Reason.SELF_TRADE_PREVENTION', 'return Reason.NONE'],
+  ['book/match.ts', 'const isExpired = (state: State, slot: number): boolean =>', 'const isExpired = (state: State, slot: number): boolean => (state.orders[slot * ORDER_WORDS + ORDER.FLAGS]! & Flag.EXPIRES) !== 0 &&'],
+  ['book/walk.ts', 'if (!isExpired(state, slot))', 'if (slot >= 0)'],
+  ['book/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
+  ['book/levels.ts', 'if (next < 0) levels[at + LEVEL.TAIL] = prev', 'if (next < -1) levels[at + LEVEL.TAIL] = prev'],
+  ['orders/admission.ts', 'PROTECTIVE_BAND_BPS = 1000', 'PROTECTIVE_BAND_BPS = 999'],
+  ['orders/admission.ts', 'Math.ceil(', 'Math.floor('],
+  ['orders/admission.ts', 'open >= state', 'open > state'],
+  ['orders/place.ts', 'if (!rests) giveSlot(state, slot)', ''],
+  ['orders/replace.ts', '&& lots < state', '&& lots <= state'],
+  ['orders/replace.ts', '&& holder !== target', ''],
+  ['orders/cancel.ts', 'ended < limit', 'ended <= limit'],
+  ['orders/receipts.ts', 'flags]! |= Flag.REPEATED', 'flags]! |= 0'],
+  ['programs/faucet.ts', 'if (made < limit)', 'if (made <= limit)'],
+  [
+    'programs/sessions.ts',
+    `${FULL}\n  const session = holder >= 0 ? holder : freeRow(state)`,
+    `const session = holder >= 0 ? holder : freeRow(state)\n  ${FULL}`,
+  ],
+  ['engine/indexes.ts', '>= ((at - hole) & mask)', '> ((at - hole) & mask)'],
+]
+
+const RUNNER = `
+import { duel } from './test/support/naive_compare.ts'
+for (const [variant, commands] of [['tight', 12000], ['market', 6000], ['fees', 4000], ['deep', 8000], ['tight', 40000], ['market', 40000]]) {
+  try {
+    duel({ variant, seed: 50, commands, checkEvery: 50 })
+  } catch (error) {
+    console.log(error.message.split('\\n')[0])
+    process.exit(3)
+  }
+}
+`
+
+/** Runs the duel over a copy of the engine; its exit code (3: caught) or null when it was ended after a while. */
+function runCopy(directory: string): { status: number | null; said: string } {
+  const child = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'runner.ts'], { cwd: directory, timeout: 20_000, encoding: 'utf8' })
+  return { status: child.status, said: child.stdout.trim() || child.stderr.trim().split('\n').at(-1) || (child.status === null ? 'did not end' : 'nothing noticed') }
+}
+
+t.test('faults in the source are caught', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'ringbook-canary-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  for (const part of ['layout', 'engine', 'book', 'orders', 'ledger', 'programs', 'lib']) {
+    cpSync(join(ROOT, 'core', part), join(directory, 'core', part), { recursive: true })
+  }
+  cpSync(join(ROOT, 'test/support'), join(directory, 'test/support'), { recursive: true })
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(directory, 'runner.ts'), RUNNER)
+  t.equal(runCopy(directory).status, 0, 'the copy as it is passes')
+  for (const [file, from, to] of FAULTS) {
+    const path = join(directory, 'core', file)
+    const source = readFileSync(path, 'utf8')
+    if (!source.includes(from)) {
+      t.fail(`${file} has no "${from}" any more: plant the fault anew`)
+      continue
+    }
+    writeFileSync(path, source.replace(from, () => to))
+    const { status, said } = runCopy(directory)
+    t.ok(status === 3 || status === null || said.includes('Error'), `${file}: ${from} -> ${to || 'nothing'}: ${said.slice(0, 120)}`)
+    writeFileSync(path, source)
+  }
+})

@@ -1,0 +1,35 @@
+/**
+ * Promise: the engine does what the specification says, to the byte (T1; I1-I3, I6-I12). 1,000,000 random commands, realistic and
+ * hostile, through the engine and the naive exchange of test/support; a part of the runs checks every invariant after every command.
+ *
+ * One run again: SEED=7 VARIANT=tight COMMANDS=5000 node ... test/property/engine_equals_naive.test.ts
+ * A long night: ROUNDS=50 multiplies the seeds.
+ */
+import t from 'tap'
+import { duel, type DuelOptions } from '../support/naive_compare.ts'
+
+const { SEED, VARIANT, COMMANDS, ROUNDS } = process.env
+const RUNS: DuelOptions[] = [
+  { variant: 'market', seed: 1, commands: 300_000, checkEvery: 997 },
+  { variant: 'tight', seed: 2, commands: 200_000, checkEvery: 97 },
+  { variant: 'tight', seed: 3, commands: 40_000, checkEvery: 1 },
+  { variant: 'fees', seed: 4, commands: 220_000, checkEvery: 499, outboxRecords: 2 },
+  { variant: 'fees', seed: 5, commands: 10_000, checkEvery: 1 },
+  { variant: 'deep', seed: 6, commands: 220_000, checkEvery: 4999, outboxRecords: 7 },
+  { variant: 'market', seed: 7, commands: 10_000, checkEvery: 1 },
+]
+
+function runs(): DuelOptions[] {
+  if (SEED !== undefined || VARIANT !== undefined) {
+    return [{ variant: VARIANT ?? 'market', seed: Number(SEED ?? 1), commands: Number(COMMANDS ?? 5000), checkEvery: 1 }]
+  }
+  return Array.from({ length: Number(ROUNDS ?? 1) }, (_, round) => RUNS.map((run) => ({ ...run, seed: run.seed + round * 100 }))).flat()
+}
+
+for (const run of runs()) {
+  const started = performance.now()
+  const { events, seen } = duel(run)
+  const ms = Math.round(performance.now() - started)
+  t.pass(`${run.variant}, seed ${run.seed}: ${run.commands} commands, ${events} events, ${ms} ms`)
+  if (process.env['SEEN'] !== undefined) t.comment([...seen].sort().map(([name, times]) => `${name}: ${times}`).join('\n'))
+}

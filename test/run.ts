@@ -1,0 +1,50 @@
+/**
+ * Runs the tests with tap and ends with a line `N passed, N failed` (assertions). Arguments: test files; none: every
+ * `test/<kind>/*.test.ts` and `test/*.test.ts`. A failing file's whole output is printed, of a passing one a line.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, globSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const root = join(import.meta.dirname, '..')
+const tap = join(root, 'node_modules', '.bin', 'tap')
+/** Seconds one file may take. */
+const FILE_SECONDS = 600
+
+const given = process.argv.slice(2)
+const files = given.length > 0 ? given : globSync(['test/*.test.ts', 'test/*/*.test.ts'], { cwd: root }).sort()
+
+// tap keeps its generated set of plugins in .tap; without its TypeScript plugin, because Node strips types itself.
+// The pinned Node runs tap and, through PATH, what tap starts.
+const env = {
+  ...process.env,
+  NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
+  PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
+}
+if (!existsSync(join(root, '.tap', 'plugins'))) spawnSync(process.execPath, [tap, 'build'], { cwd: root, env, stdio: 'inherit' })
+
+const child = spawn(process.execPath, [tap, 'run', '--disable-coverage', '--reporter=tap', '--jobs=1', `--timeout=${FILE_SECONDS}`, ...files], {
+  cwd: root,
+  env,
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+
+let block: string[] = []
+const totals = { total: 0, pass: 0, fail: 0, skip: 0 }
+for await (const line of createInterface({ input: child.stdout })) {
+  const summary = /^# \{ (.*) \}$/.exec(line)
+  if (summary !== null) {
+    for (const [, name, count] of summary[1]!.matchAll(/(\w+): (\d+)/g)) if (name! in totals) totals[name as keyof typeof totals] = Number(count)
+  } else if (/^(not )?ok \d+/.test(line)) {
+    const failed = line.startsWith('not ok')
+    if (failed) console.log(block.join('\n'))
+    else for (const note of block) if (/^\s*# (?!Subtest|time=)/.test(note)) console.log(note)
+    console.log(line)
+    block = []
+  } else block.push(line)
+}
+const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
+const failed = totals.fail > 0 || code === 0 ? totals.fail : 1
+console.log(`${totals.pass} passed, ${failed} failed${totals.skip > 0 ? `, ${totals.skip} skipped` : ''}`)
+process.exitCode = code

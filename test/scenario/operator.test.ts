@@ -1,0 +1,259 @@
+/**
+ * The operator thread over real HTTP, with shared memory whose counters the test sets and a matcher that is the real engine
+ * behind lane 0's rings; and the files of data/ops, whose metric names and exit codes must exist.
+ */
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import t from 'tap'
+import { readConfig } from '../../core/config.ts'
+import { apply, setTime } from '../../core/engine/apply.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { createState } from '../../core/engine/state.ts'
+import { RECORD_WORDS } from '../../core/layout/table.ts'
+import { createBroadcast } from '../../core/ring/broadcast.ts'
+import {
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, countersBytes, GATEWAY, gatewayCounters, MATCHER, matcherCounters,
+} from '../../core/ring/counters.ts'
+import { attachRing, available, consume, createRing, front, push } from '../../core/ring/spsc.ts'
+import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
+import { EXIT, type FromThread, type OperatorData, type Shared } from '../../core/threads.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const genesisText = ((): string => {
+  const json = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { limits: object }
+  json.limits = { ...json.limits, orders: 64, accounts: 16, sessions: 16, receipts: 16, priceTicks: 1024 }
+  return JSON.stringify(json)
+})()
+
+const GATEWAYS = 2
+const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+const shared: Shared = {
+  columns: {} as Shared['columns'],
+  gate: new SharedArrayBuffer(8),
+  events: createBroadcast(64).buffer,
+  counters: new SharedArrayBuffer(countersBytes(GATEWAYS)),
+  matcherWait: cell(),
+  lanes: Array.from({ length: GATEWAYS + 1 }, () => ({ commands: createRing(64).buffer, replies: createRing(64).buffer, wait: cell() })),
+}
+const matcher = matcherCounters(shared.counters)
+const gateways = [gatewayCounters(shared.counters, 1), gatewayCounters(shared.counters, 2)]
+
+/** Applies lane 0's commands with the real engine and answers them, until stopped. */
+function consumer(): { stop(): Promise<void> } {
+  const state = createState(parseGenesis(genesisText))
+  const lane = shared.lanes[0]!
+  const [commands, replies] = [attachRing(lane.commands), attachRing(lane.replies)]
+  const [wait, laneWait] = [new Int32Array(shared.matcherWait), new Int32Array(lane.wait)]
+  let stopped = false
+  const answerAll = (): void => {
+    for (; available(commands) > 0; consume(commands, 1)) {
+      setTime(state, Date.now())
+      apply(state, commands.slots, front(commands, 0))
+      for (let i = 0; i < state.outbox.count; i++) push(replies, state.outbox.i32, i * RECORD_WORDS)
+      state.outbox.count = 0
+    }
+    wake(laneWait)
+  }
+  const loop = async (): Promise<void> => {
+    while (!stopped) {
+      answerAll()
+      const seen = Atomics.load(wait, WAIT.WAKE)
+      Atomics.store(wait, WAIT.SLEEPING, 1)
+      if (available(commands) > 0) continue
+      const sleep = Atomics.waitAsync(wait, WAIT.WAKE, seen, 1000)
+      if (sleep.async) await sleep.value
+    }
+  }
+  const done = loop()
+  return {
+    stop() {
+      stopped = true
+      Atomics.add(wait, WAIT.WAKE, 1)
+      Atomics.notify(wait, WAIT.WAKE)
+      return done
+    },
+  }
+}
+
+const data: OperatorData = { config: { ...readConfig([], {})!, operatorPort: 0 }, genesis: genesisText, shared }
+const worker = new Worker(join(root, 'gateway', 'operator', 'server.ts'), { workerData: data })
+const logs: string[] = []
+worker.on('message', (message: FromThread) => message.type === 'log' && logs.push(message.message))
+const told = (type: FromThread['type']): Promise<FromThread> => new Promise((resolve, reject) => {
+  worker.on('message', (message: FromThread) => message.type === type && resolve(message))
+  worker.once('error', reject)
+})
+const port = ((await told('ready')) as { port: number }).port
+
+interface Got {
+  readonly status: number
+  readonly headers: Record<string, string | string[] | undefined>
+  readonly text: string
+  readonly json: Record<string, unknown>
+}
+function ask(method: string, path: string, { body, headers = {} }: { body?: string; headers?: Record<string, string> } = {}): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString('utf8')
+        const isJson = response.headers['content-type'] === 'application/json' && text !== ''
+        resolve({ status: response.statusCode!, headers: response.headers, text, json: isJson ? (JSON.parse(text) as Got['json']) : {} })
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+const post = (body: string, headers: Record<string, string> = { 'Content-Type': 'application/json' }): Promise<Got> =>
+  ask('POST', '/maintenance', { body, headers })
+
+/** Samples of an exposition by name and labels; fails on anything that is not the text format. */
+function samplesOf(text: string): Map<string, number> {
+  const samples = new Map<string, number>()
+  for (const line of text.trimEnd().split('\n')) {
+    if (line.startsWith('#')) continue
+    const [, series, value] = /^([a-z_]+(?:\{[^{}]*\})?) (\S+)$/.exec(line) ?? []
+    if (series === undefined || Number.isNaN(Number(value)) || samples.has(series)) throw new Error(`bad line: ${line}`)
+    samples.set(series, Number(value))
+  }
+  return samples
+}
+
+await t.test('metrics are the shared counters in Prometheus text', async (t) => {
+  matcher[MATCHER.commands] = 1000
+  matcher[MATCHER.sequence] = 2 ** 40
+  matcher[MATCHER.commit_seconds] = 0.75
+  COMMIT_BUCKETS.forEach((_, i) => (matcher[COMMIT_HISTOGRAM + i] = i + 1))
+  matcher[COMMIT_HISTOGRAM + COMMIT_BUCKETS.length] = 5
+  gateways[1]![GATEWAY.responses_4xx] = 7
+  push(attachRing(shared.lanes[1]!.commands), new Int32Array(RECORD_WORDS), 0)
+
+  const { status, headers, text } = await ask('GET', '/metrics')
+  t.same([status, headers['content-type']], [200, 'text/plain; version=0.0.4; charset=utf-8'])
+  const samples = samplesOf(text)
+  t.equal(samples.get('exchange_commands_total'), 1000)
+  t.equal(samples.get('exchange_sequence'), 2 ** 40)
+  t.equal(samples.get('exchange_responses_total{gateway="2",class="4xx"}'), 7)
+  t.equal(samples.get('exchange_responses_total{gateway="1",class="4xx"}'), 0)
+  t.equal(samples.get('exchange_command_ring_records{lane="1"}'), 1)
+  t.equal(samples.get('exchange_command_ring_records{lane="0"}'), 0)
+  t.equal(samples.get('exchange_journal_commit_seconds_bucket{le="0.0001"}'), 1)
+  t.equal(samples.get('exchange_journal_commit_seconds_bucket{le="0.0002"}'), 3)
+  const all = (COMMIT_BUCKETS.length * (COMMIT_BUCKETS.length + 1)) / 2 + 5
+  t.equal(samples.get('exchange_journal_commit_seconds_bucket{le="+Inf"}'), all)
+  t.equal(samples.get('exchange_journal_commit_seconds_count'), all)
+  t.equal(samples.get('exchange_journal_commit_seconds_sum'), 0.75)
+  t.ok(samples.get('exchange_resident_memory_bytes')! > 1e6)
+
+  const heads = text.split('\n').filter((line) => line.startsWith('# TYPE')).map((line) => line.split(' '))
+  t.equal(new Set(heads.map(([, , name]) => name)).size, heads.length, 'every family once')
+  for (const [, , name, kind] of heads) {
+    t.match(name, /^exchange_[a-z_]+$/)
+    t.equal(kind === 'counter', name!.endsWith('_total'), `${name} is a ${kind}`)
+  }
+  const families = text.split('\n').filter((line) => line !== '' && !line.startsWith('# HELP'))
+    .map((line) => line.replace(/^# TYPE /, '').replace(/[{ ].*/, '').replace(/_(bucket|sum|count)$/, ''))
+  t.equal(families.filter((name, i) => name !== families[i - 1]).length, heads.length, 'samples of a family stand together')
+})
+
+await t.test('alive at once; ready only with fresh heartbeats of all threads', async (t) => {
+  t.match((await ask('GET', '/health')).json, { status: 'ok', sequence: 2 ** 40 })
+  const verdict = async (): Promise<unknown[]> => {
+    const { status, json } = await ask('GET', '/ready')
+    return [status, json['ready'], json['matcher'], json['gateways']]
+  }
+  t.same(await verdict(), [503, false, false, [false, false]], 'nobody has started')
+  for (const block of gateways) block[GATEWAY.heartbeat_ms] = Date.now() + 60_000
+  matcher[MATCHER.heartbeat_ms] = Date.now() + 60_000
+  t.same(await verdict(), [200, true, true, [true, true]])
+  matcher[MATCHER.heartbeat_ms] = Date.now() - 1001
+  t.same(await verdict(), [503, false, false, [true, true]], 'the matcher stands')
+  matcher[MATCHER.heartbeat_ms] = Date.now() + 60_000
+  gateways[1]![GATEWAY.heartbeat_ms] = Date.now() - 2001
+  t.same(await verdict(), [503, false, true, [true, false]], 'a gateway stands')
+})
+
+await t.test('status tells people the same', async (t) => {
+  const { status, json } = await ask('GET', '/status')
+  t.equal(status, 200)
+  t.match(json, { maintenance: false, sequence: 2 ** 40, matcher: { commands: 1000 } })
+  t.match(json['gateways'], [{ gateway: 1 }, { gateway: 2, responses_4xx: 7 }])
+  t.match((json['rings'] as object[])[1], { lane: 1, commands: 1, commandSlots: 64, replies: 0, replySlots: 64 })
+})
+
+await t.test('maintenance goes through the ring and answers after it was applied', async (t) => {
+  const engine = consumer()
+  const on = await post('{"on":true}')
+  t.same([on.status, on.json], [200, { maintenance: true, sequence: 1 }])
+  t.same((await post('{"on":false}', { 'Content-Type': 'application/json; charset=utf-8' })).json, { maintenance: false, sequence: 2 })
+  const many = await Promise.all(Array.from({ length: 8 }, (_, i) => post(`{"on":${i % 2 === 0}}`)))
+  t.same(many.map(({ json }) => json['sequence']).sort((a, b) => Number(a) - Number(b)), [3, 4, 5, 6, 7, 8, 9, 10])
+  t.ok(logs.includes('maintenance on') && logs.includes('maintenance off'))
+  await engine.stop()
+})
+
+await t.test('malformed requests and web pages are refused', async (t) => {
+  for (const body of ['', '{', '[]', 'null', '"on"', '{}', '{"on":1}', '{"on":"true"}']) {
+    const { status, json } = await post(body)
+    t.match([status, json], [400, { error: 'VALIDATION_ERROR', code: 'VALIDATION_ERROR', statusCode: 400, details: { field: 'on' } }], body)
+  }
+  const long = await post(JSON.stringify({ on: true, pad: 'x'.repeat(2000) }))
+  t.match([long.status, long.json['code'], long.headers['connection']], [413, 'BODY_TOO_LARGE', 'close'])
+  t.match(await post('{"on":true}', { 'Content-Type': 'text/plain' }), { status: 400, json: { details: { field: 'Content-Type' } } })
+  t.match(await post('{"on":true}', {}), { status: 400 })
+  const origin = await post('{"on":true}', { 'Content-Type': 'application/json', Origin: 'http://127.0.0.1:9100' })
+  t.match(origin, { status: 400, json: { details: { field: 'Origin' } } })
+  for (const host of ['evil.example', 'evil.example:9100', '127.0.0.1.evil.example', 'localhost.', '192.168.0.1', 'localhost:9100@evil']) {
+    t.match(await ask('GET', '/metrics', { headers: { Host: host } }), { status: 400, json: { details: { field: 'Host' } } }, host)
+  }
+  for (const host of ['localhost', 'LOCALHOST:9100', '127.0.0.1:1', '[::1]:9100']) {
+    t.equal((await ask('GET', '/health', { headers: { Host: host } })).status, 200, host)
+  }
+  const wrong = await ask('POST', '/metrics')
+  t.match([wrong.status, wrong.headers['allow'], wrong.json['code']], [405, 'GET, HEAD', 'METHOD_NOT_ALLOWED'])
+  t.match(await ask('GET', '/maintenance'), { status: 405, headers: { allow: 'POST' } })
+  for (const path of ['/', '/metrics/', '/constructor', '/__proto__', '//metrics']) t.equal((await ask('GET', path)).status, 404, path)
+  t.match(await ask('HEAD', '/health'), { status: 200, text: '' })
+  t.equal((await ask('GET', '/health?verbose=1')).status, 200)
+  t.equal(available(attachRing(shared.lanes[0]!.commands)), 0, 'none of that reached the ring')
+})
+
+await t.test('every metric named in data/ops exists', async (t) => {
+  const known = new Set([...samplesOf((await ask('GET', '/metrics')).text).keys()].map((series) => series.replace(/\{.*/, '')))
+  let named = 0
+  for (const file of ['alerts.yml', 'grafana.json']) {
+    const text = readFileSync(join(root, 'data', 'ops', file), 'utf8')
+    for (const [name] of text.matchAll(/exchange_[a-z_]+/g)) {
+      t.ok(known.has(name), `${file}: ${name}`)
+      named++
+    }
+  }
+  t.ok(named > 20)
+  t.ok(readFileSync(join(root, 'data', 'ops', 'prometheus.yml'), 'utf8').includes(`127.0.0.1:${readConfig([], {})!.operatorPort}`))
+})
+
+await t.test('the unit does not restart what cannot get better', (t) => {
+  const unit = readFileSync(join(root, 'data', 'ops', 'ringbook.service'), 'utf8')
+  t.ok(unit.includes(`\nRestartPreventExitStatus=${EXIT.CONFIG} ${EXIT.JOURNAL} ${EXIT.LOCKED}\n`))
+  t.match(unit, /\nRestart=on-failure\n/)
+  const flags = /ExecStart=.* core\/main\.ts (.*)/.exec(unit)![1]!.split(' ').filter((word) => word.startsWith('--') && word !== '--config')
+  for (const flag of flags) t.ok(readConfig([flag, 'x'], {}), flag)
+  t.end()
+})
+
+await t.test('without an answer the caller is told so; stopping closes the port', async (t) => {
+  const late = post('{"on":true}')
+  const { status, json } = await late
+  t.same([status, json['code']], [503, 'SERVICE_UNAVAILABLE'])
+  const exit = new Promise((resolve) => worker.once('exit', resolve))
+  const stopped = told('stopped')
+  worker.postMessage({ type: 'stop' })
+  await stopped
+  t.equal(await exit, 0)
+  await t.rejects(ask('GET', '/health'))
+})

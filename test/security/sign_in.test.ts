@@ -1,0 +1,281 @@
+/**
+ * Sign-in against the real desk thread and its pool, with real wallets: every way round the nonce, the signature and the limits
+ * that reliability.md section 6 lists for challenge and verify. (Specification, Verify rules.)
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import { randomBytes } from 'node:crypto'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import t from 'tap'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { readConfig, type Config } from '../../core/config.ts'
+import type { DeskData, FromThread } from '../../core/threads.ts'
+import type { ChallengeReply, ChallengeRequest, DeskReply, RefusalReply, VerifyReply, VerifyRequest } from '../../gateway/auth/challenge.ts'
+
+type Teardown = { teardown(handler: () => Promise<void>): void }
+type Ask = Partial<Omit<VerifyRequest, 'id' | 'kind'>>
+
+const root = join(import.meta.dirname, '..', '..')
+/** The default genesis with a second application. */
+const genesis = ((): string => {
+  const json = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { applications: object[] }
+  json.applications.push({ id: '9a1c0000-0000-4000-8000-000000000002', name: 'Second', clientId: 'second', allowedOrigins: [] })
+  return JSON.stringify(json)
+})()
+
+/** Resolves with the worker's next message of this type; fails when the worker does. */
+function told(worker: Worker, type: FromThread['type']): Promise<FromThread> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: FromThread) => message.type === type && resolve(message))
+    worker.once('error', reject)
+    worker.once('exit', (code) => reject(new Error(`the desk ended with ${code}`)))
+  })
+}
+
+class Desk {
+  readonly worker: Worker
+  readonly ports: MessagePort[] = []
+  readonly logs: FromThread[] = []
+  readonly waiting = new Map<number, (reply: DeskReply) => void>()
+  next = 1
+
+  constructor(config: Partial<Config>, gateways: number) {
+    const far: MessagePort[] = []
+    for (let i = 0; i < gateways; i++) {
+      const { port1, port2 } = new MessageChannel()
+      port1.on('message', (reply: DeskReply) => {
+        this.waiting.get(reply.id)!(reply)
+        this.waiting.delete(reply.id)
+      })
+      this.ports.push(port1)
+      far.push(port2)
+    }
+    const defaults = readConfig([], {})!
+    const data: DeskData = { config: { ...defaults, signInPerAddress: 1000, signInPerIp: 1000, ...config }, genesis, ports: far }
+    this.worker = new Worker(join(root, 'gateway', 'auth', 'desk.ts'), { workerData: data, transferList: far })
+    this.worker.on('message', (message: FromThread) => message.type === 'log' && this.logs.push(message))
+  }
+
+  ask(request: Omit<ChallengeRequest, 'id'> | Omit<VerifyRequest, 'id'>, gateway = 0): Promise<DeskReply> {
+    const id = this.next++
+    return new Promise((resolve) => {
+      this.waiting.set(id, resolve)
+      this.ports[gateway]!.postMessage({ id, ...request })
+    })
+  }
+}
+
+async function deskOf(t: Teardown, config: Partial<Config> = {}, gateways = 1): Promise<Desk> {
+  const desk = new Desk(config, gateways)
+  await told(desk.worker, 'ready')
+  t.teardown(async () => {
+    const exit = new Promise((resolve) => desk.worker.once('exit', resolve))
+    const stopped = told(desk.worker, 'stopped')
+    desk.worker.postMessage({ type: 'stop' })
+    await stopped
+    for (const port of desk.ports) port.close()
+    await exit
+  })
+  return desk
+}
+
+/** A wallet with a session key, and its requests. */
+class Client {
+  readonly desk: Desk
+  readonly wallet = privateKeyToAccount(generatePrivateKey())
+  readonly sessionPublicKey = Buffer.from(ed25519.keygen().publicKey).toString('hex')
+  constructor(desk: Desk) {
+    this.desk = desk
+  }
+  get base() {
+    return { address: this.wallet.address as string, sessionPublicKey: this.sessionPublicKey, ip: '203.0.113.7' }
+  }
+  challenge(over: Ask = {}, gateway = 0): Promise<DeskReply> {
+    return this.desk.ask({ ...this.base, ...over, kind: 'challenge' }, gateway)
+  }
+  /** A challenge and the wallet's signature of its text: what a verify needs. */
+  async proof(over: Ask = {}): Promise<{ nonce: string; signature: string }> {
+    const { nonce, message } = (await this.challenge(over)) as ChallengeReply
+    return { nonce, signature: await this.wallet.signMessage({ message }) }
+  }
+  verify(proof: { nonce: string; signature: string }, over: Ask = {}, gateway = 0): Promise<DeskReply> {
+    return this.desk.ask({ ...this.base, ...proof, ...over, kind: 'verify' }, gateway)
+  }
+}
+
+const codeOf = (reply: DeskReply): string => ('refusal' in reply ? reply.refusal : 'application' in reply ? 'signed' : 'challenged')
+
+await t.test('a wallet signs in once with a nonce', async (t) => {
+  const desk = await deskOf(t)
+  const client = new Client(desk)
+  const before = Math.floor(Date.now() / 1000)
+  const challenge = (await client.challenge()) as ChallengeReply
+  t.match(challenge.nonce, /^[0-9a-f]{64}$/)
+  t.ok(challenge.expiresAt >= before + 300 && challenge.expiresAt <= before + 302)
+  const parts = [client.wallet.address, client.sessionPublicKey, challenge.nonce, 'Application: Ringbook', 'Host: localhost', '1328']
+  for (const part of parts) t.ok(challenge.message.includes(part), part)
+  const proof = { nonce: challenge.nonce, signature: await client.wallet.signMessage({ message: challenge.message }) }
+  t.equal(((await client.verify(proof)) as VerifyReply).application, 0)
+  t.equal(codeOf(await client.verify(proof)), 'NONCE_INVALID')
+
+  const second = await client.proof({ clientId: 'second' })
+  t.equal(((await client.verify(second, { clientId: 'second' })) as VerifyReply).application, 1)
+  const plain = await client.proof()
+  const upper = { nonce: plain.nonce, signature: plain.signature.slice(2).toUpperCase() }
+  const spelled = { address: client.wallet.address.toLowerCase(), clientId: 'ringbook', chainId: '1328' }
+  t.equal(codeOf(await client.verify(upper, spelled)), 'signed')
+})
+
+await t.test('a nonce of another address, key, application or chain opens nothing, and stays good for its owner', async (t) => {
+  const desk = await deskOf(t)
+  const [client, other] = [new Client(desk), new Client(desk)]
+  const proof = await client.proof()
+  t.equal(codeOf(await other.verify(proof)), 'NONCE_INVALID')
+  t.equal(codeOf(await client.verify(proof, { sessionPublicKey: other.sessionPublicKey })), 'NONCE_INVALID')
+  t.equal(codeOf(await client.verify(proof, { clientId: 'second' })), 'NONCE_INVALID')
+  t.equal(codeOf(await client.verify(proof, { clientId: 'nobody' })), 'NOT_FOUND')
+  t.same((await client.verify(proof, { chainId: 1 }) as RefusalReply).details, { field: 'chainId' })
+  t.equal(codeOf(await client.verify({ ...proof, nonce: '0'.repeat(64) })), 'NONCE_INVALID')
+  t.equal(codeOf(await client.verify(proof)), 'signed')
+  t.equal(codeOf(await client.challenge({ clientId: 'nobody' })), 'NOT_FOUND')
+  t.same((await client.challenge({ address: '0x12' }) as RefusalReply).details, { field: 'address' })
+})
+
+await t.test('of parallel verifies with one nonce, over several gateways, exactly one wins', async (t) => {
+  const desk = await deskOf(t, { walletThreads: 2 }, 3)
+  const client = new Client(desk)
+  for (let round = 0; round < 5; round++) {
+    const proof = await client.proof()
+    const replies = await Promise.all(Array.from({ length: 12 }, (_, i) => client.verify(proof, {}, i % 3)))
+    t.same(replies.map(codeOf).filter((code) => code !== 'NONCE_INVALID'), ['signed'])
+  }
+})
+
+await t.test('a signature that is rejected costs the nonce', async (t) => {
+  const desk = await deskOf(t)
+  const [client, other] = [new Client(desk), new Client(desk)]
+  const flip = (hex: string, at: number): string => hex.slice(0, at) + (hex[at] === '0' ? '1' : '0') + hex.slice(at + 1)
+  const bad: Record<string, (message: string, good: string) => string | Promise<string>> = {
+    'altered message': (message) => client.wallet.signMessage({ message: `${message} ` }),
+    'another wallet': (message) => other.wallet.signMessage({ message }),
+    'one bit of r': (_, good) => flip(good, 10),
+    'v 37': (_, good) => `${good.slice(0, 130)}25`,
+    'r and s zero': () => `0x${'00'.repeat(64)}1b`,
+    'r above the order': () => `0x${'ff'.repeat(32)}${'11'.repeat(32)}1b`,
+    '64 bytes': (_, good) => good.slice(0, 130),
+    '66 bytes': (_, good) => `${good}00`,
+    'odd digits': (_, good) => good.slice(0, -1),
+    'not hex': (_, good) => `${good.slice(0, -1)}g`,
+    'empty bytes': () => '0x',
+    '8192 bytes': () => `0x${'11'.repeat(8192)}`,
+    '8193 bytes': () => `0x${'11'.repeat(8193)}`,
+  }
+  for (const [what, make] of Object.entries(bad)) {
+    const { nonce, message } = (await client.challenge()) as ChallengeReply
+    const good = await client.wallet.signMessage({ message })
+    t.equal(codeOf(await client.verify({ nonce, signature: await make(message, good) })), 'INVALID_SIGNATURE', what)
+    t.equal(codeOf(await client.verify({ nonce, signature: good })), 'NONCE_INVALID', `${what}: the nonce is gone`)
+  }
+})
+
+await t.test('v 0 and 1 are 27 and 28; the mirrored signature with high s is refused', async (t) => {
+  const desk = await deskOf(t)
+  const client = new Client(desk)
+  for (let i = 0; i < 4; i++) {
+    const proof = await client.proof()
+    const v = Number.parseInt(proof.signature.slice(130), 16) - 27
+    t.equal(codeOf(await client.verify({ nonce: proof.nonce, signature: `${proof.signature.slice(0, 130)}0${v}` })), 'signed')
+  }
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const { nonce, signature } = await client.proof()
+  const mirrored = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
+  const high = signature.slice(0, 66) + mirrored + (signature.endsWith('1b') ? '1c' : '1b')
+  t.equal(codeOf(await client.verify({ nonce, signature: high })), 'INVALID_SIGNATURE')
+})
+
+await t.test('at capacity the answer is 503, no verdict, and the nonce is still good', async (t) => {
+  const desk = await deskOf(t, { walletThreads: 1, walletQueue: 1 })
+  const clients = Array.from({ length: 12 }, () => new Client(desk))
+  const proofs = await Promise.all(clients.map((client) => client.proof()))
+  const codes = (await Promise.all(clients.map((client, i) => client.verify(proofs[i]!)))).map(codeOf)
+  t.same([...new Set(codes)].sort(), ['VERIFICATION_UNAVAILABLE', 'signed'])
+  for (const [i, client] of clients.entries()) {
+    t.equal(codeOf(await client.verify(proofs[i]!)), codes[i] === 'signed' ? 'NONCE_INVALID' : 'signed')
+  }
+})
+
+await t.test('one wallet is bounded by itself, long before the queue is full', async (t) => {
+  const one = new Client(await deskOf(t, { walletThreads: 1, walletQueue: 100 }))
+  const many = await Promise.all(Array.from({ length: 8 }, () => one.proof()))
+  const ofOne = (await Promise.all(many.map((proof) => one.verify(proof)))).map(codeOf)
+  t.same([...new Set(ofOne)].sort(), ['VERIFICATION_UNAVAILABLE', 'signed'])
+})
+
+await t.test('the store of nonces is bounded', async (t) => {
+  const desk = await deskOf(t, { challengeLimit: 3 })
+  const client = new Client(desk)
+  const proofs = [await client.proof(), await client.proof(), await client.proof()]
+  t.equal(codeOf(await client.challenge()), 'VERIFICATION_UNAVAILABLE')
+  t.equal(codeOf(await client.verify(proofs[1]!)), 'signed')
+  t.equal(codeOf(await client.challenge()), 'challenged')
+})
+
+await t.test('limits per wallet address and per client network, over all gateways', async (t) => {
+  const desk = await deskOf(t, { signInPerAddress: 4, signInPerIp: 12 }, 2)
+  const client = new Client(desk)
+  // The windows are fixed seconds: a burst may meet one border, so at most two budgets pass.
+  const burst = await Promise.all(Array.from({ length: 20 }, (_, i) => client.challenge({ ip: `203.0.113.${i}` }, i % 2)))
+  const passed = burst.filter((reply) => codeOf(reply) === 'challenged').length
+  t.ok(passed >= 4 && passed <= 8, `${passed} of 20 for one address`)
+  const refused = burst.find((reply) => 'refusal' in reply) as RefusalReply
+  t.same([refused.refusal, refused.details], ['RATE_LIMIT_EXCEEDED', { retryAfter: 1 }])
+
+  const clients = Array.from({ length: 40 }, () => new Client(desk))
+  const ofOne = await Promise.all(clients.map((each, i) => each.challenge({ ip: `2001:db8:0:7::${i + 1}` }, i % 2)))
+  const through = ofOne.filter((reply) => codeOf(reply) === 'challenged').length
+  t.ok(through >= 12 && through <= 24, `${through} of 40 for one network`)
+  const verifies = await Promise.all(clients.map((each) => each.verify({ nonce: 'x', signature: '0x' }, { ip: '198.51.100.1' })))
+  t.ok(verifies.some((reply) => codeOf(reply) === 'RATE_LIMIT_EXCEEDED'), 'verifies draw from it too')
+})
+
+await t.test('session keys that more than one private key, or none, can sign for are refused', async (t) => {
+  const desk = await deskOf(t)
+  const client = new Client(desk)
+  const smallOrder = [
+    `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, '00'.repeat(32), `${'00'.repeat(31)}80`, `01${'00'.repeat(30)}80`,
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  ]
+  const nonCanonical = Array.from({ length: 19 }, (_, i) => `${(0xed + i).toString(16)}${'ff'.repeat(30)}7f`)
+  const torsion = ed25519.Point.fromHex(smallOrder[5]!)
+  const mixed = ed25519.Point.fromHex(client.sessionPublicKey).add(torsion).toHex()
+  const offCurve = `02${'00'.repeat(31)}`
+  const misspelled = ['', 'ab', client.sessionPublicKey.toUpperCase(), `0x${client.sessionPublicKey}`]
+  for (const key of [...smallOrder, ...nonCanonical, mixed, offCurve, ...misspelled]) {
+    t.same((await client.challenge({ sessionPublicKey: key }) as RefusalReply).details, { field: 'sessionPublicKey' }, key)
+  }
+  for (let i = 0; i < 20; i++) {
+    const key = Buffer.from(ed25519.keygen(randomBytes(32)).publicKey).toString('hex')
+    t.equal(codeOf(await client.challenge({ sessionPublicKey: key })), 'challenged')
+  }
+})
+
+await t.test('stopping answers what is under way and tells nobody anything secret', async (t) => {
+  const desk = new Desk({ walletQueue: 100 }, 1)
+  await told(desk.worker, 'ready')
+  const clients = Array.from({ length: 30 }, () => new Client(desk))
+  const proofs = await Promise.all(clients.map((client) => client.proof()))
+  const exit = new Promise((resolve) => desk.worker.once('exit', resolve))
+  const answers = Promise.all(clients.map((client, i) => client.verify(proofs[i]!)))
+  const stopped = told(desk.worker, 'stopped')
+  desk.worker.postMessage({ type: 'stop' })
+  const codes = new Set((await answers).map(codeOf))
+  t.ok([...codes].every((code) => code === 'signed' || code === 'VERIFICATION_UNAVAILABLE'), [...codes].join())
+  await stopped
+  for (const port of desk.ports) port.close()
+  await exit
+  t.same(desk.logs, [])
+})

@@ -1,0 +1,82 @@
+/**
+ * The real exchange as a child process, for end-to-end and crash tests and for system benches: free ports on 127.0.0.1, a data
+ * directory of its own, ended by its own process id.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const root = join(import.meta.dirname, '..', '..')
+
+export interface Exchange {
+  readonly child: ChildProcess
+  readonly port: number
+  readonly operatorPort: number
+  readonly baseUrl: string
+  readonly dataDir: string
+  /** Log lines so far, parsed. */
+  readonly log: Record<string, unknown>[]
+  /** Orderly stop (SIGTERM); resolves with the exit code. */
+  stop(): Promise<number | null>
+  /** kill -9; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** Resolves with the exit code when the process ends by itself. */
+  readonly ended: Promise<number | null>
+}
+
+/** A new directory under the project's ignored data, so that benches and crash tests use the disk the exchange would use. */
+export function temporaryDirectory(): string {
+  return mkdtempSync(join(root, 'data', 'var-'))
+}
+
+export const removeDirectory = (path: string): void => rmSync(path, { recursive: true, force: true })
+
+/** A start that did not get to `ready`. */
+export class StartFailed extends Error {
+  override name = 'StartFailed'
+  readonly code: number | null
+  readonly log: Record<string, unknown>[]
+  constructor(code: number | null, log: Record<string, unknown>[], stderr: string) {
+    super(`the exchange ended with code ${code} before it was ready: ${JSON.stringify(log.at(-1))} ${stderr}`)
+    this.code = code
+    this.log = log
+  }
+}
+
+/** Starts the exchange with these flags and waits until it serves. Throws {@link StartFailed}. */
+export async function startExchange(dataDir: string, flags: readonly string[] = [], environment: Record<string, string> = {}): Promise<Exchange> {
+  const all = ['--data-dir', dataDir, '--port', '0', '--operator-port', '0', ...flags]
+  const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...all]
+  const child = spawn(process.execPath, main, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const log: Record<string, unknown>[] = []
+  let stderr = ''
+  child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
+  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  const ready = new Promise<Record<string, unknown>>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      let entry: Record<string, unknown>
+      try {
+        entry = JSON.parse(line) as Record<string, unknown>
+      } catch {
+        entry = { msg: line }
+      }
+      log.push(entry)
+      if (entry['msg'] === 'ready') resolve(entry)
+    })
+    void ended.then((code) => reject(new StartFailed(code, log, stderr)))
+  })
+  const { port, operatorPort } = (await ready) as { port: number; operatorPort: number }
+  return {
+    child, port, operatorPort, dataDir, log, ended,
+    baseUrl: `http://127.0.0.1:${port}`,
+    stop: () => {
+      child.kill('SIGTERM')
+      return ended
+    },
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

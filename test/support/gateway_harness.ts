@@ -1,0 +1,239 @@
+/** Starts gateway threads in front of the loopback matcher, opens sessions and signs requests as a client would. */
+import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { readConfig, type Config } from '../../core/config.ts'
+import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
+import { createState, type State } from '../../core/engine/state.ts'
+import { CommandType, kindOf, OPEN_SESSION_COMMAND } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
+import { createBroadcast } from '../../core/ring/broadcast.ts'
+import { countersBytes } from '../../core/ring/counters.ts'
+import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
+import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
+import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+
+export interface Harness {
+  readonly port: number
+  readonly genesis: Genesis
+  readonly state: State
+  readonly shared: Shared
+  readonly logs: FromThread[]
+  /** Opens a session for a new wallet. */
+  openSession(): Promise<Session>
+  /** Sends one command as the operator and waits for its RESULT record. */
+  operate(type: number, layout: Layout, values: Decoded): Promise<Int32Array>
+  /** Holds commands back, so that nothing is answered. */
+  hold(on: boolean): void
+  close(): Promise<void>
+}
+
+export interface Session {
+  readonly publicKey: string
+  readonly privateKey: KeyObject
+  readonly address: string
+  readonly row: number
+  readonly generation: number
+}
+
+const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+
+function lane(config: Config): Lane {
+  return { commands: createRing(config.commandRing).buffer, replies: createRing(config.replyRing).buffer, wait: cell() }
+}
+
+/** Small limits, so that a test process stays small. */
+export function testGenesis(limits: Record<string, number> = {}): string {
+  const genesis = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { limits: Record<string, number> }
+  Object.assign(genesis.limits, { orders: 65_536, accounts: 1024, sessions: 1024, receipts: 4096, priceTicks: 16_777_216 }, limits)
+  return JSON.stringify(genesis)
+}
+
+export async function startHarness(flags: readonly string[] = [], source: string = testGenesis()): Promise<Harness> {
+  const config = readConfig(['--port', '0', '--gateways', '1', ...flags], {})!
+  const genesis = parseGenesis(source)
+  const state = createState(genesis)
+  const lanes = Array.from({ length: config.gateways + 1 }, () => lane(config))
+  const shared: Shared = {
+    columns: state.buffers,
+    gate: new SharedArrayBuffer(64),
+    events: createBroadcast(config.eventRing).buffer,
+    counters: new SharedArrayBuffer(countersBytes(config.gateways)),
+    matcherWait: cell(),
+    lanes,
+  }
+  const control = new SharedArrayBuffer(8)
+  const words = new Int32Array(control)
+  const logs: FromThread[] = []
+  const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: { genesis: source, shared, control } })
+  const gateways: Worker[] = []
+  let port = 0
+  for (let number = 1; number <= config.gateways; number++) {
+    const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number }, logs)
+    gateways.push(gateway)
+    port = ready
+  }
+  const commands = attachRing(lanes[0]!.commands)
+  const replies = attachRing(lanes[0]!.replies)
+  const operate = (type: number, layout: Layout, values: Decoded): Promise<Int32Array> => {
+    const at = reserve(commands, 0)
+    encode(layout, commands.slots, at, { ...values, kind: kindOf(type, 1, 0) })
+    publish(commands, 1)
+    wake(new Int32Array(shared.matcherWait))
+    return nextReply(replies)
+  }
+  return {
+    port, genesis, state, shared, logs, operate,
+    openSession: () => openSession(operate),
+    hold: (on) => {
+      Atomics.store(words, 1, on ? 1 : 0)
+      wake(new Int32Array(shared.matcherWait))
+    },
+    close: async () => {
+      await Promise.all(gateways.map(stopGateway))
+      Atomics.store(words, 0, 1)
+      wake(new Int32Array(shared.matcherWait))
+      await once(matcher, 'exit')
+    },
+  }
+}
+
+async function startGateway(data: Omit<GatewayData, 'desk'>, logs: FromThread[]): Promise<{ gateway: Worker; ready: number }> {
+  const { port1, port2 } = new MessageChannel()
+  port1.unref()
+  const gateway = new Worker(join(root, 'gateway', 'thread.ts'), { workerData: { ...data, desk: port2 }, transferList: [port2] })
+  gateway.on('message', (message: FromThread) => logs.push(message))
+  const ready = await new Promise<number>((resolve, reject) => {
+    gateway.on('error', reject)
+    gateway.on('message', (message: FromThread) => {
+      if (message.type === 'ready') resolve(message.port!)
+      if (message.type === 'fatal') reject(new Error(message.message))
+    })
+  })
+  return { gateway, ready }
+}
+
+async function stopGateway(gateway: Worker): Promise<void> {
+  const exit = once(gateway, 'exit')
+  gateway.postMessage({ type: 'stop' })
+  await exit
+}
+
+async function nextReply(replies: Ring): Promise<Int32Array> {
+  for (let i = 0; i < 10_000; i++) {
+    if (available(replies) > 0) {
+      const at = front(replies, 0)
+      const record = replies.slots.i32.slice(at, at + 32)
+      consume(replies, 1)
+      return record
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  throw new Error('the loopback matcher did not answer')
+}
+
+async function openSession(operate: Harness['operate']): Promise<Session> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
+  const address = randomBytes(20).toString('hex')
+  const record = await operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application: 0, address, publicKey: key })
+  if (record[RESULT.at.code] !== 0) throw new Error(`open session: ${record[RESULT.at.code]}`)
+  return { publicKey: key, privateKey, address: `0x${address}`, row: record[RESULT.at.detail]!, generation: record[RESULT.at.detail2]! }
+}
+
+export type Headers = Record<string, string>
+
+/** The three headers of the legacy protocol for this request. */
+export function signed(session: Session, method: string, target: string, body: string | Buffer = '', timestamp = String(Date.now())): Headers {
+  const digest = createHash('sha256').update(body).digest('hex')
+  const signature = sign(null, Buffer.from(`${method}\n${target}\n${timestamp}\n${digest}`), session.privateKey)
+  return { 'X-Svc-PublicKey': session.publicKey, 'X-Svc-Timestamp': timestamp, 'X-Svc-Signature': signature.toString('hex') }
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly text: string
+  /** Parsed body; `null` when it is no JSON. */
+  readonly json: any
+}
+
+/**
+ * Sends bytes on a connection of their own and reads answers until `count` are complete or the server closes; bounded by
+ * `timeoutMs` without any data.
+ */
+export function sendRaw(port: number, text: string | Buffer, count = 1, timeoutMs = 2000): Promise<{ replies: Reply[]; closed: boolean; rest: string }> {
+  const bytes = Buffer.from(text as string)
+  return new Promise((resolve) => {
+    let received = Buffer.alloc(0)
+    let closed = false
+    const bodies = !bytes.toString('latin1', 0, 5).startsWith('HEAD ')
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes))
+    const finish = (): void => {
+      socket.destroy()
+      const { replies, rest } = parseReplies(received, bodies)
+      resolve({ replies, closed, rest })
+    }
+    socket.setTimeout(timeoutMs, finish)
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk])
+      if (parseReplies(received, bodies).replies.length >= count) setTimeout(finish, 20)
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      closed = true
+      finish()
+    })
+  })
+}
+
+function parseReplies(bytes: Buffer, bodies: boolean): { replies: Reply[]; rest: string } {
+  const replies: Reply[] = []
+  let at = 0
+  for (;;) {
+    const end = bytes.indexOf('\r\n\r\n', at)
+    if (end < 0) break
+    const [status, ...lines] = bytes.subarray(at, end).toString('latin1').split('\r\n')
+    const headers: Record<string, string> = {}
+    for (const line of lines) headers[line.slice(0, line.indexOf(':')).toLowerCase()] = line.slice(line.indexOf(':') + 1).trim()
+    const length = bodies ? Number(headers['content-length'] ?? 0) : 0
+    if (bytes.length < end + 4 + length) break
+    const text = bytes.subarray(end + 4, end + 4 + length).toString()
+    let json: unknown = null
+    try {
+      json = JSON.parse(text)
+    } catch {
+      // Not every body is JSON.
+    }
+    replies.push({ status: Number(status!.split(' ')[1]), headers, text, json })
+    at = end + 4 + length
+  }
+  return { replies, rest: bytes.subarray(at).toString('latin1') }
+}
+
+/** One request with exactly these headers (plus Host, User-Agent and Content-Length unless given). */
+export async function request(port: number, method: string, target: string, headers: Headers | [string, string][] = {}, body: string | Buffer = ''): Promise<Reply> {
+  const list: [string, string][] = Array.isArray(headers) ? headers : Object.entries(headers)
+  const has = (name: string): boolean => list.some(([key]) => key.toLowerCase() === name)
+  const bytes = Buffer.from(body)
+  const lines = [`${method} ${target} HTTP/1.1`, ...list.map(([key, value]) => `${key}: ${value}`)]
+  if (!has('host')) lines.push('Host: test')
+  if (!has('user-agent')) lines.push('User-Agent: test')
+  if (!has('content-length') && bytes.length > 0) lines.push(`Content-Length: ${bytes.length}`)
+  const { replies } = await sendRaw(port, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]))
+  const reply = replies[0]
+  if (reply === undefined) return { status: 0, headers: {}, text: '', json: null }
+  return reply
+}
+
+/** A signed request with a JSON body. */
+export function call(harness: Harness, session: Session, method: string, target: string, body?: unknown): Promise<Reply> {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  return request(harness.port, method, target, signed(session, method, target, text), text)
+}

@@ -1,0 +1,261 @@
+/**
+ * The naive exchange: slow, obvious, written from the specification with plain arrays and BigInt, and independent of the engine. The
+ * property tests hold the engine against it, event by event, byte by byte.
+ *
+ * It differs in structure on purpose: balances are totals only and what is locked is computed from the open orders whenever it
+ * is asked for; the book is one list per pair that is sorted for every incoming order; slots are a plain stack; receipts and
+ * faucet requests are lists that are filtered. This file holds accounts, sessions, faucet and maintenance; trading is in
+ * naive_orders.ts.
+ */
+import type { Genesis } from '../../core/engine/genesis.ts'
+import { CommandType, typeOfKind } from '../../core/layout/command.ts'
+import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
+import type { Decoded } from '../../core/layout/table.ts'
+import type { NaiveEvent } from './naive_events.ts'
+import { cancel, cancelAll, expire, holdOf, place, replace, type Order } from './naive_orders.ts'
+
+/** Numbers of the refusal register, written out: they are a promise. */
+export const CODE = {
+  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
+  IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
+  TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
+  BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501,
+  ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900,
+} as const
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const MOST_ISSUED = 4_600_000_000_000_000_000n
+/** Session rows looked at for a dead one when all are taken. */
+const RECLAIM_PROBES = 1024
+
+export interface Account {
+  application: number
+  address: string
+  createdSequence: number
+  /** Everything owned, locked or not, by asset. */
+  total: bigint[]
+  /** Changes of the balance so far, by asset. */
+  version: bigint[]
+  /** Times of faucet requests. */
+  mints: number[]
+}
+
+export interface Session {
+  account: number
+  generation: number
+  expiresAt: number
+  publicKey: string
+}
+
+export interface Receipt {
+  account: number
+  key: string
+  payload: string
+  time: number
+  result: Decoded
+}
+
+/** Rules that the canary test breaks on purpose. */
+export interface Rules {
+  /** Fee of a sum of quote atoms × ppm: its ceiling in atoms. */
+  fee(sum: bigint): bigint
+  /** Sorts orders of one price: the earlier place first. */
+  earlier(a: Order, b: Order): number
+}
+
+export const RULES: Rules = {
+  fee: (sum) => (sum > 0n ? (sum + 999_999n) / 1_000_000n : -(-sum / 1_000_000n)),
+  earlier: (a, b) => a.place - b.place,
+}
+
+export class NaiveExchange {
+  readonly genesis: Genesis
+  readonly rules: Rules
+  now = 0
+  sequence = 0
+  maintenance = false
+  accounts: Account[] = []
+  sessions: Session[] = []
+  nextReclaim = 0
+  receipts: Receipt[] = []
+  /** Resting orders by pair, in no order that matters. */
+  books: Order[][]
+  freeSlots: number[] = []
+  slotsUsed = 0
+  /** Grows with every order that goes to the back of a queue. */
+  places = 0
+  fees: bigint[]
+  issued: bigint[]
+  events: NaiveEvent[] = []
+
+  constructor(genesis: Genesis, rules: Rules = RULES) {
+    this.genesis = genesis
+    this.rules = rules
+    this.books = genesis.pairs.map(() => [])
+    this.fees = genesis.assets.map(() => 0n)
+    this.issued = genesis.assets.map(() => 0n)
+  }
+
+  /** Applies one command at `now` and returns its events. */
+  apply(command: Decoded, now: number): NaiveEvent[] {
+    this.now = now
+    this.sequence += 1
+    this.events = []
+    const type = typeOfKind(Number(command['kind']))
+    if (type === CommandType.PLACE_ORDER) place(this, command)
+    else if (type === CommandType.CANCEL_ORDER) cancel(this, command)
+    else if (type === CommandType.REPLACE_ORDER) replace(this, command)
+    else if (type === CommandType.CANCEL_ALL) cancelAll(this, command)
+    else if (type === CommandType.EXPIRE_ORDER) expire(this, command)
+    else if (type === CommandType.MINT) mint(this, command)
+    else if (type === CommandType.OPEN_SESSION) openSession(this, command)
+    else if (type === CommandType.REFRESH_SESSION) endsOrExtends(this, command, this.now + this.genesis.limits.sessionLifetimeMs)
+    else if (type === CommandType.REVOKE_SESSION) endsOrExtends(this, command, 0)
+    else if (type === CommandType.SET_MAINTENANCE) {
+      this.maintenance = command['on'] !== 0
+      this.result(command, { account: -1, detail: this.maintenance ? 1 : 0 })
+    } else throw new Error(`unknown command type ${type}`)
+    return this.events
+  }
+
+  /** Adds the RESULT of `command`. */
+  result(command: Decoded, values: Decoded): Decoded {
+    const kind = Number(command['kind'])
+    const record: Decoded = {
+      kind: (EventType.RESULT | (typeOfKind(kind) << 8) | (kind & 0xffff0000)) >>> 0,
+      correlation: command['correlation']!, sequence: this.sequence, time: this.now, ...values,
+    }
+    this.events.push({ layout: RESULT, values: record })
+    return record
+  }
+
+  refuse(command: Decoded, code: number, account: number): void {
+    this.result(command, { code, account })
+  }
+
+  /** The account that signed the command, or -1. */
+  signer(command: Decoded): number {
+    const session = this.sessions[Number(command['session'])]
+    if (session === undefined || session.generation !== command['sessionGeneration']) return -1
+    return session.expiresAt > this.now ? session.account : -1
+  }
+
+  openOrders(account: number): Order[] {
+    return this.books.flat().filter((order) => order.account === account)
+  }
+
+  locked(account: number, asset: number): bigint {
+    let sum = 0n
+    for (const order of this.openOrders(account)) {
+      const pair = this.genesis.pairs[order.pair]!
+      if ((order.sell ? pair.base : pair.quote) === asset) sum += holdOf(this, order)
+    }
+    return sum
+  }
+
+  available(account: number, asset: number): bigint {
+    return this.accounts[account]!.total[asset]! - this.locked(account, asset)
+  }
+
+  /** Changes what an account owns of an asset. */
+  pay(account: number, asset: number, atoms: bigint): void {
+    const { total } = this.accounts[account]!
+    total[asset] = total[asset]! + atoms
+    this.touch(account, asset)
+  }
+
+  touch(account: number, asset: number): void {
+    const { version } = this.accounts[account]!
+    version[asset] = version[asset]! + 1n
+  }
+}
+
+/** The first time a faucet request passes; 0: no request in the window (or none ever allowed). */
+function nextMint(exchange: NaiveExchange, account: number): number {
+  const limit = exchange.genesis.faucetDailyLimit
+  const recent = exchange.accounts[account]!.mints.filter((time) => time + DAY_MS > exchange.now)
+  if (recent.length === 0 || limit === 0) return 0
+  return recent.length < limit ? exchange.now : recent[recent.length - limit]! + DAY_MS
+}
+
+function mintRefusal(exchange: NaiveExchange, account: number, asset: number): number {
+  const { assets, faucetDailyLimit } = exchange.genesis
+  if (account < 0) return CODE.SESSION_INVALID
+  if (exchange.maintenance) return CODE.OPERATIONS_BLOCKED
+  if (asset < 0 ? faucetDailyLimit === 0 : (assets[asset]?.faucetAtoms ?? 0n) === 0n) return CODE.FAUCET_ASSET
+  if (faucetDailyLimit === 0 || nextMint(exchange, account) > exchange.now) return CODE.FAUCET_LIMIT
+  const wanted = assets.filter((each) => asset < 0 || each.index === asset)
+  return wanted.some((each) => exchange.issued[each.index]! + each.faucetAtoms > MOST_ISSUED) ? CODE.OVERLOADED : 0
+}
+
+function mint(exchange: NaiveExchange, command: Decoded): void {
+  const account = exchange.signer(command)
+  const asset = Number(command['asset'])
+  const code = mintRefusal(exchange, account, asset)
+  if (code === 0) {
+    exchange.accounts[account]!.mints.push(exchange.now)
+    for (const each of exchange.genesis.assets) {
+      if ((asset >= 0 && each.index !== asset) || each.faucetAtoms === 0n) continue
+      exchange.issued[each.index] = exchange.issued[each.index]! + each.faucetAtoms
+      exchange.pay(account, each.index, each.faucetAtoms)
+      exchange.events.push({
+        layout: CREDIT,
+        values: {
+          kind: EventType.CREDIT, account, sequence: exchange.sequence, time: exchange.now, asset: each.index, source: 1, amount: each.faucetAtoms,
+          available: exchange.available(account, each.index), locked: exchange.locked(account, each.index),
+          version: exchange.accounts[account]!.version[each.index]!,
+        },
+      })
+    }
+  }
+  exchange.result(command, { code, account, detail: asset, expiresAt: account < 0 ? 0 : nextMint(exchange, account) })
+}
+
+/** The row a new session goes to: the one with its key, a fresh one, or the next dead one; -1 none. */
+function sessionRow(exchange: NaiveExchange, publicKey: string): number {
+  const { sessions } = exchange
+  const holder = sessions.findIndex((session) => session.publicKey === publicKey)
+  if (holder >= 0) return holder
+  const most = exchange.genesis.limits.sessions
+  if (sessions.length < most) return sessions.length
+  for (let probe = 0; probe < RECLAIM_PROBES; probe++) {
+    const row = exchange.nextReclaim
+    exchange.nextReclaim = (row + 1) % most
+    if (sessions[row]!.expiresAt <= exchange.now) return row
+  }
+  return -1
+}
+
+function openSession(exchange: NaiveExchange, command: Decoded): void {
+  const { sessions, accounts, genesis, now, sequence } = exchange
+  const application = Number(command['application'])
+  const address = String(command['address'])
+  const publicKey = String(command['publicKey'])
+  if (genesis.applications[application] === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
+  let account = accounts.findIndex((each) => each.application === application && each.address === address)
+  const isNew = account < 0
+  const other = sessions.find((session) => session.publicKey === publicKey && session.expiresAt > now && session.account !== account)
+  if (other !== undefined) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
+  if (isNew && accounts.length >= genesis.limits.accounts) return exchange.refuse(command, CODE.OVERLOADED, -1)
+  const row = sessionRow(exchange, publicKey)
+  if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
+  if (isNew) {
+    const zeros = (): bigint[] => genesis.assets.map(() => 0n)
+    account = accounts.push({ application, address, createdSequence: sequence, total: zeros(), version: zeros(), mints: [] }) - 1
+  }
+  sessions[row] = { account, generation: sequence, expiresAt: now + genesis.limits.sessionLifetimeMs, publicKey }
+  sessionResult(exchange, command, row, isNew ? 1 : 0)
+}
+
+function endsOrExtends(exchange: NaiveExchange, command: Decoded, expiresAt: number): void {
+  if (exchange.signer(command) < 0) return exchange.refuse(command, CODE.SESSION_INVALID, -1)
+  const row = Number(command['session'])
+  exchange.sessions[row]!.expiresAt = expiresAt
+  sessionResult(exchange, command, row, 0)
+}
+
+function sessionResult(exchange: NaiveExchange, command: Decoded, row: number, isNew: number): void {
+  const { account, generation, expiresAt } = exchange.sessions[row]!
+  const originalSequence = exchange.accounts[account]!.createdSequence
+  exchange.result(command, { account, detail: row, detail2: generation, trades: isNew, expiresAt, originalSequence })
+}

@@ -1,0 +1,145 @@
+/**
+ * The duel: one stream of commands through the engine and through the naive exchange, event bytes compared after every command,
+ * balances compared and invariants checked every so often. A difference ends with everything needed to look at it.
+ */
+import { apply, setTime } from '../../core/engine/apply.ts'
+import { BALANCE, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { checkInvariants } from '../../core/engine/invariants.ts'
+import { createOutbox } from '../../core/engine/outbox.ts'
+import { createState, type State } from '../../core/engine/state.ts'
+import { commandName, typeOfKind } from '../../core/layout/command.ts'
+import { RECORD_BYTES, viewsOf, type Views } from '../../core/layout/table.ts'
+import { balanceRow } from '../../core/ledger/balances.ts'
+import { NaiveExchange, type Rules } from './naive.ts'
+import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
+import { Workload, type WorkloadOptions } from './workload.ts'
+import { genesisText, VARIANTS } from './variants.ts'
+
+export interface DuelOptions {
+  variant: string
+  seed: number
+  commands: number
+  /** Checks invariants and balances every so many commands; 1: after every one. */
+  checkEvery: number
+  rules?: Rules
+  workload?: WorkloadOptions
+  /** Size of the engine's outbox; a small one overflows in the middle of commands. */
+  outboxRecords?: number
+  /** Called before every command: the canary's chance to spoil the state. */
+  spoil?: (state: State, index: number) => void
+}
+
+export interface DuelReport {
+  events: number
+  /** How often each kind of event and each refusal number came. */
+  seen: Map<string, number>
+}
+
+/** An engine and everything its last command said, whatever the size of its outbox. */
+export interface Bench {
+  state: State
+  /** Applies the command at word `base` and returns how many records it left in `said`. */
+  run(command: Views, base: number, time: number): number
+  said: Views
+}
+
+const MOST_EVENTS = 16_384
+
+export function createBench(text: string, outboxRecords = 4096): Bench {
+  return benchOf(createState(parseGenesis(text), createOutbox(outboxRecords)))
+}
+
+export function benchOf(state: State): Bench {
+  const { outbox } = state
+  const said = viewsOf(new ArrayBuffer(MOST_EVENTS * RECORD_BYTES))
+  let count = 0
+  const drain = (): void => {
+    said.bytes.set(outbox.bytes.subarray(0, outbox.count * RECORD_BYTES), count * RECORD_BYTES)
+    count += outbox.count
+    outbox.count = 0
+  }
+  outbox.overflow = drain
+  const run = (command: Views, base: number, time: number): number => {
+    count = 0
+    setTime(state, time)
+    apply(state, command, base)
+    drain()
+    return count
+  }
+  return { state, run, said }
+}
+
+/** Runs the duel; throws at the first difference or broken invariant. */
+export function duel(options: DuelOptions): DuelReport {
+  const text = genesisText(VARIANTS[options.variant]!)
+  const { state, run, said } = createBench(text, options.outboxRecords)
+  const naive = new NaiveExchange(state.genesis, options.rules)
+  const workload = new Workload(options.seed, state.genesis, options.workload)
+  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const report: DuelReport = { events: 0, seen: new Map() }
+  for (let index = 0; index < options.commands; index++) {
+    options.spoil?.(state, index)
+    workload.next(command, 0)
+    const decoded = decodeCommand(command, 0)
+    let expected = viewsOf(new ArrayBuffer(0))
+    let records = 0
+    try {
+      records = run(command, 0, workload.time)
+      expected = encodeEvents(naive.apply(decoded, workload.time))
+      compareEvents(said, records, expected)
+      if (index % options.checkEvery === 0 || index === options.commands - 1) {
+        checkInvariants(state)
+        compareBalances(state, naive)
+      }
+    } catch (error) {
+      throw new Error(
+        `seed ${options.seed} variant ${options.variant}, command ${index} at ${workload.time}: ${(error as Error).message}\n` +
+          `${commandName(typeOfKind(command.u32[0]!))} ${printRecord(decoded)}\n` +
+          `engine:\n${printEvents(said, records)}\nnaive:\n${printEvents(expected, expected.bytes.length / RECORD_BYTES)}\n` +
+          `again: ${rerun(options, index + 1)}`,
+        { cause: error },
+      )
+    }
+    count(report, said, records)
+    workload.learn(said, records)
+  }
+  return report
+}
+
+const rerun = ({ seed, variant }: DuelOptions, commands: number): string =>
+  `SEED=${seed} VARIANT=${variant} COMMANDS=${commands} node_modules/.bin/node --disable-warning=ExperimentalWarning ` +
+  'test/property/engine_equals_naive.test.ts'
+
+function compareEvents(engine: Views, count: number, naive: Views): void {
+  if (!Buffer.from(engine.bytes.buffer, engine.bytes.byteOffset, count * RECORD_BYTES).equals(naive.bytes)) throw new Error('the events differ')
+}
+
+/** Every balance row, every total. */
+function compareBalances(state: State, naive: NaiveExchange): void {
+  const same = (what: string, engine: bigint, expected: bigint): void => {
+    if (engine !== expected) throw new Error(`${what}: engine ${engine}, naive ${expected}`)
+  }
+  naive.accounts.forEach((account, row) => {
+    for (const { index, symbol } of state.genesis.assets) {
+      const at = balanceRow(state, row, index)
+      same(`available ${symbol} of ${row}`, state.balances[at + BALANCE.AVAILABLE]!, naive.available(row, index))
+      same(`locked ${symbol} of ${row}`, state.balances[at + BALANCE.LOCKED]!, naive.locked(row, index))
+      same(`version ${symbol} of ${row}`, state.balances[at + BALANCE.VERSION]!, account.version[index]!)
+    }
+  })
+  for (const { index, symbol } of state.genesis.assets) {
+    same(`fees ${symbol}`, state.totals[index * TOTAL_WORDS + TOTAL.FEES]!, naive.fees[index]!)
+    same(`issued ${symbol}`, state.totals[index * TOTAL_WORDS + TOTAL.ISSUED]!, naive.issued[index]!)
+  }
+}
+
+function count(report: DuelReport, events: Views, records: number): void {
+  report.events += records
+  for (let record = 0; record < records; record++) {
+    const base = record * 32
+    const type = events.u32[base]! & 0xff
+    const name = type === 1 ? `RESULT ${commandName((events.u32[base]! >>> 8) & 0xff)} ${events.i32[base + 6]}` : `event ${type}`
+    report.seen.set(name, (report.seen.get(name) ?? 0) + 1)
+  }
+}

@@ -1,0 +1,428 @@
+/**
+ * Trading in the naive exchange: placement, matching, replacement and every way an order ends. See naive.ts.
+ *
+ * Rules, in the words of the specification and the page of interface decisions: price-time priority at the maker's price; one fee
+ * per order, rounded up once over all its fills; a resting order locks exactly what it may still cost; an order whose time is over
+ * never trades.
+ */
+import { Flag, FLAG_ORDER_MASK } from '../../core/layout/command.ts'
+import { EventType, FILL, LABEL, ORDER_ENDED, Reason, Status } from '../../core/layout/event.ts'
+import type { Decoded } from '../../core/layout/table.ts'
+import { CODE, type NaiveExchange, type Receipt } from './naive.ts'
+
+/** Largest value of one order, quote atoms. */
+const MOST_VALUE = 450_000_000_000_000n
+const PROTECTIVE_BAND_BPS = 1000n
+const CANCEL_ALL_MOST = 1000
+
+export interface Order {
+  sequence: number
+  slot: number
+  account: number
+  pair: number
+  sell: boolean
+  /** Flag bits that stay with the order; neither RESTING nor the length of the label. */
+  flags: number
+  label: string
+  labelLength: number
+  price: number
+  lots: number
+  remaining: number
+  filledQuote: bigint
+  /** Sum of quote atoms × ppm over its fills. */
+  feeSum: bigint
+  fee: bigint
+  makerPpm: number
+  createdAt: number
+  expiresAt: number
+  trades: number
+  bestPrice: number
+  worstPrice: number
+  /** Its place in time priority; 0: it does not rest. */
+  place: number
+}
+
+type Ex = NaiveExchange
+const has = (flags: number, flag: number): boolean => (flags & flag) !== 0
+
+const valueOf = (ex: Ex, pair: number, price: number, lots: number): bigint =>
+  BigInt(price) * BigInt(lots) * ex.genesis.pairs[pair]!.tickLotAtoms
+
+/** What a resting order locks: its base, or its value and the fee that may still come. */
+export function holdOf(ex: Ex, order: Order): bigint {
+  if (order.sell) return BigInt(order.remaining) * ex.genesis.pairs[order.pair]!.lotAtoms
+  const value = valueOf(ex, order.pair, order.price, order.remaining)
+  if (order.makerPpm <= 0) return value
+  const feeInTheEnd = (order.feeSum + value * BigInt(order.makerPpm) + 999_999n) / 1_000_000n
+  return value + feeInTheEnd - order.fee
+}
+
+const isOver = (ex: Ex, order: Order): boolean => order.expiresAt <= ex.now
+
+/** The other side of an incoming order, in the order it would be met, as far as `limit` reaches. */
+function path(ex: Ex, pair: number, sell: boolean, limit: number): Order[] {
+  const reached = ex.books[pair]!.filter((o) => o.sell !== sell && (sell ? o.price >= limit : o.price <= limit))
+  return reached.sort((a, b) => (sell ? b.price - a.price : a.price - b.price) || ex.rules.earlier(a, b))
+}
+
+/** Everything on the other side, best first. */
+const otherSide = (ex: Ex, pair: number, sell: boolean): Order[] => path(ex, pair, sell, sell ? 0 : Infinity)
+
+const wordOf = (order: Order): number =>
+  (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.labelLength << 24)) >>> 0
+
+/** The order leaves the book unfilled. `counterparty`: the order being placed is why. */
+function end(ex: Ex, order: Order, status: number, reason: number, correlation: number, counterparty: boolean): void {
+  const released = holdOf(ex, order)
+  leave(ex, order)
+  ex.touch(order.account, assetHeld(ex, order))
+  ex.events.push({
+    layout: ORDER_ENDED,
+    values: {
+      kind: EventType.ORDER_ENDED, pair: order.pair, sequence: ex.sequence, time: ex.now, account: order.account, slot: order.slot,
+      orderSequence: order.sequence, flags: wordOf(order), price: order.price, lots: order.lots, remaining: order.remaining,
+      outcome: status | (reason << 8), correlation, filledQuote: order.filledQuote, fee: order.fee, released,
+      createdAt: order.createdAt, counterpartySequence: counterparty ? ex.sequence : 0,
+    },
+  })
+  ex.freeSlots.push(order.slot)
+}
+
+const assetHeld = (ex: Ex, order: Order): number => ex.genesis.pairs[order.pair]![order.sell ? 'base' : 'quote']
+
+function leave(ex: Ex, order: Order): void {
+  ex.books[order.pair] = ex.books[order.pair]!.filter((each) => each !== order)
+  order.place = 0
+}
+
+/** Orders at the touch whose time is over go before an incoming order is looked at. */
+function clearTouch(ex: Ex, pair: number, sell: boolean): void {
+  for (const order of otherSide(ex, pair, sell)) {
+    if (!isOver(ex, order)) return
+    end(ex, order, Status.EXPIRED, Reason.EXPIRED, 0, false)
+  }
+}
+
+interface Terms {
+  account: number
+  pair: number
+  flags: number
+  /** Price of a LIMIT order, band of a MARKET order. */
+  limit: number
+  lots: number
+  label: string
+  labelLength: number
+  /** What a replaced order gives back, and that order. */
+  released: bigint
+  original: Order | null
+}
+
+/** The worst price a MARKET order trades at; 0 without a book. */
+function bandOf(ex: Ex, pair: number, flags: number, slippageBps: number): number {
+  const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]
+  if (touch === undefined) return 0
+  const asked = has(flags, Flag.SLIPPAGE) ? BigInt(slippageBps) : PROTECTIVE_BAND_BPS
+  const bps = asked < PROTECTIVE_BAND_BPS ? asked : PROTECTIVE_BAND_BPS
+  if (has(flags, Flag.SELL)) {
+    const lowest = (BigInt(touch.price) * (10_000n - bps) + 9_999n) / 10_000n
+    return lowest < 1n ? 1 : Number(lowest)
+  }
+  return Math.min(ex.genesis.limits.priceTicks - 1, Number((BigInt(touch.price) * (10_000n + bps)) / 10_000n))
+}
+
+function termsRefusal(ex: Ex, terms: Terms): number {
+  const { pair, flags, limit, lots } = terms
+  const rules = ex.genesis.pairs[pair]!
+  const market = has(flags, Flag.MARKET)
+  if (!market && (limit < 1 || limit >= ex.genesis.limits.priceTicks)) return CODE.INVALID_TICK
+  if (lots < rules.minLots) return CODE.BELOW_MIN_ORDER_SIZE
+  if (lots > rules.maxLots) return CODE.ABOVE_MAX_ORDER_SIZE
+  const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]?.price ?? 0
+  const price = market ? touch : limit
+  if (price > 0 && valueOf(ex, pair, price, lots) < rules.minNotionalAtoms) return CODE.BELOW_MIN_NOTIONAL
+  const dearest = has(flags, Flag.SELL) ? Math.max(touch, limit) : limit
+  return valueOf(ex, pair, dearest, lots) > MOST_VALUE ? CODE.ABOVE_MAX_ORDER_SIZE : 0
+}
+
+/** What an order may cost at most, in the asset it pays with. */
+function mayCost(ex: Ex, terms: Terms): bigint {
+  const { pair, flags, limit, lots } = terms
+  const rules = ex.genesis.pairs[pair]!
+  if (has(flags, Flag.SELL)) return BigInt(lots) * rules.lotAtoms
+  const withFee = (value: bigint, ppm: number): bigint => value + (value * BigInt(ppm) + 999_999n) / 1_000_000n
+  if (has(flags, Flag.MARKET)) return withFee(simulate(ex, terms).value, rules.takerPpm)
+  const whileResting = Math.max(0, rules.makerPpm)
+  const crossing = path(ex, pair, false, limit).length > 0
+  return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rules.takerPpm, whileResting) : whileResting)
+}
+
+/** Walks the path without trading. `own`: an order of the same account was met before the quantity was reached. */
+function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: boolean } {
+  let left = terms.lots
+  let value = 0n
+  for (const maker of path(ex, terms.pair, has(terms.flags, Flag.SELL), terms.limit)) {
+    if (left === 0) break
+    if (isOver(ex, maker)) continue
+    if (maker.account === terms.account) return { left, value, own: true }
+    const lots = Math.min(left, maker.remaining)
+    value += valueOf(ex, terms.pair, maker.price, lots)
+    left -= lots
+  }
+  return { left, value, own: false }
+}
+
+/** Client order id, post-only and funds: what create and replace check alike, after the terms. */
+function claimRefusal(ex: Ex, terms: Terms): number {
+  const { account, pair, flags, limit } = terms
+  const holder = ex.openOrders(account).find((o) => o.labelLength === terms.labelLength && o.label === terms.label)
+  if (terms.labelLength > 0 && holder !== undefined && holder !== terms.original) return CODE.CLIENT_ORDER_ID_CONFLICT
+  const sell = has(flags, Flag.SELL)
+  if (has(flags, Flag.POST_ONLY) && path(ex, pair, sell, limit).length > 0) return CODE.POST_ONLY_WOULD_CROSS
+  const asset = ex.genesis.pairs[pair]![sell ? 'base' : 'quote']
+  return ex.available(account, asset) + terms.released < mayCost(ex, terms) ? CODE.INSUFFICIENT_BALANCE : 0
+}
+
+function openRefusal(ex: Ex, pair: number): number {
+  if (ex.maintenance) return CODE.OPERATIONS_BLOCKED
+  return ex.genesis.pairs[pair] === undefined ? CODE.PAIR_NOT_ACTIVE : 0
+}
+
+function roomRefusal(ex: Ex, account: number, flags: number): number {
+  if (ex.books.flat().length >= ex.genesis.limits.orders) return CODE.OVERLOADED
+  const mayRest = !has(flags, Flag.MARKET | Flag.IOC | Flag.FOK)
+  return mayRest && ex.openOrders(account).length >= ex.genesis.limits.openOrdersPerAccount ? CODE.TOO_MANY_OPEN_ORDERS : 0
+}
+
+/** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */
+function admit(ex: Ex, command: Decoded, account: number): number | Receipt {
+  if (!has(Number(command['flags']), Flag.KEYED)) return 0
+  ex.receipts = ex.receipts.filter((receipt) => receipt.time + ex.genesis.limits.receiptLifetimeMs > ex.now)
+  const receipt = ex.receipts.find((each) => each.account === account && each.key === command['key'])
+  if (receipt === undefined) return ex.receipts.length >= ex.genesis.limits.receipts ? CODE.ORDER_SUBMISSION_CAPACITY_EXCEEDED : 0
+  return receipt.payload === command['payload'] ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
+}
+
+function repeat(ex: Ex, command: Decoded, receipt: Receipt): void {
+  const { kind: _kind, correlation: _correlation, sequence: _sequence, time: _time, ...rest } = receipt.result
+  ex.result(command, { ...rest, flags: (Number(rest['flags']) | Flag.REPEATED) >>> 0 })
+}
+
+function keep(ex: Ex, command: Decoded, account: number, result: Decoded): void {
+  if (!has(Number(command['flags']), Flag.KEYED)) return
+  ex.receipts.push({ account, key: String(command['key']), payload: String(command['payload']), time: ex.now, result })
+}
+
+function orderResult(ex: Ex, command: Decoded, order: Order, outcome: number, over: Decoded = {}): Decoded {
+  return ex.result(command, {
+    account: order.account, pair: order.pair, flags: wordOf(order), slot: order.slot, price: order.price, lots: order.lots,
+    remaining: order.remaining, outcome, trades: order.trades, filledQuote: order.filledQuote, fee: order.fee,
+    hold: order.place > 0 ? holdOf(ex, order) : 0n, bestPrice: order.bestPrice, worstPrice: order.worstPrice,
+    expiresAt: order.expiresAt, orderSequence: order.sequence, detail2: command['slippageBps']!, ...over,
+  })
+}
+
+function newOrder(ex: Ex, terms: Terms, slot: number, expiresAt: number): Order {
+  return {
+    sequence: ex.sequence, slot, account: terms.account, pair: terms.pair, sell: has(terms.flags, Flag.SELL), flags: terms.flags,
+    label: terms.label, labelLength: terms.labelLength, price: has(terms.flags, Flag.MARKET) ? 0 : terms.limit, lots: terms.lots,
+    remaining: terms.lots, filledQuote: 0n, feeSum: 0n, fee: 0n, makerPpm: ex.genesis.pairs[terms.pair]!.makerPpm,
+    createdAt: ex.now, expiresAt, trades: 0, bestPrice: 0, worstPrice: 0, place: 0,
+  }
+}
+
+/** PLACE_ORDER. */
+export function place(ex: Ex, command: Decoded): void {
+  const account = ex.signer(command)
+  if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
+  const given = Number(command['flags'])
+  const pair = Number(command['pair'])
+  const known = admit(ex, command, account)
+  if (typeof known === 'object') return repeat(ex, command, known)
+  const early = known || openRefusal(ex, pair)
+  if (early !== 0) return ex.refuse(command, early, account)
+  const flags = given & FLAG_ORDER_MASK
+  clearTouch(ex, pair, has(flags, Flag.SELL))
+  const labelLength = given >>> 24
+  const terms: Terms = {
+    account, pair, flags, lots: Number(command['lots']), labelLength, label: labelLength === 0 ? '' : String(command['label']),
+    limit: has(flags, Flag.MARKET) ? bandOf(ex, pair, flags, Number(command['slippageBps'])) : Number(command['price']),
+    released: 0n, original: null,
+  }
+  const asked = has(flags, Flag.EXPIRES) ? Number(command['expiresAt']) : ex.now + ex.genesis.limits.orderLifetimeMs
+  const code = roomRefusal(ex, account, flags) || termsRefusal(ex, terms) ||
+    (asked <= ex.now ? CODE.INVALID_EXPIRATION : 0) || claimRefusal(ex, terms)
+  if (code !== 0) return ex.refuse(command, code, account)
+  const seen = simulate(ex, terms)
+  const ownInFok = has(flags, Flag.FOK) && seen.own
+  if (ownInFok && has(flags, Flag.CANCEL_BOTH)) return ex.refuse(command, CODE.SELF_TRADE_NOT_ALLOWED, account)
+  const order = newOrder(ex, terms, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
+  let reason: number = Reason.NONE
+  if (ownInFok) reason = Reason.SELF_TRADE_PREVENTION
+  else if (has(flags, Flag.FOK) && seen.left > 0) reason = Reason.INSUFFICIENT_DEPTH
+  keep(ex, command, account, run(ex, command, order, terms.limit, reason))
+}
+
+/** Trades the order, rests or ends what is left, and answers. `blocked`: why it must not trade at all. */
+function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: number, over: Decoded = {}): Decoded {
+  let reason = blocked === Reason.NONE ? trade(ex, command, order, limit) : blocked
+  if (reason === Reason.NONE && order.remaining > 0) {
+    if (has(order.flags, Flag.MARKET)) {
+      reason = otherSide(ex, order.pair, order.sell).length === 0 ? Reason.INSUFFICIENT_DEPTH : Reason.SLIPPAGE_LIMIT
+    } else if (has(order.flags, Flag.IOC)) reason = Reason.IOC_REMAINDER
+  }
+  let status: number = Status.FILLED
+  if (order.remaining > 0 && reason !== Reason.NONE) status = Status.CANCELLED
+  else if (order.remaining > 0) {
+    status = order.trades > 0 ? Status.PARTIALLY_FILLED : Status.SUBMITTED
+    order.place = ++ex.places
+    ex.books[order.pair]!.push(order)
+    ex.touch(order.account, assetHeld(ex, order))
+  }
+  tellLabel(ex, order)
+  const result = orderResult(ex, command, order, status | (reason << 8), over)
+  if (order.place === 0) ex.freeSlots.push(order.slot)
+  return result
+}
+
+function tellLabel(ex: Ex, order: Order): void {
+  if (order.labelLength === 0) return
+  ex.events.push({
+    layout: LABEL,
+    values: {
+      kind: EventType.LABEL, account: order.account, orderSequence: order.sequence, slot: order.slot, length: order.labelLength,
+      label: order.label,
+    },
+  })
+}
+
+/** Fills along the path; returns why the rest must be cancelled. */
+function trade(ex: Ex, command: Decoded, taker: Order, limit: number): number {
+  for (const maker of path(ex, taker.pair, taker.sell, limit)) {
+    if (taker.remaining === 0) break
+    if (isOver(ex, maker)) end(ex, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
+    else if (maker.account === taker.account) {
+      if (has(taker.flags, Flag.CANCEL_BOTH)) {
+        end(ex, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, Number(command['correlation']), true)
+      }
+      return Reason.SELF_TRADE_PREVENTION
+    } else fill(ex, taker, maker)
+  }
+  return Reason.NONE
+}
+
+/** Adds a fill to an order and returns the growth of its fee. */
+function charge(ex: Ex, order: Order, quote: bigint, ppm: number): bigint {
+  const before = order.fee
+  order.filledQuote += quote
+  order.feeSum += quote * BigInt(ppm)
+  order.fee = ex.rules.fee(order.feeSum)
+  return order.fee - before
+}
+
+function fill(ex: Ex, taker: Order, maker: Order): void {
+  const rules = ex.genesis.pairs[taker.pair]!
+  const lots = Math.min(taker.remaining, maker.remaining)
+  const quote = valueOf(ex, taker.pair, maker.price, lots)
+  const base = BigInt(lots) * rules.lotAtoms
+  const takerFee = charge(ex, taker, quote, rules.takerPpm)
+  const makerFee = charge(ex, maker, quote, maker.makerPpm)
+  const [buyer, buyerFee, seller, sellerFee] = taker.sell ? [maker, makerFee, taker, takerFee] : [taker, takerFee, maker, makerFee]
+  ex.pay(buyer.account, rules.quote, -quote - buyerFee)
+  ex.pay(buyer.account, rules.base, base)
+  ex.pay(seller.account, rules.quote, quote - sellerFee)
+  ex.pay(seller.account, rules.base, -base)
+  ex.fees[rules.quote] = ex.fees[rules.quote]! + buyerFee + sellerFee
+  taker.remaining -= lots
+  maker.remaining -= lots
+  if (taker.trades === 0) taker.bestPrice = maker.price
+  taker.worstPrice = maker.price
+  taker.trades += 1
+  if (maker.remaining === 0) leave(ex, maker)
+  ex.events.push({
+    layout: FILL,
+    values: {
+      kind: EventType.FILL, pair: taker.pair, sequence: ex.sequence, time: ex.now, price: maker.price, lots, quote,
+      index: taker.trades - 1, makerAccount: maker.account, makerSlot: maker.slot, makerRemaining: maker.remaining,
+      makerSequence: maker.sequence, makerFee, takerFee, takerAccount: taker.account, takerSlot: taker.slot,
+      takerRemaining: taker.remaining, makerLots: maker.lots, makerFlags: wordOf(maker), takerFlags: wordOf(taker),
+      makerFilledQuote: maker.filledQuote, makerTotalFee: maker.fee, makerCreatedAt: maker.createdAt,
+    },
+  })
+  if (maker.remaining === 0) ex.freeSlots.push(maker.slot)
+}
+
+/** The caller's live resting order that the command names, or undefined. */
+function targetOf(ex: Ex, command: Decoded, account: number): Order | undefined {
+  const order = ex.openOrders(account).find((o) => o.slot === command['targetSlot'] && o.sequence === command['targetSequence'])
+  return order !== undefined && !isOver(ex, order) ? order : undefined
+}
+
+/** CANCEL_ORDER. */
+export function cancel(ex: Ex, command: Decoded): void {
+  const account = ex.signer(command)
+  if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
+  const order = targetOf(ex, command, account)
+  if (order === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
+  end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
+  orderResult(ex, command, order, Status.CANCELLED | (Reason.USER_CANCELLED << 8))
+}
+
+/** CANCEL_ALL: newest first. */
+export function cancelAll(ex: Ex, command: Decoded): void {
+  const account = ex.signer(command)
+  if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
+  const pair = Number(command['pair'])
+  const meant = ex.openOrders(account).filter((o) => pair < 0 || o.pair === pair).sort((a, b) => b.sequence - a.sequence)
+  const ended = meant.slice(0, Math.max(0, Math.min(CANCEL_ALL_MOST, Number(command['limit']))))
+  for (const order of ended) end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
+  ex.result(command, { account, detail: ended.length, detail2: meant.length - ended.length })
+}
+
+/** EXPIRE_ORDER: the timer names an order that it believes is due. */
+export function expire(ex: Ex, command: Decoded): void {
+  const order = ex.books.flat().find((o) => o.slot === command['targetSlot'] && o.sequence === command['targetSequence'])
+  const due = order !== undefined && isOver(ex, order)
+  if (due) end(ex, order, Status.EXPIRED, Reason.EXPIRED, 0, false)
+  ex.refuse(command, due ? 0 : CODE.ORDER_NOT_FOUND, -1)
+}
+
+/** What a replacement asks for: given terms, otherwise those of the original. */
+function successorTerms(ex: Ex, command: Decoded, original: Order): Terms {
+  const given = Number(command['flags'])
+  let flags = original.flags & ~Flag.SLIPPAGE
+  if (has(given, Flag.NEW_STP)) flags = (flags & ~Flag.CANCEL_BOTH) | Flag.STP_GIVEN | (given & Flag.CANCEL_BOTH)
+  if (has(given, Flag.NEW_POST_ONLY)) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
+  const labelled = given >>> 24 !== 0
+  return {
+    account: original.account, pair: original.pair, flags, released: holdOf(ex, original), original,
+    limit: has(given, Flag.NEW_PRICE) ? Number(command['price']) : original.price,
+    lots: has(given, Flag.NEW_LOTS) ? Number(command['lots']) : original.remaining,
+    label: labelled ? String(command['label']) : original.label, labelLength: labelled ? given >>> 24 : original.labelLength,
+  }
+}
+
+/** REPLACE_ORDER: ends the original and places its successor in one step, or changes nothing. */
+export function replace(ex: Ex, command: Decoded): void {
+  const account = ex.signer(command)
+  if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
+  const known = admit(ex, command, account)
+  if (typeof known === 'object') return repeat(ex, command, known)
+  if (known !== 0) return ex.refuse(command, known, account)
+  const original = targetOf(ex, command, account)
+  if (original === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
+  clearTouch(ex, original.pair, original.sell)
+  const terms = successorTerms(ex, command, original)
+  const code = openRefusal(ex, original.pair) || termsRefusal(ex, terms) || claimRefusal(ex, terms)
+  if (code !== 0) return ex.refuse(command, code, account)
+  const { place: oldPlace } = original
+  const keepsPlace = terms.limit === original.price && terms.lots < original.remaining
+  end(ex, original, Status.CANCELLED, Reason.REPLACED, Number(command['correlation']), true)
+  const order = newOrder(ex, terms, ex.freeSlots.pop()!, original.expiresAt)
+  const naming = { originalSequence: original.sequence, detail: original.slot }
+  if (!keepsPlace) return keep(ex, command, account, run(ex, command, order, terms.limit, Reason.NONE, naming))
+  order.place = oldPlace
+  ex.books[order.pair]!.push(order)
+  ex.touch(order.account, assetHeld(ex, order))
+  tellLabel(ex, order)
+  keep(ex, command, account, orderResult(ex, command, order, Status.SUBMITTED, naming))
+}

@@ -1,0 +1,63 @@
+/** Command streams kept in memory, so that they can be run again: the commands of a workload and everything the engine said to them. */
+import { columnsOf, type Buffers, type Column } from '../../core/engine/columns.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { allocateBuffers, attachState, rebuildDerived, type State } from '../../core/engine/state.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { benchOf, createBench, type Bench } from './naive_compare.ts'
+import { Workload, type WorkloadOptions } from './workload.ts'
+
+export interface Recording {
+  text: string
+  commands: Views
+  times: Float64Array
+  count: number
+  /** Events of each command, as bytes. */
+  events: Buffer[]
+  /** The state after the last command. */
+  state: State
+}
+
+/** Runs `count` commands of a workload and keeps them. */
+export function recordWorkload(text: string, seed: number, count: number, options: WorkloadOptions = {}): Recording {
+  const bench = createBench(text)
+  const workload = new Workload(seed, parseGenesis(text), options)
+  const commands = viewsOf(new ArrayBuffer(count * RECORD_BYTES))
+  const times = new Float64Array(count)
+  const events: Buffer[] = []
+  for (let index = 0; index < count; index++) {
+    workload.next(commands, index * RECORD_WORDS)
+    times[index] = workload.time
+    const records = bench.run(commands, index * RECORD_WORDS, workload.time)
+    events.push(Buffer.from(bench.said.bytes.slice(0, records * RECORD_BYTES).buffer))
+    workload.learn(bench.said, records)
+  }
+  return { text, commands, times, count, events, state: bench.state }
+}
+
+/** Runs commands `from`..`to` of a recording; calls `each` with the events of every one. */
+export function replay(recording: Recording, bench: Bench, from: number, to: number, each: (index: number, events: Buffer) => void): void {
+  for (let index = from; index < to; index++) {
+    const records = bench.run(recording.commands, index * RECORD_WORDS, recording.times[index]!)
+    each(index, Buffer.from(bench.said.bytes.buffer, 0, records * RECORD_BYTES))
+  }
+}
+
+const BYTES = { i32: 4, f64: 8, i64: 8 } as const
+
+/** The bytes of a stored column that a snapshot keeps: the rows ever used. */
+export function storedBytes(state: State, column: Column): Buffer {
+  const rows = column.used < 0 ? column.rows : state.scalars[column.used]!
+  return Buffer.from(state.buffers[column.name], 0, rows * column.stride * BYTES[column.type])
+}
+
+export const storedColumns = (state: State): Column[] => columnsOf(state.genesis).filter((column) => !column.derived)
+
+/** A second engine made of the stored columns alone, as a snapshot is loaded. */
+export function copyStored(text: string, source: State): Bench {
+  const genesis = parseGenesis(text)
+  const buffers: Buffers = allocateBuffers(genesis)
+  for (const column of storedColumns(source)) Buffer.from(buffers[column.name]).set(storedBytes(source, column))
+  const state = attachState(genesis, buffers)
+  rebuildDerived(state)
+  return benchOf(state)
+}

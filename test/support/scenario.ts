@@ -1,0 +1,260 @@
+/**
+ * Scenarios that a trader can read: given balances, when orders come in, then answers, trades, book and balances. Runs the engine
+ * itself and checks every invariant after every step.
+ *
+ *   given   'ann 10 BTC, 500 USD'
+ *   when    'a: ann sells 1 at 100 post-only'     -> 'SUBMITTED'            "a:" names the order for later steps
+ *           'cat buys 2 at 100 ioc'               -> 'CANCELLED IOC_REMAINDER, filled 1'
+ *           'ann cancels a'                       -> 'refused ORDER_NOT_FOUND'
+ *   steps   WHO buys|sells QTY at PRICE|market [ioc] [fok] [post-only] [cancel-both] [slippage=BPS] [expires=SECONDS] [id=LABEL] [key=K]
+ *           WHO replaces NAME [price=P] [quantity=Q] [post-only] [id=LABEL] [key=K]         "b: ann replaces a ..." names the successor
+ *           WHO cancels NAME | WHO cancels all [pair] [limit=N] | timer expires NAME | wait SECONDS | maintenance on|off
+ *   trades  'cat buys 1 at 100 from ann'          taker first
+ *   book    'ann sells 1 at 101', 'bob buys 2 at 99'    asks from the best, then bids from the best, each queue in its order
+ *   balances 'ann 9 BTC, 99.95 USD, 1 BTC locked'
+ */
+import type { Test } from 'tap'
+import { BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
+import type { Asset } from '../../core/engine/genesis.ts'
+import { checkInvariants } from '../../core/engine/invariants.ts'
+import { refusalByNumber } from '../../core/engine/refusals.ts'
+import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
+import { CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
+import { EventType, eventTypeOf, FILL, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
+import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
+import { balanceRow } from '../../core/ledger/balances.ts'
+import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
+import { createBench, type Bench } from './naive_compare.ts'
+import { genesisText, pairSpec, type PairSpec } from './variants.ts'
+
+export interface SceneOptions {
+  pair?: Partial<PairSpec>
+  limits?: Record<string, number>
+}
+
+export interface Scenario extends SceneOptions {
+  given: string[]
+  when: [step: string, outcome: string][]
+  trades?: string[]
+  book?: string[]
+  balances?: string[]
+}
+
+/** Plays a scenario as a subtest. Pairs are BTC/USD with a tick of 0.01, a lot of 0.001 and no fees, unless it says otherwise. */
+export function play(t: Test, name: string, scenario: Scenario): void {
+  void t.test(name, async (t) => {
+    const scene = new Scene(scenario)
+    for (const line of scenario.given) scene.give(line)
+    for (const [step, outcome] of scenario.when) t.equal(scene.step(step), outcome, step)
+    if (scenario.trades !== undefined) t.same(scene.trades, scenario.trades, 'trades')
+    if (scenario.book !== undefined) t.same(scene.book(), scenario.book, 'book')
+    for (const line of scenario.balances ?? []) t.equal(scene.balances(line.split(' ')[0]!), line, 'balances')
+  })
+}
+
+const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
+
+export class Scene {
+  readonly bench: Bench
+  /** Trades so far, oldest first. */
+  readonly trades: string[] = []
+  /** The last RESULT. */
+  result: Decoded = {}
+  time = 1_700_000_000_000
+  private readonly sessions = new Map<string, { session: number; sessionGeneration: number; account: number }>()
+  private readonly orders = new Map<string, { targetSlot: number; targetSequence: number }>()
+  private readonly command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+
+  constructor(options: SceneOptions = {}) {
+    const pair = { ...pairSpec('BTC/USD', { makerFeeBps: '0', takerFeeBps: '0' }), ...options.pair }
+    const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', 6, '1']]
+    this.bench = createBench(genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair] }))
+  }
+
+  private get pair() {
+    return this.bench.state.genesis.pairs[0]!
+  }
+
+  private asset(symbol: string): Asset {
+    return this.bench.state.genesis.assets.find((asset) => asset.symbol === symbol)!
+  }
+
+  /** "ann 10 BTC, 500 USD": signs ann in and puts that on her account, as if it had been issued to her. */
+  give(line: string): void {
+    const [who, ...rest] = line.split(' ')
+    const { account } = this.signIn(who!)
+    const { state } = this.bench
+    for (const amount of rest.join(' ').split(', ')) {
+      const [quantity, symbol] = amount.split(' ') as [string, string]
+      const asset = this.asset(symbol)
+      const atoms = parseDecimal(quantity, asset.scale)!
+      const row = balanceRow(state, account, asset.index) + BALANCE.AVAILABLE
+      state.balances[row] = state.balances[row]! + atoms
+      state.totals[asset.index * TOTAL_WORDS + TOTAL.ISSUED]! += atoms
+    }
+  }
+
+  private signIn(who: string): { session: number; sessionGeneration: number; account: number } {
+    const known = this.sessions.get(who)
+    if (known !== undefined) return known
+    this.send(OPEN_SESSION_COMMAND, CommandType.OPEN_SESSION, { session: -1, address: hex(who, 20), publicKey: hex(who, 32) })
+    const { detail, detail2, account } = this.result
+    const session = { session: Number(detail), sessionGeneration: Number(detail2), account: Number(account) }
+    this.sessions.set(who, session)
+    return session
+  }
+
+  private nameOf(account: number): string {
+    return [...this.sessions].find(([, session]) => session.account === account)![0]
+  }
+
+  /** Applies one command, notes its trades and keeps its RESULT. */
+  private send(layout: Layout, type: CommandType, values: Decoded): void {
+    encode(layout, this.command, 0, { kind: kindOf(type, 1, 1), ...values })
+    const { said, run, state } = this.bench
+    const count = run(this.command, 0, this.time)
+    checkInvariants(state)
+    for (let record = 0; record < count; record++) {
+      const base = record * RECORD_WORDS
+      const kind = eventTypeOf(said.u32[base]!)
+      if (kind === EventType.FILL) this.trades.push(this.tradeText(decode(FILL, said, base)))
+      if (kind === EventType.RESULT) this.result = decode(RESULT, said, base)
+    }
+  }
+
+  private tradeText(fill: Decoded): string {
+    const sells = (Number(fill['takerFlags']) & Flag.SELL) !== 0
+    const [taker, maker] = [this.nameOf(Number(fill['takerAccount'])), this.nameOf(Number(fill['makerAccount']))]
+    return `${taker} ${sells ? 'sells' : 'buys'} ${this.quantity(Number(fill['lots']))} at ${this.price(Number(fill['price']))} ${sells ? 'to' : 'from'} ${maker}`
+  }
+
+  private price(ticks: number): string {
+    return formatDecimal(ticks * this.pair.tickUnits, this.pair.priceScale)
+  }
+
+  private quantity(lots: number): string {
+    return formatDecimal(lots * this.pair.lotUnits, this.pair.lotScale)
+  }
+
+  private ticks(price: string): number {
+    return Number(parseDecimal(price, this.pair.priceScale)!) / this.pair.tickUnits
+  }
+
+  private lots(quantity: string): number {
+    return Number(parseDecimal(quantity, this.pair.lotScale)!) / this.pair.lotUnits
+  }
+
+  /** Does one step and says how it ended. */
+  step(text: string): string {
+    const [, name, line] = /^(?:(\w+): )?(.*)$/.exec(text)!
+    const [who, verb, ...words] = line!.split(' ') as [string, string, ...string[]]
+    if (who === 'wait') {
+      this.time += Number(verb) * 1000
+      return 'waited'
+    }
+    if (who === 'maintenance') this.send(SET_MAINTENANCE_COMMAND, CommandType.SET_MAINTENANCE, { session: -1, on: verb === 'on' ? 1 : 0 })
+    else if (verb === 'expires') this.send(ORDER_COMMAND, CommandType.EXPIRE_ORDER, { session: -1, ...this.target(words[0]!) })
+    else if (verb === 'cancels' && words[0] === 'all') this.cancelAll(who, words)
+    else if (verb === 'cancels') this.send(ORDER_COMMAND, CommandType.CANCEL_ORDER, { ...this.signed(who), ...this.target(words[0]!) })
+    else if (verb === 'replaces') this.replace(who, words)
+    else this.place(who, verb, words)
+    if (name !== undefined && this.result['code'] === 0) {
+      this.orders.set(name, { targetSlot: Number(this.result['slot']), targetSequence: Number(this.result['orderSequence']) })
+    }
+    return this.outcome()
+  }
+
+  private signed(who: string): Decoded {
+    const { session, sessionGeneration } = this.signIn(who)
+    return { session, sessionGeneration }
+  }
+
+  private target(name: string): Decoded {
+    return { ...(this.orders.get(name) ?? { targetSlot: 0, targetSequence: 1e9 }) }
+  }
+
+  private cancelAll(who: string, words: string[]): void {
+    const limit = Number(words.find((word) => word.startsWith('limit='))?.slice(6) ?? 1000)
+    this.send(CANCEL_ALL_COMMAND, CommandType.CANCEL_ALL, { ...this.signed(who), pair: words.includes('pair') ? 0 : -1, limit })
+  }
+
+  /** Flags and fields that create and replace share. */
+  private options(words: string[], values: Decoded): Decoded {
+    let flags = Number(values['flags'])
+    const given = (name: string): string | undefined => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
+    const [id, key, slippage, expires] = [given('id'), given('key'), given('slippage'), given('expires')]
+    if (words.includes('ioc')) flags |= Flag.IOC
+    if (words.includes('fok')) flags |= Flag.FOK
+    if (words.includes('post-only')) flags |= Flag.POST_ONLY | Flag.NEW_POST_ONLY
+    if (words.includes('cancel-both')) flags |= Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.NEW_STP
+    if (id !== undefined) [flags, values['label']] = [flags | (id.length << 24), hex(id, 40)]
+    if (key !== undefined) [flags, values['key'], values['payload']] = [flags | Flag.KEYED, hex(key, 16), hex(words.join(' ').slice(0, 16), 16)]
+    if (slippage !== undefined) [flags, values['slippageBps']] = [flags | Flag.SLIPPAGE, Number(slippage)]
+    if (expires !== undefined) [flags, values['expiresAt']] = [flags | Flag.EXPIRES, this.time + Number(expires) * 1000]
+    return { ...values, flags: flags >>> 0 }
+  }
+
+  private place(who: string, verb: string, words: string[]): void {
+    const [quantity, , price] = words as [string, string, string]
+    const flags = (verb === 'sells' ? Flag.SELL : 0) | (price === 'market' ? Flag.MARKET : 0)
+    const terms = { ...this.signed(who), flags, lots: this.lots(quantity), price: price === 'market' ? 0 : this.ticks(price) }
+    this.send(ORDER_COMMAND, CommandType.PLACE_ORDER, this.options(words, terms))
+  }
+
+  private replace(who: string, words: string[]): void {
+    const values: Decoded = { ...this.signed(who), ...this.target(words[0]!), flags: 0 }
+    for (const word of words) {
+      if (word.startsWith('price=')) [values['flags'], values['price']] = [Number(values['flags']) | Flag.NEW_PRICE, this.ticks(word.slice(6))]
+      if (word.startsWith('quantity=')) [values['flags'], values['lots']] = [Number(values['flags']) | Flag.NEW_LOTS, this.lots(word.slice(9))]
+    }
+    this.send(ORDER_COMMAND, CommandType.REPLACE_ORDER, this.options(words, values))
+  }
+
+  private outcome(): string {
+    const { code, outcome, lots, remaining, flags, detail, detail2 } = this.result
+    if (code !== 0) return `refused ${refusalByNumber(Number(code)).code}`
+    if ((Number(this.result['kind']) >>> 8 & 0xff) === CommandType.CANCEL_ALL) return `${detail} cancelled, ${detail2} left`
+    if (outcome === 0) return 'done'
+    const reason = REASON_NAMES[Number(outcome) >>> 8]!
+    const filled = Number(lots) - Number(remaining)
+    const repeated = (Number(flags) & Flag.REPEATED) !== 0 ? ', repeated' : ''
+    const partly = filled > 0 && remaining !== 0 ? `, filled ${this.quantity(filled)}` : ''
+    return `${STATUS_NAMES[Number(outcome) & 0xff]}${reason === '' ? '' : ` ${reason}`}${partly}${repeated}`
+  }
+
+  /** Every resting order: asks from the best, then bids from the best, each queue in its order. */
+  book(): string[] {
+    const { state } = this.bench
+    const lines: string[] = []
+    for (let tick = state.pairs[PAIR.BEST_ASK]!; tick !== NO_ASK; tick = tickAbove(state, 0, tick)) this.queue(tick, lines)
+    for (let tick = state.pairs[PAIR.BEST_BID]!; tick !== 0; tick = tickBelow(state, 0, tick)) this.queue(tick, lines)
+    return lines
+  }
+
+  private queue(tick: number, lines: string[]): void {
+    const { orders, levels } = this.bench.state
+    let slot = levels[levelOf(this.bench.state, 0, tick) * LEVEL_WORDS + LEVEL.HEAD]!
+    for (; slot >= 0; slot = orders[slot * ORDER_WORDS + ORDER.NEXT]!) {
+      const row = slot * ORDER_WORDS
+      const verb = (orders[row + ORDER.FLAGS]! & Flag.SELL) !== 0 ? 'sells' : 'buys'
+      lines.push(`${this.nameOf(orders[row + ORDER.ACCOUNT]!)} ${verb} ${this.quantity(orders[row + ORDER.REMAINING]!)} at ${this.price(tick)}`)
+    }
+  }
+
+  /** "ann 9 BTC, 99.95 USD, 1 BTC locked": what is not zero; "house" is the fee account. */
+  balances(who: string): string {
+    const { state } = this.bench
+    const parts: string[] = []
+    const add = (atoms: bigint, { scale, symbol }: Asset, suffix = ''): void => {
+      if (atoms !== 0n) parts.push(`${formatDecimal(atoms, scale)} ${symbol}${suffix}`)
+    }
+    const { assets } = state.genesis
+    if (who === 'house') for (const asset of assets) add(state.totals[asset.index * TOTAL_WORDS + TOTAL.FEES]!, asset)
+    else {
+      const { account } = this.signIn(who)
+      for (const asset of assets) add(state.balances[balanceRow(state, account, asset.index) + BALANCE.AVAILABLE]!, asset)
+      for (const asset of assets) add(state.balances[balanceRow(state, account, asset.index) + BALANCE.LOCKED]!, asset, ' locked')
+    }
+    return `${who} ${parts.length === 0 ? 'nothing' : parts.join(', ')}`
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Genesis documents for tests: small exchanges that bring different rules and limits to the fore. Balances come from the
+ * faucet only, as in production, so its amounts decide how rich the accounts are.
+ */
+export interface PairSpec {
+  symbol: string
+  base: string
+  quote: string
+  tickSize: string
+  lotSize: string
+  minOrderSize: string
+  maxOrderSize: string
+  minNotional: string
+  makerFeeBps: string
+  takerFeeBps: string
+}
+
+export interface VariantSpec {
+  limits: Record<string, number>
+  dailyLimit: number
+  /** Symbol, scale and faucet amount. */
+  assets: [symbol: string, scale: number, faucetAmount: string][]
+  pairs: PairSpec[]
+}
+
+const DAY = 86_400_000
+const LIMITS = {
+  orders: 4096, accounts: 64, sessions: 64, receipts: 64, openOrdersPerAccount: 256, priceTicks: 65_536, sessionLifetimeMs: DAY,
+  receiptLifetimeMs: DAY, orderLifetimeMs: 90 * DAY,
+}
+
+export function pairSpec(symbol: string, over: Partial<PairSpec> = {}): PairSpec {
+  const [base, quote] = symbol.split('/') as [string, string]
+  return {
+    symbol, base, quote, tickSize: '0.01', lotSize: '0.001', minOrderSize: '0.001', maxOrderSize: '1000', minNotional: '0',
+    makerFeeBps: '-0.5', takerFeeBps: '5', ...over,
+  }
+}
+
+/** The genesis document of a specification, as JSON text. */
+export function genesisText(spec: VariantSpec): string {
+  const uuid = (kind: number, index: number): string => `00000000-0000-4000-8000-${String(kind * 1000 + index).padStart(12, '0')}`
+  return JSON.stringify({
+    name: 'test', chainId: 1328, limits: { ...LIMITS, ...spec.limits }, faucet: { dailyLimit: spec.dailyLimit },
+    assets: spec.assets.map(([symbol, scale, faucetAmount], index) => ({
+      id: uuid(1, index), symbol, token: `0x${String(index).padStart(40, '0')}`, decimals: 18, scale, faucetAmount, iconUrl: null,
+    })),
+    pairs: spec.pairs.map((pair, index) => ({ id: uuid(2, index), marketType: 'SPOT', ...pair })),
+    applications: ['one', 'two'].map((name, index) => ({ id: uuid(3, index), name, clientId: name })),
+  })
+}
+
+/** The exchanges of the property tests. */
+export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
+  /** Roomy: three pairs, a rebate, a positive maker fee, a pair whose smallest step is worth many quote atoms. */
+  market: {
+    limits: {},
+    dailyLimit: 5,
+    assets: [['USD', 6, '20000'], ['BTC', 8, '50'], ['ETH', 9, '500']],
+    pairs: [
+      pairSpec('BTC/USD', { lotSize: '0.0001', minNotional: '0.01' }),
+      pairSpec('ETH/USD', { makerFeeBps: '1', takerFeeBps: '5', minNotional: '0.1', minOrderSize: '0.003' }),
+      pairSpec('ETH/BTC', { tickSize: '0.00001', makerFeeBps: '2.5', takerFeeBps: '2', minNotional: '0' }),
+    ],
+  },
+  /** Everything nearly full all the time: orders, receipts, accounts, sessions, open orders; accounts are poor. */
+  tight: {
+    limits: { orders: 24, accounts: 6, sessions: 8, receipts: 12, openOrdersPerAccount: 7, priceTicks: 1024, orderLifetimeMs: 30 * DAY },
+    dailyLimit: 2,
+    assets: [['USD', 2, '60'], ['BTC', 3, '0.2'], ['DUST', 0, '0']],
+    pairs: [
+      pairSpec('BTC/USD', { tickSize: '1', lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '5', makerFeeBps: '0', takerFeeBps: '30' }),
+      pairSpec('DUST/USD', { tickSize: '0.01', lotSize: '1', minOrderSize: '1', maxOrderSize: '1000' }),
+    ],
+  },
+  /** Rates at the bounds of the genesis and amounts so small that every fee is rounding. */
+  fees: {
+    limits: { orders: 512, priceTicks: 4096, receipts: 16, openOrdersPerAccount: 64 },
+    dailyLimit: 15,
+    assets: [['USD', 3, '1000'], ['A', 3, '1000'], ['B', 3, '3000']],
+    pairs: [
+      pairSpec('A/USD', { tickSize: '0.01', lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '100', makerFeeBps: '-200', takerFeeBps: '200' }),
+      pairSpec('B/USD', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '200' }),
+      pairSpec('B/A', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '0' }),
+    ],
+  },
+  /** One deep book over a wide range of prices, long queues, many pages of levels; sizes up to the largest order value. */
+  deep: {
+    limits: { orders: 2048, priceTicks: 1_048_576, openOrdersPerAccount: 1000 },
+    dailyLimit: 15,
+    assets: [['USD', 6, '500000000'], ['COIN', 6, '500000000']],
+    pairs: [pairSpec('COIN/USD', { tickSize: '0.001', lotSize: '0.001', minOrderSize: '0.001', maxOrderSize: '2000000', makerFeeBps: '0.25' })],
+  },
+}

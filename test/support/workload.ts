@@ -1,0 +1,315 @@
+/**
+ * A seeded stream of commands, realistic and hostile: clients that sign in, ask the faucet, place, replace and cancel around a
+ * wandering price, and now and then send what no gateway would let through. It learns from the engine's events as a client
+ * would (open orders, sessions), so targets are mostly right, sometimes stale, sometimes somebody else's.
+ *
+ * The same seed, genesis and events give the same stream.
+ */
+import type { Genesis } from '../../core/engine/genesis.ts'
+import { COMMAND_LAYOUTS, CommandType, Flag, kindOf } from '../../core/layout/command.ts'
+import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
+import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
+import { createPrng, type Prng } from '../../core/lib/prng.ts'
+
+interface Client {
+  application: number
+  address: string
+  keys: string[]
+  session: number
+  generation: number
+}
+
+interface Known {
+  slot: number
+  sequence: number
+  client: number
+  pair: number
+  sell: boolean
+  price: number
+  remaining: number
+}
+
+/** What to leave out of a stream. */
+export interface WorkloadOptions {
+  clients?: number
+  /** No client order ids (drawn and thrown away, so that the rest of the stream is the same). */
+  unlabelled?: boolean
+  /** Every label is new, so that none is ever refused. */
+  freshLabels?: boolean
+}
+
+const SESSION_INVALID = 113
+const ORDER_NOT_FOUND = 502
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const START = 1_700_000_000_000
+const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
+const LABELS = ['a', 'a label of exactly forty bytes, not less', ...Array.from({ length: 12 }, (_, index) => `bot-${index}`)]
+
+export class Workload {
+  readonly genesis: Genesis
+  readonly options: WorkloadOptions
+  /** Time of the next command. */
+  time = START
+  private readonly random: Prng
+  private readonly clients: Client[]
+  private readonly mids: number[]
+  private readonly known: Known[] = []
+  private readonly clientOf = new Map<number, number>()
+  private correlation = 0
+  private maintenance = false
+  /** Who signed the command in flight. */
+  private signer = 0
+  /** The order that the command in flight aims at. */
+  private chosen: Known | null = null
+
+  constructor(seed: number, genesis: Genesis, options: WorkloadOptions = {}) {
+    this.genesis = genesis
+    this.options = options
+    this.random = createPrng(seed)
+    this.clients = Array.from({ length: options.clients ?? 8 }, (_, index) => ({
+      application: index === 7 ? 1 : 0, address: hex(`wallet-${index === 6 ? 0 : index === 7 ? 1 : index}`, 20),
+      keys: [hex(`key-${index}-a`, 32), hex(`key-${index}-b`, 32), hex('a key that two clients share', 32)], session: -1, generation: 0,
+    }))
+    this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
+  }
+
+  private below(n: number): number {
+    return this.random.below(n)
+  }
+
+  /** True `n` times of `of`. */
+  private chance(n: number, of: number): boolean {
+    return this.below(of) < n
+  }
+
+  private pick<T>(list: readonly T[]): T {
+    return list[this.below(list.length)]!
+  }
+
+  /** Writes the next command at word `base` and moves the time. */
+  next(views: Views, base: number): void {
+    const { type, values } = this.command()
+    const kind = kindOf(type, 1, 1 + this.below(3))
+    encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind, correlation: ++this.correlation })
+  }
+
+  private command(): { type: CommandType; values: Decoded } {
+    this.passTime()
+    let client = this.below(this.clients.length)
+    if (this.clients[client]!.session < 0) {
+      if (this.chance(1, 3)) return this.openSession(client)
+      const other = this.clients.findIndex((each) => each.session >= 0)
+      if (other >= 0) client = other
+    }
+    const signed = this.signature(client)
+    if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
+    const dice = this.below(1000)
+    if (dice < 540) return { type: CommandType.PLACE_ORDER, values: { ...signed, ...this.order() } }
+    if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: { ...this.signature(this.owner(client)), ...this.target } }
+    if (dice < 850) return { type: CommandType.REPLACE_ORDER, values: { ...this.signature(this.owner(client)), ...this.replacement() } }
+    if (dice < 860) return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll() } }
+    if (dice < 890) return { type: CommandType.EXPIRE_ORDER, values: { session: -1, ...this.expiry() } }
+    if (dice < 950) return { type: CommandType.MINT, values: { ...signed, asset: this.chance(1, 3) ? this.below(this.genesis.assets.length + 1) : -1 } }
+    if (dice < 970) return this.openSession(client)
+    if (dice < 988) return { type: CommandType.REFRESH_SESSION, values: signed }
+    if (dice < 994) return { type: CommandType.REVOKE_SESSION, values: signed }
+    return this.setMaintenance(this.chance(1, 2))
+  }
+
+  private setMaintenance(on: boolean): { type: CommandType; values: Decoded } {
+    this.maintenance = on
+    return { type: CommandType.SET_MAINTENANCE, values: { session: -1, on: on ? this.below(3) + 1 : 0 } }
+  }
+
+  private passTime(): void {
+    const dice = this.below(3000)
+    if (dice < 1000) this.time += this.below(500)
+    else if (dice < 1010) this.time += this.below(HOUR)
+    else if (dice < 1013) this.time += 6 * HOUR + this.below(30 * HOUR)
+    else if (dice < 1014 && this.chance(1, 4)) this.time += 40 * 24 * HOUR
+  }
+
+  private signature(client: number): Decoded {
+    const { session, generation } = this.clients[client]!
+    this.signer = client
+    if (this.chance(1, 200)) return { session: this.below(80) - 2, sessionGeneration: this.below(50) }
+    if (this.chance(1, 300)) return { session, sessionGeneration: generation + 1 }
+    return { session, sessionGeneration: generation }
+  }
+
+  private openSession(client: number): { type: CommandType; values: Decoded } {
+    const { application, address, keys } = this.clients[client]!
+    this.signer = client
+    const shared = this.chance(1, 40)
+    const publicKey = shared ? keys[2]! : this.chance(1, 30) ? hex(`fresh-${this.random.u32()}`, 32) : keys[this.below(2)]!
+    return {
+      type: CommandType.OPEN_SESSION,
+      values: { session: -1, application: this.chance(1, 100) ? this.below(5) - 1 : application, address, publicKey },
+    }
+  }
+
+  private price(pair: number, sell: boolean): number {
+    const top = this.genesis.limits.priceTicks - 1
+    const dice = this.below(1000)
+    if (dice < 10) this.mids[pair] = Math.max(40, Math.min(top - 40, this.mids[pair]! + this.below(9) - 4))
+    const mid = this.mids[pair]!
+    const away = (range: number): number => (sell ? this.below(range) - 3 : 3 - this.below(range))
+    if (dice < 820) return mid + away(14)
+    if (dice < 940) return Math.max(1, Math.min(top, mid + away(300)))
+    // About where the protective band of a MARKET order ends.
+    if (dice < 960) return Math.max(1, Math.min(top, (sell ? Math.floor(mid * 1.1) : Math.ceil(mid * 0.9)) + this.below(7) - 3))
+    if (dice < 965) return this.below(64) + 1
+    if (dice < 975) return 1 + this.below(top)
+    if (dice < 990) return this.pick([1, top, 31, 32, 33, 64, 1023])
+    return this.pick([0, -1, top + 1, 1 << 30, -2147483648])
+  }
+
+  private lots(pair: number, market = false): number {
+    const { minLots, maxLots } = this.genesis.pairs[pair]!
+    const dice = this.below(100)
+    if (market && dice >= 40 && dice < 60) return minLots + this.below(1500)
+    if (dice < 60) return minLots + this.below(12)
+    if (dice < 75) return minLots + this.below(200)
+    if (dice < 85) return minLots
+    if (dice < 93) return 1 + this.below(maxLots)
+    if (dice < 97) return minLots + this.below(Math.max(1, Math.floor(maxLots / 50)))
+    return this.pick([0, -1, minLots - 1, maxLots, maxLots + 1, 2147483647])
+  }
+
+  private label(): { flags: number; label: string } {
+    const drawn = this.chance(1, 5)
+    const common = this.pick(LABELS)
+    const text = this.options.freshLabels ? `label ${this.correlation}` : common
+    if (!drawn || this.options.unlabelled) return { flags: 0, label: '' }
+    return { flags: (text.length << 24) >>> 0, label: hex(text, 40) }
+  }
+
+  private key(): { flags: number; key: string; payload: string } {
+    const given = this.chance(1, 8)
+    const key = hex(`key ${this.below(12)}`, 16)
+    const payload = hex(`payload ${this.below(2)}`, 16)
+    return given ? { flags: Flag.KEYED, key, payload } : { flags: 0, key: '', payload: '' }
+  }
+
+  private order(): Decoded {
+    const pair = this.chance(1, 150) ? this.below(6) - 1 : this.below(this.genesis.pairs.length)
+    const known = this.genesis.pairs[pair] === undefined ? 0 : pair
+    const sell = this.chance(1, 2)
+    const label = this.label()
+    const key = this.key()
+    let flags = (sell ? Flag.SELL : 0) | label.flags | key.flags
+    const dice = this.below(100)
+    if (dice < 14) flags |= Flag.MARKET
+    else if (dice < 22) flags |= Flag.IOC
+    else if (dice < 32) flags |= Flag.FOK
+    else if (dice < 42) flags |= Flag.POST_ONLY
+    else if (dice < 44) flags |= this.below(32)
+    if (this.chance(1, 3)) flags |= Flag.STP_GIVEN | (this.chance(1, 2) ? Flag.CANCEL_BOTH : 0)
+    const slippageBps = this.chance(1, 20) ? this.pick([0, 1, 1000, 5000]) : this.below(60)
+    if (this.chance(1, 2)) flags |= Flag.SLIPPAGE
+    const expires = this.chance(1, 6)
+    if (expires) flags |= Flag.EXPIRES
+    if (this.chance(1, 300)) flags |= Flag.RESTING | Flag.REPEATED
+    const expiresAt = expires ? this.time + this.pick([-1, 0, 1, 200, 5000, MINUTE, HOUR, 30 * HOUR]) : 0
+    const market = (flags & Flag.MARKET) !== 0
+    return {
+      pair, flags: flags >>> 0, price: market ? 0 : this.price(known, sell), lots: this.lots(known, market), slippageBps, expiresAt,
+      key: key.key, payload: key.payload, label: label.label,
+    }
+  }
+
+  /** Chooses a target; usually the client who owns it will sign. */
+  private owner(client: number): number {
+    this.chosen = this.known.length === 0 ? null : this.pick(this.known)
+    return this.chosen === null || this.chance(1, 40) ? client : this.chosen.client
+  }
+
+  private get target(): Decoded {
+    if (this.chosen === null || this.chance(1, 100)) return { targetSlot: this.below(40) - 2, targetSequence: this.below(100) }
+    if (this.chance(1, 100)) return { targetSlot: this.chosen.slot, targetSequence: this.chosen.sequence - 1 }
+    return { targetSlot: this.chosen.slot, targetSequence: this.chosen.sequence }
+  }
+
+  private replacement(): Decoded {
+    const target = this.target
+    const { pair, sell, price, remaining } = this.chosen ?? { pair: 0, sell: false, price: 1, remaining: 1 }
+    const label = this.label()
+    const key = this.key()
+    let flags = label.flags | key.flags
+    const values: Decoded = { ...target, pair, slippageBps: 0, key: key.key, payload: key.payload, label: label.label }
+    const dice = this.below(100)
+    if (dice < 60) {
+      flags |= Flag.NEW_LOTS
+      values['lots'] = dice < 35 ? Math.max(1, remaining - this.below(5)) : this.lots(pair)
+    }
+    if (dice >= 25 && dice < 90) {
+      flags |= Flag.NEW_PRICE
+      values['price'] = this.chance(1, 3) ? price : this.price(pair, sell)
+    }
+    if (this.chance(1, 10)) flags |= Flag.NEW_STP | (this.chance(1, 2) ? Flag.CANCEL_BOTH : 0)
+    if (this.chance(1, 10)) flags |= Flag.NEW_POST_ONLY | (this.chance(1, 2) ? Flag.POST_ONLY : 0)
+    if (this.chance(1, 50)) flags |= this.below(0x4000)
+    return { ...values, flags: flags >>> 0 }
+  }
+
+  private cancelAll(): Decoded {
+    const pair = this.chance(1, 2) ? -1 : this.below(this.genesis.pairs.length + 1)
+    return { pair, limit: this.chance(1, 6) ? this.pick([1000, 5000, 0, -1]) : 1 + this.below(5) }
+  }
+
+  private expiry(): Decoded {
+    this.owner(0)
+    return this.target
+  }
+
+  /** Takes notice of the events of one command. */
+  learn(events: Views, count: number): void {
+    for (let record = 0; record < count; record++) {
+      const base = record * RECORD_WORDS
+      const type = eventTypeOf(events.u32[base]!)
+      if (type === EventType.RESULT) this.learnResult(events, base)
+      else if (type === EventType.ORDER_ENDED) this.forget(events, base, ORDER_ENDED.at.slot, ORDER_ENDED.at.orderSequence)
+      else if (type === EventType.FILL && events.i32[base + FILL.at.makerRemaining] === 0) {
+        this.forget(events, base, FILL.at.makerSlot, FILL.at.makerSequence)
+      }
+    }
+  }
+
+  /** Drops an order that ended; a few stay, as stale targets. */
+  private forget(events: Views, base: number, slotAt: number, sequenceAt: number): void {
+    const slot = events.i32[base + slotAt]!
+    const sequence = events.f64[(base + sequenceAt) >>> 1]!
+    const at = this.known.findIndex((each) => each.slot === slot && each.sequence === sequence)
+    if (at >= 0 && this.chance(9, 10)) this.known.splice(at, 1)
+  }
+
+  /** A target that was refused is tried again only now and then. */
+  private dropChosen(): void {
+    const at = this.chosen === null || this.chance(1, 4) ? -1 : this.known.indexOf(this.chosen)
+    if (at >= 0) this.known.splice(at, 1)
+  }
+
+  private learnResult(events: Views, base: number): void {
+    const type = answeredTypeOf(events.u32[base]!)
+    const code = events.i32[base + RESULT.at.code]!
+    const account = events.i32[base + RESULT.at.account]!
+    const status = events.i32[base + RESULT.at.outcome]! & 0xff
+    if (type === CommandType.OPEN_SESSION && code === 0) {
+      const client = this.clients[this.signer]!
+      client.session = events.i32[base + RESULT.at.detail]!
+      client.generation = events.u32[base + RESULT.at.detail2]!
+      this.clientOf.set(account, this.signer)
+    } else if (code === SESSION_INVALID && this.chance(9, 10)) this.clients[this.signer]!.session = -1
+    else if (code === ORDER_NOT_FOUND) this.dropChosen()
+    else if (code === 0 && (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED)) {
+      if (this.known.length > 200) this.known.splice(this.below(200), 1)
+      this.known.push({
+        slot: events.i32[base + RESULT.at.slot]!, sequence: events.f64[(base + RESULT.at.orderSequence) >>> 1]!,
+        client: this.clientOf.get(account) ?? 0, pair: events.i32[base + RESULT.at.pair]!,
+        sell: (events.u32[base + RESULT.at.flags]! & Flag.SELL) !== 0, price: events.i32[base + RESULT.at.price]!,
+        remaining: events.i32[base + RESULT.at.remaining]!,
+      })
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * The tree checks itself: layering, banned calls, sizes, leftovers, files nobody reaches.
+ */
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import t from 'tap'
+
+const root = join(import.meta.dirname, '..')
+const files = globSync(['core/**/*.ts', 'gateway/**/*.ts', 'bench/**/*.ts', 'test/**/*.ts'], { cwd: root }).sort()
+const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+
+/** Folders whose code must be a function of the commands alone. */
+const PURE = ['core/engine/', 'core/book/', 'core/orders/', 'core/ledger/', 'core/programs/', 'core/layout/']
+/** What the gateway may know of the core: records, rings, registers and read-only views; not how the state changes. */
+const GATEWAY_MAY_IMPORT = ['core/layout/', 'core/ring/', 'core/lib/', 'core/view/', 'core/config.ts', 'core/threads.ts', 'core/programs/faucet.ts'].concat(
+  ['refusals', 'columns', 'outbox', 'state', 'genesis'].map((name) => `core/engine/${name}.ts`),
+)
+const LINE = 140
+const FUNCTION_LINES = 70
+const FILE_LINES = 450
+
+function imports(file: string): string[] {
+  const source = sources.get(file)!
+  return [...source.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!)
+}
+
+const resolved = (file: string, target: string): string => relative(root, join(root, dirname(file), target))
+
+/** Runs `check` over every file; what it returns is what is wrong there. */
+function everyFile(name: string, check: (file: string, source: string) => string[]): void {
+  t.test(name, async (t) => {
+    t.ok(files.length > 50, 'the tree was found')
+    t.strictSame([...sources].flatMap(([file, source]) => check(file, source).map((problem) => `${file}: ${problem}`)), [])
+  })
+}
+
+everyFile('the engine imports no Node built-in, no package, and reads no clock, randomness, environment or locale', (file, source) => {
+  const banned =
+    /Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|crypto\.|toLocale|Intl\.|localeCompare|setTimeout|setInterval|\bfor \(const \w+ in /
+  if (!PURE.some((folder) => file.startsWith(folder))) return []
+  const call = banned.exec(source)?.[0]
+  return [...imports(file).filter((target) => !target.startsWith('.')), ...(call === undefined ? [] : [call])]
+})
+
+everyFile('core imports nothing of the gateway, the gateway only records, rings, registers and views of the core', (file) => {
+  const targets = imports(file).filter((target) => target.startsWith('.')).map((target) => resolved(file, target))
+  if (file.startsWith('core/')) return targets.filter((target) => !target.startsWith('core/'))
+  if (!file.startsWith('gateway/')) return []
+  return targets.filter((target) => target.startsWith('core/') && !GATEWAY_MAY_IMPORT.some((prefix) => target.startsWith(prefix)))
+})
+
+everyFile('lines, functions and files fit a screen', (_file, source) => {
+  const lines = source.split('\n')
+  return [
+    ...(lines.length > FILE_LINES ? [`${lines.length} lines`] : []),
+    ...lines.flatMap((line, i) => (line.length > LINE ? [`line ${i + 1} has ${line.length} columns`] : [])),
+    ...functionsOf(lines).flatMap(({ name, length }) => (length > FUNCTION_LINES ? [`${name} has ${length} lines`] : [])),
+  ]
+})
+
+const MARKER = new RegExp(
+  ['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX', 'not implem' + 'ented', '\\.on' + 'ly\\(', 'debug' + 'ger;', '@ts-ig' + 'nore'].join('|'),
+)
+everyFile('nothing is left over', (_file, source) => MARKER.exec(source)?.slice(0, 1) ?? [])
+
+everyFile('every test asserts something, and every relative import exists', (file, source) => {
+  const missing = imports(file).filter((target) => target.startsWith('.') && !existsSync(join(root, resolved(file, target))))
+  const asserts = /\bt\.(ok|notOk|equal|not|same|strictSame|match|throws|rejects|resolves)\b/.test(source)
+  return [...missing, ...(file.endsWith('.test.ts') && !asserts ? ['asserts nothing'] : [])]
+})
+
+const reached = reach()
+everyFile('every file is reached from an npm script or a test', (file) => (reached.has(file) ? [] : ['unreachable']))
+
+/** Files that scripts and tests import, or name as the file of a thread, process or bench. */
+function reach(): Set<string> {
+  const seen = new Set<string>()
+  const scripts = readFileSync(join(root, 'package.json'), 'utf8')
+  const visit = (file: string): void => {
+    if (seen.has(file) || !sources.has(file)) return
+    seen.add(file)
+    for (const target of imports(file)) if (target.startsWith('.')) visit(resolved(file, target))
+    for (const [, name] of sources.get(file)!.matchAll(/'((?:[\w-]+\/)*[\w-]+\.ts)'/g)) {
+      for (const known of files) if (known.endsWith(`/${name}`)) visit(known)
+    }
+  }
+  for (const file of files) if (scripts.includes(file) || file.endsWith('.test.ts') || file.startsWith('bench/micro') || file.startsWith('bench/system')) visit(file)
+  return seen
+}
+
+/** Top-level and nested functions by their opening line and the line that closes at the same indentation. */
+function functionsOf(lines: readonly string[]): { name: string; length: number }[] {
+  const found: { name: string; length: number }[] = []
+  lines.forEach((line, start) => {
+    const head = /^(\s*)(?:export )?(?:async )?function\*? (\w+)|^(\s*)(?:export )?const (\w+) = (?:async )?\([^)]*\)[^=]*=> \{$/.exec(line)
+    if (head === null) return
+    const indent = head[1] ?? head[3] ?? ''
+    const end = lines.findIndex((other, i) => i > start && other.startsWith(`${indent}}`))
+    if (end > 0) found.push({ name: (head[2] ?? head[4])!, length: end - start + 1 })
+  })
+  return found
+}

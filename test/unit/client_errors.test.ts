@@ -1,0 +1,15 @@
+/** The client derives the retry class from status and code; the register is the truth. */
+import t from 'tap'
+import { REFUSALS, type Refusal } from '../../core/engine/refusals.ts'
+import { retryOf } from '../../gateway/client/errors.ts'
+
+t.test('the client reads the retry class of every refusal of the register', (t) => {
+  for (const { code, http, retry } of Object.values<Refusal>(REFUSALS)) t.equal(retryOf(http, code), retry, code)
+  t.end()
+})
+
+t.test('answers of others: gateway errors may be repeated, client errors not', (t) => {
+  t.same([502, 503, 504].map((status) => retryOf(status, 'UNEXPECTED_RESPONSE')), ['safe', 'safe', 'safe'])
+  t.same([400, 404, 431, 500].map((status) => retryOf(status, 'UNEXPECTED_RESPONSE')), ['no', 'no', 'no', 'no'])
+  t.end()
+})
