@@ -5,8 +5,8 @@
  * status and code here; a test holds {@link retryOf} against every row of core/engine/refusals.ts. (Specification, Errors.)
  */
 
-/** `no`: refused again. `after`: wait `retryAfter` seconds. `safe`: nothing was applied. `same-key`: only with the same key. */
-export type RetryClass = 'no' | 'after' | 'safe' | 'same-key' | 'reauthenticate'
+/** `no`: refused again. `after`: wait `retryAfter` seconds. `safe`: nothing was applied. `same-key`: only with the same key. `ambiguous`: may have been applied. */
+export type RetryClass = 'no' | 'after' | 'safe' | 'same-key' | 'ambiguous' | 'reauthenticate'
 
 /** The body of every refusal. */
 export interface Envelope {
@@ -25,6 +25,8 @@ const SAME_KEY = new Set(['ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'ORDER_SUBMISSIO
 /** The register's retry class of a refusal with this HTTP status and code. */
 export function retryOf(status: number, code: string): RetryClass {
   if (SAME_KEY.has(code)) return 'same-key'
+  if (code === 'SERVICE_UNAVAILABLE') return 'ambiguous'
+  if (code === 'CLOCK_SKEW') return 'no'
   if (status === 401) return 'reauthenticate'
   if (status === 429) return 'after'
   return status > 500 ? 'safe' : 'no'

@@ -165,10 +165,10 @@ export interface Reply {
 }
 
 /**
- * Sends bytes on a connection of their own and reads answers until `count` are complete or the server closes; bounded by
- * `timeoutMs` without any data.
+ * Sends bytes on a connection of their own and reads answers until `count` are complete or the server closes, and `lingerMs` longer
+ * to see whether it closes; bounded by `timeoutMs` without any data. `rest` is what came after the last whole answer.
  */
-export function sendRaw(port: number, text: string | Buffer, count = 1, timeoutMs = 2000): Promise<{ replies: Reply[]; closed: boolean; rest: string }> {
+export function sendRaw(port: number, text: string | Buffer, count = 1, lingerMs = 20, timeoutMs = 2000): Promise<{ replies: Reply[]; closed: boolean; rest: string }> {
   const bytes = Buffer.from(text as string)
   return new Promise((resolve) => {
     let received = Buffer.alloc(0)
@@ -183,7 +183,9 @@ export function sendRaw(port: number, text: string | Buffer, count = 1, timeoutM
     socket.setTimeout(timeoutMs, finish)
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk])
-      if (parseReplies(received, bodies).replies.length >= count) setTimeout(finish, 20)
+      if (parseReplies(received, bodies).replies.length < count) return
+      if (lingerMs === 0) finish()
+      else setTimeout(finish, lingerMs)
     })
     socket.on('error', () => undefined)
     socket.on('close', () => {
@@ -226,7 +228,7 @@ export async function request(port: number, method: string, target: string, head
   if (!has('host')) lines.push('Host: test')
   if (!has('user-agent')) lines.push('User-Agent: test')
   if (!has('content-length') && bytes.length > 0) lines.push(`Content-Length: ${bytes.length}`)
-  const { replies } = await sendRaw(port, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]))
+  const { replies } = await sendRaw(port, Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes]), 1, 0)
   const reply = replies[0]
   if (reply === undefined) return { status: 0, headers: {}, text: '', json: null }
   return reply

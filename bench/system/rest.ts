@@ -1,0 +1,58 @@
+/**
+ * Signed single orders over HTTP by autocannon against the real exchange: verified, journaled with fsync, matched, answered. The
+ * load generator shares the two cores. V is measured before and after, in the same run, while nothing else runs.
+ */
+import autocannon from 'autocannon'
+import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
+import { median, type Result } from '../result.ts'
+import { makeTraders, signOrders, verifiesPerSecond } from './orders.ts'
+
+const CONNECTIONS = 64
+const SECONDS = 8
+const ROUNDS = 3
+const ORDERS = 4000
+
+interface Round {
+  rate: number
+  p50: number
+  p99: number
+  other: number
+}
+
+async function round(baseUrl: string, requests: autocannon.Request[], seconds: number): Promise<Round> {
+  const done = await autocannon({ url: baseUrl, connections: CONNECTIONS, duration: seconds, requests, timeout: 10 })
+  return { rate: done['2xx'] / done.duration, p50: done.latency.p50, p99: done.latency.p99, other: done.non2xx + done.errors }
+}
+
+export async function run(): Promise<Result> {
+  const before = verifiesPerSecond(2)
+  const directory = temporaryDirectory()
+  const exchange = await startExchange(directory)
+  const rounds: Round[] = []
+  try {
+    const { traders, pair } = await makeTraders(exchange.baseUrl, 20)
+    await round(exchange.baseUrl, signOrders(traders, pair, ORDERS, 1), 4)
+    for (let i = 0; i < ROUNDS; i++) rounds.push(await round(exchange.baseUrl, signOrders(traders, pair, ORDERS, 2 + i), SECONDS))
+  } finally {
+    await exchange.stop()
+    removeDirectory(directory)
+  }
+  const verifies = (before + verifiesPerSecond(2)) / 2
+  const rate = median(rounds.map((r) => r.rate))
+  return {
+    name: 'rest: signed single orders, durable',
+    settings: {
+      client: 'autocannon 9, same two cores', connections: CONNECTIONS, pipelining: 1, seconds: SECONDS, rounds: ROUNDS, accounts: 20,
+      orders: `${ORDERS} LIMIT GTC orders around one price, signed before each round`, gateways: 'default (cores - 1)',
+    },
+    figures: {
+      'orders/s (2xx, median of rounds)': rate,
+      'V, verifies/s of one core': verifies,
+      'orders/s as fraction of V': rate / verifies,
+      'latency p50, ms': median(rounds.map((r) => r.p50)),
+      'latency p99, ms': median(rounds.map((r) => r.p99)),
+      'answers other than 2xx': rounds.reduce((sum, r) => sum + r.other, 0),
+    },
+    targets: [{ figure: 'orders/s as fraction of V', atLeast: 0.45, unit: 'V' }],
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Promise: sign-ins and faucet requests are bounded and leave nothing behind when they are refused; sessions end when they should
+ * (I-programs). The property tests cover the same ground at random; here are the cases that once went wrong or easily could.
+ */
+import t from 'tap'
+import { SCALAR } from '../../core/engine/columns.ts'
+import { checkInvariants } from '../../core/engine/invariants.ts'
+import { CommandType, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
+import { createBench, type Bench } from '../support/naive_compare.ts'
+import { genesisText, pairSpec } from '../support/variants.ts'
+
+const START = 1_700_000_000_000
+const DAY = 86_400_000
+const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+
+const benchWith = (limits: Record<string, number>, dailyLimit = 2): Bench =>
+  createBench(genesisText({ limits, dailyLimit, assets: [['BTC', 8, '1'], ['USD', 6, '100'], ['NONE', 6, '0']], pairs: [pairSpec('BTC/USD')] }))
+
+function send(bench: Bench, layout: Layout, type: CommandType, values: Decoded, time = START): Decoded {
+  encode(layout, command, 0, { kind: kindOf(type, 1, 1), ...values })
+  const count = bench.run(command, 0, time)
+  checkInvariants(bench.state)
+  return decode(RESULT, bench.said, (count - 1) * RECORD_WORDS)
+}
+
+const signIn = (bench: Bench, wallet: string, key: string, time = START, application = 0): Decoded =>
+  send(bench, OPEN_SESSION_COMMAND, CommandType.OPEN_SESSION, { session: -1, application, address: wallet.padEnd(40, '0'), publicKey: key.padEnd(64, '0') }, time)
+
+const signedBy = (answer: Decoded): Decoded => ({ session: answer['detail']!, sessionGeneration: answer['detail2']! })
+
+t.test('a sign-in refused for lack of accounts takes no session row', async (t) => {
+  const bench = benchWith({ accounts: 4, sessions: 6 })
+  for (let wallet = 1; wallet <= 4; wallet++) t.equal(signIn(bench, `a${wallet}`, `b${wallet}`)['code'], 0)
+  for (let wallet = 5; wallet < 50; wallet++) t.equal(signIn(bench, `a${wallet}`, `b${wallet}`)['code'], 900)
+  t.equal(bench.state.scalars[SCALAR.SESSIONS_USED], 4)
+  t.equal(signIn(bench, 'a1', 'c1')['code'], 0, 'a known wallet still gets in')
+  t.equal(signIn(bench, 'a2', 'c2', START + 2 * DAY)['code'], 0)
+  t.equal(signIn(bench, 'a3', 'c3', START + 2 * DAY)['code'], 0, 'dead rows are used again')
+})
+
+t.test('all session rows live: refused until one ends', async (t) => {
+  const bench = benchWith({ accounts: 4, sessions: 4 })
+  const first = signIn(bench, 'a1', 'b1')
+  for (let key = 2; key <= 4; key++) signIn(bench, 'a1', `b${key}`)
+  t.equal(signIn(bench, 'a1', 'b5')['code'], 900)
+  t.equal(send(bench, SESSION_COMMAND, CommandType.REVOKE_SESSION, signedBy(first))['expiresAt'], 0)
+  t.equal(send(bench, SESSION_COMMAND, CommandType.REFRESH_SESSION, signedBy(first))['code'], 113, 'a revoked session is gone')
+  const fifth = signIn(bench, 'a1', 'b5')
+  t.equal(fifth['code'], 0)
+  t.equal(fifth['detail'], first['detail'], 'in the same row')
+  t.equal(send(bench, SESSION_COMMAND, CommandType.REFRESH_SESSION, signedBy(first))['code'], 113, 'which the old session cannot use')
+})
+
+t.test('a key belongs to one identity while its session lives', async (t) => {
+  const bench = benchWith({})
+  signIn(bench, 'a1', 'b1')
+  t.equal(signIn(bench, 'a2', 'b1')['code'], 116)
+  t.equal(signIn(bench, 'a1', 'b1', START, 1)['code'], 116, 'the same wallet in another application is somebody else')
+  t.equal(signIn(bench, 'a2', 'b1', START + DAY)['code'], 0, 'a dead session frees its key')
+  t.equal(signIn(bench, 'a2', 'b9', START + DAY, 7)['code'], 600, 'unknown application')
+})
+
+t.test('the faucet: so many requests in any 24 hours', async (t) => {
+  const bench = benchWith({ sessionLifetimeMs: 30 * DAY })
+  const session = signedBy(signIn(bench, 'a1', 'b1'))
+  const mint = (time: number, asset = -1): Decoded => send(bench, MINT_COMMAND, CommandType.MINT, { ...session, asset }, time)
+  t.match(mint(START), { code: 0, expiresAt: START }, 'another passes at once')
+  t.match(mint(START + 1000, 1), { code: 0, expiresAt: START + DAY }, 'then not before the first is a day old')
+  t.match(mint(START + DAY - 1), { code: 308, expiresAt: START + DAY })
+  t.match(mint(START + DAY), { code: 0, expiresAt: START + DAY + 1000 })
+  t.match(mint(START + DAY, 2), { code: 309 }, 'an asset the faucet has not')
+  t.match(mint(START + DAY, 9), { code: 309 })
+})
+
+t.test('a daily limit of zero: refused, and no time is named', async (t) => {
+  const bench = benchWith({}, 0)
+  const session = signedBy(signIn(bench, 'a1', 'b1'))
+  t.match(send(bench, MINT_COMMAND, CommandType.MINT, { ...session, asset: 0 }), { code: 308, expiresAt: 0 })
+})
