@@ -5,6 +5,7 @@
  *
  *   I1   conservation: available + locked of all accounts + fees of the house = issued, per asset, exactly
  *   I2   no negative balance; locked = sum of the holds of open orders; a hold is what its order may still cost
+ *   I3   the fee of an order is its sum, rounded up
  *   I6   the book: never crossed; queues, levels, pages, bitmaps and best prices agree; each live order in exactly one queue
  *   I8   only orders that may rest do: LIMIT, neither IOC nor FOK, terms in range
  *   I10  filled + remaining = original; figures of an order agree
@@ -14,10 +15,10 @@
  *
  * Reads only; allocates freely, since it never runs on the hot path.
  */
-import { bitmapWords } from './columns.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
   PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TOTAL, TOTAL_WORDS,
+  bitmapWords,
 } from './columns.ts'
 import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
 import { Flag, LABEL_BYTES, LABEL_SHIFT } from '../layout/command.ts'
@@ -89,11 +90,12 @@ function checkOrder(state: State, slot: number): void {
   if (remaining < 1 || remaining > lots || lots > state.maxLots[pair]!) broken('I10', named(`has ${remaining} of ${lots} lots left`))
   if (detailF64(state, slot, DETAIL.CREATED_AT) > clock[CLOCK.TIME]!) broken('I10', named('was made in the future'))
   const filled = detailI64(state, slot, DETAIL.FILLED_QUOTE)
-  if (filled < 0n || (filled === 0n) !== (lots === remaining)) broken('I10', named(`filled ${filled} quote atoms but has ${remaining} of ${lots} lots left`))
+  if (filled < 0n || (filled === 0n) !== (lots === remaining)) broken('I10', named(`filled for ${filled} with ${remaining} of ${lots} left`))
   const sum = detailI64(state, slot, DETAIL.FEE_NUMERATOR)
   const fee = detailI64(state, slot, DETAIL.FEE)
   if (fee !== ceiling(sum)) broken('I3', named(`was charged ${fee} for a sum of ${sum}`))
-  const expected = (flags & Flag.SELL) !== 0 ? BigInt(remaining) * state.lotAtoms[pair]! : bidHold(state, slot, pair, price, remaining, sum, fee)
+  const sell = (flags & Flag.SELL) !== 0
+  const expected = sell ? BigInt(remaining) * state.lotAtoms[pair]! : bidHold(state, slot, pair, price, remaining, sum, fee)
   if (holdOf(state, slot) !== expected) broken('I2', named(`holds ${holdOf(state, slot)} instead of ${expected}`))
 }
 
@@ -179,7 +181,8 @@ function checkQueue(state: State, page: number, level: number, side: number, met
     lots += order(state, slot, ORDER.REMAINING)
     prev = slot
   }
-  if (count === 0 || state.levels[at + LEVEL.COUNT] !== count) broken('I6', `level ${level} counts ${state.levels[at + LEVEL.COUNT]} orders, has ${count}`)
+  const counted = state.levels[at + LEVEL.COUNT]
+  if (count === 0 || counted !== count) broken('I6', `level ${level} counts ${counted} orders, has ${count}`)
   if (state.levels[at + LEVEL.TAIL] !== prev) broken('I6', `level ${level} ends at ${state.levels[at + LEVEL.TAIL]} instead of ${prev}`)
   const total = state.levelsF64[(at + LEVEL.LOTS) >>> 1]
   if (total !== lots) broken('I6', `level ${level} counts ${total} lots, has ${lots}`)
@@ -229,7 +232,7 @@ function checkPair(state: State, pair: number): void {
   }
   const stored = [PAIR.BEST_BID, PAIR.BEST_ASK, PAIR.BID_ORDERS, PAIR.ASK_ORDERS].map((word) => state.pairs[row + word]!)
   const expected = [bestBid, bestAsk, bidOrders, askOrders]
-  if (stored.join() !== expected.join()) broken('I6', `pair ${pair} says best and counts ${stored.join(' ')}, the book has ${expected.join(' ')}`)
+  if (stored.join() !== expected.join()) broken('I6', `pair ${pair}: best, counts ${stored.join(' ')}, in the book ${expected.join(' ')}`)
   if (bestBid >= bestAsk) broken('I6', `pair ${pair} is crossed: ${bestBid} bid, ${bestAsk} asked`)
   checkSummaries(state, pair * 2)
   checkSummaries(state, pair * 2 + 1)
@@ -260,7 +263,8 @@ function checkAccounts(state: State, live: readonly number[]): void {
   const met = new Set<number>()
   for (let account = 0; account < count; account++) {
     const row = account * ACCOUNT_WORDS
-    if (findAccount(state, accounts[row + ACCOUNT.APPLICATION]!, accounts, row + ACCOUNT.ADDRESS) !== account) broken('P', `account ${account} is not indexed`)
+    const found = findAccount(state, accounts[row + ACCOUNT.APPLICATION]!, accounts, row + ACCOUNT.ADDRESS)
+    if (found !== account) broken('P', `the address of account ${account} leads to ${found}`)
     let [orders, prev, newer] = [0, -1, Infinity]
     for (let slot = accounts[row + ACCOUNT.ORDERS_HEAD]!; slot >= 0; slot = order(state, slot, ORDER.ACCOUNT_NEXT)) {
       if (met.has(slot)) broken('P', `slot ${slot} is twice in lists of accounts`)
@@ -272,7 +276,8 @@ function checkAccounts(state: State, live: readonly number[]): void {
       prev = slot
       orders++
     }
-    if (orders !== accounts[row + ACCOUNT.OPEN_ORDERS]) broken('P', `account ${account} has ${orders} open orders, counts ${accounts[row + ACCOUNT.OPEN_ORDERS]}`)
+    const counted = accounts[row + ACCOUNT.OPEN_ORDERS]
+    if (orders !== counted) broken('P', `account ${account} has ${orders} open orders, counts ${counted}`)
     if (orders > state.genesis.limits.openOrdersPerAccount) broken('P', `account ${account} has ${orders} open orders`)
   }
   if (met.size !== live.length) broken('P', `${met.size} orders in lists of accounts, ${live.length} live`)
@@ -310,7 +315,8 @@ function checkSessions(state: State): void {
     if (sessions[row + SESSION.GENERATION] === 0) broken('P', `session ${session} is in use but was never written`)
     const account = sessions[row + SESSION.ACCOUNT]!
     if (account < 0 || account >= scalars[SCALAR.ACCOUNTS]!) broken('P', `session ${session} has account ${account}`)
-    if (sessions[row + SESSION.APPLICATION] !== state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]) broken('P', `session ${session} has another application than its account`)
+    const application = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]
+    if (sessions[row + SESSION.APPLICATION] !== application) broken('P', `session ${session} is of another application than its account`)
     if (findSession(state, sessions, row + SESSION.PUBLIC_KEY) !== session) broken('P', `the key of session ${session} leads elsewhere`)
   }
   checkIndex(state.sessionIndex, 'session', used, (row) => row < used)

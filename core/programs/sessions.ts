@@ -38,7 +38,9 @@ export function openSession(state: State, command: Views, base: number): void {
     return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   }
   // Accounts first: taking a row changes the table, so nothing may refuse after it.
-  if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
+  if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) {
+    return refuse(state, command, base, REFUSALS.OVERLOADED.number)
+  }
   const session = holder >= 0 ? holder : freeRow(state)
   if (session < 0) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   if (isNew) account = createAccount(state, application, command, base)

@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { ACCOUNT, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, PAIR, SCALAR } from '../../core/engine/columns.ts'
+import { ACCOUNT, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, SCALAR } from '../../core/engine/columns.ts'
 import type { State } from '../../core/engine/state.ts'
 import { RULES } from '../support/naive.ts'
 import { duel, type DuelOptions } from '../support/naive_compare.ts'
@@ -20,7 +20,8 @@ t.test('wrong rules are caught', async (t) => {
   t.doesNotThrow(() => duel(BASE), 'right rules pass')
   const floor = (sum: bigint): bigint => sum / 1_000_000n
   t.throws(() => duel({ ...BASE, rules: { ...RULES, fee: floor } }), /the events differ/, 'fees rounded down')
-  t.throws(() => duel({ ...BASE, rules: { ...RULES, earlier: (a, b) => b.place - a.place } }), /the events differ/, 'last come, first served')
+  const reversed = { ...RULES, earlier: (a: { place: number }, b: { place: number }) => b.place - a.place }
+  t.throws(() => duel({ ...BASE, rules: reversed }), /the events differ/, 'last come, first served')
 })
 
 /** Slot of the first order that rests, or -1. */
@@ -31,15 +32,17 @@ function firstLive(state: State): number {
   return -1
 }
 
+const levelAt = (state: State, slot: number): number => state.orders[slot * ORDER_WORDS + ORDER.LEVEL]!
+
 const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: number) => void]> = {
   'an atom appears': [/I1/, (state) => { state.balances[0]! += 1n }],
   'an atom moves to locked': [/I2/, (state) => { state.balances[0]! -= 1n; state.balances[1]! += 1n }],
   'a hold shrinks': [/I2/, (state, slot) => { state.ordersI64[(slot * ORDER_WORDS + ORDER.HOLD) >>> 1]! -= 1n }],
   'a lot vanishes': [/I2|I6|I10/, (state, slot) => { state.orders[slot * ORDER_WORDS + ORDER.REMAINING]! -= 1 }],
-  'a level counts a lot too many': [/I6/, (state, slot) => { state.levelsF64[(state.orders[slot * ORDER_WORDS + ORDER.LEVEL]! * LEVEL_WORDS + LEVEL.LOTS) >>> 1]! += 1 }],
+  'a level counts a lot too many': [/I6/, (state, slot) => { state.levelsF64[(levelAt(state, slot) * LEVEL_WORDS + LEVEL.LOTS) >>> 1]! += 1 }],
   'the best bid is off': [/I6/, (state) => { state.pairs[PAIR.BEST_BID]! += 1 }],
   'a bit of a bitmap flips': [/I6/, (state) => { state.bitmaps[0]! ^= 1 }],
-  'a page leaves the directory': [/I6/, (state, slot) => { state.directory[state.directory.indexOf(1 + Math.floor(state.orders[slot * ORDER_WORDS + ORDER.LEVEL]! / PAGE_LEVELS))] = 0 }],
+  'a page leaves the directory': [/I6/, (state, slot) => { state.directory[state.directory.indexOf(1 + (levelAt(state, slot) >>> 5))] = 0 }],
   'an account counts an order too few': [/P:/, (state) => { state.accounts[ACCOUNT.OPEN_ORDERS]! -= 1 }],
   'a label is lost': [/I12|P:/, (state) => { state.labelIndex.fill(0) }],
 }
@@ -55,14 +58,17 @@ for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
 }
 
 const FULL =
-  'if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) return refuse(state, command, base, REFUSALS.OVERLOADED.number)'
+  'if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) {\n' +
+  '    return refuse(state, command, base, REFUSALS.OVERLOADED.number)\n  }'
+
+const EXPIRED = 'const isExpired = (state: State, slot: number): boolean =>'
 
 /** Faults in the engine's source: file, what stands there, what it becomes. */
 const FAULTS: [file: string, from: string, to: string][] = [
   ['ledger/fees.ts', '+ 999_999n', '+ 0n'],
   ['ledger/settle.ts', 'registers[R.TAKER_FEE]! + registers[R.MAKER_FEE]!\n}', 'registers[R.TAKER_FEE]!\n}'],
   ['book/match.ts', 'return Reason.SELF_TRADE_PREVENTION', 'return Reason.NONE'],
-  ['book/match.ts', 'const isExpired = (state: State, slot: number): boolean =>', 'const isExpired = (state: State, slot: number): boolean => (state.orders[slot * ORDER_WORDS + ORDER.FLAGS]! & Flag.EXPIRES) !== 0 &&'],
+  ['book/match.ts', EXPIRED, `${EXPIRED} (state.orders[slot * ORDER_WORDS + ORDER.FLAGS]! & Flag.EXPIRES) !== 0 &&`],
   ['book/walk.ts', 'if (!isExpired(state, slot))', 'if (slot >= 0)'],
   ['book/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
   ['book/levels.ts', 'if (next < 0) levels[at + LEVEL.TAIL] = prev', 'if (next < -1) levels[at + LEVEL.TAIL] = prev'],
@@ -85,7 +91,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
 
 const RUNNER = `
 import { duel } from './test/support/naive_compare.ts'
-for (const [variant, commands] of [['tight', 12000], ['market', 6000], ['fees', 4000], ['deep', 8000], ['tight', 40000], ['market', 40000]]) {
+const runs = [['tight', 12000], ['market', 6000], ['fees', 4000], ['deep', 8000], ['tight', 40000], ['market', 40000]]
+for (const [variant, commands] of runs) {
   try {
     duel({ variant, seed: 50, commands, checkEvery: 50 })
   } catch (error) {
@@ -97,8 +104,10 @@ for (const [variant, commands] of [['tight', 12000], ['market', 6000], ['fees', 
 
 /** Runs the duel over a copy of the engine; its exit code (3: caught) or null when it was ended after a while. */
 function runCopy(directory: string): { status: number | null; said: string } {
-  const child = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'runner.ts'], { cwd: directory, timeout: 20_000, encoding: 'utf8' })
-  return { status: child.status, said: child.stdout.trim() || child.stderr.trim().split('\n').at(-1) || (child.status === null ? 'did not end' : 'nothing noticed') }
+  const args = ['--disable-warning=ExperimentalWarning', 'runner.ts']
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: directory, timeout: 20_000, encoding: 'utf8' })
+  const silent = status === null ? 'did not end' : 'nothing noticed'
+  return { status, said: stdout.trim() || stderr.trim().split('\n').at(-1) || silent }
 }
 
 t.test('faults in the source are caught', async (t) => {

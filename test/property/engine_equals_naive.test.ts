@@ -30,6 +30,6 @@ for (const run of runs()) {
   const started = performance.now()
   const { events, seen } = duel(run)
   const ms = Math.round(performance.now() - started)
-  t.pass(`${run.variant}, seed ${run.seed}: ${run.commands} commands, ${events} events, ${ms} ms`)
+  t.ok(events >= run.commands, `${run.variant}, seed ${run.seed}: ${run.commands} commands, ${events} events, ${ms} ms`)
   if (process.env['SEEN'] !== undefined) t.comment([...seen].sort().map(([name, times]) => `${name}: ${times}`).join('\n'))
 }

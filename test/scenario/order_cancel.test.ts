@@ -1,4 +1,7 @@
-/** Promise: an order can be cancelled by its owner at any time, maintenance or not; a mass cancel ends the newest first and says what is left. */
+/**
+ * Promise: an order can be cancelled by its owner at any time, maintenance or not; a mass cancel ends the newest first and says what
+ * is left.
+ */
 import t from 'tap'
 import { play } from '../support/scenario.ts'
 

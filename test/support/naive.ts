@@ -5,14 +5,15 @@
  * It differs in structure on purpose: balances are totals only and what is locked is computed from the open orders whenever it
  * is asked for; the book is one list per pair that is sorted for every incoming order; slots are a plain stack; receipts and
  * faucet requests are lists that are filtered. This file holds accounts, sessions, faucet and maintenance; trading is in
- * naive_orders.ts.
+ * naive_terms.ts and naive_orders.ts.
  */
 import type { Genesis } from '../../core/engine/genesis.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
 import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import type { NaiveEvent } from './naive_events.ts'
-import { cancel, cancelAll, expire, holdOf, place, replace, type Order } from './naive_orders.ts'
+import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
+import { holdOf, type Order } from './naive_terms.ts'
 
 /** Numbers of the refusal register, written out: they are a promise. */
 export const CODE = {
@@ -201,7 +202,8 @@ function mint(exchange: NaiveExchange, command: Decoded): void {
       exchange.events.push({
         layout: CREDIT,
         values: {
-          kind: EventType.CREDIT, account, sequence: exchange.sequence, time: exchange.now, asset: each.index, source: 1, amount: each.faucetAtoms,
+          kind: EventType.CREDIT, account, sequence: exchange.sequence, time: exchange.now, asset: each.index, source: 1,
+          amount: each.faucetAtoms,
           available: exchange.available(account, each.index), locked: exchange.locked(account, each.index),
           version: exchange.accounts[account]!.version[each.index]!,
         },

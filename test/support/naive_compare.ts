@@ -112,7 +112,8 @@ const rerun = ({ seed, variant }: DuelOptions, commands: number): string =>
   'test/property/engine_equals_naive.test.ts'
 
 function compareEvents(engine: Views, count: number, naive: Views): void {
-  if (!Buffer.from(engine.bytes.buffer, engine.bytes.byteOffset, count * RECORD_BYTES).equals(naive.bytes)) throw new Error('the events differ')
+  const bytes = Buffer.from(engine.bytes.buffer, engine.bytes.byteOffset, count * RECORD_BYTES)
+  if (!bytes.equals(naive.bytes)) throw new Error('the events differ')
 }
 
 /** Every balance row, every total. */

@@ -8,65 +8,13 @@
 import { Flag, FLAG_ORDER_MASK } from '../../core/layout/command.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { CODE, type NaiveExchange, type Receipt } from './naive.ts'
+import { CODE, type Receipt } from './naive.ts'
+import {
+  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, roomRefusal, simulate, termsRefusal, valueOf, type Ex, type Order,
+  type Terms,
+} from './naive_terms.ts'
 
-/** Largest value of one order, quote atoms. */
-const MOST_VALUE = 450_000_000_000_000n
-const PROTECTIVE_BAND_BPS = 1000n
 const CANCEL_ALL_MOST = 1000
-
-export interface Order {
-  sequence: number
-  slot: number
-  account: number
-  pair: number
-  sell: boolean
-  /** Flag bits that stay with the order; neither RESTING nor the length of the label. */
-  flags: number
-  label: string
-  labelLength: number
-  price: number
-  lots: number
-  remaining: number
-  filledQuote: bigint
-  /** Sum of quote atoms × ppm over its fills. */
-  feeSum: bigint
-  fee: bigint
-  makerPpm: number
-  createdAt: number
-  expiresAt: number
-  trades: number
-  bestPrice: number
-  worstPrice: number
-  /** Its place in time priority; 0: it does not rest. */
-  place: number
-}
-
-type Ex = NaiveExchange
-const has = (flags: number, flag: number): boolean => (flags & flag) !== 0
-
-const valueOf = (ex: Ex, pair: number, price: number, lots: number): bigint =>
-  BigInt(price) * BigInt(lots) * ex.genesis.pairs[pair]!.tickLotAtoms
-
-/** What a resting order locks: its base, or its value and the fee that may still come. */
-export function holdOf(ex: Ex, order: Order): bigint {
-  if (order.sell) return BigInt(order.remaining) * ex.genesis.pairs[order.pair]!.lotAtoms
-  const value = valueOf(ex, order.pair, order.price, order.remaining)
-  if (order.makerPpm <= 0) return value
-  const feeInTheEnd = (order.feeSum + value * BigInt(order.makerPpm) + 999_999n) / 1_000_000n
-  return value + feeInTheEnd - order.fee
-}
-
-const isOver = (ex: Ex, order: Order): boolean => order.expiresAt <= ex.now
-
-/** The other side of an incoming order, in the order it would be met, as far as `limit` reaches. */
-function path(ex: Ex, pair: number, sell: boolean, limit: number): Order[] {
-  const reached = ex.books[pair]!.filter((o) => o.sell !== sell && (sell ? o.price >= limit : o.price <= limit))
-  return reached.sort((a, b) => (sell ? b.price - a.price : a.price - b.price) || ex.rules.earlier(a, b))
-}
-
-/** Everything on the other side, best first. */
-const otherSide = (ex: Ex, pair: number, sell: boolean): Order[] => path(ex, pair, sell, sell ? 0 : Infinity)
 
 const wordOf = (order: Order): number =>
   (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.labelLength << 24)) >>> 0
@@ -101,96 +49,6 @@ function clearTouch(ex: Ex, pair: number, sell: boolean): void {
     if (!isOver(ex, order)) return
     end(ex, order, Status.EXPIRED, Reason.EXPIRED, 0, false)
   }
-}
-
-interface Terms {
-  account: number
-  pair: number
-  flags: number
-  /** Price of a LIMIT order, band of a MARKET order. */
-  limit: number
-  lots: number
-  label: string
-  labelLength: number
-  /** What a replaced order gives back, and that order. */
-  released: bigint
-  original: Order | null
-}
-
-/** The worst price a MARKET order trades at; 0 without a book. */
-function bandOf(ex: Ex, pair: number, flags: number, slippageBps: number): number {
-  const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]
-  if (touch === undefined) return 0
-  const asked = has(flags, Flag.SLIPPAGE) ? BigInt(slippageBps) : PROTECTIVE_BAND_BPS
-  const bps = asked < PROTECTIVE_BAND_BPS ? asked : PROTECTIVE_BAND_BPS
-  if (has(flags, Flag.SELL)) {
-    const lowest = (BigInt(touch.price) * (10_000n - bps) + 9_999n) / 10_000n
-    return lowest < 1n ? 1 : Number(lowest)
-  }
-  return Math.min(ex.genesis.limits.priceTicks - 1, Number((BigInt(touch.price) * (10_000n + bps)) / 10_000n))
-}
-
-function termsRefusal(ex: Ex, terms: Terms): number {
-  const { pair, flags, limit, lots } = terms
-  const rules = ex.genesis.pairs[pair]!
-  const market = has(flags, Flag.MARKET)
-  if (!market && (limit < 1 || limit >= ex.genesis.limits.priceTicks)) return CODE.INVALID_TICK
-  if (lots < rules.minLots) return CODE.BELOW_MIN_ORDER_SIZE
-  if (lots > rules.maxLots) return CODE.ABOVE_MAX_ORDER_SIZE
-  const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]?.price ?? 0
-  const price = market ? touch : limit
-  if (price > 0 && valueOf(ex, pair, price, lots) < rules.minNotionalAtoms) return CODE.BELOW_MIN_NOTIONAL
-  const dearest = has(flags, Flag.SELL) ? Math.max(touch, limit) : limit
-  return valueOf(ex, pair, dearest, lots) > MOST_VALUE ? CODE.ABOVE_MAX_ORDER_SIZE : 0
-}
-
-/** What an order may cost at most, in the asset it pays with. */
-function mayCost(ex: Ex, terms: Terms): bigint {
-  const { pair, flags, limit, lots } = terms
-  const rules = ex.genesis.pairs[pair]!
-  if (has(flags, Flag.SELL)) return BigInt(lots) * rules.lotAtoms
-  const withFee = (value: bigint, ppm: number): bigint => value + (value * BigInt(ppm) + 999_999n) / 1_000_000n
-  if (has(flags, Flag.MARKET)) return withFee(simulate(ex, terms).value, rules.takerPpm)
-  const whileResting = Math.max(0, rules.makerPpm)
-  const crossing = path(ex, pair, false, limit).length > 0
-  return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rules.takerPpm, whileResting) : whileResting)
-}
-
-/** Walks the path without trading. `own`: an order of the same account was met before the quantity was reached. */
-function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: boolean } {
-  let left = terms.lots
-  let value = 0n
-  for (const maker of path(ex, terms.pair, has(terms.flags, Flag.SELL), terms.limit)) {
-    if (left === 0) break
-    if (isOver(ex, maker)) continue
-    if (maker.account === terms.account) return { left, value, own: true }
-    const lots = Math.min(left, maker.remaining)
-    value += valueOf(ex, terms.pair, maker.price, lots)
-    left -= lots
-  }
-  return { left, value, own: false }
-}
-
-/** Client order id, post-only and funds: what create and replace check alike, after the terms. */
-function claimRefusal(ex: Ex, terms: Terms): number {
-  const { account, pair, flags, limit } = terms
-  const holder = ex.openOrders(account).find((o) => o.labelLength === terms.labelLength && o.label === terms.label)
-  if (terms.labelLength > 0 && holder !== undefined && holder !== terms.original) return CODE.CLIENT_ORDER_ID_CONFLICT
-  const sell = has(flags, Flag.SELL)
-  if (has(flags, Flag.POST_ONLY) && path(ex, pair, sell, limit).length > 0) return CODE.POST_ONLY_WOULD_CROSS
-  const asset = ex.genesis.pairs[pair]![sell ? 'base' : 'quote']
-  return ex.available(account, asset) + terms.released < mayCost(ex, terms) ? CODE.INSUFFICIENT_BALANCE : 0
-}
-
-function openRefusal(ex: Ex, pair: number): number {
-  if (ex.maintenance) return CODE.OPERATIONS_BLOCKED
-  return ex.genesis.pairs[pair] === undefined ? CODE.PAIR_NOT_ACTIVE : 0
-}
-
-function roomRefusal(ex: Ex, account: number, flags: number): number {
-  if (ex.books.flat().length >= ex.genesis.limits.orders) return CODE.OVERLOADED
-  const mayRest = !has(flags, Flag.MARKET | Flag.IOC | Flag.FOK)
-  return mayRest && ex.openOrders(account).length >= ex.genesis.limits.openOrdersPerAccount ? CODE.TOO_MANY_OPEN_ORDERS : 0
 }
 
 /** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */

@@ -19,7 +19,9 @@ import type { Asset } from '../../core/engine/genesis.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
 import { refusalByNumber } from '../../core/engine/refusals.ts'
 import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
-import { CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
+import {
+  CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND, SET_MAINTENANCE_COMMAND,
+} from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
@@ -125,7 +127,8 @@ export class Scene {
   private tradeText(fill: Decoded): string {
     const sells = (Number(fill['takerFlags']) & Flag.SELL) !== 0
     const [taker, maker] = [this.nameOf(Number(fill['takerAccount'])), this.nameOf(Number(fill['makerAccount']))]
-    return `${taker} ${sells ? 'sells' : 'buys'} ${this.quantity(Number(fill['lots']))} at ${this.price(Number(fill['price']))} ${sells ? 'to' : 'from'} ${maker}`
+    const terms = `${this.quantity(Number(fill['lots']))} at ${this.price(Number(fill['price']))}`
+    return sells ? `${taker} sells ${terms} to ${maker}` : `${taker} buys ${terms} from ${maker}`
   }
 
   private price(ticks: number): string {
@@ -188,7 +191,11 @@ export class Scene {
     if (words.includes('post-only')) flags |= Flag.POST_ONLY | Flag.NEW_POST_ONLY
     if (words.includes('cancel-both')) flags |= Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.NEW_STP
     if (id !== undefined) [flags, values['label']] = [flags | (id.length << 24), hex(id, 40)]
-    if (key !== undefined) [flags, values['key'], values['payload']] = [flags | Flag.KEYED, hex(key, 16), hex(words.join(' ').slice(0, 16), 16)]
+    if (key !== undefined) {
+      flags |= Flag.KEYED
+      values['key'] = hex(key, 16)
+      values['payload'] = hex(words.join(' ').slice(0, 16), 16)
+    }
     if (slippage !== undefined) [flags, values['slippageBps']] = [flags | Flag.SLIPPAGE, Number(slippage)]
     if (expires !== undefined) [flags, values['expiresAt']] = [flags | Flag.EXPIRES, this.time + Number(expires) * 1000]
     return { ...values, flags: flags >>> 0 }
@@ -204,8 +211,11 @@ export class Scene {
   private replace(who: string, words: string[]): void {
     const values: Decoded = { ...this.signed(who), ...this.target(words[0]!), flags: 0 }
     for (const word of words) {
-      if (word.startsWith('price=')) [values['flags'], values['price']] = [Number(values['flags']) | Flag.NEW_PRICE, this.ticks(word.slice(6))]
-      if (word.startsWith('quantity=')) [values['flags'], values['lots']] = [Number(values['flags']) | Flag.NEW_LOTS, this.lots(word.slice(9))]
+      const [name, value] = word.split('=')
+      if (name === 'price') values['price'] = this.ticks(value!)
+      if (name === 'quantity') values['lots'] = this.lots(value!)
+      const flag = name === 'price' ? Flag.NEW_PRICE : name === 'quantity' ? Flag.NEW_LOTS : 0
+      values['flags'] = Number(values['flags']) | flag
     }
     this.send(ORDER_COMMAND, CommandType.REPLACE_ORDER, this.options(words, values))
   }
@@ -237,7 +247,8 @@ export class Scene {
     for (; slot >= 0; slot = orders[slot * ORDER_WORDS + ORDER.NEXT]!) {
       const row = slot * ORDER_WORDS
       const verb = (orders[row + ORDER.FLAGS]! & Flag.SELL) !== 0 ? 'sells' : 'buys'
-      lines.push(`${this.nameOf(orders[row + ORDER.ACCOUNT]!)} ${verb} ${this.quantity(orders[row + ORDER.REMAINING]!)} at ${this.price(tick)}`)
+      const who = this.nameOf(orders[row + ORDER.ACCOUNT]!)
+      lines.push(`${who} ${verb} ${this.quantity(orders[row + ORDER.REMAINING]!)} at ${this.price(tick)}`)
     }
   }
 

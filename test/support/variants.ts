@@ -79,7 +79,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     dailyLimit: 15,
     assets: [['USD', 3, '1000'], ['A', 3, '1000'], ['B', 3, '3000']],
     pairs: [
-      pairSpec('A/USD', { tickSize: '0.01', lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '100', makerFeeBps: '-200', takerFeeBps: '200' }),
+      pairSpec('A/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '100', makerFeeBps: '-200', takerFeeBps: '200' }),
       pairSpec('B/USD', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '200' }),
       pairSpec('B/A', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '0' }),
     ],
@@ -89,6 +89,6 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     limits: { orders: 2048, priceTicks: 1_048_576, openOrdersPerAccount: 1000 },
     dailyLimit: 15,
     assets: [['USD', 6, '500000000'], ['COIN', 6, '500000000']],
-    pairs: [pairSpec('COIN/USD', { tickSize: '0.001', lotSize: '0.001', minOrderSize: '0.001', maxOrderSize: '2000000', makerFeeBps: '0.25' })],
+    pairs: [pairSpec('COIN/USD', { tickSize: '0.001', maxOrderSize: '2000000', makerFeeBps: '0.25' })],
   },
 }

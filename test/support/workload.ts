@@ -110,7 +110,10 @@ export class Workload {
     if (dice < 850) return { type: CommandType.REPLACE_ORDER, values: { ...this.signature(this.owner(client)), ...this.replacement() } }
     if (dice < 860) return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll() } }
     if (dice < 890) return { type: CommandType.EXPIRE_ORDER, values: { session: -1, ...this.expiry() } }
-    if (dice < 950) return { type: CommandType.MINT, values: { ...signed, asset: this.chance(1, 3) ? this.below(this.genesis.assets.length + 1) : -1 } }
+    if (dice < 950) {
+      const asset = this.chance(1, 3) ? this.below(this.genesis.assets.length + 1) : -1
+      return { type: CommandType.MINT, values: { ...signed, asset } }
+    }
     if (dice < 970) return this.openSession(client)
     if (dice < 988) return { type: CommandType.REFRESH_SESSION, values: signed }
     if (dice < 994) return { type: CommandType.REVOKE_SESSION, values: signed }

@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { apply, setTime } from '../../core/engine/apply.ts'
+import { CLOCK } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
 import { createOutbox } from '../../core/engine/outbox.ts'
@@ -24,6 +25,8 @@ const WARM = 2
 const CLIENTS = 32
 const START = 1_700_000_000_000
 const C = ORDER_COMMAND.at
+/** One order in sixteen of each; the others are plain. */
+const STYLES = [Flag.MARKET, Flag.IOC, Flag.FOK, Flag.POST_ONLY]
 
 const freshState = (): State => createState(parseGenesis(genesisText(VARIANTS['deep']!)), createOutbox(4096))
 
@@ -73,7 +76,7 @@ function writeCommand(commands: Views, base: number, dice: number, live: { slot:
   const sell = (dice >>> 10) & 1
   const style = (dice >>> 11) & 15
   let flags = sell === 1 ? Flag.SELL : 0
-  if (target === null) flags |= style === 0 ? Flag.MARKET : style === 1 ? Flag.IOC : style === 2 ? Flag.FOK : style === 3 ? Flag.POST_ONLY : 0
+  if (target === null) flags |= STYLES[style] ?? 0
   if (replaces) flags = Flag.NEW_PRICE | Flag.NEW_LOTS
   u32[base] = kindOf(target === null ? CommandType.PLACE_ORDER : replaces ? CommandType.REPLACE_ORDER : CommandType.CANCEL_ORDER, 1, 1)
   i32[base + C.session] = client
@@ -114,13 +117,15 @@ async function child(): Promise<void> {
   const grown = process.memoryUsage().heapUsed - before
   await setImmediate()
   await setImmediate()
-  console.log(JSON.stringify({ collections: kinds.length, kinds, grown, nsPerCommand: Math.round((ms * 1e6) / COMMANDS), fills: state.clock[2] }))
+  const nsPerCommand = Math.round((ms * 1e6) / COMMANDS)
+  console.log(JSON.stringify({ collections: kinds.length, kinds, grown, nsPerCommand, fills: state.clock[CLOCK.FILLS] }))
 }
 
 async function parent(): Promise<void> {
   const { default: t } = await import('tap')
   const args = ['--disable-warning=ExperimentalWarning', '--expose-gc', import.meta.filename]
-  const { stdout, stderr } = spawnSync(process.execPath, args, { env: { ...process.env, GC_CHILD: '1' }, encoding: 'utf8', timeout: 120_000 })
+  const env = { ...process.env, GC_CHILD: '1' }
+  const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: 120_000 })
   const report = JSON.parse(stdout || `{"error":${JSON.stringify(stderr)}}`) as { collections: number; fills: number; grown: number }
   t.comment(stdout)
   t.ok(report.fills > COMMANDS / 10, 'the stream trades')
