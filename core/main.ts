@@ -13,7 +13,7 @@ import { createBroadcast } from './ring/broadcast.ts'
 import { countersBytes, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
-import { EXIT, type FromThread, type Lane, type Shared } from './threads.ts'
+import { EXIT, type FromThread, type Lane, type Shared, type ToThread } from './threads.ts'
 
 const GATEWAY = join(import.meta.dirname, '..', 'gateway')
 /** How long an orderly stop may take before the process is ended anyway, ms; and how long a failing one may. */
@@ -100,7 +100,7 @@ class Exchange {
     this.#log.fatal({ code }, message)
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), FAIL_MS).unref()
     this.#follower?.kill('SIGKILL')
-    await Promise.all([...this.#workers.keys()].filter((name) => name.startsWith('gateway')).map((name) => this.#end(name)))
+    await Promise.all([...this.#workers.keys()].filter((name) => name.startsWith('gateway')).map((name) => this.#end(name, 'abort')))
     process.exit(code)
   }
 
@@ -137,12 +137,12 @@ class Exchange {
     })
   }
 
-  #end(name: string): Promise<void> {
+  #end(name: string, type: ToThread['type'] = 'stop'): Promise<void> {
     const worker = this.#workers.get(name)
     if (worker === undefined) return Promise.resolve()
     return new Promise((resolve) => {
       worker.once('exit', () => resolve())
-      worker.postMessage({ type: 'stop' })
+      worker.postMessage({ type } satisfies ToThread)
     })
   }
 

@@ -90,5 +90,8 @@ export type FromThread =
   | { readonly type: 'fatal'; readonly code: number; readonly message: string }
   | { readonly type: 'stopped'; readonly sequence?: number }
 
-/** Messages of the main thread to any thread. `stop`: finish what is under way, close sockets, say `stopped`. */
-export type ToThread = { readonly type: 'stop' }
+/**
+ * Messages of the main thread to any thread. `stop`: finish what is under way, close sockets, say `stopped`. `abort`: the matcher is
+ * gone; close sockets at once, answer nothing.
+ */
+export type ToThread = { readonly type: 'stop' | 'abort' }

@@ -21,7 +21,9 @@ process.on('uncaughtException', (error) => {
 })
 
 const gateway = attachGateway(data, tell)
-const server = createServer(gateway.counters, createDispatcher(gateway, createRouter(OPERATIONS), gateway.bridge.onError), createCors(gateway.genesis))
+const server = createServer(
+  gateway.counters, createDispatcher(gateway, createRouter(OPERATIONS), gateway.bridge.onError), createCors(gateway.genesis),
+)
 
 const beat = (): void => {
   gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
@@ -31,18 +33,28 @@ const heartbeat = setInterval(beat, HEARTBEAT_MS)
 
 let stopping = false
 
-/** No new connections; requests under way end; then the sockets close, because uWebSockets.js must not outlive its thread. */
-async function stop(): Promise<void> {
-  if (stopping) return
-  stopping = true
-  await closeServer(server, GRACE_MS)
+/** Ends what keeps the thread alive. */
+function detach(): void {
   clearInterval(heartbeat)
   detachGateway(gateway)
-  tell({ type: 'stopped' })
   parentPort!.close()
 }
 
+/** No new connections; requests under way end; then the sockets close, because uWebSockets.js must not outlive its thread. */
+async function stop(graceMs: number): Promise<void> {
+  if (stopping) return
+  stopping = true
+  await closeServer(server, graceMs)
+  tell({ type: 'stopped' })
+  detach()
+}
+
 parentPort!.on('message', (message: ToThread) => {
-  if (message.type === 'stop') void stop()
+  void stop(message.type === 'stop' ? GRACE_MS : 0)
 })
-tell({ type: 'ready', port: listen(server, data.config.host, data.config.port, data.number === 1) })
+try {
+  tell({ type: 'ready', port: listen(server, data.config.host, data.config.port, data.number === 1) })
+} catch (error) {
+  tell({ type: 'fatal', code: EXIT.CONFIG, message: (error as Error).message })
+  detach()
+}

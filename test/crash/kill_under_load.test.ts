@@ -1,0 +1,123 @@
+/**
+ * Promise: every acknowledged order is there after kill -9, and nothing is half applied.
+ *
+ * Thirty times: start on the same directory, compare with the ledger of acknowledgements, trade, kill at a random moment. The load keeps
+ * resting orders (acknowledged and not cancelled: must be open), cancels (acknowledged: must be gone) and crossing orders (must be in
+ * the journal). What was sent but not answered may be either. At the end the whole journal is verified.
+ */
+import t from 'tap'
+import { createPrng } from '../../core/lib/prng.ts'
+import { orderId as idOf } from '../../core/layout/ids.ts'
+import { openSource } from '../../core/replay/steps.ts'
+import { verify } from '../../core/replay/verify.ts'
+import { CommandType, typeOfKind } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { RECORD_BYTES } from '../../core/layout/table.ts'
+import { createClient } from '../../gateway/client/index.ts'
+import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { newTrader, pairOf, type Trader } from '../support/traders.ts'
+
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+const ROUNDS = Number(process.env['ROUNDS'] ?? 30)
+const TRADERS = 4
+t.setTimeout(600_000)
+
+/** What the clients know for sure. */
+interface Ledger {
+  /** Acknowledged, resting, cancel never sent. */
+  open: Set<string>
+  /** Cancel acknowledged. */
+  cancelled: Set<string>
+  /** Acknowledged, of any kind. */
+  acknowledged: Set<string>
+}
+
+/** One trader's load until the connection breaks: rest, sometimes cancel one of its own, sometimes cross. */
+async function load(baseUrl: string, trader: Trader, pair: string, ledger: Ledger, random: () => number): Promise<void> {
+  const client = createClient({ baseUrl, signer: trader.signer, timeoutMs: 5000 })
+  const mine: string[] = []
+  for (let i = 0; i < 2000; i++) {
+    const dice = random()
+    if (dice < 0.25 && mine.length > 0) {
+      const orderId = mine.pop()!
+      ledger.open.delete(orderId)
+      await client.CancelOrder({ orderId })
+      ledger.cancelled.add(orderId)
+      continue
+    }
+    const crossing = dice < 0.45
+    const side = random() < 0.5 ? 'BUY' : 'SELL'
+    const away = (side === 'BUY' ? -1 : 1) * (crossing ? -0.001 : 0.05 + Math.floor(random() * 50) * 0.001)
+    const order = { tradingPairId: pair, orderType: 'LIMIT', side, quantity: '10', price: (0.3 + away).toFixed(4) } as const
+    const answer = await client.CreateOrder(crossing ? { ...order, timeInForce: 'IOC' } : order)
+    ledger.acknowledged.add(answer.orderId)
+    if (crossing) continue
+    ledger.open.add(answer.orderId)
+    mine.push(answer.orderId)
+  }
+}
+
+async function openOrders(exchange: Exchange, traders: readonly Trader[]): Promise<Set<string>> {
+  const open = new Set<string>()
+  for (const trader of traders) {
+    const client = createClient({ baseUrl: exchange.baseUrl, signer: trader.signer })
+    for (let page = 1; ; page++) {
+      const { orders, totalPages } = await client.ListOrders({ page, pageSize: 100 })
+      for (const order of orders) open.add(order.orderId)
+      if (page >= totalPages) break
+    }
+  }
+  return open
+}
+
+t.test(`${ROUNDS} rounds of kill -9 under load`, async (t) => {
+  t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/crash/kill_under_load.test.ts`)
+  const random = createPrng(SEED)
+  const directory = temporaryDirectory()
+  let running: Exchange | null = null
+  t.teardown(async () => {
+    await running?.kill()
+    removeDirectory(directory)
+  })
+  const ledger: Ledger = { open: new Set(), cancelled: new Set(), acknowledged: new Set() }
+  let traders: Trader[] = []
+  let pair = ''
+  for (let round = 0; round <= ROUNDS; round++) {
+    const exchange = await startExchange(directory, ['--snapshot-every', '500'])
+    running = exchange
+    if (round === 0) {
+      for (let i = 0; i < TRADERS; i++) traders = [...traders, await newTrader(exchange.baseUrl, 5)]
+      pair = await pairOf(traders[0]!.client, 'SEI/USDC')
+    }
+    const open = await openOrders(exchange, traders)
+    const lost = [...ledger.open].filter((id) => !open.has(id))
+    const risen = [...ledger.cancelled].filter((id) => open.has(id))
+    t.strictSame({ lost, risen }, { lost: [], risen: [] }, `round ${round}: ${open.size} open orders`)
+    if (round === ROUNDS) {
+      t.equal(await exchange.stop(), 0, 'orderly stop')
+      break
+    }
+    const loads = traders.map((trader) => load(exchange.baseUrl, trader, pair, ledger, random.unit).catch(() => undefined))
+    const killAt = ledger.acknowledged.size + 20 + random.below(150)
+    while (ledger.acknowledged.size < killAt) await new Promise((resolve) => setImmediate(resolve))
+    await exchange.kill()
+    await Promise.all(loads)
+  }
+  t.ok(ledger.acknowledged.size > ROUNDS * 20, `${ledger.acknowledged.size} acknowledged orders`)
+  const verified = verify(directory, () => undefined)
+  t.ok(verified.snapshots.length > 0 && verified.snapshots.every(({ verdict }) => verdict === 'ok'), 'every snapshot is what replay gives')
+  t.strictSame([...ledger.acknowledged].filter((id) => !accepted(directory).has(id)), [], 'every acknowledged order is in the journal')
+})
+
+let cached: Set<string> | null = null
+/** Ids of every order the journal accepted. */
+function accepted(directory: string): Set<string> {
+  if (cached !== null) return cached
+  cached = new Set()
+  for (const { command, events, sequence } of openSource(directory).steps) {
+    if (typeOfKind(command.readUInt32LE(0)) !== CommandType.PLACE_ORDER) continue
+    const result = events.subarray(events.length - RECORD_BYTES)
+    if (result.readInt32LE(RESULT.at.code * 4) === 0) cached.add(idOf(sequence, result.readInt32LE(RESULT.at.slot * 4)))
+  }
+  return cached
+}
