@@ -54,7 +54,7 @@ export const KNOBS = {
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   gateways: number(Math.max(1, availableParallelism() - 1), 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1'),
   spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle thread looks before it parks; more lowers latency and burns a core'),
-  commandRing: powerOfTwo(8192, 64, 1 << 20, 'records', 'Command ring of each gateway; full answers 503'),
+  commandRing: powerOfTwo(8192, 256, 1 << 20, 'records', 'Command ring of each gateway; full answers 503'),
   replyRing: powerOfTwo(16384, 4096, 1 << 20, 'records', 'Reply ring of each gateway; bounds its requests in flight'),
   eventRing: powerOfTwo(65536, 1024, 1 << 22, 'records', 'Broadcast ring of events; a reader further behind resynchronises'),
   batchMax: number(2048, 1, 4096, 'records', 'Most records in one journal batch'),
@@ -123,7 +123,10 @@ function readFile(path: string): Record<string, unknown> {
   } catch (error) {
     throw new ConfigError(`--config: ${(error as Error).message}`)
   }
-  for (const key of Object.keys(json)) if (!(key in KNOBS) || key === 'config') throw new ConfigError(`--config: unknown key ${key} in ${path}`)
+  if (json === null || typeof json !== 'object' || Array.isArray(json)) throw new ConfigError(`--config: no JSON object: ${path}`)
+  for (const key of Object.keys(json)) {
+    if (!Object.hasOwn(KNOBS, key) || key === 'config') throw new ConfigError(`--config: unknown key ${key} in ${path}`)
+  }
   return json
 }
 

@@ -6,131 +6,174 @@
  * Invariants: a level without orders has its bit clear and all fields zero; a page with no bit set is in the free list; best
  * bid and best ask of the pair row are the highest and lowest occupied ticks of their side. Append and remove are O(1); a level
  * that empties at the best price costs one bitmap search.
+ *
+ * Orders are named by the address of their row here (columns.ts); the links in rows and levels are slots.
  */
 import { Flag } from '../layout/command.ts'
-import { LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../engine/columns.ts'
+import {
+  LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+} from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { clearBit, pageAbove, pageBelow, setBit } from './bitmaps.ts'
 
-/** The level of an occupied tick. */
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { NEXT, PREV, LEVEL: OF_LEVEL, PAIR: OF_PAIR, FLAGS, SLOT, PRICE, REMAINING } = ORDER
+const { HEAD, TAIL, COUNT, LOTS } = LEVEL
+const { BEST_BID, BEST_ASK, BID_ORDERS, ASK_ORDERS } = PAIR
+const { BIDS, ASKS } = PAGE
+const { DIRECTORY } = TERMS
+const SELL = Flag.SELL
+const [ORDER_ROW, LEVEL_ROW, PAGE_ROW, PAIR_ROW, TERMS_ROW] = [ORDER_WORDS, LEVEL_WORDS, PAGE_WORDS, PAIR_WORDS, TERMS_WORDS]
+const LEVELS_PER_PAGE = PAGE_LEVELS
+const NONE_ASK = NO_ASK
+const PAGES_FREE = SCALARS_AT + SCALAR.PAGES_FREE
+const PAGES_USED = SCALARS_AT + SCALAR.PAGES_USED
+
+/** Where the directory says which page holds `tick` of `pair`. */
+const entryOf = (state: State, pair: number, tick: number): number =>
+  (state.i32[state.termsAt + pair * TERMS_ROW + DIRECTORY]! + (tick >>> 5)) | 0
+
+/** The number of the level of an occupied tick. */
 export function levelOf(state: State, pair: number, tick: number): number {
-  const page = state.directory[pair * state.pagesPerPair + (tick >>> 5)]! - 1
-  return page * PAGE_LEVELS + (tick & 31)
+  return (state.i32[entryOf(state, pair, tick)]! - 1) * LEVELS_PER_PAGE + (tick & 31)
 }
 
-/** Puts an order at the back of its price level. The row's PAIR, PRICE, FLAGS and REMAINING must be set. */
-export function appendToLevel(state: State, slot: number): void {
-  const { orders, levels, levelsF64, pages, pairs } = state
-  const row = slot * ORDER_WORDS
-  const pair = orders[row + ORDER.PAIR]!
-  const tick = orders[row + ORDER.PRICE]!
-  const sell = orders[row + ORDER.FLAGS]! & Flag.SELL
-  let page = state.directory[pair * state.pagesPerPair + (tick >>> 5)]! - 1
+/** The address of the first order of an occupied tick. */
+export function headOf(state: State, pair: number, tick: number): number {
+  const { i32 } = state
+  const page = i32[entryOf(state, pair, tick)]! - 1
+  return (state.ordersAt + i32[(state.levelsAt + (page * LEVELS_PER_PAGE + (tick & 31)) * LEVEL_ROW + HEAD) | 0]! * ORDER_ROW) | 0
+}
+
+/** Puts the order at `row` at the back of its price level. Its PAIR, SLOT, PRICE, FLAGS and REMAINING must be set. */
+export function appendToLevel(state: State, row: number): void {
+  const { i32, f64 } = state
+  const pair = i32[row + OF_PAIR]!
+  const tick = i32[row + PRICE]!
+  const sell = i32[row + FLAGS]! & SELL
+  const slot = i32[row + SLOT]!
+  let page = i32[entryOf(state, pair, tick)]! - 1
   if (page < 0) page = takePage(state, pair, tick >>> 5)
-  const level = page * PAGE_LEVELS + (tick & 31)
-  const at = level * LEVEL_WORDS
-  if (levels[at + LEVEL.COUNT] === 0) {
-    const bits = page * PAGE_WORDS + (sell ? PAGE.ASKS : PAGE.BIDS)
-    if (pages[bits] === 0) setBit(state, pair * 2 + sell, tick >>> 5)
-    pages[bits]! |= 1 << (tick & 31)
-    const pairRow = pair * PAIR_WORDS
-    if (sell) {
-      if (tick < pairs[pairRow + PAIR.BEST_ASK]!) pairs[pairRow + PAIR.BEST_ASK] = tick
-    } else if (tick > pairs[pairRow + PAIR.BEST_BID]!) pairs[pairRow + PAIR.BEST_BID] = tick
-    levels[at + LEVEL.HEAD] = slot
-    orders[row + ORDER.PREV] = -1
+  const level = (page * LEVELS_PER_PAGE + (tick & 31)) | 0
+  const at = (state.levelsAt + level * LEVEL_ROW) | 0
+  const pairRow = (state.pairsAt + pair * PAIR_ROW) | 0
+  const count = i32[at + COUNT]!
+  if (count === 0) {
+    occupy(state, pair, pairRow, sell, tick, page)
+    i32[at + HEAD] = slot
+    i32[row + PREV] = -1
   } else {
-    const tail = levels[at + LEVEL.TAIL]!
-    orders[tail * ORDER_WORDS + ORDER.NEXT] = slot
-    orders[row + ORDER.PREV] = tail
+    const tail = i32[at + TAIL]!
+    i32[(state.ordersAt + tail * ORDER_ROW + NEXT) | 0] = slot
+    i32[row + PREV] = tail
   }
-  orders[row + ORDER.NEXT] = -1
-  orders[row + ORDER.LEVEL] = level
-  levels[at + LEVEL.TAIL] = slot
-  levels[at + LEVEL.COUNT]!++
-  levelsF64[(at + LEVEL.LOTS) >>> 1]! += orders[row + ORDER.REMAINING]!
-  pairs[pair * PAIR_WORDS + (sell ? PAIR.ASK_ORDERS : PAIR.BID_ORDERS)]!++
+  i32[row + NEXT] = -1
+  i32[row + OF_LEVEL] = level
+  i32[at + TAIL] = slot
+  i32[at + COUNT] = count + 1
+  f64[(at + LOTS) >>> 1] = f64[(at + LOTS) >>> 1]! + i32[row + REMAINING]!
+  i32[pairRow + (sell === 0 ? BID_ORDERS : ASK_ORDERS)]!++
 }
 
-/** Takes an order out of its level; its REMAINING must still be what the level counts for it. */
-export function removeFromLevel(state: State, slot: number): void {
-  const { orders, levels, levelsF64 } = state
-  const row = slot * ORDER_WORDS
-  const at = orders[row + ORDER.LEVEL]! * LEVEL_WORDS
-  const next = orders[row + ORDER.NEXT]!
-  const prev = orders[row + ORDER.PREV]!
-  if (prev < 0) levels[at + LEVEL.HEAD] = next
-  else orders[prev * ORDER_WORDS + ORDER.NEXT] = next
-  if (next < 0) levels[at + LEVEL.TAIL] = prev
-  else orders[next * ORDER_WORDS + ORDER.PREV] = prev
-  levelsF64[(at + LEVEL.LOTS) >>> 1]! -= orders[row + ORDER.REMAINING]!
-  const sell = orders[row + ORDER.FLAGS]! & Flag.SELL
-  const pair = orders[row + ORDER.PAIR]!
-  state.pairs[pair * PAIR_WORDS + (sell ? PAIR.ASK_ORDERS : PAIR.BID_ORDERS)]!--
-  if (--levels[at + LEVEL.COUNT]! === 0) vacate(state, pair, sell, orders[row + ORDER.PRICE]!, at)
+/** Marks a level that gets its first order and moves the best price. */
+function occupy(state: State, pair: number, pairRow: number, sell: number, tick: number, page: number): void {
+  const { i32 } = state
+  const bits = (state.pagesAt + page * PAGE_ROW + (sell === 0 ? BIDS : ASKS)) | 0
+  if (i32[bits] === 0) setBit(state, pair * 2 + sell, tick >>> 5)
+  i32[bits] = i32[bits]! | (1 << (tick & 31))
+  if (sell !== 0) {
+    if (tick < i32[pairRow + BEST_ASK]!) i32[pairRow + BEST_ASK] = tick
+  } else if (tick > i32[pairRow + BEST_BID]!) i32[pairRow + BEST_BID] = tick
+}
+
+/** Takes the order at `row` out of its level; its REMAINING must still be what the level counts for it. */
+export function removeFromLevel(state: State, row: number): void {
+  const { i32, f64 } = state
+  const { ordersAt } = state
+  const at = (state.levelsAt + i32[row + OF_LEVEL]! * LEVEL_ROW) | 0
+  const next = i32[row + NEXT]!
+  const prev = i32[row + PREV]!
+  if (prev < 0) i32[at + HEAD] = next
+  else i32[(ordersAt + prev * ORDER_ROW + NEXT) | 0] = next
+  if (next < 0) i32[at + TAIL] = prev
+  else i32[(ordersAt + next * ORDER_ROW + PREV) | 0] = prev
+  f64[(at + LOTS) >>> 1] = f64[(at + LOTS) >>> 1]! - i32[row + REMAINING]!
+  const sell = i32[row + FLAGS]! & SELL
+  const pair = i32[row + OF_PAIR]!
+  const pairRow = (state.pairsAt + pair * PAIR_ROW) | 0
+  i32[pairRow + (sell === 0 ? BID_ORDERS : ASK_ORDERS)]!--
+  const count = i32[at + COUNT]! - 1
+  i32[at + COUNT] = count
+  if (count === 0) vacate(state, pair, pairRow, sell, i32[row + PRICE]!, at)
 }
 
 /** Clears an emptied level and moves the best price on. */
-function vacate(state: State, pair: number, sell: number, tick: number, at: number): void {
-  const { levels, levelsF64, pages, pairs } = state
-  levels[at + LEVEL.HEAD] = 0
-  levels[at + LEVEL.TAIL] = 0
-  levelsF64[(at + LEVEL.LOTS) >>> 1] = 0
-  const page = state.directory[pair * state.pagesPerPair + (tick >>> 5)]! - 1
-  const bits = page * PAGE_WORDS + (sell ? PAGE.ASKS : PAGE.BIDS)
-  const left = pages[bits]! & ~(1 << (tick & 31))
-  pages[bits] = left
-  const pairRow = pair * PAIR_WORDS
-  if (sell) {
-    if (tick === pairs[pairRow + PAIR.BEST_ASK]) pairs[pairRow + PAIR.BEST_ASK] = tickAbove(state, pair, tick)
-  } else if (tick === pairs[pairRow + PAIR.BEST_BID]) pairs[pairRow + PAIR.BEST_BID] = tickBelow(state, pair, tick)
+function vacate(state: State, pair: number, pairRow: number, sell: number, tick: number, at: number): void {
+  const { i32, f64 } = state
+  i32[at + HEAD] = 0
+  i32[at + TAIL] = 0
+  f64[(at + LOTS) >>> 1] = 0
+  const entry = entryOf(state, pair, tick)
+  const page = i32[entry]! - 1
+  const bits = (state.pagesAt + page * PAGE_ROW + (sell === 0 ? BIDS : ASKS)) | 0
+  const left = i32[bits]! & ~(1 << (tick & 31))
+  i32[bits] = left
+  if (sell !== 0) {
+    if (tick === i32[pairRow + BEST_ASK]) i32[pairRow + BEST_ASK] = tickAbove(state, pair, tick)
+  } else if (tick === i32[pairRow + BEST_BID]) i32[pairRow + BEST_BID] = tickBelow(state, pair, tick)
   if (left === 0) {
     clearBit(state, pair * 2 + sell, tick >>> 5)
-    if ((pages[page * PAGE_WORDS + PAGE.BIDS]! | pages[page * PAGE_WORDS + PAGE.ASKS]!) === 0) givePage(state, pair, tick >>> 5, page)
+    givePageIfEmpty(state, entry, page)
   }
+}
+
+/** Ticks of `pair` in page-of-ticks `ticks` that hold orders of a side, as bits. */
+function bitsOf(state: State, pair: number, ticks: number, side: number): number {
+  const { i32 } = state
+  const page = i32[entryOf(state, pair, ticks << 5)]! - 1
+  return page < 0 ? 0 : i32[(state.pagesAt + page * PAGE_ROW + side) | 0]!
 }
 
 /** The highest bid tick below `tick`, or 0. */
 export function tickBelow(state: State, pair: number, tick: number): number {
   const ticks = tick >>> 5
-  const page = state.directory[pair * state.pagesPerPair + ticks]! - 1
   const bit = tick & 31
-  const near = page < 0 || bit === 0 ? 0 : state.pages[page * PAGE_WORDS + PAGE.BIDS]! & (-1 >>> (32 - bit))
+  const near = bit === 0 ? 0 : bitsOf(state, pair, ticks, BIDS) & (-1 >>> (32 - bit))
   if (near !== 0) return (tick & ~31) | (31 - Math.clz32(near))
   const below = pageBelow(state, pair * 2, ticks)
-  if (below < 0) return 0
-  const word = state.pages[(state.directory[pair * state.pagesPerPair + below]! - 1) * PAGE_WORDS + PAGE.BIDS]!
-  return (below << 5) | (31 - Math.clz32(word))
+  return below < 0 ? 0 : (below << 5) | (31 - Math.clz32(bitsOf(state, pair, below, BIDS)))
 }
 
 /** The lowest ask tick above `tick`, or NO_ASK. */
 export function tickAbove(state: State, pair: number, tick: number): number {
   const ticks = tick >>> 5
-  const page = state.directory[pair * state.pagesPerPair + ticks]! - 1
   const bit = tick & 31
-  const near = page < 0 || bit === 31 ? 0 : state.pages[page * PAGE_WORDS + PAGE.ASKS]! & (-1 << (bit + 1))
+  const near = bit === 31 ? 0 : bitsOf(state, pair, ticks, ASKS) & (-1 << (bit + 1))
   if (near !== 0) return (tick & ~31) | (31 - Math.clz32(near & -near))
   const above = pageAbove(state, pair * 2 + 1, ticks)
-  if (above < 0) return NO_ASK
-  const word = state.pages[(state.directory[pair * state.pagesPerPair + above]! - 1) * PAGE_WORDS + PAGE.ASKS]!
+  if (above < 0) return NONE_ASK
+  const word = bitsOf(state, pair, above, ASKS)
   return (above << 5) | (31 - Math.clz32(word & -word))
 }
 
 function takePage(state: State, pair: number, ticks: number): number {
-  const { scalars, pages } = state
-  let page = scalars[SCALAR.PAGES_FREE]!
-  if (page >= 0) scalars[SCALAR.PAGES_FREE] = pages[page * PAGE_WORDS + PAGE.TICKS]!
-  else page = scalars[SCALAR.PAGES_USED]!++
-  pages[page * PAGE_WORDS + PAGE.PAIR] = pair
-  pages[page * PAGE_WORDS + PAGE.TICKS] = ticks
-  state.directory[pair * state.pagesPerPair + ticks] = page + 1
+  const { i32 } = state
+  let page = i32[PAGES_FREE]!
+  if (page >= 0) i32[PAGES_FREE] = i32[state.pagesAt + page * PAGE_ROW + PAGE.TICKS]!
+  else page = i32[PAGES_USED]!++
+  const row = state.pagesAt + page * PAGE_ROW
+  i32[row + PAGE.PAIR] = pair
+  i32[row + PAGE.TICKS] = ticks
+  i32[entryOf(state, pair, ticks << 5)] = page + 1
   return page
 }
 
 /** A free page keeps the next free page in its TICKS word. */
-function givePage(state: State, pair: number, ticks: number, page: number): void {
-  const { scalars, pages } = state
-  pages[page * PAGE_WORDS + PAGE.TICKS] = scalars[SCALAR.PAGES_FREE]!
-  scalars[SCALAR.PAGES_FREE] = page
-  state.directory[pair * state.pagesPerPair + ticks] = 0
+function givePageIfEmpty(state: State, entry: number, page: number): void {
+  const { i32 } = state
+  const row = state.pagesAt + page * PAGE_ROW
+  if ((i32[row + BIDS]! | i32[row + ASKS]!) !== 0) return
+  i32[row + PAGE.TICKS] = i32[PAGES_FREE]!
+  i32[PAGES_FREE] = page
+  i32[entry] = 0
 }

@@ -3,102 +3,107 @@
  *
  * Fills trade at the resting order's price. A resting order whose expiration has passed is ended, never filled. Meeting an order
  * of the same owner is self-trade prevention: CANCEL_TAKER stops here, CANCEL_BOTH also ends the resting order.
- * Complexity: O(fills + levels crossed); nothing is allocated.
+ * Complexity: O(fills + levels crossed); nothing is allocated. Orders are named by the address of their row.
  */
 import { Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { CLOCK, DETAIL, DETAIL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../engine/columns.ts'
+import { CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR, PAIR_WORDS, TERMS_WORDS } from '../engine/columns.ts'
 import { emitFill } from '../engine/emit.ts'
 import type { State } from '../engine/state.ts'
-import { R } from '../ledger/balances.ts'
-import { chargeFill } from '../ledger/fees.ts'
-import { settleBuy, settleSell } from '../ledger/settle.ts'
+import { settle } from '../ledger/settle.ts'
 import { endOrder } from '../orders/end.ts'
 import { delist, giveSlot } from '../orders/pool.ts'
-import { levelOf, removeFromLevel } from './levels.ts'
+import { headOf, removeFromLevel } from './levels.ts'
+
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { ACCOUNT, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, BEST_PRICE, WORST_PRICE, EXPIRES_AT, UPDATED_AT, LEVEL: OF_LEVEL } = ORDER
+const { BEST_BID, BEST_ASK, LAST_PRICE } = PAIR
+const { SELL, CANCEL_BOTH } = Flag
+const NONE_ASK = NO_ASK
+const [PAIR_ROW, TERMS_ROW, LEVEL_ROW] = [PAIR_WORDS, TERMS_WORDS, LEVEL_WORDS]
+const { LOTS } = LEVEL
+const TIME = CLOCK_AT + CLOCK.TIME
+const FILLS = CLOCK_AT + CLOCK.FILLS
+const { NONE, SELF_TRADE_PREVENTION } = Reason
 
 /** Highest price a BUY may meet or lowest a SELL may: 0 / NO_ASK mean the other side is empty. */
 export function bestOpposite(state: State, pair: number, sell: number): number {
-  return state.pairs[pair * PAIR_WORDS + (sell ? PAIR.BEST_BID : PAIR.BEST_ASK)]!
+  return state.i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0]!
 }
 
 /** True when an order of this side and limit meets the opposite best price. */
-export const crosses = (sell: number, limit: number, best: number): boolean => (sell ? best !== 0 && best >= limit : best !== NO_ASK && best <= limit)
+export const crosses = (sell: number, limit: number, best: number): boolean =>
+  sell === 0 ? best !== NONE_ASK && best <= limit : best !== 0 && best >= limit
 
 /** True when a resting order's time is over, whether the caller named it or the default lifetime gave it. */
-export const isExpired = (state: State, slot: number): boolean =>
-  state.detailsF64[(slot * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!
+export const isExpired = (state: State, row: number): boolean => state.f64[(row + EXPIRES_AT) >>> 1]! <= state.f64[TIME]!
 
 /** Ends expired orders at the touch of the opposite side, so that the touch is one that can trade. */
 export function clearExpiredTouch(state: State, pair: number, sell: number): void {
+  const { i32, f64 } = state
+  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0
   for (;;) {
-    const best = bestOpposite(state, pair, sell)
-    if (best === 0 || best === NO_ASK) return
-    const head = state.levels[levelOf(state, pair, best) * LEVEL_WORDS + LEVEL.HEAD]!
-    if (!isExpired(state, head)) return
+    const best = i32[touch]!
+    if (best === 0 || best === NONE_ASK) return
+    const head = headOf(state, pair, best)
+    if (f64[(head + EXPIRES_AT) >>> 1]! > f64[TIME]!) return
     endOrder(state, head, Status.EXPIRED, Reason.EXPIRED, 0, false)
   }
 }
 
 /**
- * Matches the order in `taker` up to `limit` ticks. Returns the reason its remainder must be cancelled for, or Reason.NONE.
- * The row's REMAINING and its details say what was filled.
+ * Matches the order at row `taker` up to `limit` ticks. Returns the reason its remainder must be cancelled for, or Reason.NONE.
+ * The row says what was filled.
  */
 export function match(state: State, taker: number, limit: number, command: Views, base: number): number {
-  const { orders, levels } = state
-  const row = taker * ORDER_WORDS
-  const pair = orders[row + ORDER.PAIR]!
-  const sell = orders[row + ORDER.FLAGS]! & Flag.SELL
-  while (orders[row + ORDER.REMAINING]! > 0) {
-    const best = bestOpposite(state, pair, sell)
-    if (!crosses(sell, limit, best)) return Reason.NONE
-    const maker = levels[levelOf(state, pair, best) * LEVEL_WORDS + LEVEL.HEAD]!
+  const { i32 } = state
+  const pair = i32[taker + OF_PAIR]!
+  const sell = i32[taker + FLAGS]! & SELL
+  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0
+  while (i32[taker + REMAINING]! > 0) {
+    const best = i32[touch]!
+    if (sell === 0 ? best > limit || best === NONE_ASK : best < limit || best === 0) return NONE
+    const maker = headOf(state, pair, best)
     if (isExpired(state, maker)) {
       endOrder(state, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
-    } else if (orders[maker * ORDER_WORDS + ORDER.ACCOUNT] === orders[row + ORDER.ACCOUNT]) {
-      if ((orders[row + ORDER.FLAGS]! & Flag.CANCEL_BOTH) !== 0) {
-        endOrder(state, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
+    } else if (i32[maker + ACCOUNT] === i32[taker + ACCOUNT]) {
+      if ((i32[taker + FLAGS]! & CANCEL_BOTH) !== 0) {
+        endOrder(state, maker, Status.CANCELLED, SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
       }
-      return Reason.SELF_TRADE_PREVENTION
+      return SELF_TRADE_PREVENTION
     } else {
       fill(state, taker, maker, pair, sell, best)
     }
   }
-  return Reason.NONE
+  return NONE
 }
 
 /** One fill between `taker` and `maker` at `price`. */
 function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): void {
-  const { orders, details, detailsF64, levelsF64, registers, clock } = state
-  const takerRow = taker * ORDER_WORDS
-  const makerRow = maker * ORDER_WORDS
-  const open = orders[makerRow + ORDER.REMAINING]!
-  const want = orders[takerRow + ORDER.REMAINING]!
+  const { i32, f64 } = state
+  const open = i32[maker + REMAINING]!
+  const want = i32[taker + REMAINING]!
   const lots = want < open ? want : open
-  registers[R.QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * state.tickLotAtoms[pair]!
-  registers[R.BASE] = BigInt(lots | 0) * state.lotAtoms[pair]!
-  chargeFill(state, taker, state.takerPpm[pair]!, R.TAKER_FEE)
-  chargeFill(state, maker, orders[makerRow + ORDER.MAKER_PPM]!, R.MAKER_FEE)
-  if (sell) settleSell(state, orders[takerRow + ORDER.ACCOUNT]!, orders[makerRow + ORDER.ACCOUNT]!, maker, state.pairBase[pair]!, state.pairQuote[pair]!)
-  else settleBuy(state, orders[takerRow + ORDER.ACCOUNT]!, orders[makerRow + ORDER.ACCOUNT]!, maker, state.pairBase[pair]!, state.pairQuote[pair]!)
-  orders[takerRow + ORDER.REMAINING] = want - lots
-  const takerDetail = taker * DETAIL_WORDS
-  if (details[takerDetail + DETAIL.TRADES]!++ === 0) details[takerDetail + DETAIL.BEST_PRICE] = price
-  details[takerDetail + DETAIL.WORST_PRICE] = price
-  detailsF64[(maker * DETAIL_WORDS + DETAIL.UPDATED_AT) >>> 1] = clock[CLOCK.TIME]!
-  clock[CLOCK.FILLS]!++
-  state.pairs[pair * PAIR_WORDS + PAIR.LAST_PRICE] = price
+  settle(state, taker, maker, (state.termsAt + pair * TERMS_ROW) | 0, sell, price, lots)
+  i32[taker + REMAINING] = want - lots
+  const trades = i32[taker + TRADES]!
+  if (trades === 0) i32[taker + BEST_PRICE] = price
+  i32[taker + WORST_PRICE] = price
+  i32[taker + TRADES] = trades + 1
+  f64[(maker + UPDATED_AT) >>> 1] = f64[TIME]!
+  f64[FILLS] = f64[FILLS]! + 1
+  i32[(state.pairsAt + pair * PAIR_ROW + LAST_PRICE) | 0] = price
   if (lots === open) {
     removeFromLevel(state, maker)
-    orders[makerRow + ORDER.REMAINING] = 0
+    i32[maker + REMAINING] = 0
     delist(state, maker)
     emitFill(state, maker, taker, price, lots)
     giveSlot(state, maker)
   } else {
-    orders[makerRow + ORDER.REMAINING] = open - lots
-    const level = orders[makerRow + ORDER.LEVEL]! * LEVEL_WORDS
-    levelsF64[(level + LEVEL.LOTS) >>> 1] = levelsF64[(level + LEVEL.LOTS) >>> 1]! - lots
+    i32[maker + REMAINING] = open - lots
+    const level = (state.levelsAt + i32[maker + OF_LEVEL]! * LEVEL_ROW + LOTS) >>> 1
+    f64[level] = f64[level]! - lots
     emitFill(state, maker, taker, price, lots)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The state of the engine as columns: typed arrays on SharedArrayBuffers with one writer, the matcher thread.
+ * The state of the engine as columns: tables of fixed rows, one after another in one shared memory with one writer, the matcher.
  *
  * One table declares every column; allocation, sharing with gateway threads, snapshot and digest derive from it. Nothing the
  * engine knows lives outside it, so a snapshot is these arrays and replay is a function of them.
@@ -7,40 +7,52 @@
  * `stored` columns are in snapshots and digests, up to the rows ever used (`rows`). `derived` columns are indexes that are
  * rebuilt from stored ones on load (state.ts); two states with equal stored columns behave alike.
  *
- *   orders   64 B a row: what matching touches            one cache line
- *   details  64 B a row: what fills, reads and ends touch  one cache line
+ *   orders   128 B a row: what matching touches in the first 64 B, what fills, reads and ends touch in the other; words 7 to 27
+ *            stand as in a RESULT record (layout/event.ts), so that an answer is a copy
  *   levels   32 B each, 32 to a page; a page is taken from the pool when its first level gets an order and given back with
  *            its last, so pages in use <= live orders and the pool cannot run out before the order pool does
+ *
+ * Addresses: all columns lie in one memory, so that hot code holds three views (i32, f64, i64) instead of one per column and
+ * type. A row is named by the number of its first 32-bit word in that memory; an 8-byte field of it is at (row + FIELD) >>> 1.
+ * Addresses fit 31 bits: the memory is below 8 GiB.
  */
 import type { Genesis } from './genesis.ts'
 
 /** Row strides in 32-bit words. Eight-byte fields sit on even words. */
-export const ORDER_WORDS = 16
+export const ORDER_WORDS = 32
 export const ORDER = {
-  NEXT: 0, PREV: 1, PRICE: 2, REMAINING: 3, ACCOUNT: 4, FLAGS: 5, PAIR: 6, LOTS: 7,
-  /** f64: sequence of the command that placed it; 0 marks a free slot. */
-  SEQUENCE: 8,
-  /** i64: atoms locked. */
-  HOLD: 10,
-  ACCOUNT_NEXT: 12, ACCOUNT_PREV: 13,
+  NEXT: 0, PREV: 1, ACCOUNT_NEXT: 2, ACCOUNT_PREV: 3,
+  /** f64, Unix ms. */
+  UPDATED_AT: 4,
+  LEVEL: 6, ACCOUNT: 7, PAIR: 8, FLAGS: 9,
+  /** Its own number. */
+  SLOT: 10,
+  PRICE: 11, LOTS: 12, REMAINING: 13,
   /** Maker rate in ppm in force when it was placed. */
   MAKER_PPM: 14,
-  LEVEL: 15,
+  /** Number of the fills it made as taker, on arrival. */
+  TRADES: 15,
+  /** i64: quote atoms over all fills. */
+  FILLED_QUOTE: 16,
+  /** i64: fee charged so far, quote atoms. */
+  FEE: 18,
+  /** i64: atoms locked. */
+  HOLD: 20,
+  /** First and last price of the fills it made as taker. */
+  BEST_PRICE: 22, WORST_PRICE: 23,
+  /** f64, Unix ms. */
+  EXPIRES_AT: 24,
+  /** f64: sequence of the command that placed it; 0 marks a free slot. */
+  SEQUENCE: 26,
+  /** i64: sum of quote atoms × ppm over all fills; the fee is its ceiling / 10^6. */
+  FEE_NUMERATOR: 28,
+  /** f64, Unix ms. */
+  CREATED_AT: 30,
 } as const
 
-export const DETAIL_WORDS = 16
-export const DETAIL = {
-  /** i64: quote atoms over all fills. */
-  FILLED_QUOTE: 0,
-  /** i64: sum of quote atoms × ppm over all fills; the fee is its ceiling / 10^6. */
-  FEE_NUMERATOR: 2,
-  /** i64: fee charged so far, quote atoms. */
-  FEE: 4,
-  /** f64, Unix ms. */
-  CREATED_AT: 6, UPDATED_AT: 8, EXPIRES_AT: 10,
-  /** First and last price and number of the fills it made as taker, on arrival. */
-  BEST_PRICE: 12, WORST_PRICE: 13, TRADES: 14,
-} as const
+/** The fields from TRADES on by their former name, for readers. */
+export const DETAIL_WORDS = ORDER_WORDS
+export const DETAIL = ORDER
 
 export const LABEL_WORDS = 10
 
@@ -106,6 +118,20 @@ export const NO_ASK = 0x7fffffff
 export const TOTAL_WORDS = 4
 export const TOTAL = { ISSUED: 0, FEES: 1 } as const
 
+/** What matching needs of a pair's genesis, as numbers, so that no object is touched per command. */
+export const TERMS_WORDS = 16
+export const TERMS = {
+  /** i64: base atoms of a lot; quote atoms of a lot at one tick. */
+  LOT_ATOMS: 0, TICK_LOT_ATOMS: 2,
+  /** f64: the same again, and the least value of an order in quote atoms. */
+  TICK_LOT_ATOMS_F64: 4, MIN_NOTIONAL: 6,
+  /** Assets. */
+  BASE: 8, QUOTE: 9,
+  MAKER_PPM: 10, TAKER_PPM: 11, MIN_LOTS: 12, MAX_LOTS: 13,
+  /** Address of the pair's part of the directory. */
+  DIRECTORY: 14,
+} as const
+
 /** Scalars, i32. */
 export const SCALAR = {
   ORDERS_USED: 0, ORDERS_FREE: 1, ORDERS_LIVE: 2,
@@ -130,8 +156,8 @@ export interface Column {
 }
 
 export type ColumnName =
-  | 'orders' | 'details' | 'labels' | 'accounts' | 'balances' | 'sessions' | 'faucet' | 'receipts' | 'levels' | 'pages'
-  | 'pairs' | 'totals' | 'scalars' | 'clock' | 'directory' | 'bitmaps' | 'labelIndex' | 'accountIndex' | 'sessionIndex' | 'receiptIndex'
+  | 'orders' | 'labels' | 'accounts' | 'balances' | 'sessions' | 'faucet' | 'receipts' | 'levels' | 'pages'
+  | 'pairs' | 'totals' | 'scalars' | 'clock' | 'registers' | 'terms' | 'directory' | 'bitmaps' | 'labelIndex' | 'accountIndex' | 'sessionIndex' | 'receiptIndex'
 
 /** Smallest power of two that is at least `n`. */
 export function powerOfTwo(n: number): number {
@@ -161,6 +187,7 @@ export function columnsOf(genesis: Genesis): Column[] {
   return [
     column('scalars', 'i32', 1, 32),
     column('clock', 'f64', 1, 16),
+    { name: 'registers', type: 'i64', stride: 1, rows: 16, used: -1, derived: true },
     column('totals', 'i64', TOTAL_WORDS, assets.length),
     column('pairs', 'i32', PAIR_WORDS, pairs.length),
     column('accounts', 'i32', ACCOUNT_WORDS, limits.accounts, SCALAR.ACCOUNTS),
@@ -168,11 +195,11 @@ export function columnsOf(genesis: Genesis): Column[] {
     column('faucet', 'f64', FAUCET_WORDS, limits.accounts, SCALAR.ACCOUNTS),
     column('sessions', 'i32', SESSION_WORDS, limits.sessions, SCALAR.SESSIONS_USED),
     column('orders', 'i32', ORDER_WORDS, limits.orders, SCALAR.ORDERS_USED),
-    column('details', 'i32', DETAIL_WORDS, limits.orders, SCALAR.ORDERS_USED),
     column('labels', 'i32', LABEL_WORDS, limits.orders, SCALAR.ORDERS_USED),
     column('pages', 'i32', PAGE_WORDS, limits.orders, SCALAR.PAGES_USED),
     column('levels', 'i32', LEVEL_WORDS * PAGE_LEVELS, limits.orders, SCALAR.PAGES_USED),
     column('receipts', 'i32', RECEIPT_WORDS, limits.receipts, SCALAR.RECEIPTS_USED),
+    { name: 'terms', type: 'i32', stride: TERMS_WORDS, rows: pairs.length, used: -1, derived: true },
     index('directory', (pairs.length * limits.priceTicks) / PAGE_LEVELS),
     index('bitmaps', pairs.length * 2 * bitmapWords(limits.priceTicks).total),
     index('labelIndex', powerOfTwo(limits.orders * 2)),
@@ -183,8 +210,44 @@ export function columnsOf(genesis: Genesis): Column[] {
 }
 
 const BYTES = { i32: 4, f64: 8, i64: 8 } as const
-/** Bytes of a column; a view of any type fits, because every length is a multiple of 8. */
+/** Bytes of the rows of a column. */
 export const columnBytes = (column: Column): number => Math.ceil((column.rows * column.stride * BYTES[column.type]) / 8) * 8
 
-/** The buffers of a state, by column: what threads share. */
-export type Buffers = Record<ColumnName, SharedArrayBuffer>
+/** Rows start at multiples of this, in bytes: two cache lines, which processors fetch together. */
+const ALIGNMENT = 128
+/** The C library puts a large block 16 bytes into a page; the first column starts this far in, so that rows meet cache lines. */
+const LEAD = ALIGNMENT - 16
+
+/** Addresses of the first columns, the same in every exchange: scalars in 32-bit words, clock and registers in 64-bit words. */
+export const SCALARS_AT = LEAD / 4
+export const CLOCK_AT = (LEAD + ALIGNMENT) / 8
+export const REGISTERS_AT = (LEAD + 2 * ALIGNMENT) / 8
+
+/** Where every column starts in the memory, in bytes. */
+export interface Addresses {
+  readonly at: Readonly<Record<ColumnName, number>>
+  readonly bytes: number
+}
+
+export function addressesOf(genesis: Genesis): Addresses {
+  const at = {} as Record<ColumnName, number>
+  let next = LEAD
+  for (const column of columnsOf(genesis)) {
+    at[column.name] = next
+    next += Math.ceil(columnBytes(column) / ALIGNMENT) * ALIGNMENT
+  }
+  if (next >= 2 ** 33) throw new Error(`the limits of the genesis need ${next} bytes of memory; the engine has 8 GiB`)
+  return { at, bytes: next }
+}
+
+/** What threads share: the memory of all columns. The operating system commits it as rows are used. */
+export interface Buffers {
+  readonly memory: SharedArrayBuffer
+}
+
+/** The bytes of all rows of a column. */
+export function columnOf(genesis: Genesis, buffers: Buffers, name: ColumnName): Uint8Array {
+  const column = columnsOf(genesis).find((each) => each.name === name)
+  if (column === undefined) throw new Error(`no column ${name}`)
+  return new Uint8Array(buffers.memory, addressesOf(genesis).at[name], columnBytes(column))
+}

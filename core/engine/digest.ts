@@ -2,7 +2,7 @@
  * The stored bytes of a state, column by column: what snapshots write and digests cover. Derived columns and rows that were never
  * used are left out, so the digest does not depend on capacities that were not reached.
  */
-import { columnBytes, columnsOf, type Column } from './columns.ts'
+import { columnBytes, columnOf, columnsOf, type Column } from './columns.ts'
 import { rebuildDerived, type State } from './state.ts'
 
 export interface StoredColumn {
@@ -18,7 +18,7 @@ const usedBytes = (state: State, column: Column): number =>
 export function storedColumns(state: State): StoredColumn[] {
   return columnsOf(state.genesis)
     .filter((column) => !column.derived)
-    .map((column) => ({ name: column.name, bytes: new Uint8Array(state.buffers[column.name], 0, usedBytes(state, column)) }))
+    .map((column) => ({ name: column.name, bytes: columnOf(state.genesis, state.buffers, column.name).subarray(0, usedBytes(state, column)) }))
 }
 
 /** Feeds name, length and bytes of every stored column to `update`. The caller brings the hash function. */
@@ -36,7 +36,7 @@ export function loadColumns(state: State, columns: Iterable<StoredColumn>): void
   for (const { name, bytes } of columns) {
     const column = table.get(name)
     if (column === undefined || column.derived || bytes.length > columnBytes(column)) throw new Error(`column ${name} does not fit`)
-    new Uint8Array(state.buffers[column.name]).set(bytes)
+    columnOf(state.genesis, state.buffers, column.name).set(bytes)
   }
   rebuildDerived(state)
 }

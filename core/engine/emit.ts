@@ -1,19 +1,25 @@
 /**
  * Writers of event records. Each writes every word of its record, because the outbox is reused and event bytes must be a
- * function of the commands alone. Offsets come from the tables of layout/event.ts.
+ * function of the commands alone. Offsets come from the tables of layout/event.ts. Orders are named by the address of their row.
  */
 import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf } from '../layout/event.ts'
 import { LABEL_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
-import type { Views } from '../layout/table.ts'
+import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import { R, balanceRow } from '../ledger/balances.ts'
-import { BALANCE, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS } from './columns.ts'
+import { BALANCE, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER } from './columns.ts'
 import { nextRecord } from './outbox.ts'
 import type { State } from './state.ts'
 
-const C = ORDER_COMMAND.at
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { correlation: CORRELATION, slippageBps: SLIPPAGE_BPS } = ORDER_COMMAND.at
 const { at: RES } = RESULT
 const { at: FIL } = FILL
 const { at: END } = ORDER_ENDED
+const O = ORDER
+const [SEQUENCE, TIME] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
+const { QUOTE, MAKER_FEE, TAKER_FEE, RELEASE } = R
+const { RESULT: OF_RESULT, FILL: OF_FILL, ORDER_ENDED: OF_ORDER_ENDED } = EventType
+const RECORD = RECORD_WORDS
 
 /** RESULT of a command that has no order to describe: a refusal (`code` > 0) or a plain success. */
 export function emitResult(state: State, command: Views, base: number, code: number, account: number, detail: number, detail2: number): number {
@@ -22,7 +28,7 @@ export function emitResult(state: State, command: Views, base: number, code: num
   outbox.i32.fill(0, at, at + RESULT.words)
   const kind = command.u32[base]!
   outbox.u32[at + RES.kind] = EventType.RESULT | (typeOfKind(kind) << 8) | (kind & 0xffff0000)
-  outbox.u32[at + RES.correlation] = command.u32[base + C.correlation]!
+  outbox.u32[at + RES.correlation] = command.u32[base + CORRELATION]!
   outbox.f64[(at + RES.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
   outbox.f64[(at + RES.time) >>> 1] = clock[CLOCK.TIME]!
   outbox.i32[at + RES.code] = code
@@ -32,113 +38,109 @@ export function emitResult(state: State, command: Views, base: number, code: num
   return at
 }
 
-/** RESULT of a command about the order in `slot`, as its row stands. `original` < 0: not a replacement. */
-export function emitOrderResult(state: State, command: Views, base: number, slot: number, outcome: number): number {
-  const { outbox, clock, orders, details } = state
-  const row = slot * ORDER_WORDS
-  const detail = slot * DETAIL_WORDS
-  const at = nextRecord(outbox)
-  const { i32, f64, i64, u32 } = outbox
-  const kind = command.u32[base]!
-  u32[at + RES.kind] = EventType.RESULT | (typeOfKind(kind) << 8) | (kind & 0xffff0000)
-  u32[at + RES.correlation] = command.u32[base + C.correlation]!
-  f64[(at + RES.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
-  f64[(at + RES.time) >>> 1] = clock[CLOCK.TIME]!
+/** RESULT of a command about the order at `row`, as it stands: words 8 to 27 of an order row are those of its RESULT. */
+export function emitOrderResult(state: State, command: Views, base: number, row: number, outcome: number): number {
+  const { i32: s32, f64: s64, i64: sBig } = state
+  const at = nextRecord(state.outbox)
+  const { i32, f64, i64 } = state.outbox
+  const wide = at >>> 1
+  const from = row >>> 1
+  const kind = command.i32[base]!
+  i32[at + RES.kind] = OF_RESULT | ((kind & 0xff) << 8) | (kind & 0xffff0000)
+  i32[at + RES.correlation] = command.i32[base + CORRELATION]!
+  f64[(at + RES.sequence) >>> 1] = s64[SEQUENCE]!
+  f64[(at + RES.time) >>> 1] = s64[TIME]!
   i32[at + RES.code] = 0
-  i32[at + RES.account] = orders[row + ORDER.ACCOUNT]!
-  i32[at + RES.pair] = orders[row + ORDER.PAIR]!
-  i32[at + RES.flags] = orders[row + ORDER.FLAGS]!
-  i32[at + RES.slot] = slot
-  i32[at + RES.price] = orders[row + ORDER.PRICE]!
-  i32[at + RES.lots] = orders[row + ORDER.LOTS]!
-  i32[at + RES.remaining] = orders[row + ORDER.REMAINING]!
+  i32[at + RES.account] = s32[row + O.ACCOUNT]!
+  // Two words a line: pair flags, slot price, lots remaining, outcome trades, ...
+  i64[wide + 4] = sBig[from + 4]!
+  i64[wide + 5] = sBig[from + 5]!
+  i64[wide + 6] = sBig[from + 6]!
+  i64[wide + 7] = sBig[from + 7]!
+  // ... filledQuote, fee, hold, bestPrice worstPrice, expiresAt, orderSequence.
+  i64[wide + 8] = sBig[from + 8]!
+  i64[wide + 9] = sBig[from + 9]!
+  i64[wide + 10] = sBig[from + 10]!
+  i64[wide + 11] = sBig[from + 11]!
+  i64[wide + 12] = sBig[from + 12]!
+  i64[wide + 13] = sBig[from + 13]!
   i32[at + RES.outcome] = outcome
-  i32[at + RES.trades] = details[detail + DETAIL.TRADES]!
-  i64[(at + RES.filledQuote) >>> 1] = state.detailsI64[(detail + DETAIL.FILLED_QUOTE) >>> 1]!
-  i64[(at + RES.fee) >>> 1] = state.detailsI64[(detail + DETAIL.FEE) >>> 1]!
-  i64[(at + RES.hold) >>> 1] = state.ordersI64[(row + ORDER.HOLD) >>> 1]!
-  i32[at + RES.bestPrice] = details[detail + DETAIL.BEST_PRICE]!
-  i32[at + RES.worstPrice] = details[detail + DETAIL.WORST_PRICE]!
-  f64[(at + RES.expiresAt) >>> 1] = state.detailsF64[(detail + DETAIL.EXPIRES_AT) >>> 1]!
-  f64[(at + RES.orderSequence) >>> 1] = state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!
-  f64[(at + RES.originalSequence) >>> 1] = 0
+  i64[wide + 14] = 0n
   i32[at + RES.detail] = 0
-  i32[at + RES.detail2] = command.i32[base + C.slippageBps]!
+  i32[at + RES.detail2] = command.i32[base + SLIPPAGE_BPS]!
   return at
 }
 
 /** FILL of `lots` at `price` between resting order `maker` and incoming order `taker`, after both rows were updated. */
 export function emitFill(state: State, maker: number, taker: number, price: number, lots: number): void {
-  const { outbox, clock, orders, details, registers } = state
-  const makerRow = maker * ORDER_WORDS
-  const takerRow = taker * ORDER_WORDS
-  const makerDetail = maker * DETAIL_WORDS
-  const at = nextRecord(outbox)
-  const { i32, f64, i64 } = outbox
-  i32[at + FIL.kind] = EventType.FILL
-  i32[at + FIL.pair] = orders[takerRow + ORDER.PAIR]!
-  f64[(at + FIL.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
-  f64[(at + FIL.time) >>> 1] = clock[CLOCK.TIME]!
+  const { i32: s32, f64: s64, i64: sBig } = state
+  const at = nextRecord(state.outbox)
+  const { i32, f64, i64 } = state.outbox
+  i32[at + FIL.kind] = OF_FILL
+  i32[at + FIL.pair] = s32[taker + O.PAIR]!
+  f64[(at + FIL.sequence) >>> 1] = s64[SEQUENCE]!
+  f64[(at + FIL.time) >>> 1] = s64[TIME]!
   i32[at + FIL.price] = price
   i32[at + FIL.lots] = lots
-  i64[(at + FIL.quote) >>> 1] = registers[R.QUOTE]!
-  i32[at + FIL.index] = details[taker * DETAIL_WORDS + DETAIL.TRADES]! - 1
-  i32[at + FIL.makerAccount] = orders[makerRow + ORDER.ACCOUNT]!
-  i32[at + FIL.makerSlot] = maker
-  i32[at + FIL.makerRemaining] = orders[makerRow + ORDER.REMAINING]!
-  f64[(at + FIL.makerSequence) >>> 1] = state.ordersF64[(makerRow + ORDER.SEQUENCE) >>> 1]!
-  i64[(at + FIL.makerFee) >>> 1] = registers[R.MAKER_FEE]!
-  i64[(at + FIL.takerFee) >>> 1] = registers[R.TAKER_FEE]!
-  i32[at + FIL.takerAccount] = orders[takerRow + ORDER.ACCOUNT]!
-  i32[at + FIL.takerSlot] = taker
-  i32[at + FIL.takerRemaining] = orders[takerRow + ORDER.REMAINING]!
-  i32[at + FIL.makerLots] = orders[makerRow + ORDER.LOTS]!
-  i32[at + FIL.makerFlags] = orders[makerRow + ORDER.FLAGS]!
-  i32[at + FIL.takerFlags] = orders[takerRow + ORDER.FLAGS]!
-  i64[(at + FIL.makerFilledQuote) >>> 1] = state.detailsI64[(makerDetail + DETAIL.FILLED_QUOTE) >>> 1]!
-  i64[(at + FIL.makerTotalFee) >>> 1] = state.detailsI64[(makerDetail + DETAIL.FEE) >>> 1]!
-  f64[(at + FIL.makerCreatedAt) >>> 1] = state.detailsF64[(makerDetail + DETAIL.CREATED_AT) >>> 1]!
+  i64[(at + FIL.quote) >>> 1] = sBig[QUOTE]!
+  i32[at + FIL.index] = s32[taker + O.TRADES]! - 1
+  i32[at + FIL.makerAccount] = s32[maker + O.ACCOUNT]!
+  i32[at + FIL.makerSlot] = s32[maker + O.SLOT]!
+  i32[at + FIL.makerRemaining] = s32[maker + O.REMAINING]!
+  f64[(at + FIL.makerSequence) >>> 1] = s64[(maker + O.SEQUENCE) >>> 1]!
+  i64[(at + FIL.makerFee) >>> 1] = sBig[MAKER_FEE]!
+  i64[(at + FIL.takerFee) >>> 1] = sBig[TAKER_FEE]!
+  i32[at + FIL.takerAccount] = s32[taker + O.ACCOUNT]!
+  i32[at + FIL.takerSlot] = s32[taker + O.SLOT]!
+  i32[at + FIL.takerRemaining] = s32[taker + O.REMAINING]!
+  i32[at + FIL.makerLots] = s32[maker + O.LOTS]!
+  i32[at + FIL.makerFlags] = s32[maker + O.FLAGS]!
+  i32[at + FIL.takerFlags] = s32[taker + O.FLAGS]!
+  i64[(at + FIL.makerFilledQuote) >>> 1] = sBig[(maker + O.FILLED_QUOTE) >>> 1]!
+  i64[(at + FIL.makerTotalFee) >>> 1] = sBig[(maker + O.FEE) >>> 1]!
+  f64[(at + FIL.makerCreatedAt) >>> 1] = s64[(maker + O.CREATED_AT) >>> 1]!
 }
 
-/** ORDER_ENDED for a resting order that leaves the book unfilled; register RELEASE holds what it gives back. `counterparty`: the order being placed by this command is the cause. */
-export function emitOrderEnded(state: State, slot: number, status: number, reason: number, correlation: number, counterparty: boolean): void {
-  const { outbox, clock, orders } = state
-  const row = slot * ORDER_WORDS
-  const detail = slot * DETAIL_WORDS
-  const at = nextRecord(outbox)
-  const { i32, f64, i64, u32 } = outbox
-  i32[at + END.kind] = EventType.ORDER_ENDED
-  i32[at + END.pair] = orders[row + ORDER.PAIR]!
-  f64[(at + END.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
-  f64[(at + END.time) >>> 1] = clock[CLOCK.TIME]!
-  i32[at + END.account] = orders[row + ORDER.ACCOUNT]!
-  i32[at + END.slot] = slot
-  f64[(at + END.orderSequence) >>> 1] = state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!
-  i32[at + END.flags] = orders[row + ORDER.FLAGS]!
-  i32[at + END.price] = orders[row + ORDER.PRICE]!
-  i32[at + END.lots] = orders[row + ORDER.LOTS]!
-  i32[at + END.remaining] = orders[row + ORDER.REMAINING]!
+/**
+ * ORDER_ENDED for a resting order that leaves the book unfilled; register RELEASE holds what it gives back. `counterparty`: the
+ * order being placed by this command is the cause.
+ */
+export function emitOrderEnded(state: State, row: number, status: number, reason: number, correlation: number, counterparty: boolean): void {
+  const { i32: s32, f64: s64, i64: sBig } = state
+  const at = nextRecord(state.outbox)
+  const { i32, f64, i64 } = state.outbox
+  i32[at + END.kind] = OF_ORDER_ENDED
+  i32[at + END.pair] = s32[row + O.PAIR]!
+  f64[(at + END.sequence) >>> 1] = s64[SEQUENCE]!
+  f64[(at + END.time) >>> 1] = s64[TIME]!
+  i32[at + END.account] = s32[row + O.ACCOUNT]!
+  i32[at + END.slot] = s32[row + O.SLOT]!
+  f64[(at + END.orderSequence) >>> 1] = s64[(row + O.SEQUENCE) >>> 1]!
+  i32[at + END.flags] = s32[row + O.FLAGS]!
+  i32[at + END.price] = s32[row + O.PRICE]!
+  i32[at + END.lots] = s32[row + O.LOTS]!
+  i32[at + END.remaining] = s32[row + O.REMAINING]!
   i32[at + END.outcome] = outcomeOf(status, reason)
-  u32[at + END.correlation] = correlation
-  i64[(at + END.filledQuote) >>> 1] = state.detailsI64[(detail + DETAIL.FILLED_QUOTE) >>> 1]!
-  i64[(at + END.fee) >>> 1] = state.detailsI64[(detail + DETAIL.FEE) >>> 1]!
-  i64[(at + END.released) >>> 1] = state.registers[R.RELEASE]!
-  f64[(at + END.createdAt) >>> 1] = state.detailsF64[(detail + DETAIL.CREATED_AT) >>> 1]!
-  f64[(at + END.counterpartySequence) >>> 1] = counterparty ? clock[CLOCK.SEQUENCE]! : 0
-  for (let word = ORDER_ENDED.words; word < 32; word++) i32[at + word] = 0
+  i32[at + END.correlation] = correlation
+  i64[(at + END.filledQuote) >>> 1] = sBig[(row + O.FILLED_QUOTE) >>> 1]!
+  i64[(at + END.fee) >>> 1] = sBig[(row + O.FEE) >>> 1]!
+  i64[(at + END.released) >>> 1] = sBig[RELEASE]!
+  f64[(at + END.createdAt) >>> 1] = s64[(row + O.CREATED_AT) >>> 1]!
+  f64[(at + END.counterpartySequence) >>> 1] = counterparty ? s64[SEQUENCE]! : 0
+  for (let word = ORDER_ENDED.words; word < RECORD; word++) i32[at + word] = 0
 }
 
 /** LABEL of an order that carries a client order id. */
-export function emitLabel(state: State, slot: number): void {
-  const { outbox, orders, labels } = state
-  const row = slot * ORDER_WORDS
+export function emitLabel(state: State, row: number): void {
+  const { outbox, labels, i32 } = state
+  const slot = i32[row + ORDER.SLOT]!
   const at = nextRecord(outbox)
   outbox.i32.fill(0, at, at + 32)
   outbox.i32[at + LABEL.at.kind] = EventType.LABEL
-  outbox.i32[at + LABEL.at.account] = orders[row + ORDER.ACCOUNT]!
-  outbox.f64[(at + LABEL.at.orderSequence) >>> 1] = state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!
+  outbox.i32[at + LABEL.at.account] = i32[row + ORDER.ACCOUNT]!
+  outbox.f64[(at + LABEL.at.orderSequence) >>> 1] = state.f64[(row + ORDER.SEQUENCE) >>> 1]!
   outbox.i32[at + LABEL.at.slot] = slot
-  outbox.i32[at + LABEL.at.length] = orders[row + ORDER.FLAGS]! >>> LABEL_SHIFT
+  outbox.i32[at + LABEL.at.length] = i32[row + ORDER.FLAGS]! >>> LABEL_SHIFT
   for (let word = 0; word < LABEL_WORDS; word++) outbox.i32[at + LABEL.at.label + word] = labels[slot * LABEL_WORDS + word]!
 }
 
@@ -154,7 +156,7 @@ export function emitCredit(state: State, account: number, asset: number, source:
   outbox.f64[(at + CREDIT.at.time) >>> 1] = clock[CLOCK.TIME]!
   outbox.i32[at + CREDIT.at.asset] = asset
   outbox.i32[at + CREDIT.at.source] = source
-  outbox.i64[(at + CREDIT.at.amount) >>> 1] = state.registers[R.AMOUNT]!
+  outbox.i64[(at + CREDIT.at.amount) >>> 1] = state.i64[R.AMOUNT]!
   outbox.i64[(at + CREDIT.at.available) >>> 1] = balances[row + BALANCE.AVAILABLE]!
   outbox.i64[(at + CREDIT.at.locked) >>> 1] = balances[row + BALANCE.LOCKED]!
   outbox.i64[(at + CREDIT.at.version) >>> 1] = balances[row + BALANCE.VERSION]!

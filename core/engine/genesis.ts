@@ -190,6 +190,7 @@ function pairOf(json: Json, index: number, assets: Asset[]): Pair {
     takerFeeBps: text(json, 'takerFeeBps'),
   }
   if (pair.minLots < 1 || pair.maxLots > 2 ** 31 - 1) throw new GenesisError(`genesis: ${symbol}: order sizes must be 1..2^31-1 lots`)
+  if (BigInt(pair.maxLots) * lotAtoms > MAX_ISSUED) throw new GenesisError(`genesis: ${symbol}: maxOrderSize is more than may be issued`)
   if (tickLotAtoms < 1n || tickLotAtoms > 2n ** 31n - 1n) throw new GenesisError(`genesis: ${symbol}: tick × lot must be 1..2^31-1 quote atoms`)
   if (pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: taker fee must not be negative`)
   if (pair.makerPpm + pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: the rebate exceeds the taker fee`)

@@ -90,7 +90,7 @@ function checkOrder(state: State, slot: number): void {
   if (remaining < 1 || remaining > lots || lots > state.maxLots[pair]!) broken('I10', named(`has ${remaining} of ${lots} lots left`))
   if (detailF64(state, slot, DETAIL.CREATED_AT) > clock[CLOCK.TIME]!) broken('I10', named('was made in the future'))
   const filled = detailI64(state, slot, DETAIL.FILLED_QUOTE)
-  if (filled < 0n || (filled === 0n) !== (lots === remaining)) broken('I10', named(`filled for ${filled} with ${remaining} of ${lots} left`))
+  if (filled < 0n || (filled === 0n) !== (lots === remaining)) broken('I10', named(`filled for ${filled}, ${remaining} of ${lots} left`))
   const sum = detailI64(state, slot, DETAIL.FEE_NUMERATOR)
   const fee = detailI64(state, slot, DETAIL.FEE)
   if (fee !== ceiling(sum)) broken('I3', named(`was charged ${fee} for a sum of ${sum}`))

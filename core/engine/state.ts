@@ -1,13 +1,13 @@
 /**
- * The state as typed-array views, created empty, attached to shared buffers, or rebuilt after a snapshot was loaded.
+ * The state as typed-array views, created empty, attached to shared memory, or rebuilt after a snapshot was loaded.
  *
- * Hot code reads the views from this one object. Genesis values that matching needs are repeated as typed arrays, so that no
- * BigInt or object is touched per command.
+ * Hot code uses `i32`, `f64` and `i64`, the whole memory, and the addresses `...At` of columns (columns.ts); everybody else reads
+ * the view of a column. Both are the same bytes.
  */
 import { type Genesis } from './genesis.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, bitmapWords, columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS,
-  RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, type Buffers, type ColumnName,
+  ACCOUNT, ACCOUNT_WORDS, addressesOf, BALANCE_WORDS, bitmapWords, columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR,
+  PAIR_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
@@ -18,6 +18,30 @@ export interface State {
   readonly genesis: Genesis
   readonly buffers: Buffers
   readonly outbox: Outbox
+  /** The memory of all columns. */
+  readonly i32: Int32Array
+  readonly f64: Float64Array
+  readonly i64: BigInt64Array
+  /** Addresses of columns in 32-bit words ... */
+  readonly accountsAt: number
+  readonly sessionsAt: number
+  readonly ordersAt: number
+  readonly levelsAt: number
+  readonly pagesAt: number
+  readonly pairsAt: number
+  readonly termsAt: number
+  readonly bitmapsAt: number
+  /** ... and in 64-bit words. */
+  readonly balancesAt: number
+  readonly totalsAt: number
+  /** 64-bit words of one account's balance rows. */
+  readonly balanceStride: number
+  readonly pairCount: number
+  /** Limits of the genesis. */
+  readonly maxOrders: number
+  readonly maxOpenOrders: number
+  readonly priceTicks: number
+  readonly orderLifetimeMs: number
   readonly scalars: Int32Array
   readonly clock: Float64Array
   readonly totals: BigInt64Array
@@ -53,39 +77,54 @@ export interface State {
   /** Pages of ticks per pair. */
   readonly pagesPerPair: number
   readonly assetCount: number
-  /** Genesis values by pair. */
+  /** Genesis values by pair, for readers; matching reads TERMS rows. */
   readonly pairBase: Int32Array
   readonly pairQuote: Int32Array
+  readonly maxLots: Int32Array
   readonly lotAtoms: BigInt64Array
   readonly tickLotAtoms: BigInt64Array
-  readonly tickLotAtomsF64: Float64Array
-  readonly makerPpm: Int32Array
-  readonly takerPpm: Int32Array
-  readonly minLots: Int32Array
-  readonly maxLots: Int32Array
-  readonly minNotional: Float64Array
-  /** BigInt scratch: intermediates live here, because a BigInt that crosses a call is allocated (performance.md 3.2). */
+  /** BigInt scratch (ledger/balances.ts): intermediates live there, because a BigInt that crosses a call is allocated (performance.md 3.2). */
   readonly registers: BigInt64Array
 }
 
-/** Allocates the shared buffers of a genesis. Memory is committed by the operating system as rows are used. */
+/** Allocates the memory of a genesis. It is committed by the operating system as rows are used. */
 export function allocateBuffers(genesis: Genesis): Buffers {
-  const buffers = {} as Buffers
-  for (const column of columnsOf(genesis)) buffers[column.name] = new SharedArrayBuffer(columnBytes(column))
-  return buffers
+  return { memory: new SharedArrayBuffer(addressesOf(genesis).bytes) }
 }
 
-/** Views over existing buffers, as another thread or the loader sees them. */
+/** Views over existing memory, as another thread or the loader sees them. */
 export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096)): State {
-  const i32 = (name: ColumnName): Int32Array => new Int32Array(buffers[name])
-  const f64 = (name: ColumnName): Float64Array => new Float64Array(buffers[name])
-  const i64 = (name: ColumnName): BigInt64Array => new BigInt64Array(buffers[name])
+  const { memory } = buffers
+  const { at } = addressesOf(genesis)
+  const bytes = Object.fromEntries(columnsOf(genesis).map((column) => [column.name, columnBytes(column)])) as Record<ColumnName, number>
+  const i32 = (name: ColumnName): Int32Array => new Int32Array(memory, at[name], bytes[name] / 4)
+  const f64 = (name: ColumnName): Float64Array => new Float64Array(memory, at[name], bytes[name] / 8)
+  const i64 = (name: ColumnName): BigInt64Array => new BigInt64Array(memory, at[name], bytes[name] / 8)
   const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
   const offsets = new Int32Array(bitmapLevels.length)
   for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
-  const { pairs } = genesis
+  const { limits } = genesis
   return {
     genesis, buffers, outbox,
+    i32: new Int32Array(memory),
+    f64: new Float64Array(memory),
+    i64: new BigInt64Array(memory),
+    accountsAt: at.accounts / 4,
+    sessionsAt: at.sessions / 4,
+    ordersAt: at.orders / 4,
+    levelsAt: at.levels / 4,
+    pagesAt: at.pages / 4,
+    pairsAt: at.pairs / 4,
+    termsAt: at.terms / 4,
+    bitmapsAt: at.bitmaps / 4,
+    balancesAt: at.balances / 8,
+    totalsAt: at.totals / 8,
+    balanceStride: genesis.assets.length * BALANCE_WORDS,
+    pairCount: genesis.pairs.length,
+    maxOrders: limits.orders,
+    maxOpenOrders: limits.openOrdersPerAccount,
+    priceTicks: limits.priceTicks,
+    orderLifetimeMs: limits.orderLifetimeMs,
     scalars: i32('scalars'),
     clock: f64('clock'),
     totals: i64('totals'),
@@ -100,9 +139,9 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
     orders: i32('orders'),
     ordersF64: f64('orders'),
     ordersI64: i64('orders'),
-    details: i32('details'),
-    detailsF64: f64('details'),
-    detailsI64: i64('details'),
+    details: i32('orders'),
+    detailsF64: f64('orders'),
+    detailsI64: i64('orders'),
     labels: i32('labels'),
     pages: i32('pages'),
     levels: i32('levels'),
@@ -119,23 +158,19 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
     bitmapTotal: total,
     pagesPerPair: genesis.limits.priceTicks / PAGE_LEVELS,
     assetCount: genesis.assets.length,
-    pairBase: Int32Array.from(pairs, (p) => p.base),
-    pairQuote: Int32Array.from(pairs, (p) => p.quote),
-    lotAtoms: BigInt64Array.from(pairs, (p) => p.lotAtoms),
-    tickLotAtoms: BigInt64Array.from(pairs, (p) => p.tickLotAtoms),
-    tickLotAtomsF64: Float64Array.from(pairs, (p) => Number(p.tickLotAtoms)),
-    makerPpm: Int32Array.from(pairs, (p) => p.makerPpm),
-    takerPpm: Int32Array.from(pairs, (p) => p.takerPpm),
-    minLots: Int32Array.from(pairs, (p) => p.minLots),
-    maxLots: Int32Array.from(pairs, (p) => p.maxLots),
-    minNotional: Float64Array.from(pairs, (p) => Number(p.minNotionalAtoms)),
-    registers: new BigInt64Array(16),
+    pairBase: Int32Array.from(genesis.pairs, (p) => p.base),
+    pairQuote: Int32Array.from(genesis.pairs, (p) => p.quote),
+    maxLots: Int32Array.from(genesis.pairs, (p) => p.maxLots),
+    lotAtoms: BigInt64Array.from(genesis.pairs, (p) => p.lotAtoms),
+    tickLotAtoms: BigInt64Array.from(genesis.pairs, (p) => p.tickLotAtoms),
+    registers: i64('registers'),
   }
 }
 
 /** A new, empty state. */
 export function createState(genesis: Genesis, outbox?: Outbox): State {
   const state = attachState(genesis, allocateBuffers(genesis), outbox)
+  writeTerms(state)
   state.scalars[SCALAR.ORDERS_FREE] = -1
   state.scalars[SCALAR.PAGES_FREE] = -1
   for (let pair = 0; pair < genesis.pairs.length; pair++) {
@@ -145,9 +180,29 @@ export function createState(genesis: Genesis, outbox?: Outbox): State {
   return state
 }
 
+/** Repeats what matching needs of the genesis as numbers. */
+function writeTerms(state: State): void {
+  const { i32, f64, i64 } = state
+  for (const pair of state.genesis.pairs) {
+    const row = state.termsAt + pair.index * TERMS_WORDS
+    i64[(row + TERMS.LOT_ATOMS) >>> 1] = pair.lotAtoms
+    i64[(row + TERMS.TICK_LOT_ATOMS) >>> 1] = pair.tickLotAtoms
+    f64[(row + TERMS.TICK_LOT_ATOMS_F64) >>> 1] = Number(pair.tickLotAtoms)
+    f64[(row + TERMS.MIN_NOTIONAL) >>> 1] = Number(pair.minNotionalAtoms)
+    i32[row + TERMS.BASE] = pair.base
+    i32[row + TERMS.QUOTE] = pair.quote
+    i32[row + TERMS.MAKER_PPM] = pair.makerPpm
+    i32[row + TERMS.TAKER_PPM] = pair.takerPpm
+    i32[row + TERMS.MIN_LOTS] = pair.minLots
+    i32[row + TERMS.MAX_LOTS] = pair.maxLots
+    i32[row + TERMS.DIRECTORY] = state.directory.byteOffset / 4 + pair.index * state.pagesPerPair
+  }
+}
+
 /** Rebuilds every derived column from the stored ones. The derived columns must be all zero. */
 export function rebuildDerived(state: State): void {
   const { scalars } = state
+  writeTerms(state)
   for (let page = 0; page < scalars[SCALAR.PAGES_USED]!; page++) {
     const row = page * PAGE_WORDS
     if ((state.pages[row + PAGE.BIDS]! | state.pages[row + PAGE.ASKS]!) === 0) continue
@@ -174,5 +229,5 @@ export function rebuildDerived(state: State): void {
 export const accountRow = (account: number): number => account * ACCOUNT_WORDS
 export const receiptRow = (receipt: number): number => receipt * RECEIPT_WORDS
 export const addressOf = (state: State, account: number): Uint8Array =>
-  new Uint8Array(state.buffers.accounts, (accountRow(account) + ACCOUNT.ADDRESS) * 4, 20).slice()
+  new Uint8Array(state.buffers.memory, state.accounts.byteOffset + (accountRow(account) + ACCOUNT.ADDRESS) * 4, 20).slice()
 export const receiptKey = (receipt: number): number => receiptRow(receipt) + RECEIPT.KEY

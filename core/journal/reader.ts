@@ -7,7 +7,7 @@ import { keyOf, open, sequenceOf, type Batch } from './frame.ts'
 import type { JournalDatabase } from './file.ts'
 
 export interface Fault {
-  /** Sequence of the batch at fault (its key). */
+  /** Sequence of the batch at fault: its key, or the one that is missing. */
   readonly sequence: number
   readonly reason: string
   /** Nothing follows it. */
@@ -39,7 +39,7 @@ export function* readBatches(database: JournalDatabase, place: Place): Generator
     const fail = (reason: string): never => {
       throw new JournalFault({ sequence: at, reason, last: lastSequence(database) === at })
     }
-    if (at !== sequence) fail(`a batch from sequence ${sequence} is missing`)
+    if (at !== sequence) throw new JournalFault({ sequence, reason: `it is missing, the next is ${at}`, last: false })
     const batch = open(value)
     if (typeof batch === 'string') return fail(batch)
     if (batch.sequence !== at) fail(`it says it is ${batch.sequence}`)

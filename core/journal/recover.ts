@@ -10,10 +10,10 @@ import { parseGenesis } from '../engine/genesis.ts'
 import { createState } from '../engine/state.ts'
 import { createReplayer, type Listener, type Replayer } from '../replay/run.ts'
 import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
-import { keyOf } from './frame.ts'
+import { keyOf, open } from './frame.ts'
 import { readGenesis } from './genesis_batch.ts'
 import { JournalError, type JournalDatabase } from './file.ts'
-import { endSequence, JournalFault, readBatches, START } from './reader.ts'
+import { endSequence, JournalFault, readBatches, START, type Place } from './reader.ts'
 
 export interface Rebuilt {
   replayer: Replayer
@@ -22,19 +22,29 @@ export interface Rebuilt {
 
 /** A replayer at the newest verifying snapshot whose sequence is at most `most`, or at the genesis. */
 export function rebuild(database: JournalDatabase, dataDir: string, most: number, warn: (text: string) => void, listener?: Listener): Rebuilt {
-  const end = endSequence(database)
   for (const sequence of listSnapshots(dataDir)) {
     if (sequence > most) continue
     try {
       const { state, info } = loadSnapshot(dataDir, sequence)
-      if (sequence > end) throw new Error(`it is ahead of the journal, which ends at ${end}`)
       const place = { sequence: sequence + 1, checksum: info.batchChecksum }
+      checkPlace(database, place)
       return { replayer: createReplayer(state, place, info.eventsChecksum, listener), genesis: info.genesis }
     } catch (error) {
       warn(`snapshot ${sequence} is skipped: ${(error as Error).message}`)
     }
   }
   return fromGenesis(database, listener)
+}
+
+/** Throws unless a batch of the journal ends right before `place` with its checksum: a snapshot may hold batches that were cut. */
+function checkPlace(database: JournalDatabase, { sequence, checksum }: Place): void {
+  const end = endSequence(database)
+  if (sequence > end + 1) throw new Error(`it is ahead of the journal, which ends at ${end}`)
+  for (const { value } of database.getRange({ start: keyOf(sequence - 1), reverse: true, limit: 1 })) {
+    const batch = open(value)
+    if (typeof batch !== 'string' && batch.sequence + batch.commands === sequence && batch.checksum === checksum) return
+  }
+  throw new Error('the journal has no batch that it continues')
 }
 
 /** A replayer that has applied nothing but the genesis. */

@@ -1,44 +1,28 @@
 /**
  * Balance rows: available and locked atoms per (account, asset), with a version that grows by one for every change.
  *
- * Amounts come in a register (state.registers), never as a BigInt argument: a BigInt that crosses a call is allocated.
+ * Amounts between functions go through a register, never as a BigInt argument: a BigInt that crosses a call is allocated.
  * Nothing here checks for sufficiency; callers did, and invariants.ts proves it.
  */
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, BALANCE_WORDS, REGISTERS_AT } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 
-/** Register numbers, by use. */
+/** Registers, by use: indexes into state.i64. */
 export const R = {
-  /** Quote atoms of one fill. */
-  QUOTE: 0, TAKER_FEE: 1, MAKER_FEE: 2, BASE: 3,
+  /** Quote and base atoms of one fill, and its fees. */
+  QUOTE: REGISTERS_AT, TAKER_FEE: REGISTERS_AT + 1, MAKER_FEE: REGISTERS_AT + 2, BASE: REGISTERS_AT + 3,
   /** What an order needs to be accepted; what it will lock. */
-  REQUIRED: 4, HOLD: 5,
+  REQUIRED: REGISTERS_AT + 4, HOLD: REGISTERS_AT + 5,
   /** Cost of the fill path, from walk.ts. */
-  COST: 6, AMOUNT: 7,
+  COST: REGISTERS_AT + 6, AMOUNT: REGISTERS_AT + 7,
   /** What a replaced order releases. */
-  RELEASE: 8,
+  RELEASE: REGISTERS_AT + 8,
 } as const
 
-/** Index of the row of (account, asset) in state.balances. */
+/** Index of the row of (account, asset) in state.balances; its address in state.i64 is `state.balancesAt` more. */
 export const balanceRow = (state: State, account: number, asset: number): number => (account * state.assetCount + asset) * BALANCE_WORDS
 
 /** Marks an account as changed for readers of the shared columns. */
 export function touchAccount(state: State, account: number): void {
   state.accounts[account * ACCOUNT_WORDS + ACCOUNT.VERSION]!++
-}
-
-/** available -= register HOLD, locked += register HOLD. */
-export function lock(state: State, row: number): void {
-  const { balances, registers } = state
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! - registers[R.HOLD]!
-  balances[row + BALANCE.LOCKED] = balances[row + BALANCE.LOCKED]! + registers[R.HOLD]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-}
-
-/** locked -= register RELEASE, available += register RELEASE. */
-export function unlock(state: State, row: number): void {
-  const { balances, registers } = state
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! + registers[R.RELEASE]!
-  balances[row + BALANCE.LOCKED] = balances[row + BALANCE.LOCKED]! - registers[R.RELEASE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
 }

@@ -1,63 +1,71 @@
 /**
- * Settlement of one fill: the four balance rows and the house's fees.
+ * Settlement of one fill: the fees of both orders, the four balance rows and the house's fee account.
  *
- * The taker pays from available (its order locks only what rests); the maker pays from locked. Registers on entry: QUOTE, BASE,
- * TAKER_FEE, MAKER_FEE. Sum over the four rows and the fee account is zero in both assets (I1, I3).
+ * The taker pays from available (its order locks only what rests); the maker pays from locked. Sum over the four rows and the
+ * fee account is zero in both assets (I1, I3).
  */
-import { BALANCE, ORDER, ORDER_WORDS, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
-import { balanceRow, R, touchAccount } from './balances.ts'
+import { R } from './balances.ts'
+import { chargeFill } from './fees.ts'
 
-/** Taker buys from a resting SELL. */
-export function settleBuy(state: State, taker: number, maker: number, makerSlot: number, base: number, quote: number): void {
-  const { balances, registers, ordersI64 } = state
-  const hold = (makerSlot * ORDER_WORDS + ORDER.HOLD) >>> 1
-  ordersI64[hold] = ordersI64[hold]! - registers[R.BASE]!
-  let row = balanceRow(state, taker, quote)
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! - registers[R.QUOTE]! - registers[R.TAKER_FEE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  row = balanceRow(state, taker, base)
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! + registers[R.BASE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  row = balanceRow(state, maker, quote)
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! + registers[R.QUOTE]! - registers[R.MAKER_FEE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  row = balanceRow(state, maker, base)
-  balances[row + BALANCE.LOCKED] = balances[row + BALANCE.LOCKED]! - registers[R.BASE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  collectFees(state, quote)
-  touchAccount(state, maker)
-}
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { HOLD, MAKER_PPM, ACCOUNT: OWNER } = ORDER
+const { AVAILABLE, LOCKED, VERSION } = BALANCE
+const { QUOTE, BASE, TAKER_FEE, MAKER_FEE } = R
+const { TICK_LOT_ATOMS, LOT_ATOMS, TAKER_PPM, BASE: BASE_ASSET, QUOTE: QUOTE_ASSET } = TERMS
+const ROW = BALANCE_WORDS
+const ACCOUNT_ROW = ACCOUNT_WORDS
+const ACCOUNT_VERSION = ACCOUNT.VERSION
+const TOTAL_ROW = TOTAL_WORDS
+const { FEES } = TOTAL
+const charge = chargeFill
 
-/** Taker sells to a resting BUY: the maker pays value and a positive fee out of its hold; a rebate goes to its available. */
-export function settleSell(state: State, taker: number, maker: number, makerSlot: number, base: number, quote: number): void {
-  const { balances, registers, ordersI64 } = state
-  const hold = (makerSlot * ORDER_WORDS + ORDER.HOLD) >>> 1
-  let row = balanceRow(state, maker, quote)
-  if (registers[R.MAKER_FEE]! > 0n) {
-    ordersI64[hold] = ordersI64[hold]! - registers[R.QUOTE]! - registers[R.MAKER_FEE]!
-    balances[row + BALANCE.LOCKED] = balances[row + BALANCE.LOCKED]! - registers[R.QUOTE]! - registers[R.MAKER_FEE]!
+/**
+ * Settles `lots` at `price` between the orders at rows `taker` and `maker`. Registers QUOTE, BASE, TAKER_FEE and MAKER_FEE say
+ * afterwards what moved.
+ */
+export function settle(state: State, taker: number, maker: number, terms: number, sell: number, price: number, lots: number): void {
+  const { i32, i64 } = state
+  i64[QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
+  i64[BASE] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
+  charge(state, taker, i32[terms + TAKER_PPM]!, TAKER_FEE)
+  charge(state, maker, i32[maker + MAKER_PPM]!, MAKER_FEE)
+  const quote = i32[terms + QUOTE_ASSET]!
+  const base = i32[terms + BASE_ASSET]!
+  const owner = i32[maker + OWNER]!
+  const takerRow = (state.balancesAt + Math.imul(i32[taker + OWNER]!, state.balanceStride)) | 0
+  const makerRow = (state.balancesAt + Math.imul(owner, state.balanceStride)) | 0
+  const takerBase = (takerRow + base * ROW) | 0
+  const takerQuote = (takerRow + quote * ROW) | 0
+  const makerBase = (makerRow + base * ROW) | 0
+  const makerQuote = (makerRow + quote * ROW) | 0
+  const hold = (maker + HOLD) >>> 1
+  if (sell === 0) {
+    i64[hold] = i64[hold]! - i64[BASE]!
+    i64[takerQuote + AVAILABLE] = i64[takerQuote + AVAILABLE]! - i64[QUOTE]! - i64[TAKER_FEE]!
+    i64[takerBase + AVAILABLE] = i64[takerBase + AVAILABLE]! + i64[BASE]!
+    i64[makerQuote + AVAILABLE] = i64[makerQuote + AVAILABLE]! + i64[QUOTE]! - i64[MAKER_FEE]!
+    i64[makerBase + LOCKED] = i64[makerBase + LOCKED]! - i64[BASE]!
   } else {
-    ordersI64[hold] = ordersI64[hold]! - registers[R.QUOTE]!
-    balances[row + BALANCE.LOCKED] = balances[row + BALANCE.LOCKED]! - registers[R.QUOTE]!
-    balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! - registers[R.MAKER_FEE]!
+    i64[takerBase + AVAILABLE] = i64[takerBase + AVAILABLE]! - i64[BASE]!
+    i64[takerQuote + AVAILABLE] = i64[takerQuote + AVAILABLE]! + i64[QUOTE]! - i64[TAKER_FEE]!
+    i64[makerBase + AVAILABLE] = i64[makerBase + AVAILABLE]! + i64[BASE]!
+    // A resting BUY pays value and a positive fee out of its hold; a rebate goes to its available.
+    if (i32[maker + MAKER_PPM]! > 0) {
+      i64[hold] = i64[hold]! - i64[QUOTE]! - i64[MAKER_FEE]!
+      i64[makerQuote + LOCKED] = i64[makerQuote + LOCKED]! - i64[QUOTE]! - i64[MAKER_FEE]!
+    } else {
+      i64[hold] = i64[hold]! - i64[QUOTE]!
+      i64[makerQuote + LOCKED] = i64[makerQuote + LOCKED]! - i64[QUOTE]!
+      i64[makerQuote + AVAILABLE] = i64[makerQuote + AVAILABLE]! - i64[MAKER_FEE]!
+    }
   }
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  row = balanceRow(state, maker, base)
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! + registers[R.BASE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  row = balanceRow(state, taker, base)
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! - registers[R.BASE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  row = balanceRow(state, taker, quote)
-  balances[row + BALANCE.AVAILABLE] = balances[row + BALANCE.AVAILABLE]! + registers[R.QUOTE]! - registers[R.TAKER_FEE]!
-  balances[row + BALANCE.VERSION] = balances[row + BALANCE.VERSION]! + 1n
-  collectFees(state, quote)
-  touchAccount(state, maker)
-}
-
-function collectFees(state: State, quote: number): void {
-  const { totals, registers } = state
-  const row = quote * TOTAL_WORDS + TOTAL.FEES
-  totals[row] = totals[row]! + registers[R.TAKER_FEE]! + registers[R.MAKER_FEE]!
+  i64[takerBase + VERSION] = i64[takerBase + VERSION]! + 1n
+  i64[takerQuote + VERSION] = i64[takerQuote + VERSION]! + 1n
+  i64[makerBase + VERSION] = i64[makerBase + VERSION]! + 1n
+  i64[makerQuote + VERSION] = i64[makerQuote + VERSION]! + 1n
+  const fees = (state.totalsAt + quote * TOTAL_ROW + FEES) | 0
+  i64[fees] = i64[fees]! + i64[TAKER_FEE]! + i64[MAKER_FEE]!
+  i32[(state.accountsAt + owner * ACCOUNT_ROW + ACCOUNT_VERSION) | 0]!++
 }

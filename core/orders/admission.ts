@@ -3,11 +3,13 @@
  * early; only this decides. Codes are numbers of the refusal register, 0 is none.
  */
 import { Flag } from '../layout/command.ts'
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, NO_ASK, PAIR, PAIR_WORDS, SCALAR } from '../engine/columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, NO_ASK, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+} from '../engine/columns.ts'
 import { MAX_NOTIONAL } from '../engine/genesis.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
-import { balanceRow, R } from '../ledger/balances.ts'
+import { R } from '../ledger/balances.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import { bestOpposite, crosses } from '../book/match.ts'
 import { OWN_ORDER, walk } from '../book/walk.ts'
@@ -15,36 +17,62 @@ import { OWN_ORDER, walk } from '../book/walk.ts'
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
 
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { SELL, MARKET, IOC, FOK, POST_ONLY } = Flag
+const { TICK_LOT_ATOMS, LOT_ATOMS, TICK_LOT_ATOMS_F64, MIN_NOTIONAL, BASE, QUOTE, MAKER_PPM, TAKER_PPM, MIN_LOTS, MAX_LOTS } = TERMS
+const { BEST_BID, BEST_ASK } = PAIR
+const { OPEN_ORDERS } = ACCOUNT
+const { AVAILABLE } = BALANCE
+const { REQUIRED, COST, AMOUNT, RELEASE } = R
+const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
+const ORDERS_LIVE = SCALARS_AT + SCALAR.ORDERS_LIVE
+const NONE_ASK = NO_ASK
+const HIGHEST_VALUE = MAX_NOTIONAL
+const OVERLOADED = REFUSALS.OVERLOADED.number
+const TOO_MANY_OPEN_ORDERS = REFUSALS.TOO_MANY_OPEN_ORDERS.number
+const INVALID_TICK = REFUSALS.INVALID_TICK.number
+const BELOW_MIN_ORDER_SIZE = REFUSALS.BELOW_MIN_ORDER_SIZE.number
+const ABOVE_MAX_ORDER_SIZE = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
+const BELOW_MIN_NOTIONAL = REFUSALS.BELOW_MIN_NOTIONAL.number
+const POST_ONLY_WOULD_CROSS = REFUSALS.POST_ONLY_WOULD_CROSS.number
+const INSUFFICIENT_BALANCE = REFUSALS.INSUFFICIENT_BALANCE.number
+
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
   const best = bestOpposite(state, pair, flags & Flag.SELL)
   const bps = (flags & Flag.SLIPPAGE) !== 0 && slippageBps < PROTECTIVE_BAND_BPS ? slippageBps : PROTECTIVE_BAND_BPS
   if ((flags & Flag.SELL) !== 0) return best === 0 ? 0 : Math.max(1, Math.ceil((best * (10_000 - bps)) / 10_000))
   if (best === NO_ASK) return 0
-  return Math.min(state.genesis.limits.priceTicks - 1, Math.floor((best * (10_000 + bps)) / 10_000))
+  return Math.min(state.priceTicks - 1, Math.floor((best * (10_000 + bps)) / 10_000))
 }
 
-/** Terms of the order itself: tick, size, value. `limit` is the price of a LIMIT order or the band of a MARKET order. */
+/**
+ * Terms of the order itself: tick, size, value. `limit` is the price of a LIMIT
+ * order or the band of a MARKET order.
+ */
 export function checkTerms(state: State, pair: number, flags: number, limit: number, lots: number): number {
-  const market = (flags & Flag.MARKET) !== 0
-  if (!market && (limit < 1 || limit >= state.genesis.limits.priceTicks)) return REFUSALS.INVALID_TICK.number
-  if (lots < state.minLots[pair]!) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
-  if (lots > state.maxLots[pair]!) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
-  const best = bestOpposite(state, pair, flags & Flag.SELL)
-  const touch = best === NO_ASK ? 0 : best
+  const { i32, f64 } = state
+  const terms = (state.termsAt + pair * TERMS_ROW) | 0
+  const sell = flags & SELL
+  const market = (flags & MARKET) !== 0
+  if (!market && (limit < 1 || limit >= state.priceTicks)) return INVALID_TICK
+  if (lots < i32[terms + MIN_LOTS]!) return BELOW_MIN_ORDER_SIZE
+  if (lots > i32[terms + MAX_LOTS]!) return ABOVE_MAX_ORDER_SIZE
+  const best = i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0]!
+  const touch = best === NONE_ASK ? 0 : best
   const price = market ? touch : limit
-  if (price > 0 && price * lots * state.tickLotAtomsF64[pair]! < state.minNotional[pair]!) return REFUSALS.BELOW_MIN_NOTIONAL.number
-  const highest = (flags & Flag.SELL) !== 0 && touch > limit ? touch : limit
-  if (highest * lots * state.tickLotAtomsF64[pair]! > MAX_NOTIONAL) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
-  return 0
+  const perTick = lots * f64[(terms + TICK_LOT_ATOMS_F64) >>> 1]!
+  if (price > 0 && price * perTick < f64[(terms + MIN_NOTIONAL) >>> 1]!) return BELOW_MIN_NOTIONAL
+  const highest = sell !== 0 && touch > limit ? touch : limit
+  return highest * perTick > HIGHEST_VALUE ? ABOVE_MAX_ORDER_SIZE : 0
 }
 
 /** Room for one more order, of an account and of the pool. */
 export function checkRoom(state: State, account: number, flags: number): number {
-  if (state.scalars[SCALAR.ORDERS_LIVE]! >= state.genesis.limits.orders) return REFUSALS.OVERLOADED.number
-  if ((flags & (Flag.MARKET | Flag.IOC | Flag.FOK)) !== 0) return 0
-  const open = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.OPEN_ORDERS]!
-  return open >= state.genesis.limits.openOrdersPerAccount ? REFUSALS.TOO_MANY_OPEN_ORDERS.number : 0
+  const { i32 } = state
+  if (i32[ORDERS_LIVE]! >= state.maxOrders) return OVERLOADED
+  if ((flags & (MARKET | IOC | FOK)) !== 0) return 0
+  return i32[(state.accountsAt + account * ACCOUNT_ROW + OPEN_ORDERS) | 0]! >= state.maxOpenOrders ? TOO_MANY_OPEN_ORDERS : 0
 }
 
 /**
@@ -52,35 +80,37 @@ export function checkRoom(state: State, account: number, flags: number): number 
  * at the taker rate when it crosses. Register RELEASE is what a replaced order gives back first.
  */
 export function checkFunds(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {
-  const { registers, balances } = state
-  let asset = state.pairQuote[pair]!
-  if ((flags & Flag.SELL) !== 0) {
-    asset = state.pairBase[pair]!
-    registers[R.REQUIRED] = BigInt(lots | 0) * state.lotAtoms[pair]!
-  } else if ((flags & Flag.MARKET) !== 0) {
+  const { i32, i64 } = state
+  const terms = (state.termsAt + pair * TERMS_ROW) | 0
+  let asset = i32[terms + QUOTE]!
+  if ((flags & SELL) !== 0) {
+    asset = i32[terms + BASE]!
+    i64[REQUIRED] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
+  } else if ((flags & MARKET) !== 0) {
     walk(state, pair, flags, limit, lots, account)
-    requiredForCost(state, state.takerPpm[pair]!)
+    requiredForCost(state, i32[terms + TAKER_PPM]!)
   } else {
-    registers[R.COST] = BigInt(limit | 0) * BigInt(lots | 0) * state.tickLotAtoms[pair]!
-    const maker = state.makerPpm[pair]! > 0 ? state.makerPpm[pair]! : 0
-    const takes = crosses(0, limit, state.pairs[pair * PAIR_WORDS + PAIR.BEST_ASK]!) && state.takerPpm[pair]! > maker
-    requiredForCost(state, takes ? state.takerPpm[pair]! : maker)
+    i64[COST] = BigInt(limit | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
+    const maker = i32[terms + MAKER_PPM]! > 0 ? i32[terms + MAKER_PPM]! : 0
+    const taker = i32[terms + TAKER_PPM]!
+    const takes = i32[(state.pairsAt + pair * PAIR_ROW + BEST_ASK) | 0]! <= limit && taker > maker
+    requiredForCost(state, takes ? taker : maker)
   }
-  const row = balanceRow(state, account, asset) + BALANCE.AVAILABLE
-  registers[R.AMOUNT] = balances[row]! + registers[R.RELEASE]!
-  return registers[R.AMOUNT]! < registers[R.REQUIRED]! ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
+  const row = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW + AVAILABLE) | 0
+  i64[AMOUNT] = i64[row]! + i64[RELEASE]!
+  return i64[AMOUNT]! < i64[REQUIRED]! ? INSUFFICIENT_BALANCE : 0
 }
 
 /** Post-only never takes: refused when it would cross. */
 export function checkPostOnly(state: State, pair: number, flags: number, limit: number): number {
-  if ((flags & Flag.POST_ONLY) === 0) return 0
-  const sell = flags & Flag.SELL
-  return crosses(sell, limit, bestOpposite(state, pair, sell)) ? REFUSALS.POST_ONLY_WOULD_CROSS.number : 0
+  if ((flags & POST_ONLY) === 0) return 0
+  const sell = flags & SELL
+  return crosses(sell, limit, bestOpposite(state, pair, sell)) ? POST_ONLY_WOULD_CROSS : 0
 }
 
 /** FOK: 0 lots left means it will fill; OWN_ORDER or lots left decide how it ends without filling (specification, Errors). */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
-  return (flags & Flag.FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
+  return (flags & FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
 }
 
 export { OWN_ORDER }

@@ -6,30 +6,36 @@ import { ACCOUNT, ACCOUNT_WORDS, ORDER, ORDER_WORDS } from '../engine/columns.ts
 import { emitOrderResult, emitResult } from '../engine/emit.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
+import { isExpired } from '../book/match.ts'
 import { sessionAccount } from '../programs/sessions.ts'
 import { endOrder } from './end.ts'
-import { checkTarget } from './replace.ts'
+import { restingTarget } from './pool.ts'
 
+// Local constants: the compiler folds them; an imported binding is read each time.
 const C = ORDER_COMMAND.at
+const { ACCOUNT: OWNER } = ORDER
+const USER_CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
+const { orderSequence: ORDER_SEQUENCE } = RESULT.at
+const SESSION_INVALID = REFUSALS.SESSION_INVALID.number
+const ORDER_NOT_FOUND = REFUSALS.ORDER_NOT_FOUND.number
 
 export function cancelOrder(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
-  const slot = command.i32[base + C.targetSlot]!
-  const sequence = command.f64[(base + C.targetSequence) >>> 1]!
-  const code = account < 0 ? REFUSALS.SESSION_INVALID.number : checkTarget(state, account, slot, sequence)
-  if (code !== 0) {
-    emitResult(state, command, base, code, account, 0, 0)
+  const row = restingTarget(state, command, base)
+  const found = row >= 0 && state.i32[row + OWNER] === account && !isExpired(state, row)
+  if (!found) {
+    emitResult(state, command, base, account < 0 ? SESSION_INVALID : ORDER_NOT_FOUND, account, 0, 0)
     return
   }
-  endOrder(state, slot, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
+  endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
   // The freed row keeps its values until its slot is taken again; only the identity was cleared.
-  const result = emitOrderResult(state, command, base, slot, outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED))
-  state.outbox.f64[(result + RESULT.at.orderSequence) >>> 1] = sequence
+  const result = emitOrderResult(state, command, base, row, USER_CANCELLED)
+  state.outbox.f64[(result + ORDER_SEQUENCE) >>> 1] = command.f64[(base + C.targetSequence) >>> 1]!
 }
 
 /** Cancels the caller's orders of one pair or all, newest first, up to `limit`; the RESULT says how many ended and how many are left. */
 export function cancelAll(state: State, command: Views, base: number): void {
-  const { accounts, orders } = state
+  const { i32 } = state
   const account = sessionAccount(state, command, base)
   if (account < 0) {
     emitResult(state, command, base, REFUSALS.SESSION_INVALID.number, account, 0, 0)
@@ -39,13 +45,13 @@ export function cancelAll(state: State, command: Views, base: number): void {
   const limit = Math.min(CANCEL_ALL_MAX, command.i32[base + CANCEL_ALL_COMMAND.at.limit]!)
   let ended = 0
   let left = 0
-  let slot = accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
+  let slot = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
   while (slot >= 0) {
-    const row = slot * ORDER_WORDS
-    const next = orders[row + ORDER.ACCOUNT_NEXT]!
-    if (pair < 0 || orders[row + ORDER.PAIR] === pair) {
+    const row = (state.ordersAt + slot * ORDER_WORDS) | 0
+    const next = i32[row + ORDER.ACCOUNT_NEXT]!
+    if (pair < 0 || i32[row + ORDER.PAIR] === pair) {
       if (ended < limit) {
-        endOrder(state, slot, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
+        endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
         ended++
       } else left++
     }

@@ -1,40 +1,60 @@
 /** The one way a resting order leaves the book unfilled: cancel, replace, expiry and self-trade prevention all end here. */
 import { Flag } from '../layout/command.ts'
-import { CLOCK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../engine/columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, ORDER, PAIR, PAIR_WORDS, TERMS, TERMS_WORDS,
+} from '../engine/columns.ts'
 import { emitOrderEnded } from '../engine/emit.ts'
 import type { State } from '../engine/state.ts'
 import { removeFromLevel } from '../book/levels.ts'
-import { balanceRow, R, touchAccount, unlock } from '../ledger/balances.ts'
+import { R } from '../ledger/balances.ts'
 import { delist, giveSlot } from './pool.ts'
 
-/** Releases the hold of an order that is out of the book; the released atoms are in register RELEASE afterwards. */
-export function release(state: State, slot: number): void {
-  const { orders, ordersI64, registers } = state
-  const row = slot * ORDER_WORDS
-  const pair = orders[row + ORDER.PAIR]!
-  const asset = (orders[row + ORDER.FLAGS]! & Flag.SELL) !== 0 ? state.pairBase[pair]! : state.pairQuote[pair]!
-  registers[R.RELEASE] = ordersI64[(row + ORDER.HOLD) >>> 1]!
-  ordersI64[(row + ORDER.HOLD) >>> 1] = 0n
-  unlock(state, balanceRow(state, orders[row + ORDER.ACCOUNT]!, asset))
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { ACCOUNT: OWNER, PAIR: OF_PAIR, FLAGS, HOLD } = ORDER
+const { AVAILABLE, LOCKED, VERSION } = BALANCE
+const { VERSION: PAIR_VERSION, SEQUENCE: PAIR_SEQUENCE } = PAIR
+const ACCOUNT_VERSION = ACCOUNT.VERSION
+const { BASE, QUOTE } = TERMS
+const { RELEASE } = R
+const { SELL } = Flag
+const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
+const SEQUENCE = CLOCK_AT + CLOCK.SEQUENCE
+
+/**
+ * Releases the hold of an order that is out of the book and marks its account and book as changed, for readers. The released
+ * atoms are in register RELEASE afterwards.
+ */
+export function release(state: State, row: number): void {
+  const { i32, i64, f64 } = state
+  const account = i32[row + OWNER]!
+  const pair = i32[row + OF_PAIR]!
+  const terms = (state.termsAt + pair * TERMS_ROW) | 0
+  const asset = i32[terms + ((i32[row + FLAGS]! & SELL) !== 0 ? BASE : QUOTE)]!
+  const balance = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW) | 0
+  i64[RELEASE] = i64[(row + HOLD) >>> 1]!
+  i64[(row + HOLD) >>> 1] = 0n
+  i64[balance + AVAILABLE] = i64[balance + AVAILABLE]! + i64[RELEASE]!
+  i64[balance + LOCKED] = i64[balance + LOCKED]! - i64[RELEASE]!
+  i64[balance + VERSION] = i64[balance + VERSION]! + 1n
+  i32[(state.accountsAt + account * ACCOUNT_ROW + ACCOUNT_VERSION) | 0]!++
+  const book = (state.pairsAt + pair * PAIR_ROW) | 0
+  i32[book + PAIR_VERSION]!++
+  f64[(book + PAIR_SEQUENCE) >>> 1] = f64[SEQUENCE]!
 }
 
-/** Marks the book of `pair` as changed, for readers. */
-export function touchBook(state: State, pair: number): void {
-  state.pairs[pair * PAIR_WORDS + PAIR.VERSION]!++
-  state.pairsF64[(pair * PAIR_WORDS + PAIR.SEQUENCE) >>> 1] = state.clock[CLOCK.SEQUENCE]!
+/** Takes a resting order off the book and releases its hold; register RELEASE says how much. Its row stays as it is otherwise. */
+export function withdraw(state: State, row: number): void {
+  removeFromLevel(state, row)
+  delist(state, row)
+  release(state, row)
 }
 
 /**
- * Takes a resting order off the book, releases its hold, emits ORDER_ENDED and frees its slot. `counterparty`: the
- * order being placed by the current command caused it (self-trade prevention, replace). The row keeps its values until the slot is used again.
+ * Ends a resting order: off the book, hold released, ORDER_ENDED, slot free. `counterparty`: the order being placed by the
+ * current command caused it (self-trade prevention, replace). The row keeps its values until the slot is used again.
  */
-export function endOrder(state: State, slot: number, status: number, reason: number, correlation: number, counterparty: boolean): void {
-  const row = slot * ORDER_WORDS
-  removeFromLevel(state, slot)
-  delist(state, slot)
-  release(state, slot)
-  emitOrderEnded(state, slot, status, reason, correlation, counterparty)
-  touchAccount(state, state.orders[row + ORDER.ACCOUNT]!)
-  touchBook(state, state.orders[row + ORDER.PAIR]!)
-  giveSlot(state, slot)
+export function endOrder(state: State, row: number, status: number, reason: number, correlation: number, counterparty: boolean): void {
+  withdraw(state, row)
+  emitOrderEnded(state, row, status, reason, correlation, counterparty)
+  giveSlot(state, row)
 }

@@ -6,142 +6,163 @@
  * was over before this command.
  */
 import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
-import { outcomeOf, Reason, RESULT, Status } from '../layout/event.ts'
+import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { CLOCK, DETAIL, DETAIL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../engine/columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, NO_ASK, ORDER, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+} from '../engine/columns.ts'
 import { emitLabel, emitOrderResult, emitResult } from '../engine/emit.ts'
 import { findLabel } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { appendToLevel } from '../book/levels.ts'
-import { bestOpposite, clearExpiredTouch, match } from '../book/match.ts'
-import { balanceRow, lock, R, touchAccount } from '../ledger/balances.ts'
+import { bestOpposite, clearExpiredTouch, crosses, match } from '../book/match.ts'
+import { R } from '../ledger/balances.ts'
 import { holdOfBid } from '../ledger/fees.ts'
 import { sessionAccount } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit, OWN_ORDER } from './admission.ts'
-import { touchBook } from './end.ts'
 import { enlist, giveSlot, takeSlot, writeLabel, writeOrder } from './pool.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 
+// Local constants: the compiler folds them; an imported binding is read each time.
 const C = ORDER_COMMAND.at
+const { SELL, MARKET, KEYED, EXPIRES, IOC } = Flag
+const ORDER_FLAGS = FLAG_ORDER_MASK
+const LABEL_AT = LABEL_SHIFT
+const { ACCOUNT: OWNER, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, HOLD, EXPIRES_AT } = ORDER
+const { AVAILABLE, LOCKED, VERSION } = BALANCE
+const { ACTIVE, VERSION: PAIR_VERSION, SEQUENCE: PAIR_SEQUENCE } = PAIR
+const ACCOUNT_VERSION = ACCOUNT.VERSION
+const { BASE, QUOTE, LOT_ATOMS } = TERMS
+const { HOLD: R_HOLD, RELEASE } = R
+const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
+const [SEQUENCE, TIME] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
+const MAINTENANCE = SCALARS_AT + SCALAR.MAINTENANCE
+const { NONE, SELF_TRADE_PREVENTION, INSUFFICIENT_DEPTH, SLIPPAGE_LIMIT, IOC_REMAINDER } = Reason
+const { SUBMITTED, PARTIALLY_FILLED, FILLED, CANCELLED } = Status
+const OWN = OWN_ORDER
+const REPEATED_KEY = REPEATED
+const SESSION_INVALID = REFUSALS.SESSION_INVALID.number
+const OPERATIONS_BLOCKED = REFUSALS.OPERATIONS_BLOCKED.number
+const PAIR_NOT_ACTIVE = REFUSALS.PAIR_NOT_ACTIVE.number
+const INVALID_EXPIRATION = REFUSALS.INVALID_EXPIRATION.number
+const CLIENT_ORDER_ID_CONFLICT = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
+const SELF_TRADE_NOT_ALLOWED = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
 
 export function placeOrder(state: State, command: Views, base: number): void {
+  const { i32: words } = command
   const account = sessionAccount(state, command, base)
-  let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
-  const given = command.i32[base + C.flags]!
-  if (code === 0 && (given & Flag.KEYED) !== 0) code = admitKey(state, account, command, base)
-  if (code === REPEATED) return
-  const pair = command.i32[base + C.pair]!
+  let code = account < 0 ? SESSION_INVALID : 0
+  const given = words[base + C.flags]!
+  if ((given & KEYED) !== 0 && code === 0) code = admitKey(state, account, command, base)
+  if (code === REPEATED_KEY) return
+  const pair = words[base + C.pair]!
   if (code === 0) code = checkOpen(state, pair)
   if (code !== 0) {
     emitResult(state, command, base, code, account, 0, 0)
     return
   }
-  const flags = given & FLAG_ORDER_MASK
-  const lots = command.i32[base + C.lots]!
-  clearExpiredTouch(state, pair, flags & Flag.SELL)
-  const market = (flags & Flag.MARKET) !== 0
-  const limit = market ? marketLimit(state, pair, flags, command.i32[base + C.slippageBps]!) : command.i32[base + C.price]!
-  state.registers[R.RELEASE] = 0n
+  const flags = given & ORDER_FLAGS
+  const lots = words[base + C.lots]!
+  clearExpiredTouch(state, pair, flags & SELL)
+  const market = (flags & MARKET) !== 0
+  const limit = market ? marketLimit(state, pair, flags, words[base + C.slippageBps]!) : words[base + C.price]!
   code = checkOrder(state, command, base, account, pair, flags, limit, lots)
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, lots, account) : 0
-  if (left === OWN_ORDER && (flags & Flag.CANCEL_BOTH) !== 0) code = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
+  if (left === OWN && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, 0, 0)
     return
   }
-  const slot = takeSlot(state)
-  writeOrder(state, slot, account, pair, flags, market ? 0 : limit, lots)
-  state.detailsF64[(slot * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1] =
-    (flags & Flag.EXPIRES) !== 0 ? command.f64[(base + C.expiresAt) >>> 1]! : state.clock[CLOCK.TIME]! + state.genesis.limits.orderLifetimeMs
-  if (given >>> LABEL_SHIFT !== 0) writeLabel(state, slot, command, base)
-  const result = execute(state, slot, limit, left, command, base)
-  if ((given & Flag.KEYED) !== 0) keepReceipt(state, account, command, base, result)
+  const row = takeSlot(state)
+  writeOrder(state, row, account, pair, flags, market ? 0 : limit, lots)
+  const { f64 } = state
+  f64[(row + EXPIRES_AT) >>> 1] = (flags & EXPIRES) !== 0 ? command.f64[(base + C.expiresAt) >>> 1]! : f64[TIME]! + state.orderLifetimeMs
+  if (given >>> LABEL_AT !== 0) writeLabel(state, row, command, base)
+  const result = execute(state, row, limit, left, command, base)
+  if ((given & KEYED) !== 0) keepReceipt(state, account, command, base, result)
 }
 
 /** The service and the pair take orders. */
 export function checkOpen(state: State, pair: number): number {
-  if (state.scalars[SCALAR.MAINTENANCE] !== 0) return REFUSALS.OPERATIONS_BLOCKED.number
-  if (pair < 0 || pair >= state.genesis.pairs.length || state.pairs[pair * PAIR_WORDS + PAIR.ACTIVE] === 0) return REFUSALS.PAIR_NOT_ACTIVE.number
+  const { i32 } = state
+  if (i32[MAINTENANCE] !== 0) return OPERATIONS_BLOCKED
+  if (pair < 0 || pair >= state.pairCount || i32[(state.pairsAt + pair * PAIR_ROW + ACTIVE) | 0] === 0) return PAIR_NOT_ACTIVE
   return 0
 }
 
 function checkOrder(state: State, command: Views, base: number, account: number, pair: number, flags: number, limit: number, lots: number): number {
   let code = checkRoom(state, account, flags)
   if (code === 0) code = checkTerms(state, pair, flags, limit, lots)
-  if (code === 0 && (flags & Flag.EXPIRES) !== 0 && command.f64[(base + C.expiresAt) >>> 1]! <= state.clock[CLOCK.TIME]!) {
-    code = REFUSALS.INVALID_EXPIRATION.number
-  }
-  const length = command.u32[base + C.flags]! >>> LABEL_SHIFT
-  if (code === 0 && length !== 0 && findLabel(state, account, command.i32, base + C.label, length) >= 0) {
-    code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
-  }
+  if ((flags & EXPIRES) !== 0 && code === 0 && command.f64[(base + C.expiresAt) >>> 1]! <= state.f64[TIME]!) code = INVALID_EXPIRATION
+  const length = command.i32[base + C.flags]! >>> LABEL_AT
+  if (length !== 0 && code === 0 && findLabel(state, account, command.i32, base + C.label, length) >= 0) code = CLIENT_ORDER_ID_CONFLICT
   if (code === 0) code = checkPostOnly(state, pair, flags, limit)
-  if (code === 0) code = checkFunds(state, account, pair, flags, limit, lots)
-  return code
+  if (code !== 0) return code
+  state.i64[RELEASE] = 0n
+  return checkFunds(state, account, pair, flags, limit, lots)
 }
 
 /**
- * Matches the written order in `slot`, rests or ends it and emits its RESULT, whose place in the outbox is returned. `left`:
+ * Matches the written order at `row`, rests or ends it and emits its RESULT, whose place in the outbox is returned. `left`:
  * what {@link fillOrKill} said; anything but 0 ends the order unfilled.
  */
-export function execute(state: State, slot: number, limit: number, left: number, command: Views, base: number): number {
-  const { orders } = state
-  const row = slot * ORDER_WORDS
-  const pair = orders[row + ORDER.PAIR]!
-  const flags = orders[row + ORDER.FLAGS]!
-  let reason: number = left === 0 ? Reason.NONE : left === OWN_ORDER ? Reason.SELF_TRADE_PREVENTION : Reason.INSUFFICIENT_DEPTH
-  if (left === 0) reason = match(state, slot, limit, command, base)
-  const remaining = orders[row + ORDER.REMAINING]!
-  if (reason === Reason.NONE && remaining > 0) reason = remainderReason(state, pair, flags)
-  const traded = state.details[slot * DETAIL_WORDS + DETAIL.TRADES] !== 0
-  let status: number = Status.CANCELLED
-  if (remaining === 0) status = Status.FILLED
-  else if (reason === Reason.NONE) {
-    status = traded ? Status.PARTIALLY_FILLED : Status.SUBMITTED
-    rest(state, slot)
+export function execute(state: State, row: number, limit: number, left: number, command: Views, base: number): number {
+  const { i32, f64 } = state
+  const pair = i32[row + OF_PAIR]!
+  const flags = i32[row + FLAGS]!
+  let reason: number = NONE
+  if (left !== 0) reason = left === OWN ? SELF_TRADE_PREVENTION : INSUFFICIENT_DEPTH
+  else if (crosses(flags & SELL, limit, bestOpposite(state, pair, flags & SELL))) reason = match(state, row, limit, command, base)
+  const remaining = i32[row + REMAINING]!
+  if (reason === NONE && remaining > 0) reason = remainderReason(state, pair, flags)
+  const traded = i32[row + TRADES] !== 0
+  const rests = remaining > 0 && reason === NONE
+  let status: number = CANCELLED
+  if (remaining === 0) status = FILLED
+  else if (rests) {
+    status = traded ? PARTIALLY_FILLED : SUBMITTED
+    lockRemaining(state, row)
+    appendToLevel(state, row)
+    enlist(state, row)
   }
-  if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, slot)
-  const result = emitOrderResult(state, command, base, slot, outcomeOf(status, reason))
-  touchAccount(state, orders[row + ORDER.ACCOUNT]!)
-  const rests = status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED
-  if (traded || rests) touchBook(state, pair)
-  if (!rests) giveSlot(state, slot)
+  if (flags >>> LABEL_AT !== 0) emitLabel(state, row)
+  const result = emitOrderResult(state, command, base, row, status | (reason << 8))
+  i32[(state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW + ACCOUNT_VERSION) | 0]!++
+  if (traded || rests) {
+    const book = (state.pairsAt + pair * PAIR_ROW) | 0
+    i32[book + PAIR_VERSION]!++
+    f64[(book + PAIR_SEQUENCE) >>> 1] = f64[SEQUENCE]!
+  }
+  if (!rests) giveSlot(state, row)
   return result
 }
 
 /** Why what is left of an unblocked order does not rest, or Reason.NONE when it does. */
 function remainderReason(state: State, pair: number, flags: number): number {
-  if ((flags & Flag.MARKET) !== 0) {
-    const best = bestOpposite(state, pair, flags & Flag.SELL)
-    return best === 0 || best === NO_ASK ? Reason.INSUFFICIENT_DEPTH : Reason.SLIPPAGE_LIMIT
+  if ((flags & MARKET) !== 0) {
+    const best = bestOpposite(state, pair, flags & SELL)
+    return best === 0 || best === NO_ASK ? INSUFFICIENT_DEPTH : SLIPPAGE_LIMIT
   }
-  return (flags & Flag.IOC) !== 0 ? Reason.IOC_REMAINDER : Reason.NONE
-}
-
-/** Locks what the order still needs and puts it on the book. */
-export function rest(state: State, slot: number): void {
-  lockRemaining(state, slot)
-  appendToLevel(state, slot)
-  enlist(state, slot)
+  return (flags & IOC) !== 0 ? IOC_REMAINDER : NONE
 }
 
 /** Locks what an order needs for the lots that rest. */
-export function lockRemaining(state: State, slot: number): void {
-  const { orders, ordersI64, registers } = state
-  const row = slot * ORDER_WORDS
-  const pair = orders[row + ORDER.PAIR]!
-  const account = orders[row + ORDER.ACCOUNT]!
-  const flags = orders[row + ORDER.FLAGS]!
-  const remaining = orders[row + ORDER.REMAINING]!
-  if ((flags & Flag.SELL) !== 0) {
-    registers[R.HOLD] = BigInt(remaining | 0) * state.lotAtoms[pair]!
-    lock(state, balanceRow(state, account, state.pairBase[pair]!))
-  } else {
-    holdOfBid(state, slot, remaining)
-    lock(state, balanceRow(state, account, state.pairQuote[pair]!))
+export function lockRemaining(state: State, row: number): void {
+  const { i32, i64 } = state
+  const terms = (state.termsAt + i32[row + OF_PAIR]! * TERMS_ROW) | 0
+  const remaining = i32[row + REMAINING]!
+  let asset = i32[terms + QUOTE]!
+  if ((i32[row + FLAGS]! & SELL) === 0) holdOfBid(state, row, terms, remaining)
+  else {
+    asset = i32[terms + BASE]!
+    i64[R_HOLD] = BigInt(remaining | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
   }
-  ordersI64[(row + ORDER.HOLD) >>> 1] = registers[R.HOLD]!
+  const balance = (state.balancesAt + Math.imul(i32[row + OWNER]!, state.balanceStride) + asset * BALANCE_ROW) | 0
+  i64[balance + AVAILABLE] = i64[balance + AVAILABLE]! - i64[R_HOLD]!
+  i64[balance + LOCKED] = i64[balance + LOCKED]! + i64[R_HOLD]!
+  i64[balance + VERSION] = i64[balance + VERSION]! + 1n
+  i64[(row + HOLD) >>> 1] = i64[R_HOLD]!
 }
 
 /** Marks a RESULT as the answer to a replacement of (sequence, slot). */

@@ -2,103 +2,125 @@
  * The pool of order rows and each account's list of resting orders, newest first.
  *
  * Every accepted order takes a slot, even one that never rests: the slot is part of its public id. Free slots form a stack in
- * their NEXT words, so the slot used last is used next and stays in cache; SEQUENCE 0 marks a free row.
+ * their NEXT words, so the slot used last is used next and stays in cache; SEQUENCE 0 marks a free row. An order is named by the
+ * address of its row here (columns.ts); links are slots.
  */
 import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR } from '../engine/columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+} from '../engine/columns.ts'
 import { insertLabel, removeLabel } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
 
-/** Takes a slot; the caller checked that the pool is not full. */
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { NEXT, ACCOUNT_NEXT, ACCOUNT_PREV, UPDATED_AT, ACCOUNT: OWNER, PAIR, FLAGS, SLOT, PRICE, LOTS, REMAINING, MAKER_PPM, TRADES } = ORDER
+const { FILLED_QUOTE, FEE, HOLD, BEST_PRICE, SEQUENCE, FEE_NUMERATOR, CREATED_AT } = ORDER
+const { ORDERS_HEAD, OPEN_ORDERS } = ACCOUNT
+const [ORDER_ROW, ACCOUNT_ROW, TERMS_ROW] = [ORDER_WORDS, ACCOUNT_WORDS, TERMS_WORDS]
+const [USED, FREE, LIVE] = [SCALARS_AT + SCALAR.ORDERS_USED, SCALARS_AT + SCALAR.ORDERS_FREE, SCALARS_AT + SCALAR.ORDERS_LIVE]
+const [NOW_SEQUENCE, NOW] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
+const { RESTING } = Flag
+const LABEL_AT = LABEL_SHIFT
+const TERM_MAKER_PPM = TERMS.MAKER_PPM
+const { targetSlot: TARGET_SLOT, targetSequence: TARGET_SEQUENCE } = ORDER_COMMAND.at
+
+/** Takes a slot and returns the address of its row; the caller checked that the pool is not full. */
 export function takeSlot(state: State): number {
-  const { scalars, orders } = state
-  scalars[SCALAR.ORDERS_LIVE]!++
-  const slot = scalars[SCALAR.ORDERS_FREE]!
-  if (slot < 0) return scalars[SCALAR.ORDERS_USED]!++
-  scalars[SCALAR.ORDERS_FREE] = orders[slot * ORDER_WORDS + ORDER.NEXT]!
-  return slot
+  const { i32 } = state
+  i32[LIVE]!++
+  let slot = i32[FREE]!
+  let row = 0
+  if (slot < 0) {
+    slot = i32[USED]!
+    i32[USED] = slot + 1
+    row = (state.ordersAt + slot * ORDER_ROW) | 0
+  } else {
+    row = (state.ordersAt + slot * ORDER_ROW) | 0
+    i32[FREE] = i32[row + NEXT]!
+  }
+  i32[row + SLOT] = slot
+  return row
 }
 
-export function giveSlot(state: State, slot: number): void {
-  const { scalars, orders, ordersF64 } = state
-  const row = slot * ORDER_WORDS
-  ordersF64[(row + ORDER.SEQUENCE) >>> 1] = 0
-  orders[row + ORDER.NEXT] = scalars[SCALAR.ORDERS_FREE]!
-  scalars[SCALAR.ORDERS_FREE] = slot
-  scalars[SCALAR.ORDERS_LIVE]!--
+export function giveSlot(state: State, row: number): void {
+  const { i32, f64 } = state
+  f64[(row + SEQUENCE) >>> 1] = 0
+  i32[row + NEXT] = i32[FREE]!
+  i32[FREE] = i32[row + SLOT]!
+  i32[LIVE]!--
 }
 
-/** Fills a fresh row: everything but HOLD, LEVEL and the queue and list links. */
-export function writeOrder(state: State, slot: number, account: number, pair: number, flags: number, price: number, lots: number): void {
-  const { orders, ordersF64, ordersI64, details, detailsF64, detailsI64, clock } = state
-  const row = slot * ORDER_WORDS
-  orders[row + ORDER.PRICE] = price
-  orders[row + ORDER.REMAINING] = lots
-  orders[row + ORDER.ACCOUNT] = account
-  orders[row + ORDER.FLAGS] = flags
-  orders[row + ORDER.PAIR] = pair
-  orders[row + ORDER.LOTS] = lots
-  orders[row + ORDER.MAKER_PPM] = state.makerPpm[pair]!
-  ordersF64[(row + ORDER.SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
-  ordersI64[(row + ORDER.HOLD) >>> 1] = 0n
-  const detail = slot * DETAIL_WORDS
-  const wide = detail >>> 1
-  detailsI64[wide + (DETAIL.FILLED_QUOTE >>> 1)] = 0n
-  detailsI64[wide + (DETAIL.FEE_NUMERATOR >>> 1)] = 0n
-  detailsI64[wide + (DETAIL.FEE >>> 1)] = 0n
-  detailsF64[wide + (DETAIL.CREATED_AT >>> 1)] = clock[CLOCK.TIME]!
-  detailsF64[wide + (DETAIL.UPDATED_AT >>> 1)] = clock[CLOCK.TIME]!
-  detailsF64[wide + (DETAIL.EXPIRES_AT >>> 1)] = 0
-  details[detail + DETAIL.BEST_PRICE] = 0
-  details[detail + DETAIL.WORST_PRICE] = 0
-  details[detail + DETAIL.TRADES] = 0
+/** Fills a fresh row: everything but SLOT, LEVEL, EXPIRES_AT and the queue and list links. */
+export function writeOrder(state: State, row: number, account: number, pair: number, flags: number, price: number, lots: number): void {
+  const { i32, f64, i64 } = state
+  f64[(row + UPDATED_AT) >>> 1] = f64[NOW]!
+  i32[row + OWNER] = account
+  i32[row + PAIR] = pair
+  i32[row + FLAGS] = flags
+  i32[row + PRICE] = price
+  i32[row + LOTS] = lots
+  i32[row + REMAINING] = lots
+  i32[row + MAKER_PPM] = i32[(state.termsAt + pair * TERMS_ROW + TERM_MAKER_PPM) | 0]!
+  i32[row + TRADES] = 0
+  i64[(row + FILLED_QUOTE) >>> 1] = 0n
+  i64[(row + FEE) >>> 1] = 0n
+  i64[(row + HOLD) >>> 1] = 0n
+  // BEST_PRICE and WORST_PRICE are neighbours.
+  i64[(row + BEST_PRICE) >>> 1] = 0n
+  f64[(row + SEQUENCE) >>> 1] = f64[NOW_SEQUENCE]!
+  i64[(row + FEE_NUMERATOR) >>> 1] = 0n
+  f64[(row + CREATED_AT) >>> 1] = f64[NOW]!
 }
 
 /** Copies the client order id of a command into the row and its FLAGS; an empty one clears it. */
-export function writeLabel(state: State, slot: number, command: Views, base: number): void {
+export function writeLabel(state: State, row: number, command: Views, base: number): void {
+  const { i32, labels } = state
   const length = command.u32[base + ORDER_COMMAND.at.flags]! >>> LABEL_SHIFT
-  const flags = slot * ORDER_WORDS + ORDER.FLAGS
-  state.orders[flags] = (state.orders[flags]! & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT)
+  i32[row + FLAGS] = (i32[row + FLAGS]! & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT)
   if (length === 0) return
-  for (let word = 0; word < LABEL_WORDS; word++) state.labels[slot * LABEL_WORDS + word] = command.i32[base + ORDER_COMMAND.at.label + word]!
+  const at = i32[row + SLOT]! * LABEL_WORDS
+  for (let word = 0; word < LABEL_WORDS; word++) labels[at + word] = command.i32[base + ORDER_COMMAND.at.label + word]!
 }
 
 /** Puts an order at the head of its account's list and claims its label: it rests from now on. */
-export function enlist(state: State, slot: number): void {
-  const { orders, accounts } = state
-  const row = slot * ORDER_WORDS
-  const account = orders[row + ORDER.ACCOUNT]! * ACCOUNT_WORDS
-  const head = accounts[account + ACCOUNT.ORDERS_HEAD]!
-  orders[row + ORDER.ACCOUNT_PREV] = -1
-  orders[row + ORDER.ACCOUNT_NEXT] = head
-  if (head >= 0) orders[head * ORDER_WORDS + ORDER.ACCOUNT_PREV] = slot
-  accounts[account + ACCOUNT.ORDERS_HEAD] = slot
-  accounts[account + ACCOUNT.OPEN_ORDERS]!++
-  const flags = orders[row + ORDER.FLAGS]! | Flag.RESTING
-  orders[row + ORDER.FLAGS] = flags
-  if (flags >>> LABEL_SHIFT !== 0) insertLabel(state, slot)
+export function enlist(state: State, row: number): void {
+  const { i32 } = state
+  const slot = i32[row + SLOT]!
+  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) | 0
+  const head = i32[account + ORDERS_HEAD]!
+  i32[row + ACCOUNT_PREV] = -1
+  i32[row + ACCOUNT_NEXT] = head
+  if (head >= 0) i32[(state.ordersAt + head * ORDER_ROW + ACCOUNT_PREV) | 0] = slot
+  i32[account + ORDERS_HEAD] = slot
+  i32[account + OPEN_ORDERS]!++
+  const flags = i32[row + FLAGS]! | RESTING
+  i32[row + FLAGS] = flags
+  if (flags >>> LABEL_AT !== 0) insertLabel(state, slot)
 }
 
 /** The opposite of {@link enlist}. */
-export function delist(state: State, slot: number): void {
-  const { orders, accounts } = state
-  const row = slot * ORDER_WORDS
-  const flags = orders[row + ORDER.FLAGS]!
-  if (flags >>> LABEL_SHIFT !== 0) removeLabel(state, slot)
-  orders[row + ORDER.FLAGS] = flags & ~Flag.RESTING
-  const account = orders[row + ORDER.ACCOUNT]! * ACCOUNT_WORDS
-  const prev = orders[row + ORDER.ACCOUNT_PREV]!
-  const next = orders[row + ORDER.ACCOUNT_NEXT]!
-  if (prev < 0) accounts[account + ACCOUNT.ORDERS_HEAD] = next
-  else orders[prev * ORDER_WORDS + ORDER.ACCOUNT_NEXT] = next
-  if (next >= 0) orders[next * ORDER_WORDS + ORDER.ACCOUNT_PREV] = prev
-  accounts[account + ACCOUNT.OPEN_ORDERS]!--
+export function delist(state: State, row: number): void {
+  const { i32, ordersAt } = state
+  const flags = i32[row + FLAGS]!
+  if (flags >>> LABEL_AT !== 0) removeLabel(state, i32[row + SLOT]!)
+  i32[row + FLAGS] = flags & ~RESTING
+  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) | 0
+  const prev = i32[row + ACCOUNT_PREV]!
+  const next = i32[row + ACCOUNT_NEXT]!
+  if (prev < 0) i32[account + ORDERS_HEAD] = next
+  else i32[(ordersAt + prev * ORDER_ROW + ACCOUNT_NEXT) | 0] = next
+  if (next >= 0) i32[(ordersAt + next * ORDER_ROW + ACCOUNT_PREV) | 0] = prev
+  i32[account + OPEN_ORDERS]!--
 }
 
-/** True when (slot, sequence) names a resting order. */
-export function isResting(state: State, slot: number, sequence: number): boolean {
-  if (slot < 0 || slot >= state.scalars[SCALAR.ORDERS_USED]!) return false
-  const row = slot * ORDER_WORDS
-  return state.ordersF64[(row + ORDER.SEQUENCE) >>> 1] === sequence && sequence !== 0 && (state.orders[row + ORDER.FLAGS]! & Flag.RESTING) !== 0
+/** The row of the resting order that a command names by targetSlot and targetSequence, or -1. */
+export function restingTarget(state: State, command: Views, base: number): number {
+  const { i32, f64 } = state
+  const slot = command.i32[base + TARGET_SLOT]!
+  if (slot < 0 || slot >= i32[USED]!) return -1
+  const row = (state.ordersAt + slot * ORDER_ROW) | 0
+  const sequence = command.f64[(base + TARGET_SEQUENCE) >>> 1]!
+  const rests = f64[(row + SEQUENCE) >>> 1] === sequence && sequence !== 0 && (i32[row + FLAGS]! & RESTING) !== 0
+  return rests ? row : -1
 }

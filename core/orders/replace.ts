@@ -10,50 +10,48 @@ import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
-import { DETAIL, DETAIL_WORDS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
+import { LEVEL, LEVEL_WORDS, ORDER } from '../engine/columns.ts'
 import { emitLabel, emitOrderEnded, emitOrderResult, emitResult } from '../engine/emit.ts'
 import { findLabel } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { clearExpiredTouch, isExpired } from '../book/match.ts'
-import { R, touchAccount } from '../ledger/balances.ts'
+import { R } from '../ledger/balances.ts'
 import { sessionAccount } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
-import { endOrder, release, touchBook } from './end.ts'
-import { delist, enlist, isResting, takeSlot, writeLabel, writeOrder } from './pool.ts'
+import { endOrder, release } from './end.ts'
+import { delist, enlist, restingTarget, takeSlot, writeLabel, writeOrder } from './pool.ts'
 import { checkOpen, execute, lockRemaining, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 
 const C = ORDER_COMMAND.at
 
 export function replaceOrder(state: State, command: Views, base: number): void {
+  const { i32 } = state
   const account = sessionAccount(state, command, base)
   const given = command.i32[base + C.flags]!
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
   if (code === 0 && (given & Flag.KEYED) !== 0) code = admitKey(state, account, command, base)
   if (code === REPEATED) return
-  const target = command.i32[base + C.targetSlot]!
-  if (code === 0) code = checkTarget(state, account, target, command.f64[(base + C.targetSequence) >>> 1]!)
-  const row = target * ORDER_WORDS
-  const pair = code === 0 ? state.orders[row + ORDER.PAIR]! : 0
-  if (code === 0) clearExpiredTouch(state, pair, state.orders[row + ORDER.FLAGS]! & Flag.SELL)
-  const flags = code === 0 ? successorFlags(state.orders[row + ORDER.FLAGS]!, given) : 0
-  const price = (given & Flag.NEW_PRICE) !== 0 || code !== 0 ? command.i32[base + C.price]! : state.orders[row + ORDER.PRICE]!
-  const lots = (given & Flag.NEW_LOTS) !== 0 || code !== 0 ? command.i32[base + C.lots]! : state.orders[row + ORDER.REMAINING]!
-  if (code === 0) code = checkSuccessor(state, command, base, account, target, pair, flags, price, lots)
+  const row = code === 0 ? restingTarget(state, command, base) : -1
+  const found = row >= 0 && i32[row + ORDER.ACCOUNT] === account && !isExpired(state, row)
+  if (code === 0 && !found) code = REFUSALS.ORDER_NOT_FOUND.number
   if (code !== 0) {
     emitResult(state, command, base, code, account, 0, 0)
     return
   }
-  const keepsPlace = price === state.orders[row + ORDER.PRICE] && lots < state.orders[row + ORDER.REMAINING]!
-  const result = keepsPlace ? shrink(state, target, flags, lots, command, base) : reissue(state, target, flags, price, lots, command, base)
+  clearExpiredTouch(state, i32[row + ORDER.PAIR]!, i32[row + ORDER.FLAGS]! & Flag.SELL)
+  const flags = successorFlags(i32[row + ORDER.FLAGS]!, given)
+  const price = (given & Flag.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : i32[row + ORDER.PRICE]!
+  const lots = (given & Flag.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : i32[row + ORDER.REMAINING]!
+  code = checkSuccessor(state, command, base, row, flags, price, lots)
+  if (code !== 0) {
+    emitResult(state, command, base, code, account, 0, 0)
+    return
+  }
+  const keepsPlace = price === i32[row + ORDER.PRICE] && lots < i32[row + ORDER.REMAINING]!
+  const result = keepsPlace ? shrink(state, row, flags, lots, command, base) : reissue(state, row, flags, price, lots, command, base)
   if ((given & Flag.KEYED) !== 0) keepReceipt(state, account, command, base, result)
-}
-
-/** The order named by (slot, sequence) rests, is the caller's, and its time is not over. */
-export function checkTarget(state: State, account: number, slot: number, sequence: number): number {
-  const found = isResting(state, slot, sequence) && state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT] === account && !isExpired(state, slot)
-  return found ? 0 : REFUSALS.ORDER_NOT_FOUND.number
 }
 
 function successorFlags(old: number, given: number): number {
@@ -64,63 +62,56 @@ function successorFlags(old: number, given: number): number {
   return flags | (label << LABEL_SHIFT)
 }
 
-function checkSuccessor(
-  state: State, command: Views, base: number, account: number, target: number, pair: number, flags: number, price: number, lots: number,
-): number {
+/** Everything that can refuse the successor of the order at `row`. */
+function checkSuccessor(state: State, command: Views, base: number, row: number, flags: number, price: number, lots: number): number {
+  const account = state.i32[row + ORDER.ACCOUNT]!
+  const pair = state.i32[row + ORDER.PAIR]!
   let code = checkOpen(state, pair)
   if (code === 0) code = checkTerms(state, pair, flags, price, lots)
   const length = command.u32[base + C.flags]! >>> LABEL_SHIFT
   if (code === 0 && length !== 0) {
     const holder = findLabel(state, account, command.i32, base + C.label, length)
-    if (holder >= 0 && holder !== target) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
+    if (holder >= 0 && holder !== state.i32[row + ORDER.SLOT]) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   }
   if (code === 0) code = checkPostOnly(state, pair, flags, price)
-  state.registers[R.RELEASE] = state.ordersI64[(target * ORDER_WORDS + ORDER.HOLD) >>> 1]!
+  state.i64[R.RELEASE] = state.i64[(row + ORDER.HOLD) >>> 1]!
   if (code === 0) code = checkFunds(state, account, pair, flags, price, lots)
   return code
 }
 
 /** Ends the original and places the successor at the back of its level, in the same slot. */
-function reissue(state: State, target: number, flags: number, price: number, lots: number, command: Views, base: number): number {
-  const row = target * ORDER_WORDS
-  const account = state.orders[row + ORDER.ACCOUNT]!
-  const pair = state.orders[row + ORDER.PAIR]!
-  const originalSequence = state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!
-  const expiresAt = state.detailsF64[(target * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1]!
-  endOrder(state, target, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
-  const slot = takeSlot(state)
-  assert(slot === target, 'a replaced order leaves its slot to its successor')
-  writeOrder(state, slot, account, pair, flags, price, lots)
-  if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, slot, command, base)
-  state.detailsF64[(slot * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1] = expiresAt
-  const result = execute(state, slot, price, 0, command, base)
-  markReplacement(state, result, originalSequence, target)
+function reissue(state: State, row: number, flags: number, price: number, lots: number, command: Views, base: number): number {
+  const { i32, f64 } = state
+  const account = i32[row + ORDER.ACCOUNT]!
+  const pair = i32[row + ORDER.PAIR]!
+  const originalSequence = f64[(row + ORDER.SEQUENCE) >>> 1]!
+  endOrder(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
+  assert(takeSlot(state) === row, 'a replaced order leaves its slot to its successor')
+  // EXPIRES_AT stays as it is.
+  writeOrder(state, row, account, pair, flags, price, lots)
+  if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
+  const result = execute(state, row, price, 0, command, base)
+  markReplacement(state, result, originalSequence, i32[row + ORDER.SLOT]!)
   return result
 }
 
 /** Gives the successor the original's place in the queue: same row, new sequence, fewer lots. */
-function shrink(state: State, target: number, flags: number, lots: number, command: Views, base: number): number {
-  const { orders, levelsF64 } = state
-  const row = target * ORDER_WORDS
-  const account = orders[row + ORDER.ACCOUNT]!
-  const pair = orders[row + ORDER.PAIR]!
-  const originalSequence = state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!
-  const expiresAt = state.detailsF64[(target * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1]!
-  const level = orders[row + ORDER.LEVEL]!
-  const at = (level * LEVEL_WORDS + LEVEL.LOTS) >>> 1
-  levelsF64[at] = levelsF64[at]! - orders[row + ORDER.REMAINING]! + lots
-  delist(state, target)
-  release(state, target)
-  emitOrderEnded(state, target, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
-  writeOrder(state, target, account, pair, flags, orders[row + ORDER.PRICE]!, lots)
-  if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, target, command, base)
-  lockRemaining(state, target)
-  state.detailsF64[(target * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1] = expiresAt
-  enlist(state, target)
-  if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, target)
-  const result = emitOrderResult(state, command, base, target, outcomeOf(Status.SUBMITTED, Reason.NONE))
-  markReplacement(state, result, originalSequence, target)
-  touchAccount(state, account)
-  touchBook(state, pair)
+function shrink(state: State, row: number, flags: number, lots: number, command: Views, base: number): number {
+  const { i32, f64 } = state
+  const account = i32[row + ORDER.ACCOUNT]!
+  const pair = i32[row + ORDER.PAIR]!
+  const originalSequence = f64[(row + ORDER.SEQUENCE) >>> 1]!
+  const level = (state.levelsAt + i32[row + ORDER.LEVEL]! * LEVEL_WORDS + LEVEL.LOTS) >>> 1
+  f64[level] = f64[level]! - i32[row + ORDER.REMAINING]! + lots
+  delist(state, row)
+  release(state, row)
+  emitOrderEnded(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
+  writeOrder(state, row, account, pair, flags, i32[row + ORDER.PRICE]!, lots)
+  if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
+  lockRemaining(state, row)
+  enlist(state, row)
+  if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, row)
+  const result = emitOrderResult(state, command, base, row, outcomeOf(Status.SUBMITTED, Reason.NONE))
+  markReplacement(state, result, originalSequence, i32[row + ORDER.SLOT]!)
   return result
 }

@@ -57,7 +57,7 @@ function credit(state: State, account: number, asset: number): void {
   const atoms = state.genesis.assets[asset]!.faucetAtoms
   if (atoms === 0n) return
   const row = balanceRow(state, account, asset)
-  state.registers[R.AMOUNT] = atoms
+  state.i64[R.AMOUNT] = atoms
   state.balances[row + BALANCE.AVAILABLE] = state.balances[row + BALANCE.AVAILABLE]! + atoms
   state.balances[row + BALANCE.VERSION] = state.balances[row + BALANCE.VERSION]! + 1n
   const issued = asset * TOTAL_WORDS + TOTAL.ISSUED

@@ -5,7 +5,7 @@
 import { OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, CLOCK_AT, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS } from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
 import { findAccount, findSession, indexAccount, indexSession, unindexSession } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
@@ -13,17 +13,23 @@ import type { State } from '../engine/state.ts'
 
 const C = ORDER_COMMAND.at
 const O = OPEN_SESSION_COMMAND.at
+// Local constants for the one function that every command runs: the compiler folds them; an imported binding is read each time.
+const { session: SESSION_FIELD, sessionGeneration: GENERATION_FIELD } = C
+const { GENERATION, EXPIRES_AT, ACCOUNT: ACCOUNT_OF_SESSION } = SESSION
+const SESSION_ROW = SESSION_WORDS
+const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
+const TIME = CLOCK_AT + CLOCK.TIME
 /** Rows one OPEN_SESSION looks at for a dead session to reuse. */
 const RECLAIM_PROBES = 1024
 
 /** The account of the command's session, or -1 when the session is unknown, reused, revoked or expired at sequenced time. */
 export function sessionAccount(state: State, command: Views, base: number): number {
-  const session = command.i32[base + C.session]!
-  if (session < 0 || session >= state.scalars[SCALAR.SESSIONS_USED]!) return -1
-  const row = session * SESSION_WORDS
-  if (state.sessions[row + SESSION.GENERATION] !== command.i32[base + C.sessionGeneration]) return -1
-  if (state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!) return -1
-  return state.sessions[row + SESSION.ACCOUNT]!
+  const { i32, f64 } = state
+  const session = command.i32[base + SESSION_FIELD]!
+  if (session < 0 || session >= i32[SESSIONS_USED]!) return -1
+  const row = (state.sessionsAt + session * SESSION_ROW) | 0
+  if (i32[row + GENERATION] !== command.i32[base + GENERATION_FIELD]) return -1
+  return f64[(row + EXPIRES_AT) >>> 1]! <= f64[TIME]! ? -1 : i32[row + ACCOUNT_OF_SESSION]!
 }
 
 /** Opens a session for (application, wallet), creating the account on its first sign-in. */

@@ -92,7 +92,7 @@ export function runSequencer(sequencer: Sequencer): void {
 export function turn(sequencer: Sequencer, now: number, timersDue: boolean): number {
   const { state, writer, batch, lanes, maxSlots } = sequencer
   const time = Math.max(now, state.clock[CLOCK.TIME]!)
-  let slots = timersDue ? expireDue(sequencer.timers, state, time, batch, 0, maxSlots >>> 1) : 0
+  let slots = timersDue ? expireDue(sequencer.timers, state, time, batch, 0, (maxSlots + 1) >>> 1) : 0
   const timers = slots
   slots = drain(lanes, sequencer.firstLane, batch.i32, slots, maxSlots)
   sequencer.firstLane = (sequencer.firstLane + 1) % lanes.length

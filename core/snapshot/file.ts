@@ -2,9 +2,10 @@
  * Snapshot files: `snapshots/<sequence>.sqlite` in the data directory.
  *
  * Written in transactions of a few MiB, each made durable, so that dirty pages never pile up behind the journal's own fsync; the
- * descriptive row comes last and the file gets its name only when everything is on disk. Loading checks the digest over every
- * stored column; a file that does not verify is not used. Nothing is ever changed in a finished file.
+ * descriptive row comes last and the file gets its name only when everything is on disk. Loading checks the seal of that row and the
+ * digest over every stored column; a file that does not verify is not used. Nothing is ever changed in a finished file.
  */
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -60,8 +61,8 @@ export function writeSnapshot(dataDir: string, state: State, genesis: string, ba
       }
     }
     database
-      .prepare('insert into snapshot values (?, ?, ?, ?, ?, ?, ?)')
-      .run(sequence, info.timeMs, FORMAT, batchChecksum, eventsChecksum, info.digest, genesis)
+      .prepare('insert into snapshot values (?, ?, ?, ?, ?, ?, ?, ?)')
+      .run(sequence, info.timeMs, FORMAT, batchChecksum, eventsChecksum, info.digest, genesis, sealOf(info))
   } finally {
     database.close()
   }
@@ -93,7 +94,7 @@ function infoOf(database: Database.Database, sequence: number): SnapshotInfo {
   if (row === undefined) throw new Error('it is incomplete')
   if (row['format'] !== FORMAT) throw new Error(`it has format ${row['format']}, this version reads ${FORMAT}`)
   if (row['sequence'] !== sequence) throw new Error(`it says it is ${row['sequence']}`)
-  return {
+  const info = {
     sequence,
     timeMs: row['time_ms'] as number,
     batchChecksum: row['batch_checksum'] as number,
@@ -101,6 +102,14 @@ function infoOf(database: Database.Database, sequence: number): SnapshotInfo {
     digest: row['digest'] as string,
     genesis: row['genesis'] as string,
   }
+  if (row['seal'] !== sealOf(info)) throw new Error('its description does not match its seal')
+  return info
+}
+
+/** The digest covers the columns; this covers what is said about them. */
+function sealOf({ sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis }: SnapshotInfo): string {
+  const said = JSON.stringify([FORMAT, sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis])
+  return createHash('sha256').update(said).digest('hex')
 }
 
 /** Loads and verifies a snapshot into a new state; throws when anything about it does not verify. */
@@ -109,12 +118,17 @@ export function loadSnapshot(dataDir: string, sequence: number): { state: State;
   try {
     const info = infoOf(database, sequence)
     const state = createState(parseGenesis(info.genesis))
-    loadColumns(state, columnsIn(database))
-    if (state.clock[CLOCK.SEQUENCE] !== sequence || stateDigest(state) !== info.digest) throw new Error('its digest does not match')
+    loadColumns(state, verifiedColumns(database, state, info))
     return { state, info }
   } finally {
     database.close()
   }
+}
+
+/** The columns, verified in the state after the last one and before anything is derived from them. */
+function* verifiedColumns(database: Database.Database, state: State, info: SnapshotInfo): Generator<StoredColumn> {
+  yield* columnsIn(database)
+  if (state.clock[CLOCK.SEQUENCE] !== info.sequence || stateDigest(state) !== info.digest) throw new Error('its digest does not match')
 }
 
 function* columnsIn(database: Database.Database): Generator<StoredColumn> {

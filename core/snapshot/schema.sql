@@ -6,7 +6,8 @@ create table snapshot (
   batch_checksum integer not null,  -- checksum of the last batch: what the next one must continue
   events_checksum integer not null, -- chained checksum of all events so far
   digest text not null,             -- SHA-256 of the stored columns, hex
-  genesis text not null
+  genesis text not null,
+  seal text not null                -- SHA-256 of the fields above, hex
 ) strict;
 create table chunk (
   column_name text not null,

@@ -4,7 +4,7 @@ import {
   ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, DETAIL, DETAIL_WORDS, FAUCET_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SESSION, SESSION_WORDS,
 } from '../engine/columns.ts'
 import { findSession } from '../engine/indexes.ts'
-import type { State } from '../engine/state.ts'
+import { addressOf, type State } from '../engine/state.ts'
 import { consistently } from './consistent.ts'
 
 export interface SessionView {
@@ -59,7 +59,7 @@ export function readAccount(state: State, account: number): AccountView {
   return {
     account,
     application: state.accounts[row + ACCOUNT.APPLICATION]!,
-    address: new Uint8Array(state.buffers.accounts, (row + ACCOUNT.ADDRESS) * 4, 20).slice(),
+    address: addressOf(state, account),
     createdAt: state.accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1]!,
     createdSequence: state.accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1]!,
     openOrders: state.accounts[row + ACCOUNT.OPEN_ORDERS]!,
@@ -118,12 +118,16 @@ export interface OrderView {
   label: string
 }
 
+function labelOf(state: State, slot: number, length: number): string {
+  return String.fromCharCode(...new Uint8Array(state.labels.buffer, state.labels.byteOffset + slot * LABEL_WORDS * 4, length))
+}
+
 function copyOrder(state: State, slot: number): OrderView {
   const row = slot * ORDER_WORDS
   const detail = slot * DETAIL_WORDS
   const flags = state.orders[row + ORDER.FLAGS]!
   const length = flags >>> LABEL_SHIFT
-  const label = length === 0 ? '' : String.fromCharCode(...new Uint8Array(state.buffers.labels, slot * LABEL_WORDS * 4, Math.min(length, LABEL_WORDS * 4)))
+  const label = length === 0 ? '' : labelOf(state, slot, Math.min(length, LABEL_WORDS * 4))
   return {
     sequence: state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!,
     slot,

@@ -34,7 +34,9 @@ const message = Buffer.alloc(64 * 1024)
 const signatureBytes = Buffer.alloc(SIGNATURE_BYTES)
 
 /** Checks the signature of a request and fills `caller`, or says which refusal it is. `now` in Unix ms. */
-export function authenticate(cache: SessionCache, exchange: Exchange, now: number, counters: Float64Array, caller: Caller): RefusalCode | null {
+export function authenticate(
+  cache: SessionCache, exchange: Exchange, now: number, counters: Float64Array, caller: Caller,
+): RefusalCode | null {
   const code = check(cache, exchange, now, caller)
   if (code === null) counters[GATEWAY.signature_ok]!++
   else counters[GATEWAY.signature_rejected]!++

@@ -100,7 +100,9 @@ export function encodeMint(bridge: Bridge, at: number, correlation: number, call
 }
 
 /** OPEN_SESSION of a wallet (0x and 40 hex digits) for a session public key (64 hex digits). */
-export function encodeOpenSession(bridge: Bridge, at: number, correlation: number, application: number, address: string, key: string): void {
+export function encodeOpenSession(
+  bridge: Bridge, at: number, correlation: number, application: number, address: string, key: string,
+): void {
   begin(CommandType.OPEN_SESSION)
   scratch.i32[OPEN_SESSION_COMMAND.at.application] = application
   scratchBytes.write(address.slice(2), OPEN_SESSION_COMMAND.at.address * 4, 20, 'hex')

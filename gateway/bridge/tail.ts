@@ -5,7 +5,9 @@
  * {@link FINISHED_MAX} ends it saw, so that an order can be looked up after it was filled or cancelled. A gateway that is
  * lapped by the writer misses what it missed: the order is then unknown here, never wrong.
  */
-import { answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../../core/layout/event.ts'
+import {
+  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
+} from '../../core/layout/event.ts'
 import { CommandType, Flag, LABEL_SHIFT } from '../../core/layout/command.ts'
 import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createReader, read, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'

@@ -10,7 +10,7 @@ import { checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type Veri
 import { askChallenge, askVerify } from '../auth/desk_client.ts'
 import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
 import { REFUSALS } from '../../core/engine/refusals.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused, refusedField } from '../http/envelope.ts'
 import { Nullable, operation, submit, Uuid, waiterFor } from './operation.ts'
 
 const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
@@ -24,7 +24,11 @@ export const Challenge = operation({
   body: Type.Object({ address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId }),
   /** `expiresAt` in Unix seconds. */
   output: Type.Object({ nonce: Type.String(), message: Type.String(), expiresAt: Type.Integer() }),
-  run: (gateway, call, { address, sessionPublicKey, clientId }) => {
+  run: (gateway, call, { address, sessionPublicKey, clientId, chainId }) => {
+    // The text to sign names the chain, so another one is refused before somebody signs it; verify is checked by the desk.
+    if (chainId !== undefined && String(chainId) !== String(gateway.genesis.chainId)) {
+      return call.refuse(refusedField('chainId', `chainId must be ${gateway.genesis.chainId}`))
+    }
     askChallenge(gateway.desk, { address, sessionPublicKey, clientId, ip: call.ip() }, (reply) => {
       if ('refusal' in reply) call.refuse(refusalOf(reply))
       else call.answer({ nonce: reply.nonce, message: reply.message, expiresAt: reply.expiresAt })

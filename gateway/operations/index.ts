@@ -21,7 +21,9 @@ export const HANDLERS = {
 
 /** Input (path, query and body fields in one object) and output of every operation, for the typed client. */
 export type OperationTypes = {
-  readonly [Name in OperationName]: (typeof HANDLERS)[Name] extends Operation<infer In, infer Out> ? { readonly input: In; readonly output: Out } : never
+  readonly [Name in OperationName]: (typeof HANDLERS)[Name] extends Operation<infer In, infer Out>
+    ? { readonly input: In; readonly output: Out }
+    : never
 }
 
 /** One operation as the router serves it. */

@@ -62,7 +62,9 @@ export const ReplaceItem = Type.Object({
 })
 export type ReplaceItem = Static<typeof ReplaceItem>
 
-const MARGIN_ONLY = ['marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'trailingStop', 'takeProfit', 'stopLoss'] as const
+const MARGIN_ONLY = [
+  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'trailingStop', 'takeProfit', 'stopLoss',
+] as const
 const IDEMPOTENCY_KEY_MAX = 128
 const LABEL = new RegExp(`^[\\x20-\\x7e]{1,${LABEL_BYTES}}$`)
 
@@ -176,7 +178,9 @@ function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused |
   const { clientOrderId, idempotencyKey, selfTradePreventionMode } = item
   if (item.useMasterBalance === true) return refusedField('useMasterBalance', 'Only a sub-account can use a master balance')
   if (clientOrderId !== undefined) {
-    if (!LABEL.test(clientOrderId)) return refusedField('clientOrderId', `clientOrderId must be 1 to ${LABEL_BYTES} printable ASCII characters`)
+    if (!LABEL.test(clientOrderId)) return refusedField(
+      'clientOrderId', `clientOrderId must be 1 to ${LABEL_BYTES} printable ASCII characters`,
+    )
     terms.label = clientOrderId
   }
   if (idempotencyKey !== undefined) {

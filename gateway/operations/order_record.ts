@@ -73,13 +73,18 @@ export function matchResultOf(gateway: Gateway, { i32, u32, i64 }: Views, base: 
   }
   if ((flags & Flag.SLIPPAGE) !== 0) result.maxSlippageBps = i32[base + at.detail2]!
   if (result.tradesCount > 0) {
-    addPrices(result, pair, flags, i32[base + at.price]!, i64[(base + at.filledQuote) >>> 1]!, lots - remaining, i32[base + at.bestPrice]!, i32[base + at.worstPrice]!)
+    addPrices(
+      result, pair, flags, i32[base + at.price]!, i64[(base + at.filledQuote) >>> 1]!, lots - remaining, i32[base + at.bestPrice]!,
+      i32[base + at.worstPrice]!,
+    )
   }
   return result
 }
 
 /** `price`, `best` and `worst` in ticks; `filled` in lots. */
-function addPrices(result: MatchResult, pair: Pair, flags: number, price: number, quote: bigint, filled: number, best: number, worst: number): void {
+function addPrices(
+  result: MatchResult, pair: Pair, flags: number, price: number, quote: bigint, filled: number, best: number, worst: number,
+): void {
   const bestPrice = priceText(pair, best)
   result.averageFillPrice = best === worst ? bestPrice : averagePriceText(pair, quote, filled)
   // A MARKET order is measured against its first fill, a LIMIT order against its limit, where it can only be 0 or better.

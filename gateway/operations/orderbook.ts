@@ -37,7 +37,8 @@ const DEPTH = 50
 
 function levelRecord(gateway: Gateway, pair: Pair, level: DepthLevel, inQuote: boolean): Level {
   const quote = gateway.genesis.assets[pair.quote]!
-  const quantity = inQuote ? amountText(quote, BigInt(level.price) * BigInt(level.lots) * pair.tickLotAtoms) : quantityText(pair, level.lots)
+  const value = BigInt(level.price) * BigInt(level.lots) * pair.tickLotAtoms
+  const quantity = inQuote ? amountText(quote, value) : quantityText(pair, level.lots)
   return { price: priceText(pair, level.price), quantity, orderCount: level.orders }
 }
 

@@ -24,7 +24,9 @@ const OrderPath = Type.Object({ orderId: Uuid })
 
 const Created = Type.Object({ orderId: Uuid, status: Success, message: Type.String(), matchResult: MatchResult })
 
-const createdId = ({ i32, f64 }: Views, base: number): string => orderId(f64[(base + RESULT.at.orderSequence) >>> 1]!, i32[base + RESULT.at.slot]!)
+const createdId = ({ i32, f64 }: Views, base: number): string => orderId(
+  f64[(base + RESULT.at.orderSequence) >>> 1]!, i32[base + RESULT.at.slot]!,
+)
 
 export const CreateOrder = operation({
   body: OrderItem,
@@ -90,7 +92,9 @@ export const CancelOrder = operation({
   run: (gateway, call, input) => {
     const target = parseId(IdKind.ORDER, input.orderId)
     if (target === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
-    const waiter = waiterFor(call, () => call.answer({ orderId: orderId(target.sequence, target.slot), status: SUCCESS, message: 'Order cancelled' }))
+    const waiter = waiterFor(
+      call, () => call.answer({ orderId: orderId(target.sequence, target.slot), status: SUCCESS, message: 'Order cancelled' }),
+    )
     submit(gateway, call, waiter, (at, correlation) => encodeCancel(gateway.bridge, at, correlation, call, target.slot, target.sequence))
   },
 })
@@ -147,7 +151,9 @@ export const BatchCreateOrders = operation({
 
 function batchItem(gateway: Gateway, records: Views, base: number): BatchItem {
   const code = records.i32[base + RESULT.at.code]!
-  return code === 0 ? { orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base) } : failed(engineRefusal(code))
+  return code === 0 ? {
+    orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base),
+  } : failed(engineRefusal(code))
 }
 
 function answerBatch(call: Call<Static<typeof BatchCreated>>, results: BatchItem[]): void {

@@ -24,7 +24,9 @@ export interface Row {
   readonly rate: RateClass
 }
 
-const row = (service: string, method: Method, path: string, access: Access, agent: AgentRule, maintenance: Maintenance, rate: RateClass): Row =>
+const row = (
+  service: string, method: Method, path: string, access: Access, agent: AgentRule, maintenance: Maintenance, rate: RateClass,
+): Row =>
   ({ service, method, path, access, agent, maintenance, rate })
 
 export const TABLE = {

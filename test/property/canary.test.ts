@@ -32,17 +32,17 @@ function firstLive(state: State): number {
   return -1
 }
 
-const levelAt = (state: State, slot: number): number => state.orders[slot * ORDER_WORDS + ORDER.LEVEL]!
+const levelAt = (state: State, slot: number): number => state.orders[slot * ORDER_WORDS + ORDER.LEVEL]! * LEVEL_WORDS
 
 const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: number) => void]> = {
   'an atom appears': [/I1/, (state) => { state.balances[0]! += 1n }],
   'an atom moves to locked': [/I2/, (state) => { state.balances[0]! -= 1n; state.balances[1]! += 1n }],
   'a hold shrinks': [/I2/, (state, slot) => { state.ordersI64[(slot * ORDER_WORDS + ORDER.HOLD) >>> 1]! -= 1n }],
   'a lot vanishes': [/I2|I6|I10/, (state, slot) => { state.orders[slot * ORDER_WORDS + ORDER.REMAINING]! -= 1 }],
-  'a level counts a lot too many': [/I6/, (state, slot) => { state.levelsF64[(levelAt(state, slot) * LEVEL_WORDS + LEVEL.LOTS) >>> 1]! += 1 }],
+  'a level counts a lot too many': [/I6/, (state, slot) => { state.levelsF64[(levelAt(state, slot) + LEVEL.LOTS) >>> 1]! += 1 }],
   'the best bid is off': [/I6/, (state) => { state.pairs[PAIR.BEST_BID]! += 1 }],
   'a bit of a bitmap flips': [/I6/, (state) => { state.bitmaps[0]! ^= 1 }],
-  'a page leaves the directory': [/I6/, (state, slot) => { state.directory[state.directory.indexOf(1 + (levelAt(state, slot) >>> 5))] = 0 }],
+  'a page leaves the directory': [/I6/, (state) => { state.directory[state.directory.findIndex((page) => page !== 0)] = 0 }],
   'an account counts an order too few': [/P:/, (state) => { state.accounts[ACCOUNT.OPEN_ORDERS]! -= 1 }],
   'a label is lost': [/I12|P:/, (state) => { state.labelIndex.fill(0) }],
 }

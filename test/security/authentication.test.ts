@@ -26,7 +26,9 @@ await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: re
 
 const ORDER_ID = '00000000-0005-8001-8000-00001f2a335e'
 const order = { tradingPairId: genesis.pairs[0]!.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.1', price: '100' }
-const bodies: Record<string, unknown> = { CreateOrder: order, ReplaceOrder: { price: '101' }, BatchCreateOrders: { orders: [order] }, BatchCancelAllOrders: {}, Mint: {} }
+const bodies: Record<string, unknown> = {
+  CreateOrder: order, ReplaceOrder: { price: '101' }, BatchCreateOrders: { orders: [order] }, BatchCancelAllOrders: {}, Mint: {},
+}
 
 interface Sample {
   readonly name: string
@@ -95,7 +97,10 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
     'timestamp 31 s old': [at(String(now - 31_000)), 'CLOCK_SKEW'],
     'timestamp 31 s ahead': [at(String(now + 31_000)), 'CLOCK_SKEW'],
   }
-  for (const text of [String(Math.floor(now / 1000)), `+${now}`, `-${now}`, `${now}.0`, '1e12', '', `0x${now.toString(16)}`, `0${now}`, '9'.repeat(20), '١٢٣']) {
+  for (const text of [
+    String(Math.floor(now / 1000)), `+${now}`, `-${now}`, `${now}.0`, '1e12', '', `0x${now.toString(16)}`, `0${now}`, '9'.repeat(20),
+    '١٢٣',
+  ]) {
     list[`timestamp '${text}'`] = [at(text), 'CLOCK_SKEW']
   }
   for (const name of Object.keys(good)) {
@@ -105,7 +110,9 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
   }
   return list
 }
-const CODES: Record<string, string> = { 'X-Svc-PublicKey': 'UNAUTHENTICATED', 'X-Svc-Timestamp': 'CLOCK_SKEW', 'X-Svc-Signature': 'INVALID_SIGNATURE' }
+const CODES: Record<string, string> = {
+  'X-Svc-PublicKey': 'UNAUTHENTICATED', 'X-Svc-Timestamp': 'CLOCK_SKEW', 'X-Svc-Signature': 'INVALID_SIGNATURE',
+}
 
 for (const sample of samples) {
   t.test(`${sample.name}: every wrong request is refused`, async (t) => {
@@ -126,7 +133,10 @@ t.test('a changed body or target is refused', async (t) => {
     t.equal((await request(port, 'POST', '/api/v1/orders', headers, changed)).json.code, 'INVALID_SIGNATURE')
   }
   const query = signed(session, 'GET', '/api/v1/orders?page=1&pageSize=2')
-  for (const target of ['/api/v1/orders?pageSize=2&page=1', '/api/v1/orders?page=1&pageSize=3', '/api/v1/orders?page=%31&pageSize=2', '/api/v1/orders?page=1&pageSize=2&']) {
+  for (const target of [
+    '/api/v1/orders?pageSize=2&page=1', '/api/v1/orders?page=1&pageSize=3', '/api/v1/orders?page=%31&pageSize=2',
+    '/api/v1/orders?page=1&pageSize=2&',
+  ]) {
     t.equal((await request(port, 'GET', target, query)).json.code, 'INVALID_SIGNATURE', target)
   }
   t.equal((await request(port, 'GET', '/api/v1/orders?page=1&pageSize=2', query)).status, 200, 'as signed it is served')
@@ -136,8 +146,13 @@ t.test('a changed body or target is refused', async (t) => {
 t.test('what is right is served', async (t) => {
   const me = '/api/v1/accounts/me'
   t.equal((await request(port, 'GET', me, signed(session, 'GET', me))).status, 200)
-  t.equal((await request(port, 'GET', me, { ...signed(session, 'GET', me), 'Content-Digest': 'sha-256=:x:' })).status, 200, 'Content-Digest alone selects nothing')
-  for (const offset of [-29_000, 29_000]) t.equal((await request(port, 'GET', me, signed(session, 'GET', me, '', String(Date.now() + offset)))).status, 200)
+  t.equal(
+    (await request(port, 'GET', me, { ...signed(session, 'GET', me), 'Content-Digest': 'sha-256=:x:' })).status, 200,
+    'Content-Digest alone selects nothing',
+  )
+  for (const offset of [-29_000, 29_000]) t.equal(
+    (await request(port, 'GET', me, signed(session, 'GET', me, '', String(Date.now() + offset)))).status, 200,
+  )
   const headers = signed(session, 'GET', me)
   t.equal((await request(port, 'GET', me, headers)).status, 200)
   t.equal((await request(port, 'GET', me, headers)).status, 200, 'freshness is a window, not a replay cache')

@@ -18,6 +18,8 @@ import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
 
 const root = join(import.meta.dirname, '..', '..')
+// As core/main.ts does: read by uWebSockets.js when a gateway thread loads it.
+process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384'
 
 export interface Harness {
   readonly port: number
@@ -72,12 +74,23 @@ export async function startHarness(flags: readonly string[] = [], source: string
   const words = new Int32Array(control)
   const logs: FromThread[] = []
   const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: { genesis: source, shared, control } })
+  const close = async (): Promise<void> => {
+    await Promise.all(gateways.map(stopGateway))
+    Atomics.store(words, 0, 1)
+    wake(new Int32Array(shared.matcherWait))
+    await once(matcher, 'exit')
+  }
   const gateways: Worker[] = []
-  let port = 0
+  let { port } = config
   for (let number = 1; number <= config.gateways; number++) {
-    const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number }, logs)
-    gateways.push(gateway)
-    port = ready
+    try {
+      const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number }, logs)
+      gateways.push(gateway)
+      port = ready
+    } catch (error) {
+      await close()
+      throw error
+    }
   }
   const commands = attachRing(lanes[0]!.commands)
   const replies = attachRing(lanes[0]!.replies)
@@ -89,17 +102,11 @@ export async function startHarness(flags: readonly string[] = [], source: string
     return nextReply(replies)
   }
   return {
-    port, genesis, state, shared, logs, operate,
+    port, genesis, state, shared, logs, operate, close,
     openSession: () => openSession(operate),
     hold: (on) => {
       Atomics.store(words, 1, on ? 1 : 0)
       wake(new Int32Array(shared.matcherWait))
-    },
-    close: async () => {
-      await Promise.all(gateways.map(stopGateway))
-      Atomics.store(words, 0, 1)
-      wake(new Int32Array(shared.matcherWait))
-      await once(matcher, 'exit')
     },
   }
 }
@@ -150,7 +157,9 @@ async function openSession(operate: Harness['operate']): Promise<Session> {
 export type Headers = Record<string, string>
 
 /** The three headers of the legacy protocol for this request. */
-export function signed(session: Session, method: string, target: string, body: string | Buffer = '', timestamp = String(Date.now())): Headers {
+export function signed(
+  session: Session, method: string, target: string, body: string | Buffer = '', timestamp = String(Date.now()),
+): Headers {
   const digest = createHash('sha256').update(body).digest('hex')
   const signature = sign(null, Buffer.from(`${method}\n${target}\n${timestamp}\n${digest}`), session.privateKey)
   return { 'X-Svc-PublicKey': session.publicKey, 'X-Svc-Timestamp': timestamp, 'X-Svc-Signature': signature.toString('hex') }
@@ -168,7 +177,9 @@ export interface Reply {
  * Sends bytes on a connection of their own and reads answers until `count` are complete or the server closes, and `lingerMs` longer
  * to see whether it closes; bounded by `timeoutMs` without any data. `rest` is what came after the last whole answer.
  */
-export function sendRaw(port: number, text: string | Buffer, count = 1, lingerMs = 20, timeoutMs = 2000): Promise<{ replies: Reply[]; closed: boolean; rest: string }> {
+export function sendRaw(
+  port: number, text: string | Buffer, count = 1, lingerMs = 20, timeoutMs = 2000,
+): Promise<{ replies: Reply[]; closed: boolean; rest: string }> {
   const bytes = Buffer.from(text as string)
   return new Promise((resolve) => {
     let received = Buffer.alloc(0)
@@ -220,7 +231,9 @@ function parseReplies(bytes: Buffer, bodies: boolean): { replies: Reply[]; rest:
 }
 
 /** One request with exactly these headers (plus Host, User-Agent and Content-Length unless given). */
-export async function request(port: number, method: string, target: string, headers: Headers | [string, string][] = {}, body: string | Buffer = ''): Promise<Reply> {
+export async function request(
+  port: number, method: string, target: string, headers: Headers | [string, string][] = {}, body: string | Buffer = '',
+): Promise<Reply> {
   const list: [string, string][] = Array.isArray(headers) ? headers : Object.entries(headers)
   const has = (name: string): boolean => list.some(([key]) => key.toLowerCase() === name)
   const bytes = Buffer.from(body)

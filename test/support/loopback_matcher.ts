@@ -9,7 +9,7 @@ import { parseGenesis } from '../../core/engine/genesis.ts'
 import { createOutbox } from '../../core/engine/outbox.ts'
 import { attachState, type State } from '../../core/engine/state.ts'
 import { CommandType, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
-import { EventType, eventTypeOf, ORDER_ENDED } from '../../core/layout/event.ts'
+import { EventType, eventTypeOf } from '../../core/layout/event.ts'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
 import { attachBroadcast, broadcast } from '../../core/ring/broadcast.ts'
 import { APPLYING, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
@@ -71,7 +71,7 @@ function step(state: State, lane: LoopLane): number {
   for (let i = first; i < outbox.count; i++) {
     const base = i * RECORD_WORDS
     const type = eventTypeOf(outbox.u32[base]!)
-    const mass = typeOfKind(kind) === CommandType.CANCEL_ALL && type === EventType.ORDER_ENDED && outbox.u32[base + ORDER_ENDED.at.correlation] !== undefined
+    const mass = typeOfKind(kind) === CommandType.CANCEL_ALL && type === EventType.ORDER_ENDED
     if ((type === EventType.RESULT || mass) && !push(lane.replies, outbox.i32, base)) throw new Error('a reply ring overflowed')
   }
   const slots = Math.max(1, slotsOfKind(kind))

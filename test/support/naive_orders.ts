@@ -10,8 +10,8 @@ import { EventType, FILL, LABEL, ORDER_ENDED, Reason, Status } from '../../core/
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type Receipt } from './naive.ts'
 import {
-  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, roomRefusal, simulate, termsRefusal, valueOf, type Ex, type Order,
-  type Terms,
+  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, roomRefusal, simulate, termsRefusal, valueOf,
+  type Ex, type Order, type Terms,
 } from './naive_terms.ts'
 
 const CANCEL_ALL_MOST = 1000

@@ -1,5 +1,5 @@
 /** Command streams kept in memory, so that they can be run again: the commands of a workload and everything the engine said to them. */
-import { columnsOf, type Buffers, type Column } from '../../core/engine/columns.ts'
+import { columnOf, columnsOf, type Buffers, type Column } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { allocateBuffers, attachState, rebuildDerived, type State } from '../../core/engine/state.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
@@ -47,7 +47,7 @@ const BYTES = { i32: 4, f64: 8, i64: 8 } as const
 /** The bytes of a stored column that a snapshot keeps: the rows ever used. */
 export function storedBytes(state: State, column: Column): Buffer {
   const rows = column.used < 0 ? column.rows : state.scalars[column.used]!
-  return Buffer.from(state.buffers[column.name], 0, rows * column.stride * BYTES[column.type])
+  return Buffer.from(columnOf(state.genesis, state.buffers, column.name)).subarray(0, rows * column.stride * BYTES[column.type])
 }
 
 export const storedColumns = (state: State): Column[] => columnsOf(state.genesis).filter((column) => !column.derived)
@@ -56,7 +56,7 @@ export const storedColumns = (state: State): Column[] => columnsOf(state.genesis
 export function copyStored(text: string, source: State): Bench {
   const genesis = parseGenesis(text)
   const buffers: Buffers = allocateBuffers(genesis)
-  for (const column of storedColumns(source)) Buffer.from(buffers[column.name]).set(storedBytes(source, column))
+  for (const column of storedColumns(source)) columnOf(genesis, buffers, column.name).set(storedBytes(source, column))
   const state = attachState(genesis, buffers)
   rebuildDerived(state)
   return benchOf(state)

@@ -30,7 +30,8 @@ async function untouched(t: Test, body: () => Promise<void>): Promise<void> {
 t.test('bodies that are no JSON object', (t) => untouched(t, async () => {
   const cases: [string, string | Buffer][] = [
     ['empty', ''], ['blank', '  '], ['cut', '{"a":'], ['array', '[]'], ['string', '"x"'], ['number', '1'], ['null', 'null'],
-    ['BOM', `\ufeff${JSON.stringify(good)}`], ['comment', '{}//'], ['single quotes', "{'a':1}"], ['trailing comma', '{"a":1,}'], ['NaN', '{"a":NaN}'],
+    ['BOM', `\ufeff${JSON.stringify(good)}`], ['comment', '{}//'], ['single quotes', "{'a':1}"], ['trailing comma', '{"a":1,}'],
+    ['NaN', '{"a":NaN}'],
     ['two values', '{}{}'], ['NUL', '{}\0'], ['bad UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ['depth 10,000', '['.repeat(10_000) + ']'.repeat(10_000)], ['2 MiB of [', '['.repeat(2 * 1024 * 1024)],
   ]
@@ -92,15 +93,18 @@ t.test('the same number written differently is the same order', async (t) => {
 
 t.test('fields of the wrong type or value are named', (t) => untouched(t, async () => {
   const cases: [string, unknown][] = [
-    ['tradingPairId', 'x'], ['tradingPairId', 1], ['tradingPairId', `${pair.id} `], ['orderType', 'limit'], ['orderType', 'STOP'], ['side', 'HOLD'],
-    ['side', 0], ['tradingMode', 'FUTURES'], ['tradingMode', 'MARGIN'], ['timeInForce', 'GTD'], ['postOnly', 'true'], ['postOnly', 1],
-    ['slippageToleranceBps', 10], ['slippageToleranceBps', '10'], ['slippageToleranceBps', 1.5], ['useMasterBalance', true], ['useMasterBalance', 'x'],
+    ['tradingPairId', 'x'], ['tradingPairId', 1], ['tradingPairId', `${pair.id} `], ['orderType', 'limit'], ['orderType', 'STOP'],
+    ['side', 'HOLD'], ['side', 0], ['tradingMode', 'FUTURES'],
+    ['tradingMode', 'MARGIN'], ['timeInForce', 'GTD'], ['postOnly', 'true'], ['postOnly', 1],
+    ['slippageToleranceBps', 10], ['slippageToleranceBps', '10'], ['slippageToleranceBps', 1.5], ['useMasterBalance', true],
+    ['useMasterBalance', 'x'],
     ['expirationDate', 'tomorrow'], ['expirationDate', 1], ['expirationDate', '2020-01-01T00:00:00Z'], ['expirationDate', '2099-01-01'],
     ['expirationDate', '2099-13-01T00:00:00Z'], ['expirationDate', '2099-01-01T00:00:00'],
     ['clientOrderId', ''], ['clientOrderId', 'x'.repeat(41)], ['clientOrderId', 'é'], ['clientOrderId', 'a\nb'], ['clientOrderId', 7],
     ['idempotencyKey', ''], ['idempotencyKey', 'x'.repeat(129)], ['idempotencyKey', '\ud800'], ['idempotencyKey', 7],
     ['selfTradePreventionMode', 'CANCEL_MAKER'], ['selfTradePreventionMode', 1],
-    ['marginAccountId', 'x'], ['riskBucketId', 'x'], ['leverage', '2'], ['reduceOnly', true], ['trailingStop', {}], ['takeProfit', {}], ['stopLoss', {}],
+    ['marginAccountId', 'x'], ['riskBucketId', 'x'], ['leverage', '2'], ['reduceOnly', true], ['trailingStop', {}],
+    ['takeProfit', {}], ['stopLoss', {}],
   ]
   for (const [field, value] of cases) {
     const reply = await create({ [field]: value })
@@ -113,25 +117,33 @@ t.test('fields of the wrong type or value are named', (t) => untouched(t, async 
   }
   const market = { orderType: 'MARKET', price: undefined }
   const onMarket: [string, unknown][] = [
-    ['price', '1'], ['timeInForce', 'GTC'], ['timeInForce', 'IOC'], ['postOnly', true], ['slippageToleranceBps', 1001], ['slippageToleranceBps', -1],
+    ['price', '1'], ['timeInForce', 'GTC'], ['timeInForce', 'IOC'], ['postOnly', true], ['slippageToleranceBps', 1001],
+    ['slippageToleranceBps', -1],
   ]
-  for (const [field, value] of onMarket) t.equal((await create({ ...market, [field]: value })).json?.details?.field, field, `${field} on MARKET`)
+  for (const [field, value] of onMarket) t.equal(
+    (await create({ ...market, [field]: value })).json?.details?.field, field, `${field} on MARKET`,
+  )
   for (const timeInForce of ['IOC', 'FOK']) t.equal((await create({ timeInForce, postOnly: true })).json?.details?.field, 'postOnly')
   t.equal((await create({ tradingPairId: '00000000-0000-4000-8000-000000000000' })).status, 404)
 }))
 
 t.test('null is absent, unknown fields are ignored', async (t) => {
-  const reply = await create({ clientOrderId: null, expirationDate: null, slippageToleranceBps: null, postOnly: null, positionSide: 'LONG', foo: { bar: 1 } })
+  const reply = await create(
+    { clientOrderId: null, expirationDate: null, slippageToleranceBps: null, postOnly: null, positionSide: 'LONG', foo: { bar: 1 } }
+  )
   t.equal(reply.status, 200, reply.text)
 })
 
 t.test('keys that mean something to JavaScript are data', async (t) => {
-  const proto = `{"__proto__":{"price":"1","quantity":"1"},"constructor":{"prototype":{"x":1}},"toString":1,${JSON.stringify({ ...good, price: undefined }).slice(1)}`
+  const priceless = JSON.stringify({ ...good, price: undefined }).slice(1)
+  const proto = `{"__proto__":{"price":"1","quantity":"1"},"constructor":{"prototype":{"x":1}},"toString":1,${priceless}`
   t.equal((await raw(proto)).json.details.field, 'price', 'a prototype gives no field')
   const doubled = `${JSON.stringify(good).slice(0, -1)},"__proto__":null,"__proto__":{"side":"SELL"},"hasOwnProperty":1}`
   t.equal((await raw(doubled)).status, 200)
   t.equal(({} as Record<string, unknown>)['price'], undefined)
-  const replaced = await raw('{"__proto__":{"orderId":"x"},"orderId":"y","price":"101"}', `${ORDERS}/00000000-0005-8001-8000-00001f2a335e`, 'PUT')
+  const replaced = await raw(
+    '{"__proto__":{"orderId":"x"},"orderId":"y","price":"101"}', `${ORDERS}/00000000-0005-8001-8000-00001f2a335e`, 'PUT',
+  )
   t.equal(replaced.json.code, 'ORDER_NOT_FOUND', 'the path names the order, whatever the body says')
 })
 
@@ -153,14 +165,20 @@ t.test('identifiers in paths', (t) => untouched(t, async () => {
 }))
 
 t.test('query strings', (t) => untouched(t, async () => {
-  const bad = ['page=0', 'page=-1', 'page=10001', 'page=1.5', 'page=1e2', 'page=', 'page=x', 'page=1&page=2', 'pageSize=0', 'pageSize=101', 'status=OPEN',
-    'status=FILLED&status=x', 'side=buy', 'orderType=', 'tradingMode=x', 'tradingPairId=1', 'startTime=yesterday', 'endTime=1.5', 'startTime=1&startTime=2']
+  const bad = [
+    'page=0', 'page=-1', 'page=10001', 'page=1.5', 'page=1e2', 'page=', 'page=x', 'page=1&page=2', 'pageSize=0', 'pageSize=101',
+    'status=OPEN', 'status=FILLED&status=x', 'side=buy', 'orderType=', 'tradingMode=x', 'tradingPairId=1', 'startTime=yesterday',
+    'endTime=1.5', 'startTime=1&startTime=2',
+  ]
   for (const query of bad) {
     const reply = await raw('', `${ORDERS}?${query}`, 'GET')
     t.equal(reply.status, 400, `${query}: ${reply.text}`)
     t.equal(reply.json?.details?.field?.split('.')[0], query.split('=')[0], query)
   }
-  for (const query of ['unknown=1', 'page=1&unknown=1&unknown=2', '__proto__=1', '&&&', '=', '%', 'status=FILLED&status=SUBMITTED', 'startTime=0', 'endTime=2099-01-01T00:00:00Z']) {
+  for (const query of [
+    'unknown=1', 'page=1&unknown=1&unknown=2', '__proto__=1', '&&&', '=', '%', 'status=FILLED&status=SUBMITTED', 'startTime=0',
+    'endTime=2099-01-01T00:00:00Z',
+  ]) {
     t.equal((await raw('', `${ORDERS}?${query}`, 'GET')).status, 200, query)
   }
   for (const query of ['depth=0', 'depth=1001', 'magnitude=0', 'magnitude=5', 'magnitude=20', 'denomination=USD', 'depth=1&depth=2']) {
@@ -174,7 +192,10 @@ t.test('batches', async (t) => {
     for (const orders of [undefined, null, [], {}, 'x', Array.from({ length: 101 }, () => good)]) {
       t.equal((await batch(orders)).json?.details?.field, 'orders')
     }
-    const items: unknown[] = [null, 1, 'x', [], {}, { ...good, price: 1 }, { ...good, selfTradePreventionMode: 'X' }, { ...good, tradingPairId: good.tradingPairId.replace('1', '9') }]
+    const items: unknown[] = [
+      null, 1, 'x', [], {}, { ...good, price: 1 }, { ...good, selfTradePreventionMode: 'X' },
+      { ...good, tradingPairId: good.tradingPairId.replace('1', '9') },
+    ]
     const reply = await batch(items)
     t.equal(reply.status, 200)
     t.match(reply.json, { totalRequested: items.length, totalSucceeded: 0, totalFailed: items.length })
@@ -194,9 +215,15 @@ t.test('sign-in', async (t) => {
   const verify = { ...challenge, signature: '00'.repeat(65), nonce: 'ab'.repeat(32) }
   const cases: [string, object, string][] = [
     ['challenge', { ...challenge, address: '0x12' }, 'address'], ['challenge', { ...challenge, address: 'ab'.repeat(21) }, 'address'],
-    ['challenge', { ...challenge, sessionPublicKey: 'AB'.repeat(32) }, 'sessionPublicKey'], ['challenge', { ...challenge, sessionPublicKey: 1 }, 'sessionPublicKey'],
-    ['challenge', { ...challenge, clientId: 1 }, 'clientId'], ['challenge', { ...challenge, chainId: {} }, 'chainId'], ['challenge', {}, 'address'],
-    ['verify', { ...verify, signature: '' }, 'signature'], ['verify', { ...verify, signature: 'zz' }, 'signature'], ['verify', { ...verify, signature: '0x' }, 'signature'],
+    [
+      'challenge', { ...challenge, sessionPublicKey: 'AB'.repeat(32) }, 'sessionPublicKey',
+    ], ['challenge', { ...challenge, sessionPublicKey: 1 }, 'sessionPublicKey'],
+    [
+      'challenge', { ...challenge, clientId: 1 }, 'clientId',
+    ], ['challenge', { ...challenge, chainId: {} }, 'chainId'], ['challenge', {}, 'address'],
+    ['verify', { ...verify, signature: '' }, 'signature'], [
+      'verify', { ...verify, signature: 'zz' }, 'signature',
+    ], ['verify', { ...verify, signature: '0x' }, 'signature'],
     ['verify', { ...verify, signature: '0'.repeat(16_387) }, 'signature'], ['verify', { ...verify, nonce: 1 }, 'nonce'],
   ]
   for (const [name, body, field] of cases) {

@@ -82,7 +82,9 @@ t.test('User-Agent', async (t) => {
     t.equal(replies[0]?.status, 403, name)
     t.match(replies[0]?.json, { error: 'PERMISSION_DENIED', code: 'USER_AGENT_REQUIRED', statusCode: 403 }, name)
   }
-  const { replies, closed } = await sendRaw(port, lines('POST / HTTP/1.1', 'Host: x', 'Content-Length: 0', 'Content-Length: 9') + SMUGGLED, 9)
+  const { replies, closed } = await sendRaw(
+    port, lines('POST / HTTP/1.1', 'Host: x', 'Content-Length: 0', 'Content-Length: 9') + SMUGGLED, 9,
+  )
   t.notOk(replies.some((reply) => reply.status === 200), 'a suspect without User-Agent is no way round')
   t.ok(closed)
 })
@@ -106,10 +108,15 @@ t.test('methods', async (t) => {
 })
 
 t.test('paths are compared as sent', async (t) => {
-  for (const path of ['//api/v1/time', '/api/v1//time', '/api/v1/time/', '/api/v1/%74ime', '/api/v1/x/../time', '/api/v1/time;a', '/API/V1/TIME', '/api/v1/orders/']) {
+  for (const path of [
+    '//api/v1/time', '/api/v1//time', '/api/v1/time/', '/api/v1/%74ime', '/api/v1/x/../time', '/api/v1/time;a', '/API/V1/TIME',
+    '/api/v1/orders/',
+  ]) {
     t.equal((await request(port, 'GET', path)).json.code, 'ROUTE_NOT_FOUND', path)
   }
-  for (const path of ['/api/v1/time?', '/api/v1/time?a=b', '/api/v1/time?%zz']) t.equal((await request(port, 'GET', path)).status, 200, path)
+  for (
+    const path of ['/api/v1/time?', '/api/v1/time?a=b', '/api/v1/time?%zz']
+  ) t.equal((await request(port, 'GET', path)).status, 200, path)
   const raw = await sendRaw(port, Buffer.from('GET /api/v1/t\xefme HTTP/1.1\r\nHost: x\r\nUser-Agent: t\r\n\r\n', 'latin1'))
   t.ok(raw.replies.every((reply) => reply.status >= 400), 'bytes that are no visible ASCII')
 })
