@@ -3,7 +3,7 @@
  *
  * A refusal is a value, never an exception. Numbers are stored in RESULT records and receipts, so they are a promise: never
  * renumber. Blocks by stage: 1xx edge and authentication, 2xx schema, 3xx admission, 4xx risk and funds, 5xx matching,
- * 6xx reading, 9xx availability. (Specification, Errors; interface.md, Errors.)
+ * 6xx reading, 9xx availability. (Specification, Errors.)
  *
  * `retry`: `no` = the same request will be refused again; `after` = wait for Retry-After; `safe` = nothing was applied, retry;
  * `same-key` = retry with the same idempotency key only; `ambiguous` = it may have been applied: reconcile, or repeat what is idempotent;

@@ -3,7 +3,7 @@
  *
  * LMDB maps the file; reading a page beyond a truncated end would kill the process with SIGBUS instead of an error. So the two
  * meta pages are read first: the file must be as long as they say. `overlappingSync: false`: a failed flush must never leave a
- * readable batch (reliability.md 0.1). One writer, any number of read-only readers in other processes.
+ * readable batch. One writer, any number of read-only readers in other processes.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'

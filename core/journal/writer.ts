@@ -1,6 +1,6 @@
 /**
  * The journal's one writer. A batch is durable when {@link JournalWriter.commit} returns; when it throws, nothing of the batch may
- * be answered and nothing is retried: the process stops and recovery decides (reliability.md, the fsync gate).
+ * be answered and nothing is retried: the process stops and recovery decides.
  */
 import { RECORD_BYTES } from '../layout/table.ts'
 import { HEADER_BYTES, keyOf, seal } from './frame.ts'

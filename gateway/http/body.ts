@@ -28,7 +28,7 @@ export function parseBody(body: Uint8Array, rule: BodyRule): JsonObject | Refuse
   return value as JsonObject
 }
 
-/** On input `null` and absent are the same (interface.md). */
+/** On input `null` and absent are the same. */
 export function dropNulls(object: JsonObject): void {
   for (const key in object) if (object[key] === null) delete object[key]
 }

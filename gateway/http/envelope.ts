@@ -17,7 +17,7 @@ export class Refused {
   }
 }
 
-/** A refusal of one field of the request (interface.md, Errors). */
+/** A refusal of one field of the request. */
 export const refusedField = (field: string, message: string, code: RefusalCode = 'VALIDATION_ERROR'): Refused =>
   new Refused(code, message, { field })
 

@@ -1,4 +1,4 @@
-/** Orders as they leave: the order record and the match result (interface.md, Records). */
+/** Orders as they leave: the order record and the match result. */
 import Type, { type Static } from 'typebox'
 import { Flag } from '../../core/layout/command.ts'
 import { orderId, userId } from '../../core/layout/ids.ts'

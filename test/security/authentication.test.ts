@@ -1,5 +1,5 @@
 /**
- * Every session operation against every way a signed request can be wrong (reliability.md 6, Authentication bypass): always the
+ * Every session operation against every way a signed request can be wrong: always the
  * specified refusal, and never an effect. The operations come from the table, so a new one is tested by existing.
  */
 import { sign } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
  * Sign-in against the real desk thread and its pool, with real wallets: every way round the nonce, the signature and the limits
- * that reliability.md section 6 lists for challenge and verify. (Specification, Verify rules.)
+ * of challenge and verify. (Specification, Verify rules.)
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Bad input of every kind (reliability.md 6, Mass assignment and parsing): always a 4xx of the register that names the field where
+ * Bad input of every kind: always a 4xx of the register that names the field where
  * there is one, never an effect, never a crash.
  */
 import t, { type Test } from 'tap'

@@ -1,5 +1,5 @@
 /**
- * Requests that two HTTP parsers could read differently, and everything else about framing (reliability.md 0.7): sent as raw
+ * Requests that two HTTP parsers could read differently, and everything else about framing: sent as raw
  * bytes, because no client library would send most of them.
  */
 import t from 'tap'
