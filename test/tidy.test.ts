@@ -65,7 +65,7 @@ everyFile('nothing is left over', (_file, source) => MARKER.exec(source)?.slice(
 
 everyFile('every test asserts something, and every relative import exists', (file, source) => {
   const missing = imports(file).filter((target) => target.startsWith('.') && !existsSync(join(root, resolved(file, target))))
-  const asserts = /\bt\.(ok|notOk|equal|not|same|strictSame|match|throws|rejects|resolves)\b/.test(source)
+  const asserts = /\bt\.(ok|notOk|equal|not|same|strictSame|match|throws|rejects|resolves)\b|\bplay\(t,/.test(source)
   return [...missing, ...(file.endsWith('.test.ts') && !asserts ? ['asserts nothing'] : [])]
 })
 

@@ -13,9 +13,10 @@ import { GENESIS_MAX_BYTES, genesisSlots, writeGenesis } from '../../core/journa
 import { lastSequence } from '../../core/journal/reader.ts'
 import { catchUp, rebuild } from '../../core/journal/recover.ts'
 import { createWriter, type JournalWriter } from '../../core/journal/writer.ts'
-import { gatewayOfKind, kindOf, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
-import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
-import { createBroadcast, createReader, type Reader } from '../../core/ring/broadcast.ts'
+import { COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
+import { EVENT_LAYOUTS, eventName, eventTypeOf, RESULT } from '../../core/layout/event.ts'
+import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
+import { createBroadcast, createReader, read, type Reader } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
@@ -126,6 +127,52 @@ export function takeAnswers(lane: GatewayLane): Views {
   }
   consume(lane.replies, count)
   return answers
+}
+
+/** Posts one command; `slots` beyond the first are zero. */
+export function postCommand(matcher: Matcher, lane: number, type: CommandType, values: Decoded, slots = 1): void {
+  const command = viewsOf(new ArrayBuffer(slots * RECORD_BYTES))
+  encode(COMMAND_LAYOUTS[type]!, command, 0, { kind: kindOf(type, slots, lane), ...values })
+  post(matcher, command)
+}
+
+/** Records as plain values, each with the name of its event. */
+export const printed = (records: Views, count = records.i32.length / RECORD_WORDS): Decoded[] =>
+  Array.from({ length: count }, (_, index) => {
+    const type = eventTypeOf(records.u32[index * RECORD_WORDS]!)
+    return { event: eventName(type), ...decode(EVENT_LAYOUTS[type]!, records, index * RECORD_WORDS) }
+  })
+
+/** Takes every waiting answer of a lane. */
+export const answersOf = (matcher: Matcher, lane: number): Decoded[] => printed(takeAnswers(matcher.gateways[lane]!))
+
+/** Takes what the event ring has for the matcher's reader. */
+export function eventsOf(matcher: Matcher): Decoded[] {
+  const events: Decoded[] = []
+  for (let count = read(matcher.events); count !== 0; count = read(matcher.events)) {
+    if (count < 0) throw new Error('the event reader was lapped')
+    events.push(...printed(viewsOf(matcher.events.copy.buffer as ArrayBuffer), count))
+  }
+  return events
+}
+
+export interface Signed {
+  readonly session: number
+  readonly sessionGeneration: number
+}
+
+/** Signs somebody in and asks the faucet for everything, in batches of their own. */
+export function openAccount(matcher: Matcher, lane: number, name: string): Signed {
+  const hex = (bytes: number): string => Buffer.from(name).toString('hex').padEnd(bytes * 2, '0')
+  postCommand(matcher, lane, CommandType.OPEN_SESSION, { session: -1, address: hex(20), publicKey: hex(32) })
+  matcher.turn()
+  const answer = decode(RESULT, takeAnswers(matcher.gateways[lane]!), 0)
+  const signed = { session: Number(answer['detail']), sessionGeneration: Number(answer['detail2']) }
+  postCommand(matcher, lane, CommandType.MINT, { ...signed, asset: -1 })
+  matcher.turn()
+  takeAnswers(matcher.gateways[lane]!)
+  eventsOf(matcher)
+  return signed
 }
 
 /** What is true after a batch. */

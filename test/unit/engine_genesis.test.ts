@@ -13,7 +13,7 @@ const REFUSED: [what: string, text: string, message: RegExp][] = [
   ['tick × lot below an atom', textWith({ tickSize: '0.0001', lotSize: '0.001' }), /no whole number of quote atoms/],
   ['a lot below an atom of the base', textWith({ lotSize: '0.001' }, 2), /a lot is no whole number of base atoms/],
   ['a size between two lots', textWith({ lotSize: '0.003', minOrderSize: '0.004' }), /minOrderSize is no multiple of the lot/],
-  ['an order larger than all there may ever be', textWith({ lotSize: '1', minOrderSize: '1', maxOrderSize: '9' }, 18), /more than may be issued/],
+  ['an order beyond all that exists', textWith({ lotSize: '1', minOrderSize: '1', maxOrderSize: '9' }, 18), /more than may be issued/],
   ['sizes beyond 31 bits', textWith({ maxOrderSize: '2147484' }), /1\.\.2\^31-1 lots/],
   ['a rebate above the taker fee', textWith({ makerFeeBps: '-6', takerFeeBps: '5' }), /rebate exceeds/],
   ['a negative taker fee', textWith({ makerFeeBps: '6', takerFeeBps: '-5' }), /taker fee must not be negative/],

@@ -1,0 +1,132 @@
+/**
+ * Promise: every knob is read from the file, the environment and the flags, the later wins; what is unknown or out of range refuses to
+ * start and names the key; and the help says all of it.
+ */
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { ConfigError, configHelp, describeConfig, KNOBS, readConfig, type Config } from '../../core/config.ts'
+import { removeDirectory } from '../support/exchange.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'ringbook-config-'))
+t.teardown(() => removeDirectory(directory))
+
+/** Path of a file with this JSON. */
+function fileOf(json: unknown): string {
+  const path = join(directory, 'config.json')
+  writeFileSync(path, typeof json === 'string' ? json : JSON.stringify(json))
+  return path
+}
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const flag = (name: string): string => `--${kebab(name)}`
+const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-', '_').toUpperCase()}`
+const read = (argv: readonly string[] = [], environment: Record<string, string> = {}): Config => readConfig(argv, environment)!
+
+const TEXTS = ['config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel']
+/** Least and greatest value of every number. */
+const RANGES: Record<string, [low: number, high: number]> = {
+  port: [0, 65_535], grpcPort: [0, 65_535], operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
+  commandRing: [64, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096], journalGb: [1, 4096],
+  diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], snapshotEvery: [1, 1_000_000_000], snapshotsKept: [1, 100],
+  walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
+  challengeLimit: [1, 10_000_000],
+}
+const RINGS = ['commandRing', 'replyRing', 'eventRing']
+/** Keeps the relation of batch and rings out of the way. */
+const beside = (name: string): string[] => (name === 'batchMax' ? [] : ['--batch-max', '1'])
+
+t.test('this test knows every knob', async (t) => {
+  const known = [...TEXTS, ...Object.keys(RANGES)].sort()
+  t.same(Object.keys(KNOBS).sort(), known)
+})
+
+t.test('without anything, the defaults', async (t) => {
+  const config = read()
+  for (const [name, knob] of Object.entries(KNOBS)) t.equal(config[name as keyof Config], knob.fallback, name)
+  t.same(describeConfig(config), config)
+})
+
+for (const [name, [low, high]] of Object.entries(RANGES)) {
+  t.test(`${name}: from ${low} to ${high}, file before environment before flag`, async (t) => {
+    const value = (argv: string[], environment: Record<string, string> = {}): unknown => read([...argv, ...beside(name)], environment)[name as keyof Config]
+    const middle = RINGS.includes(name) ? low * 2 : low + 1
+    const file = ['--config', fileOf({ [name]: low })]
+    t.equal(value(file), low, 'file')
+    t.equal(value(file, { [variable(name)]: String(middle) }), middle, 'environment')
+    t.equal(value([...file, flag(name), String(high)], { [variable(name)]: String(middle) }), high, 'flag')
+    for (const wrong of [String(low - 1), String(high + (high === Number.MAX_SAFE_INTEGER ? 2 : 1)), `${low}.5`, 'many', '', ' ', 'NaN', 'Infinity']) {
+      t.throws(() => value([`${flag(name)}=${wrong}`]), { name: 'ConfigError', message: new RegExp(`^${flag(name)}: `) }, `flag "${wrong}"`)
+    }
+    t.throws(() => value([], { [variable(name)]: 'x' }), { name: 'ConfigError', message: new RegExp(`^${flag(name)}: `) }, 'environment')
+    for (const wrong of [null, true, [1, 2], {}, 'x']) {
+      t.throws(() => value(['--config', fileOf({ [name]: wrong })]), { name: 'ConfigError' }, `file ${JSON.stringify(wrong)}`)
+    }
+  })
+}
+
+for (const name of TEXTS.filter((each) => each !== 'config' && each !== 'logLevel')) {
+  t.test(`${name}: file before environment before flag`, async (t) => {
+    const file = ['--config', fileOf({ [name]: 'a' })]
+    const at = name as keyof Config
+    t.equal(read(file)[at], 'a')
+    t.equal(read(file, { [variable(name)]: 'b' })[at], 'b')
+    t.equal(read([...file, flag(name), 'c'], { [variable(name)]: 'b' })[at], 'c')
+  })
+}
+
+t.test('the file itself is named by flag before environment', async (t) => {
+  const path = fileOf({ port: 1234 })
+  t.equal(read([], { RINGBOOK_CONFIG: path }).port, 1234)
+  t.equal(read(['--config', path], { RINGBOOK_CONFIG: '/nowhere' }).port, 1234)
+  t.throws(() => read(['--config', '/nowhere/x.json']), { name: 'ConfigError', message: /no such file: \/nowhere\/x\.json/ })
+})
+
+t.test('rings are powers of two', async (t) => {
+  for (const name of RINGS) t.throws(() => read([flag(name), '5000', '--batch-max', '1']), { message: `${flag(name)}: must be a power of two` })
+})
+
+t.test('an unknown key anywhere is refused by name', async (t) => {
+  t.throws(() => read(['--prot', '1']), { name: 'ConfigError', message: /--prot/ })
+  t.throws(() => read(['serve']), { name: 'ConfigError', message: /serve/ })
+  t.throws(() => read(['--port']), { name: 'ConfigError', message: /--port/ })
+  t.throws(() => read([], { RINGBOOK_PROT: '1' }), { name: 'ConfigError', message: /RINGBOOK_PROT/ })
+  t.throws(() => read([], { RINGBOOK_port: '1' }), { name: 'ConfigError', message: /RINGBOOK_port/ }, 'in its exact case')
+  t.equal(read([], { PORT: '1', RINGBOOKISH: '1' }).port, KNOBS.port.fallback, 'the variables of others are theirs')
+  for (const key of ['prot', 'Port', 'data-dir', 'config', 'help', 'toString', 'constructor', '__proto__']) {
+    const path = fileOf(`{ "${key}": "1" }`)
+    t.throws(() => read(['--config', path]), { name: 'ConfigError', message: new RegExp(`unknown key ${key} `) }, key)
+  }
+})
+
+t.test('a file that is no JSON object is refused', async (t) => {
+  for (const text of ['', '{', '[]', 'null', '5', '"port"', '{"port":1}}']) {
+    t.throws(() => read(['--config', fileOf(text)]), { name: 'ConfigError', message: /^--config: / }, text)
+  }
+})
+
+t.test('limits that only make sense together', async (t) => {
+  const rings = ['--command-ring', '64', '--gateways', '2']
+  t.throws(() => read([...rings, '--batch-max', '129']), { name: 'ConfigError', message: /--batch-max/ })
+  t.equal(read([...rings, '--batch-max', '128']).batchMax, 128)
+  t.throws(() => read(['--log-level', 'loud']), { name: 'ConfigError', message: /--log-level/ })
+  for (const level of ['fatal', 'error', 'warn', 'info', 'debug', 'trace']) t.equal(read(['--log-level', level]).logLevel, level)
+})
+
+t.test('the help says every knob: flag, variable, default, meaning', async (t) => {
+  t.equal(readConfig(['--help'], {}), null)
+  t.equal(readConfig(['--port', 'x', '--help'], { RINGBOOK_NONSENSE: '1' }), null, 'help is given whatever else is wrong')
+  const help = configHelp()
+  for (const [name, knob] of Object.entries(KNOBS)) {
+    const at = help.indexOf(`  ${flag(name)} <${knob.unit}>\n`)
+    t.ok(at > 0, flag(name))
+    const entry = help.slice(at, help.indexOf('\n  --', at + 1))
+    t.ok(entry.includes(`environment ${variable(name)}.`), variable(name))
+    t.ok(entry.includes(knob.meaning), knob.meaning)
+    if (typeof knob.fallback === 'number') t.ok(entry.includes(`Default ${knob.fallback};`), `default ${knob.fallback}`)
+    else t.match(entry, /Default \S+;/, 'default')
+  }
+  t.notOk(help.includes(process.cwd()), 'paths are given from the project')
+  t.equal(new ConfigError('x').name, 'ConfigError')
+})
