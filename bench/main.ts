@@ -9,7 +9,10 @@ import { join } from 'node:path'
 import type { Result } from './result.ts'
 
 const BENCHES: Record<string, { file: string; what: string }> = {
-  core: { file: './micro/core.ts', what: 'the engine alone: mixed flow, 10 k live orders; garbage, percentiles, ratio to nodejs-order-book' },
+  core: {
+    file: './micro/core.ts',
+    what: 'the engine alone: mixed flow, 10 k live orders; garbage, percentiles, ratio to nodejs-order-book',
+  },
   'core-large': { file: './micro/core_large.ts', what: 'the engine alone at 1 M live orders and 100 k accounts' },
   ring: { file: './micro/ring.ts', what: '128-byte records between two threads' },
   journal: { file: './micro/journal.ts', what: 'durable commits of 512 records' },

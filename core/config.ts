@@ -24,7 +24,8 @@ const text = (fallback: string, unit: string, meaning: string): Knob<string> => 
 function number(fallback: number, low: number, high: number, unit: string, meaning: string): Knob<number> {
   const parse = (t: string): number => {
     const value = Number(t)
-    if (t.trim() === '' || !Number.isInteger(value) || value < low || value > high) throw new ConfigError(`must be a whole number from ${low} to ${high}`)
+    if (t.trim() === '' || !Number.isInteger(value) || value < low || value > high)
+      throw new ConfigError(`must be a whole number from ${low} to ${high}`)
     return value
   }
   return { fallback, unit, meaning, parse }
@@ -47,7 +48,11 @@ const root = join(import.meta.dirname, '..')
 export const KNOBS = {
   config: text('', 'path', 'JSON file with any of these keys (camelCase)'),
   dataDir: text(join(root, 'data', 'var'), 'path', 'Journal, snapshots and lock of this exchange'),
-  genesis: text(join(root, 'data', 'genesis', 'genesis.json'), 'path', 'Genesis of a fresh data directory; an existing one keeps its own'),
+  genesis: text(
+    join(root, 'data', 'genesis', 'genesis.json'),
+    'path',
+    'Genesis of a fresh data directory; an existing one keeps its own',
+  ),
   host: text('127.0.0.1', 'address', 'Address the REST and WebSocket port listens on; 0.0.0.0 for all'),
   port: number(8080, 0, 65535, 'port', 'REST and WebSocket; 0 picks a free one'),
   grpcPort: number(9090, 0, 65535, 'port', 'Kept for gRPC, which this version does not serve yet'),
@@ -60,7 +65,13 @@ export const KNOBS = {
   batchMax: number(2048, 1, 4096, 'records', 'Most records in one journal batch'),
   journalGb: number(64, 1, 4096, 'GiB', 'Address space of the journal; the file grows as it is used'),
   diskReserveMb: number(256, 0, 1_000_000, 'MiB', 'Below this much free disk new orders are refused; cancels go on'),
-  cutTail: number(0, 0, Number.MAX_SAFE_INTEGER, 'sequence', 'Cut an invalid last journal batch with this first sequence; what it held is lost'),
+  cutTail: number(
+    0,
+    0,
+    Number.MAX_SAFE_INTEGER,
+    'sequence',
+    'Cut an invalid last journal batch with this first sequence; what it held is lost',
+  ),
   snapshotEvery: number(1_000_000, 1, 1_000_000_000, 'commands', 'Commands between snapshots'),
   snapshotsKept: number(3, 1, 100, 'files', 'Newest snapshots kept'),
   walletThreads: number(1, 1, 16, 'threads', 'Threads that recover wallet signatures at sign-in'),
@@ -81,8 +92,10 @@ const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-
 /** What `--help` prints: every knob with its flag, variable, default and meaning. */
 export function configHelp(): string {
   const rows = Object.entries(KNOBS).map(([name, knob]) => {
-    const fallback = typeof knob.fallback === 'string' && knob.fallback.startsWith(root) ? knob.fallback.slice(root.length + 1) : knob.fallback
-    return `  --${kebab(name)} <${knob.unit}>\n      ${knob.meaning}.\n      Default ${fallback === '' ? 'none' : fallback}; environment ${variable(name)}.`
+    const fallback =
+      typeof knob.fallback === 'string' && knob.fallback.startsWith(root) ? knob.fallback.slice(root.length + 1) : knob.fallback
+    const origin = `Default ${fallback === '' ? 'none' : fallback}; environment ${variable(name)}.`
+    return `  --${kebab(name)} <${knob.unit}>\n      ${knob.meaning}.\n      ${origin}`
   })
   return `Ringbook: an exchange in one box.\n\nUsage: npm start -- [flags]\n\n${rows.join('\n')}\n\n  --help\n      This text.\n`
 }

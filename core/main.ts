@@ -22,7 +22,11 @@ const FAIL_MS = 2_000
 
 function allocate(config: Config): Omit<Shared, 'columns'> {
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
-  const lane = (): Lane => ({ commands: createRing(config.commandRing).buffer, replies: createRing(config.replyRing).buffer, wait: cell() })
+  const lane = (): Lane => ({
+    commands: createRing(config.commandRing).buffer,
+    replies: createRing(config.replyRing).buffer,
+    wait: cell(),
+  })
   return {
     gate: cell(),
     events: createBroadcast(config.eventRing).buffer,
@@ -59,7 +63,10 @@ class Exchange {
     const channels = Array.from({ length: config.gateways }, () => new MessageChannel())
     const ports = channels.map((channel) => channel.port1)
     await this.#message(this.#start('desk', join(GATEWAY, 'auth', 'desk.ts'), { config, genesis, ports }, ports), 'ready')
-    const operator = await this.#message(this.#start('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared }), 'ready')
+    const operator = await this.#message(
+      this.#start('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared }),
+      'ready',
+    )
     let port = config.port
     for (const [index, { port2: desk }] of channels.entries()) {
       const data = { config: { ...config, port }, genesis, shared, number: index + 1, desk }

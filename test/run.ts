@@ -24,18 +24,23 @@ const env = {
 }
 if (!existsSync(join(root, '.tap', 'plugins'))) spawnSync(process.execPath, [tap, 'build'], { cwd: root, env, stdio: 'inherit' })
 
-const child = spawn(process.execPath, [tap, 'run', '--disable-coverage', '--reporter=tap', '--jobs=1', `--timeout=${FILE_SECONDS}`, ...files], {
-  cwd: root,
-  env,
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
+const child = spawn(
+  process.execPath,
+  [tap, 'run', '--disable-coverage', '--reporter=tap', '--jobs=1', `--timeout=${FILE_SECONDS}`, ...files],
+  {
+    cwd: root,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
+)
 
 let block: string[] = []
 const totals = { total: 0, pass: 0, fail: 0, skip: 0 }
 for await (const line of createInterface({ input: child.stdout })) {
   const summary = /^# \{ (.*) \}$/.exec(line)
   if (summary !== null) {
-    for (const [, name, count] of summary[1]!.matchAll(/(\w+): (\d+)/g)) if (name! in totals) totals[name as keyof typeof totals] = Number(count)
+    for (const [, name, count] of summary[1]!.matchAll(/(\w+): (\d+)/g))
+      if (name! in totals) totals[name as keyof typeof totals] = Number(count)
   } else if (/^(not )?ok \d+/.test(line)) {
     const failed = line.startsWith('not ok')
     if (failed) console.log(block.join('\n'))

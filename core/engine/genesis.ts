@@ -157,8 +157,14 @@ function feePpm(json: Json, key: string): number {
 
 function pairOf(json: Json, index: number, assets: Asset[]): Pair {
   const symbol = text(json, 'symbol')
-  const base = need(assets.find((a) => a.symbol === json['base']), `${symbol}: unknown base asset`)
-  const quote = need(assets.find((a) => a.symbol === json['quote']), `${symbol}: unknown quote asset`)
+  const base = need(
+    assets.find((a) => a.symbol === json['base']),
+    `${symbol}: unknown base asset`,
+  )
+  const quote = need(
+    assets.find((a) => a.symbol === json['quote']),
+    `${symbol}: unknown quote asset`,
+  )
   const [tickSize, lotSize] = [text(json, 'tickSize'), text(json, 'lotSize')]
   const [priceScale, lotScale] = [scaleOf(tickSize), scaleOf(lotSize)]
   const tickUnits = Number(parseDecimal(tickSize, priceScale))
@@ -175,7 +181,16 @@ function pairOf(json: Json, index: number, assets: Asset[]): Pair {
     return units / lotUnits
   }
   const pair: Pair = {
-    index, symbol, tickSize, lotSize, priceScale, tickUnits, lotScale, lotUnits, lotAtoms, tickLotAtoms,
+    index,
+    symbol,
+    tickSize,
+    lotSize,
+    priceScale,
+    tickUnits,
+    lotScale,
+    lotUnits,
+    lotAtoms,
+    tickLotAtoms,
     id: text(json, 'id'),
     base: base.index,
     quote: quote.index,
@@ -191,7 +206,8 @@ function pairOf(json: Json, index: number, assets: Asset[]): Pair {
   }
   if (pair.minLots < 1 || pair.maxLots > 2 ** 31 - 1) throw new GenesisError(`genesis: ${symbol}: order sizes must be 1..2^31-1 lots`)
   if (BigInt(pair.maxLots) * lotAtoms > MAX_ISSUED) throw new GenesisError(`genesis: ${symbol}: maxOrderSize is more than may be issued`)
-  if (tickLotAtoms < 1n || tickLotAtoms > 2n ** 31n - 1n) throw new GenesisError(`genesis: ${symbol}: tick × lot must be 1..2^31-1 quote atoms`)
+  if (tickLotAtoms < 1n || tickLotAtoms > 2n ** 31n - 1n)
+    throw new GenesisError(`genesis: ${symbol}: tick × lot must be 1..2^31-1 quote atoms`)
   if (pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: taker fee must not be negative`)
   if (pair.makerPpm + pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: the rebate exceeds the taker fee`)
   return pair

@@ -12,8 +12,15 @@
  */
 export type Retry = 'no' | 'after' | 'safe' | 'same-key' | 'ambiguous' | 'reauthenticate'
 export type ErrorClass =
-  | 'VALIDATION_ERROR' | 'UNAUTHENTICATED' | 'PERMISSION_DENIED' | 'NOT_FOUND' | 'CONFLICT' | 'RATE_LIMIT_EXCEEDED'
-  | 'OPERATIONS_BLOCKED' | 'UNAVAILABLE' | 'INTERNAL'
+  | 'VALIDATION_ERROR'
+  | 'UNAUTHENTICATED'
+  | 'PERMISSION_DENIED'
+  | 'NOT_FOUND'
+  | 'CONFLICT'
+  | 'RATE_LIMIT_EXCEEDED'
+  | 'OPERATIONS_BLOCKED'
+  | 'UNAVAILABLE'
+  | 'INTERNAL'
 
 export interface Refusal {
   readonly number: number
@@ -46,41 +53,128 @@ function refusal(number: number, code: string, error: ErrorClass, message: strin
 
 export const REFUSALS = {
   // 1xx edge and authentication
-  USER_AGENT_REQUIRED: refusal(101, 'USER_AGENT_REQUIRED', 'PERMISSION_DENIED', 'A non-empty User-Agent header is required', 'PermissionDenied'),
+  USER_AGENT_REQUIRED: refusal(
+    101,
+    'USER_AGENT_REQUIRED',
+    'PERMISSION_DENIED',
+    'A non-empty User-Agent header is required',
+    'PermissionDenied',
+  ),
   UNAUTHENTICATED: refusal(110, 'UNAUTHENTICATED', 'UNAUTHENTICATED', 'Authentication required', 'AuthenticationError'),
   INVALID_SIGNATURE: refusal(111, 'INVALID_SIGNATURE', 'UNAUTHENTICATED', 'Signature rejected', 'AuthenticationError'),
   CLOCK_SKEW: refusal(112, 'CLOCK_SKEW', 'UNAUTHENTICATED', 'request timestamp outside allowed skew', 'InvalidNonce', { retry: 'no' }),
   SESSION_INVALID: refusal(113, 'SESSION_INVALID', 'UNAUTHENTICATED', 'Session expired or revoked', 'AuthenticationError'),
   MIXED_CREDENTIALS: refusal(114, 'MIXED_CREDENTIALS', 'UNAUTHENTICATED', 'Mixed credential protocols', 'AuthenticationError'),
   NONCE_INVALID: refusal(115, 'NONCE_INVALID', 'UNAUTHENTICATED', 'Unknown, expired or used nonce', 'AuthenticationError'),
-  SESSION_KEY_IN_USE: refusal(116, 'SESSION_KEY_IN_USE', 'CONFLICT', 'The session public key belongs to another identity', 'AuthenticationError'),
+  SESSION_KEY_IN_USE: refusal(
+    116,
+    'SESSION_KEY_IN_USE',
+    'CONFLICT',
+    'The session public key belongs to another identity',
+    'AuthenticationError',
+  ),
   // 2xx schema
   VALIDATION_ERROR: refusal(200, 'VALIDATION_ERROR', 'VALIDATION_ERROR', 'Invalid request', 'BadRequest'),
   MALFORMED_REQUEST: refusal(201, 'MALFORMED_REQUEST', 'VALIDATION_ERROR', 'Malformed request', 'BadRequest'),
   BODY_TOO_LARGE: refusal(202, 'BODY_TOO_LARGE', 'VALIDATION_ERROR', 'Request body exceeds 2 MiB', 'BadRequest', { http: 413 }),
-  INVALID_TICK: refusal(210, 'INVALID_TICK', 'VALIDATION_ERROR', 'Price is not a multiple of the tick size or out of range', 'InvalidOrder'),
-  INVALID_LOT: refusal(211, 'INVALID_LOT', 'VALIDATION_ERROR', 'Quantity is not a multiple of the lot size or out of range', 'InvalidOrder'),
-  INVALID_SELF_TRADE_PREVENTION_MODE: refusal(212, 'INVALID_SELF_TRADE_PREVENTION_MODE', 'VALIDATION_ERROR', 'Unknown selfTradePreventionMode', 'InvalidOrder'),
+  INVALID_TICK: refusal(
+    210,
+    'INVALID_TICK',
+    'VALIDATION_ERROR',
+    'Price is not a multiple of the tick size or out of range',
+    'InvalidOrder',
+  ),
+  INVALID_LOT: refusal(
+    211,
+    'INVALID_LOT',
+    'VALIDATION_ERROR',
+    'Quantity is not a multiple of the lot size or out of range',
+    'InvalidOrder',
+  ),
+  INVALID_SELF_TRADE_PREVENTION_MODE: refusal(
+    212,
+    'INVALID_SELF_TRADE_PREVENTION_MODE',
+    'VALIDATION_ERROR',
+    'Unknown selfTradePreventionMode',
+    'InvalidOrder',
+  ),
   INVALID_EXPIRATION: refusal(213, 'INVALID_EXPIRATION', 'VALIDATION_ERROR', 'expirationDate is not in the future', 'InvalidOrder'),
   // 3xx admission
   OPERATIONS_BLOCKED: refusal(300, 'OPERATIONS_BLOCKED', 'OPERATIONS_BLOCKED', 'Operations are blocked for maintenance', 'OnMaintenance'),
   RATE_LIMIT_EXCEEDED: refusal(301, 'RATE_LIMIT_EXCEEDED', 'RATE_LIMIT_EXCEEDED', 'Rate limit exceeded', 'RateLimitExceeded'),
-  IDEMPOTENCY_KEY_CONFLICT: refusal(302, 'IDEMPOTENCY_KEY_CONFLICT', 'CONFLICT', 'The idempotency key was used with another payload', 'InvalidOrder', { grpc: 'ALREADY_EXISTS' }),
-  ORDER_SUBMISSION_CAPACITY_EXCEEDED: refusal(303, 'ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'UNAVAILABLE', 'Retained receipts are at capacity; nothing was applied', 'ExchangeNotAvailable', { retry: 'same-key' }),
-  ORDER_SUBMISSION_UNAVAILABLE: refusal(304, 'ORDER_SUBMISSION_UNAVAILABLE', 'UNAVAILABLE', 'The original response cannot be retrieved; an order may exist', 'ExchangeNotAvailable', { retry: 'same-key' }),
-  CLIENT_ORDER_ID_CONFLICT: refusal(305, 'CLIENT_ORDER_ID_CONFLICT', 'CONFLICT', 'Another resting order holds this clientOrderId', 'DuplicateOrderId'),
+  IDEMPOTENCY_KEY_CONFLICT: refusal(
+    302,
+    'IDEMPOTENCY_KEY_CONFLICT',
+    'CONFLICT',
+    'The idempotency key was used with another payload',
+    'InvalidOrder',
+    { grpc: 'ALREADY_EXISTS' },
+  ),
+  ORDER_SUBMISSION_CAPACITY_EXCEEDED: refusal(
+    303,
+    'ORDER_SUBMISSION_CAPACITY_EXCEEDED',
+    'UNAVAILABLE',
+    'Retained receipts are at capacity; nothing was applied',
+    'ExchangeNotAvailable',
+    { retry: 'same-key' },
+  ),
+  ORDER_SUBMISSION_UNAVAILABLE: refusal(
+    304,
+    'ORDER_SUBMISSION_UNAVAILABLE',
+    'UNAVAILABLE',
+    'The original response cannot be retrieved; an order may exist',
+    'ExchangeNotAvailable',
+    { retry: 'same-key' },
+  ),
+  CLIENT_ORDER_ID_CONFLICT: refusal(
+    305,
+    'CLIENT_ORDER_ID_CONFLICT',
+    'CONFLICT',
+    'Another resting order holds this clientOrderId',
+    'DuplicateOrderId',
+  ),
   PAIR_NOT_ACTIVE: refusal(306, 'PAIR_NOT_ACTIVE', 'VALIDATION_ERROR', 'The trading pair is not active', 'BadSymbol'),
   TOO_MANY_OPEN_ORDERS: refusal(307, 'TOO_MANY_OPEN_ORDERS', 'VALIDATION_ERROR', 'Too many open orders', 'InvalidOrder'),
-  FAUCET_LIMIT: refusal(308, 'FAUCET_LIMIT', 'RATE_LIMIT_EXCEEDED', 'Faucet requests of the last 24 hours are used up', 'RateLimitExceeded'),
+  FAUCET_LIMIT: refusal(
+    308,
+    'FAUCET_LIMIT',
+    'RATE_LIMIT_EXCEEDED',
+    'Faucet requests of the last 24 hours are used up',
+    'RateLimitExceeded',
+  ),
   FAUCET_ASSET: refusal(309, 'FAUCET_ASSET', 'VALIDATION_ERROR', 'The faucet does not mint this asset', 'BadRequest'),
   // 4xx risk and funds
   INSUFFICIENT_BALANCE: refusal(400, 'INSUFFICIENT_BALANCE', 'VALIDATION_ERROR', 'Insufficient balance', 'InsufficientFunds'),
   BELOW_MIN_NOTIONAL: refusal(401, 'BELOW_MIN_NOTIONAL', 'VALIDATION_ERROR', 'Order value is below the minimum notional', 'InvalidOrder'),
-  BELOW_MIN_ORDER_SIZE: refusal(402, 'BELOW_MIN_ORDER_SIZE', 'VALIDATION_ERROR', 'Quantity is below the minimum order size', 'InvalidOrder'),
-  ABOVE_MAX_ORDER_SIZE: refusal(403, 'ABOVE_MAX_ORDER_SIZE', 'VALIDATION_ERROR', 'Quantity or value is above the maximum order size', 'InvalidOrder'),
+  BELOW_MIN_ORDER_SIZE: refusal(
+    402,
+    'BELOW_MIN_ORDER_SIZE',
+    'VALIDATION_ERROR',
+    'Quantity is below the minimum order size',
+    'InvalidOrder',
+  ),
+  ABOVE_MAX_ORDER_SIZE: refusal(
+    403,
+    'ABOVE_MAX_ORDER_SIZE',
+    'VALIDATION_ERROR',
+    'Quantity or value is above the maximum order size',
+    'InvalidOrder',
+  ),
   // 5xx matching
-  POST_ONLY_WOULD_CROSS: refusal(500, 'POST_ONLY_WOULD_CROSS', 'VALIDATION_ERROR', 'A post-only order would cross the book', 'OrderImmediatelyFillable'),
-  SELF_TRADE_NOT_ALLOWED: refusal(501, 'SELF_TRADE_NOT_ALLOWED', 'VALIDATION_ERROR', 'A FOK order with CANCEL_BOTH meets an order of the same owner', 'InvalidOrder'),
+  POST_ONLY_WOULD_CROSS: refusal(
+    500,
+    'POST_ONLY_WOULD_CROSS',
+    'VALIDATION_ERROR',
+    'A post-only order would cross the book',
+    'OrderImmediatelyFillable',
+  ),
+  SELF_TRADE_NOT_ALLOWED: refusal(
+    501,
+    'SELF_TRADE_NOT_ALLOWED',
+    'VALIDATION_ERROR',
+    'A FOK order with CANCEL_BOTH meets an order of the same owner',
+    'InvalidOrder',
+  ),
   ORDER_NOT_FOUND: refusal(502, 'ORDER_NOT_FOUND', 'NOT_FOUND', 'Order not found', 'OrderNotFound'),
   // 6xx reading and names
   NOT_FOUND: refusal(600, 'NOT_FOUND', 'NOT_FOUND', 'Not found', 'BadRequest'),
@@ -88,10 +182,30 @@ export const REFUSALS = {
   METHOD_NOT_ALLOWED: refusal(602, 'METHOD_NOT_ALLOWED', 'VALIDATION_ERROR', 'Method not allowed', 'BadRequest', { http: 405 }),
   // 9xx availability
   OVERLOADED: refusal(900, 'OVERLOADED', 'UNAVAILABLE', 'The service is at capacity; nothing was applied', 'ExchangeNotAvailable'),
-  ENGINE_UNAVAILABLE: refusal(901, 'ENGINE_UNAVAILABLE', 'UNAVAILABLE', 'The matching engine is momentarily unreachable', 'ExchangeNotAvailable'),
-  SERVICE_UNAVAILABLE: refusal(902, 'SERVICE_UNAVAILABLE', 'UNAVAILABLE', 'An internal deadline expired', 'ExchangeNotAvailable', { retry: 'ambiguous' }),
-  VERIFICATION_UNAVAILABLE: refusal(903, 'VERIFICATION_UNAVAILABLE', 'UNAVAILABLE', 'Signature verification is at capacity; this is no verdict', 'ExchangeNotAvailable'),
-  DISK_RESERVE: refusal(904, 'DISK_RESERVE', 'UNAVAILABLE', 'Free disk space is below the reserve; new orders are refused', 'ExchangeNotAvailable'),
+  ENGINE_UNAVAILABLE: refusal(
+    901,
+    'ENGINE_UNAVAILABLE',
+    'UNAVAILABLE',
+    'The matching engine is momentarily unreachable',
+    'ExchangeNotAvailable',
+  ),
+  SERVICE_UNAVAILABLE: refusal(902, 'SERVICE_UNAVAILABLE', 'UNAVAILABLE', 'An internal deadline expired', 'ExchangeNotAvailable', {
+    retry: 'ambiguous',
+  }),
+  VERIFICATION_UNAVAILABLE: refusal(
+    903,
+    'VERIFICATION_UNAVAILABLE',
+    'UNAVAILABLE',
+    'Signature verification is at capacity; this is no verdict',
+    'ExchangeNotAvailable',
+  ),
+  DISK_RESERVE: refusal(
+    904,
+    'DISK_RESERVE',
+    'UNAVAILABLE',
+    'Free disk space is below the reserve; new orders are refused',
+    'ExchangeNotAvailable',
+  ),
   INTERNAL: refusal(999, 'INTERNAL', 'INTERNAL', 'Internal error', 'ExchangeError'),
 } as const satisfies Record<string, Refusal>
 

@@ -16,7 +16,18 @@ import { RECORD_BYTES } from '../layout/table.ts'
 export const FORMAT = 1
 export const MAGIC = 0x314a4252
 export const HEADER_BYTES = 64
-const H = { MAGIC: 0, FORMAT: 4, LENGTH: 8, SLOTS: 12, SEQUENCE: 16, TIME: 24, COMMANDS: 32, PREVIOUS: 36, EVENTS: 40, CHECKSUM: 60 } as const
+const H = {
+  MAGIC: 0,
+  FORMAT: 4,
+  LENGTH: 8,
+  SLOTS: 12,
+  SEQUENCE: 16,
+  TIME: 24,
+  COMMANDS: 32,
+  PREVIOUS: 36,
+  EVENTS: 40,
+  CHECKSUM: 60,
+} as const
 
 export interface BatchHeader {
   /** Sequence of the first command. */

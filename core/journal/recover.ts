@@ -21,7 +21,13 @@ export interface Rebuilt {
 }
 
 /** A replayer at the newest verifying snapshot whose sequence is at most `most`, or at the genesis. */
-export function rebuild(database: JournalDatabase, dataDir: string, most: number, warn: (text: string) => void, listener?: Listener): Rebuilt {
+export function rebuild(
+  database: JournalDatabase,
+  dataDir: string,
+  most: number,
+  warn: (text: string) => void,
+  listener?: Listener,
+): Rebuilt {
   for (const sequence of listSnapshots(dataDir)) {
     if (sequence > most) continue
     try {
@@ -66,7 +72,13 @@ export interface Progress {
 }
 
 /** Replays the journal behind `replayer` up to and including `last`; reports about every second. */
-export function catchUp(database: JournalDatabase, replayer: Replayer, last: number, seconds: () => number, report: (progress: Progress) => void): number {
+export function catchUp(
+  database: JournalDatabase,
+  replayer: Replayer,
+  last: number,
+  seconds: () => number,
+  report: (progress: Progress) => void,
+): number {
   const end = Math.min(last, endSequence(database))
   const first = replayer.place.sequence
   const started = seconds()

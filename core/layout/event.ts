@@ -10,8 +10,27 @@ import { defineLayout, type Layout } from './table.ts'
 export const EventType = { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5 } as const
 
 /** Order status as stored in records. The numbers are part of the journal and snapshot format. */
-export const Status = { SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8 } as const
-export const STATUS_NAMES = ['', 'SUBMITTED', 'PARTIALLY_FILLED', 'FILLED', 'CANCELLED', 'EXPIRED', 'REJECTED', 'SETTLED', 'SETTLED_ON_CHAIN'] as const
+export const Status = {
+  SUBMITTED: 1,
+  PARTIALLY_FILLED: 2,
+  FILLED: 3,
+  CANCELLED: 4,
+  EXPIRED: 5,
+  REJECTED: 6,
+  SETTLED: 7,
+  SETTLED_ON_CHAIN: 8,
+} as const
+export const STATUS_NAMES = [
+  '',
+  'SUBMITTED',
+  'PARTIALLY_FILLED',
+  'FILLED',
+  'CANCELLED',
+  'EXPIRED',
+  'REJECTED',
+  'SETTLED',
+  'SETTLED_ON_CHAIN',
+] as const
 
 /** Why an order ended before it was filled (`terminalReason`). */
 export const Reason = {
@@ -29,8 +48,18 @@ export const Reason = {
   PAIR_HALTED: 11,
 } as const
 export const REASON_NAMES = [
-  '', 'SELF_TRADE_PREVENTION', 'USER_CANCELLED', 'REPLACED', 'EXPIRED', 'SLIPPAGE_LIMIT', 'INSUFFICIENT_DEPTH', 'IOC_REMAINDER',
-  'REDUCE_ONLY', 'LIQUIDATION', 'DELEGATION_REVOKED', 'PAIR_HALTED',
+  '',
+  'SELF_TRADE_PREVENTION',
+  'USER_CANCELLED',
+  'REPLACED',
+  'EXPIRED',
+  'SLIPPAGE_LIMIT',
+  'INSUFFICIENT_DEPTH',
+  'IOC_REMAINDER',
+  'REDUCE_ONLY',
+  'LIQUIDATION',
+  'DELEGATION_REVOKED',
+  'PAIR_HALTED',
 ] as const
 
 /**

@@ -36,7 +36,8 @@ export function formatId(kind: number, sequence: number, slot: number): string {
   const top = Math.floor(high / 0x10000)
   const check = checkBits(kind, top, low, slot)
   const tagged = (0x80000000 | slot) >>> 0
-  return `${HEX16[top]}${HEX16[high % 0x10000]}-${HEX16[low16]}-8${HEX16[kind]!.slice(1)}-${HEX16[tagged >>> 16]}-${HEX16[tagged & 0xffff]}${HEX16[check >>> 16]}${HEX16[check & 0xffff]}`
+  const head = `${HEX16[top]}${HEX16[high % 0x10000]}-${HEX16[low16]}-8${HEX16[kind]!.slice(1)}`
+  return `${head}-${HEX16[tagged >>> 16]}-${HEX16[tagged & 0xffff]}${HEX16[check >>> 16]}${HEX16[check & 0xffff]}`
 }
 
 /** Parses an id of the given kind; `null` when it is malformed, of another kind, or not one of ours. */

@@ -7,4 +7,9 @@ import { pino, type Logger } from 'pino'
 export type { Logger }
 
 export const createLogger = (level: string): Logger =>
-  pino({ level, base: { service: 'ringbook' }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } })
+  pino({
+    level,
+    base: { service: 'ringbook' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+  })

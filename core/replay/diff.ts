@@ -22,14 +22,20 @@ export function diff(dirA: string, dirB: string): Difference {
         return { sequence: null, what: `${left.done === true ? 'A' : 'B'} ends before sequence ${sequence}; up to there they are equal` }
       }
       const same = stateDigest(a.replayer.state) === stateDigest(b.replayer.state)
-      return { sequence: null, what: same ? 'equal: same commands, same events, same digest' : 'same commands and events, but DIFFERENT DIGESTS' }
+      return {
+        sequence: null,
+        what: same ? 'equal: same commands, same events, same digest' : 'same commands and events, but DIFFERENT DIGESTS',
+      }
     }
     const what = differs(left.value, right.value)
     if (what !== null) return { sequence: left.value.sequence, what, a: printable(left.value), b: printable(right.value) }
   }
 }
 
-function differs(a: { time: number; command: Buffer; events: Buffer }, b: { time: number; command: Buffer; events: Buffer }): string | null {
+function differs(
+  a: { time: number; command: Buffer; events: Buffer },
+  b: { time: number; command: Buffer; events: Buffer },
+): string | null {
   if (!a.command.equals(b.command)) return 'other commands'
   if (a.time !== b.time) return 'same command at another time'
   return a.events.equals(b.events) ? null : 'same command, other events'

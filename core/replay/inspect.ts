@@ -1,7 +1,19 @@
 /** `inspect --at SEQ`: one command, its events, and the exchange as it was right after it. */
 import { formatDecimal } from '../lib/decimal.ts'
 import { stateDigest } from '../lib/checksum.ts'
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, NO_ASK, PAIR, PAIR_WORDS, SCALAR, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
+import {
+  ACCOUNT,
+  ACCOUNT_WORDS,
+  BALANCE,
+  BALANCE_WORDS,
+  CLOCK,
+  NO_ASK,
+  PAIR,
+  PAIR_WORDS,
+  SCALAR,
+  TOTAL,
+  TOTAL_WORDS,
+} from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
@@ -34,7 +46,8 @@ function describe(state: State): Record<string, unknown> {
     const row = pair.index * PAIR_WORDS
     const bid = state.pairs[row + PAIR.BEST_BID]!
     const ask = state.pairs[row + PAIR.BEST_ASK]!
-    const price = (ticks: number): string | null => (ticks === 0 || ticks === NO_ASK ? null : formatDecimal(ticks * pair.tickUnits, pair.priceScale))
+    const price = (ticks: number): string | null =>
+      ticks === 0 || ticks === NO_ASK ? null : formatDecimal(ticks * pair.tickUnits, pair.priceScale)
     return {
       symbol: pair.symbol,
       bestBid: price(bid),
@@ -64,7 +77,13 @@ function describe(state: State): Record<string, unknown> {
   let openOrders = 0
   for (let account = 0; account < accounts; account++) openOrders += state.accounts[account * ACCOUNT_WORDS + ACCOUNT.OPEN_ORDERS]!
   return {
-    digest: stateDigest(state), accounts, openOrders, fills: state.clock[CLOCK.FILLS], receipts: scalars[SCALAR.RECEIPTS_COUNT],
-    maintenance: scalars[SCALAR.MAINTENANCE] !== 0, pairs, assets,
+    digest: stateDigest(state),
+    accounts,
+    openOrders,
+    fills: state.clock[CLOCK.FILLS],
+    receipts: scalars[SCALAR.RECEIPTS_COUNT],
+    maintenance: scalars[SCALAR.MAINTENANCE] !== 0,
+    pairs,
+    assets,
   }
 }

@@ -33,7 +33,8 @@ export function verify(dataDir: string, report: (done: number, end: number, rate
     if (batch.sequence > end) break
     replayer.batch(batch)
     const sequence = state.clock[CLOCK.SEQUENCE]!
-    while (waiting.length > 0 && waiting[0]! <= sequence) snapshots.push(compare(dataDir, waiting.shift()!, sequence, () => stateDigest(state)))
+    while (waiting.length > 0 && waiting[0]! <= sequence)
+      snapshots.push(compare(dataDir, waiting.shift()!, sequence, () => stateDigest(state)))
     if (performance.now() - reported < 1000) continue
     reported = performance.now()
     report(sequence, end, rate())

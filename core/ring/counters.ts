@@ -5,13 +5,47 @@
  * Node 22 runs on; a reader may see counters of one block at slightly different times.
  */
 export const MATCHER_COUNTERS = [
-  'commands', 'refusals', 'fills', 'batches', 'batch_max', 'journal_bytes', 'commit_seconds', 'commit_seconds_max', 'apply_seconds',
-  'loop_stall_seconds_max', 'timers', 'sequence', 'sequenced_ms', 'heartbeat_ms', 'events', 'live_orders', 'accounts', 'maintenance',
-  'recovered_records', 'recovery_seconds', 'ring_high_water', 'free_disk_bytes', 'receipts',
+  'commands',
+  'refusals',
+  'fills',
+  'batches',
+  'batch_max',
+  'journal_bytes',
+  'commit_seconds',
+  'commit_seconds_max',
+  'apply_seconds',
+  'loop_stall_seconds_max',
+  'timers',
+  'sequence',
+  'sequenced_ms',
+  'heartbeat_ms',
+  'events',
+  'live_orders',
+  'accounts',
+  'maintenance',
+  'recovered_records',
+  'recovery_seconds',
+  'ring_high_water',
+  'free_disk_bytes',
+  'receipts',
 ] as const
 export const GATEWAY_COUNTERS = [
-  'requests', 'responses_2xx', 'responses_4xx', 'responses_5xx', 'signature_ok', 'signature_rejected', 'ring_full', 'pending',
-  'pending_high_water', 'aborted', 'reply_records', 'lapped', 'heartbeat_ms', 'connections', 'body_bytes', 'unhandled',
+  'requests',
+  'responses_2xx',
+  'responses_4xx',
+  'responses_5xx',
+  'signature_ok',
+  'signature_rejected',
+  'ring_full',
+  'pending',
+  'pending_high_water',
+  'aborted',
+  'reply_records',
+  'lapped',
+  'heartbeat_ms',
+  'connections',
+  'body_bytes',
+  'unhandled',
 ] as const
 /** Upper bounds in seconds of the commit histogram; the last bucket is everything. */
 export const COMMIT_BUCKETS = [0.0001, 0.0002, 0.0004, 0.0008, 0.0016, 0.0032, 0.0064, 0.0128, 0.0256, 0.1, 1] as const
@@ -29,7 +63,8 @@ const BLOCK = 64
 export const countersBytes = (gateways: number): number => (1 + gateways) * BLOCK * 8
 export const matcherCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, 0, BLOCK)
 /** `gateway` counts from 1, as in command headers. */
-export const gatewayCounters = (buffer: SharedArrayBuffer, gateway: number): Float64Array => new Float64Array(buffer, gateway * BLOCK * 8, BLOCK)
+export const gatewayCounters = (buffer: SharedArrayBuffer, gateway: number): Float64Array =>
+  new Float64Array(buffer, gateway * BLOCK * 8, BLOCK)
 
 /**
  * The one word that tells readers of the shared columns whether the matcher is applying a batch: odd while it is. A reader

@@ -41,7 +41,7 @@ function checkGenesis(recorded: string): void {
   if (!existsSync(config.genesis)) return
   if (JSON.stringify(JSON.parse(readFileSync(config.genesis, 'utf8'))) === JSON.stringify(JSON.parse(recorded))) return
   throw new GenesisError(
-    `genesis: ${config.dataDir} was made with another genesis than ${config.genesis}; name the one it was made with or another data directory`,
+    `genesis: ${config.dataDir} was made with another genesis than ${config.genesis}; name the one it was made with, or another directory`,
   )
 }
 

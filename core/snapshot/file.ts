@@ -30,7 +30,8 @@ export interface SnapshotInfo {
 }
 
 export const snapshotDirectory = (dataDir: string): string => join(dataDir, 'snapshots')
-export const snapshotPath = (dataDir: string, sequence: number): string => join(snapshotDirectory(dataDir), `${String(sequence).padStart(16, '0')}.sqlite`)
+export const snapshotPath = (dataDir: string, sequence: number): string =>
+  join(snapshotDirectory(dataDir), `${String(sequence).padStart(16, '0')}.sqlite`)
 
 /** Sequences of the snapshot files, newest first. */
 export function listSnapshots(dataDir: string): number[] {
@@ -42,7 +43,13 @@ export function listSnapshots(dataDir: string): number[] {
 }
 
 /** Writes the state as it stands. `pause` is called between transactions. */
-export function writeSnapshot(dataDir: string, state: State, genesis: string, batchChecksum: number, eventsChecksum: number): SnapshotInfo {
+export function writeSnapshot(
+  dataDir: string,
+  state: State,
+  genesis: string,
+  batchChecksum: number,
+  eventsChecksum: number,
+): SnapshotInfo {
   const sequence = state.clock[CLOCK.SEQUENCE]!
   mkdirSync(snapshotDirectory(dataDir), { recursive: true })
   const path = snapshotPath(dataDir, sequence)

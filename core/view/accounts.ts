@@ -1,7 +1,19 @@
 /** Accounts, sessions, balances and resting orders from the shared columns. */
 import { Flag, LABEL_SHIFT } from '../layout/command.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, DETAIL, DETAIL_WORDS, FAUCET_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SESSION, SESSION_WORDS,
+  ACCOUNT,
+  ACCOUNT_WORDS,
+  BALANCE,
+  BALANCE_WORDS,
+  DETAIL,
+  DETAIL_WORDS,
+  FAUCET_WORDS,
+  LABEL_WORDS,
+  ORDER,
+  ORDER_WORDS,
+  SCALAR,
+  SESSION,
+  SESSION_WORDS,
 } from '../engine/columns.ts'
 import { findSession } from '../engine/indexes.ts'
 import { addressOf, type State } from '../engine/state.ts'

@@ -2,7 +2,8 @@
  * The one place that verifies ed25519 signatures: libsodium through sodium-native, in the calling thread.
  *
  * No other verifier may be used anywhere: implementations disagree about small-order keys and non-canonical signatures,
- * and libsodium refuses all of them. Its binding accepts signatures that are too long and throws on short ones, so lengths are checked here and an exception is a rejection.
+ * and libsodium refuses all of them. Its binding accepts signatures that are too long and throws on short ones, so lengths are
+ * checked here and an exception is a rejection.
  */
 import sodium from 'sodium-native'
 

@@ -5,7 +5,10 @@
  * status and code here; a test holds {@link retryOf} against every row of core/engine/refusals.ts. (Specification, Errors.)
  */
 
-/** `no`: refused again. `after`: wait `retryAfter` seconds. `safe`: nothing was applied. `same-key`: only with the same key. `ambiguous`: may have been applied. */
+/**
+ * `no`: refused again. `after`: wait `retryAfter` seconds. `safe`: nothing was applied. `same-key`: only with the same
+ * key. `ambiguous`: may have been applied.
+ */
 export type RetryClass = 'no' | 'after' | 'safe' | 'same-key' | 'ambiguous' | 'reauthenticate'
 
 /** The body of every refusal. */

@@ -21,7 +21,12 @@ const root = join(import.meta.dirname, '..', '..')
 const LIMIT_BLOCKS = 600
 
 /** The exchange under a file size limit. SIGXFSZ is ignored, so that the write returns an error instead of a signal. */
-function startLimited(directory: string): { child: ReturnType<typeof spawn>; ready: Promise<number>; ended: Promise<number | null>; log: string[] } {
+function startLimited(directory: string): {
+  child: ReturnType<typeof spawn>
+  ready: Promise<number>
+  ended: Promise<number | null>
+  log: string[]
+} {
   const command = `trap '' XFSZ; ulimit -f ${LIMIT_BLOCKS}; exec "$0" "$@"`
   const flags = ['--data-dir', directory, '--port', '0', '--operator-port', '0', '--snapshot-every', '1000000000']
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...flags]
@@ -52,7 +57,14 @@ t.test('a failed commit stops the process before any answer', async (t) => {
   const client = createClient({ baseUrl, signer: trader.signer, timeoutMs: 10_000 })
   const trade = async (): Promise<void> => {
     for (let i = 0; i < 5000; i++) {
-      const order = { tradingPairId: pair, orderType: 'LIMIT', side: 'BUY', quantity: '10', price: '0.1000', timeInForce: i % 3 === 0 ? 'GTC' : 'IOC' } as const
+      const order = {
+        tradingPairId: pair,
+        orderType: 'LIMIT',
+        side: 'BUY',
+        quantity: '10',
+        price: '0.1000',
+        timeInForce: i % 3 === 0 ? 'GTC' : 'IOC',
+      } as const
       const { orderId } = await client.CreateOrder(order)
       if (order.timeInForce === 'GTC') acknowledged.push(orderId)
     }
@@ -71,6 +83,10 @@ t.test('a failed commit stops the process before any answer', async (t) => {
     for (const order of listed.orders) open.add(order.orderId)
     pages = listed.totalPages
   }
-  t.strictSame(acknowledged.filter((id) => !open.has(id)), [], 'every acknowledged order is open after the restart')
+  t.strictSame(
+    acknowledged.filter((id) => !open.has(id)),
+    [],
+    'every acknowledged order is open after the restart',
+  )
   t.equal(await exchange.stop(), EXIT.OK)
 })

@@ -10,7 +10,10 @@ const root = join(import.meta.dirname, '..', '..')
 
 /** Runs a script as the README does; its output. */
 function runScript(source: string): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module'], { cwd: root, stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module'], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -42,7 +45,10 @@ t.test('sign in, mint, two orders that trade, the book and the balances', async 
 
 t.test('the commands and files the README names exist', async (t) => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const scripts = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts)
+  const scripts = Object.keys(
+    (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts,
+  )
   for (const [, name] of readme.matchAll(/npm run (?:--silent )?(\w+)/g)) t.ok(scripts.includes(name!), `npm run ${name}`)
-  for (const [, path] of readme.matchAll(/`((?:core|gateway|bench|test|data)\/[\w./]+\.\w+)`/g)) t.ok(readFileSync(join(root, path!)).length > 0, path)
+  for (const [, path] of readme.matchAll(/`((?:core|gateway|bench|test|data)\/[\w./]+\.\w+)`/g))
+    t.ok(readFileSync(join(root, path!)).length > 0, path)
 })

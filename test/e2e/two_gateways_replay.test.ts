@@ -2,8 +2,8 @@
  * Promise: a journal written by a run with two gateway threads replays to the same digest and the same events, from the genesis and from
  * a snapshot at any batch.
  *
- * The live run proves itself: every batch carries the checksum of the events before it, and the matcher that wrote them is not the code path
- * that reads them here. Snapshots are written at 50 random batches of a replay, loaded again, and continued.
+ * The live run proves itself: every batch carries the checksum of the events before it, and the matcher that wrote them is not the
+ * code path that reads them here. Snapshots are written at 50 random batches of a replay, loaded again, and continued.
  */
 import t from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
@@ -65,11 +65,17 @@ t.test('a run with two gateways replays to the same digest and events', async (t
 
   const whole = verify(directory, () => undefined)
   t.ok(whole.snapshots.length >= 2, `${whole.snapshots.length} snapshots`)
-  t.ok(whole.snapshots.every(({ verdict }) => verdict === 'ok'), 'every snapshot of the follower is what replay gives')
+  t.ok(
+    whole.snapshots.every(({ verdict }) => verdict === 'ok'),
+    'every snapshot of the follower is what replay gives',
+  )
   t.match(diff(directory, directory).what, /^equal/)
 
   const database = openJournal(directory, true)
-  const batches = [...readBatches(database, { sequence: 1, checksum: 0 })].map((batch) => ({ ...batch, records: Buffer.from(batch.records) }))
+  const batches = [...readBatches(database, { sequence: 1, checksum: 0 })].map((batch) => ({
+    ...batch,
+    records: Buffer.from(batch.records),
+  }))
   const at = new Set<number>()
   while (at.size < Math.min(CUTS, batches.length - 2)) at.add(1 + random.below(batches.length - 2))
   const { replayer, genesis } = fromGenesis(database)

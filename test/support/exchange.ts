@@ -45,7 +45,11 @@ export class StartFailed extends Error {
 }
 
 /** Starts the exchange with these flags and waits until it serves. Throws {@link StartFailed}. */
-export async function startExchange(dataDir: string, flags: readonly string[] = [], environment: Record<string, string> = {}): Promise<Exchange> {
+export async function startExchange(
+  dataDir: string,
+  flags: readonly string[] = [],
+  environment: Record<string, string> = {},
+): Promise<Exchange> {
   const all = ['--data-dir', dataDir, '--port', '0', '--operator-port', '0', ...flags]
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...all]
   const child = spawn(process.execPath, main, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -68,7 +72,12 @@ export async function startExchange(dataDir: string, flags: readonly string[] = 
   })
   const { port, operatorPort } = (await ready) as { port: number; operatorPort: number }
   return {
-    child, port, operatorPort, dataDir, log, ended,
+    child,
+    port,
+    operatorPort,
+    dataDir,
+    log,
+    ended,
     baseUrl: `http://127.0.0.1:${port}`,
     stop: () => {
       child.kill('SIGTERM')

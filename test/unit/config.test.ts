@@ -28,7 +28,7 @@ const TEXTS = ['config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel']
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
   port: [0, 65_535], grpcPort: [0, 65_535], operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
-  commandRing: [64, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096], journalGb: [1, 4096],
+  commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096], journalGb: [1, 4096],
   diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], snapshotEvery: [1, 1_000_000_000], snapshotsKept: [1, 100],
   walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
   challengeLimit: [1, 10_000_000],
@@ -107,9 +107,9 @@ t.test('a file that is no JSON object is refused', async (t) => {
 })
 
 t.test('limits that only make sense together', async (t) => {
-  const rings = ['--command-ring', '64', '--gateways', '2']
-  t.throws(() => read([...rings, '--batch-max', '129']), { name: 'ConfigError', message: /--batch-max/ })
-  t.equal(read([...rings, '--batch-max', '128']).batchMax, 128)
+  const rings = ['--command-ring', '256', '--gateways', '2']
+  t.throws(() => read([...rings, '--batch-max', '513']), { name: 'ConfigError', message: /--batch-max/ })
+  t.equal(read([...rings, '--batch-max', '512']).batchMax, 512)
   t.throws(() => read(['--log-level', 'loud']), { name: 'ConfigError', message: /--log-level/ })
   for (const level of ['fatal', 'error', 'warn', 'info', 'debug', 'trace']) t.equal(read(['--log-level', level]).logLevel, level)
 })

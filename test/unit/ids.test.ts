@@ -18,6 +18,11 @@ const EDGES: [sequence: number, slot: number][] = [
 const someSequence = (): number => Math.floor(random.unit() * 2 ** (1 + random.below(48)))
 const someSlot = (): number => Math.floor(random.unit() * 2 ** (1 + random.below(30)))
 
+const GOLDEN = [
+  '00000000-0001-8001-8000-00001f6c06e8', '00000000-0002-8001-8000-000714458975', '00000001-e240-8002-8000-000342cf65e0',
+  '00000000-002a-8003-8000-0001d551d5eb', 'ffffffff-ffff-8004-bfff-ffff27ecb60b',
+]
+
 t.test('known ids stay what they are', async (t) => {
   t.same([orderId(1, 0), orderId(2, 7), tradeId(123_456, 3), userId(42, 1), formatId(IdKind.SESSION, MOST_SEQUENCE, MOST_SLOT)], GOLDEN)
 })
