@@ -17,6 +17,7 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   ring: { file: './micro/ring.ts', what: '128-byte records between two threads' },
   journal: { file: './micro/journal.ts', what: 'durable commits of 512 records' },
   replay: { file: './system/replay.ts', what: 'a journal of 1 M commands replayed, LMDB to engine' },
+  snapshot: { file: './system/snapshot.ts', what: 'what a snapshot costs the matcher: longest stall and commit' },
   rest: { file: './system/rest.ts', what: 'signed single orders over HTTP by autocannon, durable, client on the same cores' },
   latency: { file: './system/latency.ts', what: 'one signed order at a time over HTTP, durable' },
 }

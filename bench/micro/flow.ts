@@ -2,17 +2,20 @@
  * Order flow for the core benches: command records made beforehand, so that only the engine is timed.
  *
  * `mixed`: 64 % new orders, 36 % cancels of random live orders; about 27 % of the commands fill something; prices cluster around a
- * slowly moving middle. The live population is held near its target by the cancel rate. The generator drives an engine of its
+ * slowly moving middle. The live population is held near its target by the size of the orders that take and by the cancels. The generator drives an engine of its
  * own to learn slots and sequences; the timed engine starts from the same state and gets the same records.
  */
 import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, ORDER_COMMAND } from '../../core/layout/command.ts'
-import { RESULT, Status } from '../../core/layout/event.ts'
+import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
-import { BALANCE, CLOCK, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
+import {
+  BALANCE, CLOCK, NO_ASK, ORDER, ORDER_WORDS, PAIR, SESSION, SESSION_WORDS, TOTAL, TOTAL_WORDS,
+} from '../../core/engine/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { createState, type State } from '../../core/engine/state.ts'
+import { warm } from '../../core/engine/warm.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
 
 export interface Flow {
@@ -26,6 +29,9 @@ export interface Flow {
 
 export const START_TIME = Date.UTC(2026, 0, 1)
 const FUNDS = 1_000_000_000_000_000n
+
+/** Order rows for `live` resting orders. */
+export const poolOf = (live: number): number => 2 ** Math.ceil(Math.log2(live * 2))
 
 /** A genesis with one pair, a maker rebate and a taker fee, and room for the flow. */
 export function benchGenesis(orders: number, accounts: number): Genesis {
@@ -70,15 +76,23 @@ export function fundedState(genesis: Genesis, accounts: number): State {
 
 /** Makes a flow of `timed` commands over a population of `live` orders. */
 export function mixedFlow(live: number, accounts: number, timed: number, seed: number): Flow {
-  const genesis = benchGenesis(2 ** Math.ceil(Math.log2(live * 2)), accounts)
+  const genesis = benchGenesis(poolOf(live), accounts)
   const state = fundedState(genesis, accounts)
-  const build = Math.ceil(live * 1.05)
+  const build = live
   const records = viewsOf(new SharedArrayBuffer((build + timed) * RECORD_BYTES))
   const maker = new FlowMaker(state, records, createPrng(seed), accounts, live)
   for (let i = 0; i < build; i++) maker.place(i, false)
   for (let i = build; i < build + timed; i++) maker.next(i)
   return { genesis, accounts, build, timed, records }
 }
+
+/** One command in so many moves the middle of the market by a tick or not. */
+const MIDDLE_MOVES = 64
+const CANCELS = 0.36
+/** Fewer cancels while too few orders rest, more while too many do. */
+const SWAY = 0.01
+/** Of new orders, so that 27 % of all commands trade. */
+const AGGRESSIVE = 0.27 / (1 - CANCELS)
 
 class FlowMaker {
   readonly slots: number[] = []
@@ -99,38 +113,40 @@ class FlowMaker {
     this.live = live
   }
 
-  /** A new order: near the middle it crosses, otherwise it rests. */
+  /** A new order that rests, near the middle more often than far from it, or one that takes from the touch. */
   place(index: number, aggressive: boolean): void {
-    const { random } = this
+    const { random, state } = this
     const sell = random.below(2)
-    const spread = 2 + Math.ceil(this.live / 500)
-    const away = aggressive ? -random.below(4) : 1 + Math.floor(random.unit() ** 2 * spread)
-    this.#write(index, CommandType.PLACE_ORDER, random.below(this.accounts), {
-      flags: sell ? Flag.SELL : 0,
-      price: sell ? this.middle + away : this.middle - away,
-      lots: 1 + random.below(100),
-    })
+    const bid = state.pairs[PAIR.BEST_BID]!
+    const ask = state.pairs[PAIR.BEST_ASK]!
+    const takes = aggressive && (sell ? bid !== 0 : ask !== NO_ASK)
+    const away = takes ? random.below(4) : 1 + Math.floor(random.unit() ** 2 * (2 + Math.ceil(this.live / 50)))
+    // Small orders take while there are too few resting, large ones while there are too many.
+    const largest = takes && this.slots.length < this.live ? 4 : 100
+    let price = sell ? Math.max(bid + 1, this.middle + away) : Math.min(ask - 1, this.middle - away)
+    if (takes) price = sell ? bid - away : ask + away
+    this.#write(index, CommandType.PLACE_ORDER, random.below(this.accounts), { flags: sell ? Flag.SELL : 0, price, lots: 1 + random.below(largest) })
   }
 
   cancel(index: number): void {
     const at = this.random.below(this.slots.length)
     const slot = this.slots[at]!
-    const account = this.state.orders[slot * 16 + 4]!
+    const account = this.state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT]!
     this.#write(index, CommandType.CANCEL_ORDER, account, { targetSlot: slot, targetSequence: this.sequences[at]! })
   }
 
   next(index: number): void {
     const { random } = this
-    if (random.below(64) === 0) this.middle += random.below(3) - 1
-    const crowd = this.slots.length / this.live
-    if (random.unit() < 0.36 * crowd && this.slots.length > 0) this.cancel(index)
-    else this.place(index, random.unit() < 0.42)
+    if (random.below(MIDDLE_MOVES) === 0) this.middle += random.below(3) - 1
+    const cancels = CANCELS + (this.slots.length < this.live ? -SWAY : SWAY)
+    if (random.unit() < cancels && this.slots.length > 0) this.cancel(index)
+    else this.place(index, random.unit() < AGGRESSIVE)
   }
 
   #write(index: number, type: number, account: number, values: Record<string, number>): void {
     const { state, records } = this
     const base = index * RECORD_WORDS
-    const generation = state.sessions[account * 16 + 1]!
+    const generation = state.sessions[account * SESSION_WORDS + SESSION.GENERATION]!
     encode(ORDER_COMMAND, records, base, { kind: kindOf(type, 1, 1), correlation: index, session: account, sessionGeneration: generation, ...values })
     apply(state, records, base)
     this.#track()
@@ -141,12 +157,15 @@ class FlowMaker {
     const { outbox } = this.state
     for (let event = 0; event < outbox.count; event++) {
       const at = event * RECORD_WORDS
-      const type = outbox.i32[at]! & 0xff
-      if (type === 2 && outbox.i32[at + 13] === 0) this.#drop(outbox.i32[at + 12]!)
-      if (type === 3) this.#drop(outbox.i32[at + 7]!)
-      if (type !== 1 || outbox.i32[at + RESULT.at.code] !== 0) continue
+      const type = eventTypeOf(outbox.u32[at]!)
+      if (type === EventType.FILL && outbox.i32[at + FILL.at.makerRemaining] === 0) this.#drop(outbox.i32[at + FILL.at.makerSlot]!)
+      if (type === EventType.ORDER_ENDED) this.#drop(outbox.i32[at + ORDER_ENDED.at.slot]!)
+      if (type !== EventType.RESULT) continue
+      if (outbox.i32[at + RESULT.at.code] !== 0) throw new Error(`the flow was refused: ${outbox.i32[at + RESULT.at.code]}`)
+      const slot = outbox.i32[at + RESULT.at.slot]!
       const status = outbox.i32[at + RESULT.at.outcome]! & 0xff
-      if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) this.#add(outbox.i32[at + RESULT.at.slot]!)
+      if (answeredTypeOf(outbox.u32[at]!) === CommandType.CANCEL_ORDER) this.#drop(slot)
+      else if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) this.#add(slot)
     }
     outbox.count = 0
   }
@@ -172,11 +191,21 @@ class FlowMaker {
   }
 }
 
-/** Applies the records that build the starting population. */
-export function buildPopulation(state: State, flow: Flow): void {
-  for (let i = 0; i < flow.build; i++) {
-    apply(state, flow.records, i * RECORD_WORDS)
-    if (state.outbox.count > 2048) state.outbox.count = 0
+/** Commands of one batch: the outbox is emptied after each, as the sequencer does. */
+export const BATCH = 256
+/** Commands warmed at a time. */
+const WARM = 64
+
+/** Applies records `from` to `to` in batches. */
+export function applyFlow(state: State, records: Views, from: number, to: number): void {
+  const { outbox } = state
+  for (let batch = from; batch < to; batch += BATCH) {
+    const end = Math.min(to, batch + BATCH)
+    for (let next = batch; next < end; next += WARM) {
+      const until = Math.min(end, next + WARM)
+      warm(state, records, next * RECORD_WORDS, until - next)
+      for (let at = next * RECORD_WORDS; at < until * RECORD_WORDS; at += RECORD_WORDS) apply(state, records, at)
+    }
+    outbox.count = 0
   }
-  state.outbox.count = 0
 }

@@ -11,12 +11,14 @@
  */
 import { Flag } from '../layout/command.ts'
 import {
-  LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+  ADDRESS_BITS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT,
+  TERMS, TERMS_WORDS,
 } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { clearBit, pageAbove, pageBelow, setBit } from './bitmaps.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { NEXT, PREV, LEVEL: OF_LEVEL, PAIR: OF_PAIR, FLAGS, SLOT, PRICE, REMAINING } = ORDER
 const { HEAD, TAIL, COUNT, LOTS } = LEVEL
 const { BEST_BID, BEST_ASK, BID_ORDERS, ASK_ORDERS } = PAIR
@@ -31,7 +33,7 @@ const PAGES_USED = SCALARS_AT + SCALAR.PAGES_USED
 
 /** Where the directory says which page holds `tick` of `pair`. */
 const entryOf = (state: State, pair: number, tick: number): number =>
-  (state.i32[state.termsAt + pair * TERMS_ROW + DIRECTORY]! + (tick >>> 5)) | 0
+  (state.i32[state.termsAt + pair * TERMS_ROW + DIRECTORY]! + (tick >>> 5)) & ADDRESS
 
 /** The number of the level of an occupied tick. */
 export function levelOf(state: State, pair: number, tick: number): number {
@@ -40,13 +42,16 @@ export function levelOf(state: State, pair: number, tick: number): number {
 
 /** The address of the first order of an occupied tick. */
 export function headOf(state: State, pair: number, tick: number): number {
+  pair |= 0
+  tick |= 0
   const { i32 } = state
   const page = i32[entryOf(state, pair, tick)]! - 1
-  return (state.ordersAt + i32[(state.levelsAt + (page * LEVELS_PER_PAGE + (tick & 31)) * LEVEL_ROW + HEAD) | 0]! * ORDER_ROW) | 0
+  return (state.ordersAt + i32[(state.levelsAt + (page * LEVELS_PER_PAGE + (tick & 31)) * LEVEL_ROW + HEAD) & ADDRESS]! * ORDER_ROW) & ADDRESS
 }
 
 /** Puts the order at `row` at the back of its price level. Its PAIR, SLOT, PRICE, FLAGS and REMAINING must be set. */
 export function appendToLevel(state: State, row: number): void {
+  row &= ADDRESS
   const { i32, f64 } = state
   const pair = i32[row + OF_PAIR]!
   const tick = i32[row + PRICE]!
@@ -54,9 +59,9 @@ export function appendToLevel(state: State, row: number): void {
   const slot = i32[row + SLOT]!
   let page = i32[entryOf(state, pair, tick)]! - 1
   if (page < 0) page = takePage(state, pair, tick >>> 5)
-  const level = (page * LEVELS_PER_PAGE + (tick & 31)) | 0
-  const at = (state.levelsAt + level * LEVEL_ROW) | 0
-  const pairRow = (state.pairsAt + pair * PAIR_ROW) | 0
+  const level = (page * LEVELS_PER_PAGE + (tick & 31)) & ADDRESS
+  const at = (state.levelsAt + level * LEVEL_ROW) & ADDRESS
+  const pairRow = (state.pairsAt + pair * PAIR_ROW) & ADDRESS
   const count = i32[at + COUNT]!
   if (count === 0) {
     occupy(state, pair, pairRow, sell, tick, page)
@@ -64,7 +69,7 @@ export function appendToLevel(state: State, row: number): void {
     i32[row + PREV] = -1
   } else {
     const tail = i32[at + TAIL]!
-    i32[(state.ordersAt + tail * ORDER_ROW + NEXT) | 0] = slot
+    i32[(state.ordersAt + tail * ORDER_ROW + NEXT) & ADDRESS] = slot
     i32[row + PREV] = tail
   }
   i32[row + NEXT] = -1
@@ -78,7 +83,7 @@ export function appendToLevel(state: State, row: number): void {
 /** Marks a level that gets its first order and moves the best price. */
 function occupy(state: State, pair: number, pairRow: number, sell: number, tick: number, page: number): void {
   const { i32 } = state
-  const bits = (state.pagesAt + page * PAGE_ROW + (sell === 0 ? BIDS : ASKS)) | 0
+  const bits = (state.pagesAt + page * PAGE_ROW + (sell === 0 ? BIDS : ASKS)) & ADDRESS
   if (i32[bits] === 0) setBit(state, pair * 2 + sell, tick >>> 5)
   i32[bits] = i32[bits]! | (1 << (tick & 31))
   if (sell !== 0) {
@@ -88,19 +93,20 @@ function occupy(state: State, pair: number, pairRow: number, sell: number, tick:
 
 /** Takes the order at `row` out of its level; its REMAINING must still be what the level counts for it. */
 export function removeFromLevel(state: State, row: number): void {
+  row &= ADDRESS
   const { i32, f64 } = state
   const { ordersAt } = state
-  const at = (state.levelsAt + i32[row + OF_LEVEL]! * LEVEL_ROW) | 0
+  const at = (state.levelsAt + i32[row + OF_LEVEL]! * LEVEL_ROW) & ADDRESS
   const next = i32[row + NEXT]!
   const prev = i32[row + PREV]!
   if (prev < 0) i32[at + HEAD] = next
-  else i32[(ordersAt + prev * ORDER_ROW + NEXT) | 0] = next
+  else i32[(ordersAt + prev * ORDER_ROW + NEXT) & ADDRESS] = next
   if (next < 0) i32[at + TAIL] = prev
-  else i32[(ordersAt + next * ORDER_ROW + PREV) | 0] = prev
+  else i32[(ordersAt + next * ORDER_ROW + PREV) & ADDRESS] = prev
   f64[(at + LOTS) >>> 1] = f64[(at + LOTS) >>> 1]! - i32[row + REMAINING]!
   const sell = i32[row + FLAGS]! & SELL
   const pair = i32[row + OF_PAIR]!
-  const pairRow = (state.pairsAt + pair * PAIR_ROW) | 0
+  const pairRow = (state.pairsAt + pair * PAIR_ROW) & ADDRESS
   i32[pairRow + (sell === 0 ? BID_ORDERS : ASK_ORDERS)]!--
   const count = i32[at + COUNT]! - 1
   i32[at + COUNT] = count
@@ -115,7 +121,7 @@ function vacate(state: State, pair: number, pairRow: number, sell: number, tick:
   f64[(at + LOTS) >>> 1] = 0
   const entry = entryOf(state, pair, tick)
   const page = i32[entry]! - 1
-  const bits = (state.pagesAt + page * PAGE_ROW + (sell === 0 ? BIDS : ASKS)) | 0
+  const bits = (state.pagesAt + page * PAGE_ROW + (sell === 0 ? BIDS : ASKS)) & ADDRESS
   const left = i32[bits]! & ~(1 << (tick & 31))
   i32[bits] = left
   if (sell !== 0) {
@@ -131,7 +137,7 @@ function vacate(state: State, pair: number, pairRow: number, sell: number, tick:
 function bitsOf(state: State, pair: number, ticks: number, side: number): number {
   const { i32 } = state
   const page = i32[entryOf(state, pair, ticks << 5)]! - 1
-  return page < 0 ? 0 : i32[(state.pagesAt + page * PAGE_ROW + side) | 0]!
+  return page < 0 ? 0 : i32[(state.pagesAt + page * PAGE_ROW + side) & ADDRESS]!
 }
 
 /** The highest bid tick below `tick`, or 0. */

@@ -8,15 +8,16 @@
 import { Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR, PAIR_WORDS, TERMS_WORDS } from '../engine/columns.ts'
-import { emitFill } from '../engine/emit.ts'
+import { ADDRESS_BITS, CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR, PAIR_WORDS, TERMS_WORDS } from '../engine/columns.ts'
+import * as emit from '../engine/emit.ts'
 import type { State } from '../engine/state.ts'
-import { settle } from '../ledger/settle.ts'
+import * as settlement from '../ledger/settle.ts'
 import { endOrder } from '../orders/end.ts'
-import { delist, giveSlot } from '../orders/pool.ts'
-import { headOf, removeFromLevel } from './levels.ts'
+import * as pool from '../orders/pool.ts'
+import * as levels from './levels.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { ACCOUNT, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, BEST_PRICE, WORST_PRICE, EXPIRES_AT, UPDATED_AT, LEVEL: OF_LEVEL } = ORDER
 const { BEST_BID, BEST_ASK, LAST_PRICE } = PAIR
 const { SELL, CANCEL_BOTH } = Flag
@@ -26,10 +27,16 @@ const { LOTS } = LEVEL
 const TIME = CLOCK_AT + CLOCK.TIME
 const FILLS = CLOCK_AT + CLOCK.FILLS
 const { NONE, SELF_TRADE_PREVENTION } = Reason
+const { emitFill } = emit
+const { settle } = settlement
+const { delist, giveSlot } = pool
+const { headOf, removeFromLevel } = levels
+const hasExpired = isExpired
 
 /** Highest price a BUY may meet or lowest a SELL may: 0 / NO_ASK mean the other side is empty. */
 export function bestOpposite(state: State, pair: number, sell: number): number {
-  return state.i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0]!
+  pair |= 0
+  return state.i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS]!
 }
 
 /** True when an order of this side and limit meets the opposite best price. */
@@ -37,12 +44,15 @@ export const crosses = (sell: number, limit: number, best: number): boolean =>
   sell === 0 ? best !== NONE_ASK && best <= limit : best !== 0 && best >= limit
 
 /** True when a resting order's time is over, whether the caller named it or the default lifetime gave it. */
-export const isExpired = (state: State, row: number): boolean => state.f64[(row + EXPIRES_AT) >>> 1]! <= state.f64[TIME]!
+export function isExpired(state: State, row: number): boolean {
+  return state.f64[(row + EXPIRES_AT) >>> 1]! <= state.f64[TIME]!
+}
 
 /** Ends expired orders at the touch of the opposite side, so that the touch is one that can trade. */
 export function clearExpiredTouch(state: State, pair: number, sell: number): void {
+  pair |= 0
   const { i32, f64 } = state
-  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0
+  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS
   for (;;) {
     const best = i32[touch]!
     if (best === 0 || best === NONE_ASK) return
@@ -57,15 +67,17 @@ export function clearExpiredTouch(state: State, pair: number, sell: number): voi
  * The row says what was filled.
  */
 export function match(state: State, taker: number, limit: number, command: Views, base: number): number {
+  limit |= 0
+  taker &= ADDRESS
   const { i32 } = state
   const pair = i32[taker + OF_PAIR]!
   const sell = i32[taker + FLAGS]! & SELL
-  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0
+  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS
   while (i32[taker + REMAINING]! > 0) {
     const best = i32[touch]!
     if (sell === 0 ? best > limit || best === NONE_ASK : best < limit || best === 0) return NONE
     const maker = headOf(state, pair, best)
-    if (isExpired(state, maker)) {
+    if (hasExpired(state, maker)) {
       endOrder(state, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
     } else if (i32[maker + ACCOUNT] === i32[taker + ACCOUNT]) {
       if ((i32[taker + FLAGS]! & CANCEL_BOTH) !== 0) {
@@ -81,11 +93,15 @@ export function match(state: State, taker: number, limit: number, command: Views
 
 /** One fill between `taker` and `maker` at `price`. */
 function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): void {
+  pair |= 0
+  taker &= ADDRESS
+  maker &= ADDRESS
+  price |= 0
   const { i32, f64 } = state
   const open = i32[maker + REMAINING]!
   const want = i32[taker + REMAINING]!
   const lots = want < open ? want : open
-  settle(state, taker, maker, (state.termsAt + pair * TERMS_ROW) | 0, sell, price, lots)
+  settle(state, taker, maker, (state.termsAt + pair * TERMS_ROW) & ADDRESS, sell, price, lots)
   i32[taker + REMAINING] = want - lots
   const trades = i32[taker + TRADES]!
   if (trades === 0) i32[taker + BEST_PRICE] = price
@@ -93,7 +109,7 @@ function fill(state: State, taker: number, maker: number, pair: number, sell: nu
   i32[taker + TRADES] = trades + 1
   f64[(maker + UPDATED_AT) >>> 1] = f64[TIME]!
   f64[FILLS] = f64[FILLS]! + 1
-  i32[(state.pairsAt + pair * PAIR_ROW + LAST_PRICE) | 0] = price
+  i32[(state.pairsAt + pair * PAIR_ROW + LAST_PRICE) & ADDRESS] = price
   if (lots === open) {
     removeFromLevel(state, maker)
     i32[maker + REMAINING] = 0

@@ -2,18 +2,25 @@
  * `apply`: the whole exchange as one function of (state, command). No clock, no randomness, no I/O: sequence and time were
  * stamped before the command was journaled. Everything that changes state comes through here, one command at a time.
  */
-import { CommandType, SET_MAINTENANCE_COMMAND, typeOfKind } from '../layout/command.ts'
+import { CommandType, SET_MAINTENANCE_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
-import { cancelAll, cancelOrder } from '../orders/cancel.ts'
+import * as cancel from '../orders/cancel.ts'
 import { expireOrder } from '../orders/expiry.ts'
-import { placeOrder } from '../orders/place.ts'
-import { replaceOrder } from '../orders/replace.ts'
+import * as place from '../orders/place.ts'
+import * as replace from '../orders/replace.ts'
 import { mint } from '../programs/faucet.ts'
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
-import { CLOCK, SCALAR } from './columns.ts'
+import { CLOCK, CLOCK_AT, SCALAR } from './columns.ts'
 import { emitResult } from './emit.ts'
 import type { State } from './state.ts'
+
+// Local constants: the compiler folds them; an imported binding is read each time.
+const { cancelAll, cancelOrder } = cancel
+const { placeOrder } = place
+const { replaceOrder } = replace
+const { PLACE_ORDER, CANCEL_ORDER, REPLACE_ORDER } = CommandType
+const SEQUENCE = CLOCK_AT + CLOCK.SEQUENCE
 
 /** Sets the sequenced time of the commands that follow, Unix ms. The sequencer never lets it go back. */
 export function setTime(state: State, time: number): void {
@@ -23,14 +30,17 @@ export function setTime(state: State, time: number): void {
 
 /** Applies the record at word `base` as the next sequence. Events go to the outbox, RESULT last. */
 export function apply(state: State, command: Views, base: number): void {
-  state.clock[CLOCK.SEQUENCE]!++
-  switch (typeOfKind(command.u32[base]!)) {
-    case CommandType.PLACE_ORDER:
-      return placeOrder(state, command, base)
-    case CommandType.CANCEL_ORDER:
-      return cancelOrder(state, command, base)
-    case CommandType.REPLACE_ORDER:
-      return replaceOrder(state, command, base)
+  const { f64 } = state
+  f64[SEQUENCE] = f64[SEQUENCE]! + 1
+  const type = command.i32[base]! & 0xff
+  if (type === PLACE_ORDER) placeOrder(state, command, base)
+  else if (type === CANCEL_ORDER) cancelOrder(state, command, base)
+  else if (type === REPLACE_ORDER) replaceOrder(state, command, base)
+  else applyRare(state, command, base, type)
+}
+
+function applyRare(state: State, command: Views, base: number, type: number): void {
+  switch (type) {
     case CommandType.CANCEL_ALL:
       return cancelAll(state, command, base)
     case CommandType.EXPIRE_ORDER:
@@ -48,6 +58,6 @@ export function apply(state: State, command: Views, base: number): void {
       emitResult(state, command, base, 0, -1, state.scalars[SCALAR.MAINTENANCE]!, 0)
       return
     default:
-      assert(false, `unknown command type ${typeOfKind(command.u32[base]!)}`)
+      assert(false, `unknown command type ${type}`)
   }
 }

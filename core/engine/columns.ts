@@ -18,6 +18,9 @@
  */
 import type { Genesis } from './genesis.ts'
 
+/** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
+export const ADDRESS_BITS = 0x7fffffff
+
 /** Row strides in 32-bit words. Eight-byte fields sit on even words. */
 export const ORDER_WORDS = 32
 export const ORDER = {

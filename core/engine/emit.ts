@@ -1,16 +1,19 @@
 /**
  * Writers of event records. Each writes every word of its record, because the outbox is reused and event bytes must be a
  * function of the commands alone. Offsets come from the tables of layout/event.ts. Orders are named by the address of their row.
+ * Eight bytes are copied as an i64 whatever they mean, so that two views of each memory do; `| 0` tells the compiler that an
+ * argument is an integer.
  */
 import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf } from '../layout/event.ts'
 import { LABEL_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import { R, balanceRow } from '../ledger/balances.ts'
-import { BALANCE, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER } from './columns.ts'
-import { nextRecord } from './outbox.ts'
+import { ADDRESS_BITS, BALANCE, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER } from './columns.ts'
+import * as outbox from './outbox.ts'
 import type { State } from './state.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { correlation: CORRELATION, slippageBps: SLIPPAGE_BPS } = ORDER_COMMAND.at
 const { at: RES } = RESULT
 const { at: FIL } = FILL
@@ -20,6 +23,7 @@ const [SEQUENCE, TIME] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
 const { QUOTE, MAKER_FEE, TAKER_FEE, RELEASE } = R
 const { RESULT: OF_RESULT, FILL: OF_FILL, ORDER_ENDED: OF_ORDER_ENDED } = EventType
 const RECORD = RECORD_WORDS
+const { nextRecord } = outbox
 
 /** RESULT of a command that has no order to describe: a refusal (`code` > 0) or a plain success. */
 export function emitResult(state: State, command: Views, base: number, code: number, account: number, detail: number, detail2: number): number {
@@ -40,31 +44,33 @@ export function emitResult(state: State, command: Views, base: number, code: num
 
 /** RESULT of a command about the order at `row`, as it stands: words 8 to 27 of an order row are those of its RESULT. */
 export function emitOrderResult(state: State, command: Views, base: number, row: number, outcome: number): number {
-  const { i32: s32, f64: s64, i64: sBig } = state
+  base &= ADDRESS
+  row &= ADDRESS
+  const { i32: from32, i64: from64 } = state
   const at = nextRecord(state.outbox)
-  const { i32, f64, i64 } = state.outbox
+  const { i32, i64 } = state.outbox
   const wide = at >>> 1
   const from = row >>> 1
   const kind = command.i32[base]!
   i32[at + RES.kind] = OF_RESULT | ((kind & 0xff) << 8) | (kind & 0xffff0000)
   i32[at + RES.correlation] = command.i32[base + CORRELATION]!
-  f64[(at + RES.sequence) >>> 1] = s64[SEQUENCE]!
-  f64[(at + RES.time) >>> 1] = s64[TIME]!
+  i64[(at + RES.sequence) >>> 1] = from64[SEQUENCE]!
+  i64[(at + RES.time) >>> 1] = from64[TIME]!
   i32[at + RES.code] = 0
-  i32[at + RES.account] = s32[row + O.ACCOUNT]!
+  i32[at + RES.account] = from32[row + O.ACCOUNT]!
   // Two words a line: pair flags, slot price, lots remaining, outcome trades, ...
-  i64[wide + 4] = sBig[from + 4]!
-  i64[wide + 5] = sBig[from + 5]!
-  i64[wide + 6] = sBig[from + 6]!
-  i64[wide + 7] = sBig[from + 7]!
+  i64[wide + 4] = from64[from + 4]!
+  i64[wide + 5] = from64[from + 5]!
+  i64[wide + 6] = from64[from + 6]!
+  i64[wide + 7] = from64[from + 7]!
   // ... filledQuote, fee, hold, bestPrice worstPrice, expiresAt, orderSequence.
-  i64[wide + 8] = sBig[from + 8]!
-  i64[wide + 9] = sBig[from + 9]!
-  i64[wide + 10] = sBig[from + 10]!
-  i64[wide + 11] = sBig[from + 11]!
-  i64[wide + 12] = sBig[from + 12]!
-  i64[wide + 13] = sBig[from + 13]!
-  i32[at + RES.outcome] = outcome
+  i64[wide + 8] = from64[from + 8]!
+  i64[wide + 9] = from64[from + 9]!
+  i64[wide + 10] = from64[from + 10]!
+  i64[wide + 11] = from64[from + 11]!
+  i64[wide + 12] = from64[from + 12]!
+  i64[wide + 13] = from64[from + 13]!
+  i32[at + RES.outcome] = outcome | 0
   i64[wide + 14] = 0n
   i32[at + RES.detail] = 0
   i32[at + RES.detail2] = command.i32[base + SLIPPAGE_BPS]!
@@ -73,32 +79,34 @@ export function emitOrderResult(state: State, command: Views, base: number, row:
 
 /** FILL of `lots` at `price` between resting order `maker` and incoming order `taker`, after both rows were updated. */
 export function emitFill(state: State, maker: number, taker: number, price: number, lots: number): void {
-  const { i32: s32, f64: s64, i64: sBig } = state
+  maker &= ADDRESS
+  taker &= ADDRESS
+  const { i32: from32, i64: from64 } = state
   const at = nextRecord(state.outbox)
-  const { i32, f64, i64 } = state.outbox
+  const { i32, i64 } = state.outbox
   i32[at + FIL.kind] = OF_FILL
-  i32[at + FIL.pair] = s32[taker + O.PAIR]!
-  f64[(at + FIL.sequence) >>> 1] = s64[SEQUENCE]!
-  f64[(at + FIL.time) >>> 1] = s64[TIME]!
-  i32[at + FIL.price] = price
-  i32[at + FIL.lots] = lots
-  i64[(at + FIL.quote) >>> 1] = sBig[QUOTE]!
-  i32[at + FIL.index] = s32[taker + O.TRADES]! - 1
-  i32[at + FIL.makerAccount] = s32[maker + O.ACCOUNT]!
-  i32[at + FIL.makerSlot] = s32[maker + O.SLOT]!
-  i32[at + FIL.makerRemaining] = s32[maker + O.REMAINING]!
-  f64[(at + FIL.makerSequence) >>> 1] = s64[(maker + O.SEQUENCE) >>> 1]!
-  i64[(at + FIL.makerFee) >>> 1] = sBig[MAKER_FEE]!
-  i64[(at + FIL.takerFee) >>> 1] = sBig[TAKER_FEE]!
-  i32[at + FIL.takerAccount] = s32[taker + O.ACCOUNT]!
-  i32[at + FIL.takerSlot] = s32[taker + O.SLOT]!
-  i32[at + FIL.takerRemaining] = s32[taker + O.REMAINING]!
-  i32[at + FIL.makerLots] = s32[maker + O.LOTS]!
-  i32[at + FIL.makerFlags] = s32[maker + O.FLAGS]!
-  i32[at + FIL.takerFlags] = s32[taker + O.FLAGS]!
-  i64[(at + FIL.makerFilledQuote) >>> 1] = sBig[(maker + O.FILLED_QUOTE) >>> 1]!
-  i64[(at + FIL.makerTotalFee) >>> 1] = sBig[(maker + O.FEE) >>> 1]!
-  f64[(at + FIL.makerCreatedAt) >>> 1] = s64[(maker + O.CREATED_AT) >>> 1]!
+  i32[at + FIL.pair] = from32[taker + O.PAIR]!
+  i64[(at + FIL.sequence) >>> 1] = from64[SEQUENCE]!
+  i64[(at + FIL.time) >>> 1] = from64[TIME]!
+  i32[at + FIL.price] = price | 0
+  i32[at + FIL.lots] = lots | 0
+  i64[(at + FIL.quote) >>> 1] = from64[QUOTE]!
+  i32[at + FIL.index] = from32[taker + O.TRADES]! - 1
+  i32[at + FIL.makerAccount] = from32[maker + O.ACCOUNT]!
+  i32[at + FIL.makerSlot] = from32[maker + O.SLOT]!
+  i32[at + FIL.makerRemaining] = from32[maker + O.REMAINING]!
+  i64[(at + FIL.makerSequence) >>> 1] = from64[(maker + O.SEQUENCE) >>> 1]!
+  i64[(at + FIL.makerFee) >>> 1] = from64[MAKER_FEE]!
+  i64[(at + FIL.takerFee) >>> 1] = from64[TAKER_FEE]!
+  i32[at + FIL.takerAccount] = from32[taker + O.ACCOUNT]!
+  i32[at + FIL.takerSlot] = from32[taker + O.SLOT]!
+  i32[at + FIL.takerRemaining] = from32[taker + O.REMAINING]!
+  i32[at + FIL.makerLots] = from32[maker + O.LOTS]!
+  i32[at + FIL.makerFlags] = from32[maker + O.FLAGS]!
+  i32[at + FIL.takerFlags] = from32[taker + O.FLAGS]!
+  i64[(at + FIL.makerFilledQuote) >>> 1] = from64[(maker + O.FILLED_QUOTE) >>> 1]!
+  i64[(at + FIL.makerTotalFee) >>> 1] = from64[(maker + O.FEE) >>> 1]!
+  i64[(at + FIL.makerCreatedAt) >>> 1] = from64[(maker + O.CREATED_AT) >>> 1]!
 }
 
 /**
@@ -106,27 +114,28 @@ export function emitFill(state: State, maker: number, taker: number, price: numb
  * order being placed by this command is the cause.
  */
 export function emitOrderEnded(state: State, row: number, status: number, reason: number, correlation: number, counterparty: boolean): void {
-  const { i32: s32, f64: s64, i64: sBig } = state
+  row &= ADDRESS
+  const { i32: from32, i64: from64 } = state
   const at = nextRecord(state.outbox)
-  const { i32, f64, i64 } = state.outbox
+  const { i32, i64 } = state.outbox
   i32[at + END.kind] = OF_ORDER_ENDED
-  i32[at + END.pair] = s32[row + O.PAIR]!
-  f64[(at + END.sequence) >>> 1] = s64[SEQUENCE]!
-  f64[(at + END.time) >>> 1] = s64[TIME]!
-  i32[at + END.account] = s32[row + O.ACCOUNT]!
-  i32[at + END.slot] = s32[row + O.SLOT]!
-  f64[(at + END.orderSequence) >>> 1] = s64[(row + O.SEQUENCE) >>> 1]!
-  i32[at + END.flags] = s32[row + O.FLAGS]!
-  i32[at + END.price] = s32[row + O.PRICE]!
-  i32[at + END.lots] = s32[row + O.LOTS]!
-  i32[at + END.remaining] = s32[row + O.REMAINING]!
+  i32[at + END.pair] = from32[row + O.PAIR]!
+  i64[(at + END.sequence) >>> 1] = from64[SEQUENCE]!
+  i64[(at + END.time) >>> 1] = from64[TIME]!
+  i32[at + END.account] = from32[row + O.ACCOUNT]!
+  i32[at + END.slot] = from32[row + O.SLOT]!
+  i64[(at + END.orderSequence) >>> 1] = from64[(row + O.SEQUENCE) >>> 1]!
+  i32[at + END.flags] = from32[row + O.FLAGS]!
+  i32[at + END.price] = from32[row + O.PRICE]!
+  i32[at + END.lots] = from32[row + O.LOTS]!
+  i32[at + END.remaining] = from32[row + O.REMAINING]!
   i32[at + END.outcome] = outcomeOf(status, reason)
-  i32[at + END.correlation] = correlation
-  i64[(at + END.filledQuote) >>> 1] = sBig[(row + O.FILLED_QUOTE) >>> 1]!
-  i64[(at + END.fee) >>> 1] = sBig[(row + O.FEE) >>> 1]!
-  i64[(at + END.released) >>> 1] = sBig[RELEASE]!
-  f64[(at + END.createdAt) >>> 1] = s64[(row + O.CREATED_AT) >>> 1]!
-  f64[(at + END.counterpartySequence) >>> 1] = counterparty ? s64[SEQUENCE]! : 0
+  i32[at + END.correlation] = correlation | 0
+  i64[(at + END.filledQuote) >>> 1] = from64[(row + O.FILLED_QUOTE) >>> 1]!
+  i64[(at + END.fee) >>> 1] = from64[(row + O.FEE) >>> 1]!
+  i64[(at + END.released) >>> 1] = from64[RELEASE]!
+  i64[(at + END.createdAt) >>> 1] = from64[(row + O.CREATED_AT) >>> 1]!
+  i64[(at + END.counterpartySequence) >>> 1] = counterparty ? from64[SEQUENCE]! : 0n
   for (let word = ORDER_ENDED.words; word < RECORD; word++) i32[at + word] = 0
 }
 

@@ -4,7 +4,12 @@
  * The host (sequencer, replay, bench) drains after a command or a batch. When one command fills it, `overflow` is called in the
  * middle of the command; it must take everything and leave the buffer empty.
  */
+import { ADDRESS_BITS } from './columns.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../layout/table.ts'
+
+// Local constants: the compiler folds them; an imported binding is read each time.
+const WORDS = RECORD_WORDS
+const ADDRESS = ADDRESS_BITS
 
 export interface Outbox {
   readonly i32: Int32Array
@@ -34,5 +39,7 @@ export function createOutbox(capacity: number, buffer: ArrayBufferLike = new Arr
 /** Word index of the next record; makes room first when the buffer is full. */
 export function nextRecord(outbox: Outbox): number {
   if (outbox.count === outbox.capacity) outbox.overflow()
-  return outbox.count++ * RECORD_WORDS
+  const record = outbox.count
+  outbox.count = record + 1
+  return (record * WORDS) & ADDRESS
 }

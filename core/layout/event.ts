@@ -89,7 +89,7 @@ export const RESULT = defineLayout('result', {
   filledQuote: 'i64',
   /** Fee in quote atoms over all fills of this order; negative is a rebate. */
   fee: 'i64',
-  /** Atoms locked by the resting order (quote for BUY, base for SELL). */
+  /** Atoms locked by the resting order (quote for BUY, base for SELL). CANCEL_ORDER: atoms released. */
   hold: 'i64',
   /** First and last execution price in ticks; 0 without fills. */
   bestPrice: 'i32',
@@ -98,7 +98,7 @@ export const RESULT = defineLayout('result', {
   expiresAt: 'f64',
   /** Sequence of the order this result speaks of. For a retried idempotency key: of the original. */
   orderSequence: 'f64',
-  /** Replace: sequence of the replaced order. Session: account creation sequence. */
+  /** Replace: sequence of the replaced order. Session: account creation sequence. CANCEL_ORDER: when the order was made, Unix ms. */
   originalSequence: 'f64',
   /** Replace: slot of the replaced order. Session: slot of the session. Mass cancel: orders ended. */
   detail: 'i32',
@@ -134,7 +134,10 @@ export const FILL = defineLayout('fill', {
   makerCreatedAt: 'f64',
 })
 
-/** A resting order left the book without being filled: cancelled, replaced, expired or self-trade prevented. */
+/**
+ * A resting order left the book without being filled: replaced, expired, self-trade prevented or ended by CANCEL_ALL. Of a
+ * CANCEL_ORDER the RESULT itself says so (outcome CANCELLED, USER_CANCELLED), and there is no ORDER_ENDED.
+ */
 export const ORDER_ENDED = defineLayout('order_ended', {
   kind: 'u32',
   pair: 'i32',

@@ -11,11 +11,12 @@
  *
  * Range: a fill is at most 4.5e14 quote atoms and a rate at most 20,000 ppm, so the sum of an order stays below 2^63 (genesis.ts).
  */
-import { ORDER, TERMS } from '../engine/columns.ts'
+import { ADDRESS_BITS, ORDER, TERMS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { R } from './balances.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { PRICE, MAKER_PPM, FILLED_QUOTE, FEE, FEE_NUMERATOR } = ORDER
 const { TICK_LOT_ATOMS } = TERMS
 const { QUOTE, AMOUNT, HOLD, COST, REQUIRED } = R
@@ -23,6 +24,7 @@ const PPM = 1_000_000n
 
 /** Charges register QUOTE to the order at `row` at `ppm`; the fee of this fill, which may be negative, goes to register `to`. */
 export function chargeFill(state: State, row: number, ppm: number, to: number): void {
+  row &= ADDRESS
   const { i32, i64 } = state
   const filled = (row + FILLED_QUOTE) >>> 1
   const fee = (row + FEE) >>> 1
@@ -38,6 +40,7 @@ export function chargeFill(state: State, row: number, ppm: number, to: number): 
 
 /** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value and the fee still to come at its maker rate. */
 export function holdOfBid(state: State, row: number, terms: number, lots: number): void {
+  row &= ADDRESS
   const { i32, i64 } = state
   i64[HOLD] = BigInt(i32[row + PRICE]! | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
   const ppm = i32[row + MAKER_PPM]!

@@ -4,12 +4,13 @@
  * The taker pays from available (its order locks only what rests); the maker pays from locked. Sum over the four rows and the
  * fee account is zero in both assets (I1, I3).
  */
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { R } from './balances.ts'
 import { chargeFill } from './fees.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { HOLD, MAKER_PPM, ACCOUNT: OWNER } = ORDER
 const { AVAILABLE, LOCKED, VERSION } = BALANCE
 const { QUOTE, BASE, TAKER_FEE, MAKER_FEE } = R
@@ -26,6 +27,9 @@ const charge = chargeFill
  * afterwards what moved.
  */
 export function settle(state: State, taker: number, maker: number, terms: number, sell: number, price: number, lots: number): void {
+  taker &= ADDRESS
+  maker &= ADDRESS
+  terms &= ADDRESS
   const { i32, i64 } = state
   i64[QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
   i64[BASE] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
@@ -34,12 +38,12 @@ export function settle(state: State, taker: number, maker: number, terms: number
   const quote = i32[terms + QUOTE_ASSET]!
   const base = i32[terms + BASE_ASSET]!
   const owner = i32[maker + OWNER]!
-  const takerRow = (state.balancesAt + Math.imul(i32[taker + OWNER]!, state.balanceStride)) | 0
-  const makerRow = (state.balancesAt + Math.imul(owner, state.balanceStride)) | 0
-  const takerBase = (takerRow + base * ROW) | 0
-  const takerQuote = (takerRow + quote * ROW) | 0
-  const makerBase = (makerRow + base * ROW) | 0
-  const makerQuote = (makerRow + quote * ROW) | 0
+  const takerRow = (state.balancesAt + Math.imul(i32[taker + OWNER]!, state.balanceStride)) & ADDRESS
+  const makerRow = (state.balancesAt + Math.imul(owner, state.balanceStride)) & ADDRESS
+  const takerBase = (takerRow + base * ROW) & ADDRESS
+  const takerQuote = (takerRow + quote * ROW) & ADDRESS
+  const makerBase = (makerRow + base * ROW) & ADDRESS
+  const makerQuote = (makerRow + quote * ROW) & ADDRESS
   const hold = (maker + HOLD) >>> 1
   if (sell === 0) {
     i64[hold] = i64[hold]! - i64[BASE]!
@@ -65,7 +69,7 @@ export function settle(state: State, taker: number, maker: number, terms: number
   i64[takerQuote + VERSION] = i64[takerQuote + VERSION]! + 1n
   i64[makerBase + VERSION] = i64[makerBase + VERSION]! + 1n
   i64[makerQuote + VERSION] = i64[makerQuote + VERSION]! + 1n
-  const fees = (state.totalsAt + quote * TOTAL_ROW + FEES) | 0
+  const fees = (state.totalsAt + quote * TOTAL_ROW + FEES) & ADDRESS
   i64[fees] = i64[fees]! + i64[TAKER_FEE]! + i64[MAKER_FEE]!
-  i32[(state.accountsAt + owner * ACCOUNT_ROW + ACCOUNT_VERSION) | 0]!++
+  i32[(state.accountsAt + owner * ACCOUNT_ROW + ACCOUNT_VERSION) & ADDRESS]!++
 }

@@ -4,20 +4,21 @@
  */
 import { Flag } from '../layout/command.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, NO_ASK, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, NO_ASK, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
 } from '../engine/columns.ts'
 import { MAX_NOTIONAL } from '../engine/genesis.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { R } from '../ledger/balances.ts'
-import { requiredForCost } from '../ledger/fees.ts'
-import { bestOpposite, crosses } from '../book/match.ts'
+import * as fees from '../ledger/fees.ts'
+import * as matching from '../book/match.ts'
 import { OWN_ORDER, walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { SELL, MARKET, IOC, FOK, POST_ONLY } = Flag
 const { TICK_LOT_ATOMS, LOT_ATOMS, TICK_LOT_ATOMS_F64, MIN_NOTIONAL, BASE, QUOTE, MAKER_PPM, TAKER_PPM, MIN_LOTS, MAX_LOTS } = TERMS
 const { BEST_BID, BEST_ASK } = PAIR
@@ -36,6 +37,8 @@ const ABOVE_MAX_ORDER_SIZE = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
 const BELOW_MIN_NOTIONAL = REFUSALS.BELOW_MIN_NOTIONAL.number
 const POST_ONLY_WOULD_CROSS = REFUSALS.POST_ONLY_WOULD_CROSS.number
 const INSUFFICIENT_BALANCE = REFUSALS.INSUFFICIENT_BALANCE.number
+const { requiredForCost } = fees
+const { bestOpposite, crosses } = matching
 
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
@@ -51,14 +54,15 @@ export function marketLimit(state: State, pair: number, flags: number, slippageB
  * order or the band of a MARKET order.
  */
 export function checkTerms(state: State, pair: number, flags: number, limit: number, lots: number): number {
+  pair |= 0
   const { i32, f64 } = state
-  const terms = (state.termsAt + pair * TERMS_ROW) | 0
+  const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
   const sell = flags & SELL
   const market = (flags & MARKET) !== 0
   if (!market && (limit < 1 || limit >= state.priceTicks)) return INVALID_TICK
   if (lots < i32[terms + MIN_LOTS]!) return BELOW_MIN_ORDER_SIZE
   if (lots > i32[terms + MAX_LOTS]!) return ABOVE_MAX_ORDER_SIZE
-  const best = i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) | 0]!
+  const best = i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS]!
   const touch = best === NONE_ASK ? 0 : best
   const price = market ? touch : limit
   const perTick = lots * f64[(terms + TICK_LOT_ATOMS_F64) >>> 1]!
@@ -72,7 +76,7 @@ export function checkRoom(state: State, account: number, flags: number): number 
   const { i32 } = state
   if (i32[ORDERS_LIVE]! >= state.maxOrders) return OVERLOADED
   if ((flags & (MARKET | IOC | FOK)) !== 0) return 0
-  return i32[(state.accountsAt + account * ACCOUNT_ROW + OPEN_ORDERS) | 0]! >= state.maxOpenOrders ? TOO_MANY_OPEN_ORDERS : 0
+  return i32[(state.accountsAt + account * ACCOUNT_ROW + OPEN_ORDERS) & ADDRESS]! >= state.maxOpenOrders ? TOO_MANY_OPEN_ORDERS : 0
 }
 
 /**
@@ -80,8 +84,10 @@ export function checkRoom(state: State, account: number, flags: number): number 
  * at the taker rate when it crosses. Register RELEASE is what a replaced order gives back first.
  */
 export function checkFunds(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {
+  account |= 0
+  pair |= 0
   const { i32, i64 } = state
-  const terms = (state.termsAt + pair * TERMS_ROW) | 0
+  const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
   let asset = i32[terms + QUOTE]!
   if ((flags & SELL) !== 0) {
     asset = i32[terms + BASE]!
@@ -93,10 +99,10 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     i64[COST] = BigInt(limit | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
     const maker = i32[terms + MAKER_PPM]! > 0 ? i32[terms + MAKER_PPM]! : 0
     const taker = i32[terms + TAKER_PPM]!
-    const takes = i32[(state.pairsAt + pair * PAIR_ROW + BEST_ASK) | 0]! <= limit && taker > maker
+    const takes = i32[(state.pairsAt + pair * PAIR_ROW + BEST_ASK) & ADDRESS]! <= limit && taker > maker
     requiredForCost(state, takes ? taker : maker)
   }
-  const row = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW + AVAILABLE) | 0
+  const row = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW + AVAILABLE) & ADDRESS
   i64[AMOUNT] = i64[row]! + i64[RELEASE]!
   return i64[AMOUNT]! < i64[REQUIRED]! ? INSUFFICIENT_BALANCE : 0
 }

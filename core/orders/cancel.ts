@@ -2,24 +2,34 @@
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
-import { emitOrderResult, emitResult } from '../engine/emit.ts'
+import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
+import * as emit from '../engine/emit.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
-import { isExpired } from '../book/match.ts'
-import { sessionAccount } from '../programs/sessions.ts'
-import { endOrder } from './end.ts'
-import { restingTarget } from './pool.ts'
+import * as matching from '../book/match.ts'
+import { R } from '../ledger/balances.ts'
+import * as sessions from '../programs/sessions.ts'
+import * as end from './end.ts'
+import * as pool from './pool.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const C = ORDER_COMMAND.at
-const { ACCOUNT: OWNER } = ORDER
+const { ACCOUNT: OWNER, CREATED_AT } = ORDER
 const USER_CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
-const { orderSequence: ORDER_SEQUENCE } = RESULT.at
+const { hold: RESULT_HOLD, originalSequence: RESULT_MADE_AT } = RESULT.at
+const { RELEASE } = R
 const SESSION_INVALID = REFUSALS.SESSION_INVALID.number
 const ORDER_NOT_FOUND = REFUSALS.ORDER_NOT_FOUND.number
+const { emitOrderResult, emitResult } = emit
+const { isExpired } = matching
+const { sessionAccount } = sessions
+const { endOrder, withdraw } = end
+const { giveSlot, restingTarget } = pool
 
+/** Ends one order. Its RESULT says everything, the atoms released as `hold` and when it was made too; there is no ORDER_ENDED. */
 export function cancelOrder(state: State, command: Views, base: number): void {
+  base &= ADDRESS
   const account = sessionAccount(state, command, base)
   const row = restingTarget(state, command, base)
   const found = row >= 0 && state.i32[row + OWNER] === account && !isExpired(state, row)
@@ -27,10 +37,11 @@ export function cancelOrder(state: State, command: Views, base: number): void {
     emitResult(state, command, base, account < 0 ? SESSION_INVALID : ORDER_NOT_FOUND, account, 0, 0)
     return
   }
-  endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
-  // The freed row keeps its values until its slot is taken again; only the identity was cleared.
+  withdraw(state, row)
   const result = emitOrderResult(state, command, base, row, USER_CANCELLED)
-  state.outbox.f64[(result + ORDER_SEQUENCE) >>> 1] = command.f64[(base + C.targetSequence) >>> 1]!
+  state.outbox.i64[(result + RESULT_HOLD) >>> 1] = state.i64[RELEASE]!
+  state.outbox.i64[(result + RESULT_MADE_AT) >>> 1] = state.i64[(row + CREATED_AT) >>> 1]!
+  giveSlot(state, row)
 }
 
 /** Cancels the caller's orders of one pair or all, newest first, up to `limit`; the RESULT says how many ended and how many are left. */
@@ -47,7 +58,7 @@ export function cancelAll(state: State, command: Views, base: number): void {
   let left = 0
   let slot = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
   while (slot >= 0) {
-    const row = (state.ordersAt + slot * ORDER_WORDS) | 0
+    const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS
     const next = i32[row + ORDER.ACCOUNT_NEXT]!
     if (pair < 0 || i32[row + ORDER.PAIR] === pair) {
       if (ended < limit) {

@@ -1,15 +1,16 @@
 /** The one way a resting order leaves the book unfilled: cancel, replace, expiry and self-trade prevention all end here. */
 import { Flag } from '../layout/command.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, ORDER, PAIR, PAIR_WORDS, TERMS, TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, ORDER, PAIR, PAIR_WORDS, TERMS, TERMS_WORDS,
 } from '../engine/columns.ts'
-import { emitOrderEnded } from '../engine/emit.ts'
+import * as emit from '../engine/emit.ts'
 import type { State } from '../engine/state.ts'
-import { removeFromLevel } from '../book/levels.ts'
+import * as levels from '../book/levels.ts'
 import { R } from '../ledger/balances.ts'
-import { delist, giveSlot } from './pool.ts'
+import * as pool from './pool.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { ACCOUNT: OWNER, PAIR: OF_PAIR, FLAGS, HOLD } = ORDER
 const { AVAILABLE, LOCKED, VERSION } = BALANCE
 const { VERSION: PAIR_VERSION, SEQUENCE: PAIR_SEQUENCE } = PAIR
@@ -19,34 +20,41 @@ const { RELEASE } = R
 const { SELL } = Flag
 const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
 const SEQUENCE = CLOCK_AT + CLOCK.SEQUENCE
+const { emitOrderEnded } = emit
+const { removeFromLevel } = levels
+const { delist, giveSlot } = pool
+const releaseHold = release
+const takeOff = withdraw
 
 /**
  * Releases the hold of an order that is out of the book and marks its account and book as changed, for readers. The released
  * atoms are in register RELEASE afterwards.
  */
 export function release(state: State, row: number): void {
+  row &= ADDRESS
   const { i32, i64, f64 } = state
   const account = i32[row + OWNER]!
   const pair = i32[row + OF_PAIR]!
-  const terms = (state.termsAt + pair * TERMS_ROW) | 0
+  const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
   const asset = i32[terms + ((i32[row + FLAGS]! & SELL) !== 0 ? BASE : QUOTE)]!
-  const balance = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW) | 0
+  const balance = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW) & ADDRESS
   i64[RELEASE] = i64[(row + HOLD) >>> 1]!
   i64[(row + HOLD) >>> 1] = 0n
   i64[balance + AVAILABLE] = i64[balance + AVAILABLE]! + i64[RELEASE]!
   i64[balance + LOCKED] = i64[balance + LOCKED]! - i64[RELEASE]!
   i64[balance + VERSION] = i64[balance + VERSION]! + 1n
-  i32[(state.accountsAt + account * ACCOUNT_ROW + ACCOUNT_VERSION) | 0]!++
-  const book = (state.pairsAt + pair * PAIR_ROW) | 0
+  i32[(state.accountsAt + account * ACCOUNT_ROW + ACCOUNT_VERSION) & ADDRESS]!++
+  const book = (state.pairsAt + pair * PAIR_ROW) & ADDRESS
   i32[book + PAIR_VERSION]!++
   f64[(book + PAIR_SEQUENCE) >>> 1] = f64[SEQUENCE]!
 }
 
 /** Takes a resting order off the book and releases its hold; register RELEASE says how much. Its row stays as it is otherwise. */
 export function withdraw(state: State, row: number): void {
+  row &= ADDRESS
   removeFromLevel(state, row)
   delist(state, row)
-  release(state, row)
+  releaseHold(state, row)
 }
 
 /**
@@ -54,7 +62,7 @@ export function withdraw(state: State, row: number): void {
  * current command caused it (self-trade prevention, replace). The row keeps its values until the slot is used again.
  */
 export function endOrder(state: State, row: number, status: number, reason: number, correlation: number, counterparty: boolean): void {
-  withdraw(state, row)
+  takeOff(state, row)
   emitOrderEnded(state, row, status, reason, correlation, counterparty)
   giveSlot(state, row)
 }

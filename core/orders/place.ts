@@ -9,22 +9,23 @@ import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND } from '../layout/com
 import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, NO_ASK, ORDER, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, NO_ASK, ORDER, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
 } from '../engine/columns.ts'
-import { emitLabel, emitOrderResult, emitResult } from '../engine/emit.ts'
+import * as emit from '../engine/emit.ts'
 import { findLabel } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
-import { appendToLevel } from '../book/levels.ts'
-import { bestOpposite, clearExpiredTouch, crosses, match } from '../book/match.ts'
+import * as levels from '../book/levels.ts'
+import * as matching from '../book/match.ts'
 import { R } from '../ledger/balances.ts'
-import { holdOfBid } from '../ledger/fees.ts'
-import { sessionAccount } from '../programs/sessions.ts'
-import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit, OWN_ORDER } from './admission.ts'
-import { enlist, giveSlot, takeSlot, writeLabel, writeOrder } from './pool.ts'
+import * as fees from '../ledger/fees.ts'
+import * as sessions from '../programs/sessions.ts'
+import * as admission from './admission.ts'
+import * as pool from './pool.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const C = ORDER_COMMAND.at
 const { SELL, MARKET, KEYED, EXPIRES, IOC } = Flag
 const ORDER_FLAGS = FLAG_ORDER_MASK
@@ -40,7 +41,6 @@ const [SEQUENCE, TIME] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
 const MAINTENANCE = SCALARS_AT + SCALAR.MAINTENANCE
 const { NONE, SELF_TRADE_PREVENTION, INSUFFICIENT_DEPTH, SLIPPAGE_LIMIT, IOC_REMAINDER } = Reason
 const { SUBMITTED, PARTIALLY_FILLED, FILLED, CANCELLED } = Status
-const OWN = OWN_ORDER
 const REPEATED_KEY = REPEATED
 const SESSION_INVALID = REFUSALS.SESSION_INVALID.number
 const OPERATIONS_BLOCKED = REFUSALS.OPERATIONS_BLOCKED.number
@@ -48,8 +48,19 @@ const PAIR_NOT_ACTIVE = REFUSALS.PAIR_NOT_ACTIVE.number
 const INVALID_EXPIRATION = REFUSALS.INVALID_EXPIRATION.number
 const CLIENT_ORDER_ID_CONFLICT = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
 const SELF_TRADE_NOT_ALLOWED = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
+const { emitLabel, emitOrderResult, emitResult } = emit
+const { appendToLevel } = levels
+const { bestOpposite, clearExpiredTouch, crosses, match } = matching
+const { holdOfBid } = fees
+const { sessionAccount } = sessions
+const { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit, OWN_ORDER } = admission
+const { enlist, giveSlot, takeSlot, writeLabel, writeOrder } = pool
+const closedRefusal = checkOpen
+const executeNew = execute
+const lockRest = lockRemaining
 
 export function placeOrder(state: State, command: Views, base: number): void {
+  base &= ADDRESS
   const { i32: words } = command
   const account = sessionAccount(state, command, base)
   let code = account < 0 ? SESSION_INVALID : 0
@@ -57,7 +68,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   if ((given & KEYED) !== 0 && code === 0) code = admitKey(state, account, command, base)
   if (code === REPEATED_KEY) return
   const pair = words[base + C.pair]!
-  if (code === 0) code = checkOpen(state, pair)
+  if (code === 0) code = closedRefusal(state, pair)
   if (code !== 0) {
     emitResult(state, command, base, code, account, 0, 0)
     return
@@ -69,7 +80,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const limit = market ? marketLimit(state, pair, flags, words[base + C.slippageBps]!) : words[base + C.price]!
   code = checkOrder(state, command, base, account, pair, flags, limit, lots)
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, lots, account) : 0
-  if (left === OWN && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
+  if (left === OWN_ORDER && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, 0, 0)
     return
@@ -79,7 +90,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const { f64 } = state
   f64[(row + EXPIRES_AT) >>> 1] = (flags & EXPIRES) !== 0 ? command.f64[(base + C.expiresAt) >>> 1]! : f64[TIME]! + state.orderLifetimeMs
   if (given >>> LABEL_AT !== 0) writeLabel(state, row, command, base)
-  const result = execute(state, row, limit, left, command, base)
+  const result = executeNew(state, row, limit, left, command, base)
   if ((given & KEYED) !== 0) keepReceipt(state, account, command, base, result)
 }
 
@@ -87,7 +98,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
 export function checkOpen(state: State, pair: number): number {
   const { i32 } = state
   if (i32[MAINTENANCE] !== 0) return OPERATIONS_BLOCKED
-  if (pair < 0 || pair >= state.pairCount || i32[(state.pairsAt + pair * PAIR_ROW + ACTIVE) | 0] === 0) return PAIR_NOT_ACTIVE
+  if (pair < 0 || pair >= state.pairCount || i32[(state.pairsAt + pair * PAIR_ROW + ACTIVE) & ADDRESS] === 0) return PAIR_NOT_ACTIVE
   return 0
 }
 
@@ -108,11 +119,12 @@ function checkOrder(state: State, command: Views, base: number, account: number,
  * what {@link fillOrKill} said; anything but 0 ends the order unfilled.
  */
 export function execute(state: State, row: number, limit: number, left: number, command: Views, base: number): number {
+  row &= ADDRESS
   const { i32, f64 } = state
   const pair = i32[row + OF_PAIR]!
   const flags = i32[row + FLAGS]!
   let reason: number = NONE
-  if (left !== 0) reason = left === OWN ? SELF_TRADE_PREVENTION : INSUFFICIENT_DEPTH
+  if (left !== 0) reason = left === OWN_ORDER ? SELF_TRADE_PREVENTION : INSUFFICIENT_DEPTH
   else if (crosses(flags & SELL, limit, bestOpposite(state, pair, flags & SELL))) reason = match(state, row, limit, command, base)
   const remaining = i32[row + REMAINING]!
   if (reason === NONE && remaining > 0) reason = remainderReason(state, pair, flags)
@@ -122,15 +134,15 @@ export function execute(state: State, row: number, limit: number, left: number, 
   if (remaining === 0) status = FILLED
   else if (rests) {
     status = traded ? PARTIALLY_FILLED : SUBMITTED
-    lockRemaining(state, row)
+    lockRest(state, row)
     appendToLevel(state, row)
     enlist(state, row)
   }
   if (flags >>> LABEL_AT !== 0) emitLabel(state, row)
   const result = emitOrderResult(state, command, base, row, status | (reason << 8))
-  i32[(state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW + ACCOUNT_VERSION) | 0]!++
+  i32[(state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW + ACCOUNT_VERSION) & ADDRESS]!++
   if (traded || rests) {
-    const book = (state.pairsAt + pair * PAIR_ROW) | 0
+    const book = (state.pairsAt + pair * PAIR_ROW) & ADDRESS
     i32[book + PAIR_VERSION]!++
     f64[(book + PAIR_SEQUENCE) >>> 1] = f64[SEQUENCE]!
   }
@@ -149,8 +161,9 @@ function remainderReason(state: State, pair: number, flags: number): number {
 
 /** Locks what an order needs for the lots that rest. */
 export function lockRemaining(state: State, row: number): void {
+  row &= ADDRESS
   const { i32, i64 } = state
-  const terms = (state.termsAt + i32[row + OF_PAIR]! * TERMS_ROW) | 0
+  const terms = (state.termsAt + i32[row + OF_PAIR]! * TERMS_ROW) & ADDRESS
   const remaining = i32[row + REMAINING]!
   let asset = i32[terms + QUOTE]!
   if ((i32[row + FLAGS]! & SELL) === 0) holdOfBid(state, row, terms, remaining)
@@ -158,7 +171,7 @@ export function lockRemaining(state: State, row: number): void {
     asset = i32[terms + BASE]!
     i64[R_HOLD] = BigInt(remaining | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
   }
-  const balance = (state.balancesAt + Math.imul(i32[row + OWNER]!, state.balanceStride) + asset * BALANCE_ROW) | 0
+  const balance = (state.balancesAt + Math.imul(i32[row + OWNER]!, state.balanceStride) + asset * BALANCE_ROW) & ADDRESS
   i64[balance + AVAILABLE] = i64[balance + AVAILABLE]! - i64[R_HOLD]!
   i64[balance + LOCKED] = i64[balance + LOCKED]! + i64[R_HOLD]!
   i64[balance + VERSION] = i64[balance + VERSION]! + 1n

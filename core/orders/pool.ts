@@ -8,12 +8,13 @@
 import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
 } from '../engine/columns.ts'
 import { insertLabel, removeLabel } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { NEXT, ACCOUNT_NEXT, ACCOUNT_PREV, UPDATED_AT, ACCOUNT: OWNER, PAIR, FLAGS, SLOT, PRICE, LOTS, REMAINING, MAKER_PPM, TRADES } = ORDER
 const { FILLED_QUOTE, FEE, HOLD, BEST_PRICE, SEQUENCE, FEE_NUMERATOR, CREATED_AT } = ORDER
 const { ORDERS_HEAD, OPEN_ORDERS } = ACCOUNT
@@ -34,9 +35,9 @@ export function takeSlot(state: State): number {
   if (slot < 0) {
     slot = i32[USED]!
     i32[USED] = slot + 1
-    row = (state.ordersAt + slot * ORDER_ROW) | 0
+    row = (state.ordersAt + slot * ORDER_ROW) & ADDRESS
   } else {
-    row = (state.ordersAt + slot * ORDER_ROW) | 0
+    row = (state.ordersAt + slot * ORDER_ROW) & ADDRESS
     i32[FREE] = i32[row + NEXT]!
   }
   i32[row + SLOT] = slot
@@ -44,6 +45,7 @@ export function takeSlot(state: State): number {
 }
 
 export function giveSlot(state: State, row: number): void {
+  row &= ADDRESS
   const { i32, f64 } = state
   f64[(row + SEQUENCE) >>> 1] = 0
   i32[row + NEXT] = i32[FREE]!
@@ -53,15 +55,16 @@ export function giveSlot(state: State, row: number): void {
 
 /** Fills a fresh row: everything but SLOT, LEVEL, EXPIRES_AT and the queue and list links. */
 export function writeOrder(state: State, row: number, account: number, pair: number, flags: number, price: number, lots: number): void {
+  row &= ADDRESS
   const { i32, f64, i64 } = state
   f64[(row + UPDATED_AT) >>> 1] = f64[NOW]!
-  i32[row + OWNER] = account
-  i32[row + PAIR] = pair
-  i32[row + FLAGS] = flags
-  i32[row + PRICE] = price
-  i32[row + LOTS] = lots
-  i32[row + REMAINING] = lots
-  i32[row + MAKER_PPM] = i32[(state.termsAt + pair * TERMS_ROW + TERM_MAKER_PPM) | 0]!
+  i32[row + OWNER] = account | 0
+  i32[row + PAIR] = pair | 0
+  i32[row + FLAGS] = flags | 0
+  i32[row + PRICE] = price | 0
+  i32[row + LOTS] = lots | 0
+  i32[row + REMAINING] = lots | 0
+  i32[row + MAKER_PPM] = i32[(state.termsAt + pair * TERMS_ROW + TERM_MAKER_PPM) & ADDRESS]!
   i32[row + TRADES] = 0
   i64[(row + FILLED_QUOTE) >>> 1] = 0n
   i64[(row + FEE) >>> 1] = 0n
@@ -85,13 +88,14 @@ export function writeLabel(state: State, row: number, command: Views, base: numb
 
 /** Puts an order at the head of its account's list and claims its label: it rests from now on. */
 export function enlist(state: State, row: number): void {
+  row &= ADDRESS
   const { i32 } = state
   const slot = i32[row + SLOT]!
-  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) | 0
+  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) & ADDRESS
   const head = i32[account + ORDERS_HEAD]!
   i32[row + ACCOUNT_PREV] = -1
   i32[row + ACCOUNT_NEXT] = head
-  if (head >= 0) i32[(state.ordersAt + head * ORDER_ROW + ACCOUNT_PREV) | 0] = slot
+  if (head >= 0) i32[(state.ordersAt + head * ORDER_ROW + ACCOUNT_PREV) & ADDRESS] = slot
   i32[account + ORDERS_HEAD] = slot
   i32[account + OPEN_ORDERS]!++
   const flags = i32[row + FLAGS]! | RESTING
@@ -101,25 +105,27 @@ export function enlist(state: State, row: number): void {
 
 /** The opposite of {@link enlist}. */
 export function delist(state: State, row: number): void {
+  row &= ADDRESS
   const { i32, ordersAt } = state
   const flags = i32[row + FLAGS]!
   if (flags >>> LABEL_AT !== 0) removeLabel(state, i32[row + SLOT]!)
   i32[row + FLAGS] = flags & ~RESTING
-  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) | 0
+  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) & ADDRESS
   const prev = i32[row + ACCOUNT_PREV]!
   const next = i32[row + ACCOUNT_NEXT]!
   if (prev < 0) i32[account + ORDERS_HEAD] = next
-  else i32[(ordersAt + prev * ORDER_ROW + ACCOUNT_NEXT) | 0] = next
-  if (next >= 0) i32[(ordersAt + next * ORDER_ROW + ACCOUNT_PREV) | 0] = prev
+  else i32[(ordersAt + prev * ORDER_ROW + ACCOUNT_NEXT) & ADDRESS] = next
+  if (next >= 0) i32[(ordersAt + next * ORDER_ROW + ACCOUNT_PREV) & ADDRESS] = prev
   i32[account + OPEN_ORDERS]!--
 }
 
 /** The row of the resting order that a command names by targetSlot and targetSequence, or -1. */
 export function restingTarget(state: State, command: Views, base: number): number {
+  base &= ADDRESS
   const { i32, f64 } = state
   const slot = command.i32[base + TARGET_SLOT]!
   if (slot < 0 || slot >= i32[USED]!) return -1
-  const row = (state.ordersAt + slot * ORDER_ROW) | 0
+  const row = (state.ordersAt + slot * ORDER_ROW) & ADDRESS
   const sequence = command.f64[(base + TARGET_SEQUENCE) >>> 1]!
   const rests = f64[(row + SEQUENCE) >>> 1] === sequence && sequence !== 0 && (i32[row + FLAGS]! & RESTING) !== 0
   return rests ? row : -1

@@ -5,7 +5,7 @@
 import { OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, CLOCK_AT, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, CLOCK, CLOCK_AT, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS } from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
 import { findAccount, findSession, indexAccount, indexSession, unindexSession } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
@@ -14,6 +14,7 @@ import type { State } from '../engine/state.ts'
 const C = ORDER_COMMAND.at
 const O = OPEN_SESSION_COMMAND.at
 // Local constants for the one function that every command runs: the compiler folds them; an imported binding is read each time.
+const ADDRESS = ADDRESS_BITS
 const { session: SESSION_FIELD, sessionGeneration: GENERATION_FIELD } = C
 const { GENERATION, EXPIRES_AT, ACCOUNT: ACCOUNT_OF_SESSION } = SESSION
 const SESSION_ROW = SESSION_WORDS
@@ -24,10 +25,11 @@ const RECLAIM_PROBES = 1024
 
 /** The account of the command's session, or -1 when the session is unknown, reused, revoked or expired at sequenced time. */
 export function sessionAccount(state: State, command: Views, base: number): number {
+  base &= ADDRESS
   const { i32, f64 } = state
   const session = command.i32[base + SESSION_FIELD]!
   if (session < 0 || session >= i32[SESSIONS_USED]!) return -1
-  const row = (state.sessionsAt + session * SESSION_ROW) | 0
+  const row = (state.sessionsAt + session * SESSION_ROW) & ADDRESS
   if (i32[row + GENERATION] !== command.i32[base + GENERATION_FIELD]) return -1
   return f64[(row + EXPIRES_AT) >>> 1]! <= f64[TIME]! ? -1 : i32[row + ACCOUNT_OF_SESSION]!
 }

@@ -108,11 +108,12 @@ function labelOf(tail: Tail, sequence: number, flags: number): string {
   return label
 }
 
-/** An order that ended on arrival. */
+/** An order that ended on arrival, or was cancelled by its owner. */
 function takeResult(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): void {
   const { at } = RESULT
   const type = answeredTypeOf(u32[base]!)
-  if (i32[base + at.code] !== 0 || (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER)) return
+  const cancelled = type === CommandType.CANCEL_ORDER
+  if (i32[base + at.code] !== 0 || (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER && !cancelled)) return
   const flags = u32[base + at.flags]!
   const outcome = i32[base + at.outcome]!
   const status = outcome & 0xff
@@ -129,10 +130,10 @@ function takeResult(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): vo
     remaining: i32[base + at.remaining]!,
     filledQuote: i64[(base + at.filledQuote) >>> 1]!,
     fee: i64[(base + at.fee) >>> 1]!,
-    createdAt: time,
+    createdAt: cancelled ? f64[(base + at.originalSequence) >>> 1]! : time,
     updatedAt: time,
-    expiresAt: f64[(base + at.expiresAt) >>> 1]!,
-    slippageBps: i32[base + at.detail2]!,
+    expiresAt: cancelled ? 0 : f64[(base + at.expiresAt) >>> 1]!,
+    slippageBps: cancelled ? 0 : i32[base + at.detail2]!,
     label: labelOf(tail, sequence, flags),
   })
 }

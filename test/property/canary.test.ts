@@ -61,7 +61,7 @@ const FULL =
   'if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) {\n' +
   '    return refuse(state, command, base, REFUSALS.OVERLOADED.number)\n  }'
 
-const EXPIRED = 'const isExpired = (state: State, row: number): boolean =>'
+const EXPIRED = 'return state.f64[(row + EXPIRES_AT) >>> 1]!'
 
 /** Faults in the engine's source: file, what stands there, what it becomes. */
 const FAULTS: [file: string, from: string, to: string][] = [
@@ -69,7 +69,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['ledger/fees.ts', 'FEE_NUMERATOR + 1]! >= 0', 'FEE_NUMERATOR]! >= 0'],
   ['ledger/settle.ts', 'i64[TAKER_FEE]! + i64[MAKER_FEE]!', 'i64[TAKER_FEE]!'],
   ['book/match.ts', 'return SELF_TRADE_PREVENTION', 'return NONE'],
-  ['book/match.ts', EXPIRED, `${EXPIRED} (state.i32[row + FLAGS]! & Flag.EXPIRES) !== 0 &&`],
+  ['book/match.ts', EXPIRED, EXPIRED.replace('return', 'return (state.i32[row + FLAGS]! & Flag.EXPIRES) !== 0 &&')],
   ['book/walk.ts', 'if (!isExpired(state, row))', 'if (row >= 0)'],
   ['book/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
   ['book/levels.ts', 'if (next < 0) i32[at + TAIL] = prev', 'if (next < -1) i32[at + TAIL] = prev'],
@@ -88,7 +88,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
     `const session = holder >= 0 ? holder : freeRow(state)\n  ${FULL}`,
   ],
   ['engine/indexes.ts', '>= ((at - hole) & mask)', '> ((at - hole) & mask)'],
-  ['engine/emit.ts', 'i64[wide + 13] = sBig[from + 13]!', ''],
+  ['engine/emit.ts', 'i64[wide + 13] = from64[from + 13]!', ''],
 ]
 
 const RUNNER = `

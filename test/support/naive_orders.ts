@@ -19,11 +19,18 @@ const CANCEL_ALL_MOST = 1000
 const wordOf = (order: Order): number =>
   (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.labelLength << 24)) >>> 0
 
-/** The order leaves the book unfilled. `counterparty`: the order being placed is why. */
-function end(ex: Ex, order: Order, status: number, reason: number, correlation: number, counterparty: boolean): void {
+/** The order leaves the book unfilled; returns what it held. */
+function takeOff(ex: Ex, order: Order): bigint {
   const released = holdOf(ex, order)
   leave(ex, order)
   ex.touch(order.account, assetHeld(ex, order))
+  ex.freeSlots.push(order.slot)
+  return released
+}
+
+/** The order ends unfilled and an event says so. `counterparty`: the order being placed is why. */
+function end(ex: Ex, order: Order, status: number, reason: number, correlation: number, counterparty: boolean): void {
+  const released = takeOff(ex, order)
   ex.events.push({
     layout: ORDER_ENDED,
     values: {
@@ -33,7 +40,6 @@ function end(ex: Ex, order: Order, status: number, reason: number, correlation: 
       createdAt: order.createdAt, counterpartySequence: counterparty ? ex.sequence : 0,
     },
   })
-  ex.freeSlots.push(order.slot)
 }
 
 const assetHeld = (ex: Ex, order: Order): number => ex.genesis.pairs[order.pair]![order.sell ? 'base' : 'quote']
@@ -221,8 +227,9 @@ export function cancel(ex: Ex, command: Decoded): void {
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const order = targetOf(ex, command, account)
   if (order === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
-  end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
-  orderResult(ex, command, order, Status.CANCELLED | (Reason.USER_CANCELLED << 8))
+  const released = takeOff(ex, order)
+  const over = { hold: released, originalSequence: order.createdAt }
+  orderResult(ex, command, order, Status.CANCELLED | (Reason.USER_CANCELLED << 8), over)
 }
 
 /** CANCEL_ALL: newest first. */

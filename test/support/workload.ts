@@ -305,6 +305,7 @@ export class Workload {
       this.clientOf.set(account, this.signer)
     } else if (code === SESSION_INVALID && this.chance(9, 10)) this.clients[this.signer]!.session = -1
     else if (code === ORDER_NOT_FOUND) this.dropChosen()
+    else if (code === 0 && type === CommandType.CANCEL_ORDER) this.forget(events, base, RESULT.at.slot, RESULT.at.orderSequence)
     else if (code === 0 && (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED)) {
       if (this.known.length > 200) this.known.splice(this.below(200), 1)
       this.known.push({

@@ -50,16 +50,19 @@ t.test('without anything, the defaults', async (t) => {
 
 for (const [name, [low, high]] of Object.entries(RANGES)) {
   t.test(`${name}: from ${low} to ${high}, file before environment before flag`, async (t) => {
-    const value = (argv: string[], environment: Record<string, string> = {}): unknown => read([...argv, ...beside(name)], environment)[name as keyof Config]
+    const value = (argv: string[], environment: Record<string, string> = {}): unknown =>
+      read([...argv, ...beside(name)], environment)[name as keyof Config]
+    const refused = { name: 'ConfigError', message: new RegExp(`^${flag(name)}: `) }
     const middle = RINGS.includes(name) ? low * 2 : low + 1
     const file = ['--config', fileOf({ [name]: low })]
     t.equal(value(file), low, 'file')
     t.equal(value(file, { [variable(name)]: String(middle) }), middle, 'environment')
     t.equal(value([...file, flag(name), String(high)], { [variable(name)]: String(middle) }), high, 'flag')
-    for (const wrong of [String(low - 1), String(high + (high === Number.MAX_SAFE_INTEGER ? 2 : 1)), `${low}.5`, 'many', '', ' ', 'NaN', 'Infinity']) {
-      t.throws(() => value([`${flag(name)}=${wrong}`]), { name: 'ConfigError', message: new RegExp(`^${flag(name)}: `) }, `flag "${wrong}"`)
+    const beyond = high === Number.MAX_SAFE_INTEGER ? high + 2 : high + 1
+    for (const wrong of [low - 1, beyond, `${low}.5`, 'many', '', ' ', 'NaN', 'Infinity']) {
+      t.throws(() => value([`${flag(name)}=${wrong}`]), refused, `flag "${wrong}"`)
     }
-    t.throws(() => value([], { [variable(name)]: 'x' }), { name: 'ConfigError', message: new RegExp(`^${flag(name)}: `) }, 'environment')
+    t.throws(() => value([], { [variable(name)]: 'x' }), refused, 'environment')
     for (const wrong of [null, true, [1, 2], {}, 'x']) {
       t.throws(() => value(['--config', fileOf({ [name]: wrong })]), { name: 'ConfigError' }, `file ${JSON.stringify(wrong)}`)
     }
@@ -84,7 +87,9 @@ t.test('the file itself is named by flag before environment', async (t) => {
 })
 
 t.test('rings are powers of two', async (t) => {
-  for (const name of RINGS) t.throws(() => read([flag(name), '5000', '--batch-max', '1']), { message: `${flag(name)}: must be a power of two` })
+  for (const name of RINGS) {
+    t.throws(() => read([flag(name), '5000', '--batch-max', '1']), { message: `${flag(name)}: must be a power of two` })
+  }
 })
 
 t.test('an unknown key anywhere is refused by name', async (t) => {

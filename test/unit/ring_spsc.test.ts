@@ -142,7 +142,9 @@ function fullAndEmpty(t: Test, start: number): void {
     t.notOk(push(producer, record(-1), 0), 'full')
     t.equal(reserve(producer, 0), -1)
     t.equal(available(consumer), CAPACITY)
-    for (let index = 0; index < CAPACITY; index++) t.equal(wrongWord(consumer, front(consumer, index), taken + index), -1, 'nothing is overwritten')
+    for (let index = 0; index < CAPACITY; index++) {
+      t.equal(wrongWord(consumer, front(consumer, index), taken + index), -1, 'nothing is overwritten')
+    }
     consume(consumer, 3)
     taken += 3
     t.ok(reserve(producer, 2) >= 0, 'room for three')

@@ -63,10 +63,11 @@ async function tests(): Promise<void> {
 
   t.test(`${HANDOVERS} hand-overs between two threads, none forgotten`, async (t) => {
     const [ball, here, there] = [newCell(), newCell(), newCell()]
-    const worker = new Worker(new URL(import.meta.url), { workerData: { kind: 'play', seed, ball, mine: there, theirs: here } satisfies Job })
+    const job: Job = { kind: 'play', seed, ball, mine: there, theirs: here }
+    const worker = new Worker(new URL(import.meta.url), { workerData: job })
     await once(worker, 'online')
     const message = once(worker, 'message')
-    const forgotten = play({ kind: 'play', seed: seed + 1, ball, mine: here, theirs: there }, 0, HANDOVERS / 2)
+    const forgotten = play({ ...job, seed: seed + 1, mine: here, theirs: there }, 0, HANDOVERS / 2)
     t.same([forgotten, ...(await message)], [0, 0])
     t.equal(cellOf(ball)[BALL], HANDOVERS)
     t.same([here, there].map((cell) => cellOf(cell)[WAIT.SLEEPING]), [0, 0], 'nobody is left sleeping')
@@ -77,7 +78,8 @@ async function tests(): Promise<void> {
     const [ball, mine] = [newCell(), newCell()]
     const worker = new Worker(new URL(import.meta.url), { workerData: { kind: 'sleep', seed, ball, mine, theirs: mine } satisfies Job })
     const message = once(worker, 'message')
-    for (let looks = 0; looks < 100_000 && Atomics.load(cellOf(mine), WAIT.SLEEPING) === 0; looks++) await new Promise(setImmediate)
+    await once(worker, 'online')
+    for (let looks = 0; looks < 10_000_000 && Atomics.load(cellOf(mine), WAIT.SLEEPING) === 0; looks++) await new Promise(setImmediate)
     t.equal(Atomics.load(cellOf(mine), WAIT.SLEEPING), 1)
     Atomics.store(cellOf(ball), BALL, 1)
     wake(cellOf(mine))

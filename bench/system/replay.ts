@@ -1,0 +1,42 @@
+/** A journal of a million commands, written by the real matcher, replayed from its genesis: LMDB, checksums, engine, event checksums. */
+import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
+import { openJournal } from '../../core/journal/file.ts'
+import { catchUp, fromGenesis } from '../../core/journal/recover.ts'
+import { median, type Result } from '../result.ts'
+import { createFlood, flood } from './flood.ts'
+import { openAccounts, startMatcher } from './matcher.ts'
+
+const COMMANDS = 1_000_000
+const ROUNDS = 5
+
+export async function run(): Promise<Result> {
+  const directory = temporaryDirectory()
+  const rates: number[] = []
+  let records = 0
+  let live = 0
+  try {
+    const matcher = await startMatcher(directory)
+    const sessions = openAccounts(matcher, 1000)
+    const orders = createFlood(matcher, sessions, 1)
+    flood(orders, 15_000, 0, 0)
+    flood(orders, COMMANDS, 36, 27)
+    await matcher.stop()
+    const database = openJournal(directory, true)
+    for (let round = 0; round < ROUNDS; round++) {
+      const { replayer } = fromGenesis(database)
+      const started = performance.now()
+      records = catchUp(database, replayer, Infinity, () => 0, () => undefined)
+      rates.push(records / ((performance.now() - started) / 1000))
+      live = replayer.state.scalars[2]!
+    }
+    await database.close()
+  } finally {
+    removeDirectory(directory)
+  }
+  return {
+    name: 'replay: journal to engine',
+    settings: { commands: records, flow: '36 % cancels, 27 % crossing, the others rest', accounts: 1000, liveAtTheEnd: live, rounds: ROUNDS },
+    figures: { 'commands/s (median)': median(rates), 'commands/s, first round (cold code)': rates[0]!, 'commands/s (best)': Math.max(...rates) },
+    targets: [{ figure: 'commands/s (median)', atLeast: 1_000_000, unit: 'commands/s' }],
+  }
+}

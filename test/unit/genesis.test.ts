@@ -1,0 +1,152 @@
+/**
+ * Promise: the genesis becomes exact integers, and a document that would not be exact, or not safe, is refused with the field at fault.
+ * What 64-bit arithmetic needs besides is in engine_genesis.test.ts.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { FAUCET_LIMIT_MAX, GenesisError, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, parseGenesis } from '../../core/engine/genesis.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
+
+type Json = Record<string, unknown>
+const SHIPPED = readFileSync(join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json'), 'utf8')
+
+interface Document extends Json {
+  limits: Json
+  faucet: Json
+  assets: Json[]
+  pairs: Json[]
+  applications: Json[]
+}
+
+/** The shipped document, changed. */
+function changed(change: (document: Document) => void): string {
+  const document = JSON.parse(SHIPPED) as Document
+  change(document)
+  return JSON.stringify(document)
+}
+
+t.test('the shipped genesis as integers', async (t) => {
+  const { name, chainId, limits, faucetDailyLimit, assets, pairs, applications } = parseGenesis(SHIPPED)
+  t.same([name, chainId, faucetDailyLimit], ['ringbook-testnet', 1328, 5])
+  t.same(limits, {
+    orders: 1_048_576, accounts: 131_072, sessions: 262_144, receipts: 1_048_576, openOrdersPerAccount: 10_000, priceTicks: 67_108_864,
+    sessionLifetimeMs: 86_400_000, receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000,
+  })
+  t.same(assets.map(({ index, symbol, decimals, scale, faucetAtoms }) => [index, symbol, decimals, scale, faucetAtoms]), [
+    [0, 'USDC', 6, 6, 10_000_000_000n], [1, 'BTC', 8, 8, 100_000_000n], [2, 'ETH', 18, 9, 10_000_000_000n],
+    [3, 'SEI', 18, 9, 50_000_000_000_000n],
+  ])
+  t.same(
+    pairs.map((p) => [p.symbol, p.base, p.quote, p.tickUnits, p.priceScale, p.lotUnits, p.lotScale, p.lotAtoms, p.tickLotAtoms]),
+    [
+      ['BTC/USDC', 1, 0, 1, 2, 1, 4, 10_000n, 1n], ['ETH/USDC', 2, 0, 1, 2, 1, 3, 1_000_000n, 10n],
+      ['SEI/USDC', 3, 0, 1, 4, 1, 1, 100_000_000n, 10n], ['ETH/BTC', 2, 1, 1, 5, 1, 3, 1_000_000n, 1n],
+    ],
+  )
+  t.same(pairs.map((p) => [p.minLots, p.maxLots, p.minNotionalAtoms, p.makerPpm, p.takerPpm]), [
+    [1, 10_000_000, 1_000_000n, -50, 500], [1, 10_000_000, 1_000_000n, -50, 500], [10, 100_000_000, 1_000_000n, 100, 500],
+    [1, 10_000_000, 10_000n, 100, 500],
+  ])
+  t.same(applications, [{
+    index: 0, id: '9a1c0000-0000-4000-8000-000000000001', name: 'Ringbook', clientId: 'ringbook', allowedOrigins: ['*'],
+  }])
+})
+
+t.test('integers and texts of the shipped pairs agree', async (t) => {
+  const { assets, pairs } = parseGenesis(SHIPPED)
+  for (const pair of pairs) {
+    t.equal(formatDecimal(pair.tickUnits, pair.priceScale), pair.tickSize)
+    t.equal(formatDecimal(pair.lotUnits, pair.lotScale), pair.lotSize)
+    t.equal(formatDecimal(pair.lotAtoms, assets[pair.base]!.scale), pair.lotSize)
+    // One lot at one tick, multiplied out in quote atoms.
+    const scale = assets[pair.quote]!.scale
+    const atoms = BigInt(pair.tickUnits * pair.lotUnits) * 10n ** BigInt(scale)
+    t.equal(pair.tickLotAtoms * 10n ** BigInt(pair.priceScale + pair.lotScale), atoms)
+  }
+})
+
+t.test('ticks and lots that are no powers of ten', async (t) => {
+  const [pair] = parseGenesis(changed(({ pairs }) => {
+    Object.assign(pairs[0]!, { tickSize: '0.25', lotSize: '0.0008', minOrderSize: '0.0024', maxOrderSize: '8', minNotional: '0' })
+  })).pairs
+  t.match(pair, { tickUnits: 25, priceScale: 2, lotUnits: 8, lotScale: 4 })
+  t.match(pair, { lotAtoms: 80_000n, tickLotAtoms: 200n, minLots: 3, maxLots: 10_000 })
+})
+
+t.test('the bounds of the arithmetic', async (t) => {
+  t.same([MAX_NOTIONAL, MAX_FEE_PPM, MAX_ISSUED, FAUCET_LIMIT_MAX], [4.5e14, 20_000, 4_600_000_000_000_000_000n, 15])
+  t.ok(MAX_ISSUED * 2n <= 2n ** 63n, 'twice what may be issued fits')
+  t.ok(BigInt(MAX_NOTIONAL) * BigInt(MAX_FEE_PPM) < 2n ** 63n, 'value × fee rate fits')
+})
+
+const first = (fields: Json) => (document: Document): void => void Object.assign(document.pairs[0]!, fields)
+const limit = (fields: Json) => (document: Document): void => void Object.assign(document.limits, fields)
+const REFUSED: [what: string, change: (document: Document) => void, message: RegExp][] = [
+  ['tick × lot below a quote atom', first({ tickSize: '0.001' }), /BTC\/USDC: tick × lot is no whole number of quote atoms/],
+  ['tick × lot between quote atoms', first({ tickSize: '0.015', lotSize: '0.0001' }), /no whole number of quote atoms/],
+  ['tick × lot beyond 31 bits', first({ tickSize: '1000', lotSize: '1000', minOrderSize: '1000' }), /tick × lot must be/],
+  ['a lot of nothing', first({ lotSize: '0' }), /BTC\/USDC/],
+  ['a tick of nothing', first({ tickSize: '0' }), /tick × lot must be/],
+  ['a negative tick', first({ tickSize: '-0.01' }), /tick × lot must be/],
+  ['a lot below a base atom', first({ lotSize: '0.000000001', tickSize: '1000' }), /a lot is no whole number of base atoms/],
+  ['a least size between lots', first({ minOrderSize: '0.00015' }), /minOrderSize is no multiple of the lot/],
+  ['a greatest size between lots', first({ maxOrderSize: '1.00005' }), /maxOrderSize is no multiple of the lot/],
+  ['a least size of nothing', first({ minOrderSize: '0' }), /order sizes must be/],
+  ['sizes beyond 31 bits of lots', first({ maxOrderSize: '214748.3648' }), /order sizes must be/],
+  ['a least value with more digits than the quote', first({ minNotional: '0.0000001' }), /minNotional/],
+  ['a rebate above the taker fee', first({ makerFeeBps: '-5.01' }), /the rebate exceeds the taker fee/],
+  ['a negative taker fee', first({ takerFeeBps: '-0.01', makerFeeBps: '1' }), /taker fee must not be negative/],
+  ['a maker fee beyond the limit', first({ makerFeeBps: '200.01' }), /makerFeeBps is beyond 200 bps/],
+  ['a taker fee beyond the limit', first({ takerFeeBps: '201' }), /takerFeeBps is beyond 200 bps/],
+  ['a rebate beyond the limit', first({ makerFeeBps: '-200.01' }), /makerFeeBps is beyond 200 bps/],
+  ['a fee finer than a millionth', first({ takerFeeBps: '5.001' }), /takerFeeBps must be a decimal with at most 2 digits/],
+  ['a fee that is a number', first({ takerFeeBps: 5 }), /takerFeeBps must be a non-empty string/],
+  ['an unknown base', first({ base: 'DOGE' }), /BTC\/USDC: unknown base asset/],
+  ['an unknown quote', first({ quote: 'usdc' }), /BTC\/USDC: unknown quote asset/],
+  ['a pair without a name', first({ symbol: '' }), /symbol must be a non-empty string/],
+  ['a pair id twice', first({ id: '7a1c0000-0000-4000-8000-000000000002' }), /a pair is named twice/],
+  ['a pair symbol twice', first({ symbol: 'ETH/USDC' }), /a pair is named twice/],
+  ['an asset id twice', ({ assets }) => void (assets[0]!['id'] = assets[1]!['id']), /an? asset is named twice/],
+  ['an asset symbol twice', ({ assets }) => void (assets[3]!['symbol'] = 'ETH'), /SEI\/USDC|named twice/],
+  ['an application twice', ({ applications }) => void applications.push({ ...applications[0]! }), /application is named twice/],
+  ['a client id twice', ({ applications }) => void applications.push({ ...applications[0]!, id: 'other' }), /application is named twice/],
+  ['a scale above the decimals', ({ assets }) => void (assets[0]!['scale'] = 7), /scale must be a whole number from 0 to 6/],
+  ['more than 18 decimals', ({ assets }) => void (assets[0]!['decimals'] = 19), /decimals must be a whole number from 0 to 18/],
+  ['a faucet amount below an atom', ({ assets }) => void (assets[0]!['faucetAmount'] = '0.0000001'), /faucetAmount/],
+  ['a faucet amount that is no decimal', ({ assets }) => void (assets[0]!['faucetAmount'] = '1e3'), /faucetAmount/],
+  ['more faucet requests than a row holds', ({ faucet }) => void (faucet['dailyLimit'] = 16), /dailyLimit must be .* from 0 to 15/],
+  ['prices that are no power of two', limit({ priceTicks: 65_535 }), /priceTicks must be a power of two/],
+  ['prices beyond 2^30', limit({ priceTicks: 2 ** 31 }), /priceTicks must be a whole number/],
+  ['too few orders', limit({ orders: 15 }), /orders must be a whole number from 16/],
+  ['too many orders', limit({ orders: 2 ** 24 + 1 }), /orders must be a whole number/],
+  ['a fraction of an account', limit({ accounts: 100.5 }), /accounts must be a whole number/],
+  ['sessions as text', limit({ sessions: '100' }), /sessions must be a whole number/],
+  ['no receipts', limit({ receipts: 0 }), /receipts must be a whole number/],
+  ['a session of no time', limit({ sessionLifetimeMs: 0 }), /sessionLifetimeMs must be a whole number/],
+  ['a chain without number', (document) => void (document['chainId'] = 0), /chainId must be a whole number/],
+  ['no name', (document) => void delete document['name'], /name must be a non-empty string/],
+  ['no pairs', (document) => void (document.pairs = []), /at least one asset, one pair and one application/],
+  ['no applications', (document) => void (document.applications = []), /at least one asset, one pair and one application/],
+]
+for (const part of ['limits', 'faucet', 'assets', 'pairs', 'applications']) {
+  REFUSED.push([`without ${part}`, (document) => void delete document[part], new RegExp(`${part} (is|are) missing`)])
+}
+
+t.test('what is refused, with the field at fault', async (t) => {
+  for (const [what, change, message] of REFUSED) t.throws(() => parseGenesis(changed(change)), { name: 'GenesisError', message }, what)
+  t.equal(new GenesisError('x').name, 'GenesisError')
+})
+
+t.test('what stands at the bound is accepted', async (t) => {
+  const accepted: [string, (document: Document) => void][] = [
+    ['rebate = taker fee', first({ makerFeeBps: '-5' })],
+    ['the highest fee', first({ makerFeeBps: '200', takerFeeBps: '200' })],
+    ['no fee', first({ makerFeeBps: '0', takerFeeBps: '0' })],
+    ['the greatest size in lots', first({ maxOrderSize: '214748.3647' })],
+    ['no least value', first({ minNotional: '0' })],
+    ['no faucet', ({ faucet }) => void (faucet['dailyLimit'] = 0)],
+    ['an asset without faucet', ({ assets }) => void delete assets[3]!['faucetAmount']],
+  ]
+  for (const [what, change] of accepted) t.doesNotThrow(() => parseGenesis(changed(change)), what)
+})

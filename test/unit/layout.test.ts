@@ -1,0 +1,209 @@
+/**
+ * Promise: records mean for ever what they mean today. Every offset, type number, status, reason, flag and refusal number of the journal
+ * is written down here once more; and tables of fields become records and fields again without loss.
+ */
+import t from 'tap'
+import { REFUSALS } from '../../core/engine/refusals.ts'
+import {
+  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT, slotsOfKind,
+  typeOfKind,
+} from '../../core/layout/command.ts'
+import {
+  answeredTypeOf, EVENT_LAYOUTS, EventType, eventName, eventTypeOf, outcomeOf, Reason, REASON_NAMES, Status, STATUS_NAMES,
+} from '../../core/layout/event.ts'
+import {
+  decode, defineLayout, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, wordsOf, type Decoded, type Fields, type FieldType, type Layout,
+} from '../../core/layout/table.ts'
+import { createPrng } from '../../core/lib/prng.ts'
+
+const SEED = Number(process.env['SEED'] ?? 4)
+t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/unit/layout.test.ts`)
+
+/** Word offset, name and type of every field of every record. */
+const RECORDS: Record<string, string[]> = {
+  order: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
+    '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:key:bytes16 16:payload:bytes16 20:label:bytes40',
+    '30:targetSequence:f64',
+  ],
+  cancel_all: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32'],
+  mint: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32'],
+  open_session: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:application:i32 5:reserved:i32 6:address:bytes20',
+    '11:reserved2:i32 12:publicKey:bytes32',
+  ],
+  session: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32'],
+  set_maintenance: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:on:i32'],
+  genesis: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:length:i32'],
+  result: [
+    '0:kind:u32 1:correlation:u32 2:sequence:f64 4:time:f64 6:code:i32 7:account:i32 8:pair:i32 9:flags:u32 10:slot:i32',
+    '11:price:i32 12:lots:i32 13:remaining:i32 14:outcome:i32 15:trades:i32 16:filledQuote:i64 18:fee:i64 20:hold:i64',
+    '22:bestPrice:i32 23:worstPrice:i32 24:expiresAt:f64 26:orderSequence:f64 28:originalSequence:f64 30:detail:i32',
+    '31:detail2:i32',
+  ],
+  fill: [
+    '0:kind:u32 1:pair:i32 2:sequence:f64 4:time:f64 6:price:i32 7:lots:i32 8:quote:i64 10:index:i32 11:makerAccount:i32',
+    '12:makerSlot:i32 13:makerRemaining:i32 14:makerSequence:f64 16:makerFee:i64 18:takerFee:i64 20:takerAccount:i32',
+    '21:takerSlot:i32 22:takerRemaining:i32 23:makerLots:i32 24:makerFlags:u32 25:takerFlags:u32 26:makerFilledQuote:i64',
+    '28:makerTotalFee:i64 30:makerCreatedAt:f64',
+  ],
+  order_ended: [
+    '0:kind:u32 1:pair:i32 2:sequence:f64 4:time:f64 6:account:i32 7:slot:i32 8:orderSequence:f64 10:flags:u32 11:price:i32',
+    '12:lots:i32 13:remaining:i32 14:outcome:i32 15:correlation:u32 16:filledQuote:i64 18:fee:i64 20:released:i64',
+    '22:createdAt:f64 24:counterpartySequence:f64',
+  ],
+  label: ['0:kind:u32 1:account:i32 2:orderSequence:f64 4:slot:i32 5:length:i32 6:label:bytes40'],
+  credit: [
+    '0:kind:u32 1:account:i32 2:sequence:f64 4:time:f64 6:asset:i32 7:source:i32 8:amount:i64 10:available:i64 12:locked:i64',
+    '14:version:i64',
+  ],
+}
+/** Layout of each command and event by its number. */
+const COMMANDS: Record<number, string> = {
+  1: 'genesis', 2: 'order', 3: 'order', 4: 'order', 5: 'cancel_all', 6: 'order', 7: 'mint', 8: 'open_session', 9: 'session', 10: 'session',
+  11: 'set_maintenance',
+}
+const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit' }
+const REFUSAL_NUMBERS: Record<string, number> = {
+  USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
+  MIXED_CREDENTIALS: 114, NONCE_INVALID: 115, SESSION_KEY_IN_USE: 116, VALIDATION_ERROR: 200, MALFORMED_REQUEST: 201,
+  BODY_TOO_LARGE: 202, INVALID_TICK: 210, INVALID_LOT: 211, INVALID_SELF_TRADE_PREVENTION_MODE: 212, INVALID_EXPIRATION: 213,
+  OPERATIONS_BLOCKED: 300, RATE_LIMIT_EXCEEDED: 301, IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303,
+  ORDER_SUBMISSION_UNAVAILABLE: 304, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306, TOO_MANY_OPEN_ORDERS: 307,
+  FAUCET_LIMIT: 308, FAUCET_ASSET: 309, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401, BELOW_MIN_ORDER_SIZE: 402,
+  ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501, ORDER_NOT_FOUND: 502, NOT_FOUND: 600,
+  ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
+  VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, INTERNAL: 999,
+}
+
+/** Every layout once, by name. */
+const layouts = new Map([...Object.values(COMMAND_LAYOUTS), ...Object.values(EVENT_LAYOUTS)].map((layout) => [layout.name, layout]))
+const listing = ({ fields, at }: Layout): string => Object.entries(fields).map(([field, type]) => `${at[field]}:${field}:${type}`).join(' ')
+const namesOf = (table: Readonly<Record<number, Layout>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(table).map(([type, layout]) => [type, layout.name]))
+
+t.test('records stand where they stood', async (t) => {
+  t.same([...layouts.keys()].sort(), Object.keys(RECORDS).sort(), 'no record more, none less')
+  for (const [name, layout] of layouts) t.equal(listing(layout), RECORDS[name]!.join(' '), name)
+  t.same(namesOf(COMMAND_LAYOUTS), COMMANDS)
+  t.same(namesOf(EVENT_LAYOUTS), EVENTS)
+  t.same([RECORD_WORDS, RECORD_BYTES], [32, 128])
+})
+
+t.test('numbers mean what they meant', async (t) => {
+  t.same(CommandType, {
+    GENESIS: 1, PLACE_ORDER: 2, CANCEL_ORDER: 3, REPLACE_ORDER: 4, CANCEL_ALL: 5, EXPIRE_ORDER: 6, MINT: 7, OPEN_SESSION: 8,
+    REFRESH_SESSION: 9, REVOKE_SESSION: 10, SET_MAINTENANCE: 11,
+  })
+  t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5 })
+  t.same(Status, {
+    SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,
+  })
+  t.same(Reason, {
+    NONE: 0, SELF_TRADE_PREVENTION: 1, USER_CANCELLED: 2, REPLACED: 3, EXPIRED: 4, SLIPPAGE_LIMIT: 5, INSUFFICIENT_DEPTH: 6,
+    IOC_REMAINDER: 7, REDUCE_ONLY: 8, LIQUIDATION: 9, DELEGATION_REVOKED: 10, PAIR_HALTED: 11,
+  })
+  t.same(Flag, {
+    SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, KEYED: 512,
+    NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, RESTING: 16_384, REPEATED: 32_768,
+  })
+  t.same([FLAG_ORDER_MASK, LABEL_SHIFT, LABEL_BYTES], [0x1ff, 24, 40])
+  t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)
+})
+
+t.test('names belong to their numbers', async (t) => {
+  for (const [name, number] of Object.entries(Status)) t.equal(STATUS_NAMES[number], name)
+  for (const [name, number] of Object.entries(Reason)) t.equal(REASON_NAMES[number], name === 'NONE' ? '' : name)
+  for (const [name, number] of Object.entries(CommandType)) t.equal(commandName(number), name)
+  for (const [name, number] of Object.entries(EventType)) t.equal(eventName(number), name)
+  t.same([commandName(200), eventName(200)], ['UNKNOWN_200', 'UNKNOWN_200'])
+})
+
+t.test('the kind word takes apart what it put together', async (t) => {
+  for (const type of Object.values(CommandType)) {
+    for (const slots of [1, 2, 255]) {
+      for (const gateway of [0, 1, 64, 65_535]) {
+        const kind = kindOf(type, slots, gateway)
+        t.same([kind >= 0, typeOfKind(kind), slotsOfKind(kind), gatewayOfKind(kind)], [true, type, slots, gateway])
+      }
+    }
+  }
+  t.equal(kindOf(1, 256, 3), kindOf(1, 0, 3), 'slots count modulo 256')
+  t.same([eventTypeOf(0x00030702), answeredTypeOf(0x00030701), outcomeOf(Status.EXPIRED, Reason.EXPIRED)], [2, 7, 0x405])
+})
+
+t.test('fields follow each other without overlap, 8-byte fields on even words, within the record', async (t) => {
+  for (const [name, { fields, at, words }] of layouts) {
+    let next = 0
+    for (const [field, type] of Object.entries(fields)) {
+      t.equal(at[field], next, `${name}.${field}`)
+      if (type === 'i64' || type === 'f64') t.equal(at[field]! % 2, 0, `${name}.${field} is aligned`)
+      next += wordsOf(type)
+    }
+    t.equal(words, next)
+    t.ok(words <= RECORD_WORDS)
+  }
+})
+
+t.test('every command starts with the header, every event with its kind', async (t) => {
+  for (const layout of Object.values(COMMAND_LAYOUTS)) {
+    t.match(layout.at, { kind: 0, correlation: 1, session: 2, sessionGeneration: 3 }, layout.name)
+  }
+  for (const layout of Object.values(EVENT_LAYOUTS)) t.equal(layout.at['kind'], 0, layout.name)
+})
+
+t.test('a table that does not fit is refused', async (t) => {
+  const wide = (count: number, type: FieldType): Fields =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, type]))
+  t.throws(() => defineLayout('x', { a: 'i32', b: 'f64' }), /x\.b is not 8-byte aligned/)
+  t.throws(() => defineLayout('x', { a: 'bytes20', b: 'i64' }), /x\.b is not 8-byte aligned/)
+  t.throws(() => defineLayout('x', wide(33, 'i32')), /33 words/)
+  t.throws(() => defineLayout('x', wide(17, 'f64')), /34 words/)
+  t.equal(defineLayout('x', wide(32, 'u32')).words, 32)
+  t.equal(defineLayout('x', wide(16, 'i64')).words, 32)
+  const bad = ['bytes0', 'bytes3', 'bytes-4', 'bytesx', 'bytes4.5'] as FieldType[]
+  for (const type of bad) t.throws(() => wordsOf(type), /bad field type/, type)
+  const views = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  t.throws(() => encode(layouts.get('mint')!, views, 0, { assset: 1 }), /mint has no field assset/)
+})
+
+/** Random values for every field, extremes included. */
+function someValues(layout: Layout, random: ReturnType<typeof createPrng>): Decoded {
+  const extreme = random.below(4) === 0
+  const values: Decoded = {}
+  for (const [field, type] of Object.entries(layout.fields)) {
+    if (type === 'u32') values[field] = extreme ? 0xffffffff : random.u32()
+    else if (type === 'i32') values[field] = extreme ? -(2 ** 31) : random.u32() | 0
+    else if (type === 'f64') values[field] = extreme ? Number.MAX_SAFE_INTEGER : random.unit() * 2 ** random.below(60)
+    else if (type === 'i64') values[field] = extreme ? -(2n ** 63n) : BigInt(random.u32() | 0) * 2n ** 32n + BigInt(random.u32())
+    else values[field] = Array.from({ length: wordsOf(type) }, () => random.u32().toString(16).padStart(8, '0')).join('')
+  }
+  return values
+}
+
+t.test('every record: encode and decode are inverse, neighbours stay untouched', async (t) => {
+  const random = createPrng(SEED)
+  const views = viewsOf(new ArrayBuffer(3 * RECORD_BYTES))
+  for (const layout of layouts.values()) {
+    for (let round = 0; round < 200; round++) {
+      views.bytes.fill(0xa5)
+      const values = someValues(layout, random)
+      encode(layout, views, RECORD_WORDS, values)
+      const read = decode(layout, views, RECORD_WORDS)
+      if (round < 3 || Object.entries(values).some(([field, value]) => read[field] !== value)) t.same(read, values, layout.name)
+      const outside = [...views.bytes.subarray(0, RECORD_BYTES), ...views.bytes.subarray(2 * RECORD_BYTES)]
+      if (!outside.every((byte) => byte === 0xa5)) t.fail(`${layout.name} wrote outside of its record`)
+      const rest = views.i32.subarray(RECORD_WORDS + layout.words, 2 * RECORD_WORDS)
+      if (!rest.every((word) => word === 0)) t.fail(`${layout.name} left something in the unused words`)
+    }
+    encode(layout, views, RECORD_WORDS, {})
+    t.ok(views.bytes.subarray(RECORD_BYTES, 2 * RECORD_BYTES).every((byte) => byte === 0), `${layout.name}: absent fields are zero`)
+  }
+})
+
+t.test('records are little endian, as the format says', async (t) => {
+  const views = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  encode(layouts.get('fill')!, views, 0, { kind: 0x01020304, pair: -2, sequence: 1, quote: 0x0102030405060708n })
+  t.equal(Buffer.from(views.bytes.subarray(0, 16)).toString('hex'), '04030201feffffff000000000000f03f')
+  t.equal(Buffer.from(views.bytes.subarray(32, 40)).toString('hex'), '0807060504030201')
+})
