@@ -8,6 +8,7 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { ConfigError, configHelp, describeConfig, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
 import { realIo } from './lib/io.ts'
+import { startQuickThread } from './lib/quick_thread.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { createBroadcast } from './ring/broadcast.ts'
 import { countersBytes, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
@@ -112,7 +113,8 @@ class Exchange {
   }
 
   #start(name: string, path: string, workerData: object, transferList: MessagePort[] = []): Worker {
-    const worker = new Worker(path, { workerData, transferList, name })
+    // The engine's thread gets its modules stripped; the others are bound by signatures and sockets.
+    const worker = name === 'matcher' ? startQuickThread(path, { workerData, name }) : new Worker(path, { workerData, transferList, name })
     this.#workers.set(name, worker)
     worker.on('message', (message: FromThread) => this.#heard(name, message))
     worker.on('error', (error) => void this.fail(name === 'matcher' ? EXIT.INVARIANT : EXIT.THREAD, `${name}: ${error.message}`))

@@ -2,8 +2,9 @@
  * Order flow for the core benches: command records made beforehand, so that only the engine is timed.
  *
  * `mixed`: 64 % new orders, 36 % cancels of random live orders; about 27 % of the commands fill something; prices cluster around a
- * slowly moving middle. The live population is held near its target by the size of the orders that take and by the cancels. The generator drives an engine of its
- * own to learn slots and sequences; the timed engine starts from the same state and gets the same records.
+ * slowly moving middle, 25 to a level or more. The live population is held near its target by the size of the orders that take and by
+ * the cancels. The generator drives an engine of its own to learn slots and sequences; the timed engine starts from the same state
+ * and gets the same records.
  */
 import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
@@ -88,6 +89,8 @@ export function mixedFlow(live: number, accounts: number, timed: number, seed: n
 
 /** One command in so many moves the middle of the market by a tick or not. */
 const MIDDLE_MOVES = 64
+/** Ticks on either side of the middle (which starts at 100,000) in which orders rest, at most. */
+const BAND = 2000
 const CANCELS = 0.36
 /** Fewer cancels while too few orders rest, more while too many do. */
 const SWAY = 0.01
@@ -120,12 +123,13 @@ class FlowMaker {
     const bid = state.pairs[PAIR.BEST_BID]!
     const ask = state.pairs[PAIR.BEST_ASK]!
     const takes = aggressive && (sell ? bid !== 0 : ask !== NO_ASK)
-    const away = takes ? random.below(4) : 1 + Math.floor(random.unit() ** 2 * (2 + Math.ceil(this.live / 50)))
+    const away = takes ? random.below(4) : 1 + Math.floor(random.unit() ** 2 * Math.min(BAND, 2 + Math.ceil(this.live / 50)))
     // Small orders take while there are too few resting, large ones while there are too many.
     const largest = takes && this.slots.length < this.live ? 4 : 100
     let price = sell ? Math.max(bid + 1, this.middle + away) : Math.min(ask - 1, this.middle - away)
     if (takes) price = sell ? bid - away : ask + away
-    this.#write(index, CommandType.PLACE_ORDER, random.below(this.accounts), { flags: sell ? Flag.SELL : 0, price, lots: 1 + random.below(largest) })
+    const values = { flags: sell ? Flag.SELL : 0, price, lots: 1 + random.below(largest) }
+    this.#write(index, CommandType.PLACE_ORDER, random.below(this.accounts), values)
   }
 
   cancel(index: number): void {
@@ -146,8 +150,9 @@ class FlowMaker {
   #write(index: number, type: number, account: number, values: Record<string, number>): void {
     const { state, records } = this
     const base = index * RECORD_WORDS
-    const generation = state.sessions[account * SESSION_WORDS + SESSION.GENERATION]!
-    encode(ORDER_COMMAND, records, base, { kind: kindOf(type, 1, 1), correlation: index, session: account, sessionGeneration: generation, ...values })
+    const sessionGeneration = state.sessions[account * SESSION_WORDS + SESSION.GENERATION]!
+    const kind = kindOf(type, 1, 1)
+    encode(ORDER_COMMAND, records, base, { kind, correlation: index, session: account, sessionGeneration, ...values })
     apply(state, records, base)
     this.#track()
   }

@@ -25,8 +25,14 @@ export interface Flood {
 export function createFlood(matcher: Matcher, sessions: Flood['sessions'], seed: number): Flood {
   const room = 1 << 16
   return {
-    matcher, sessions, random: createPrng(seed), slots: new Int32Array(room), sequences: new Float64Array(room), owners: new Int32Array(room),
-    known: 0, inFlight: 0,
+    matcher,
+    sessions,
+    random: createPrng(seed),
+    slots: new Int32Array(room),
+    sequences: new Float64Array(room),
+    owners: new Int32Array(room),
+    known: 0,
+    inFlight: 0,
   }
 }
 

@@ -31,18 +31,37 @@ export const RICH_GENESIS = {
   name: 'bench',
   chainId: 1328,
   limits: {
-    orders: 1 << 20, accounts: 4096, sessions: 4096, receipts: 1024, openOrdersPerAccount: 1_000_000, priceTicks: 1 << 20,
-    sessionLifetimeMs: 86_400_000, receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000,
+    orders: 1 << 20,
+    accounts: 4096,
+    sessions: 4096,
+    receipts: 1024,
+    openOrdersPerAccount: 1_000_000,
+    priceTicks: 1 << 20,
+    sessionLifetimeMs: 86_400_000,
+    receiptLifetimeMs: 86_400_000,
+    orderLifetimeMs: 7_776_000_000,
   },
   faucet: { dailyLimit: 5 },
   assets: [
     { id: 'q', symbol: 'USDC', token: '0x1', decimals: 6, scale: 6, faucetAmount: '1000000000' },
     { id: 'b', symbol: 'BTC', token: '0x2', decimals: 8, scale: 8, faucetAmount: '10000000' },
   ],
-  pairs: [{
-    id: 'p', symbol: 'BTC/USDC', base: 'BTC', quote: 'USDC', tickSize: '0.1', lotSize: '0.0001', minOrderSize: '0.0001',
-    maxOrderSize: '100000', minNotional: '0', makerFeeBps: '-0.5', takerFeeBps: '5', marketType: 'SPOT',
-  }],
+  pairs: [
+    {
+      id: 'p',
+      symbol: 'BTC/USDC',
+      base: 'BTC',
+      quote: 'USDC',
+      tickSize: '0.1',
+      lotSize: '0.0001',
+      minOrderSize: '0.0001',
+      maxOrderSize: '100000',
+      minNotional: '0',
+      makerFeeBps: '-0.5',
+      takerFeeBps: '5',
+      marketType: 'SPOT',
+    },
+  ],
   applications: [{ id: 'a', name: 'bench', clientId: 'bench' }],
 }
 
@@ -52,10 +71,16 @@ export async function startMatcher(directory: string): Promise<Matcher> {
   writeFileSync(genesis, JSON.stringify(RICH_GENESIS))
   const config = readConfig(['--data-dir', directory, '--genesis', genesis], {})!
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
-  const lane = (): { commands: SharedArrayBuffer; replies: SharedArrayBuffer; wait: SharedArrayBuffer } =>
-    ({ commands: createRing(8192).buffer, replies: createRing(16384).buffer, wait: cell() })
+  const lane = (): { commands: SharedArrayBuffer; replies: SharedArrayBuffer; wait: SharedArrayBuffer } => ({
+    commands: createRing(8192).buffer,
+    replies: createRing(16384).buffer,
+    wait: cell(),
+  })
   const shared = {
-    gate: cell(), events: createBroadcast(65536).buffer, counters: new SharedArrayBuffer(countersBytes(1)), matcherWait: cell(),
+    gate: cell(),
+    events: createBroadcast(65536).buffer,
+    counters: new SharedArrayBuffer(countersBytes(1)),
+    matcherWait: cell(),
     lanes: [lane(), lane()],
   }
   const worker = new Worker(join(import.meta.dirname, '..', '..', 'core', 'sequencer', 'thread.ts'), { workerData: { config, shared } })
@@ -72,7 +97,8 @@ export async function startMatcher(directory: string): Promise<Matcher> {
   const sleeper = new Int32Array(shared.matcherWait)
   const wakeMatcher = (): void => wake(sleeper)
   return {
-    commands, replies,
+    commands,
+    replies,
     counters: matcherCounters(shared.counters),
     wake: wakeMatcher,
     ask: (layout, values) => {
@@ -100,11 +126,19 @@ export function openAccounts(matcher: Matcher, count: number): { session: number
   return Array.from({ length: count }, (_, i) => {
     const hex = (i + 1).toString(16)
     const opened = matcher.ask(OPEN_SESSION_COMMAND, {
-      kind: kindOf(CommandType.OPEN_SESSION, 1, 1), session: -1, address: hex.padStart(40, '0'), publicKey: hex.padStart(64, '0'),
+      kind: kindOf(CommandType.OPEN_SESSION, 1, 1),
+      session: -1,
+      address: hex.padStart(40, '0'),
+      publicKey: hex.padStart(64, '0'),
     })
     const { session, generation } = opened
     for (let mint = 0; mint < 2; mint++) {
-      const { code } = matcher.ask(MINT_COMMAND, { kind: kindOf(CommandType.MINT, 1, 1), session, sessionGeneration: generation >>> 0, asset: -1 })
+      const { code } = matcher.ask(MINT_COMMAND, {
+        kind: kindOf(CommandType.MINT, 1, 1),
+        session,
+        sessionGeneration: generation >>> 0,
+        asset: -1,
+      })
       if (code !== 0) throw new Error(`mint refused: ${code}`)
     }
     return { session, generation }

@@ -25,7 +25,13 @@ export async function run(): Promise<Result> {
     for (let round = 0; round < ROUNDS; round++) {
       const { replayer } = fromGenesis(database)
       const started = performance.now()
-      records = catchUp(database, replayer, Infinity, () => 0, () => undefined)
+      records = catchUp(
+        database,
+        replayer,
+        Infinity,
+        () => 0,
+        () => undefined,
+      )
       rates.push(records / ((performance.now() - started) / 1000))
       live = replayer.state.scalars[2]!
     }
@@ -35,8 +41,18 @@ export async function run(): Promise<Result> {
   }
   return {
     name: 'replay: journal to engine',
-    settings: { commands: records, flow: '36 % cancels, 27 % crossing, the others rest', accounts: 1000, liveAtTheEnd: live, rounds: ROUNDS },
-    figures: { 'commands/s (median)': median(rates), 'commands/s, first round (cold code)': rates[0]!, 'commands/s (best)': Math.max(...rates) },
+    settings: {
+      commands: records,
+      flow: '36 % cancels, 27 % crossing, the others rest',
+      accounts: 1000,
+      liveAtTheEnd: live,
+      rounds: ROUNDS,
+    },
+    figures: {
+      'commands/s (median)': median(rates),
+      'commands/s, first round (cold code)': rates[0]!,
+      'commands/s (best)': Math.max(...rates),
+    },
     targets: [{ figure: 'commands/s (median)', atLeast: 1_000_000, unit: 'commands/s' }],
   }
 }

@@ -42,8 +42,14 @@ export async function run(): Promise<Result> {
   return {
     name: 'rest: signed single orders, durable',
     settings: {
-      client: 'autocannon 9, same two cores', connections: CONNECTIONS, pipelining: 1, seconds: SECONDS, rounds: ROUNDS, accounts: 20,
-      orders: `${ORDERS} LIMIT GTC orders around one price, signed before each round`, gateways: 'default (cores - 1)',
+      client: 'autocannon 9, same two cores',
+      connections: CONNECTIONS,
+      pipelining: 1,
+      seconds: SECONDS,
+      rounds: ROUNDS,
+      accounts: 20,
+      orders: `${ORDERS} LIMIT GTC orders around one price, signed before each round`,
+      gateways: 'default (cores - 1)',
     },
     figures: {
       'orders/s (2xx, median of rounds)': rate,

@@ -20,7 +20,11 @@ const RATE = 20_000
 const SECONDS = 8
 
 /** Offers RATE commands a second for a while; longest loop stall and commit meanwhile, ms. */
-async function measure(matcher: Matcher, orders: Flood, until: () => boolean): Promise<{ stall: number; commit: number; seconds: number }> {
+async function measure(
+  matcher: Matcher,
+  orders: Flood,
+  until: () => boolean,
+): Promise<{ stall: number; commit: number; seconds: number }> {
   const { counters } = matcher
   counters[MATCHER.loop_stall_seconds_max] = 0
   counters[MATCHER.commit_seconds_max] = 0
@@ -56,7 +60,13 @@ export async function run(): Promise<Result> {
     await matcher.stop()
     return {
       name: 'snapshot: what it costs the matcher',
-      settings: { liveOrders: LIVE, snapshotMiB: Math.round(bytes / 2 ** 20), offeredPerSecond: RATE, seconds: SECONDS, snapshotsMeanwhile: written },
+      settings: {
+        liveOrders: LIVE,
+        snapshotMiB: Math.round(bytes / 2 ** 20),
+        offeredPerSecond: RATE,
+        seconds: SECONDS,
+        snapshotsMeanwhile: written,
+      },
       figures: {
         'longest loop stall, no snapshot, ms': without.stall,
         'longest loop stall, snapshots, ms': withSnapshots.stall,

@@ -33,7 +33,7 @@ const PAGES_USED = SCALARS_AT + SCALAR.PAGES_USED
 
 /** Where the directory says which page holds `tick` of `pair`. */
 const entryOf = (state: State, pair: number, tick: number): number =>
-  (state.i32[state.termsAt + pair * TERMS_ROW + DIRECTORY]! + (tick >>> 5)) & ADDRESS
+  (state.i32[(state.termsAt + pair * TERMS_ROW + DIRECTORY) & ADDRESS]! + (tick >>> 5)) & ADDRESS
 
 /** The number of the level of an occupied tick. */
 export function levelOf(state: State, pair: number, tick: number): number {
@@ -46,7 +46,8 @@ export function headOf(state: State, pair: number, tick: number): number {
   tick |= 0
   const { i32 } = state
   const page = i32[entryOf(state, pair, tick)]! - 1
-  return (state.ordersAt + i32[(state.levelsAt + (page * LEVELS_PER_PAGE + (tick & 31)) * LEVEL_ROW + HEAD) & ADDRESS]! * ORDER_ROW) & ADDRESS
+  const level = (state.levelsAt + (page * LEVELS_PER_PAGE + (tick & 31)) * LEVEL_ROW) & ADDRESS
+  return (state.ordersAt + i32[level + HEAD]! * ORDER_ROW) & ADDRESS
 }
 
 /** Puts the order at `row` at the back of its price level. Its PAIR, SLOT, PRICE, FLAGS and REMAINING must be set. */

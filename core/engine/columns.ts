@@ -145,7 +145,14 @@ export const SCALAR = {
   MAINTENANCE: 11,
 } as const
 /** Scalars, f64. */
-export const CLOCK = { /** Sequence of the command being applied. */ SEQUENCE: 0, /** Its time, Unix ms. */ TIME: 1, /** Fills ever. */ FILLS: 2 } as const
+export const CLOCK = {
+  /** Sequence of the command being applied. */
+  SEQUENCE: 0,
+  /** Its time, Unix ms. */
+  TIME: 1,
+  /** Fills ever. */
+  FILLS: 2,
+} as const
 
 export interface Column {
   readonly name: ColumnName
@@ -160,7 +167,8 @@ export interface Column {
 
 export type ColumnName =
   | 'orders' | 'labels' | 'accounts' | 'balances' | 'sessions' | 'faucet' | 'receipts' | 'levels' | 'pages'
-  | 'pairs' | 'totals' | 'scalars' | 'clock' | 'registers' | 'terms' | 'directory' | 'bitmaps' | 'labelIndex' | 'accountIndex' | 'sessionIndex' | 'receiptIndex'
+  | 'pairs' | 'totals' | 'scalars' | 'clock' | 'registers' | 'terms' | 'directory' | 'bitmaps'
+  | 'labelIndex' | 'accountIndex' | 'sessionIndex' | 'receiptIndex'
 
 /** Smallest power of two that is at least `n`. */
 export function powerOfTwo(n: number): number {

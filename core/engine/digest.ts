@@ -18,7 +18,10 @@ const usedBytes = (state: State, column: Column): number =>
 export function storedColumns(state: State): StoredColumn[] {
   return columnsOf(state.genesis)
     .filter((column) => !column.derived)
-    .map((column) => ({ name: column.name, bytes: columnOf(state.genesis, state.buffers, column.name).subarray(0, usedBytes(state, column)) }))
+    .map((column) => {
+      const bytes = columnOf(state.genesis, state.buffers, column.name)
+      return { name: column.name, bytes: bytes.subarray(0, usedBytes(state, column)) }
+    })
 }
 
 /** Feeds name, length and bytes of every stored column to `update`. The caller brings the hash function. */

@@ -26,7 +26,9 @@ const RECORD = RECORD_WORDS
 const { nextRecord } = outbox
 
 /** RESULT of a command that has no order to describe: a refusal (`code` > 0) or a plain success. */
-export function emitResult(state: State, command: Views, base: number, code: number, account: number, detail: number, detail2: number): number {
+export function emitResult(
+  state: State, command: Views, base: number, code: number, account: number, detail: number, detail2: number,
+): number {
   const { outbox, clock } = state
   const at = nextRecord(outbox)
   outbox.i32.fill(0, at, at + RESULT.words)
@@ -113,7 +115,9 @@ export function emitFill(state: State, maker: number, taker: number, price: numb
  * ORDER_ENDED for a resting order that leaves the book unfilled; register RELEASE holds what it gives back. `counterparty`: the
  * order being placed by this command is the cause.
  */
-export function emitOrderEnded(state: State, row: number, status: number, reason: number, correlation: number, counterparty: boolean): void {
+export function emitOrderEnded(
+  state: State, row: number, status: number, reason: number, correlation: number, counterparty: boolean,
+): void {
   row &= ADDRESS
   const { i32: from32, i64: from64 } = state
   const at = nextRecord(state.outbox)
@@ -135,7 +139,9 @@ export function emitOrderEnded(state: State, row: number, status: number, reason
   i64[(at + END.fee) >>> 1] = from64[(row + O.FEE) >>> 1]!
   i64[(at + END.released) >>> 1] = from64[RELEASE]!
   i64[(at + END.createdAt) >>> 1] = from64[(row + O.CREATED_AT) >>> 1]!
-  i64[(at + END.counterpartySequence) >>> 1] = counterparty ? from64[SEQUENCE]! : 0n
+  // Two stores: a choice between two BigInts would be allocated.
+  if (counterparty) i64[(at + END.counterpartySequence) >>> 1] = from64[SEQUENCE]!
+  else i64[(at + END.counterpartySequence) >>> 1] = 0n
   for (let word = ORDER_ENDED.words; word < RECORD; word++) i32[at + word] = 0
 }
 

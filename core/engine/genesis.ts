@@ -137,6 +137,7 @@ function assetOf(json: Json, index: number): Asset {
   const decimals = wholeNumber(json, 'decimals', 0, 18)
   const scale = wholeNumber(json, 'scale', 0, decimals)
   const faucet = parseDecimal((json['faucetAmount'] as string | undefined) ?? '0', scale)
+  if (faucet !== null && faucet < 0n) throw new GenesisError('genesis: faucetAmount must not be negative')
   return {
     index,
     id: text(json, 'id'),
@@ -204,18 +205,38 @@ function pairOf(json: Json, index: number, assets: Asset[]): Pair {
     makerFeeBps: text(json, 'makerFeeBps'),
     takerFeeBps: text(json, 'takerFeeBps'),
   }
-  if (pair.minLots < 1 || pair.maxLots > 2 ** 31 - 1) throw new GenesisError(`genesis: ${symbol}: order sizes must be 1..2^31-1 lots`)
-  if (BigInt(pair.maxLots) * lotAtoms > MAX_ISSUED) throw new GenesisError(`genesis: ${symbol}: maxOrderSize is more than may be issued`)
-  if (tickLotAtoms < 1n || tickLotAtoms > 2n ** 31n - 1n)
-    throw new GenesisError(`genesis: ${symbol}: tick × lot must be 1..2^31-1 quote atoms`)
-  if (pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: taker fee must not be negative`)
-  if (pair.makerPpm + pair.takerPpm < 0) throw new GenesisError(`genesis: ${symbol}: the rebate exceeds the taker fee`)
+  checkPair(pair)
   return pair
+}
+
+/** What must hold between the numbers of a pair. */
+function checkPair(pair: Pair): void {
+  const check = (good: boolean, what: string): void => {
+    if (!good) throw new GenesisError(`genesis: ${pair.symbol}: ${what}`)
+  }
+  check(pair.base !== pair.quote, 'base and quote are the same asset')
+  check(pair.tickUnits >= 1 && pair.lotUnits >= 1, 'tickSize and lotSize must be positive')
+  check(pair.minLots >= 1 && pair.maxLots <= 2 ** 31 - 1, 'order sizes must be 1..2^31-1 lots')
+  check(pair.minLots <= pair.maxLots, 'minOrderSize is above maxOrderSize')
+  check(BigInt(pair.maxLots) * pair.lotAtoms <= MAX_ISSUED, 'maxOrderSize is more than may be issued')
+  check(pair.tickLotAtoms >= 1n && pair.tickLotAtoms <= 2n ** 31n - 1n, 'tick × lot must be 1..2^31-1 quote atoms')
+  check(pair.minNotionalAtoms >= 0n, 'minNotional must not be negative')
+  check(pair.takerPpm >= 0, 'taker fee must not be negative')
+  check(pair.makerPpm + pair.takerPpm >= 0, 'the rebate exceeds the taker fee')
 }
 
 /** Reads and checks a genesis document; throws {@link GenesisError} with the field at fault. */
 export function parseGenesis(source: string): Genesis {
-  const json = JSON.parse(source) as Json
+  try {
+    return genesisOf(JSON.parse(source) as Json)
+  } catch (error) {
+    // A document of another shape altogether fails wherever it is touched first.
+    if (error instanceof GenesisError) throw error
+    throw new GenesisError(`genesis: ${(error as Error).message}`)
+  }
+}
+
+function genesisOf(json: Json): Genesis {
   const assets = (need(json['assets'], 'assets are missing') as Json[]).map(assetOf)
   const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets))
   const applications = (need(json['applications'], 'applications are missing') as Json[]).map((app, index): Application => ({

@@ -127,7 +127,9 @@ export function findReceipt(state: State, account: number, words: Int32Array, at
   const mask = table.length - 1
   for (let i = hashWords(words, at, 4, account) & mask; table[i] !== 0; i = (i + 1) & mask) {
     const row = (table[i]! - 1) * RECEIPT_WORDS
-    if (state.receipts[row + RECEIPT.ACCOUNT] === account && sameWords(state.receipts, row + RECEIPT.KEY, words, at, 4)) return table[i]! - 1
+    if (state.receipts[row + RECEIPT.ACCOUNT] === account && sameWords(state.receipts, row + RECEIPT.KEY, words, at, 4)) {
+      return table[i]! - 1
+    }
   }
   return -1
 }

@@ -6,8 +6,8 @@
  */
 import { type Genesis } from './genesis.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, addressesOf, BALANCE_WORDS, bitmapWords, columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR,
-  PAIR_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
+  ACCOUNT, ACCOUNT_WORDS, addressesOf, BALANCE_WORDS, bitmapWords, columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS,
+  PAGE_WORDS, PAIR, PAIR_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
@@ -83,7 +83,7 @@ export interface State {
   readonly maxLots: Int32Array
   readonly lotAtoms: BigInt64Array
   readonly tickLotAtoms: BigInt64Array
-  /** BigInt scratch (ledger/balances.ts): intermediates live there, because a BigInt that crosses a call is allocated (performance.md 3.2). */
+  /** BigInt scratch (ledger/balances.ts), because a BigInt that crosses a call is allocated (performance.md 3.2). */
   readonly registers: BigInt64Array
 }
 
@@ -92,14 +92,22 @@ export function allocateBuffers(genesis: Genesis): Buffers {
   return { memory: new SharedArrayBuffer(addressesOf(genesis).bytes) }
 }
 
+/** Makers of the view of one column. */
+function columnViews(genesis: Genesis, memory: SharedArrayBuffer) {
+  const { at } = addressesOf(genesis)
+  const bytes = Object.fromEntries(columnsOf(genesis).map((column) => [column.name, columnBytes(column)])) as Record<ColumnName, number>
+  return {
+    i32: (name: ColumnName): Int32Array => new Int32Array(memory, at[name], bytes[name] / 4),
+    f64: (name: ColumnName): Float64Array => new Float64Array(memory, at[name], bytes[name] / 8),
+    i64: (name: ColumnName): BigInt64Array => new BigInt64Array(memory, at[name], bytes[name] / 8),
+  }
+}
+
 /** Views over existing memory, as another thread or the loader sees them. */
 export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096)): State {
   const { memory } = buffers
   const { at } = addressesOf(genesis)
-  const bytes = Object.fromEntries(columnsOf(genesis).map((column) => [column.name, columnBytes(column)])) as Record<ColumnName, number>
-  const i32 = (name: ColumnName): Int32Array => new Int32Array(memory, at[name], bytes[name] / 4)
-  const f64 = (name: ColumnName): Float64Array => new Float64Array(memory, at[name], bytes[name] / 8)
-  const i64 = (name: ColumnName): BigInt64Array => new BigInt64Array(memory, at[name], bytes[name] / 8)
+  const { i32, f64, i64 } = columnViews(genesis, memory)
   const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
   const offsets = new Int32Array(bitmapLevels.length)
   for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!

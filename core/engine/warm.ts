@@ -9,7 +9,8 @@
 import { CommandType, Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE_WORDS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, REGISTERS_AT, SCALAR, SCALARS_AT, SESSION,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE_WORDS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, REGISTERS_AT, SCALAR,
+  SCALARS_AT, SESSION,
   SESSION_WORDS, TERMS, TERMS_WORDS,
 } from './columns.ts'
 import type { State } from './state.ts'
@@ -38,7 +39,9 @@ const READ = (REGISTERS_AT + 15) * 2
 export function warm(state: State, command: Views, base: number, slots: number): void {
   if (state.i32[ORDERS_LIVE]! < FEW) return
   const end = base + slots * RECORD
-  state.i32[READ] = warmNamed(state, command.i32, base, end) ^ warmOwned(state, command.i32, base, end) ^ warmQueued(state, command.i32, base, end)
+  const named = warmNamed(state, command.i32, base, end)
+  const owned = warmOwned(state, command.i32, base, end)
+  state.i32[READ] = named ^ owned ^ warmQueued(state, command.i32, base, end)
 }
 
 /** Round 1: sessions, and the orders that are named as targets. */

@@ -31,6 +31,8 @@ export function checkJournalFile(dataDir: string): void {
   const fd = openSync(path, 'r')
   try {
     const { size } = fstatSync(fd)
+    // LMDB made the file and was interrupted before it wrote anything: nothing was ever in it.
+    if (size === 0) return
     const meta = Buffer.alloc(2 * PAGE_BYTES)
     if (readSync(fd, meta, 0, meta.length, 0) < meta.length || meta.readUInt32LE(META.MAGIC) !== LMDB_MAGIC) {
       throw new JournalError(`the journal file is no LMDB file or shorter than its header (${size} bytes)`)

@@ -17,6 +17,8 @@ export const R = {
   COST: REGISTERS_AT + 6, AMOUNT: REGISTERS_AT + 7,
   /** What a replaced order releases. */
   RELEASE: REGISTERS_AT + 8,
+  /** Sequence of the order being replaced, the bits of an f64: a number beyond 31 bits that crosses a call is allocated too. */
+  REPLACED: REGISTERS_AT + 9,
 } as const
 
 /** Index of the row of (account, asset) in state.balances; its address in state.i64 is `state.balancesAt` more. */

@@ -9,7 +9,8 @@ import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND } from '../layout/com
 import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, NO_ASK, ORDER, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, NO_ASK, ORDER, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS,
+  TERMS_WORDS,
 } from '../engine/columns.ts'
 import * as emit from '../engine/emit.ts'
 import { findLabel } from '../engine/indexes.ts'
@@ -102,7 +103,9 @@ export function checkOpen(state: State, pair: number): number {
   return 0
 }
 
-function checkOrder(state: State, command: Views, base: number, account: number, pair: number, flags: number, limit: number, lots: number): number {
+function checkOrder(
+  state: State, command: Views, base: number, account: number, pair: number, flags: number, limit: number, lots: number,
+): number {
   let code = checkRoom(state, account, flags)
   if (code === 0) code = checkTerms(state, pair, flags, limit, lots)
   if ((flags & EXPIRES) !== 0 && code === 0 && command.f64[(base + C.expiresAt) >>> 1]! <= state.f64[TIME]!) code = INVALID_EXPIRATION
@@ -178,8 +181,8 @@ export function lockRemaining(state: State, row: number): void {
   i64[(row + HOLD) >>> 1] = i64[R_HOLD]!
 }
 
-/** Marks a RESULT as the answer to a replacement of (sequence, slot). */
-export function markReplacement(state: State, result: number, originalSequence: number, originalSlot: number): void {
-  state.outbox.f64[(result + RESULT.at.originalSequence) >>> 1] = originalSequence
+/** Marks a RESULT as the answer to a replacement of the order in `originalSlot`, whose sequence is in register REPLACED. */
+export function markReplacement(state: State, result: number, originalSlot: number): void {
+  state.outbox.i64[(result + RESULT.at.originalSequence) >>> 1] = state.i64[R.REPLACED]!
   state.outbox.i32[result + RESULT.at.detail] = originalSlot
 }

@@ -81,17 +81,17 @@ function checkSuccessor(state: State, command: Views, base: number, row: number,
 
 /** Ends the original and places the successor at the back of its level, in the same slot. */
 function reissue(state: State, row: number, flags: number, price: number, lots: number, command: Views, base: number): number {
-  const { i32, f64 } = state
+  const { i32 } = state
   const account = i32[row + ORDER.ACCOUNT]!
   const pair = i32[row + ORDER.PAIR]!
-  const originalSequence = f64[(row + ORDER.SEQUENCE) >>> 1]!
+  state.i64[R.REPLACED] = state.i64[(row + ORDER.SEQUENCE) >>> 1]!
   endOrder(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   assert(takeSlot(state) === row, 'a replaced order leaves its slot to its successor')
   // EXPIRES_AT stays as it is.
   writeOrder(state, row, account, pair, flags, price, lots)
   if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
   const result = execute(state, row, price, 0, command, base)
-  markReplacement(state, result, originalSequence, i32[row + ORDER.SLOT]!)
+  markReplacement(state, result, i32[row + ORDER.SLOT]!)
   return result
 }
 
@@ -100,7 +100,7 @@ function shrink(state: State, row: number, flags: number, lots: number, command:
   const { i32, f64 } = state
   const account = i32[row + ORDER.ACCOUNT]!
   const pair = i32[row + ORDER.PAIR]!
-  const originalSequence = f64[(row + ORDER.SEQUENCE) >>> 1]!
+  state.i64[R.REPLACED] = state.i64[(row + ORDER.SEQUENCE) >>> 1]!
   const level = (state.levelsAt + i32[row + ORDER.LEVEL]! * LEVEL_WORDS + LEVEL.LOTS) >>> 1
   f64[level] = f64[level]! - i32[row + ORDER.REMAINING]! + lots
   delist(state, row)
@@ -112,6 +112,6 @@ function shrink(state: State, row: number, flags: number, lots: number, command:
   enlist(state, row)
   if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, row)
   const result = emitOrderResult(state, command, base, row, outcomeOf(Status.SUBMITTED, Reason.NONE))
-  markReplacement(state, result, originalSequence, i32[row + ORDER.SLOT]!)
+  markReplacement(state, result, i32[row + ORDER.SLOT]!)
   return result
 }

@@ -61,7 +61,8 @@ export function refreshSession(state: State, command: Views, base: number): void
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
   const session = command.i32[base + C.session]!
-  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = state.clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
+  const expires = state.clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
+  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = expires
   answer(state, command, base, session, account, 0)
 }
 

@@ -15,6 +15,7 @@ import type { Io } from '../lib/io.ts'
 import { apply, setTime } from '../engine/apply.ts'
 import { CLOCK } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
+import { warm } from '../engine/warm.ts'
 import type { JournalWriter } from '../journal/writer.ts'
 import { broadcast, type Broadcast } from '../ring/broadcast.ts'
 import { APPLYING, STOP } from '../ring/counters.ts'
@@ -109,14 +110,22 @@ export function turn(sequencer: Sequencer, now: number, timersDue: boolean): num
   return commands
 }
 
+/** Slots whose rows are fetched ahead of their application. */
+const WARMED = 32
+
 /** Applies the records of a durable batch, then lets everybody see what happened. */
 function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
   const { state, batch, gate } = sequencer
   const { outbox } = state
   Atomics.add(gate, APPLYING, 1)
   setTime(state, time)
-  for (let slot = 0; slot < slots; ) {
+  for (let slot = 0, warmed = 0; slot < slots; ) {
     const at = slot * RECORD_WORDS
+    if (slot >= warmed) {
+      const ahead = Math.min(WARMED, slots - slot)
+      warm(state, batch, at, ahead)
+      warmed = slot + ahead
+    }
     const kind = batch.u32[at]!
     sequencer.gateway = gatewayOfKind(kind)
     sequencer.commandType = typeOfKind(kind)

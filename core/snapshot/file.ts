@@ -1,7 +1,7 @@
 /**
  * Snapshot files: `snapshots/<sequence>.sqlite` in the data directory.
  *
- * Written in transactions of a few MiB, each made durable, so that dirty pages never pile up behind the journal's own fsync; the
+ * Written in transactions of half a MiB, each made durable, so that the journal's own fsync never waits behind more than that; the
  * descriptive row comes last and the file gets its name only when everything is on disk. Loading checks the seal of that row and the
  * digest over every stored column; a file that does not verify is not used. Nothing is ever changed in a finished file.
  */
@@ -18,7 +18,7 @@ import { createState, type State } from '../engine/state.ts'
 import { FORMAT } from '../journal/frame.ts'
 
 /** Bytes per durable transaction. */
-const CHUNK_BYTES = 4 << 20
+const CHUNK_BYTES = 1 << 19
 
 export interface SnapshotInfo {
   sequence: number

@@ -19,7 +19,8 @@ const every = Number(everyText)
 const PAUSE_MS = 50
 const SLICE = 20_000
 
-const say = (message: Record<string, unknown>): void => void (process.connected && process.send?.(message))
+/** A parent that is gone is noticed by `disconnect`; a message to it is not worth an error. */
+const say = (message: Record<string, unknown>): void => void process.send?.(message, undefined, undefined, () => undefined)
 
 const database = openJournal(dataDir, true)
 const { replayer, genesis } = rebuild(database, dataDir, Infinity, (warning) => say({ type: 'log', level: 'warn', message: warning }))

@@ -124,10 +124,7 @@ export const slotAt = (bridge: Bridge, index: number): number => reserve(bridge.
  */
 export function send(bridge: Bridge, count: number): void {
   publish(bridge.commands, count)
-  if (!bridge.waking) {
-    bridge.waking = true
-    setImmediate(bridge.wakeMatcher)
-  }
+  wake(bridge.matcherCell)
   startPolling(bridge)
 }
 
