@@ -36,7 +36,10 @@ export function createFlood(matcher: Matcher, sessions: Flood['sessions'], seed:
   }
 }
 
-/** Sends `count` commands, at most `window` unanswered; `cancels` of 100 cancel, `takes` of 100 cross, the others rest away from the touch. */
+/**
+ * Sends `count` commands, at most `window` unanswered; `cancels` of 100 cancel, `takes` of 100 cross, the others rest away from the
+ * touch.
+ */
 export function flood(f: Flood, count: number, cancels: number, takes: number, window = 6000): void {
   const { commands, replies } = f.matcher
   let sent = 0

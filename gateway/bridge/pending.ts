@@ -124,7 +124,10 @@ export const slotAt = (bridge: Bridge, index: number): number => reserve(bridge.
  */
 export function send(bridge: Bridge, count: number): void {
   publish(bridge.commands, count)
-  wake(bridge.matcherCell)
+  if (!bridge.waking) {
+    bridge.waking = true
+    setImmediate(bridge.wakeMatcher)
+  }
   startPolling(bridge)
 }
 
