@@ -1,0 +1,93 @@
+/** Promise: the typed client signs in and calls every declared operation of the real exchange; maintenance blocks exactly what the table says. */
+import t from 'tap'
+import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { createClient, RingbookError } from '../../gateway/client/index.ts'
+import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { newTrader, pairOf } from '../support/traders.ts'
+
+t.setTimeout(120_000)
+
+t.test('every operation of the table, once', async (t) => {
+  const directory = temporaryDirectory()
+  const exchange = await startExchange(directory, ['--gateways', '2'])
+  t.teardown(async () => {
+    await exchange.kill()
+    removeDirectory(directory)
+  })
+  const { client, address } = await newTrader(exchange.baseUrl, 1)
+  const tradingPairId = await pairOf(client, 'ETH/USDC')
+  const order = { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '2000' } as const
+
+  const profile = await client.GetProfile()
+  t.equal(profile.address, address)
+  const { balances } = await client.ListBalances()
+  const usdc = balances.find((row) => row.symbol === 'USDC')!
+  t.match(await client.GetBalance({ assetId: usdc.assetId }), { symbol: 'USDC', availableBalance: '10000', lockedBalance: '0' })
+  t.match(await client.GetFaucetInfo(), { dailyLimit: 5, remainingRequests24h: 4 })
+  t.equal((await client.Mint({ assetId: usdc.assetId })).minted[0]!.amount, '10000')
+  t.match(await client.GetTradingPair({ tradingPairId }), { tradingPair: { symbol: 'ETH/USDC' } })
+  t.ok(Math.abs((await client.GetServerTime()).unixMs - Date.now()) < 60_000)
+
+  const placed = await client.CreateOrder({ ...order, clientOrderId: 'one', idempotencyKey: 'k1' })
+  t.equal((await client.CreateOrder({ ...order, clientOrderId: 'one', idempotencyKey: 'k1' })).orderId, placed.orderId, 'repeated, not run again')
+  t.match(await client.GetOrder({ orderId: placed.orderId }), { status: 'SUBMITTED', clientOrderId: 'one', remainingQuantity: '0.5' })
+  const replaced = await client.ReplaceOrder({ orderId: placed.orderId, price: '2001' })
+  t.equal(replaced.originalOrderId, placed.orderId)
+  t.match(await client.GetOrder({ orderId: placed.orderId }), { status: 'CANCELLED', terminalReason: 'REPLACED' })
+  t.match((await client.ListOrders()).orders, [{ orderId: replaced.orderId, price: '2001' }])
+  t.match((await client.GetOrderbook({ tradingPairId })).bids, [{ price: '2001', quantity: '0.5', orderCount: 1 }])
+  t.equal((await client.CancelOrder({ orderId: replaced.orderId })).status, 'SUCCESS')
+  const batch = await client.BatchCreateOrders({ orders: [order, { ...order, price: '0.001' }, { ...order, price: '1999' }] })
+  t.match(batch, { totalRequested: 3, totalSucceeded: 2, totalFailed: 1, results: [{}, { error: { code: 'INVALID_TICK' } }, {}] })
+  t.equal((await client.BatchCancelAllOrders()).totalCancelled, 2)
+  t.match(await client.Check(), { status: 'ok' })
+  t.ok((await client.Refresh()).expiresAt > Date.now() / 1000)
+  t.strictSame(await client.Revoke(), { revoked: true })
+  await t.rejects(client.GetProfile(), { status: 401, code: 'SESSION_INVALID' }, 'a revoked session signs nothing')
+
+  const called = 'Challenge Verify Refresh Revoke GetProfile ListBalances GetBalance CreateOrder GetOrder ListOrders CancelOrder ReplaceOrder'
+  const others = 'BatchCreateOrders BatchCancelAllOrders ListTradingPairs GetTradingPair GetServerTime GetOrderbook GetFaucetInfo Mint Check'
+  t.strictSame(`${called} ${others}`.split(' ').sort(), Object.keys(TABLE).sort(), 'that was the whole table')
+})
+
+t.test('maintenance by operator command blocks what the table says, and nothing else', async (t) => {
+  const directory = temporaryDirectory()
+  const exchange = await startExchange(directory)
+  t.teardown(async () => {
+    await exchange.kill()
+    removeDirectory(directory)
+  })
+  const { client, signer } = await newTrader(exchange.baseUrl, 1)
+  const tradingPairId = await pairOf(client, 'ETH/USDC')
+  const order = { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '2000' } as const
+  const { orderId } = await client.CreateOrder(order)
+  const maintenance = async (on: boolean): Promise<void> => {
+    const answer = await fetch(`http://127.0.0.1:${exchange.operatorPort}/maintenance`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ on }),
+    })
+    t.match(await answer.json(), { maintenance: on })
+  }
+  await maintenance(true)
+  const inputs: Partial<Record<OperationName, object>> = {
+    CreateOrder: order, ReplaceOrder: { orderId, price: '2001' }, BatchCreateOrders: { orders: [order] }, Mint: {},
+    GetOrder: { orderId }, GetBalance: { assetId: (await client.ListBalances()).balances[0]!.assetId }, GetTradingPair: { tradingPairId },
+    GetOrderbook: { tradingPairId },
+  }
+  const once = createClient({ baseUrl: exchange.baseUrl, signer })
+  for (const [name, row] of Object.entries(TABLE) as [OperationName, Row][]) {
+    if (['Challenge', 'Verify', 'Revoke', 'CancelOrder', 'BatchCancelAllOrders'].includes(name)) continue
+    const failed = await once.call(name, (inputs[name] ?? {}) as never).then(
+      () => null,
+      (error: RingbookError) => error,
+    )
+    t.equal(failed?.code ?? null, row.maintenance === 'blocked' ? 'OPERATIONS_BLOCKED' : null, name)
+    if (failed !== null) t.equal(failed.status, 503, name)
+  }
+  t.equal((await client.CancelOrder({ orderId })).status, 'SUCCESS', 'cancels stay available')
+  const other = await newTrader(exchange.baseUrl, 0)
+  t.ok((await other.client.GetProfile()).id, 'sign-in stays available')
+  await maintenance(false)
+  t.ok((await client.CreateOrder(order)).orderId, 'and trading goes on')
+})
