@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { ConfigError, configHelp, describeConfig, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
+import { keepRoom } from './journal/room.ts'
 import { realIo } from './lib/io.ts'
 import { startQuickThread } from './lib/quick_thread.ts'
 import { createLogger, type Logger } from './lib/log.ts'
@@ -60,6 +61,7 @@ class Exchange {
     const { genesis, columns, sequence } = await this.#message(matcher, 'recovered')
     this.#log.info({ sequence }, 'recovered')
     const shared: Shared = { ...this.#shared, columns }
+    keepRoom(config.dataDir, (error) => this.#log.warn({ error: error.message }, 'no room is made ahead of the journal any more'))
     this.#startFollower()
     const channels = Array.from({ length: config.gateways }, () => new MessageChannel())
     const ports = channels.map((channel) => channel.port1)

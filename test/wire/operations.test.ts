@@ -159,17 +159,17 @@ t.test('more than one mass-cancel record of orders', async (t) => {
 })
 
 t.test('a full service says so and applies nothing', async (t) => {
-  const harness = await startHarness(['--command-ring', '128', '--batch-max', '128'])
+  const harness = await startHarness(['--command-ring', '256', '--batch-max', '256'])
   t.teardown(() => harness.close())
   const session = await trader(harness)
   const one = limit(harness.genesis.pairs[0]!.id, 'BUY', '0.01', '100')
   const body = JSON.stringify(one)
   harness.hold(true)
-  const waiting = Array.from({ length: 100 }, () => request(harness.port, 'POST', ORDERS, signed(session, 'POST', ORDERS, body), body))
+  const waiting = Array.from({ length: 200 }, () => request(harness.port, 'POST', ORDERS, signed(session, 'POST', ORDERS, body), body))
   const matcher = matcherCounters(harness.shared.counters)
   const before = matcher[MATCHER.sequence]!
   let refused: Reply
-  // The hundred arrive in their own time; a batch of 100 is refused as soon as 29 of them hold their slots.
+  // The two hundred arrive in their own time; a batch of 100 is refused as soon as 157 of them hold their slots.
   for (let i = 0; ; i++) {
     refused = await call(
       harness, session, 'POST', `${ORDERS}/batch-create`, { orders: Array.from({ length: 100 }, () => ({ ...one, timeInForce: 'IOC' })) },
