@@ -43,7 +43,12 @@ export async function run(): Promise<Result> {
   }
   return {
     name: 'journal: durable commits',
-    settings: { recordBytes: 128, commits: COMMITS, rounds: 3, store: 'LMDB, overlappingSync false, one value per batch, fsync each, room made ahead' },
+    settings: {
+      recordBytes: 128,
+      commits: COMMITS,
+      rounds: 3,
+      store: 'LMDB, overlappingSync false, one value per batch, fsync each, room made ahead',
+    },
     figures,
     targets: [{ figure: 'records/s at 512 per commit', atLeast: 1_000_000, unit: 'records/s' }],
   }
