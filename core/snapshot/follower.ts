@@ -3,7 +3,8 @@
  *
  * The matcher is never asked for its state, so a snapshot costs it nothing; and every snapshot is the proof of a replay, because the
  * follower checks the checksums of batches and events as it goes. Its death or delay hurts nothing but the time of the next start.
- * It costs the memory of a second engine. Messages: `finish` = catch up with the journal, snapshot once more, end.
+ * It costs the memory of a second engine. Messages: `finish` = catch up with the journal, snapshot once more, end; `guard` = the exchange
+ * is failing: kill it if it has not ended in time.
  *
  * Arguments: data directory, commands between snapshots, snapshots kept.
  */
@@ -58,8 +59,9 @@ function finish(): void {
   void database.close().then(() => process.disconnect?.())
 }
 
-process.on('message', (message: { type: string }) => {
+process.on('message', (message: { type: 'finish' } | { type: 'guard'; afterMs: number }) => {
   if (message.type === 'finish') finishing = true
+  else setTimeout(() => process.connected && process.kill(process.ppid, 'SIGKILL'), message.afterMs)
 })
 // Ends with its exchange: an orphan has nobody to make snapshots for. Signals of the terminal are for the exchange alone.
 process.on('disconnect', () => process.exit(0))
