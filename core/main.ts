@@ -110,7 +110,7 @@ class Exchange {
     this.#log.fatal({ code }, message)
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), FAIL_MS).unref()
     // Ending threads may block this one for good, when a native module's clean-up does; the follower sees to it that the process ends.
-    this.#follower?.send({ type: 'guard', afterMs: 2 * FAIL_MS })
+    this.#follower?.send({ type: 'guard', afterMs: 2 * FAIL_MS }, () => undefined)
     await Promise.all([...this.#workers.keys()].filter((name) => name.startsWith('gateway')).map((name) => this.#end(name, 'abort')))
     process.exit(code)
   }

@@ -1,7 +1,7 @@
 /**
  * What must always hold between two commands, checked over the whole state: O(rows in use), for tests in checking mode,
  * replay verification and after a snapshot was loaded. Every failure is an InvariantBroken that begins with the number of the
- * invariant (reliability.md, section 2):
+ * invariant:
  *
  *   I1   conservation: available + locked of all accounts + fees of the house = issued, per asset, exactly
  *   I2   no negative balance; locked = sum of the holds of open orders; a hold is what its order may still cost

@@ -83,7 +83,7 @@ export interface State {
   readonly maxLots: Int32Array
   readonly lotAtoms: BigInt64Array
   readonly tickLotAtoms: BigInt64Array
-  /** BigInt scratch (ledger/balances.ts), because a BigInt that crosses a call is allocated (performance.md 3.2). */
+  /** BigInt scratch (ledger/balances.ts), because a BigInt that crosses a call is allocated. */
   readonly registers: BigInt64Array
 }
 

@@ -23,6 +23,13 @@ const SLICE = 20_000
 /** A parent that is gone is noticed by `disconnect`; a message to it is not worth an error. */
 const say = (message: Record<string, unknown>): void => void process.send?.(message, undefined, undefined, () => undefined)
 
+// Ends with its exchange: an orphan has nobody to make snapshots for. The exchange may be gone already, and its going announced while
+// the modules were loaded. Signals of the terminal are for the exchange alone.
+process.on('disconnect', () => process.exit(0))
+process.on('SIGINT', () => undefined)
+process.on('SIGTERM', () => undefined)
+if (!process.connected) process.exit(0)
+
 const database = openJournal(dataDir, true)
 const { replayer, genesis } = rebuild(database, dataDir, Infinity, (warning) => say({ type: 'log', level: 'warn', message: warning }))
 let snapshotAt = listSnapshots(dataDir)[0] ?? 0
@@ -63,8 +70,4 @@ process.on('message', (message: { type: 'finish' } | { type: 'guard'; afterMs: n
   if (message.type === 'finish') finishing = true
   else setTimeout(() => process.connected && process.kill(process.ppid, 'SIGKILL'), message.afterMs)
 })
-// Ends with its exchange: an orphan has nobody to make snapshots for. Signals of the terminal are for the exchange alone.
-process.on('disconnect', () => process.exit(0))
-process.on('SIGINT', () => undefined)
-process.on('SIGTERM', () => undefined)
 turn()

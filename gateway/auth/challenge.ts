@@ -8,7 +8,7 @@
  *
  * A nonce is the identity of a sign-in; the signature is not (ECDSA signatures are malleable). It is bound to (address,
  * session public key, application), lives {@link NONCE_LIFETIME_MS} and ends with the first verdict on a signature. A taken
- * nonce stays in the store, so that the bound holds and a second taker is refused. (Specification, Verify rules; interface decisions,
+ * nonce stays in the store, so that the bound holds and a second taker is refused. (Specification, Verify rules,
  * Sessions.)
  */
 import { keccak_256 } from '@noble/hashes/sha3.js'

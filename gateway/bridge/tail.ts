@@ -12,6 +12,7 @@ import { CommandType, Flag, LABEL_SHIFT } from '../../core/layout/command.ts'
 import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createReader, read, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
+import type { OrderView } from '../../core/view/accounts.ts'
 import { createBoundedMap, remember, type BoundedMap } from '../bounded_map.ts'
 
 /** Finished orders, and client order ids of orders still open, that one gateway remembers. */
@@ -21,26 +22,11 @@ const COPIES_MAX = 64
 const BATCH = 256
 const DRAIN_MS = 10
 
-/** An order that ended, as numbers; amounts in atoms, times in Unix ms. */
-export interface FinishedOrder {
-  sequence: number
-  slot: number
-  account: number
-  pair: number
-  flags: number
-  price: number
-  lots: number
-  remaining: number
+/** An order that ended: as it was while it rested, and how it ended. `expiresAt` 0: not known. */
+export interface FinishedOrder extends OrderView {
   /** Status | Reason << 8. */
   outcome: number
-  filledQuote: bigint
-  fee: bigint
-  createdAt: number
-  updatedAt: number
-  /** 0: not known. */
-  expiresAt: number
   slippageBps: number
-  label: string
 }
 
 export interface Tail {

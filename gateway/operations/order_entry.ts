@@ -1,5 +1,5 @@
 /**
- * Order entry: what a caller may ask for, and its terms as numbers. (Specification, Order entry; interface decisions, Records.)
+ * Order entry: what a caller may ask for, and its terms as numbers. (Specification, Order entry, Records.)
  *
  * What depends on the state (funds, book, session, maintenance) is decided by the engine alone; here is what a request can be
  * told by itself. This market is spot: fields that only mean something on margin are refused rather than ignored, because an

@@ -5,7 +5,8 @@ import { orderId, userId } from '../../core/layout/ids.ts'
 import { REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Pair } from '../../core/engine/genesis.ts'
-import { readAccount } from '../../core/view/accounts.ts'
+import { readAccount, type OrderView } from '../../core/view/accounts.ts'
+import type { FinishedOrder } from '../bridge/tail.ts'
 import type { Gateway } from '../context.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
 import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
@@ -94,25 +95,7 @@ function addPrices(
 }
 
 /** What {@link orderRecord} needs to know: live orders (view/accounts.ts) and finished ones (bridge/tail.ts) both have it. */
-export interface OrderFacts {
-  sequence: number
-  slot: number
-  account: number
-  pair: number
-  flags: number
-  price: number
-  lots: number
-  remaining: number
-  filledQuote: bigint
-  fee: bigint
-  createdAt: number
-  updatedAt: number
-  expiresAt: number
-  label: string
-  /** Only finished orders: Status | Reason << 8. */
-  outcome?: number
-  slippageBps?: number
-}
+export type OrderFacts = OrderView & Partial<Pick<FinishedOrder, 'outcome' | 'slippageBps'>>
 
 export function statusOf(order: OrderFacts): OrderStatus {
   if (order.outcome !== undefined) return STATUS_NAMES[order.outcome & 0xff] as OrderStatus

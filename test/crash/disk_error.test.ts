@@ -32,13 +32,16 @@ function startLimited(directory: string): {
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...flags]
   const child = spawn('bash', ['-c', command, process.execPath, ...main], { stdio: ['ignore', 'pipe', 'pipe'] })
   const log: string[] = []
-  const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
+  child.stderr!.on('data', (text: Buffer) => log.push(text.toString()))
+  const ended = new Promise<number | null>((resolve) =>
+    child.on('exit', (code, signal) => resolve(code ?? (log.push(String(signal)), null))),
+  )
   const ready = new Promise<number>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
       log.push(line)
       if (line.includes('"msg":"ready"')) resolve((JSON.parse(line) as { port: number }).port)
     })
-    void ended.then(() => reject(new Error(log.at(-1))))
+    void ended.then((code) => reject(new Error(`ended with ${code}: ${log.slice(-5).join('\n')}`)))
   })
   return { child, ready, ended, log }
 }
@@ -71,7 +74,7 @@ t.test('a failed commit stops the process before any answer', async (t) => {
   }
   await Promise.all(Array.from({ length: 4 }, () => trade().catch(() => undefined)))
   t.equal(await limited.ended, EXIT.DISK, 'its own exit code')
-  t.match(limited.log.at(-1), /CommitFailed/)
+  t.match(limited.log.join('\n'), /CommitFailed/)
   t.ok(acknowledged.length > 10, `${acknowledged.length} acknowledged orders`)
   verify(directory, () => undefined)
   const exchange = await startExchange(directory)

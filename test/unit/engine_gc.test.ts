@@ -3,7 +3,7 @@
  * and replacing. A child process runs them, so that the test runner's own garbage does not count.
  *
  * When it fails: run the child by hand with --trace-gc and --trace-deopt (GC_CHILD=1 node --expose-gc ... this file); a BigInt that
- * crosses a call or a double that leaves an inlined function is the usual cause (performance.md 3.2).
+ * crosses a call or a double that leaves an inlined function is the usual cause.
  */
 import { spawnSync } from 'node:child_process'
 import { PerformanceObserver } from 'node:perf_hooks'
