@@ -20,14 +20,17 @@ const root = join(import.meta.dirname, '..', '..')
 /** Blocks of 512 or 1024 bytes, as the shell counts; either way the journal outgrows it within a few thousand orders. */
 const LIMIT_BLOCKS = 600
 
-/** The exchange under a file size limit. SIGXFSZ is ignored, so that the write returns an error instead of a signal. */
+/**
+ * The exchange under a file size limit. SIGXFSZ is ignored, so that the write returns an error instead of a signal; NODE_OPTIONS is
+ * taken away, because through it tap loads code into child processes that dies of that signal all the same.
+ */
 function startLimited(directory: string): {
   child: ReturnType<typeof spawn>
   ready: Promise<number>
   ended: Promise<number | null>
   log: string[]
 } {
-  const command = `trap '' XFSZ; ulimit -f ${LIMIT_BLOCKS}; exec "$0" "$@"`
+  const command = `trap '' XFSZ; unset NODE_OPTIONS; ulimit -f ${LIMIT_BLOCKS}; exec "$0" "$@"`
   const flags = ['--data-dir', directory, '--port', '0', '--operator-port', '0', '--snapshot-every', '1000000000']
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...flags]
   const child = spawn('bash', ['-c', command, process.execPath, ...main], { stdio: ['ignore', 'pipe', 'pipe'] })
