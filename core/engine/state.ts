@@ -7,7 +7,7 @@
 import { type Genesis } from './genesis.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, addressesOf, BALANCE_WORDS, bitmapWords, columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS,
-  PAGE_WORDS, PAIR, PAIR_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
+  PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
@@ -233,9 +233,6 @@ export function rebuildDerived(state: State): void {
   for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) indexReceipt(state, (scalars[SCALAR.RECEIPTS_HEAD]! + i) % capacity)
 }
 
-/** Word offsets of rows, for code that is read more often than it runs. */
-export const accountRow = (account: number): number => account * ACCOUNT_WORDS
-export const receiptRow = (receipt: number): number => receipt * RECEIPT_WORDS
+/** The wallet of an account, 20 bytes. */
 export const addressOf = (state: State, account: number): Uint8Array =>
-  new Uint8Array(state.buffers.memory, state.accounts.byteOffset + (accountRow(account) + ACCOUNT.ADDRESS) * 4, 20).slice()
-export const receiptKey = (receipt: number): number => receiptRow(receipt) + RECEIPT.KEY
+  new Uint8Array(state.buffers.memory, state.accounts.byteOffset + (account * ACCOUNT_WORDS + ACCOUNT.ADDRESS) * 4, 20).slice()

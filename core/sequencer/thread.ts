@@ -30,9 +30,9 @@ class CommitFailed extends Error {
 
 /** The genesis of a fresh directory is the configured file; an existing journal must have begun with the same document. */
 function beginJournal(database: JournalDatabase): void {
-  const text = existsSync(config.genesis) ? readFileSync(config.genesis, 'utf8') : null
   if (lastSequence(database) > 0) return
-  if (text === null) throw new GenesisError(`genesis: no such file: ${config.genesis}`)
+  if (!existsSync(config.genesis)) throw new GenesisError(`genesis: no such file: ${config.genesis}`)
+  const text = readFileSync(config.genesis, 'utf8')
   parseGenesis(text)
   writeGenesis(createWriter(database, genesisSlots(GENESIS_MAX_BYTES), 0), text, io.now())
 }
