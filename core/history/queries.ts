@@ -1,0 +1,174 @@
+/**
+ * What may be asked of the history and what it answers: the contract between gateway threads and the history readers.
+ *
+ * Rows are numbers of the engine (accounts, pairs, ticks, lots, atoms); text and ids are made by the gateway. Listings are newest
+ * first, by sequence and then by number within the command. Everything is bounded: `limit` rows, `skip` to the 10,000th page,
+ * counting up to `countMost`.
+ */
+import type { OrderView } from '../view/accounts.ts'
+
+/** An order of any age. Until it ends `outcome` is SUBMITTED or PARTIALLY_FILLED. */
+export interface HistoryOrder extends OrderView {
+  /** Status | Reason << 8. */
+  outcome: number
+  /** bps asked for; meaningful with Flag.SLIPPAGE. */
+  slippageBps: number
+}
+
+/** One fill, as the public sees it and as both sides do. */
+export interface HistoryTrade {
+  /** Sequence of the taker's command and number of the fill within it: the identity of the trade, and of the taker's order. */
+  sequence: number
+  index: number
+  pair: number
+  /** Unix ms. */
+  time: number
+  /** Ticks and lots. */
+  price: number
+  lots: number
+  /** Quote atoms. */
+  quote: bigint
+  /** The maker sold (the taker bought). */
+  makerSells: boolean
+  makerAccount: number
+  takerAccount: number
+  makerSequence: number
+  makerSlot: number
+  takerSlot: number
+  /** Quote atoms; negative is a rebate. */
+  makerFee: bigint
+  takerFee: bigint
+}
+
+/** Numbers of entryType and transactionType, stored: never renumber. */
+export const Entry = { CREDIT: 1, DEBIT: 2, LOCK: 3, UNLOCK: 4 } as const
+export const ENTRY_NAMES = ['', 'CREDIT', 'DEBIT', 'LOCK', 'UNLOCK'] as const
+export const Transaction = {
+  DEPOSIT: 1, WITHDRAWAL: 2, TRADE: 3, FEE: 4, REBATE: 5, APPLICATION_FEE: 6, TRANSFER: 7, FUNDING: 8, LIQUIDATION: 9, ADL: 10, FAUCET: 11,
+  REFERRAL_REWARD: 12, REVENUE_SHARE: 13, SETTLEMENT: 14, ADJUSTMENT: 15,
+} as const
+export const TRANSACTION_NAMES = ['', ...Object.keys(Transaction)] as const
+
+/** What a movement refers to. */
+export const Reference = { ORDER: 1, TRADE: 2, CREDIT: 3 } as const
+
+/** One change of one balance of one account. LOCK and UNLOCK move between available and locked and leave the sum alone. */
+export interface HistoryMovement {
+  account: number
+  /** Sequence of the command and number of the movement within it, over all accounts: its identity. */
+  sequence: number
+  index: number
+  /** Unix ms. */
+  time: number
+  asset: number
+  entry: number
+  transaction: number
+  /** Atoms, positive. */
+  amount: bigint
+  /** Atoms after it. */
+  available: bigint
+  locked: bigint
+  /** {@link Reference}, and what names it: (sequence, slot) of an order, (sequence, index) of a trade, (sequence, 0) of a credit. */
+  reference: number
+  referenceSequence: number
+  referenceSlot: number
+}
+
+/** Where a listing goes on: after (older than) this row. */
+export interface Position {
+  sequence: number
+  index: number
+}
+
+export interface Walk {
+  /** 1..1000. */
+  limit: number
+  /** Rows to leave out: page mode. */
+  skip: number
+  /** Cursor mode. */
+  after: Position | null
+  /** Count matching rows up to this many; 0 counts nothing. */
+  countMost: number
+}
+
+export interface Listing<Row> {
+  rows: Row[]
+  /** Matching rows, at most `countMost`; 0 when not counted. */
+  total: number
+  /** There are rows after the last of these. */
+  more: boolean
+}
+
+/** Times are Unix ms, both ends inclusive; absent filters let everything pass. */
+export interface OrdersAsk extends Walk {
+  account: number
+  /** Status numbers (layout/event.ts). */
+  statuses?: number[]
+  pair?: number
+  sell?: boolean
+  market?: boolean
+  label?: string
+  from?: number
+  to?: number
+}
+
+export interface TradesAsk extends Walk {
+  /** Trades of this account, as maker or taker. */
+  account?: number
+  pair?: number
+  /** Side of `account` in the trade. */
+  sell?: boolean
+  /** Trades of this order of `account`. */
+  orderSequence?: number
+  from?: number
+  to?: number
+}
+
+export interface MovementsAsk extends Walk {
+  account: number
+  asset?: number
+  entry?: number
+  transaction?: number
+  from?: number
+  to?: number
+}
+
+export const PERIODS = ['24h', '7d', '30d', 'all'] as const
+export type Period = (typeof PERIODS)[number]
+
+/** Analytics of one account in atoms of the reference asset: the quote asset of the genesis' fee tiers, by default the first asset. */
+export interface Portfolio {
+  /** Asset index of every amount here. */
+  asset: number
+  /** Oldest first; the last one is now. `null` equity: some balance had no price yet. */
+  points: { time: number; equity: bigint | null }[]
+  /** Average cost method. */
+  realizedPnl: bigint
+  volume: bigint
+  /** Positive: paid; negative: earned. */
+  fees: bigint
+}
+
+/** Every question by name. `null`: there is no such thing, or it is not the asker's. */
+export interface Queries {
+  order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
+  orders: { ask: OrdersAsk; answer: Listing<HistoryOrder> }
+  trade: { ask: { sequence: number; index: number }; answer: HistoryTrade | null }
+  trades: { ask: TradesAsk; answer: Listing<HistoryTrade> }
+  movements: { ask: MovementsAsk; answer: Listing<HistoryMovement> }
+  portfolio: { ask: { account: number; period: Period; now: number }; answer: Portfolio }
+}
+export type QueryName = keyof Queries
+
+/** Messages between a gateway and a reader thread. */
+export interface HistoryRequest<Name extends QueryName = QueryName> {
+  id: number
+  name: Name
+  ask: Queries[Name]['ask']
+  /** The reader waits, a tenth of a second at most, until the history has reached this sequence: read your own writes. */
+  atLeast: number
+}
+export type HistoryReply<Name extends QueryName = QueryName> =
+  | { id: number; answer: Queries[Name]['answer'] }
+  /** The store cannot be read, or the question took too long. */
+  | { id: number; failed: string }
