@@ -73,6 +73,7 @@ export const REFUSALS = {
     'The session public key belongs to another identity',
     'AuthenticationError',
   ),
+  OPERATOR_ONLY: refusal(117, 'OPERATOR_ONLY', 'PERMISSION_DENIED', 'Only the operator may do this', 'PermissionDenied'),
   // 2xx schema
   VALIDATION_ERROR: refusal(200, 'VALIDATION_ERROR', 'VALIDATION_ERROR', 'Invalid request', 'BadRequest'),
   MALFORMED_REQUEST: refusal(201, 'MALFORMED_REQUEST', 'VALIDATION_ERROR', 'Malformed request', 'BadRequest'),
@@ -204,6 +205,13 @@ export const REFUSALS = {
     'DISK_RESERVE',
     'UNAVAILABLE',
     'Free disk space is below the reserve; new orders are refused',
+    'ExchangeNotAvailable',
+  ),
+  HISTORY_UNAVAILABLE: refusal(
+    905,
+    'HISTORY_UNAVAILABLE',
+    'UNAVAILABLE',
+    'The history is momentarily unreadable',
     'ExchangeNotAvailable',
   ),
   INTERNAL: refusal(999, 'INTERNAL', 'INTERNAL', 'Internal error', 'ExchangeError'),

@@ -52,3 +52,4 @@ export function parseId(kind: number, text: string): Id | null {
 export const orderId = (sequence: number, slot: number): string => formatId(IdKind.ORDER, sequence, slot)
 export const tradeId = (sequence: number, index: number): string => formatId(IdKind.TRADE, sequence, index)
 export const userId = (sequence: number, account: number): string => formatId(IdKind.USER, sequence, account)
+export const movementId = (sequence: number, index: number): string => formatId(IdKind.MOVEMENT, sequence, index)
