@@ -34,6 +34,11 @@ export interface Operation<In = never, Out = unknown> {
   readonly query: Check | null
   readonly body: Check | null
   readonly bodyRule: BodyRule
+  /**
+   * What the elements of a body's lists are, by field. The body's own schema leaves them open where a bad element is only its own
+   * error; the descriptions of the interface (OpenAPI, proto, client types) take the real shape from here.
+   */
+  readonly items: Readonly<Record<string, TSchema>>
   readonly output: TSchema
   readonly run: (gateway: Gateway, call: Call<Out>, input: In) => void
 }
@@ -45,6 +50,7 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   readonly body?: B
   /** Default: `required` with a body schema, `ignored` without. */
   readonly bodyRule?: BodyRule
+  readonly items?: Readonly<Record<string, TSchema>>
   readonly output: R
   readonly run: (gateway: Gateway, call: Call<Static<R>>, input: Static<P> & Static<Q> & Static<B>) => void
 }
@@ -59,6 +65,7 @@ export function operation<P extends TObject = Empty, Q extends TObject = Empty, 
     query: compiled(declared.query),
     body: compiled(declared.body),
     bodyRule: declared.bodyRule ?? (declared.body === undefined ? 'ignored' : 'required'),
+    items: declared.items ?? {},
     output: declared.output,
     run: declared.run,
   }

@@ -119,6 +119,7 @@ function itemTerms(gateway: Gateway, item: unknown): OrderTerms | Refused {
 
 export const BatchCreateOrders = operation({
   body: Type.Object({ orders: Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX }) }),
+  items: { orders: OrderItem },
   output: BatchCreated,
   run: (gateway, call, input) => {
     const { bridge } = gateway
