@@ -11,6 +11,7 @@ import { keepRoom } from './journal/room.ts'
 import { realIo } from './lib/io.ts'
 import { startQuickThread } from './lib/quick_thread.ts'
 import { createLogger, type Logger } from './lib/log.ts'
+import { readPageTokenKey } from './page_token_key.ts'
 import { createBroadcast } from './ring/broadcast.ts'
 import { countersBytes, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
 import { createRing } from './ring/spsc.ts'
@@ -42,6 +43,7 @@ class Exchange {
   readonly #config: Config
   readonly #log: Logger
   readonly #lock: DirectoryLock
+  readonly #pageTokenKey: Uint8Array
   readonly #shared: Omit<Shared, 'columns'>
   readonly #workers = new Map<string, Worker>()
   #follower: ChildProcess | null = null
@@ -51,6 +53,7 @@ class Exchange {
     this.#config = config
     this.#log = log
     this.#lock = lockDirectory(config.dataDir)
+    this.#pageTokenKey = readPageTokenKey(config.dataDir)
     this.#shared = allocate(config)
   }
 
@@ -72,7 +75,7 @@ class Exchange {
     )
     let port = config.port
     for (const [index, { port2: desk }] of channels.entries()) {
-      const data = { config: { ...config, port }, genesis, shared, number: index + 1, desk }
+      const data = { config: { ...config, port }, genesis, shared, number: index + 1, desk, pageTokenKey: this.#pageTokenKey }
       const ready = await this.#message(this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk]), 'ready')
       port = ready.port ?? port
     }

@@ -63,6 +63,8 @@ export interface GatewayData {
   readonly number: number
   /** To the sign-in desk. */
   readonly desk: MessagePort
+  /** 32 bytes (core/page_token_key.ts). */
+  readonly pageTokenKey: Uint8Array
 }
 
 /** workerData of the operator thread. */

@@ -24,6 +24,8 @@ export interface Gateway {
   readonly tail: Tail
   readonly desk: Desk
   readonly sessions: SessionCache
+  /** Seals page tokens (operations/page_token.ts). */
+  readonly pageTokenKey: Uint8Array
   readonly counters: Float64Array
   /** Counters of the matcher, read only. */
   readonly matcher: Float64Array
@@ -54,6 +56,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     desk: createDesk(data.desk),
     sessions: createSessionCache(state),
     matcher: matcherCounters(shared.counters),
+    pageTokenKey: data.pageTokenKey,
     pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
     assets: new Map(genesis.assets.map((asset) => [asset.id.toLowerCase(), asset])),
     now: () => Date.now(),

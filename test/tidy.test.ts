@@ -19,6 +19,7 @@ const GATEWAY_MAY_IMPORT = [
   'core/view/',
   'core/config.ts',
   'core/threads.ts',
+  'core/history/queries.ts',
   'core/programs/faucet.ts',
 ].concat(['refusals', 'columns', 'outbox', 'state', 'genesis'].map((name) => `core/engine/${name}.ts`))
 const LINE = 140

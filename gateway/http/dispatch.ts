@@ -1,14 +1,14 @@
 /**
- * One request from head to answer: route, authenticate, admit, read the input, run the operation.
+ * One request from head to answer: route, authenticate, read the input, admit, run the operation.
  *
  * Whatever a handler throws is logged, counted and answered as INTERNAL; nothing of it leaves, and the thread goes on.
  */
-import { MATCHER } from '../../core/ring/counters.ts'
 import { authenticate } from '../auth/legacy.ts'
 import type { Gateway } from '../context.ts'
-import { healthOf, inMaintenance, isReady } from '../operations/health.ts'
+import { budgetHeaders, type Budget } from '../limits/budget.ts'
+import { admit } from '../operations/admission.ts'
+import { healthOf, isReady } from '../operations/health.ts'
 import type { Call, Operation } from '../operations/operation.ts'
-import type { Row } from '../operations/table.ts'
 import { preflightHeaders } from './cors.ts'
 import { errorBody, errorHeaders, Refused, statusOf, type HeaderList } from './envelope.ts'
 import { readInput } from './input.ts'
@@ -21,11 +21,10 @@ class HttpCall implements Call {
   application = 0
   session = -1
   generation = 0
-  readonly gateway: Gateway
+  budget: Budget | null = null
   readonly exchange: Exchange
 
-  constructor(gateway: Gateway, exchange: Exchange) {
-    this.gateway = gateway
+  constructor(exchange: Exchange) {
     this.exchange = exchange
   }
 
@@ -34,7 +33,7 @@ class HttpCall implements Call {
   }
 
   answer(output: unknown): void {
-    this.exchange.send(200, JSON.stringify(output))
+    this.exchange.send(200, JSON.stringify(output), budgetHeaders(this.budget))
   }
 
   refuse(refused: Refused): void {
@@ -79,22 +78,14 @@ function probe(gateway: Gateway, exchange: Exchange): void {
 
 function serve(gateway: Gateway, exchange: Exchange, { route, params }: Match): void {
   const { row, operation } = route.served
-  const call = new HttpCall(gateway, exchange)
+  const call = new HttpCall(exchange)
   if (row.access === 'session') {
     const code = authenticate(gateway.sessions, exchange, gateway.now(), gateway.counters, call)
     if (code !== null) return call.refuse(new Refused(code))
   }
-  const closed = admit(gateway, row)
-  if (closed !== null) return call.refuse(closed)
   const input = readInput(operation, exchange, params)
-  if (input instanceof Refused) call.refuse(input)
-  else (operation as Operation<unknown>).run(gateway, call as Call<unknown>, input)
-}
-
-/** Early refusals that the engine would give too, or that only this thread can see coming. */
-function admit(gateway: Gateway, row: Row): Refused | null {
-  if (row.maintenance === 'blocked' && inMaintenance(gateway)) return new Refused('OPERATIONS_BLOCKED')
-  const free = gateway.matcher[MATCHER.free_disk_bytes]!
-  if (row.rate === 'create' && free > 0 && free < gateway.config.diskReserveMb * 1024 * 1024) return new Refused('DISK_RESERVE')
-  return null
+  if (input instanceof Refused) return call.refuse(input)
+  const refused = admit(gateway, row, call, input)
+  if (refused !== null) return call.refuse(refused)
+  ;(operation as Operation<unknown>).run(gateway, call as Call<unknown>, input)
 }

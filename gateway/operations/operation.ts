@@ -12,6 +12,7 @@ import { CREDIT, DEADLINE_MS, enlist, hasRoom, send, slotAt, type Waiter } from 
 import type { Views } from '../../core/layout/table.ts'
 import type { Gateway } from '../context.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
+import type { Budget } from '../limits/budget.ts'
 import { Refused } from '../http/envelope.ts'
 import { RESULT } from '../../core/layout/event.ts'
 
@@ -19,6 +20,8 @@ import { RESULT } from '../../core/layout/event.ts'
 export interface Call<Out = unknown> extends Caller {
   /** Client address; only before the operation returns. */
   ip(): string
+  /** Set when the call was admitted, before the operation runs; the transport tells it beside the answer. `null`: not metered. */
+  budget: Budget | null
   answer(output: Out): void
   refuse(refused: Refused): void
 }

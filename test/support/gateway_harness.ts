@@ -81,10 +81,11 @@ export async function startHarness(flags: readonly string[] = [], source: string
     await once(matcher, 'exit')
   }
   const gateways: Worker[] = []
+  const pageTokenKey = randomBytes(32)
   let { port } = config
   for (let number = 1; number <= config.gateways; number++) {
     try {
-      const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number }, logs)
+      const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number, pageTokenKey }, logs)
       gateways.push(gateway)
       port = ready
     } catch (error) {
