@@ -2,7 +2,7 @@
  * `apply`: the whole exchange as one function of (state, command). No clock, no randomness, no I/O: sequence and time were
  * stamped before the command was journaled. Everything that changes state comes through here, one command at a time.
  */
-import { CommandType, SET_MAINTENANCE_COMMAND } from '../layout/command.ts'
+import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import * as cancel from '../orders/cancel.ts'
@@ -10,9 +10,9 @@ import { expireOrder } from '../orders/expiry.ts'
 import * as place from '../orders/place.ts'
 import * as replace from '../orders/replace.ts'
 import { mint } from '../programs/faucet.ts'
+import { setFeeTier, setMaintenance, setPairStatus } from '../programs/policy.ts'
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
-import { CLOCK, CLOCK_AT, SCALAR } from './columns.ts'
-import { emitResult } from './emit.ts'
+import { CLOCK, CLOCK_AT } from './columns.ts'
 import type { State } from './state.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
@@ -54,9 +54,11 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
     case CommandType.REVOKE_SESSION:
       return revokeSession(state, command, base)
     case CommandType.SET_MAINTENANCE:
-      state.scalars[SCALAR.MAINTENANCE] = command.i32[base + SET_MAINTENANCE_COMMAND.at.on]! === 0 ? 0 : 1
-      emitResult(state, command, base, 0, -1, state.scalars[SCALAR.MAINTENANCE]!, 0)
-      return
+      return setMaintenance(state, command, base)
+    case CommandType.SET_PAIR_STATUS:
+      return setPairStatus(state, command, base)
+    case CommandType.SET_FEE_TIER:
+      return setFeeTier(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

@@ -68,9 +68,12 @@ export const ACCOUNT = {
   VERSION: 3,
   /** 20 bytes. */
   ADDRESS: 4,
-  FLAGS: 9,
+  /** Fee tier, an index into the genesis' feeTiers ... */
+  TIER: 9,
   /** f64 each. */
   CREATED_AT: 10, CREATED_SEQUENCE: 12,
+  /** ... and its discounts in ppm, repeated so that an order finds its rates without the genesis. */
+  MAKER_DISCOUNT: 14, TAKER_DISCOUNT: 15,
 } as const
 
 /** i64 words per balance row; row = account × assets + asset. */
@@ -111,7 +114,9 @@ export const PAIR = {
   BEST_BID: 0, BEST_ASK: 1,
   /** Grows with every change of the book. */
   VERSION: 2,
-  ACTIVE: 3, LAST_PRICE: 4, BID_ORDERS: 5, ASK_ORDERS: 6,
+  /** PairStatus of layout/command.ts. */
+  STATUS: 3,
+  LAST_PRICE: 4, BID_ORDERS: 5, ASK_ORDERS: 6,
   /** f64: sequence of the last command that changed the book. */
   SEQUENCE: 8,
 } as const

@@ -15,6 +15,8 @@ export const MAX_NOTIONAL = 4.5e14
 export const MAX_FEE_PPM = 20_000
 /** No asset may be issued beyond this, in atoms: half of what 63 bits hold. */
 export const MAX_ISSUED = 4_600_000_000_000_000_000n
+/** Most fee tiers. */
+export const FEE_TIERS_MAX = 16
 /** Most requests a faucet window may hold; the row of an account stores that many times. */
 export const FAUCET_LIMIT_MAX = 15
 
@@ -73,6 +75,23 @@ export interface Pair {
   takerFeeBps: string
 }
 
+/** A fee tier: what its accounts pay less than the rates of the pair. */
+export interface FeeTier {
+  /** Volume of 30 days that leads to it, atoms of the asset of {@link FeeTiers}. */
+  minVolumeAtoms: bigint
+  /** Subtracted from the maker rate; may turn it into a rebate. */
+  makerDiscountPpm: number
+  /** Subtracted from the taker rate, which stays 0 or more. */
+  takerDiscountPpm: number
+}
+
+export interface FeeTiers {
+  /** The asset volumes are counted in. */
+  asset: number
+  /** Ascending by volume; tier 0 has none and no discounts. */
+  tiers: FeeTier[]
+}
+
 export interface Application {
   index: number
   id: string
@@ -88,6 +107,7 @@ export interface Genesis {
   faucetDailyLimit: number
   assets: Asset[]
   pairs: Pair[]
+  feeTiers: FeeTiers
   applications: Application[]
 }
 
@@ -225,6 +245,43 @@ function checkPair(pair: Pair): void {
   check(pair.makerPpm + pair.takerPpm >= 0, 'the rebate exceeds the taker fee')
 }
 
+/** A document without fee tiers has one, which changes nothing. */
+function feeTiersOf(json: Json | undefined, assets: Asset[], pairs: Pair[]): FeeTiers {
+  if (json === undefined) return { asset: 0, tiers: [{ minVolumeAtoms: 0n, makerDiscountPpm: 0, takerDiscountPpm: 0 }] }
+  const asset = need(
+    assets.find((a) => a.symbol === json['asset']),
+    'feeTiers: unknown asset',
+  )
+  const tiers = (need(json['tiers'], 'feeTiers: tiers are missing') as Json[]).map((tier): FeeTier => ({
+    minVolumeAtoms: need(parseDecimal(text(tier, 'minVolume'), asset.scale), 'feeTiers: minVolume has more digits than the scale'),
+    makerDiscountPpm: feePpm(tier, 'makerDiscountBps'),
+    takerDiscountPpm: feePpm(tier, 'takerDiscountBps'),
+  }))
+  checkFeeTiers(tiers, pairs)
+  return { asset: asset.index, tiers }
+}
+
+/** Whatever the tiers of two traders: the taker never earns, and the maker's rebate never exceeds the taker's fee. */
+function checkFeeTiers(tiers: FeeTier[], pairs: Pair[]): void {
+  const check = (good: boolean, what: string): void => {
+    if (!good) throw new GenesisError(`genesis: feeTiers: ${what}`)
+  }
+  check(tiers.length >= 1 && tiers.length <= FEE_TIERS_MAX, `there must be 1 to ${FEE_TIERS_MAX} tiers`)
+  const [first] = tiers as [FeeTier]
+  check(first.minVolumeAtoms === 0n, 'tier 0 must have minVolume 0')
+  check(first.makerDiscountPpm === 0 && first.takerDiscountPpm === 0, 'tier 0 must have no discounts')
+  tiers.forEach((tier, i) => {
+    check(i === 0 || tier.minVolumeAtoms > tiers[i - 1]!.minVolumeAtoms, `minVolume of tier ${i} is not above that of tier ${i - 1}`)
+    check(tier.makerDiscountPpm >= 0 && tier.takerDiscountPpm >= 0, `discounts of tier ${i} must not be negative`)
+  })
+  const makerMost = Math.max(...tiers.map((tier) => tier.makerDiscountPpm))
+  const takerMost = Math.max(...tiers.map((tier) => tier.takerDiscountPpm))
+  for (const { symbol, makerPpm, takerPpm } of pairs) {
+    check(takerPpm >= takerMost, `${symbol}: a taker discount exceeds the taker fee`)
+    check(makerPpm - makerMost + takerPpm - takerMost >= 0, `${symbol}: with all discounts the rebate exceeds the taker fee`)
+  }
+}
+
 /** Reads and checks a genesis document; throws {@link GenesisError} with the field at fault. */
 export function parseGenesis(source: string): Genesis {
   try {
@@ -263,6 +320,7 @@ function genesisOf(json: Json): Genesis {
     faucetDailyLimit: wholeNumber(need(json['faucet'], 'faucet is missing') as Json, 'dailyLimit', 0, FAUCET_LIMIT_MAX),
     assets,
     pairs,
+    feeTiers: feeTiersOf(json['feeTiers'] as Json | undefined, assets, pairs),
     applications,
   }
 }

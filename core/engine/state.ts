@@ -11,7 +11,7 @@ import {
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
-import { LABEL_SHIFT } from '../layout/command.ts'
+import { LABEL_SHIFT, PairStatus } from '../layout/command.ts'
 import { setBit } from '../book/bitmaps.ts'
 
 export interface State {
@@ -183,7 +183,7 @@ export function createState(genesis: Genesis, outbox?: Outbox): State {
   state.scalars[SCALAR.PAGES_FREE] = -1
   for (let pair = 0; pair < genesis.pairs.length; pair++) {
     state.pairs[pair * PAIR_WORDS + PAIR.BEST_ASK] = NO_ASK
-    state.pairs[pair * PAIR_WORDS + PAIR.ACTIVE] = 1
+    state.pairs[pair * PAIR_WORDS + PAIR.STATUS] = PairStatus.ACTIVE
   }
   return state
 }

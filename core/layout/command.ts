@@ -25,6 +25,8 @@ export const CommandType = {
   REFRESH_SESSION: 9,
   REVOKE_SESSION: 10,
   SET_MAINTENANCE: 11,
+  SET_PAIR_STATUS: 12,
+  SET_FEE_TIER: 13,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -124,6 +126,32 @@ export const SESSION_COMMAND = defineLayout('session', { ...HEADER })
 
 export const SET_MAINTENANCE_COMMAND = defineLayout('set_maintenance', { ...HEADER, on: 'i32' })
 
+/** What a trading pair lets happen. The numbers are part of the journal and snapshot format. */
+export const PairStatus = {
+  /** Nothing moves but expiry: no orders, no replacements, no cancels. */
+  HALTED: 0,
+  ACTIVE: 1,
+  /** Cancels work; orders and replacements are refused. */
+  CANCEL_ONLY: 2,
+} as const
+export type PairStatus = (typeof PairStatus)[keyof typeof PairStatus]
+export const PAIR_STATUS_NAMES = ['HALTED', 'ACTIVE', 'CANCEL_ONLY'] as const
+
+export const SET_PAIR_STATUS_COMMAND = defineLayout('set_pair_status', {
+  ...HEADER,
+  pair: 'i32',
+  /** {@link PairStatus}. */
+  status: 'i32',
+})
+
+export const SET_FEE_TIER_COMMAND = defineLayout('set_fee_tier', {
+  ...HEADER,
+  /** Row of the account. */
+  account: 'i32',
+  /** Index into the genesis' feeTiers. */
+  tier: 'i32',
+})
+
 /**
  * The first record of every journal: the genesis document as UTF-8 JSON, spanning as many slots as it needs. The header
  * slot is followed by the text; `slots` of the header counts modulo 256, `length` is authoritative.
@@ -143,6 +171,8 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.REFRESH_SESSION]: SESSION_COMMAND,
   [CommandType.REVOKE_SESSION]: SESSION_COMMAND,
   [CommandType.SET_MAINTENANCE]: SET_MAINTENANCE_COMMAND,
+  [CommandType.SET_PAIR_STATUS]: SET_PAIR_STATUS_COMMAND,
+  [CommandType.SET_FEE_TIER]: SET_FEE_TIER_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

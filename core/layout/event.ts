@@ -100,9 +100,9 @@ export const RESULT = defineLayout('result', {
   orderSequence: 'f64',
   /** Replace: sequence of the replaced order. Session: account creation sequence. CANCEL_ORDER: when the order was made, Unix ms. */
   originalSequence: 'f64',
-  /** Replace: slot of the replaced order. Session: slot of the session. Mass cancel: orders ended. */
+  /** Replace: slot of the replaced order. Session: slot of the session. Mass cancel: orders ended. Pair status, fee tier: the new one. */
   detail: 'i32',
-  /** Session: its generation. Account: 1 if new. Slippage: bps asked for. Mass cancel: orders left. */
+  /** Session: its generation. Account: 1 if new. Slippage: bps asked for. Mass cancel: orders left. Pair status, fee tier: the one before. */
   detail2: 'i32',
 })
 

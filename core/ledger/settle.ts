@@ -1,8 +1,8 @@
 /**
  * Settlement of one fill: the fees of both orders, the four balance rows and the house's fee account.
  *
- * The taker pays from available (its order locks only what rests); the maker pays from locked. Sum over the four rows and the
- * fee account is zero in both assets (I1, I3).
+ * The taker pays from available (its order locks only what rests), at the rate of its account's tier; the maker pays from locked, at
+ * the rate its order was placed with. Sum over the four rows and the fee account is zero in both assets (I1, I3).
  */
 import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
@@ -17,7 +17,7 @@ const { QUOTE, BASE, TAKER_FEE, MAKER_FEE } = R
 const { TICK_LOT_ATOMS, LOT_ATOMS, TAKER_PPM, BASE: BASE_ASSET, QUOTE: QUOTE_ASSET } = TERMS
 const ROW = BALANCE_WORDS
 const ACCOUNT_ROW = ACCOUNT_WORDS
-const ACCOUNT_VERSION = ACCOUNT.VERSION
+const { VERSION: ACCOUNT_VERSION, TAKER_DISCOUNT } = ACCOUNT
 const TOTAL_ROW = TOTAL_WORDS
 const { FEES } = TOTAL
 const charge = chargeFill
@@ -33,12 +33,14 @@ export function settle(state: State, taker: number, maker: number, terms: number
   const { i32, i64 } = state
   i64[QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
   i64[BASE] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
-  charge(state, taker, i32[terms + TAKER_PPM]!, TAKER_FEE)
+  const takes = i32[taker + OWNER]!
+  const discount = i32[(state.accountsAt + takes * ACCOUNT_ROW + TAKER_DISCOUNT) & ADDRESS]!
+  charge(state, taker, i32[terms + TAKER_PPM]! - discount, TAKER_FEE)
   charge(state, maker, i32[maker + MAKER_PPM]!, MAKER_FEE)
   const quote = i32[terms + QUOTE_ASSET]!
   const base = i32[terms + BASE_ASSET]!
   const owner = i32[maker + OWNER]!
-  const takerRow = (state.balancesAt + Math.imul(i32[taker + OWNER]!, state.balanceStride)) & ADDRESS
+  const takerRow = (state.balancesAt + Math.imul(takes, state.balanceStride)) & ADDRESS
   const makerRow = (state.balancesAt + Math.imul(owner, state.balanceStride)) & ADDRESS
   const takerBase = (takerRow + base * ROW) & ADDRESS
   const takerQuote = (takerRow + quote * ROW) & ADDRESS

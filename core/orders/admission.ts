@@ -22,7 +22,7 @@ const ADDRESS = ADDRESS_BITS
 const { SELL, MARKET, IOC, FOK, POST_ONLY } = Flag
 const { TICK_LOT_ATOMS, LOT_ATOMS, TICK_LOT_ATOMS_F64, MIN_NOTIONAL, BASE, QUOTE, MAKER_PPM, TAKER_PPM, MIN_LOTS, MAX_LOTS } = TERMS
 const { BEST_BID, BEST_ASK } = PAIR
-const { OPEN_ORDERS } = ACCOUNT
+const { OPEN_ORDERS, MAKER_DISCOUNT, TAKER_DISCOUNT } = ACCOUNT
 const { AVAILABLE } = BALANCE
 const { REQUIRED, COST, AMOUNT, RELEASE } = R
 const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
@@ -81,24 +81,27 @@ export function checkRoom(state: State, account: number, flags: number): number 
 
 /**
  * Funds: a SELL needs its base; a MARKET BUY the exact cost of its fill path; a LIMIT BUY its value at the limit with the fee,
- * at the taker rate when it crosses. Register RELEASE is what a replaced order gives back first.
+ * at the taker rate when it crosses; rates are those of the account's tier. Register RELEASE is what a replaced order gives back
+ * first.
  */
 export function checkFunds(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {
   account |= 0
   pair |= 0
   const { i32, i64 } = state
   const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
+  const owner = (state.accountsAt + account * ACCOUNT_ROW) & ADDRESS
   let asset = i32[terms + QUOTE]!
   if ((flags & SELL) !== 0) {
     asset = i32[terms + BASE]!
     i64[REQUIRED] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
   } else if ((flags & MARKET) !== 0) {
     walk(state, pair, flags, limit, lots, account)
-    requiredForCost(state, i32[terms + TAKER_PPM]!)
+    requiredForCost(state, i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!)
   } else {
     i64[COST] = BigInt(limit | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
-    const maker = i32[terms + MAKER_PPM]! > 0 ? i32[terms + MAKER_PPM]! : 0
-    const taker = i32[terms + TAKER_PPM]!
+    const resting = i32[terms + MAKER_PPM]! - i32[owner + MAKER_DISCOUNT]!
+    const maker = resting > 0 ? resting : 0
+    const taker = i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!
     const takes = i32[(state.pairsAt + pair * PAIR_ROW + BEST_ASK) & ADDRESS]! <= limit && taker > maker
     requiredForCost(state, takes ? taker : maker)
   }

@@ -1,8 +1,11 @@
-/** Cancelling: one order, or the newest `limit` orders of an account. Open during maintenance (specification, Orders, rule 5). */
-import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, ORDER_COMMAND } from '../layout/command.ts'
+/**
+ * Cancelling: one order, or the newest `limit` orders of an account. Open during maintenance (specification, Orders, rule 5) and
+ * on a pair that is CANCEL_ONLY, not on one that is HALTED.
+ */
+import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { outcomeOf, Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../engine/columns.ts'
 import * as emit from '../engine/emit.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
@@ -15,17 +18,28 @@ import * as pool from './pool.ts'
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS
 const C = ORDER_COMMAND.at
-const { ACCOUNT: OWNER, CREATED_AT } = ORDER
+const { ACCOUNT: OWNER, CREATED_AT, PAIR: OF_PAIR } = ORDER
+const PAIR_ROW = PAIR_WORDS
+const PAIR_STATUS = PAIR.STATUS
+const { HALTED } = PairStatus
 const USER_CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
 const { hold: RESULT_HOLD, originalSequence: RESULT_MADE_AT } = RESULT.at
 const { RELEASE } = R
 const SESSION_INVALID = REFUSALS.SESSION_INVALID.number
 const ORDER_NOT_FOUND = REFUSALS.ORDER_NOT_FOUND.number
+const PAIR_NOT_ACTIVE = REFUSALS.PAIR_NOT_ACTIVE.number
 const { emitOrderResult, emitResult } = emit
 const { isExpired } = matching
 const { sessionAccount } = sessions
 const { endOrder, withdraw } = end
 const { giveSlot, restingTarget } = pool
+const standsStill = isHalted
+
+/** True when not even cancels may touch the pair of the order at `row`. */
+function isHalted(state: State, row: number): boolean {
+  const { i32 } = state
+  return i32[(state.pairsAt + i32[row + OF_PAIR]! * PAIR_ROW + PAIR_STATUS) & ADDRESS] === HALTED
+}
 
 /** Ends one order. Its RESULT says everything, the atoms released as `hold` and when it was made too; there is no ORDER_ENDED. */
 export function cancelOrder(state: State, command: Views, base: number): void {
@@ -37,6 +51,10 @@ export function cancelOrder(state: State, command: Views, base: number): void {
     emitResult(state, command, base, account < 0 ? SESSION_INVALID : ORDER_NOT_FOUND, account, 0, 0)
     return
   }
+  if (standsStill(state, row)) {
+    emitResult(state, command, base, PAIR_NOT_ACTIVE, account, 0, 0)
+    return
+  }
   withdraw(state, row)
   const result = emitOrderResult(state, command, base, row, USER_CANCELLED)
   state.outbox.i64[(result + RESULT_HOLD) >>> 1] = state.i64[RELEASE]!
@@ -44,7 +62,10 @@ export function cancelOrder(state: State, command: Views, base: number): void {
   giveSlot(state, row)
 }
 
-/** Cancels the caller's orders of one pair or all, newest first, up to `limit`; the RESULT says how many ended and how many are left. */
+/**
+ * Cancels the caller's orders of one pair or all, newest first, up to `limit`; the RESULT says how many ended and how many are left.
+ * Orders on halted pairs stay and are not counted: another call would not end them either.
+ */
 export function cancelAll(state: State, command: Views, base: number): void {
   const { i32 } = state
   const account = sessionAccount(state, command, base)
@@ -60,7 +81,7 @@ export function cancelAll(state: State, command: Views, base: number): void {
   while (slot >= 0) {
     const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS
     const next = i32[row + ORDER.ACCOUNT_NEXT]!
-    if (pair < 0 || i32[row + ORDER.PAIR] === pair) {
+    if ((pair < 0 || i32[row + ORDER.PAIR] === pair) && !isHalted(state, row)) {
       if (ended < limit) {
         endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
         ended++

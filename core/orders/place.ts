@@ -5,7 +5,7 @@
  * FOK self-trade. A refused order changes nothing; expired orders met at the touch are ended all the same, because their time
  * was over before this command.
  */
-import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
+import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
@@ -33,7 +33,8 @@ const ORDER_FLAGS = FLAG_ORDER_MASK
 const LABEL_AT = LABEL_SHIFT
 const { ACCOUNT: OWNER, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, HOLD, EXPIRES_AT } = ORDER
 const { AVAILABLE, LOCKED, VERSION } = BALANCE
-const { ACTIVE, VERSION: PAIR_VERSION, SEQUENCE: PAIR_SEQUENCE } = PAIR
+const { STATUS: PAIR_STATUS, VERSION: PAIR_VERSION, SEQUENCE: PAIR_SEQUENCE } = PAIR
+const { ACTIVE } = PairStatus
 const ACCOUNT_VERSION = ACCOUNT.VERSION
 const { BASE, QUOTE, LOT_ATOMS } = TERMS
 const { HOLD: R_HOLD, RELEASE } = R
@@ -99,8 +100,8 @@ export function placeOrder(state: State, command: Views, base: number): void {
 export function checkOpen(state: State, pair: number): number {
   const { i32 } = state
   if (i32[MAINTENANCE] !== 0) return OPERATIONS_BLOCKED
-  if (pair < 0 || pair >= state.pairCount || i32[(state.pairsAt + pair * PAIR_ROW + ACTIVE) & ADDRESS] === 0) return PAIR_NOT_ACTIVE
-  return 0
+  if (pair < 0 || pair >= state.pairCount) return PAIR_NOT_ACTIVE
+  return i32[(state.pairsAt + pair * PAIR_ROW + PAIR_STATUS) & ADDRESS] === ACTIVE ? 0 : PAIR_NOT_ACTIVE
 }
 
 function checkOrder(

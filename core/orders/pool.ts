@@ -17,7 +17,7 @@ import type { State } from '../engine/state.ts'
 const ADDRESS = ADDRESS_BITS
 const { NEXT, ACCOUNT_NEXT, ACCOUNT_PREV, UPDATED_AT, ACCOUNT: OWNER, PAIR, FLAGS, SLOT, PRICE, LOTS, REMAINING, MAKER_PPM, TRADES } = ORDER
 const { FILLED_QUOTE, FEE, HOLD, BEST_PRICE, SEQUENCE, FEE_NUMERATOR, CREATED_AT } = ORDER
-const { ORDERS_HEAD, OPEN_ORDERS } = ACCOUNT
+const { ORDERS_HEAD, OPEN_ORDERS, MAKER_DISCOUNT } = ACCOUNT
 const [ORDER_ROW, ACCOUNT_ROW, TERMS_ROW] = [ORDER_WORDS, ACCOUNT_WORDS, TERMS_WORDS]
 const [USED, FREE, LIVE] = [SCALARS_AT + SCALAR.ORDERS_USED, SCALARS_AT + SCALAR.ORDERS_FREE, SCALARS_AT + SCALAR.ORDERS_LIVE]
 const [NOW_SEQUENCE, NOW] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
@@ -53,7 +53,10 @@ export function giveSlot(state: State, row: number): void {
   i32[LIVE]!--
 }
 
-/** Fills a fresh row: everything but SLOT, LEVEL, EXPIRES_AT and the queue and list links. */
+/**
+ * Fills a fresh row: everything but SLOT, LEVEL, EXPIRES_AT and the queue and list links. The maker rate is that of the account's
+ * tier now, and stays.
+ */
 export function writeOrder(state: State, row: number, account: number, pair: number, flags: number, price: number, lots: number): void {
   row &= ADDRESS
   const { i32, f64, i64 } = state
@@ -64,7 +67,8 @@ export function writeOrder(state: State, row: number, account: number, pair: num
   i32[row + PRICE] = price | 0
   i32[row + LOTS] = lots | 0
   i32[row + REMAINING] = lots | 0
-  i32[row + MAKER_PPM] = i32[(state.termsAt + pair * TERMS_ROW + TERM_MAKER_PPM) & ADDRESS]!
+  const discount = i32[(state.accountsAt + account * ACCOUNT_ROW + MAKER_DISCOUNT) & ADDRESS]!
+  i32[row + MAKER_PPM] = i32[(state.termsAt + pair * TERMS_ROW + TERM_MAKER_PPM) & ADDRESS]! - discount
   i32[row + TRADES] = 0
   i64[(row + FILLED_QUOTE) >>> 1] = 0n
   i64[(row + FEE) >>> 1] = 0n

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { PAIR, PAIR_WORDS } from '../../core/engine/columns.ts'
 import type { Pair } from '../../core/engine/genesis.ts'
+import { PairStatus } from '../../core/layout/command.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
 import { amountText, quantityText } from './amounts.ts'
@@ -34,7 +35,7 @@ const TradingPair = Type.Object({
 })
 type TradingPair = Static<typeof TradingPair>
 
-const isActive = (gateway: Gateway, pair: Pair): boolean => gateway.state.pairs[pair.index * PAIR_WORDS + PAIR.ACTIVE] !== 0
+const isActive = (gateway: Gateway, pair: Pair): boolean => gateway.state.pairs[pair.index * PAIR_WORDS + PAIR.STATUS] === PairStatus.ACTIVE
 
 function pairRecord(gateway: Gateway, pair: Pair): TradingPair {
   const base = gateway.genesis.assets[pair.base]!

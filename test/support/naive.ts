@@ -4,8 +4,8 @@
  *
  * It differs in structure on purpose: balances are totals only and what is locked is computed from the open orders whenever it
  * is asked for; the book is one list per pair that is sorted for every incoming order; slots are a plain stack; receipts and
- * faucet requests are lists that are filtered. This file holds accounts, sessions, faucet and maintenance; trading is in
- * naive_terms.ts and naive_orders.ts.
+ * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
+ * accounts, sessions and faucet; trading is in naive_terms.ts and naive_orders.ts, what the operator decides in naive_policy.ts.
  */
 import type { Genesis } from '../../core/engine/genesis.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
@@ -13,11 +13,12 @@ import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import type { NaiveEvent } from './naive_events.ts'
 import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
+import { policy } from './naive_policy.ts'
 import { holdOf, type Order } from './naive_terms.ts'
 
 /** Numbers of the refusal register, written out: they are a promise. */
 export const CODE = {
-  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
+  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, VALIDATION_ERROR: 200, INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
   IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
   TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
   BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501,
@@ -39,6 +40,8 @@ export interface Account {
   version: bigint[]
   /** Times of faucet requests. */
   mints: number[]
+  /** Fee tier. */
+  tier: number
 }
 
 export interface Session {
@@ -75,6 +78,8 @@ export class NaiveExchange {
   now = 0
   sequence = 0
   maintenance = false
+  /** Names of pair statuses by pair. */
+  statuses: ('HALTED' | 'ACTIVE' | 'CANCEL_ONLY')[]
   accounts: Account[] = []
   sessions: Session[] = []
   nextReclaim = 0
@@ -93,6 +98,7 @@ export class NaiveExchange {
     this.genesis = genesis
     this.rules = rules
     this.books = genesis.pairs.map(() => [])
+    this.statuses = genesis.pairs.map(() => 'ACTIVE')
     this.fees = genesis.assets.map(() => 0n)
     this.issued = genesis.assets.map(() => 0n)
   }
@@ -112,10 +118,7 @@ export class NaiveExchange {
     else if (type === CommandType.OPEN_SESSION) openSession(this, command)
     else if (type === CommandType.REFRESH_SESSION) endsOrExtends(this, command, this.now + this.genesis.limits.sessionLifetimeMs)
     else if (type === CommandType.REVOKE_SESSION) endsOrExtends(this, command, 0)
-    else if (type === CommandType.SET_MAINTENANCE) {
-      this.maintenance = command['on'] !== 0
-      this.result(command, { account: -1, detail: this.maintenance ? 1 : 0 })
-    } else throw new Error(`unknown command type ${type}`)
+    else policy(this, command)
     return this.events
   }
 
@@ -243,7 +246,8 @@ function openSession(exchange: NaiveExchange, command: Decoded): void {
   if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
   if (isNew) {
     const zeros = (): bigint[] => genesis.assets.map(() => 0n)
-    account = accounts.push({ application, address, createdSequence: sequence, total: zeros(), version: zeros(), mints: [] }) - 1
+    const fresh = { application, address, createdSequence: sequence, total: zeros(), version: zeros(), mints: [], tier: 0 }
+    account = accounts.push(fresh) - 1
   }
   sessions[row] = { account, generation: sequence, expiresAt: now + genesis.limits.sessionLifetimeMs, publicKey }
   sessionResult(exchange, command, row, isNew ? 1 : 0)

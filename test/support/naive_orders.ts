@@ -10,7 +10,7 @@ import { EventType, FILL, LABEL, ORDER_ENDED, Reason, Status } from '../../core/
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type Receipt } from './naive.ts'
 import {
-  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, roomRefusal, simulate, termsRefusal, valueOf,
+  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, ratesOf, roomRefusal, simulate, termsRefusal, valueOf,
   type Ex, type Order, type Terms,
 } from './naive_terms.ts'
 
@@ -89,7 +89,7 @@ function newOrder(ex: Ex, terms: Terms, slot: number, expiresAt: number): Order 
   return {
     sequence: ex.sequence, slot, account: terms.account, pair: terms.pair, sell: has(terms.flags, Flag.SELL), flags: terms.flags,
     label: terms.label, labelLength: terms.labelLength, price: has(terms.flags, Flag.MARKET) ? 0 : terms.limit, lots: terms.lots,
-    remaining: terms.lots, filledQuote: 0n, feeSum: 0n, fee: 0n, makerPpm: ex.genesis.pairs[terms.pair]!.makerPpm,
+    remaining: terms.lots, filledQuote: 0n, feeSum: 0n, fee: 0n, makerPpm: ratesOf(ex, terms.account, terms.pair).maker,
     createdAt: ex.now, expiresAt, trades: 0, bestPrice: 0, worstPrice: 0, place: 0,
   }
 }
@@ -188,7 +188,7 @@ function fill(ex: Ex, taker: Order, maker: Order): void {
   const lots = Math.min(taker.remaining, maker.remaining)
   const quote = valueOf(ex, taker.pair, maker.price, lots)
   const base = BigInt(lots) * rules.lotAtoms
-  const takerFee = charge(ex, taker, quote, rules.takerPpm)
+  const takerFee = charge(ex, taker, quote, ratesOf(ex, taker.account, taker.pair).taker)
   const makerFee = charge(ex, maker, quote, maker.makerPpm)
   const [buyer, buyerFee, seller, sellerFee] = taker.sell ? [maker, makerFee, taker, takerFee] : [taker, takerFee, maker, makerFee]
   ex.pay(buyer.account, rules.quote, -quote - buyerFee)
@@ -227,17 +227,19 @@ export function cancel(ex: Ex, command: Decoded): void {
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const order = targetOf(ex, command, account)
   if (order === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
+  if (ex.statuses[order.pair] === 'HALTED') return ex.refuse(command, CODE.PAIR_NOT_ACTIVE, account)
   const released = takeOff(ex, order)
   const over = { hold: released, originalSequence: order.createdAt }
   orderResult(ex, command, order, Status.CANCELLED | (Reason.USER_CANCELLED << 8), over)
 }
 
-/** CANCEL_ALL: newest first. */
+/** CANCEL_ALL: newest first; orders on halted pairs are as if they were not there. */
 export function cancelAll(ex: Ex, command: Decoded): void {
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const pair = Number(command['pair'])
-  const meant = ex.openOrders(account).filter((o) => pair < 0 || o.pair === pair).sort((a, b) => b.sequence - a.sequence)
+  const touched = ex.openOrders(account).filter((o) => (pair < 0 || o.pair === pair) && ex.statuses[o.pair] !== 'HALTED')
+  const meant = touched.sort((a, b) => b.sequence - a.sequence)
   const ended = meant.slice(0, Math.max(0, Math.min(CANCEL_ALL_MOST, Number(command['limit']))))
   for (const order of ended) end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
   ex.result(command, { account, detail: ended.length, detail2: meant.length - ended.length })

@@ -39,6 +39,13 @@ export interface Order {
 export type Ex = NaiveExchange
 export const has = (flags: number, flag: number): boolean => (flags & flag) !== 0
 
+/** Rates in ppm that an account's orders on a pair get now: those of the pair less the discounts of its tier. */
+export function ratesOf(ex: Ex, account: number, pair: number): { maker: number; taker: number } {
+  const { makerPpm, takerPpm } = ex.genesis.pairs[pair]!
+  const { makerDiscountPpm, takerDiscountPpm } = ex.genesis.feeTiers.tiers[ex.accounts[account]!.tier]!
+  return { maker: makerPpm - makerDiscountPpm, taker: takerPpm - takerDiscountPpm }
+}
+
 export const valueOf = (ex: Ex, pair: number, price: number, lots: number): bigint =>
   BigInt(price) * BigInt(lots) * ex.genesis.pairs[pair]!.tickLotAtoms
 
@@ -108,11 +115,12 @@ function mayCost(ex: Ex, terms: Terms): bigint {
   const { pair, flags, limit, lots } = terms
   const rules = ex.genesis.pairs[pair]!
   if (has(flags, Flag.SELL)) return BigInt(lots) * rules.lotAtoms
+  const rates = ratesOf(ex, terms.account, pair)
   const withFee = (value: bigint, ppm: number): bigint => value + (value * BigInt(ppm) + 999_999n) / 1_000_000n
-  if (has(flags, Flag.MARKET)) return withFee(simulate(ex, terms).value, rules.takerPpm)
-  const whileResting = Math.max(0, rules.makerPpm)
+  if (has(flags, Flag.MARKET)) return withFee(simulate(ex, terms).value, rates.taker)
+  const whileResting = Math.max(0, rates.maker)
   const crossing = path(ex, pair, false, limit).length > 0
-  return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rules.takerPpm, whileResting) : whileResting)
+  return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rates.taker, whileResting) : whileResting)
 }
 
 /** Walks the path without trading. `own`: an order of the same account was met before the quantity was reached. */
@@ -143,7 +151,7 @@ export function claimRefusal(ex: Ex, terms: Terms): number {
 
 export function openRefusal(ex: Ex, pair: number): number {
   if (ex.maintenance) return CODE.OPERATIONS_BLOCKED
-  return ex.genesis.pairs[pair] === undefined ? CODE.PAIR_NOT_ACTIVE : 0
+  return ex.statuses[pair] === 'ACTIVE' ? 0 : CODE.PAIR_NOT_ACTIVE
 }
 
 export function roomRefusal(ex: Ex, account: number, flags: number): number {

@@ -15,12 +15,16 @@ export interface PairSpec {
   takerFeeBps: string
 }
 
+/** Asset, then (least volume, maker discount, taker discount in bps) of each tier. */
+export type FeeTierSpec = { asset: string; tiers: [minVolume: string, maker: string, taker: string][] }
+
 export interface VariantSpec {
   limits: Record<string, number>
   dailyLimit: number
   /** Symbol, scale and faucet amount. */
   assets: [symbol: string, scale: number, faucetAmount: string][]
   pairs: PairSpec[]
+  feeTiers?: FeeTierSpec
 }
 
 const DAY = 86_400_000
@@ -37,6 +41,10 @@ export function pairSpec(symbol: string, over: Partial<PairSpec> = {}): PairSpec
   }
 }
 
+const feeTiers = ({ asset, tiers }: FeeTierSpec): object => ({
+  asset, tiers: tiers.map(([minVolume, makerDiscountBps, takerDiscountBps]) => ({ minVolume, makerDiscountBps, takerDiscountBps })),
+})
+
 /** The genesis document of a specification, as JSON text. */
 export function genesisText(spec: VariantSpec): string {
   const uuid = (kind: number, index: number): string => `00000000-0000-4000-8000-${String(kind * 1000 + index).padStart(12, '0')}`
@@ -46,6 +54,7 @@ export function genesisText(spec: VariantSpec): string {
       id: uuid(1, index), symbol, token: `0x${String(index).padStart(40, '0')}`, decimals: 18, scale, faucetAmount, iconUrl: null,
     })),
     pairs: spec.pairs.map((pair, index) => ({ id: uuid(2, index), marketType: 'SPOT', ...pair })),
+    ...(spec.feeTiers === undefined ? {} : { feeTiers: feeTiers(spec.feeTiers) }),
     applications: ['one', 'two'].map((name, index) => ({ id: uuid(3, index), name, clientId: name })),
   })
 }
@@ -62,6 +71,8 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       pairSpec('ETH/USD', { makerFeeBps: '1', takerFeeBps: '5', minNotional: '0.1', minOrderSize: '0.003' }),
       pairSpec('ETH/BTC', { tickSize: '0.00001', makerFeeBps: '2.5', takerFeeBps: '2', minNotional: '0' }),
     ],
+    // Discounts up to what the pairs allow: on ETH/BTC the highest tier neither pays nor earns.
+    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['1000', '0', '0.5'], ['50000', '1', '1'], ['1000000', '2.5', '2']] },
   },
   /** Everything nearly full all the time: orders, receipts, accounts, sessions, open orders; accounts are poor. */
   tight: {
@@ -72,6 +83,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       pairSpec('BTC/USD', { tickSize: '1', lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '5', makerFeeBps: '0', takerFeeBps: '30' }),
       pairSpec('DUST/USD', { tickSize: '0.01', lotSize: '1', minOrderSize: '1', maxOrderSize: '1000' }),
     ],
+    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '1', '3.5']] },
   },
   /** Rates at the bounds of the genesis and amounts so small that every fee is rounding. */
   fees: {
@@ -83,6 +95,17 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       pairSpec('B/USD', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '200' }),
       pairSpec('B/A', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '0' }),
     ],
+  },
+  /** Discounts larger than the fees: by its tier the same maker pays or earns, and the same taker pays four times as much or nothing. */
+  tiers: {
+    limits: { orders: 512, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 64 },
+    dailyLimit: 15,
+    assets: [['USD', 3, '1000'], ['A', 3, '1000'], ['B', 3, '3000']],
+    pairs: [
+      pairSpec('A/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '100', makerFeeBps: '150', takerFeeBps: '200' }),
+      pairSpec('B/USD', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '150' }),
+    ],
+    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '200', '0'], ['20', '0', '150'], ['30', '149.99', '37.5'], ['40', '200', '150']] },
   },
   /** One deep book over a wide range of prices, long queues, many pages of levels; sizes up to the largest order value. */
   deep: {

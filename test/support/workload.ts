@@ -6,7 +6,7 @@
  * The same seed, genesis and events give the same stream.
  */
 import type { Genesis } from '../../core/engine/genesis.ts'
-import { COMMAND_LAYOUTS, CommandType, Flag, kindOf } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, PairStatus } from '../../core/layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -40,6 +40,8 @@ export interface WorkloadOptions {
 
 const SESSION_INVALID = 113
 const ORDER_NOT_FOUND = 502
+/** Sent by the operator; now and then somebody else claims to be him. */
+const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const START = 1_700_000_000_000
@@ -58,6 +60,8 @@ export class Workload {
   private readonly clientOf = new Map<number, number>()
   private correlation = 0
   private maintenance = false
+  /** A pair that takes no orders, or -1. */
+  private stopped = -1
   /** Who signed the command in flight. */
   private signer = 0
   /** The order that the command in flight aims at. */
@@ -90,7 +94,8 @@ export class Workload {
   /** Writes the next command at word `base` and moves the time. */
   next(views: Views, base: number): void {
     const { type, values } = this.command()
-    const kind = kindOf(type, 1, 1 + this.below(3))
+    const lane = 1 + this.below(3)
+    const kind = kindOf(type, 1, OPERATOR.has(type) && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind, correlation: ++this.correlation })
   }
 
@@ -104,6 +109,7 @@ export class Workload {
     }
     const signed = this.signature(client)
     if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
+    if (this.stopped >= 0 && this.chance(1, 20)) return this.setPairStatus(this.stopped, PairStatus.ACTIVE)
     const dice = this.below(1000)
     if (dice < 540) return { type: CommandType.PLACE_ORDER, values: { ...signed, ...this.order() } }
     if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: { ...this.signature(this.owner(client)), ...this.target } }
@@ -115,9 +121,25 @@ export class Workload {
       return { type: CommandType.MINT, values: { ...signed, asset } }
     }
     if (dice < 970) return this.openSession(client)
-    if (dice < 988) return { type: CommandType.REFRESH_SESSION, values: signed }
-    if (dice < 994) return { type: CommandType.REVOKE_SESSION, values: signed }
-    return this.setMaintenance(this.chance(1, 2))
+    if (dice < 980) return { type: CommandType.REFRESH_SESSION, values: signed }
+    if (dice < 986) return { type: CommandType.REVOKE_SESSION, values: signed }
+    if (dice < 990) return this.setMaintenance(this.chance(1, 2))
+    const pair = this.below(this.genesis.pairs.length + 1)
+    if (dice < 993) return this.setPairStatus(this.stopped < 0 ? pair : this.stopped, this.below(5) - 1)
+    return this.setFeeTier()
+  }
+
+  private setPairStatus(pair: number, status: number): { type: CommandType; values: Decoded } {
+    if (status === PairStatus.HALTED || status === PairStatus.CANCEL_ONLY) this.stopped = pair
+    else if (status === PairStatus.ACTIVE && pair === this.stopped) this.stopped = -1
+    return { type: CommandType.SET_PAIR_STATUS, values: { session: -1, pair: this.chance(1, 30) ? -1 : pair, status } }
+  }
+
+  private setFeeTier(): { type: CommandType; values: Decoded } {
+    const { tiers } = this.genesis.feeTiers
+    const account = this.chance(1, 20) ? this.pick([-1, this.genesis.limits.accounts]) : this.below(this.clientOf.size + 1)
+    const tier = this.chance(1, 20) ? this.pick([-1, tiers.length]) : this.below(tiers.length)
+    return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier } }
   }
 
   private setMaintenance(on: boolean): { type: CommandType; values: Decoded } {

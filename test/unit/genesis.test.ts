@@ -5,13 +5,16 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { FAUCET_LIMIT_MAX, GenesisError, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, parseGenesis } from '../../core/engine/genesis.ts'
+import {
+  FAUCET_LIMIT_MAX, FEE_TIERS_MAX, GenesisError, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, parseGenesis,
+} from '../../core/engine/genesis.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 
 type Json = Record<string, unknown>
 const SHIPPED = readFileSync(join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json'), 'utf8')
 
 interface Document extends Json {
+  feeTiers: { asset: string; tiers: Json[] }
   limits: Json
   faucet: Json
   assets: Json[]
@@ -27,7 +30,7 @@ function changed(change: (document: Document) => void): string {
 }
 
 t.test('the shipped genesis as integers', async (t) => {
-  const { name, chainId, limits, faucetDailyLimit, assets, pairs, applications } = parseGenesis(SHIPPED)
+  const { name, chainId, limits, faucetDailyLimit, assets, pairs, feeTiers, applications } = parseGenesis(SHIPPED)
   t.same([name, chainId, faucetDailyLimit], ['ringbook-testnet', 1328, 5])
   t.same(limits, {
     orders: 1_048_576, accounts: 131_072, sessions: 262_144, receipts: 1_048_576, openOrdersPerAccount: 10_000, priceTicks: 67_108_864,
@@ -47,6 +50,11 @@ t.test('the shipped genesis as integers', async (t) => {
   t.same(pairs.map((p) => [p.minLots, p.maxLots, p.minNotionalAtoms, p.makerPpm, p.takerPpm]), [
     [1, 10_000_000, 1_000_000n, -50, 500], [1, 10_000_000, 1_000_000n, -50, 500], [10, 100_000_000, 1_000_000n, 100, 500],
     [1, 10_000_000, 10_000n, 100, 500],
+  ])
+  t.equal(feeTiers.asset, 0)
+  t.same(feeTiers.tiers.map((tier) => [tier.minVolumeAtoms, tier.makerDiscountPpm, tier.takerDiscountPpm]), [
+    [0n, 0, 0], [100_000_000_000n, 0, 50], [1_000_000_000_000n, 10, 100], [10_000_000_000_000n, 25, 150], [50_000_000_000_000n, 50, 200],
+    [250_000_000_000_000n, 75, 250],
   ])
   t.same(applications, [{
     index: 0, id: '9a1c0000-0000-4000-8000-000000000001', name: 'Ringbook', clientId: 'ringbook', allowedOrigins: ['*'],
@@ -81,6 +89,10 @@ t.test('the bounds of the arithmetic', async (t) => {
 })
 
 const first = (fields: Json) => (document: Document): void => void Object.assign(document.pairs[0]!, fields)
+const undiscounted = (fields: Json) => (document: Document): void => {
+  first(fields)(document)
+  delete (document as Partial<Document>).feeTiers
+}
 const limit = (fields: Json) => (document: Document): void => void Object.assign(document.limits, fields)
 const REFUSED: [what: string, change: (document: Document) => void, message: RegExp][] = [
   ['tick × lot below a quote atom', first({ tickSize: '0.001' }), /BTC\/USDC: tick × lot is no whole number of quote atoms/],
@@ -132,6 +144,29 @@ const REFUSED: [what: string, change: (document: Document) => void, message: Reg
   ['no pairs', (document) => void (document.pairs = []), /at least one asset, one pair and one application/],
   ['no applications', (document) => void (document.applications = []), /at least one asset, one pair and one application/],
 ]
+const tiers = (...each: [minVolume: string, maker: string, taker: string][]) => ({ feeTiers }: Document): void => {
+  feeTiers.tiers = each.map(([minVolume, makerDiscountBps, takerDiscountBps]) => ({ minVolume, makerDiscountBps, takerDiscountBps }))
+}
+const many = (count: number): [string, string, string][] => Array.from({ length: count }, (_, index) => [String(index), '0', '0'])
+REFUSED.push(
+  ['no tiers', tiers(), /feeTiers: there must be 1 to 16 tiers/],
+  ['too many tiers', tiers(...many(FEE_TIERS_MAX + 1)), /feeTiers: there must be 1 to 16 tiers/],
+  ['no list of tiers', ({ feeTiers }) => void delete (feeTiers as Partial<typeof feeTiers>).tiers, /feeTiers: tiers are missing/],
+  ['tiers by an unknown asset', ({ feeTiers }) => void (feeTiers.asset = 'DOGE'), /feeTiers: unknown asset/],
+  ['a first tier with a volume', tiers(['1', '0', '0']), /feeTiers: tier 0 must have minVolume 0/],
+  ['a first tier with a discount', tiers(['0', '0', '1']), /feeTiers: tier 0 must have no discounts/],
+  ['two tiers of one volume', tiers(['0', '0', '0'], ['5', '0', '0'], ['5', '0', '0']), /feeTiers: minVolume of tier 2 is not above/],
+  ['a volume below nothing', tiers(['-1', '0', '0']), /feeTiers: tier 0 must have minVolume 0/],
+  ['a volume finer than an atom', tiers(['0', '0', '0'], ['0.0000001', '0', '0']), /feeTiers: minVolume has more digits/],
+  ['a volume that is a number', ({ feeTiers }) => void (feeTiers.tiers[1]!['minVolume'] = 5), /minVolume must be a non-empty string/],
+  ['a discount that costs', tiers(['0', '0', '0'], ['1', '-0.01', '0']), /feeTiers: discounts of tier 1 must not be negative/],
+  ['a discount finer than a millionth', tiers(['0', '0', '0'], ['1', '0.001', '0']), /makerDiscountBps must be a decimal with at most 2/],
+  ['a taker who earns', tiers(['0', '0', '0'], ['1', '0', '5.01']), /BTC\/USDC: a taker discount exceeds the taker fee/],
+  [
+    'a rebate that exceeds the fee when two tiers meet', tiers(['0', '0', '0'], ['1', '2.51', '0'], ['2', '0', '2']),
+    /BTC\/USDC: with all discounts the rebate exceeds the taker fee/,
+  ],
+)
 for (const part of ['limits', 'faucet', 'assets', 'pairs', 'applications']) {
   REFUSED.push([`without ${part}`, (document) => void delete document[part], new RegExp(`${part} (is|are) missing`)])
 }
@@ -143,13 +178,19 @@ t.test('what is refused, with the field at fault', async (t) => {
 
 t.test('what stands at the bound is accepted', async (t) => {
   const accepted: [string, (document: Document) => void][] = [
-    ['rebate = taker fee', first({ makerFeeBps: '-5' })],
+    ['rebate = taker fee', undiscounted({ makerFeeBps: '-5' })],
     ['the highest fee', first({ makerFeeBps: '200', takerFeeBps: '200' })],
-    ['no fee', first({ makerFeeBps: '0', takerFeeBps: '0' })],
+    ['no fee', undiscounted({ makerFeeBps: '0', takerFeeBps: '0' })],
     ['the greatest size in lots', first({ maxOrderSize: '214748.3647' })],
     ['no least value', first({ minNotional: '0' })],
+    ['no fee tiers', (document) => void delete (document as Partial<Document>).feeTiers],
+    ['all the tiers there may be', tiers(...many(FEE_TIERS_MAX))],
+    ['a taker who pays nothing', tiers(['0', '0', '0'], ['1', '0', '4.5'])],
+    ['a rebate of all the fee that is left', tiers(['0', '0', '0'], ['1', '2.5', '0'], ['2', '0', '2'])],
     ['no faucet', ({ faucet }) => void (faucet['dailyLimit'] = 0)],
     ['an asset without faucet', ({ assets }) => void delete assets[3]!['faucetAmount']],
   ]
+  const { feeTiers } = parseGenesis(changed((document) => void delete (document as Partial<Document>).feeTiers))
+  t.same(feeTiers, { asset: 0, tiers: [{ minVolumeAtoms: 0n, makerDiscountPpm: 0, takerDiscountPpm: 0 }] }, 'one tier that changes nothing')
   for (const [what, change] of accepted) t.doesNotThrow(() => parseGenesis(changed(change)), what)
 })

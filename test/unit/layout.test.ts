@@ -5,8 +5,8 @@
 import t from 'tap'
 import { REFUSALS } from '../../core/engine/refusals.ts'
 import {
-  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT, slotsOfKind,
-  typeOfKind,
+  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT,
+  PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
 import {
   answeredTypeOf, EVENT_LAYOUTS, EventType, eventName, eventTypeOf, outcomeOf, Reason, REASON_NAMES, Status, STATUS_NAMES,
@@ -34,6 +34,8 @@ const RECORDS: Record<string, string[]> = {
   ],
   session: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32'],
   set_maintenance: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:on:i32'],
+  set_pair_status: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:status:i32'],
+  set_fee_tier: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:tier:i32'],
   genesis: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:length:i32'],
   result: [
     '0:kind:u32 1:correlation:u32 2:sequence:f64 4:time:f64 6:code:i32 7:account:i32 8:pair:i32 9:flags:u32 10:slot:i32',
@@ -61,19 +63,19 @@ const RECORDS: Record<string, string[]> = {
 /** Layout of each command and event by its number. */
 const COMMANDS: Record<number, string> = {
   1: 'genesis', 2: 'order', 3: 'order', 4: 'order', 5: 'cancel_all', 6: 'order', 7: 'mint', 8: 'open_session', 9: 'session', 10: 'session',
-  11: 'set_maintenance',
+  11: 'set_maintenance', 12: 'set_pair_status', 13: 'set_fee_tier',
 }
 const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit' }
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
-  MIXED_CREDENTIALS: 114, NONCE_INVALID: 115, SESSION_KEY_IN_USE: 116, VALIDATION_ERROR: 200, MALFORMED_REQUEST: 201,
+  MIXED_CREDENTIALS: 114, NONCE_INVALID: 115, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, VALIDATION_ERROR: 200, MALFORMED_REQUEST: 201,
   BODY_TOO_LARGE: 202, INVALID_TICK: 210, INVALID_LOT: 211, INVALID_SELF_TRADE_PREVENTION_MODE: 212, INVALID_EXPIRATION: 213,
   OPERATIONS_BLOCKED: 300, RATE_LIMIT_EXCEEDED: 301, IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303,
   ORDER_SUBMISSION_UNAVAILABLE: 304, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306, TOO_MANY_OPEN_ORDERS: 307,
   FAUCET_LIMIT: 308, FAUCET_ASSET: 309, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401, BELOW_MIN_ORDER_SIZE: 402,
   ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501, ORDER_NOT_FOUND: 502, NOT_FOUND: 600,
   ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
-  VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, INTERNAL: 999,
+  VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, HISTORY_UNAVAILABLE: 905, INTERNAL: 999,
 }
 
 /** Every layout once, by name. */
@@ -93,8 +95,9 @@ t.test('records stand where they stood', async (t) => {
 t.test('numbers mean what they meant', async (t) => {
   t.same(CommandType, {
     GENESIS: 1, PLACE_ORDER: 2, CANCEL_ORDER: 3, REPLACE_ORDER: 4, CANCEL_ALL: 5, EXPIRE_ORDER: 6, MINT: 7, OPEN_SESSION: 8,
-    REFRESH_SESSION: 9, REVOKE_SESSION: 10, SET_MAINTENANCE: 11,
+    REFRESH_SESSION: 9, REVOKE_SESSION: 10, SET_MAINTENANCE: 11, SET_PAIR_STATUS: 12, SET_FEE_TIER: 13,
   })
+  t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
   t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5 })
   t.same(Status, {
     SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,
@@ -112,6 +115,7 @@ t.test('numbers mean what they meant', async (t) => {
 })
 
 t.test('names belong to their numbers', async (t) => {
+  for (const [name, number] of Object.entries(PairStatus)) t.equal(PAIR_STATUS_NAMES[number], name)
   for (const [name, number] of Object.entries(Status)) t.equal(STATUS_NAMES[number], name)
   for (const [name, number] of Object.entries(Reason)) t.equal(REASON_NAMES[number], name === 'NONE' ? '' : name)
   for (const [name, number] of Object.entries(CommandType)) t.equal(commandName(number), name)

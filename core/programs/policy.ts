@@ -1,0 +1,70 @@
+/**
+ * What the operator decides: maintenance, what a pair lets happen, the fee tier of an account. Rare commands that change a word or
+ * two; orders read those words when they are placed.
+ *
+ * They carry no session and are taken from the operator's lane only. Gateways never encode them; a record of another lane that
+ * claims to be one is refused, so that no fault of a gateway gives somebody another rate.
+ */
+import {
+  gatewayOfKind, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
+} from '../layout/command.ts'
+import { RESULT } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../engine/columns.ts'
+import { emitResult } from '../engine/emit.ts'
+import { REFUSALS } from '../engine/refusals.ts'
+import type { State } from '../engine/state.ts'
+import { touchAccount } from '../ledger/balances.ts'
+
+/** OPERATOR_ONLY unless the command came through lane 0. */
+const laneRefusal = (command: Views, base: number): number =>
+  gatewayOfKind(command.u32[base]!) === 0 ? 0 : REFUSALS.OPERATOR_ONLY.number
+
+/** Blocks or opens the service for what changes something; cancels stay open. RESULT.detail: 1 on, 0 off. */
+export function setMaintenance(state: State, command: Views, base: number): void {
+  const code = laneRefusal(command, base)
+  if (code === 0) state.scalars[SCALAR.MAINTENANCE] = command.i32[base + SET_MAINTENANCE_COMMAND.at.on]! === 0 ? 0 : 1
+  emitResult(state, command, base, code, -1, code === 0 ? state.scalars[SCALAR.MAINTENANCE]! : 0, 0)
+}
+
+/** Sets what a pair lets happen. Resting orders stay. NOT_FOUND: no such pair; VALIDATION_ERROR: no such status. */
+export function setPairStatus(state: State, command: Views, base: number): void {
+  const pair = command.i32[base + SET_PAIR_STATUS_COMMAND.at.pair]!
+  const status = command.i32[base + SET_PAIR_STATUS_COMMAND.at.status]!
+  let code = laneRefusal(command, base)
+  if (code === 0 && (pair < 0 || pair >= state.pairCount)) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && PAIR_STATUS_NAMES[status] === undefined) code = REFUSALS.VALIDATION_ERROR.number
+  if (code !== 0) {
+    emitResult(state, command, base, code, -1, 0, 0)
+    return
+  }
+  const row = pair * PAIR_WORDS
+  const before = state.pairs[row + PAIR.STATUS]!
+  state.pairs[row + PAIR.STATUS] = status
+  const at = emitResult(state, command, base, 0, -1, status, before)
+  state.outbox.i32[at + RESULT.at.pair] = pair
+}
+
+/**
+ * Puts an account into a fee tier. Orders placed from now on have its rates; a resting order keeps the maker rate it was placed
+ * with. NOT_FOUND: no such account; VALIDATION_ERROR: no such tier.
+ */
+export function setFeeTier(state: State, command: Views, base: number): void {
+  const account = command.i32[base + SET_FEE_TIER_COMMAND.at.account]!
+  const tier = command.i32[base + SET_FEE_TIER_COMMAND.at.tier]!
+  const terms = state.genesis.feeTiers.tiers[tier]
+  let code = laneRefusal(command, base)
+  if (code === 0 && (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!)) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && terms === undefined) code = REFUSALS.VALIDATION_ERROR.number
+  if (code !== 0 || terms === undefined) {
+    emitResult(state, command, base, code, -1, 0, 0)
+    return
+  }
+  const row = account * ACCOUNT_WORDS
+  const before = state.accounts[row + ACCOUNT.TIER]!
+  state.accounts[row + ACCOUNT.TIER] = tier
+  state.accounts[row + ACCOUNT.MAKER_DISCOUNT] = terms.makerDiscountPpm
+  state.accounts[row + ACCOUNT.TAKER_DISCOUNT] = terms.takerDiscountPpm
+  touchAccount(state, account)
+  emitResult(state, command, base, 0, account, tier, before)
+}

@@ -1,0 +1,40 @@
+/** What the operator decides, in the naive exchange: maintenance, pair status, fee tiers. See naive.ts. */
+import { CommandType, typeOfKind } from '../../core/layout/command.ts'
+import type { Decoded } from '../../core/layout/table.ts'
+import { CODE, type NaiveExchange } from './naive.ts'
+
+/** SET_MAINTENANCE, SET_PAIR_STATUS and SET_FEE_TIER. */
+export function policy(exchange: NaiveExchange, command: Decoded): void {
+  const kind = Number(command['kind'])
+  const type = typeOfKind(kind)
+  if (kind >>> 16 !== 0) exchange.refuse(command, CODE.OPERATOR_ONLY, -1)
+  else if (type === CommandType.SET_MAINTENANCE) {
+    exchange.maintenance = command['on'] !== 0
+    exchange.result(command, { account: -1, detail: exchange.maintenance ? 1 : 0 })
+  } else if (type === CommandType.SET_PAIR_STATUS) setPairStatus(exchange, command)
+  else if (type === CommandType.SET_FEE_TIER) setFeeTier(exchange, command)
+  else throw new Error(`unknown command type ${type}`)
+}
+
+const STATUSES = ['HALTED', 'ACTIVE', 'CANCEL_ONLY'] as const
+
+function setPairStatus(exchange: NaiveExchange, command: Decoded): void {
+  const pair = Number(command['pair'])
+  const status = STATUSES[Number(command['status'])]
+  const before = exchange.statuses[pair]
+  if (before === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
+  if (status === undefined) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
+  exchange.statuses[pair] = status
+  exchange.result(command, { account: -1, pair, detail: STATUSES.indexOf(status), detail2: STATUSES.indexOf(before) })
+}
+
+function setFeeTier(exchange: NaiveExchange, command: Decoded): void {
+  const row = Number(command['account'])
+  const tier = Number(command['tier'])
+  const account = exchange.accounts[row]
+  if (account === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
+  if (exchange.genesis.feeTiers.tiers[tier] === undefined) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
+  const before = account.tier
+  account.tier = tier
+  exchange.result(command, { account: row, detail: tier, detail2: before })
+}
