@@ -75,7 +75,7 @@ class Exchange {
     )
     let port = config.port
     for (const [index, { port2: desk }] of channels.entries()) {
-      const data = { config: { ...config, port }, genesis, shared, number: index + 1, desk, pageTokenKey: this.#pageTokenKey }
+      const data = { config: { ...config, port }, genesis, shared, number: index + 1, desk, pageTokenKey: this.#pageTokenKey, history: [] }
       const ready = await this.#message(this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk]), 'ready')
       port = ready.port ?? port
     }

@@ -65,6 +65,8 @@ export interface GatewayData {
   readonly desk: MessagePort
   /** 32 bytes (core/page_token_key.ts). */
   readonly pageTokenKey: Uint8Array
+  /** To the history readers, one each. */
+  readonly history: readonly MessagePort[]
 }
 
 /** workerData of the operator thread. */

@@ -4,10 +4,11 @@ import { parseGenesis, type Asset, type Genesis, type Pair } from '../core/engin
 import { createOutbox } from '../core/engine/outbox.ts'
 import { attachState, type State } from '../core/engine/state.ts'
 import { attachBroadcast } from '../core/ring/broadcast.ts'
-import { GATEWAY, gatewayCounters, matcherCounters } from '../core/ring/counters.ts'
+import { GATEWAY, gatewayCounters, historyCounters, matcherCounters } from '../core/ring/counters.ts'
 import type { FromThread, GatewayData } from '../core/threads.ts'
 import { closeDesk, createDesk, type Desk } from './auth/desk_client.ts'
 import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
+import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
 import { closeTail, createTail, type Tail } from './bridge/tail.ts'
 
@@ -23,6 +24,7 @@ export interface Gateway {
   readonly bridge: Bridge
   readonly tail: Tail
   readonly desk: Desk
+  readonly history: History
   readonly sessions: SessionCache
   /** Seals page tokens (operations/page_token.ts). */
   readonly pageTokenKey: Uint8Array
@@ -54,6 +56,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     bridge: createBridge(shared.lanes[number]!, shared.matcherWait, number, counters, onError),
     tail: createTail(attachBroadcast(shared.events), counters),
     desk: createDesk(data.desk),
+    history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state),
     matcher: matcherCounters(shared.counters),
     pageTokenKey: data.pageTokenKey,
@@ -68,4 +71,5 @@ export function detachGateway(gateway: Gateway): void {
   closeBridge(gateway.bridge)
   closeTail(gateway.tail)
   closeDesk(gateway.desk)
+  closeHistory(gateway.history)
 }

@@ -47,21 +47,30 @@ export const GATEWAY_COUNTERS = [
   'body_bytes',
   'unhandled',
 ] as const
+/**
+ * What main knows of the history: `up` 1 while it can be read, the sequence it has reached, how many commands it is behind, events it
+ * takes in a second, and when it was heard of last (Unix ms).
+ */
+export const HISTORY_COUNTERS = ['up', 'sequence', 'lag_commands', 'events_per_second', 'heartbeat_ms'] as const
 /** Upper bounds in seconds of the commit histogram; the last bucket is everything. */
 export const COMMIT_BUCKETS = [0.0001, 0.0002, 0.0004, 0.0008, 0.0016, 0.0032, 0.0064, 0.0128, 0.0256, 0.1, 1] as const
 
 export type MatcherCounter = (typeof MATCHER_COUNTERS)[number]
 export type GatewayCounter = (typeof GATEWAY_COUNTERS)[number]
+export type HistoryCounter = (typeof HISTORY_COUNTERS)[number]
 
 /** Index of each counter in its block. */
 export const MATCHER = Object.fromEntries(MATCHER_COUNTERS.map((name, i) => [name, i])) as Record<MatcherCounter, number>
 export const GATEWAY = Object.fromEntries(GATEWAY_COUNTERS.map((name, i) => [name, i])) as Record<GatewayCounter, number>
+export const HISTORY = Object.fromEntries(HISTORY_COUNTERS.map((name, i) => [name, i])) as Record<HistoryCounter, number>
 export const COMMIT_HISTOGRAM = MATCHER_COUNTERS.length
 
 const BLOCK = 64
 
 export const countersBytes = (gateways: number): number => (1 + gateways) * BLOCK * 8
 export const matcherCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, 0, BLOCK)
+/** The last cache line of the matcher's block, which the matcher does not reach; main writes it. */
+export const historyCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, (BLOCK - 8) * 8, 8)
 /** `gateway` counts from 1, as in command headers. */
 export const gatewayCounters = (buffer: SharedArrayBuffer, gateway: number): Float64Array =>
   new Float64Array(buffer, gateway * BLOCK * 8, BLOCK)

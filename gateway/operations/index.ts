@@ -4,17 +4,20 @@ import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
 import { GetFaucetInfo, Mint } from './faucet.ts'
 import { Check } from './health.ts'
 import { GetServerTime, GetTradingPair, ListTradingPairs } from './market.ts'
+import { ListMovements } from './movements.ts'
 import type { Operation } from './operation.ts'
 import { GetOrder, ListOrders } from './order_reads.ts'
 import { GetOrderbook } from './orderbook.ts'
 import { BatchCancelAllOrders, BatchCreateOrders, CancelOrder, CreateOrder, ReplaceOrder } from './orders.ts'
+import { GetPortfolio } from './portfolio.ts'
 import { TABLE, type OperationName, type Row } from './table.ts'
+import { GetTrade, ListAccountTrades, ListTrades } from './trades.ts'
 
 export const HANDLERS = {
   Challenge, Verify, Refresh, Revoke,
-  GetProfile, ListBalances, GetBalance,
+  GetProfile, ListBalances, GetBalance, ListMovements, ListAccountTrades, GetPortfolio,
   CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder, BatchCreateOrders, BatchCancelAllOrders,
-  ListTradingPairs, GetTradingPair, GetServerTime, GetOrderbook,
+  ListTradingPairs, GetTradingPair, GetServerTime, GetOrderbook, ListTrades, GetTrade,
   GetFaucetInfo, Mint,
   Check,
 } as const satisfies Record<OperationName, Operation<never, never>>

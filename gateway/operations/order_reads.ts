@@ -1,16 +1,21 @@
 /**
- * Reading orders. Open orders come from the shared columns in one consistent copy; an order that ended lately comes from the
- * tail of the event ring. Somebody else's order and a missing one are the same 404.
+ * Reading orders. Open orders come from the shared columns in one consistent copy, exact and without the history; an order that ended
+ * lately from the tail of the event ring; every other from the history. Somebody else's order and a missing one are the same 404.
  */
 import Type, { type Static } from 'typebox'
+import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../core/history/queries.ts'
 import { Flag } from '../../core/layout/command.ts'
+import { Status, STATUS_NAMES } from '../../core/layout/event.ts'
 import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
 import { readOpenOrders, readOrder } from '../../core/view/accounts.ts'
-import { drainTail, findFinished } from '../bridge/tail.ts'
+import { askHistory } from '../bridge/history.ts'
+import { drainTail, findFinished, type FinishedOrder } from '../bridge/tail.ts'
 import type { Gateway } from '../context.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
-import { operation, pageOf, PageOutput, PageQuery, Uuid, type Call } from './operation.ts'
-import { findPair, OrderType, parseDateTime, Side, TradingMode } from './order_entry.ts'
+import { Refused } from '../http/envelope.ts'
+import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
+import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type ListingPlan } from './listing.ts'
+import { operation, Uuid, type Call } from './operation.ts'
+import { OrderType, Side, TradingMode } from './order_entry.ts'
 import { orderRecord, OrderRecord, OrderStatus, statusOf, type OrderFacts } from './order_record.ts'
 
 export const GetOrder = operation({
@@ -19,72 +24,121 @@ export const GetOrder = operation({
   run: (gateway, call, input) => {
     const id = parseId(IdKind.ORDER, input.orderId)
     if (id === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
-    const order = findOrder(gateway, call.account, id)
-    if (order !== undefined) return answerOrder(gateway, call, order)
-    // The order may be between the columns it left and the event that says so: look once more.
-    setTimeout(() => answerOrder(gateway, call, findOrder(gateway, call.account, id)), SECOND_LOOK_MS)
+    const live = readOrder(gateway.state, gateway.gate, call.account, id.slot, id.sequence)
+    if (live === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    if (live !== undefined) return call.answer(orderRecord(gateway, live))
+    const finished = lately(gateway, call.account, id)
+    if (finished !== undefined && isWhole(finished)) return call.answer(orderRecord(gateway, finished))
+    askHistory(gateway.history, 'order', { account: call.account, sequence: id.sequence }, (found) => answerEnded(gateway, call, id, found))
   },
 })
 
-const SECOND_LOOK_MS = 5
-
-/** `null`: the columns could not be read. */
-function findOrder(gateway: Gateway, account: number, id: Id): OrderFacts | undefined | null {
-  const live = readOrder(gateway.state, gateway.gate, account, id.slot, id.sequence)
-  if (live !== undefined) return live
+function lately(gateway: Gateway, account: number, id: Id): FinishedOrder | undefined {
   drainTail(gateway.tail)
   return findFinished(gateway.tail, account, id.sequence, id.slot)
 }
 
-function answerOrder(gateway: Gateway, call: Call<OrderRecord>, order: OrderFacts | undefined | null): void {
-  if (order === null) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
-  else if (order === undefined) call.refuse(new Refused('ORDER_NOT_FOUND'))
-  else call.answer(orderRecord(gateway, order))
+/** The tail does not know when an order that rested would have expired, nor its client order id if it is older than this thread. */
+const isWhole = (order: FinishedOrder): boolean => order.expiresAt > 0 || (order.flags & Flag.MARKET) !== 0
+
+const isOpen = ({ outcome }: HistoryOrder): boolean =>
+  (outcome & 0xff) === Status.SUBMITTED || (outcome & 0xff) === Status.PARTIALLY_FILLED
+
+/**
+ * Answers an order that does not rest with what the history says of it. A history that knows less than the columns and the tail (it is
+ * behind, or cannot be read) is made up for by the tail, and otherwise is no verdict: never "open" and never "missing".
+ */
+function answerEnded(gateway: Gateway, call: Call<OrderRecord>, id: Id, found: HistoryOrder | null | Refused): void {
+  const theirs = found !== null && !(found instanceof Refused) && found.slot === id.slot
+  if (theirs && !isOpen(found)) return call.answer(orderRecord(gateway, found))
+  const finished = lately(gateway, call.account, id)
+  if (finished !== undefined) return call.answer(orderRecord(gateway, finished))
+  if (found instanceof Refused) call.refuse(found)
+  else call.refuse(new Refused(theirs ? 'HISTORY_UNAVAILABLE' : 'ORDER_NOT_FOUND'))
 }
 
-/** Unix ms or RFC 3339. */
-const Time = Type.Optional(Type.String({ maxLength: 40 }))
-
 const Filters = Type.Object({
-  ...PageQuery,
-  status: Type.Optional(Type.Array(OrderStatus)),
+  ...ListingQuery,
+  status: Type.Optional(Type.Array(OrderStatus, { maxItems: 32 })),
   tradingPairId: Type.Optional(Uuid),
   side: Type.Optional(Side),
   orderType: Type.Optional(OrderType),
   tradingMode: Type.Optional(TradingMode),
-  clientOrderId: Type.Optional(Type.String()),
-  startTime: Time,
-  endTime: Time,
+  clientOrderId: Type.Optional(Type.String({ minLength: 1 })),
+  ...TimeRange,
 })
+type Filters = Static<typeof Filters>
 
-/** Unix ms of a time filter; NaN when it is malformed. */
-const timeOf = (text: string | undefined, fallback: number): number =>
-  text === undefined ? fallback : /^[0-9]{1,15}$/.test(text) ? Number(text) : parseDateTime(text)
+/** Totals of the order history end here. (Specification, Orders, rule 4.) */
+const TOTAL_MAX = 10_000
+const OPEN_STATUSES: readonly string[] = ['SUBMITTED', 'PARTIALLY_FILLED']
 
-/** Keeps what the filters of `input` ask for, on the numbers of an order: only the page that is answered is formatted. */
-function matches(gateway: Gateway, order: OrderFacts, input: Static<typeof Filters>, from: number, to: number): boolean {
-  const { flags } = order
-  if (order.createdAt < from || order.createdAt > to) return false
-  if (input.status !== undefined && !input.status.includes(statusOf(order))) return false
-  if (input.tradingPairId !== undefined && findPair(gateway, input.tradingPairId)?.index !== order.pair) return false
-  if (input.side !== undefined && (input.side === 'SELL') !== ((flags & Flag.SELL) !== 0)) return false
-  if (input.orderType !== undefined && (input.orderType === 'MARKET') !== ((flags & Flag.MARKET) !== 0)) return false
-  if (input.tradingMode === 'MARGIN') return false
-  return input.clientOrderId === undefined || order.label === input.clientOrderId
+/** What the filters ask for, as numbers. */
+function askOf(gateway: Gateway, account: number, input: Filters, walk: Walk): OrdersAsk | Refused {
+  const range = timeRangeOf(input)
+  if (range instanceof Refused) return range
+  const { status, side, orderType } = input
+  return {
+    ...walk,
+    ...range,
+    account,
+    statuses: status === undefined || status.length === 0 ? undefined : status.map((name) => STATUS_NAMES.indexOf(name)),
+    // Every order of this market is SPOT.
+    pair: input.tradingMode === 'MARGIN' ? UNKNOWN : pairFilter(gateway, input.tradingPairId),
+    sell: side === undefined ? undefined : side === 'SELL',
+    market: orderType === undefined ? undefined : orderType === 'MARKET',
+    label: input.clientOrderId,
+  }
 }
 
-/** Lists open orders, newest first. What ended long ago needs a history store, which this version does not have. */
+const ListOrdersOutput = Type.Object({
+  orders: Type.Array(OrderRecord),
+  ...ListingOutput,
+  /** `total` is a lower bound. Absent in cursor mode, which counts nothing. */
+  totalCapped: Type.Optional(Type.Boolean()),
+})
+
+/** Lists the caller's orders of any age, newest first. Asked for open ones only, it answers from the shared columns. */
 export const ListOrders = operation({
   query: Filters,
-  output: Type.Object({ orders: Type.Array(OrderRecord), ...PageOutput, totalCapped: Type.Boolean() }),
+  output: ListOrdersOutput,
   run: (gateway, call, input) => {
-    const from = timeOf(input.startTime, 0)
-    const to = timeOf(input.endTime, Infinity)
-    if (Number.isNaN(from)) return call.refuse(refusedField('startTime', 'startTime must be Unix ms or an RFC 3339 date-time'))
-    if (Number.isNaN(to)) return call.refuse(refusedField('endTime', 'endTime must be Unix ms or an RFC 3339 date-time'))
+    const plan = readListing(gateway, call, 'ListOrders', input, { ceiling: TOTAL_MAX })
+    if (plan instanceof Refused) return call.refuse(plan)
+    const ask = askOf(gateway, call.account, input, plan.walk)
+    if (ask instanceof Refused) return call.refuse(ask)
+    const openOnly = ask.statuses !== undefined && input.status!.every((name) => OPEN_STATUSES.includes(name))
+    if (!openOnly) return askHistory(gateway.history, 'orders', ask, (listing) => answerOrders(gateway, call, plan, listing))
     const open = readOpenOrders(gateway.state, gateway.gate, call.account)
-    if (open === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
-    const { items, ...page } = pageOf(open.filter((order) => matches(gateway, order, input, from, to)), input.page, input.pageSize)
-    call.answer({ orders: items.map((order) => orderRecord(gateway, order)), ...page, totalCapped: false })
+    answerOrders(gateway, call, plan, open === null ? new Refused('ENGINE_UNAVAILABLE') : walkOpen(open, ask))
   },
 })
+
+function answerOrders(
+  gateway: Gateway, call: Call<Static<typeof ListOrdersOutput>>, plan: ListingPlan, listing: Listing<OrderFacts> | Refused,
+): void {
+  if (listing instanceof Refused) return call.refuse(listing)
+  const orders = listing.rows.map((order) => orderRecord(gateway, order))
+  const fields = answerListing(gateway, plan, listing, positionOf)
+  call.answer({ orders, ...fields, ...(fields.total === undefined ? {} : { totalCapped: isCapped(plan, listing) }) })
+}
+
+const positionOf = ({ sequence, slot }: OrderFacts): Position => ({ sequence, index: slot })
+
+/** What the history would answer, of orders that rest: newest first, which is how the columns list them. */
+function walkOpen(open: readonly OrderFacts[], ask: OrdersAsk): Listing<OrderFacts> {
+  const found = open.filter((order) => matches(order, ask))
+  const first = ask.after === null ? ask.skip : found.findIndex(({ sequence }) => sequence < ask.after!.sequence)
+  const rows = first < 0 ? [] : found.slice(first, first + ask.limit)
+  return { rows, total: Math.min(found.length, ask.countMost), more: first >= 0 && first + ask.limit < found.length }
+}
+
+function matches(order: OrderFacts, ask: OrdersAsk): boolean {
+  const { flags, createdAt } = order
+  if (createdAt < (ask.from ?? 0) || createdAt > (ask.to ?? Infinity)) return false
+  if (!ask.statuses!.includes(STATUS_NAMES.indexOf(statusOf(order)))) return false
+  if (ask.pair !== undefined && ask.pair !== order.pair) return false
+  if (ask.sell !== undefined && ask.sell !== ((flags & Flag.SELL) !== 0)) return false
+  if (ask.market !== undefined && ask.market !== ((flags & Flag.MARKET) !== 0)) return false
+  return ask.label === undefined || ask.label === order.label
+}

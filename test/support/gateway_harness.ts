@@ -85,7 +85,7 @@ export async function startHarness(flags: readonly string[] = [], source: string
   let { port } = config
   for (let number = 1; number <= config.gateways; number++) {
     try {
-      const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number, pageTokenKey }, logs)
+      const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number, pageTokenKey, history: [] }, logs)
       gateways.push(gateway)
       port = ready
     } catch (error) {

@@ -1,0 +1,104 @@
+/**
+ * The gateway's side of the history readers: numbered questions over message ports, each with a deadline, their number bounded.
+ *
+ * A question names the newest command this gateway can have answered, and the reader waits for the history to reach it: who reads
+ * after an answer finds what it did. There is no fallback: without a history, or without an answer in time, the question is
+ * refused as HISTORY_UNAVAILABLE, and trading goes on.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import { CLOCK } from '../../core/engine/columns.ts'
+import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/queries.ts'
+import { HISTORY } from '../../core/ring/counters.ts'
+import { Refused } from '../http/envelope.ts'
+
+/** Questions one gateway has open at most; more are refused. */
+export const OPEN_MAX = 1024
+export const DEADLINE_MS = 5_000
+const SWEEP_MS = 250
+
+type Answer = Queries[QueryName]['answer']
+
+interface Question {
+  readonly port: MessagePort
+  readonly done: (answer: Answer | Refused) => void
+  /** performance.now() of giving up. */
+  readonly deadline: number
+}
+
+export interface History {
+  /** One per reader; those that closed are gone. */
+  readonly ports: MessagePort[]
+  /** What main says of the history (core/ring/counters.ts, HISTORY), read only. */
+  readonly counters: Float64Array
+  /** Column `clock` of the engine. */
+  readonly clock: Float64Array
+  readonly open: Map<number, Question>
+  readonly onError: (error: unknown) => void
+  readonly timer: NodeJS.Timeout
+  next: number
+}
+
+export function createHistory(
+  ports: readonly MessagePort[], counters: Float64Array, clock: Float64Array, onError: (error: unknown) => void,
+): History {
+  const history: History = {
+    ports: [...ports], counters, clock, onError, open: new Map(), next: 1, timer: setInterval(() => sweep(history), SWEEP_MS),
+  }
+  for (const port of ports) {
+    port.on('message', (reply: HistoryReply) => take(history, reply))
+    port.on('close', () => drop(history, port))
+  }
+  return history
+}
+
+export function closeHistory(history: History): void {
+  clearInterval(history.timer)
+  for (const port of history.ports) port.close()
+}
+
+const unavailable = (): Refused => new Refused('HISTORY_UNAVAILABLE')
+
+/** Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. */
+export function askHistory<Name extends QueryName>(
+  history: History, name: Name, ask: Queries[Name]['ask'], done: (answer: Queries[Name]['answer'] | Refused) => void,
+): void {
+  const { ports, open } = history
+  if (ports.length === 0 || open.size >= OPEN_MAX || history.counters[HISTORY.up] !== 1) return done(unavailable())
+  const id = history.next++
+  const port = ports[id % ports.length]!
+  open.set(id, { port, done: done as Question['done'], deadline: performance.now() + DEADLINE_MS })
+  // The column is written before any answer of its batch leaves; the matcher's counter of the same name only after it.
+  port.postMessage({ id, name, ask, atLeast: history.clock[CLOCK.SEQUENCE]! } satisfies HistoryRequest<Name>)
+}
+
+function take(history: History, reply: HistoryReply): void {
+  finish(history, reply.id, 'answer' in reply ? reply.answer : unavailable())
+}
+
+function finish(history: History, id: number, answer: Answer | Refused): void {
+  const question = history.open.get(id)
+  if (question === undefined) return
+  history.open.delete(id)
+  try {
+    question.done(answer)
+  } catch (error) {
+    history.onError(error)
+    question.done(new Refused('INTERNAL'))
+  }
+}
+
+function sweep(history: History): void {
+  const now = performance.now()
+  for (const [id, { deadline }] of history.open) {
+    // The map is in order of asking and every question has the same time.
+    if (deadline > now) return
+    finish(history, id, unavailable())
+  }
+}
+
+/** A reader that ended answers nothing any more. */
+function drop(history: History, port: MessagePort): void {
+  const at = history.ports.indexOf(port)
+  if (at >= 0) history.ports.splice(at, 1)
+  for (const [id, question] of history.open) if (question.port === port) finish(history, id, unavailable())
+}

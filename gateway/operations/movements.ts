@@ -1,0 +1,99 @@
+/**
+ * Movements, newest first: every change of a balance of the caller, with the balance after it. From the history.
+ *
+ * CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.
+ */
+import Type, { type Static } from 'typebox'
+import { Entry, ENTRY_NAMES, Reference, Transaction, TRANSACTION_NAMES, type HistoryMovement } from '../../core/history/queries.ts'
+import { movementId, orderId, tradeId } from '../../core/layout/ids.ts'
+import { askHistory } from '../bridge/history.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { amountText } from './amounts.ts'
+import { TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
+import { answerListing, ListingOutput, ListingQuery, readListing } from './listing.ts'
+import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+
+export const EntryType = Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT'), Type.Literal('LOCK'), Type.Literal('UNLOCK')])
+type EntryType = Static<typeof EntryType>
+
+export const TransactionType = Type.Union([
+  Type.Literal('DEPOSIT'), Type.Literal('WITHDRAWAL'), Type.Literal('TRADE'), Type.Literal('FEE'), Type.Literal('REBATE'),
+  Type.Literal('APPLICATION_FEE'), Type.Literal('TRANSFER'), Type.Literal('FUNDING'), Type.Literal('LIQUIDATION'), Type.Literal('ADL'),
+  Type.Literal('FAUCET'), Type.Literal('REFERRAL_REWARD'), Type.Literal('REVENUE_SHARE'), Type.Literal('SETTLEMENT'),
+  Type.Literal('ADJUSTMENT'),
+])
+type TransactionType = Static<typeof TransactionType>
+
+export const MovementRecord = Type.Object({
+  id: Uuid,
+  assetId: Uuid,
+  /** Contract address. */
+  token: Type.String(),
+  symbol: Type.String(),
+  entryType: EntryType,
+  transactionType: TransactionType,
+  amount: Decimal,
+  /** Available after it. */
+  balanceAfter: Decimal,
+  lockedAfter: Decimal,
+  /** Id of the order or the trade; `null` when it came from neither. */
+  referenceId: Nullable(Uuid),
+  /** Transaction on the chain, of deposits and withdrawals. */
+  txHash: Type.Optional(Type.String()),
+  createdAt: Timestamp,
+})
+export type MovementRecord = Static<typeof MovementRecord>
+
+function referenceOf({ reference, referenceSequence, referenceSlot }: HistoryMovement): string | null {
+  if (reference === Reference.ORDER) return orderId(referenceSequence, referenceSlot)
+  return reference === Reference.TRADE ? tradeId(referenceSequence, referenceSlot) : null
+}
+
+function movementRecord(gateway: Gateway, movement: HistoryMovement): MovementRecord {
+  const asset = gateway.genesis.assets[movement.asset]!
+  return {
+    id: movementId(movement.sequence, movement.index),
+    assetId: asset.id,
+    token: asset.token,
+    symbol: asset.symbol,
+    entryType: ENTRY_NAMES[movement.entry] as EntryType,
+    transactionType: TRANSACTION_NAMES[movement.transaction] as TransactionType,
+    amount: amountText(asset, movement.amount),
+    balanceAfter: amountText(asset, movement.available),
+    lockedAfter: amountText(asset, movement.locked),
+    referenceId: referenceOf(movement),
+    createdAt: rfc3339(movement.time),
+  }
+}
+
+export const ListMovements = operation({
+  query: Type.Object({
+    ...ListingQuery,
+    entryType: Type.Optional(EntryType),
+    transactionType: Type.Optional(TransactionType),
+    assetId: Type.Optional(Uuid),
+    ...TimeRange,
+  }),
+  output: Type.Object({ movements: Type.Array(MovementRecord), ...ListingOutput }),
+  run: (gateway, call, input) => {
+    const range = timeRangeOf(input)
+    if (range instanceof Refused) return call.refuse(range)
+    const plan = readListing(gateway, call, 'ListMovements', input)
+    if (plan instanceof Refused) return call.refuse(plan)
+    const { assetId, entryType, transactionType } = input
+    const ask = {
+      ...plan.walk,
+      ...range,
+      account: call.account,
+      asset: assetId === undefined ? undefined : (gateway.assets.get(assetId.toLowerCase())?.index ?? UNKNOWN),
+      entry: entryType === undefined ? undefined : Entry[entryType],
+      transaction: transactionType === undefined ? undefined : Transaction[transactionType],
+    }
+    askHistory(gateway.history, 'movements', ask, (listing) => {
+      if (listing instanceof Refused) return call.refuse(listing)
+      const movements = listing.rows.map((movement) => movementRecord(gateway, movement))
+      call.answer({ movements, ...answerListing(gateway, plan, listing, ({ sequence, index }) => ({ sequence, index })) })
+    })
+  },
+})

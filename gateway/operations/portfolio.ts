@@ -1,0 +1,53 @@
+/**
+ * Portfolio analytics of the caller: equity over time, realised profit, volume and fees of a period, in one asset. From the history;
+ * when that cannot be read the answer is 503, never something else. (Specification, Errors, rule 9.)
+ */
+import Type, { type Static } from 'typebox'
+import type { Portfolio } from '../../core/history/queries.ts'
+import { askHistory } from '../bridge/history.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { amountText } from './amounts.ts'
+import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+
+export const PortfolioPeriod = Type.Union([Type.Literal('24h'), Type.Literal('7d'), Type.Literal('30d'), Type.Literal('all')])
+type PortfolioPeriod = Static<typeof PortfolioPeriod>
+
+export const PortfolioRecord = Type.Object({
+  period: PortfolioPeriod,
+  /** The asset of every amount here. */
+  assetId: Uuid,
+  symbol: Type.String(),
+  /** Oldest first; the last one is now. `equity` is `null` while some balance has no price yet. */
+  points: Type.Array(Type.Object({ timestamp: Timestamp, equity: Nullable(Decimal) })),
+  /** Average cost method. */
+  realizedPnl: Decimal,
+  volume: Decimal,
+  /** Positive: paid; negative: earned. */
+  fees: Decimal,
+})
+export type PortfolioRecord = Static<typeof PortfolioRecord>
+
+function portfolioRecord(gateway: Gateway, period: PortfolioPeriod, { asset: index, points, ...sums }: Portfolio): PortfolioRecord {
+  const asset = gateway.genesis.assets[index]!
+  return {
+    period,
+    assetId: asset.id,
+    symbol: asset.symbol,
+    points: points.map(({ time, equity }) => ({ timestamp: rfc3339(time), equity: equity === null ? null : amountText(asset, equity) })),
+    realizedPnl: amountText(asset, sums.realizedPnl),
+    volume: amountText(asset, sums.volume),
+    fees: amountText(asset, sums.fees),
+  }
+}
+
+export const GetPortfolio = operation({
+  query: Type.Object({ period: Type.Optional(PortfolioPeriod) }),
+  output: PortfolioRecord,
+  run: (gateway, call, { period = '24h' }) => {
+    askHistory(gateway.history, 'portfolio', { account: call.account, period, now: gateway.now() }, (answer) => {
+      if (answer instanceof Refused) call.refuse(answer)
+      else call.answer(portfolioRecord(gateway, period, answer))
+    })
+  },
+})

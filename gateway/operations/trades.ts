@@ -1,0 +1,140 @@
+/**
+ * Trades, newest first: everybody's without who made them, and the caller's own with his side of each. From the history.
+ *
+ * A filter that names something unknown matches nothing: the answer is an empty list, as for any other value without matches.
+ */
+import Type, { type Static } from 'typebox'
+import type { HistoryTrade, Position } from '../../core/history/queries.ts'
+import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
+import { askHistory } from '../bridge/history.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { amountText, priceText, quantityText, rawText } from './amounts.ts'
+import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
+import { answerListing, ListingOutput, ListingQuery, readListing } from './listing.ts'
+import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Side } from './order_entry.ts'
+
+/** How far the settlement of a trade on the chain has come. Trades of this version wait for it. */
+export const SettlementStatus = Type.Union([Type.Literal('PENDING'), Type.Literal('SETTLED'), Type.Literal('SETTLED_ON_CHAIN')])
+
+const PUBLIC = {
+  id: Uuid,
+  tradingPairId: Uuid,
+  price: Decimal,
+  quantity: Decimal,
+  quoteQuantity: Decimal,
+  makerSide: Side,
+  executedAt: Timestamp,
+  settlementStatus: SettlementStatus,
+}
+/** A trade as everybody sees it: nothing of it tells who traded. */
+export const TradeRecord = Type.Object(PUBLIC)
+export type TradeRecord = Static<typeof TradeRecord>
+
+export const AccountTradeRecord = Type.Object({
+  ...PUBLIC,
+  orderId: Uuid,
+  side: Side,
+  role: Type.Union([Type.Literal('maker'), Type.Literal('taker')]),
+  /** Quote units; negative is a rebate. */
+  fee: Decimal,
+  /** Smallest units of the token. */
+  feeRaw: Type.String(),
+  /** Symbol of the asset the fee is in. */
+  feeToken: Type.String(),
+})
+export type AccountTradeRecord = Static<typeof AccountTradeRecord>
+
+function tradeRecord(gateway: Gateway, trade: HistoryTrade): TradeRecord {
+  const pair = gateway.genesis.pairs[trade.pair]!
+  return {
+    id: tradeId(trade.sequence, trade.index),
+    tradingPairId: pair.id,
+    price: priceText(pair, trade.price),
+    quantity: quantityText(pair, trade.lots),
+    quoteQuantity: amountText(gateway.genesis.assets[pair.quote]!, trade.quote),
+    makerSide: trade.makerSells ? 'SELL' : 'BUY',
+    executedAt: rfc3339(trade.time),
+    settlementStatus: 'PENDING',
+  }
+}
+
+/** The trade from the side of `account`, which is its maker or its taker: nobody trades with himself. */
+function accountTradeRecord(gateway: Gateway, trade: HistoryTrade, account: number): AccountTradeRecord {
+  const quote = gateway.genesis.assets[gateway.genesis.pairs[trade.pair]!.quote]!
+  const maker = trade.makerAccount === account
+  const fee = maker ? trade.makerFee : trade.takerFee
+  return {
+    ...tradeRecord(gateway, trade),
+    orderId: maker ? orderId(trade.makerSequence, trade.makerSlot) : orderId(trade.sequence, trade.takerSlot),
+    side: trade.makerSells === maker ? 'SELL' : 'BUY',
+    role: maker ? 'maker' : 'taker',
+    fee: amountText(quote, fee),
+    feeRaw: rawText(quote, fee),
+    feeToken: quote.symbol,
+  }
+}
+
+const positionOf = ({ sequence, index }: HistoryTrade): Position => ({ sequence, index })
+
+export const ListTrades = operation({
+  query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(Uuid), ...TimeRange }),
+  output: Type.Object({ trades: Type.Array(TradeRecord), ...ListingOutput }),
+  run: (gateway, call, input) => {
+    const range = timeRangeOf(input)
+    if (range instanceof Refused) return call.refuse(range)
+    const plan = readListing(gateway, call, 'ListTrades', input)
+    if (plan instanceof Refused) return call.refuse(plan)
+    askHistory(gateway.history, 'trades', { ...plan.walk, ...range, pair: pairFilter(gateway, input.tradingPairId) }, (listing) => {
+      if (listing instanceof Refused) return call.refuse(listing)
+      const trades = listing.rows.map((trade) => tradeRecord(gateway, trade))
+      call.answer({ trades, ...answerListing(gateway, plan, listing, positionOf) })
+    })
+  },
+})
+
+export const GetTrade = operation({
+  params: Type.Object({ tradeId: Uuid }),
+  output: TradeRecord,
+  run: (gateway, call, input) => {
+    const missing = new Refused('NOT_FOUND', 'Trade not found')
+    const id = parseId(IdKind.TRADE, input.tradeId)
+    if (id === null) return call.refuse(missing)
+    askHistory(gateway.history, 'trade', { sequence: id.sequence, index: id.slot }, (trade) => {
+      if (trade instanceof Refused) call.refuse(trade)
+      else if (trade === null) call.refuse(missing)
+      else call.answer(tradeRecord(gateway, trade))
+    })
+  },
+})
+
+/** Sequence of the order an id names. */
+const orderSequence = (id: string | undefined): number | undefined =>
+  id === undefined ? undefined : (parseId(IdKind.ORDER, id)?.sequence ?? UNKNOWN)
+
+export const ListAccountTrades = operation({
+  query: Type.Object({
+    ...ListingQuery, tradingPairId: Type.Optional(Uuid), side: Type.Optional(Side), orderId: Type.Optional(Uuid), ...TimeRange,
+  }),
+  output: Type.Object({ trades: Type.Array(AccountTradeRecord), ...ListingOutput }),
+  run: (gateway, call, input) => {
+    const range = timeRangeOf(input)
+    if (range instanceof Refused) return call.refuse(range)
+    const plan = readListing(gateway, call, 'ListAccountTrades', input)
+    if (plan instanceof Refused) return call.refuse(plan)
+    const ask = {
+      ...plan.walk,
+      ...range,
+      account: call.account,
+      pair: pairFilter(gateway, input.tradingPairId),
+      sell: input.side === undefined ? undefined : input.side === 'SELL',
+      orderSequence: orderSequence(input.orderId),
+    }
+    askHistory(gateway.history, 'trades', ask, (listing) => {
+      if (listing instanceof Refused) return call.refuse(listing)
+      const trades = listing.rows.map((trade) => accountTradeRecord(gateway, trade, ask.account))
+      call.answer({ trades, ...answerListing(gateway, plan, listing, positionOf) })
+    })
+  },
+})
