@@ -62,9 +62,9 @@ async function openOrders(exchange: Exchange, traders: readonly Trader[]): Promi
   for (const trader of traders) {
     const client = createClient({ baseUrl: exchange.baseUrl, signer: trader.signer })
     for (let page = 1; ; page++) {
-      const { orders, totalPages } = await client.ListOrders({ page, pageSize: 100 })
+      const { orders, totalPages } = await client.ListOrders({ status: ['SUBMITTED', 'PARTIALLY_FILLED'], page, pageSize: 100 })
       for (const order of orders) open.add(order.orderId)
-      if (page >= totalPages) break
+      if (page >= totalPages!) break
     }
   }
   return open

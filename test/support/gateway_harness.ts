@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { MessageChannel, Worker } from 'node:worker_threads'
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { readConfig, type Config } from '../../core/config.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { createState, type State } from '../../core/engine/state.ts'
@@ -12,7 +12,9 @@ import { CommandType, kindOf, OPEN_SESSION_COMMAND } from '../../core/layout/com
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
-import { countersBytes } from '../../core/ring/counters.ts'
+import { budgetsBytes } from '../../core/ring/budgets.ts'
+import type { HistoryReply, HistoryRequest, Queries } from '../../core/history/queries.ts'
+import { countersBytes, HISTORY, historyCounters } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
@@ -57,7 +59,31 @@ export function testGenesis(limits: Record<string, number> = {}): string {
   return JSON.stringify(genesis)
 }
 
-export async function startHarness(flags: readonly string[] = [], source: string = testGenesis()): Promise<Harness> {
+/** Answers the gateways' questions to the history; `null`: never. */
+export type Historian = (request: HistoryRequest) => HistoryReply | null
+
+/** A history in which nothing happened. */
+const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
+  order: null, trade: null,
+  orders: { rows: [], total: 0, more: false }, trades: { rows: [], total: 0, more: false }, movements: { rows: [], total: 0, more: false },
+  portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
+}
+const emptyHistory: Historian = ({ id, name }) => ({ id, answer: NOTHING[name] })
+
+/** The gateway's end of a channel to `historian`. */
+function historyPort(historian: Historian): MessagePort {
+  const { port1, port2 } = new MessageChannel()
+  port1.on('message', (request: HistoryRequest) => {
+    const reply = historian(request)
+    if (reply !== null) port1.postMessage(reply)
+  })
+  port1.unref()
+  return port2
+}
+
+export async function startHarness(
+  flags: readonly string[] = [], source: string = testGenesis(), historian: Historian = emptyHistory,
+): Promise<Harness> {
   const config = readConfig(['--port', '0', '--gateways', '1', ...flags], {})!
   const genesis = parseGenesis(source)
   const state = createState(genesis)
@@ -70,6 +96,7 @@ export async function startHarness(flags: readonly string[] = [], source: string
     matcherWait: cell(),
     lanes,
   }
+  historyCounters(shared.counters)[HISTORY.up] = 1
   const control = new SharedArrayBuffer(8)
   const words = new Int32Array(control)
   const logs: FromThread[] = []
@@ -81,11 +108,14 @@ export async function startHarness(flags: readonly string[] = [], source: string
     await once(matcher, 'exit')
   }
   const gateways: Worker[] = []
+  const budgets = new SharedArrayBuffer(budgetsBytes(genesis.limits.accounts))
   const pageTokenKey = randomBytes(32)
   let { port } = config
   for (let number = 1; number <= config.gateways; number++) {
     try {
-      const { gateway, ready } = await startGateway({ config: { ...config, port }, genesis: source, shared, number, pageTokenKey, history: [] }, logs)
+      const history = [historyPort(historian)]
+      const data = { config: { ...config, port }, genesis: source, shared, number, budgets, pageTokenKey, history }
+      const { gateway, ready } = await startGateway(data, logs)
       gateways.push(gateway)
       port = ready
     } catch (error) {
@@ -115,7 +145,7 @@ export async function startHarness(flags: readonly string[] = [], source: string
 async function startGateway(data: Omit<GatewayData, 'desk'>, logs: FromThread[]): Promise<{ gateway: Worker; ready: number }> {
   const { port1, port2 } = new MessageChannel()
   port1.unref()
-  const gateway = new Worker(join(root, 'gateway', 'thread.ts'), { workerData: { ...data, desk: port2 }, transferList: [port2] })
+  const gateway = new Worker(join(root, 'gateway', 'thread.ts'), { workerData: { ...data, desk: port2 }, transferList: [port2, ...data.history] })
   gateway.on('message', (message: FromThread) => logs.push(message))
   const ready = await new Promise<number>((resolve, reject) => {
     gateway.on('error', reject)

@@ -168,7 +168,7 @@ t.test('query strings', (t) => untouched(t, async () => {
   const bad = [
     'page=0', 'page=-1', 'page=10001', 'page=1.5', 'page=1e2', 'page=', 'page=x', 'page=1&page=2', 'pageSize=0', 'pageSize=101',
     'status=OPEN', 'status=FILLED&status=x', 'side=buy', 'orderType=', 'tradingMode=x', 'tradingPairId=1', 'startTime=yesterday',
-    'endTime=1.5', 'startTime=1&startTime=2',
+    'endTime=1.5', 'startTime=1&startTime=2', 'clientOrderId=', 'pageToken=x', 'pageToken=&page=1', 'pageSize=1001&pageToken=',
   ]
   for (const query of bad) {
     const reply = await raw('', `${ORDERS}?${query}`, 'GET')
@@ -177,7 +177,7 @@ t.test('query strings', (t) => untouched(t, async () => {
   }
   for (const query of [
     'unknown=1', 'page=1&unknown=1&unknown=2', '__proto__=1', '&&&', '=', '%', 'status=FILLED&status=SUBMITTED', 'startTime=0',
-    'endTime=2099-01-01T00:00:00Z',
+    'endTime=2099-01-01T00:00:00Z', 'pageSize=1000&pageToken=',
   ]) {
     t.equal((await raw('', `${ORDERS}?${query}`, 'GET')).status, 200, query)
   }
