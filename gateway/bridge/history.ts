@@ -13,7 +13,7 @@ import { Refused } from '../http/envelope.ts'
 
 /** Questions one gateway has open at most; more are refused. */
 export const OPEN_MAX = 1024
-export const DEADLINE_MS = 5_000
+const DEADLINE_MS = 5_000
 const SWEEP_MS = 250
 
 type Answer = Queries[QueryName]['answer']
@@ -35,14 +35,17 @@ export interface History {
   readonly open: Map<number, Question>
   readonly onError: (error: unknown) => void
   readonly timer: NodeJS.Timeout
+  readonly deadlineMs: number
   next: number
 }
 
 export function createHistory(
   ports: readonly MessagePort[], counters: Float64Array, clock: Float64Array, onError: (error: unknown) => void,
+  deadlineMs = DEADLINE_MS,
 ): History {
   const history: History = {
-    ports: [...ports], counters, clock, onError, open: new Map(), next: 1, timer: setInterval(() => sweep(history), SWEEP_MS),
+    ports: [...ports], counters, clock, onError, deadlineMs, open: new Map(), next: 1,
+    timer: setInterval(() => sweep(history), SWEEP_MS),
   }
   for (const port of ports) {
     port.on('message', (reply: HistoryReply) => take(history, reply))
@@ -66,7 +69,7 @@ export function askHistory<Name extends QueryName>(
   if (ports.length === 0 || open.size >= OPEN_MAX || history.counters[HISTORY.up] !== 1) return done(unavailable())
   const id = history.next++
   const port = ports[id % ports.length]!
-  open.set(id, { port, done: done as Question['done'], deadline: performance.now() + DEADLINE_MS })
+  open.set(id, { port, done: done as Question['done'], deadline: performance.now() + history.deadlineMs })
   // The column is written before any answer of its batch leaves; the matcher's counter of the same name only after it.
   port.postMessage({ id, name, ask, atLeast: history.clock[CLOCK.SEQUENCE]! } satisfies HistoryRequest<Name>)
 }
