@@ -7,12 +7,14 @@ import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { ConfigError, configHelp, describeConfig, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
+import { parseGenesis } from './engine/genesis.ts'
 import { keepRoom } from './journal/room.ts'
 import { realIo } from './lib/io.ts'
 import { startQuickThread } from './lib/quick_thread.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { readPageTokenKey } from './page_token_key.ts'
 import { createBroadcast } from './ring/broadcast.ts'
+import { budgetsBytes } from './ring/budgets.ts'
 import { countersBytes, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
@@ -33,9 +35,9 @@ function allocate(config: Config): Omit<Shared, 'columns'> {
   return {
     gate: cell(),
     events: createBroadcast(config.eventRing).buffer,
-    counters: new SharedArrayBuffer(countersBytes(config.gateways)),
+    counters: new SharedArrayBuffer(countersBytes(doorsOf(config))),
     matcherWait: cell(),
-    lanes: Array.from({ length: config.gateways + 1 }, lane),
+    lanes: Array.from({ length: doorsOf(config) + 1 }, lane),
   }
 }
 
@@ -66,16 +68,19 @@ class Exchange {
     const shared: Shared = { ...this.#shared, columns }
     keepRoom(config.dataDir, (error) => this.#log.warn({ error: error.message }, 'no room is made ahead of the journal any more'))
     this.#startFollower()
-    const channels = Array.from({ length: config.gateways }, () => new MessageChannel())
+    const channels = Array.from({ length: doorsOf(config) }, () => new MessageChannel())
     const ports = channels.map((channel) => channel.port1)
     await this.#message(this.#start('desk', join(GATEWAY, 'auth', 'desk.ts'), { config, genesis, ports }, ports), 'ready')
     const operator = await this.#message(
       this.#start('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared }),
       'ready',
     )
+    const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
     let port = config.port
     for (const [index, { port2: desk }] of channels.entries()) {
-      const data = { config: { ...config, port }, genesis, shared, number: index + 1, desk, pageTokenKey: this.#pageTokenKey, history: [] }
+      const data = {
+        config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, pageTokenKey: this.#pageTokenKey, history: [],
+      }
       const ready = await this.#message(this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk]), 'ready')
       port = ready.port ?? port
     }

@@ -63,6 +63,8 @@ export interface GatewayData {
   readonly number: number
   /** To the sign-in desk. */
   readonly desk: MessagePort
+  /** Rows of ring/budgets.ts, shared by all gateways. */
+  readonly budgets: SharedArrayBuffer
   /** 32 bytes (core/page_token_key.ts). */
   readonly pageTokenKey: Uint8Array
   /** To the history readers, one each. */

@@ -11,6 +11,7 @@ import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
 import { closeTail, createTail, type Tail } from './bridge/tail.ts'
+import { createMeter, type Meter } from './limits/windows.ts'
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void
 
@@ -26,6 +27,8 @@ export interface Gateway {
   readonly desk: Desk
   readonly history: History
   readonly sessions: SessionCache
+  /** Rate budgets. */
+  readonly meter: Meter
   /** Seals page tokens (operations/page_token.ts). */
   readonly pageTokenKey: Uint8Array
   readonly counters: Float64Array
@@ -59,6 +62,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state),
     matcher: matcherCounters(shared.counters),
+    meter: createMeter(config, data.budgets, () => Date.now()),
     pageTokenKey: data.pageTokenKey,
     pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
     assets: new Map(genesis.assets.map((asset) => [asset.id.toLowerCase(), asset])),

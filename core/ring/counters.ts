@@ -46,6 +46,14 @@ export const GATEWAY_COUNTERS = [
   'connections',
   'body_bytes',
   'unhandled',
+  'rate_over_create',
+  'rate_over_reduce',
+  'rate_over_movement',
+  'rate_over_close',
+  'rate_refused_create',
+  'rate_refused_reduce',
+  'rate_refused_movement',
+  'rate_refused_close',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it has reached, how many commands it is behind, events it

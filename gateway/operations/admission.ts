@@ -1,22 +1,59 @@
 /**
- * What is refused between the checked input and the operation: maintenance and a full disk.
+ * What is refused between the checked input and the operation: maintenance, a full disk, a budget that is used up.
  *
- * Every transport runs the same order: authenticate, read and check the input, admit, run. So a malformed request costs no budget.
- * Refusals the engine would give too are given here early, before the request takes room in a ring.
+ * Every transport runs the same order: authenticate, read and check the input, admit, run. So a malformed request costs no budget, and
+ * neither does one that maintenance refuses; what the engine refuses later has cost its items.
+ *
+ * Without enforcement (`enforceRateLimits` 0) a request over budget is admitted and counted; the answers tell the budget all the same.
  */
-import { MATCHER } from '../../core/ring/counters.ts'
+import { GATEWAY, MATCHER, type GatewayCounter } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
+import { itemsOf } from '../limits/families.ts'
+import { draw, type Draw, type MeteredClass } from '../limits/windows.ts'
 import { inMaintenance } from './health.ts'
 import type { Call, JsonObject } from './operation.ts'
 import type { Row } from './table.ts'
 
 const MIB = 1024 * 1024
 
-/** Admits `call` of the operation of `row`, or says why not. `input` is what the operation will be given. */
+/** Admits `call` of the operation of `row` and sets its budget, or says why not. `input` is what the operation will be given. */
 export function admit(gateway: Gateway, row: Row, call: Call<never>, input: JsonObject): Refused | null {
   if (row.maintenance === 'blocked' && inMaintenance(gateway)) return new Refused('OPERATIONS_BLOCKED')
   const free = gateway.matcher[MATCHER.free_disk_bytes]!
   if (row.rate === 'create' && free > 0 && free < gateway.config.diskReserveMb * MIB) return new Refused('DISK_RESERVE')
+  if (row.rate === 'none') return null
+  if (row.rate !== 'mass-exit') return meter(gateway, row.rate, call, itemsOf(row, input))
+  // Getting out is never limited (rule 1); it is metered as one cancel (rule 2) and draws what is left.
+  call.budget = draw(gateway.meter, 'reduce', call.account, 1)
   return null
+}
+
+function meter(gateway: Gateway, name: MeteredClass, call: Call<never>, items: number): Refused | null {
+  const drawn = draw(gateway.meter, name, call.account, items)
+  if (drawn.waitMs === 0) {
+    call.budget = drawn
+    return null
+  }
+  gateway.counters[OVER[name]]!++
+  if (gateway.config.enforceRateLimits === 0) {
+    call.budget = drawn
+    return null
+  }
+  gateway.counters[REFUSED[name]]!++
+  return overBudget(drawn, items)
+}
+
+const counters = (prefix: 'rate_over' | 'rate_refused'): Record<MeteredClass, number> => {
+  const of = (name: MeteredClass): number => GATEWAY[`${prefix}_${name}` satisfies GatewayCounter]
+  return { create: of('create'), reduce: of('reduce'), movement: of('movement'), close: of('close') }
+}
+const OVER = counters('rate_over')
+const REFUSED = counters('rate_refused')
+
+/** `retryAfter`: whole seconds until the last window that refuses has ended. More items than a window ever holds need a smaller batch. */
+function overBudget({ waitMs, limitSecond, limitMinute }: Draw, items: number): Refused {
+  const limit = limitSecond < 0 ? limitMinute : limitMinute < 0 ? limitSecond : Math.min(limitSecond, limitMinute)
+  const message = items > limit ? `Rate limit exceeded: ${items} items are more than the ${limit} that one window holds` : undefined
+  return new Refused('RATE_LIMIT_EXCEEDED', message, { retryAfter: Math.ceil(waitMs / 1000) })
 }

@@ -52,6 +52,11 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds'>, Metric>
   receipts: gauge('exchange_receipts', 'Idempotency receipts retained'),
 }
 
+const overBudget = (name: string): Metric =>
+  counter('exchange_requests_over_budget_total', 'Requests over a rate budget, refused or only counted, by class', `class="${name}"`)
+const rateRefused = (name: string): Metric =>
+  counter('exchange_rate_refusals_total', 'Requests refused over a rate budget, by class', `class="${name}"`)
+
 const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   requests: counter('exchange_requests_total', 'HTTP requests read'),
   responses_2xx: counter('exchange_responses_total', 'HTTP responses by class', 'class="2xx"'),
@@ -69,6 +74,14 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   connections: gauge('exchange_connections', 'Open client connections'),
   body_bytes: counter('exchange_request_body_bytes_total', 'Bytes of request bodies'),
   unhandled: counter('exchange_unhandled_errors_total', 'Requests that ended in an unexpected error'),
+  rate_over_create: overBudget('create'),
+  rate_over_reduce: overBudget('reduce'),
+  rate_over_movement: overBudget('movement'),
+  rate_over_close: overBudget('close'),
+  rate_refused_create: rateRefused('create'),
+  rate_refused_reduce: rateRefused('reduce'),
+  rate_refused_movement: rateRefused('movement'),
+  rate_refused_close: rateRefused('close'),
 }
 
 /** What a scrape reads. Create once per thread: attaching makes views. */

@@ -1,0 +1,19 @@
+/**
+ * Who shares a rate budget, and how many items a request counts for (specification, Order rate limits, rules 1 to 3).
+ */
+import type { JsonObject } from '../http/body.ts'
+import { TABLE, type Row } from '../operations/table.ts'
+
+/** The master of an account's family. Every account is its own master. */
+export const familyOf = (account: number): number => account
+
+/** Batch operations and the list whose elements are their items. Whatever is not here counts as one item, whatever it carries. */
+const ITEM_LISTS: ReadonlyMap<Row, string> = new Map<Row, string>([
+  [TABLE.BatchCreateOrders, 'orders'],
+])
+
+/** Items of a checked request: the elements of a batch, 1 for everything else. Mass cancels count as one (rule 2). */
+export function itemsOf(row: Row, input: JsonObject): number {
+  const list = ITEM_LISTS.get(row)
+  return list === undefined ? 1 : Math.max(1, (input[list] as readonly unknown[]).length)
+}
