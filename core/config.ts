@@ -55,7 +55,11 @@ export const KNOBS = {
   ),
   host: text('127.0.0.1', 'address', 'Address the REST and WebSocket port listens on; 0.0.0.0 for all'),
   port: number(8080, 0, 65535, 'port', 'REST and WebSocket; 0 picks a free one'),
-  grpcPort: number(9090, 0, 65535, 'port', 'Kept for gRPC, which this version does not serve yet'),
+  grpcPort: number(9090, 0, 65535, 'port', 'gRPC, on the same address; 0 picks a free one'),
+  grpcThread: number(1, 0, 1, 'switch', '1 serves gRPC, in a thread of its own; 0 does not'),
+  grpcCert: text('', 'path', 'PEM certificate chain; with it and --grpc-key gRPC is TLS, without both plain HTTP/2'),
+  grpcKey: text('', 'path', 'PEM private key of --grpc-cert'),
+  grpcConnections: number(1024, 1, 100_000, 'connections', 'Most gRPC connections at once; more are closed at once'),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   gateways: number(Math.max(1, availableParallelism() - 1), 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1'),
   spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle thread looks before it parks; more lowers latency and burns a core'),
@@ -74,7 +78,7 @@ export const KNOBS = {
   ),
   snapshotEvery: number(1_000_000, 1, 1_000_000_000, 'commands', 'Commands between snapshots'),
   snapshotsKept: number(3, 1, 100, 'files', 'Newest snapshots kept'),
-  deadlineMs: number(30_000, 10, 3_600_000, 'ms', 'Longest wait for the engine to answer a request; then 503, and whether it was applied is unknown'),
+  deadlineMs: number(30_000, 10, 3_600_000, 'ms', 'Longest wait for the engine to answer a request; then 503, applied or not'),
   batchDeadlineMs: number(600_000, 10, 3_600_000, 'ms', 'The same for the items of a batch, each of which is refused for itself'),
   walletThreads: number(1, 1, 16, 'threads', 'Threads that recover wallet signatures at sign-in'),
   walletQueue: number(256, 1, 100_000, 'requests', 'Wallet signatures waiting; more answers 503'),
@@ -156,9 +160,13 @@ function readFile(path: string): Record<string, unknown> {
 function checkRelations(config: Config): Config {
   if (config.batchMax > config.commandRing * config.gateways) throw new ConfigError('--batch-max exceeds what the command rings hold')
   if (config.replyRing < 4 * 1024) throw new ConfigError('--reply-ring must hold a mass cancel')
+  if ((config.grpcCert === '') !== (config.grpcKey === '')) throw new ConfigError('--grpc-cert and --grpc-key belong together')
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')
   return config
 }
+
+/** Threads that turn requests into commands, each with a lane of its own: the gateways, then the one for gRPC. */
+export const frontThreads = (config: Config): number => config.gateways + config.grpcThread
 
 /** The configuration as logged at start. */
 export const describeConfig = (config: Config): Record<string, string | number> => ({ ...config })

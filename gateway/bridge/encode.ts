@@ -37,6 +37,8 @@ export interface OrderTerms {
   key: string
   targetSlot: number
   targetSequence: number
+  /** Index of the asset the order pays with; not part of the record. */
+  pays: number
 }
 
 function begin(type: number): void {
@@ -56,6 +58,16 @@ function finish(bridge: Bridge, at: number, type: number, correlation: number, s
 const finishFor = (bridge: Bridge, at: number, type: number, correlation: number, caller: Caller): void =>
   finish(bridge, at, type, correlation, caller.session, caller.generation)
 
+/** Keys are an account's own: the same text of two accounts is two keys. */
+const hashOfKey = (account: number, key: string): string => hash('sha256', `${account}:${key}`)
+
+/** An idempotency key as it stands in records and receipts, four words. */
+export function keyWords(account: number, key: string): Int32Array {
+  const bytes = Buffer.from(new ArrayBuffer(HASH_BYTES))
+  bytes.write(hashOfKey(account, key), 0, HASH_BYTES, 'hex')
+  return new Int32Array(bytes.buffer)
+}
+
 /** PLACE_ORDER or REPLACE_ORDER. */
 export function encodeOrder(bridge: Bridge, at: number, type: number, correlation: number, caller: Caller, terms: OrderTerms): void {
   begin(type)
@@ -71,7 +83,7 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   if (terms.label !== '') scratchBytes.write(terms.label, C.label * 4, 'latin1')
   if (keyed) {
     const payload = hash('sha256', scratchBytes)
-    scratchBytes.write(hash('sha256', `${caller.account}:${terms.key}`), C.key * 4, HASH_BYTES, 'hex')
+    scratchBytes.write(hashOfKey(caller.account, terms.key), C.key * 4, HASH_BYTES, 'hex')
     scratchBytes.write(payload, C.payload * 4, HASH_BYTES, 'hex')
   }
   finishFor(bridge, at, type, correlation, caller)

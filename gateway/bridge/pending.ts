@@ -21,19 +21,17 @@ import type { Lane } from '../../core/threads.ts'
 export const CREDIT = 1
 export const CANCEL_ALL_CREDITS = 1 + CANCEL_ALL_MAX
 
-/** Internal deadlines in ms (specification, Limits). */
-export const DEADLINE_MS = 30_000
-export const BATCH_DEADLINE_MS = 600_000
+/** How often deadlines are looked at, ms. */
 const SWEEP_MS = 1000
 
-/** Who waits for the answer of one command. */
+/** Who waits for the answers of one command or of several, which it tells apart by the `index` it gave each. */
 export interface Waiter {
   /** The RESULT, at word `base`; the record is gone when this returns. */
-  onResult(records: Views, base: number): void
+  onResult(records: Views, base: number, index: number): void
   /** Another record of the same command; only mass cancels have them. */
   onRecord?(records: Views, base: number): void
   /** The deadline passed: whether the command was applied is unknown. */
-  onDeadline(): void
+  onDeadline(index: number): void
 }
 
 export interface Bridge {
@@ -46,6 +44,8 @@ export interface Bridge {
   readonly counters: Float64Array
   readonly onError: (error: unknown) => void
   readonly waiters: (Waiter | null)[]
+  /** What the waiter calls the command of each row. */
+  readonly indexes: Int32Array
   /** Credits each row holds; 0: the row is free. */
   readonly held: Int32Array
   readonly deadlines: Float64Array
@@ -72,6 +72,7 @@ export function createBridge(
     cell: new Int32Array(lane.wait),
     matcherCell: new Int32Array(matcherWait),
     waiters: new Array<Waiter | null>(rows).fill(null),
+    indexes: new Int32Array(rows),
     held: new Int32Array(rows),
     deadlines: new Float64Array(rows),
     free: Int32Array.from({ length: rows }, (_, i) => rows - 1 - i),
@@ -101,13 +102,18 @@ export function hasRoom(bridge: Bridge, commands: number, credits: number): bool
   return false
 }
 
-/** Makes `waiter` wait for one command; returns its correlation number. Only after {@link hasRoom}. */
-export function enlist(bridge: Bridge, waiter: Waiter, credits: number, deadlineMs: number): number {
+/** Makes `waiter` wait for one command for `deadlineMs`; returns its correlation number. Only after {@link hasRoom}. */
+export const enlist = (bridge: Bridge, waiter: Waiter, credits: number, deadlineMs: number): number =>
+  enlistUntil(bridge, waiter, credits, performance.now() + deadlineMs, 0)
+
+/** As {@link enlist} for one of several commands of the same waiter, which calls it `index`; `until` on performance.now()'s clock. */
+export function enlistUntil(bridge: Bridge, waiter: Waiter, credits: number, until: number, index: number): number {
   const row = bridge.free[--bridge.freeCount]!
   bridge.waiters[row] = waiter
+  bridge.indexes[row] = index
   bridge.held[row] = credits
   bridge.credits -= credits
-  bridge.deadlines[row] = performance.now() + deadlineMs
+  bridge.deadlines[row] = until
   const { counters } = bridge
   const inFlight = ++bridge.inFlight
   counters[GATEWAY.pending] = inFlight
@@ -162,7 +168,7 @@ function dispatch(bridge: Bridge, records: Views, base: number): void {
   bridge.waiters[row] = null
   bridge.free[bridge.freeCount++] = row
   bridge.counters[GATEWAY.pending] = --bridge.inFlight
-  waiter?.onResult(records, base)
+  waiter?.onResult(records, base, bridge.indexes[row]!)
 }
 
 /**
@@ -216,7 +222,7 @@ function sweep(bridge: Bridge): void {
     const waiter = bridge.waiters[row]
     bridge.waiters[row] = null
     try {
-      waiter?.onDeadline()
+      waiter?.onDeadline(bridge.indexes[row]!)
     } catch (error) {
       bridge.onError(error)
     }

@@ -21,8 +21,14 @@ export const lotsOf = (pair: Pair, text: string): number => wholeUnits(text, pai
 /** `-?digits[.digits]` within the limits of the specification (Conventions): what a decimal field may hold at all. */
 export const DECIMAL = /^-?[0-9]{1,28}(\.[0-9]{1,18})?$/
 
-export const priceText = (pair: Pair, ticks: number): string => formatDecimal(BigInt(ticks) * BigInt(pair.tickUnits), pair.priceScale)
-export const quantityText = (pair: Pair, lots: number): string => formatDecimal(BigInt(lots) * BigInt(pair.lotUnits), pair.lotScale)
+/** `count` × `unit` × 10^-scale as text. A product that rounds to at most 2^53 - 1 is exact as a number, and a number is cheaper. */
+function unitsText(count: number, unit: number, scale: number): string {
+  const units = count * unit
+  return formatDecimal(units <= Number.MAX_SAFE_INTEGER ? units : BigInt(count) * BigInt(unit), scale)
+}
+
+export const priceText = (pair: Pair, ticks: number): string => unitsText(ticks, pair.tickUnits, pair.priceScale)
+export const quantityText = (pair: Pair, lots: number): string => unitsText(lots, pair.lotUnits, pair.lotScale)
 export const amountText = (asset: Asset, atoms: bigint): string => formatDecimal(atoms, asset.scale)
 /** Smallest units of the token. */
 export const rawText = (asset: Asset, atoms: bigint): string => (atoms * 10n ** BigInt(asset.decimals - asset.scale)).toString()

@@ -1,14 +1,16 @@
 /** All operations: the rows of the table joined with schemas and handlers. Router, client and documents derive from this. */
 import { GetBalance, GetProfile, ListBalances } from './accounts.ts'
 import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
+import { BatchCancelOrders, BatchCreateOrders, BatchReplaceOrders } from './batches.ts'
 import { GetFaucetInfo, Mint } from './faucet.ts'
 import { Check } from './health.ts'
 import { GetServerTime, GetTradingPair, ListTradingPairs } from './market.ts'
+import { BatchCancelAllOrders, BatchCancelOrdersByPair } from './mass_cancel.ts'
 import { ListMovements } from './movements.ts'
 import type { Operation } from './operation.ts'
 import { GetOrder, ListOrders } from './order_reads.ts'
 import { GetOrderbook } from './orderbook.ts'
-import { BatchCancelAllOrders, BatchCreateOrders, CancelOrder, CreateOrder, ReplaceOrder } from './orders.ts'
+import { CancelOrder, CreateOrder, ReplaceOrder } from './orders.ts'
 import { GetPortfolio } from './portfolio.ts'
 import { TABLE, type OperationName, type Row } from './table.ts'
 import { GetTrade, ListAccountTrades, ListTrades } from './trades.ts'
@@ -16,7 +18,8 @@ import { GetTrade, ListAccountTrades, ListTrades } from './trades.ts'
 export const HANDLERS = {
   Challenge, Verify, Refresh, Revoke,
   GetProfile, ListBalances, GetBalance, ListMovements, ListAccountTrades, GetPortfolio,
-  CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder, BatchCreateOrders, BatchCancelAllOrders,
+  CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder,
+  BatchCreateOrders, BatchReplaceOrders, BatchCancelOrders, BatchCancelAllOrders, BatchCancelOrdersByPair,
   ListTradingPairs, GetTradingPair, GetServerTime, GetOrderbook, ListTrades, GetTrade,
   GetFaucetInfo, Mint,
   Check,

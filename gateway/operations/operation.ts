@@ -8,7 +8,7 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 import { Compile } from 'typebox/compile'
 import { refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
 import type { Caller } from '../auth/legacy.ts'
-import { CREDIT, DEADLINE_MS, enlist, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
+import { CREDIT, enlist, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Gateway } from '../context.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
@@ -107,14 +107,14 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 export function submit(gateway: Gateway, call: Call<never>, waiter: Waiter, encode: (at: number, correlation: number) => void): void {
   const { bridge } = gateway
   if (!hasRoom(bridge, 1, CREDIT)) return call.refuse(new Refused('OVERLOADED'))
-  encode(slotAt(bridge, 0), enlist(bridge, waiter, CREDIT, DEADLINE_MS))
+  encode(slotAt(bridge, 0), enlist(bridge, waiter, CREDIT, gateway.config.deadlineMs))
   send(bridge, 1)
 }
 
-/** A waiter that refuses the call when the engine did or the deadline passed, and otherwise reads the RESULT with `take`. */
-export function waiterFor(call: Call<never>, take: (records: Views, base: number) => void): Waiter {
+/** A waiter for one command: refuses the call when the engine did or the deadline passed, otherwise reads the RESULT with `take`. */
+export function waiterFor(call: Call<never>, take: (records: Views, base: number) => void) {
   return {
-    onResult: (records, base) => {
+    onResult: (records: Views, base: number): void => {
       const code = records.i32[base + RESULT.at.code]!
       if (code === 0) take(records, base)
       else call.refuse(engineRefusal(code))
@@ -127,7 +127,8 @@ export const engineRefusal = (number: number): Refused => new Refused(refusalByN
 
 // Schema parts that several areas use.
 
-export const Uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$' })
+export const UUID_TEXT = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
+export const Uuid = Type.String({ pattern: UUID_TEXT.source })
 /** Decimal text; the exact rules are core/lib/decimal.ts's. */
 export const Decimal = Type.String({ maxLength: 64 })
 export const Timestamp = Type.String({ format: 'date-time' })

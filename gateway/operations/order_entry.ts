@@ -69,7 +69,7 @@ const IDEMPOTENCY_KEY_MAX = 128
 const LABEL = new RegExp(`^[\\x20-\\x7e]{1,${LABEL_BYTES}}$`)
 
 const noTerms = (): OrderTerms =>
-  ({ pair: 0, flags: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, label: '', key: '', targetSlot: 0, targetSequence: 0 })
+  ({ pair: 0, flags: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, label: '', key: '', targetSlot: 0, targetSequence: 0, pays: 0 })
 
 /** The pair with this id, in any case. */
 export const findPair = (gateway: Gateway, id: string): Pair | undefined => gateway.pairs.get(id) ?? gateway.pairs.get(id.toLowerCase())
@@ -82,6 +82,7 @@ export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refu
   if (pair === undefined) return new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' })
   const terms = noTerms()
   terms.pair = pair.index
+  terms.pays = item.side === 'SELL' ? pair.base : pair.quote
   if (item.side === 'SELL') terms.flags |= Flag.SELL
   return (
     (item.orderType === 'MARKET' ? takeMarket(item, terms) : takeLimit(item, pair, terms)) ??
@@ -163,11 +164,14 @@ const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]
 /** Unix ms of an RFC 3339 text; NaN when it is none. */
 export const parseDateTime = (text: string): number => (DATE_TIME.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN)
 
+/** With an idempotency key the engine decides: a repeated key has its first answer even when the time it named is over. */
 function takeExpiration(item: OrderItem, now: number, terms: OrderTerms): Refused | null {
   if (item.expirationDate === undefined) return null
   const at = parseDateTime(item.expirationDate)
   if (Number.isNaN(at)) return refusedField('expirationDate', 'expirationDate must be an RFC 3339 date-time')
-  if (at <= now) return refusedField('expirationDate', 'expirationDate is not in the future', 'INVALID_EXPIRATION')
+  if (at <= now && item.idempotencyKey === undefined) {
+    return refusedField('expirationDate', 'expirationDate is not in the future', 'INVALID_EXPIRATION')
+  }
   terms.flags |= Flag.EXPIRES
   terms.expiresAt = at
   return null

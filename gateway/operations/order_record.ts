@@ -8,8 +8,9 @@ import type { Pair } from '../../core/engine/genesis.ts'
 import { readAccount, type OrderView } from '../../core/view/accounts.ts'
 import type { FinishedOrder } from '../bridge/tail.ts'
 import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
-import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Decimal, engineRefusal, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { OrderType, Side, TimeInForce } from './order_entry.ts'
 
 export const OrderStatus = Type.Union([
@@ -58,6 +59,23 @@ export const OrderRecord = Type.Object({
   updatedAt: Timestamp,
 })
 export type OrderRecord = Static<typeof OrderRecord>
+
+/** Id of the order that the RESULT at word `base` speaks of. */
+export const createdId = ({ i32, f64 }: Views, base: number): string => orderId(
+  f64[(base + RESULT.at.orderSequence) >>> 1]!, i32[base + RESULT.at.slot]!,
+)
+
+/** Id of the order that was replaced, in the RESULT of a replacement. */
+export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId(
+  f64[(base + RESULT.at.originalSequence) >>> 1]!, i32[base + RESULT.at.detail]!,
+)
+
+/** The engine's refusal `number` of an order that pays with asset `pays`: a shortfall names what is short. */
+export function orderRefusal(gateway: Gateway, number: number, pays: number): Refused {
+  const refused = engineRefusal(number)
+  if (refused.code !== 'INSUFFICIENT_BALANCE') return refused
+  return new Refused('INSUFFICIENT_BALANCE', `${refused.message}: ${gateway.genesis.assets[pays]!.symbol}`)
+}
 
 /** The match result in the RESULT at word `base`. */
 export function matchResultOf(gateway: Gateway, { i32, u32, i64 }: Views, base: number): MatchResult {

@@ -1,0 +1,204 @@
+/**
+ * Many orders in one request: create, replace, cancel. (Specification, Orders, rule 1; Order and batch codes.)
+ *
+ * The items go into the command ring together and in their order, or none does, so the engine takes them one after the other and no
+ * other request of this thread comes between. Each item fails for itself, with its own code in a 200: a malformed one here, the others
+ * in the engine, and what the deadline leaves unanswered as SERVICE_UNAVAILABLE. Results stand in the order of the items.
+ *
+ * An item with an idempotency key has a receipt of its own: a batch repeated after a lost answer gets, item by item, what it was
+ * answered, and only the items that were refused run again.
+ */
+import Type, { type Static } from 'typebox'
+import { CommandType } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { IdKind, orderId, parseId, type Id } from '../../core/layout/ids.ts'
+import type { Views } from '../../core/layout/table.ts'
+import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
+import { CREDIT, enlistUntil, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
+import type { Gateway } from '../context.ts'
+import { dropNulls } from '../http/body.ts'
+import { Refused } from '../http/envelope.ts'
+import { compile, engineRefusal, operation, Uuid, UUID_TEXT, type Call, type Check, type JsonObject } from './operation.ts'
+import { OrderItem, placeTerms, ReplaceItem } from './order_entry.ts'
+import { createdId, MatchResult, matchResultOf, orderRefusal, replacedId } from './order_record.ts'
+import { replacementOf } from './order_target.ts'
+
+const BATCH_MAX = 100
+
+const ItemError = Type.Object({ code: Type.String(), message: Type.String() })
+type ItemError = Static<typeof ItemError>
+const Totals = { totalRequested: Type.Integer(), totalSucceeded: Type.Integer(), totalFailed: Type.Integer() }
+/** The elements are open here, so that a bad one is its own error; `items` of the operation says what they are. */
+const Items = Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX })
+
+/** What one kind of batch does with its items: from the element of the request to a command, from the RESULT to the answer. */
+interface Kind<Terms, Result extends { error?: ItemError }> {
+  /** The terms of an element, or why it is refused. */
+  read(gateway: Gateway, call: Call<never>, item: unknown): Terms | Refused
+  encode(gateway: Gateway, at: number, correlation: number, call: Call<never>, terms: Terms): void
+  accepted(gateway: Gateway, records: Views, base: number, terms: Terms): Result
+  /** What the engine's code means for this item. */
+  refusal(gateway: Gateway, code: number, terms: Terms): Refused
+  /** The answer for a refused element. */
+  refused(item: unknown, error: ItemError): Result
+}
+
+interface Answer<Result> {
+  totalRequested: number
+  totalSucceeded: number
+  totalFailed: number
+  results: Result[]
+}
+
+/** One batch on its way: waits for all its commands, whose index is their place in the request. */
+class Batch<Terms, Result extends { error?: ItemError }> implements Waiter {
+  readonly results: Result[]
+  readonly terms: (Terms | null)[]
+  readonly gateway: Gateway
+  readonly call: Call<Answer<Result>>
+  readonly items: readonly unknown[]
+  readonly kind: Kind<Terms, Result>
+  /** Items without a result. */
+  left: number
+  failed = 0
+
+  constructor(gateway: Gateway, call: Call<Answer<Result>>, items: readonly unknown[], kind: Kind<Terms, Result>) {
+    this.gateway = gateway
+    this.call = call
+    this.items = items
+    this.kind = kind
+    this.left = items.length
+    this.results = new Array<Result>(items.length)
+    this.terms = new Array<Terms | null>(items.length).fill(null)
+  }
+
+  /** Reads every element and sends those that can be; answers at once when none can. */
+  run(): void {
+    const { gateway, call, items, kind, terms } = this
+    for (let index = 0; index < items.length; index++) {
+      const read = kind.read(gateway, call, items[index])
+      if (read instanceof Refused) this.refuse(index, read)
+      else terms[index] = read
+    }
+    const commands = this.left
+    if (commands === 0) return this.answer()
+    const { bridge, config } = gateway
+    if (!hasRoom(bridge, commands, commands * CREDIT)) return call.refuse(new Refused('OVERLOADED'))
+    const until = performance.now() + config.batchDeadlineMs
+    for (let index = 0, ahead = 0; index < items.length; index++) {
+      const given = terms[index]
+      if (given === null) continue
+      kind.encode(gateway, slotAt(bridge, ahead++), enlistUntil(bridge, this, CREDIT, until, index), call, given!)
+    }
+    send(bridge, commands)
+  }
+
+  onResult(records: Views, base: number, index: number): void {
+    const { gateway, kind } = this
+    const terms = this.terms[index]!
+    const code = records.i32[base + RESULT.at.code]!
+    if (code !== 0) this.refuse(index, kind.refusal(gateway, code, terms))
+    else {
+      this.results[index] = kind.accepted(gateway, records, base, terms)
+      this.left--
+    }
+    if (this.left === 0) this.answer()
+  }
+
+  onDeadline(index: number): void {
+    this.refuse(index, new Refused('SERVICE_UNAVAILABLE'))
+    if (this.left === 0) this.answer()
+  }
+
+  private refuse(index: number, { code, message }: Refused): void {
+    this.results[index] = this.kind.refused(this.items[index], { code, message })
+    this.failed++
+    this.left--
+  }
+
+  private answer(): void {
+    const { results, failed } = this
+    this.call.answer({ totalRequested: results.length, totalSucceeded: results.length - failed, totalFailed: failed, results })
+  }
+}
+
+/** Checks an element that should be an object; `null`: it is one of the schema. */
+function checkItem(check: Check, item: unknown): Refused | null {
+  if (typeof item === 'object' && item !== null && !Array.isArray(item)) dropNulls(item as JsonObject)
+  return check.check(item)
+}
+
+const Created = Type.Object({ orderId: Type.Optional(Uuid), matchResult: Type.Optional(MatchResult), error: Type.Optional(ItemError) })
+const orderItem = compile(OrderItem)
+
+const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
+  read: (gateway, _call, item) => checkItem(orderItem, item) ?? placeTerms(gateway, item as OrderItem),
+  encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.bridge, at, CommandType.PLACE_ORDER, correlation, call, terms),
+  accepted: (gateway, records, base) => ({ orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base) }),
+  refusal: (gateway, code, terms) => orderRefusal(gateway, code, terms.pays),
+  refused: (_item, error) => ({ error }),
+}
+
+export const BatchCreateOrders = operation({
+  body: Type.Object({ orders: Items }),
+  items: { orders: OrderItem },
+  output: Type.Object({ ...Totals, results: Type.Array(Created) }),
+  run: (gateway, call, { orders }) => new Batch(gateway, call, orders, CREATE).run(),
+})
+
+const ReplaceElement = Type.Object({ orderId: Uuid, ...ReplaceItem.properties })
+const Replaced = Type.Object({
+  originalOrderId: Type.Optional(Uuid), newOrderId: Type.Optional(Uuid), matchResult: Type.Optional(MatchResult),
+  error: Type.Optional(ItemError),
+})
+const replaceElement = compile(ReplaceElement)
+
+const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
+  read: (gateway, call, item) => {
+    const element = item as Static<typeof ReplaceElement>
+    return checkItem(replaceElement, item) ?? replacementOf(gateway, call.account, element.orderId, element)
+  },
+  encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.bridge, at, CommandType.REPLACE_ORDER, correlation, call, terms),
+  accepted: (gateway, records, base) => ({
+    originalOrderId: replacedId(records, base), newOrderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base),
+  }),
+  refusal: (gateway, code, terms) => orderRefusal(gateway, code, terms.pays),
+  refused: (item, error) => {
+    const original = idText((item as Partial<Static<typeof ReplaceElement>> | null)?.orderId)
+    return original === undefined ? { error } : { originalOrderId: original, error }
+  },
+}
+
+export const BatchReplaceOrders = operation({
+  body: Type.Object({ orders: Items }),
+  items: { orders: ReplaceElement },
+  output: Type.Object({ ...Totals, results: Type.Array(Replaced) }),
+  run: (gateway, call, { orders }) => new Batch(gateway, call, orders, REPLACE).run(),
+})
+
+const CancelledItem = Type.Object({ orderId: Type.Optional(Uuid), error: Type.Optional(ItemError) })
+
+const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
+  read: (_gateway, _call, item) => {
+    const text = idText(item)
+    if (text === undefined) return new Refused('VALIDATION_ERROR', 'An order id is a UUID')
+    return parseId(IdKind.ORDER, text) ?? new Refused('ORDER_NOT_FOUND')
+  },
+  encode: (gateway, at, correlation, call, { slot, sequence }) => encodeCancel(gateway.bridge, at, correlation, call, slot, sequence),
+  accepted: (_gateway, _records, _base, { slot, sequence }) => ({ orderId: orderId(sequence, slot) }),
+  refusal: (_gateway, code) => engineRefusal(code),
+  refused: (item, error) => {
+    const id = idText(item)
+    return id === undefined ? { error } : { orderId: id, error }
+  },
+}
+
+export const BatchCancelOrders = operation({
+  body: Type.Object({ orderIds: Items }),
+  items: { orderIds: Uuid },
+  output: Type.Object({ ...Totals, results: Type.Array(CancelledItem) }),
+  run: (gateway, call, { orderIds }) => new Batch(gateway, call, orderIds, CANCEL).run(),
+})
+
+/** The element when it is the text of a UUID. */
+const idText = (item: unknown): string | undefined => (typeof item === 'string' && UUID_TEXT.test(item) ? item : undefined)

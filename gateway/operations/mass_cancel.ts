@@ -1,0 +1,75 @@
+/** Ways out: cancel everything, or everything of one pair. Open during maintenance and never limited. */
+import Type, { type Static } from 'typebox'
+import { CANCEL_ALL_MAX } from '../../core/layout/command.ts'
+import { ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
+import { orderId } from '../../core/layout/ids.ts'
+import { encodeCancelAll } from '../bridge/encode.ts'
+import { CANCEL_ALL_CREDITS, enlistUntil, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { operation, Uuid, waiterFor, type Call } from './operation.ts'
+import { findPair } from './order_entry.ts'
+
+const Cancelled = Type.Object({ totalCancelled: Type.Integer(), orderIds: Type.Array(Uuid) })
+type Cancelled = Static<typeof Cancelled>
+
+export const BatchCancelAllOrders = operation({
+  body: Type.Object({}),
+  bodyRule: 'optional',
+  output: Cancelled,
+  run: (gateway, call) => massCancel(gateway, call, EVERY_PAIR),
+})
+
+export const BatchCancelOrdersByPair = operation({
+  body: Type.Object({ tradingPairId: Uuid }),
+  output: Cancelled,
+  run: (gateway, call, { tradingPairId }) => {
+    const pair = findPair(gateway, tradingPairId)
+    if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' }))
+    massCancel(gateway, call, pair.index)
+  },
+})
+
+/** For the pair of a CANCEL_ALL record. */
+const EVERY_PAIR = -1
+/** Ms between looks for room when a mass cancel under way meets a full reply ring. */
+const RETRY_MS = 2
+
+/** One mass cancel under way: as many CANCEL_ALL records as it takes, one after the other. */
+interface Sweep {
+  readonly gateway: Gateway
+  readonly call: Call<Cancelled>
+  /** Index of the pair or {@link EVERY_PAIR}. */
+  readonly pair: number
+  readonly orderIds: string[]
+  /** Deadline of all records together, on performance.now()'s clock. */
+  readonly until: number
+}
+
+function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void {
+  if (!hasRoom(gateway.bridge, 1, CANCEL_ALL_CREDITS)) return call.refuse(new Refused('OVERLOADED'))
+  cancelSome({ gateway, call, pair, orderIds: [], until: performance.now() + gateway.config.deadlineMs })
+}
+
+/** Cancels up to CANCEL_ALL_MAX orders and goes on until none is left. What was cancelled is never answered as an overload. */
+function cancelSome(sweep: Sweep): void {
+  const { gateway, call, pair, orderIds, until } = sweep
+  const { bridge } = gateway
+  if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
+  if (!hasRoom(bridge, 1, CANCEL_ALL_CREDITS)) {
+    setTimeout(cancelSome, RETRY_MS, sweep)
+    return
+  }
+  const waiter: Waiter = {
+    ...waiterFor(call, (records, base) => {
+      if (records.i32[base + RESULT.at.detail2]! > 0) cancelSome(sweep)
+      else call.answer({ totalCancelled: orderIds.length, orderIds })
+    }),
+    onRecord: ({ i32, f64 }, base) => {
+      orderIds.push(orderId(f64[(base + ORDER_ENDED.at.orderSequence) >>> 1]!, i32[base + ORDER_ENDED.at.slot]!))
+    },
+  }
+  const at = slotAt(bridge, 0)
+  encodeCancelAll(bridge, at, enlistUntil(bridge, waiter, CANCEL_ALL_CREDITS, until, 0), call, pair, CANCEL_ALL_MAX)
+  send(bridge, 1)
+}
