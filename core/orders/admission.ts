@@ -44,10 +44,17 @@ const { bestOpposite, crosses } = matching
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
   const best = bestOpposite(state, pair, flags & Flag.SELL)
   const bps = (flags & Flag.SLIPPAGE) !== 0 && slippageBps < PROTECTIVE_BAND_BPS ? slippageBps : PROTECTIVE_BAND_BPS
-  if ((flags & Flag.SELL) !== 0) return best === 0 ? 0 : Math.max(1, Math.ceil((best * (10_000 - bps)) / 10_000))
-  if (best === NO_ASK) return 0
-  return Math.min(state.priceTicks - 1, Math.floor((best * (10_000 + bps)) / 10_000))
+  if ((flags & Flag.SELL) !== 0) return best === 0 ? 0 : lowestSale(best, bps)
+  return best === NO_ASK ? 0 : highestPurchase(state, best, bps)
 }
+
+const lowestSale = (best: number, bps: number): number => Math.max(1, Math.ceil((best * (10_000 - bps)) / 10_000))
+const highestPurchase = (state: State, best: number, bps: number): number =>
+  Math.min(state.priceTicks - 1, Math.floor((best * (10_000 + bps)) / 10_000))
+
+/** The worst tick a MARKET order without a tolerance may trade at when the touch is `best`; for readers. */
+export const protectiveLimit = (state: State, best: number, sell: boolean): number =>
+  sell ? lowestSale(best, PROTECTIVE_BAND_BPS) : highestPurchase(state, best, PROTECTIVE_BAND_BPS)
 
 /**
  * Terms of the order itself: tick, size, value. `limit` is the price of a LIMIT

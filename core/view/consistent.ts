@@ -13,10 +13,10 @@ const COPIES = 1000
 
 /**
  * Runs `copy` until it saw one consistent state of the thing whose version is `words[at]`. Returns what it returned, or `null`
- * when the matcher kept changing it (the caller answers 503).
+ * when the matcher kept changing it (the caller answers 503). `most`: how often it may copy; fewer for a copy that takes long.
  */
-export function consistently<T>(gate: Int32Array, words: Int32Array, at: number, copy: () => T): T | null {
-  for (let look = 0, copies = 0; look < LOOKS && copies < COPIES; look++) {
+export function consistently<T>(gate: Int32Array, words: Int32Array, at: number, copy: () => T, most: number = COPIES): T | null {
+  for (let look = 0, copies = 0; look < LOOKS && copies < most; look++) {
     if ((Atomics.load(gate, APPLYING) & 1) === 1) continue
     copies++
     const version = Atomics.load(words, at)

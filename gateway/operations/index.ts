@@ -3,6 +3,7 @@ import { GetBalance, GetProfile, ListBalances } from './accounts.ts'
 import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
 import { BatchCancelOrders, BatchCreateOrders, BatchReplaceOrders } from './batches.ts'
 import { GetFaucetInfo, Mint } from './faucet.ts'
+import { SimulateFees } from './fees.ts'
 import { Check } from './health.ts'
 import { GetServerTime, GetTradingPair, ListTradingPairs } from './market.ts'
 import { BatchCancelAllOrders, BatchCancelOrdersByPair } from './mass_cancel.ts'
@@ -21,6 +22,7 @@ export const HANDLERS = {
   CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder,
   BatchCreateOrders, BatchReplaceOrders, BatchCancelOrders, BatchCancelAllOrders, BatchCancelOrdersByPair,
   ListTradingPairs, GetTradingPair, GetServerTime, GetOrderbook, ListTrades, GetTrade,
+  SimulateFees,
   GetFaucetInfo, Mint,
   Check,
 } as const satisfies Record<OperationName, Operation<never, never>>

@@ -56,6 +56,7 @@ export const TABLE = {
   GetOrderbook: row('OrderbookService', 'GET', '/api/v1/orderbook/{tradingPairId}', 'public', '-', 'open', 'none'),
   ListTrades: row('TradesService', 'GET', '/api/v1/trades', 'public', '-', 'open', 'none'),
   GetTrade: row('TradesService', 'GET', '/api/v1/trades/{tradeId}', 'public', '-', 'open', 'none'),
+  SimulateFees: row('FeesService', 'POST', '/api/v1/fees/simulate', 'session', 'yes', 'open', 'none'),
   GetFaucetInfo: row('FaucetService', 'GET', '/api/v1/faucet/info', 'session', 'yes', 'open', 'none'),
   Mint: row('FaucetService', 'POST', '/api/v1/faucet/mint', 'session', 'no', 'blocked', 'none'),
   Check: row('HealthService', 'GET', '/api/v1/health', 'public', '-', 'open', 'none'),

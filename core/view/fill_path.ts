@@ -1,0 +1,78 @@
+/**
+ * What an order would meet if it were placed now, without placing it: the walk of book/walk.ts for readers, which must not touch the
+ * engine's registers and see the book while it changes.
+ *
+ * Exact for the moment it was read at: it visits orders, not levels, passes over expired ones and stops at one of the caller's own, as
+ * matching would. Whether an order has expired is the caller's clock here and the sequenced time there.
+ */
+import { Flag } from '../layout/command.ts'
+import { LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
+import { protectiveLimit } from '../orders/admission.ts'
+import { consistently } from './consistent.ts'
+
+/** What is asked. */
+export interface Incoming {
+  account: number
+  pair: number
+  /** {@link Flag} bits; SELL and MARKET matter. */
+  flags: number
+  /** Limit in ticks; ignored for MARKET, whose limit is the protective band. */
+  price: number
+  lots: number
+}
+
+export interface FillPath {
+  /** Lots that would trade now. */
+  filled: number
+  /** Their value: the sum of ticks × lots. */
+  tickLots: bigint
+  /** An order of the same account stands in the path, so that what is left would be cancelled. */
+  meetsOwn: boolean
+  /** The path has more than {@link PATH_MAX} orders, and this is only its beginning. */
+  tooLong: boolean
+}
+
+/** Orders one reader visits at most: a quarter of a millisecond. */
+export const PATH_MAX = 20_000
+/** Copies that may turn out torn: a long path in a busy book is given up rather than tried for long. */
+const COPIES = 50
+
+/** The fill path of `incoming` at `now` (Unix ms); `null` when no consistent copy could be made. */
+export function readFillPath(state: State, gate: Int32Array, incoming: Incoming, now: number): FillPath | null {
+  return consistently(gate, state.pairs, incoming.pair * PAIR_WORDS + PAIR.VERSION, () => walk(state, incoming, now), COPIES)
+}
+
+function walk(state: State, { account, pair, flags, price, lots }: Incoming, now: number): FillPath {
+  const { orders, ordersF64, levels, genesis } = state
+  const sell = (flags & Flag.SELL) !== 0
+  const path: FillPath = { filled: 0, tickLots: 0n, meetsOwn: false, tooLong: false }
+  let limit = (flags & Flag.MARKET) !== 0 ? 0 : price
+  let visited = 0
+  // A torn copy may lead anywhere: slots stay in range, visits are bounded and so are levels; that copy is thrown away.
+  let levelsLeft = PATH_MAX
+  let tick = state.pairs[pair * PAIR_WORDS + (sell ? PAIR.BEST_BID : PAIR.BEST_ASK)]!
+  while (tick !== 0 && tick !== NO_ASK && (limit === 0 || (sell ? tick >= limit : tick <= limit)) && levelsLeft-- > 0) {
+    let met = 0
+    let slot = levels[levelOf(state, pair, tick) * LEVEL_WORDS + LEVEL.HEAD] ?? -1
+    for (; slot >= 0 && slot < genesis.limits.orders && path.filled + met < lots; visited++) {
+      if (visited === PATH_MAX) return { ...path, tooLong: true }
+      const row = slot * ORDER_WORDS
+      if (ordersF64[(row + ORDER.EXPIRES_AT) >>> 1]! > now) {
+        // The touch that a MARKET order is banded by is the first order that can trade.
+        if (limit === 0) limit = protectiveLimit(state, tick, sell)
+        path.meetsOwn = orders[row + ORDER.ACCOUNT] === account
+        if (path.meetsOwn) break
+        met += Math.min(orders[row + ORDER.REMAINING]!, lots - path.filled - met)
+      }
+      slot = orders[row + ORDER.NEXT]!
+    }
+    path.filled += met
+    path.tickLots += BigInt(tick) * BigInt(met)
+    const next = sell ? tickBelow(state, pair, tick) : tickAbove(state, pair, tick)
+    if (path.filled >= lots || path.meetsOwn || (sell ? next >= tick : next <= tick)) break
+    tick = next
+  }
+  return path
+}

@@ -1,0 +1,78 @@
+/**
+ * Fee simulation: what an order placed now would be charged, at the caller's own rates and against the live book.
+ *
+ * What crosses pays the taker rate; what rests would pay the maker rate if it fills whole at its limit. An order is rounded once, over
+ * both (core/ledger/fees.ts), so the maker part is what the resting rest adds to the fee already charged, and the two parts sum
+ * to the total exactly. What would be cancelled (the remainder of a MARKET order, or of one that meets the caller's own) costs nothing.
+ */
+import Type from 'typebox'
+import { ACCOUNT, ACCOUNT_WORDS } from '../../core/engine/columns.ts'
+import { Flag } from '../../core/layout/command.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
+import { PATH_MAX, readFillPath } from '../../core/view/fill_path.ts'
+import { Refused, refusedField } from '../http/envelope.ts'
+import { amountText } from './amounts.ts'
+import { Decimal, operation, Uuid } from './operation.ts'
+import { OrderType, placeTerms, Side, TradingMode } from './order_entry.ts'
+
+const Simulated = Type.Object({
+  /** Value of what trades now, and of what rests at its limit. */
+  notional: Decimal,
+  makerFeeBps: Decimal,
+  takerFeeBps: Decimal,
+  applicationTakerFeeBps: Decimal,
+  applicationMakerFeeBps: Decimal,
+  /** Signed: a rebate is negative. */
+  makerFee: Decimal,
+  takerFee: Decimal,
+  applicationFee: Decimal,
+  totalFee: Decimal,
+  feeToken: Type.String(),
+})
+
+const PPM = 1_000_000n
+/** No application charges fees on top of the service's. */
+const NO_FEE = '0'
+
+/** The fee of an order whose fills sum to `numerator` (quote atoms × ppm): rounded up, a rebate toward zero. */
+const feeOf = (numerator: bigint): bigint => (numerator > 0n ? numerator + PPM - 1n : numerator) / PPM
+
+const bpsText = (ppm: number): string => formatDecimal(ppm, 2)
+
+export const SimulateFees = operation({
+  body: Type.Object({
+    tradingPairId: Uuid, side: Side, orderType: OrderType, quantity: Decimal, price: Type.Optional(Decimal),
+    tradingMode: Type.Optional(TradingMode),
+  }),
+  output: Simulated,
+  run: (gateway, call, input) => {
+    const { genesis, state } = gateway
+    const terms = placeTerms(gateway, input)
+    if (terms instanceof Refused) return call.refuse(terms)
+    const path = readFillPath(state, gateway.gate, { ...terms, account: call.account }, gateway.now())
+    if (path === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    if (path.tooLong) return call.refuse(refusedField('quantity', `The order would trade with more than ${PATH_MAX} orders`))
+    const pair = genesis.pairs[terms.pair]!
+    const tier = genesis.feeTiers.tiers[state.accounts[call.account * ACCOUNT_WORDS + ACCOUNT.TIER]!]!
+    const makerPpm = pair.makerPpm - tier.makerDiscountPpm
+    const takerPpm = pair.takerPpm - tier.takerDiscountPpm
+    const rests = (terms.flags & Flag.MARKET) === 0 && !path.meetsOwn ? terms.lots - path.filled : 0
+    const taken = path.tickLots * pair.tickLotAtoms
+    const resting = BigInt(terms.price) * BigInt(rests) * pair.tickLotAtoms
+    const takerFee = feeOf(taken * BigInt(takerPpm))
+    const totalFee = feeOf(taken * BigInt(takerPpm) + resting * BigInt(makerPpm))
+    const quote = genesis.assets[pair.quote]!
+    call.answer({
+      notional: amountText(quote, taken + resting),
+      makerFeeBps: bpsText(makerPpm),
+      takerFeeBps: bpsText(takerPpm),
+      applicationTakerFeeBps: NO_FEE,
+      applicationMakerFeeBps: NO_FEE,
+      makerFee: amountText(quote, totalFee - takerFee),
+      takerFee: amountText(quote, takerFee),
+      applicationFee: NO_FEE,
+      totalFee: amountText(quote, totalFee),
+      feeToken: quote.symbol,
+    })
+  },
+})
