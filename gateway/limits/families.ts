@@ -9,7 +9,7 @@ export const familyOf = (account: number): number => account
 
 /** Batch operations and the list whose elements are their items. Whatever is not here counts as one item, whatever it carries. */
 const ITEM_LISTS: ReadonlyMap<Row, string> = new Map<Row, string>([
-  [TABLE.BatchCreateOrders, 'orders'],
+  [TABLE.BatchCreateOrders, 'orders'], [TABLE.BatchReplaceOrders, 'orders'], [TABLE.BatchCancelOrders, 'orderIds'],
 ])
 
 /** Items of a checked request: the elements of a batch, 1 for everything else. Mass cancels count as one (rule 2). */

@@ -53,6 +53,13 @@ t.test('another genesis than the directory was made with', async (t) => {
   await refused(t, fresh, EXIT.CONFIG, /genesis: assets are missing/, ['--genesis', other])
 })
 
+t.test('a key of page tokens that is none', async (t) => {
+  const directory = temporaryDirectory()
+  t.teardown(() => removeDirectory(directory))
+  writeFileSync(join(directory, 'page_token.key'), 'x')
+  await refused(t, directory, EXIT.CONFIG, /page_token\.key must hold exactly 32 bytes/)
+})
+
 t.test('a damaged journal', async (t) => {
   const directory = temporaryDirectory()
   t.teardown(() => removeDirectory(directory))
