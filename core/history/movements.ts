@@ -1,0 +1,222 @@
+/**
+ * Read model of movements: balances integrated from the events, and a posting for every event that moved one (layout.ts).
+ *
+ * Holds: what an order locks is in its RESULT, what it gives back in its end; a fill takes from what rests. A resting BUY pays its value and a
+ * positive fee out of what it locked, a rebate goes to available; everything else pays from available (ledger/settle.ts). So the balances
+ * here are those of the engine, to the atom, without asking it.
+ *
+ * Movements of a command are numbered over all accounts in the order of its events. Of a fill the taker's come first, then the
+ * maker's, each: quote leg, base leg, fee or rebate.
+ */
+import { Flag } from '../layout/command.ts'
+import { CREDIT, FILL, ORDER_ENDED, RESULT } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import type { Genesis } from '../engine/genesis.ts'
+import { HOLDING, holdingAt, HOUR_MS, type AccountsModel } from './accounts.ts'
+import { POSTING, Posting, takes } from './layout.ts'
+import { createPages, type PageTable } from './pages.ts'
+import type { PortfolioModel } from './portfolio.ts'
+import type { HistoryDatabase } from './store.ts'
+
+const { at: P } = POSTING
+const { at: FIL } = FILL
+const { at: RES } = RESULT
+const { at: END } = ORDER_ENDED
+const { at: CRE } = CREDIT
+const { AVAILABLE, LOCKED } = HOLDING
+/** Pages in memory: 64 MB at most. */
+const PAGES = 16_384
+
+/** Where a FILL keeps what concerns each side. */
+interface Side {
+  readonly account: number
+  readonly order: number
+  readonly slot: number
+  readonly fee: number
+}
+const TAKER: Side = { account: FIL.takerAccount, order: FIL.sequence, slot: FIL.takerSlot, fee: FIL.takerFee }
+const MAKER: Side = { account: FIL.makerAccount, order: FIL.makerSequence, slot: FIL.makerSlot, fee: FIL.makerFee }
+
+export interface MovementsModel {
+  filled(events: Views, base: number): void
+  /** RESULT of a placement: what it locks, if it rests. */
+  locked(events: Views, base: number): void
+  ended(events: Views, base: number): void
+  /** RESULT of CANCEL_ORDER. */
+  cancelled(events: Views, base: number): void
+  credited(events: Views, base: number): void
+  flush(): void
+}
+
+class Movements implements MovementsModel {
+  readonly #pages: PageTable
+  readonly #accounts: AccountsModel
+  readonly #portfolio: PortfolioModel
+  readonly #baseAssets: Int32Array
+  readonly #quoteAssets: Int32Array
+  readonly #lotAtoms: BigInt64Array
+  /** Base atoms of the fill at hand: a register, as in the engine. */
+  readonly #base = new BigInt64Array(1)
+  /** The command at hand and its movements so far. */
+  #sequence = 0
+  #number = 0
+
+  constructor(database: HistoryDatabase, genesis: Genesis, accounts: AccountsModel, portfolio: PortfolioModel) {
+    this.#pages = createPages(database, 'posting_page', PAGES)
+    this.#accounts = accounts
+    this.#portfolio = portfolio
+    this.#baseAssets = Int32Array.from(genesis.pairs, (pair) => pair.base)
+    this.#quoteAssets = Int32Array.from(genesis.pairs, (pair) => pair.quote)
+    this.#lotAtoms = BigInt64Array.from(genesis.pairs, (pair) => pair.lotAtoms)
+  }
+
+  filled(events: Views, base: number): void {
+    const { i32, f64 } = events
+    this.#begin(f64[(base + FIL.sequence) >>> 1]!)
+    this.#base[0] = BigInt(i32[base + FIL.lots]! | 0) * this.#lotAtoms[i32[base + FIL.pair]!]!
+    const sells = (i32[base + FIL.takerFlags]! & Flag.SELL) !== 0
+    this.#side(events, base, TAKER, MAKER, sells ? Posting.TAKER_SELLS : Posting.TAKER_BUYS)
+    this.#side(events, base, MAKER, TAKER, sells ? Posting.MAKER_BUYS : Posting.MAKER_SELLS)
+  }
+
+  locked(events: Views, base: number): void {
+    this.#hold(events, base, Posting.LOCK, RES.account, RES.pair, RES.flags, RES.orderSequence, RES.slot, RES.hold)
+  }
+
+  ended(events: Views, base: number): void {
+    this.#hold(events, base, Posting.UNLOCK, END.account, END.pair, END.flags, END.orderSequence, END.slot, END.released)
+  }
+
+  cancelled(events: Views, base: number): void {
+    this.#hold(events, base, Posting.UNLOCK, RES.account, RES.pair, RES.flags, RES.orderSequence, RES.slot, RES.hold)
+  }
+
+  credited({ i32, f64, i64 }: Views, base: number): void {
+    const sequence = f64[(base + CRE.sequence) >>> 1]!
+    const time = f64[(base + CRE.time) >>> 1]!
+    const account = i32[base + CRE.account]!
+    const asset = i32[base + CRE.asset]!
+    this.#begin(sequence)
+    const row = this.#accounts.touch(account, Math.floor(time / HOUR_MS))
+    const { rows } = this.#accounts
+    const holding = holdingAt(row, asset)
+    this.#portfolio.credited(row, asset, i64[(base + CRE.amount) >>> 1]!)
+    rows[holding + AVAILABLE] = rows[holding + AVAILABLE]! + i64[(base + CRE.amount) >>> 1]!
+    const at = this.#append(account, sequence, time, Posting.CREDIT, asset)
+    const to = this.#pages.views.i64
+    to[(at + P.amount) >>> 1] = i64[(base + CRE.amount) >>> 1]!
+    to[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
+    to[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
+    this.#number++
+  }
+
+  flush(): void {
+    this.#pages.flush()
+  }
+
+  #begin(sequence: number): void {
+    if (sequence === this.#sequence) return
+    this.#sequence = sequence
+    this.#number = 0
+  }
+
+  #append(account: number, sequence: number, time: number, kind: number, subject: number): number {
+    const at = this.#pages.append(account)
+    const { i32, f64 } = this.#pages.views
+    f64[(at + P.sequence) >>> 1] = sequence
+    f64[(at + P.time) >>> 1] = time
+    i32[at + P.number] = this.#number
+    i32[at + P.kind] = kind
+    i32[at + P.subject] = subject
+    return at
+  }
+
+  /** Balances and posting of one side of the FILL at `base`. */
+  #side(events: Views, base: number, own: Side, other: Side, kind: number): void {
+    const { i32, f64, i64 } = events
+    const account = i32[base + own.account]!
+    const pair = i32[base + FIL.pair]!
+    const time = f64[(base + FIL.time) >>> 1]!
+    const row = this.#accounts.touch(account, Math.floor(time / HOUR_MS))
+    const quote = holdingAt(row, this.#quoteAssets[pair]!)
+    const asset = holdingAt(row, this.#baseAssets[pair]!)
+    const fee = base + own.fee
+    const bought = kind === Posting.TAKER_BUYS || kind === Posting.MAKER_BUYS
+    this.#portfolio.filled(row, pair, bought, i64[(base + FIL.quote) >>> 1]!, this.#base[0]!, i64[fee >>> 1]!)
+    this.#exchange(quote, asset, kind, i64[(base + FIL.quote) >>> 1]!, i64[fee >>> 1]!, i32[fee + 1]! < 0)
+    const at = this.#append(account, f64[(base + FIL.sequence) >>> 1]!, time, kind, pair)
+    const { rows } = this.#accounts
+    const { views } = this.#pages
+    views.i32[at + P.index] = i32[base + FIL.index]!
+    views.f64[(at + P.orderSequence) >>> 1] = f64[(base + own.order) >>> 1]!
+    views.i32[at + P.slot] = i32[base + own.slot]!
+    views.i32[at + P.otherSlot] = i32[base + other.slot]!
+    views.f64[(at + P.otherSequence) >>> 1] = f64[(base + other.order) >>> 1]!
+    views.i32[at + P.otherAccount] = i32[base + other.account]!
+    views.i32[at + P.price] = i32[base + FIL.price]!
+    views.i32[at + P.lots] = i32[base + FIL.lots]!
+    views.i64[(at + P.amount) >>> 1] = i64[(base + FIL.quote) >>> 1]!
+    views.i64[(at + P.fee) >>> 1] = i64[fee >>> 1]!
+    views.i64[(at + P.otherFee) >>> 1] = i64[(base + other.fee) >>> 1]!
+    views.i64[(at + P.available) >>> 1] = rows[quote + AVAILABLE]!
+    views.i64[(at + P.locked) >>> 1] = rows[quote + LOCKED]!
+    views.i64[(at + P.baseAvailable) >>> 1] = rows[asset + AVAILABLE]!
+    views.i64[(at + P.baseLocked) >>> 1] = rows[asset + LOCKED]!
+    this.#number += (i32[fee]! | i32[fee + 1]!) === 0 ? 2 : 3
+  }
+
+  /** Moves the atoms of one side: `quote` and `asset` are its holdings of the quote and the base asset. */
+  #exchange(quote: number, asset: number, kind: number, amount: bigint, fee: bigint, rebate: boolean): void {
+    const { rows } = this.#accounts
+    const atoms = this.#base[0]!
+    if (kind === Posting.TAKER_BUYS || kind === Posting.MAKER_BUYS) {
+      rows[asset + AVAILABLE] = rows[asset + AVAILABLE]! + atoms
+      const from = takes(kind) ? AVAILABLE : LOCKED
+      rows[quote + from] = rows[quote + from]! - amount
+      const paying = rebate ? AVAILABLE : from
+      rows[quote + paying] = rows[quote + paying]! - fee
+    } else {
+      const from = takes(kind) ? AVAILABLE : LOCKED
+      rows[asset + from] = rows[asset + from]! - atoms
+      rows[quote + AVAILABLE] = rows[quote + AVAILABLE]! + amount - fee
+    }
+  }
+
+  /** A LOCK or UNLOCK; the other arguments are words of the event. */
+  #hold(
+    events: Views, base: number, kind: number, account: number, pair: number, flags: number, order: number, slot: number, amount: number,
+  ): void {
+    const { i32, f64, i64 } = events
+    const atoms = base + amount
+    if ((i32[atoms]! | i32[atoms + 1]!) === 0) return
+    // RESULT and ORDER_ENDED keep sequence and time in the same words.
+    const sequence = f64[(base + RES.sequence) >>> 1]!
+    const time = f64[(base + RES.time) >>> 1]!
+    const owner = i32[base + account]!
+    const market = i32[base + pair]!
+    const asset = (i32[base + flags]! & Flag.SELL) !== 0 ? this.#baseAssets[market]! : this.#quoteAssets[market]!
+    this.#begin(sequence)
+    const row = this.#accounts.touch(owner, Math.floor(time / HOUR_MS))
+    const { rows } = this.#accounts
+    const holding = holdingAt(row, asset)
+    if (kind === Posting.LOCK) {
+      rows[holding + AVAILABLE] = rows[holding + AVAILABLE]! - i64[atoms >>> 1]!
+      rows[holding + LOCKED] = rows[holding + LOCKED]! + i64[atoms >>> 1]!
+    } else {
+      rows[holding + AVAILABLE] = rows[holding + AVAILABLE]! + i64[atoms >>> 1]!
+      rows[holding + LOCKED] = rows[holding + LOCKED]! - i64[atoms >>> 1]!
+    }
+    const at = this.#append(owner, sequence, time, kind, asset)
+    const { views } = this.#pages
+    views.f64[(at + P.orderSequence) >>> 1] = f64[(base + order) >>> 1]!
+    views.i32[at + P.slot] = i32[base + slot]!
+    views.i64[(at + P.amount) >>> 1] = i64[atoms >>> 1]!
+    views.i64[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
+    views.i64[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
+    this.#number++
+  }
+}
+
+export const createMovements = (
+  database: HistoryDatabase, genesis: Genesis, accounts: AccountsModel, portfolio: PortfolioModel,
+): MovementsModel => new Movements(database, genesis, accounts, portfolio)

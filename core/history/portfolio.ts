@@ -1,0 +1,110 @@
+/**
+ * Read model of the portfolio: prices by the hour, and what a fill means for volume, fees and profit, in atoms of the reference asset.
+ *
+ * The reference asset is the one fee tiers count in. What is quoted in another asset is worth its last price in the reference asset, and
+ * nothing while there is none; values are rounded toward zero. Profit is realised by average cost: what comes in of an asset adds its
+ * value to the cost of the holding, what goes out takes its share of the cost along, rounded down, and realises its value less that share. Credits
+ * from outside come in at the last price. A fee is an outgoing too, and is told apart as `fees`; a rebate is an income of that name. Hence
+ * always, for every account: reference balance + costs = credits at their values + realised PnL - fees.
+ */
+import type { Genesis } from '../engine/genesis.ts'
+import { HOLDING, holdingAt, HOUR_MS, TALLY, type AccountsModel } from './accounts.ts'
+import { pageId } from './layout.ts'
+import type { HistoryDatabase } from './store.ts'
+
+/** Which pair prices each asset in the reference asset: the first that is quoted in it; -1: none. */
+export function pricingPairs(genesis: Genesis): number[] {
+  const { asset } = genesis.feeTiers
+  return genesis.assets.map(({ index }) => genesis.pairs.findIndex((pair) => pair.base === index && pair.quote === asset))
+}
+
+/** `atoms` of the base asset of a pair at `ticks`, in quote atoms, rounded toward zero. */
+export const valueAt = (genesis: Genesis, pair: number, ticks: number, atoms: bigint): bigint =>
+  (atoms * BigInt(ticks) * genesis.pairs[pair]!.tickLotAtoms) / genesis.pairs[pair]!.lotAtoms
+
+export interface PortfolioModel {
+  /** The last price of a pair. */
+  traded(pair: number, ticks: number, time: number): void
+  /**
+   * One side of a fill, before the balances of its row changed: `quote` and `base` atoms change hands, `fee` quote atoms are paid, or
+   * earned when negative.
+   */
+  filled(row: number, pair: number, buys: boolean, quote: bigint, base: bigint, fee: bigint): void
+  /** `atoms` credited from outside, before the balance changed. */
+  credited(row: number, asset: number, atoms: bigint): void
+  flush(): void
+}
+
+export function createPortfolio(database: HistoryDatabase, genesis: Genesis, accounts: AccountsModel): PortfolioModel {
+  const reference = genesis.feeTiers.asset
+  const pricing = pricingPairs(genesis)
+  const { pairs } = genesis
+  const last = database
+    .prepare<[number, number], number>('select ticks from price_hour where id >= ? and id < ? order by id desc limit 1')
+    .pluck()
+  const write = database.prepare<[number, number]>('insert into price_hour values (?, ?) on conflict do update set ticks = excluded.ticks')
+  const ticks = Int32Array.from(pairs, (_, pair) => last.get(pageId(pair, 0), pageId(pair + 1, 0)) ?? 0)
+  /** Hour of the price that is not written yet, or -1. */
+  const hours = new Int32Array(pairs.length).fill(-1)
+
+  const valueOf = (asset: number, atoms: bigint): bigint => {
+    if (asset === reference) return atoms
+    const pair = pricing[asset]!
+    return pair < 0 || ticks[pair] === 0 ? 0n : valueAt(genesis, pair, ticks[pair]!, atoms)
+  }
+  const totalOf = (holding: number): bigint => accounts.rows[holding + HOLDING.AVAILABLE]! + accounts.rows[holding + HOLDING.LOCKED]!
+  /** `atoms` worth `value` leave a holding that has `total`. */
+  const leave = (row: number, holding: number, atoms: bigint, total: bigint, value: bigint): void => {
+    const { rows } = accounts
+    const cost = rows[holding + HOLDING.COST]!
+    const share = atoms === total ? cost : (cost * atoms) / total
+    rows[holding + HOLDING.COST] = cost - share
+    rows[row + TALLY.REALIZED] = rows[row + TALLY.REALIZED]! + value - share
+  }
+  const enter = (holding: number, value: bigint): void => {
+    accounts.rows[holding + HOLDING.COST] = accounts.rows[holding + HOLDING.COST]! + value
+  }
+  /** The quote leg and the fee of a pair whose quote asset is not the reference. */
+  const quoteLegs = (row: number, asset: number, buys: boolean, quote: bigint, value: bigint, fee: bigint, feeValue: bigint): void => {
+    const holding = holdingAt(row, asset)
+    const total = totalOf(holding)
+    if (buys) leave(row, holding, quote, total, value)
+    else enter(holding, value)
+    if (fee > 0n) leave(row, holding, fee, buys ? total - quote : total + quote, feeValue)
+    else enter(holding, -feeValue)
+  }
+
+  return {
+    traded: (pair, price, time) => {
+      const hour = Math.floor(time / HOUR_MS)
+      if (hours[pair] !== hour) {
+        if (hours[pair]! >= 0) write.run(pageId(pair, hours[pair]!), ticks[pair]!)
+        hours[pair] = hour
+      }
+      ticks[pair] = price
+    },
+    filled: (row, pair, buys, quote, base, fee) => {
+      const { rows } = accounts
+      const { base: baseAsset, quote: quoteAsset } = pairs[pair]!
+      const value = valueOf(quoteAsset, quote)
+      const feeValue = valueOf(quoteAsset, fee)
+      rows[row + TALLY.VOLUME] = rows[row + TALLY.VOLUME]! + value
+      rows[row + TALLY.FEES] = rows[row + TALLY.FEES]! + feeValue
+      if (baseAsset !== reference) {
+        const holding = holdingAt(row, baseAsset)
+        if (buys) enter(holding, value)
+        else leave(row, holding, base, totalOf(holding), value)
+      }
+      if (quoteAsset !== reference) quoteLegs(row, quoteAsset, buys, quote, value, fee, feeValue)
+    },
+    credited: (row, asset, atoms) => {
+      if (asset !== reference) enter(holdingAt(row, asset), valueOf(asset, atoms))
+    },
+    flush: () => {
+      hours.forEach((hour, pair) => {
+        if (hour >= 0) write.run(pageId(pair, hour), ticks[pair]!)
+      })
+      hours.fill(-1)
+    },
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The projector: events in, tables of the history out. A pure function of the events, whatever the transactions it is cut into.
+ *
+ * Everything a transaction changes is gathered in memory and written by {@link Projector.flush}: an order that rested, traded and ended
+ * in between is written once. Refusals and answers repeated for an idempotency key change nothing.
+ */
+import { CommandType, Flag } from '../layout/command.ts'
+import { answeredTypeOf, EventType, eventTypeOf, FILL, RESULT, Status } from '../layout/event.ts'
+import { RECORD_WORDS, type Views } from '../layout/table.ts'
+import type { Genesis } from '../engine/genesis.ts'
+import { createAccounts, type AccountsModel } from './accounts.ts'
+import { createMovements } from './movements.ts'
+import { createOrders } from './orders.ts'
+import { createPortfolio } from './portfolio.ts'
+import { createTrades } from './trades.ts'
+import type { HistoryDatabase } from './store.ts'
+
+const { at: RES } = RESULT
+const { PLACE_ORDER, REPLACE_ORDER, CANCEL_ORDER } = CommandType
+
+export interface Projector {
+  /** Balances and tallies as they are now, flushed or not. */
+  readonly accounts: AccountsModel
+  /** Takes `count` records. */
+  project(events: Views, count: number): void
+  /** Writes what changed; part of the caller's transaction. */
+  flush(): void
+  /** Accounts that traded since they were last taken; the caller empties it. */
+  readonly traded: Set<number>
+}
+
+/** A projector that goes on where the tables stand. */
+export function createProjector(database: HistoryDatabase, genesis: Genesis): Projector {
+  const accounts = createAccounts(database, genesis.assets.length)
+  const portfolio = createPortfolio(database, genesis, accounts)
+  const orders = createOrders(database, genesis.limits.orders)
+  const trades = createTrades(database)
+  const movements = createMovements(database, genesis, accounts, portfolio)
+  const traded = new Set<number>()
+
+  const fill = (events: Views, base: number): void => {
+    const { i32, f64 } = events
+    portfolio.traded(i32[base + FILL.at.pair]!, i32[base + FILL.at.price]!, f64[(base + FILL.at.time) >>> 1]!)
+    trades.filled(events, base)
+    movements.filled(events, base)
+    orders.filled(events, base)
+    traded.add(i32[base + FILL.at.takerAccount]!)
+    traded.add(i32[base + FILL.at.makerAccount]!)
+  }
+  const result = (events: Views, base: number): void => {
+    const { i32 } = events
+    const type = answeredTypeOf(i32[base]!)
+    if (i32[base + RES.code] !== 0 || (i32[base + RES.flags]! & Flag.REPEATED) !== 0) return
+    if (type === PLACE_ORDER || type === REPLACE_ORDER) {
+      orders.placed(events, base)
+      const status = i32[base + RES.outcome]! & 0xff
+      if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) movements.locked(events, base)
+    } else if (type === CANCEL_ORDER) {
+      orders.cancelled(events, base)
+      movements.cancelled(events, base)
+    }
+  }
+  const one = (events: Views, base: number): void => {
+    switch (eventTypeOf(events.i32[base]!)) {
+      case EventType.RESULT:
+        return result(events, base)
+      case EventType.FILL:
+        return fill(events, base)
+      case EventType.ORDER_ENDED:
+        orders.ended(events, base)
+        return movements.ended(events, base)
+      case EventType.LABEL:
+        return orders.label(events, base)
+      case EventType.CREDIT:
+        return movements.credited(events, base)
+    }
+  }
+  return {
+    accounts,
+    traded,
+    project: (events, count) => {
+      for (let record = 0; record < count; record++) one(events, record * RECORD_WORDS)
+    },
+    flush: () => {
+      orders.flush()
+      trades.flush()
+      movements.flush()
+      accounts.flush()
+      portfolio.flush()
+    },
+  }
+}
