@@ -145,7 +145,8 @@ export async function startHarness(
 async function startGateway(data: Omit<GatewayData, 'desk'>, logs: FromThread[]): Promise<{ gateway: Worker; ready: number }> {
   const { port1, port2 } = new MessageChannel()
   port1.unref()
-  const gateway = new Worker(join(root, 'gateway', 'thread.ts'), { workerData: { ...data, desk: port2 }, transferList: [port2, ...data.history] })
+  const transferList = [port2, ...data.history]
+  const gateway = new Worker(join(root, 'gateway', 'thread.ts'), { workerData: { ...data, desk: port2 }, transferList })
   gateway.on('message', (message: FromThread) => logs.push(message))
   const ready = await new Promise<number>((resolve, reject) => {
     gateway.on('error', reject)

@@ -46,7 +46,9 @@ t.test('every answer goes to its question, whatever the order they come in', asy
   const { history, readers, asked } = bench(t, (request) => {
     held.push(request)
     if (held.length === 20) {
-      for (const { id, ask } of held.reverse()) readers[0]!.postMessage({ id, answer: { sequence: (ask as { sequence: number }).sequence } })
+      for (const { id, ask } of held.reverse()) {
+        readers[0]!.postMessage({ id, answer: { sequence: (ask as { sequence: number }).sequence } })
+      }
     }
     return null
   })

@@ -1,0 +1,75 @@
+/** A history in memory, slow and obvious: rows, and what the contract (core/history/queries.ts) makes of them. */
+import { Flag } from '../../core/layout/command.ts'
+import type {
+  HistoryMovement, HistoryOrder, HistoryReply, HistoryRequest, HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries,
+  TradesAsk, Walk,
+} from '../../core/history/queries.ts'
+
+export interface NaiveHistory {
+  readonly orders: HistoryOrder[]
+  readonly trades: HistoryTrade[]
+  readonly movements: HistoryMovement[]
+  portfolio: Portfolio
+  /** Everything that was asked, newest last. */
+  readonly asked: HistoryRequest[]
+}
+
+export const createNaiveHistory = (): NaiveHistory =>
+  ({ orders: [], trades: [], movements: [], portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n }, asked: [] })
+
+const same = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
+const within = (time: number, { from = -Infinity, to = Infinity }: { from?: number; to?: number }): boolean => time >= from && time <= to
+const older = (a: Position, b: Position): boolean => a.sequence < b.sequence || (a.sequence === b.sequence && a.index < b.index)
+
+function listing<Row>(rows: readonly Row[], { after, skip, limit, countMost }: Walk, position: (row: Row) => Position): Listing<Row> {
+  const newest = [...rows].sort((a, b) => (older(position(a), position(b)) ? 1 : -1))
+  const left = newest.filter((row) => after === null || older(position(row), after))
+  return { rows: left.slice(skip, skip + limit), total: Math.min(newest.length, countMost), more: left.length > skip + limit }
+}
+
+function orders(history: NaiveHistory, ask: OrdersAsk): Listing<HistoryOrder> {
+  const found = history.orders.filter((order) =>
+    order.account === ask.account && same(ask.pair, order.pair) && within(order.createdAt, ask) && same(ask.label, order.label) &&
+    (ask.statuses === undefined || ask.statuses.includes(order.outcome & 0xff)) &&
+    same(ask.sell, (order.flags & Flag.SELL) !== 0) && same(ask.market, (order.flags & Flag.MARKET) !== 0))
+  return listing(found, ask, ({ sequence, slot }) => ({ sequence, index: slot }))
+}
+
+function trades(history: NaiveHistory, ask: TradesAsk): Listing<HistoryTrade> {
+  const found = history.trades.filter((trade) => {
+    if (!same(ask.pair, trade.pair) || !within(trade.time, ask)) return false
+    if (ask.account === undefined) return true
+    const maker = trade.makerAccount === ask.account
+    if (!maker && trade.takerAccount !== ask.account) return false
+    return same(ask.sell, trade.makerSells === maker) && same(ask.orderSequence, maker ? trade.makerSequence : trade.sequence)
+  })
+  return listing(found, ask, ({ sequence, index }) => ({ sequence, index }))
+}
+
+function movements(history: NaiveHistory, ask: MovementsAsk): Listing<HistoryMovement> {
+  const found = history.movements.filter((movement) =>
+    movement.account === ask.account && same(ask.asset, movement.asset) && same(ask.entry, movement.entry) &&
+    same(ask.transaction, movement.transaction) && within(movement.time, ask))
+  return listing(found, ask, ({ sequence, index }) => ({ sequence, index }))
+}
+
+/** Answers one question of a gateway. */
+export function answerNaively(history: NaiveHistory, request: HistoryRequest): HistoryReply {
+  const { id, name } = request
+  history.asked.push(request)
+  const ask = request.ask as Queries['order']['ask'] & Queries['trade']['ask']
+  switch (name) {
+    case 'order':
+      return { id, answer: history.orders.find(({ account, sequence }) => account === ask.account && sequence === ask.sequence) ?? null }
+    case 'trade':
+      return { id, answer: history.trades.find(({ sequence, index }) => sequence === ask.sequence && index === ask.index) ?? null }
+    case 'orders':
+      return { id, answer: orders(history, request.ask as OrdersAsk) }
+    case 'trades':
+      return { id, answer: trades(history, request.ask as TradesAsk) }
+    case 'movements':
+      return { id, answer: movements(history, request.ask as MovementsAsk) }
+    case 'portfolio':
+      return { id, answer: history.portfolio }
+  }
+}
