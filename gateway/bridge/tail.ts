@@ -1,9 +1,9 @@
 /**
  * The tail: finished orders, read off the event ring.
  *
- * The engine forgets an order when it ends; until there is a history store, each gateway remembers the newest
- * {@link FINISHED_MAX} ends it saw, so that an order can be looked up after it was filled or cancelled. A gateway that is
- * lapped by the writer misses what it missed: the order is then unknown here, never wrong.
+ * The engine forgets an order when it ends, and the history learns of it a little later, or is down. Each gateway remembers the
+ * newest {@link FINISHED_MAX} ends it saw, so that an order can be looked up at once after it was filled or cancelled. A gateway
+ * that is lapped by the writer misses what it missed: the order is then unknown here, never wrong.
  */
 import {
   answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
