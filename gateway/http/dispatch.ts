@@ -10,6 +10,7 @@ import { admit } from '../operations/admission.ts'
 import { healthOf, isReady } from '../operations/health.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { preflightHeaders } from './cors.ts'
+import { serveDocument } from './documents.ts'
 import { errorBody, errorHeaders, Refused, statusOf, type HeaderList } from './envelope.ts'
 import { readInput } from './input.ts'
 import { findRoute, type Match, type Router } from './router.ts'
@@ -70,6 +71,7 @@ const PROBES = ['GET', 'HEAD']
 
 /** `/health` (the thread answers) and `/ready` (the matcher works), for load balancers; anything else is unknown. */
 function probe(gateway: Gateway, exchange: Exchange): void {
+  if (serveDocument(exchange)) return
   const { path, method } = exchange
   if (path !== '/health' && path !== '/ready') return refuse(exchange, new Refused('ROUTE_NOT_FOUND'))
   if (!PROBES.includes(method)) return refuse(exchange, new Refused('METHOD_NOT_ALLOWED'), [['Allow', PROBES.join(', ')]])

@@ -27,15 +27,17 @@ export interface Head {
   /** Signature or Signature-Input. */
   structured: boolean
   origin: string
+  ifNoneMatch: string
 }
 
 export const createHead = (): Head => ({
   userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncoding: '', transferEncodings: 0, hosts: 0,
-  publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false, origin: '',
+  publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false, origin: '', ifNoneMatch: '',
 })
 
 export function resetHead(head: Head): void {
   head.userAgent = head.contentLength = head.transferEncoding = head.publicKey = head.timestamp = head.signature = head.origin = ''
+  head.ifNoneMatch = ''
   head.userAgents = head.contentLengths = head.transferEncodings = head.hosts = head.credentials = 0
   head.legacy = head.structured = false
 }
@@ -66,6 +68,9 @@ export function visit(head: Head, name: string, value: string): void {
       return
     case 'origin':
       head.origin = value
+      return
+    case 'if-none-match':
+      head.ifNoneMatch = value
       return
     case 'signature':
     case 'signature-input':

@@ -26,8 +26,8 @@ const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: HeaderList = []
 
 const STATUS: Readonly<Record<number, string>> = {
-  200: '200 OK', 204: '204 No Content', 400: '400 Bad Request', 401: '401 Unauthorized', 403: '403 Forbidden', 404: '404 Not Found',
-  405: '405 Method Not Allowed', 409: '409 Conflict', 413: '413 Payload Too Large', 429: '429 Too Many Requests',
+  200: '200 OK', 204: '204 No Content', 304: '304 Not Modified', 400: '400 Bad Request', 401: '401 Unauthorized', 403: '403 Forbidden',
+  404: '404 Not Found', 405: '405 Method Not Allowed', 409: '409 Conflict', 413: '413 Payload Too Large', 429: '429 Too Many Requests',
   500: '500 Internal Server Error', 503: '503 Service Unavailable',
 }
 
@@ -46,6 +46,8 @@ export class Exchange {
   readonly signature: string
   readonly credentials: number
   readonly origin: string
+  /** Entity tag the client has, '' without one. */
+  readonly ifNoneMatch: string
   body: Uint8Array = NO_BODY
   ended = false
   readonly server: Server
@@ -63,6 +65,7 @@ export class Exchange {
     this.signature = head.signature
     this.credentials = head.credentials
     this.origin = head.origin
+    this.ifNoneMatch = head.ifNoneMatch
   }
 
   /** Client address, IPv4 or IPv6 text. Only before the exchange ended. */
@@ -70,8 +73,8 @@ export class Exchange {
     return Buffer.from(this.response.getRemoteAddressAsText()).toString('latin1')
   }
 
-  /** Answers with a JSON text; '' sends no body. */
-  send(status: number, text: string, headers: HeaderList = NO_HEADERS, close = false): void {
+  /** Answers with a text, JSON unless `type` says otherwise; '' sends no body. */
+  send(status: number, text: string | Uint8Array, headers: HeaderList = NO_HEADERS, close = false, type = 'application/json'): void {
     if (this.ended) return
     this.end(status)
     const { response } = this
@@ -79,7 +82,7 @@ export class Exchange {
       response.writeStatus(STATUS[status] ?? String(status))
       for (const [name, value] of this.server.commonHeaders(this)) response.writeHeader(name, value)
       for (const [name, value] of headers) response.writeHeader(name, value)
-      if (text !== '') response.writeHeader('Content-Type', 'application/json')
+      if (text !== '') response.writeHeader('Content-Type', type)
       if (text !== '' && this.method !== 'HEAD') response.end(text, close)
       else if (close) response.endWithoutBody(0, true)
       else if (text === '') response.endWithoutBody()

@@ -6,7 +6,7 @@ import type { Gateway } from '../context.ts'
 import { operation, rfc3339, Timestamp } from './operation.ts'
 
 /** Version of the REST description (specification, Versioning). */
-const VERSION = '1.0.0'
+export const VERSION = '1.0.0'
 /** A matcher whose heartbeat is older than this is not serving, ms. */
 const HEARTBEAT_MS = 1000
 

@@ -1,0 +1,64 @@
+/**
+ * What the box serves besides the operations: the description of its interface and the page that shows it.
+ *
+ * Everything is constant: made once per thread when it is first asked for, then sent from the same bytes with an entity tag. The page
+ * loads nothing from elsewhere, and its policy forbids it to. Answers leave in a later turn, so that a burst of pipelined requests
+ * ends its connection instead of filling memory with copies of a long answer.
+ */
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createDocument, DOCUMENT_PATH } from '../openapi/document.ts'
+import { errorBody, Refused, statusOf, type HeaderList } from './envelope.ts'
+import type { Exchange } from './server.ts'
+
+interface Stored {
+  readonly type: string
+  readonly bytes: Uint8Array
+  readonly headers: HeaderList
+}
+
+const page = join(import.meta.dirname, '..', 'openapi', 'page')
+const POLICY = [
+  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src data:", "base-uri 'none'",
+  "form-action 'none'", "frame-ancestors 'none'",
+].join('; ')
+/** Kept by clients, but asked about each time: a new version of the service may say something new. */
+const CACHING: HeaderList = [['Cache-Control', 'public, no-cache'], ['X-Content-Type-Options', 'nosniff']]
+const PAGE: HeaderList = [['Content-Security-Policy', POLICY], ['Referrer-Policy', 'no-referrer']]
+
+const SOURCES: Readonly<Record<string, () => Stored>> = {
+  [DOCUMENT_PATH]: () => store('application/json', Buffer.from(JSON.stringify(createDocument()))),
+  '/docs': () => store('text/html; charset=utf-8', readFileSync(join(page, 'index.html')), PAGE),
+  '/docs/page.css': () => store('text/css; charset=utf-8', readFileSync(join(page, 'page.css'))),
+  '/docs/page.js': () => store('text/javascript; charset=utf-8', readFileSync(join(page, 'page.js'))),
+}
+const stored = new Map<string, Stored>()
+
+function store(type: string, bytes: Uint8Array, headers: HeaderList = []): Stored {
+  const tag = createHash('sha256').update(bytes).digest('base64url')
+  return { type, bytes, headers: [['ETag', `"${tag}"`], ...CACHING, ...headers] }
+}
+
+function load(path: string, source: () => Stored): Stored {
+  const known = stored.get(path) ?? source()
+  stored.set(path, known)
+  return known
+}
+
+const METHODS = ['GET', 'HEAD']
+
+/** Answers when the path is one of a document; otherwise `false`, and nothing happened. */
+export function serveDocument(exchange: Exchange): boolean {
+  const source = Object.hasOwn(SOURCES, exchange.path) ? SOURCES[exchange.path] : undefined
+  if (source === undefined) return false
+  if (!METHODS.includes(exchange.method)) {
+    const refused = new Refused('METHOD_NOT_ALLOWED')
+    exchange.send(statusOf(refused), errorBody(refused), [['Allow', METHODS.join(', ')]])
+    return true
+  }
+  const { type, bytes, headers } = load(exchange.path, source)
+  const unchanged = exchange.ifNoneMatch.includes(headers[0]![1])
+  setImmediate(() => (unchanged ? exchange.send(304, '', headers) : exchange.send(200, bytes, headers, false, type)))
+  return true
+}

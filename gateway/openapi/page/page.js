@@ -1,0 +1,191 @@
+/**
+ * Shows /api/v1/openapi.json: the guide, the operations by service, the records. Everything is put in as text or as elements made
+ * here, never as HTML of the document.
+ */
+'use strict'
+
+const main = document.getElementById('main')
+const contents = document.getElementById('contents')
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+let api
+
+/** An element with properties and children; texts become text nodes. */
+function make(tag, properties, ...children) {
+  const element = Object.assign(document.createElement(tag), properties)
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined))
+  return element
+}
+
+const anchor = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+
+// Markdown, as far as the document uses it.
+
+/** `code`, *emphasis* and **strong** inside a line. */
+function inline(text) {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\*[^*]+\*)/).map((part) => {
+    if (part.startsWith('`')) return make('code', {}, part.slice(1, -1))
+    if (part.startsWith('**')) return make('strong', {}, inline(part.slice(2, -2)))
+    return part.startsWith('*') && part.length > 2 ? make('em', {}, part.slice(1, -1)) : part
+  })
+}
+
+const cells = (line) => line.split('|').slice(1, -1).map((cell) => cell.trim())
+
+function tableOf(lines) {
+  const [head, , ...rows] = lines.map(cells)
+  return table(head.map((cell) => inline(cell)), rows.map((row) => row.map((cell) => inline(cell))))
+}
+
+function listOf(lines) {
+  const items = []
+  for (const line of lines) {
+    if (/^(- |\d+\. )/.test(line)) items.push(line.replace(/^(- |\d+\. )/, ''))
+    else items[items.length - 1] += ` ${line.trim()}`
+  }
+  return make(lines[0].startsWith('-') ? 'ul' : 'ol', {}, items.map((item) => make('li', {}, inline(item))))
+}
+
+/** Blocks are apart by an empty line, except inside a fence. */
+function markdown(text) {
+  return text.split(/(```[\s\S]*?\n```)|\n{2,}/).filter((block) => block !== undefined && block.trim() !== '').map((raw) => {
+    const block = raw.trim()
+    if (block.startsWith('```')) return code(block.replace(/^```.*\n/, '').replace(/\n```$/, ''))
+    const heading = /^(#+) (.*)$/.exec(block)
+    if (heading !== null) return make(`h${heading[1].length}`, { id: anchor(heading[2]) }, heading[2])
+    const lines = block.split('\n')
+    if (block.startsWith('|')) return tableOf(lines)
+    return /^(- |\d+\. )/.test(block) ? listOf(lines) : make('p', {}, inline(block.replaceAll('\n', ' ')))
+  })
+}
+
+// Parts of the page.
+
+function table(head, rows) {
+  const row = (tag) => (values) => make('tr', {}, values.map((value) => make(tag, {}, value)))
+  return make('table', {}, make('thead', {}, row('th')(head)), make('tbody', {}, rows.map(row('td'))))
+}
+
+/** Code with a button that copies it. Addresses of the examples become those of this exchange. */
+function code(text) {
+  const source = text.replaceAll('http://127.0.0.1:8080', location.origin)
+  const button = make('button', { type: 'button' }, 'Copy')
+  button.addEventListener('click', async () => {
+    const pre = button.previousSibling
+    try {
+      await navigator.clipboard.writeText(source)
+      button.textContent = 'Copied'
+    } catch {
+      getSelection().selectAllChildren(pre)
+      button.textContent = 'Selected'
+    }
+    setTimeout(() => (button.textContent = 'Copy'), 1500)
+  })
+  return make('div', { className: 'copied' }, make('pre', {}, make('code', {}, source)), button)
+}
+
+const json = (value) => code(JSON.stringify(value, null, 2))
+const fold = (title, ...children) => make('details', {}, make('summary', {}, title), children)
+const resolve = (thing) => (thing.$ref === undefined ? thing : thing.$ref.slice(2).split('/').reduce((at, key) => at[key], api))
+const nameOf = (thing) => thing.$ref.split('/').pop()
+
+/** A type in a few words; records are links. */
+function typeOf(schema) {
+  if (schema.$ref !== undefined) return [make('a', { href: `#record-${anchor(nameOf(schema))}` }, nameOf(schema))]
+  if (schema.anyOf !== undefined) return schema.anyOf.flatMap((each, i) => [...(i > 0 ? [' or '] : []), ...typeOf(each)])
+  if (schema.type === 'array') return ['list of ', ...typeOf(schema.items ?? {})]
+  if (schema.enum !== undefined) return [schema.enum.join(', ')]
+  return [[schema.type ?? 'anything'].flat().join(' or ')]
+}
+
+function limitsOf(schema) {
+  const { minimum, maximum, minLength, maxLength, minItems, maxItems, pattern, format, deprecated } = schema
+  const range = (low, high, unit) => (low === undefined && high === undefined ? [] : [`${low ?? 0} to ${high ?? 'any'}${unit}`])
+  const ranges = [...range(minimum, maximum, ''), ...range(minLength, maxLength, ' characters'), ...range(minItems, maxItems, ' items')]
+  return [...ranges, ...[pattern, format, deprecated ? 'deprecated' : undefined].filter((part) => part !== undefined)].join('; ')
+}
+
+function fieldRow(name, schema, required, description) {
+  const limits = limitsOf(schema)
+  const inner = schema.type === 'object' && schema.properties !== undefined ? fieldTable(schema) : null
+  return [
+    [make('code', {}, name), required ? null : make('span', { className: 'soft' }, ' optional')],
+    [make('span', { className: 'soft' }, typeOf(schema))],
+    [...inline(description ?? ''), limits === '' ? null : make('div', { className: 'soft' }, make('code', {}, limits)), inner],
+  ]
+}
+
+function fieldTable(schema) {
+  const { properties = {}, required = [] } = schema
+  const rows = Object.entries(properties).map(([name, each]) => fieldRow(name, each, required.includes(name), each.description))
+  return rows.length === 0 ? make('p', { className: 'soft' }, 'No fields.') : table(['Field', 'Type', 'Meaning'], rows)
+}
+
+function content(body) {
+  const { schema, example } = body.content['application/json']
+  const shared = nameOf(schema).match(/(Request|Response)$/) === null
+  const fields = shared ? make('p', {}, typeOf(schema)) : fieldTable(resolve(schema))
+  return [fields, example === undefined ? null : fold('Example', json(example))]
+}
+
+function errors(responses) {
+  const rowsOf = ([status, response]) =>
+    Object.entries(response.content['application/json'].examples).map(([name, example]) =>
+      [[make('code', {}, name)], [status], [resolve(example).summary]])
+  const rows = Object.entries(responses).filter(([status]) => status !== '200').flatMap(rowsOf)
+  return fold(`Errors (${rows.length})`, table(['Code', 'HTTP', 'Meaning'], rows))
+}
+
+function operation(method, path, item) {
+  const { operationId, summary, description, parameters = [], requestBody, responses } = item
+  const rows = parameters.map((each) => fieldRow(each.name, each.schema, each.required, each.description))
+  return make('article', { id: operationId },
+    make('h3', {}, make('a', { href: `#${operationId}` }, summary)),
+    make('div', { className: 'endpoint' }, make('span', { className: `method ${method}` }, method.toUpperCase()), make('code', {}, path),
+      make('span', { className: 'soft' }, operationId)),
+    markdown(description),
+    rows.length === 0 ? null : [make('h4', {}, 'Parameters'), table(['Name', 'Type', 'Meaning'], rows)],
+    requestBody === undefined ? null : [make('h4', {}, requestBody.required ? 'Body' : 'Body, optional'), content(requestBody)],
+    make('h4', {}, 'Answer'), make('p', {}, responses[200].description), content(responses[200]),
+    make('h4', {}, 'Call it'), item['x-codeSamples'].map(({ label, source }) => fold(label, code(source))),
+    errors(responses))
+}
+
+function record(name, schema) {
+  const kind = schema.properties === undefined ? make('p', {}, typeOf(schema), ' ', make('code', {}, limitsOf(schema))) : fieldTable(schema)
+  return make('section', { id: `record-${anchor(name)}` }, make('h3', {}, name), make('p', {}, inline(schema.description ?? '')), kind)
+}
+
+function links(title, entries) {
+  return make('section', {}, make('h2', {}, title), entries.map(([id, text]) => make('a', { href: `#${id}` }, text)))
+}
+
+function show() {
+  const operations = Object.entries(api.paths).flatMap(([path, item]) =>
+    METHODS.filter((method) => item[method] !== undefined).map((method) => ({ method, path, item: item[method] })))
+  const guide = make('section', { id: 'guide' }, make('h1', {}, api.info.title), markdown(api.info.description))
+  const sections = api.tags.map(({ name, description }) => {
+    const own = operations.filter(({ item }) => item.tags.includes(name))
+    contents.append(links(name.replace(/Service$/, ''), own.map(({ item }) => [item.operationId, item.summary])))
+    return [make('h2', { id: anchor(name) }, name), make('p', {}, inline(description)),
+      own.map(({ method, path, item }) => operation(method, path, item))]
+  })
+  const records = Object.entries(api.components.schemas).filter(([name]) => !/(Request|Response)$/.test(name))
+  contents.prepend(links('Guide', [...guide.querySelectorAll('h2')].map(({ id, textContent }) => [id, textContent])))
+  contents.append(links('Records', records.map(([name]) => [`record-${anchor(name)}`, name])))
+  main.replaceChildren(guide, ...sections.flat(2), make('h2', {}, 'Records'), ...records.map(([name, schema]) => record(name, schema)))
+  document.getElementById('version').textContent = api.info.version
+  if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView()
+}
+
+document.getElementById('filter').addEventListener('input', ({ target }) => {
+  const words = target.value.toLowerCase()
+  for (const link of contents.querySelectorAll('a')) link.hidden = !`${link.textContent} ${link.hash}`.toLowerCase().includes(words)
+})
+
+fetch('/api/v1/openapi.json')
+  .then((answer) => answer.json())
+  .then((document) => {
+    api = document
+    show()
+  })
+  .catch((error) => main.replaceChildren(make('p', {}, `The description of the interface could not be read: ${error.message}`)))

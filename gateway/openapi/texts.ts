@@ -1,0 +1,248 @@
+/**
+ * What people read about each operation, and the refusals only the operation itself can give (errors.ts derives the others).
+ *
+ * A new row of the operation table without its texts is a type error here.
+ */
+import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { OperationName, TABLE } from '../operations/table.ts'
+
+export interface OperationText {
+  readonly summary: string
+  /** Markdown. */
+  readonly description: string
+  /** What a 200 carries. */
+  readonly answer: string
+  readonly refusals: readonly RefusalCode[]
+}
+
+/** Refusals of an order's terms, in any form they come. */
+const TERMS: readonly RefusalCode[] = [
+  'NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', 'BELOW_MIN_NOTIONAL', 'BELOW_MIN_ORDER_SIZE', 'ABOVE_MAX_ORDER_SIZE', 'PAIR_NOT_ACTIVE',
+  'INSUFFICIENT_BALANCE', 'POST_ONLY_WOULD_CROSS', 'SELF_TRADE_NOT_ALLOWED', 'CLIENT_ORDER_ID_CONFLICT', 'TOO_MANY_OPEN_ORDERS',
+  'INVALID_EXPIRATION',
+]
+const KEYED: readonly RefusalCode[] = [
+  'IDEMPOTENCY_KEY_CONFLICT', 'ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'ORDER_SUBMISSION_UNAVAILABLE',
+]
+/** What every command to the engine can meet; a batch answers an expired deadline item by item. */
+const COMMAND: readonly RefusalCode[] = ['OVERLOADED', 'SERVICE_UNAVAILABLE']
+const BATCH: readonly RefusalCode[] = ['OVERLOADED']
+/** The shared columns could not be read in one piece. */
+const READ: readonly RefusalCode[] = ['ENGINE_UNAVAILABLE']
+const HISTORY: readonly RefusalCode[] = ['HISTORY_UNAVAILABLE']
+const WALLET: readonly RefusalCode[] = ['NOT_FOUND', 'VERIFICATION_UNAVAILABLE', 'RATE_LIMIT_EXCEEDED']
+
+const PAGES = 'Page by number with `page`, or walk with `pageToken`; see Lists.'
+
+export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
+  Challenge: {
+    summary: 'Ask for a text to sign',
+    description: 'Begins a sign-in: the answer holds a text that names the session public key. The wallet signs it, and Verify opens the '
+      + 'session. Limited per address and per client.',
+    answer: 'The nonce and the text to sign.',
+    refusals: WALLET,
+  },
+  Verify: {
+    summary: 'Open a session',
+    description: 'Checks the signature of the wallet over the text of the challenge and registers the session public key. From then on '
+      + 'requests are signed with the session key; there are no tokens. A rejected signature is 401 and uses the nonce up; 503 is no '
+      + 'verdict and leaves it usable.',
+    answer: 'The session is open.',
+    refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', ...COMMAND],
+  },
+  Refresh: {
+    summary: 'Extend the session',
+    description: 'Sets the end of the signing session to now plus its lifetime. Takes no body. An expired or revoked session cannot be '
+      + 'refreshed: sign in again, and do not loop.',
+    answer: 'The new end of the session.',
+    refusals: COMMAND,
+  },
+  Revoke: {
+    summary: 'End the session',
+    description: 'Closes the session of the signing key at once, on every connection. Takes no body. Open orders stay.',
+    answer: 'The session is closed.',
+    refusals: COMMAND,
+  },
+  GetProfile: {
+    summary: 'Who am I',
+    description: 'The user behind the session. Balances and orders have reads of their own.',
+    answer: 'The user.',
+    refusals: READ,
+  },
+  ListBalances: {
+    summary: 'Balances',
+    description: 'Balances of every asset, zero ones included, all of one moment.',
+    answer: 'A page of balances.',
+    refusals: READ,
+  },
+  GetBalance: {
+    summary: 'Balance of one asset',
+    description: 'A known asset that was never held has zero balances; an unknown one is 404.',
+    answer: 'The balance.',
+    refusals: ['NOT_FOUND', ...READ],
+  },
+  ListMovements: {
+    summary: 'Movements of balances',
+    description: 'Every change of a balance of the caller with the balance after it, newest first: credits, trades, fees, and what orders '
+      + `lock and free. ${PAGES}`,
+    answer: 'A page of movements.',
+    refusals: HISTORY,
+  },
+  ListAccountTrades: {
+    summary: 'Own trades',
+    description: `Trades of the caller with his side, role and fee, newest first. ${PAGES}`,
+    answer: 'A page of trades.',
+    refusals: HISTORY,
+  },
+  GetPortfolio: {
+    summary: 'Portfolio of a period',
+    description: 'Equity over time, realised profit, volume and fees of the caller, in one asset. When the history cannot be read this is '
+      + '503, never something else.',
+    answer: 'The portfolio.',
+    refusals: HISTORY,
+  },
+  CreateOrder: {
+    summary: 'Place an order',
+    description: 'Places one LIMIT or MARKET order. The answer comes after the order is on disk and matched: `matchResult` says what it '
+      + 'met. A refusal is an error and leaves no order behind.\n\nSend an `idempotencyKey` if you may have to repeat the request: see '
+      + 'Idempotency. A MARKET order trades inside a protective band of 1,000 basis points, or less if `slippageToleranceBps` says so, and '
+      + 'what is left is cancelled.',
+    answer: 'The order was accepted.',
+    refusals: [...TERMS, ...KEYED, ...COMMAND],
+  },
+  GetOrder: {
+    summary: 'One order',
+    description: "Reads one order of the caller. Somebody else's order and a missing one are the same 404.",
+    answer: 'The order.',
+    refusals: ['ORDER_NOT_FOUND', ...READ, ...HISTORY],
+  },
+  ListOrders: {
+    summary: 'Orders',
+    description: `Orders of the caller, newest first. Totals end at 10,000, and totalCapped says so. ${PAGES}`,
+    answer: 'A page of orders.',
+    refusals: [...READ, ...HISTORY],
+  },
+  CancelOrder: {
+    summary: 'Cancel an order',
+    description: 'Cancels a resting order and frees what it held. An order that has ended, or was never there, is ORDER_NOT_FOUND: '
+      + 'repeating a cancel is safe. Stays available in maintenance.',
+    answer: 'The order is cancelled.',
+    refusals: ['ORDER_NOT_FOUND', 'PAIR_NOT_ACTIVE', ...COMMAND],
+  },
+  ReplaceOrder: {
+    summary: 'Replace an order',
+    description: 'Ends an order and places its successor in one step; if the successor is refused, the original stays as it was. A lower '
+      + 'quantity at the same price keeps its place in the queue, anything else goes to the back. The successor has a new id, so a second '
+      + 'attempt after success is ORDER_NOT_FOUND.',
+    answer: 'The order was replaced.',
+    refusals: ['ORDER_NOT_FOUND', ...TERMS, ...KEYED, ...COMMAND],
+  },
+  BatchCreateOrders: {
+    summary: 'Place up to 100 orders',
+    description: 'Orders are processed one after the other. Each has its own result: a refused one carries `error` and does not touch the '
+      + 'others, and the answer is still 200. The batch is admitted or refused as a whole: by budget, and when the service is at capacity.',
+    answer: 'One result per order.',
+    refusals: BATCH,
+  },
+  BatchReplaceOrders: {
+    summary: 'Replace up to 100 orders',
+    description: 'Replacements are processed one after the other, each as Replace does it and each with its own result. The batch is '
+      + 'admitted or refused as a whole.',
+    answer: 'One result per replacement.',
+    refusals: BATCH,
+  },
+  BatchCancelOrders: {
+    summary: 'Cancel up to 100 orders',
+    description: 'Cancels are processed one after the other, each with its own result: an order that has ended, or is named a second time, '
+      + 'is ORDER_NOT_FOUND. Stays available in maintenance.',
+    answer: 'One result per order.',
+    refusals: BATCH,
+  },
+  BatchCancelOrdersByPair: {
+    summary: 'Cancel all orders of a pair',
+    description: 'Cancels every open order of the caller in one trading pair. Never refused by a budget, and available in maintenance.',
+    answer: 'The orders that were cancelled.',
+    refusals: ['NOT_FOUND', ...COMMAND],
+  },
+  BatchCancelAllOrders: {
+    summary: 'Cancel all orders',
+    description: 'Cancels every open order of the caller. Never refused by a budget, and available in maintenance.',
+    answer: 'The orders that were cancelled.',
+    refusals: COMMAND,
+  },
+  ListTradingPairs: {
+    summary: 'Trading pairs',
+    description: 'Markets with their fees, ticks, lots and limits.',
+    answer: 'A page of trading pairs.',
+    refusals: [],
+  },
+  GetTradingPair: {
+    summary: 'One trading pair',
+    description: 'A market with its fees, ticks, lots and limits.',
+    answer: 'The trading pair.',
+    refusals: ['NOT_FOUND'],
+  },
+  GetServerTime: {
+    summary: 'Time of the service',
+    description: 'To measure how far your clock is off: signatures are good for 30 seconds either way.',
+    answer: 'The time.',
+    refusals: [],
+  },
+  GetOrderbook: {
+    summary: 'Order book',
+    description: 'The book by price, both sides of one moment. `sequence` tells books apart, `checksum` proves a copy.',
+    answer: 'The book.',
+    refusals: ['NOT_FOUND', ...READ],
+  },
+  ListTrades: {
+    summary: 'Trades of everybody',
+    description: `Trades, newest first, without who made them. ${PAGES}`,
+    answer: 'A page of trades.',
+    refusals: HISTORY,
+  },
+  GetTrade: {
+    summary: 'One trade',
+    description: 'A trade as everybody sees it.',
+    answer: 'The trade.',
+    refusals: ['NOT_FOUND', ...HISTORY],
+  },
+  SimulateFees: {
+    summary: 'What an order would cost',
+    description: 'The fees of an order if it came now: what would fill at once at the taker rate, what would rest at the maker rate, both '
+      + "the caller's own. Nothing is placed and no funds are needed; the book may be another when the order comes.",
+    answer: 'The fees.',
+    refusals: ['NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', ...READ],
+  },
+  GetFaucetInfo: {
+    summary: 'Faucet allowance',
+    description: 'How many requests for test funds are left in the last 24 hours, and the newest five. Per wallet and application.',
+    answer: 'The allowance.',
+    refusals: READ,
+  },
+  Mint: {
+    summary: 'Take test funds',
+    description: 'Credits test funds of one asset, or of every asset the faucet has. Nothing left today is 429 with the time to wait.',
+    answer: 'What was credited.',
+    refusals: ['NOT_FOUND', 'FAUCET_ASSET', 'FAUCET_LIMIT', ...COMMAND],
+  },
+  Check: {
+    summary: 'Health',
+    description: 'ok, maintenance (orders and transfers are refused, cancels and reads work) or degraded (the matching engine does not '
+      + 'answer). Probes without the prefix: `/health` and `/ready`, the latter 503 while degraded.',
+    answer: 'The state of the service.',
+    refusals: [],
+  },
+} satisfies Record<keyof typeof TABLE, OperationText>
+
+/** Tags are the services. */
+export const TAGS: Readonly<Record<string, string>> = {
+  AuthService: 'Sign in with a wallet, keep and end sessions.',
+  AccountsService: 'The caller: profile, balances, movements, own trades, portfolio.',
+  OrdersService: 'Place, read, replace and cancel orders, one by one and many at once.',
+  MarketService: 'Markets and the clock. Public.',
+  OrderbookService: 'Order book depth. Public.',
+  TradesService: 'Trades of everybody. Public.',
+  FeesService: 'What an order would cost.',
+  FaucetService: 'Test funds.',
+  HealthService: 'Whether the service works. Public.',
+}
