@@ -59,6 +59,7 @@ export const KNOBS = {
   grpcThread: number(1, 0, 1, 'switch', '1 serves gRPC, in a thread of its own; 0 does not'),
   grpcCert: text('', 'path', 'PEM certificate chain; with it and --grpc-key gRPC is TLS, without both plain HTTP/2'),
   grpcKey: text('', 'path', 'PEM private key of --grpc-cert'),
+  grpcIdleSeconds: number(300, 1, 86_400, 'seconds', 'A gRPC connection without calls is closed after this long'),
   grpcConnections: number(1024, 1, 100_000, 'connections', 'Most gRPC connections at once; more are closed at once'),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   gateways: number(Math.max(1, availableParallelism() - 1), 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1'),

@@ -1,11 +1,11 @@
 /**
  * The wiring of the exchange, top to bottom: configuration, directory, shared memory, matcher (recovers), snapshot follower, sign-in
- * desk, operator, gateways. One thread dies: the process stops with its own exit code and the next start recovers.
+ * desk, operator, gateways, gRPC. One thread dies: the process stops with its own exit code and the next start recovers.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
-import { ConfigError, configHelp, describeConfig, readConfig, type Config } from './config.ts'
+import { ConfigError, configHelp, describeConfig, frontThreads, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
 import { parseGenesis } from './engine/genesis.ts'
 import { keepRoom } from './journal/room.ts'
@@ -35,9 +35,9 @@ function allocate(config: Config): Omit<Shared, 'columns'> {
   return {
     gate: cell(),
     events: createBroadcast(config.eventRing).buffer,
-    counters: new SharedArrayBuffer(countersBytes(doorsOf(config))),
+    counters: new SharedArrayBuffer(countersBytes(frontThreads(config))),
     matcherWait: cell(),
-    lanes: Array.from({ length: doorsOf(config) + 1 }, lane),
+    lanes: Array.from({ length: frontThreads(config) + 1 }, lane),
   }
 }
 
@@ -68,7 +68,7 @@ class Exchange {
     const shared: Shared = { ...this.#shared, columns }
     keepRoom(config.dataDir, (error) => this.#log.warn({ error: error.message }, 'no room is made ahead of the journal any more'))
     this.#startFollower()
-    const channels = Array.from({ length: doorsOf(config) }, () => new MessageChannel())
+    const channels = Array.from({ length: frontThreads(config) }, () => new MessageChannel())
     const ports = channels.map((channel) => channel.port1)
     await this.#message(this.#start('desk', join(GATEWAY, 'auth', 'desk.ts'), { config, genesis, ports }, ports), 'ready')
     const operator = await this.#message(
@@ -76,18 +76,24 @@ class Exchange {
       'ready',
     )
     const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
-    let port = config.port
+    let { port } = config
+    let grpcPort: number | undefined
     for (const [index, { port2: desk }] of channels.entries()) {
       const data = {
         config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, pageTokenKey: this.#pageTokenKey, history: [],
       }
-      const ready = await this.#message(this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk]), 'ready')
-      port = ready.port ?? port
+      const grpc = index === config.gateways
+      const worker = grpc
+        ? this.#start('gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), data, [desk])
+        : this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk])
+      const ready = await this.#message(worker, 'ready')
+      if (grpc) grpcPort = ready.port
+      else port = ready.port ?? port
     }
     this.#watchDisk()
     process.on('SIGINT', () => void this.stop('SIGINT'))
     process.on('SIGTERM', () => void this.stop('SIGTERM'))
-    this.#log.info({ host: config.host, port, operatorPort: operator.port, gateways: config.gateways, sequence }, 'ready')
+    this.#log.info({ host: config.host, port, grpcPort, operatorPort: operator.port, gateways: config.gateways, sequence }, 'ready')
   }
 
   /** Orderly stop: gateways finish what is under way, the matcher empties the rings, a last snapshot is written. */

@@ -3,6 +3,7 @@
  * sign-in only.
  *
  *   gateway 1..N --command ring--> matcher --reply ring--> gateway 1..N
+ *   gRPC (number N + 1) --command ring--> matcher --reply ring--> gRPC
  *   operator (number 0) --command ring--> matcher --reply ring--> operator
  *   matcher --event ring--> everybody
  *   gateway --MessagePort--> sign-in desk (challenges, wallet signatures)
@@ -28,7 +29,7 @@ export const EXIT = {
   LOCKED: 7,
 } as const
 
-/** One ring pair of a producer of commands: number 0 is the operator, 1..N the gateways. */
+/** One ring pair of a producer of commands: number 0 is the operator, 1..N the gateways, N + 1 gRPC. */
 export interface Lane {
   readonly commands: SharedArrayBuffer
   readonly replies: SharedArrayBuffer
@@ -54,12 +55,12 @@ export interface MatcherData {
   readonly shared: Omit<Shared, 'columns'>
 }
 
-/** workerData of a gateway thread. */
+/** workerData of a gateway thread, and of the one for gRPC. */
 export interface GatewayData {
   readonly config: Config
   readonly genesis: string
   readonly shared: Shared
-  /** 1..N. */
+  /** 1..N; gRPC N + 1. */
   readonly number: number
   /** To the sign-in desk. */
   readonly desk: MessagePort

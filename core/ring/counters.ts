@@ -75,6 +75,7 @@ export const COMMIT_HISTOGRAM = MATCHER_COUNTERS.length
 
 const BLOCK = 64
 
+/** Room for the matcher and this many threads in front of it (core/config.ts, frontThreads). */
 export const countersBytes = (gateways: number): number => (1 + gateways) * BLOCK * 8
 export const matcherCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, 0, BLOCK)
 /** The last cache line of the matcher's block, which the matcher does not reach; main writes it. */

@@ -12,6 +12,7 @@ const root = join(import.meta.dirname, '..', '..')
 export interface Exchange {
   readonly child: ChildProcess
   readonly port: number
+  readonly grpcPort: number
   readonly operatorPort: number
   readonly baseUrl: string
   readonly dataDir: string
@@ -50,7 +51,7 @@ export async function startExchange(
   flags: readonly string[] = [],
   environment: Record<string, string> = {},
 ): Promise<Exchange> {
-  const all = ['--data-dir', dataDir, '--port', '0', '--operator-port', '0', ...flags]
+  const all = ['--data-dir', dataDir, '--port', '0', '--grpc-port', '0', '--operator-port', '0', ...flags]
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...all]
   const child = spawn(process.execPath, main, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const log: Record<string, unknown>[] = []
@@ -70,10 +71,11 @@ export async function startExchange(
     })
     void ended.then((code) => reject(new StartFailed(code, log, stderr)))
   })
-  const { port, operatorPort } = (await ready) as { port: number; operatorPort: number }
+  const { port, grpcPort, operatorPort } = (await ready) as { port: number; grpcPort: number; operatorPort: number }
   return {
     child,
     port,
+    grpcPort,
     operatorPort,
     dataDir,
     log,

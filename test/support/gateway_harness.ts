@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
-import { readConfig, type Config } from '../../core/config.ts'
+import { frontThreads, readConfig, type Config } from '../../core/config.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { createState, type State } from '../../core/engine/state.ts'
 import { CommandType, kindOf, OPEN_SESSION_COMMAND } from '../../core/layout/command.ts'
@@ -25,6 +25,8 @@ process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384'
 
 export interface Harness {
   readonly port: number
+  /** With the flags --grpc-thread 1. */
+  readonly grpcPort: number
   readonly genesis: Genesis
   readonly state: State
   readonly shared: Shared
@@ -84,15 +86,15 @@ function historyPort(historian: Historian): MessagePort {
 export async function startHarness(
   flags: readonly string[] = [], source: string = testGenesis(), historian: Historian = emptyHistory,
 ): Promise<Harness> {
-  const config = readConfig(['--port', '0', '--gateways', '1', ...flags], {})!
+  const config = readConfig(['--port', '0', '--gateways', '1', '--grpc-port', '0', '--grpc-thread', '0', ...flags], {})!
   const genesis = parseGenesis(source)
   const state = createState(genesis)
-  const lanes = Array.from({ length: config.gateways + 1 }, () => lane(config))
+  const lanes = Array.from({ length: frontThreads(config) + 1 }, () => lane(config))
   const shared: Shared = {
     columns: state.buffers,
     gate: new SharedArrayBuffer(64),
     events: createBroadcast(config.eventRing).buffer,
-    counters: new SharedArrayBuffer(countersBytes(config.gateways)),
+    counters: new SharedArrayBuffer(countersBytes(frontThreads(config))),
     matcherWait: cell(),
     lanes,
   }
@@ -110,14 +112,16 @@ export async function startHarness(
   const gateways: Worker[] = []
   const budgets = new SharedArrayBuffer(budgetsBytes(genesis.limits.accounts))
   const pageTokenKey = randomBytes(32)
-  let { port } = config
-  for (let number = 1; number <= config.gateways; number++) {
+  let { port, grpcPort } = config
+  for (let number = 1; number <= frontThreads(config); number++) {
     try {
       const history = [historyPort(historian)]
       const data = { config: { ...config, port }, genesis: source, shared, number, budgets, pageTokenKey, history }
-      const { gateway, ready } = await startGateway(data, logs)
+      const grpc = number > config.gateways
+      const { gateway, ready } = await startGateway(join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts'])), data, logs)
       gateways.push(gateway)
-      port = ready
+      if (grpc) grpcPort = ready
+      else port = ready
     } catch (error) {
       await close()
       throw error
@@ -133,7 +137,7 @@ export async function startHarness(
     return nextReply(replies)
   }
   return {
-    port, genesis, state, shared, logs, operate, close,
+    port, grpcPort, genesis, state, shared, logs, operate, close,
     openSession: () => openSession(operate),
     hold: (on) => {
       Atomics.store(words, 1, on ? 1 : 0)
@@ -142,11 +146,13 @@ export async function startHarness(
   }
 }
 
-async function startGateway(data: Omit<GatewayData, 'desk'>, logs: FromThread[]): Promise<{ gateway: Worker; ready: number }> {
+async function startGateway(
+  file: string, data: Omit<GatewayData, 'desk'>, logs: FromThread[],
+): Promise<{ gateway: Worker; ready: number }> {
   const { port1, port2 } = new MessageChannel()
   port1.unref()
   const transferList = [port2, ...data.history]
-  const gateway = new Worker(join(root, 'gateway', 'thread.ts'), { workerData: { ...data, desk: port2 }, transferList })
+  const gateway = new Worker(file, { workerData: { ...data, desk: port2 }, transferList })
   gateway.on('message', (message: FromThread) => logs.push(message))
   const ready = await new Promise<number>((resolve, reject) => {
     gateway.on('error', reject)

@@ -24,16 +24,19 @@ const flag = (name: string): string => `--${kebab(name)}`
 const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-', '_').toUpperCase()}`
 const read = (argv: readonly string[] = [], environment: Record<string, string> = {}): Config => readConfig(argv, environment)!
 
-const TEXTS = ['config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel']
+const TEXTS = ['config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey']
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
-  port: [0, 65_535], grpcPort: [0, 65_535], operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
+  port: [0, 65_535], grpcPort: [0, 65_535], grpcThread: [0, 1], grpcIdleSeconds: [1, 86_400], grpcConnections: [1, 100_000],
+  operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
   commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096], journalGb: [1, 4096],
   diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], snapshotEvery: [1, 1_000_000_000], snapshotsKept: [1, 100],
   walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
   challengeLimit: [1, 10_000_000], rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
   rateMovementPerMinute: [1, 1_000_000], rateMovementPerDay: [1, 10_000_000], rateClosePerSecond: [1, 1_000_000], enforceRateLimits: [0, 1],
 }
+/** They are only allowed together. */
+const PAIRED = ['grpcCert', 'grpcKey']
 const RINGS = ['commandRing', 'replyRing', 'eventRing']
 /** Keeps the relation of batch and rings out of the way. */
 const beside = (name: string): string[] => (name === 'batchMax' ? [] : ['--batch-max', '1'])
@@ -70,7 +73,7 @@ for (const [name, [low, high]] of Object.entries(RANGES)) {
   })
 }
 
-for (const name of TEXTS.filter((each) => each !== 'config' && each !== 'logLevel')) {
+for (const name of TEXTS.filter((each) => each !== 'config' && each !== 'logLevel' && !PAIRED.includes(each))) {
   t.test(`${name}: file before environment before flag`, async (t) => {
     const file = ['--config', fileOf({ [name]: 'a' })]
     const at = name as keyof Config
@@ -116,6 +119,8 @@ t.test('limits that only make sense together', async (t) => {
   const rings = ['--command-ring', '256', '--gateways', '2']
   t.throws(() => read([...rings, '--batch-max', '513']), { name: 'ConfigError', message: /--batch-max/ })
   t.equal(read([...rings, '--batch-max', '512']).batchMax, 512)
+  for (const name of PAIRED) t.throws(() => read([flag(name), 'x']), { name: 'ConfigError', message: /belong together/ }, name)
+  t.match(read(['--grpc-cert', 'c', '--grpc-key', 'k']), { grpcCert: 'c', grpcKey: 'k' })
   t.throws(() => read(['--log-level', 'loud']), { name: 'ConfigError', message: /--log-level/ })
   for (const level of ['fatal', 'error', 'warn', 'info', 'debug', 'trace']) t.equal(read(['--log-level', level]).logLevel, level)
 })

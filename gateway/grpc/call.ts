@@ -1,0 +1,113 @@
+/**
+ * One unary call from bytes to answer: credentials, signature over the exact serialised bytes, message, input, admission, operation; the
+ * same order and the same parts as over HTTP.
+ *
+ * grpc-js ends a call whose deadline passed; like a cancelled one it is dropped, and what it asked of the engine goes on.
+ */
+import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
+import { authenticate } from '../auth/legacy.ts'
+import { Refused } from '../http/envelope.ts'
+import type { Budget } from '../limits/budget.ts'
+import { admit } from '../operations/admission.ts'
+import type { Call, Operation } from '../operations/operation.ts'
+import { readCredentials } from './credentials.ts'
+import { countAborted, countAnswer, countRequest, SHUTTING_DOWN, type Front } from './front.ts'
+import { decodeMessage, type Method } from './methods.ts'
+import { budgetMetadata } from './status.ts'
+
+type Bytes = Buffer
+type Incoming = ServerUnaryCall<Bytes, Bytes>
+
+/** Address of a peer, `address:port`. */
+export const addressOf = (peer: string): string => peer.slice(0, peer.lastIndexOf(':'))
+
+class UnaryCall implements Call {
+  account = -1
+  application = 0
+  session = -1
+  generation = 0
+  budget: Budget | null = null
+  readonly #front: Front
+  readonly #method: Method
+  readonly #incoming: Incoming
+  readonly #reply: sendUnaryData<Bytes>
+  #ended = false
+
+  constructor(front: Front, method: Method, incoming: Incoming, reply: sendUnaryData<Bytes>) {
+    this.#front = front
+    this.#method = method
+    this.#incoming = incoming
+    this.#reply = reply
+    countRequest(front, incoming.request.length)
+    incoming.once('cancelled', () => {
+      if (this.#ended) return
+      this.#ended = true
+      countAborted(front)
+    })
+  }
+
+  ip(): string {
+    return addressOf(this.#incoming.getPeer())
+  }
+
+  answer(output: unknown): void {
+    if (this.#ended) return
+    let bytes: Uint8Array
+    try {
+      bytes = this.#method.response.encode(this.#method.write(output as object)).finish()
+    } catch (error) {
+      return this.fail(error)
+    }
+    this.#ended = true
+    countAnswer(this.#front, null)
+    const metadata = budgetMetadata(this.budget)
+    if (metadata !== null) this.#incoming.sendMetadata(metadata)
+    this.#reply(null, bytes as Bytes)
+  }
+
+  refuse(refused: Refused): void {
+    if (this.#ended) return
+    this.#ended = true
+    countAnswer(this.#front, refused)
+    this.#reply(this.#front.statuses.ending(refused))
+  }
+
+  /** An unexpected error: logged and counted, nothing of it leaves. */
+  fail(error: unknown): void {
+    this.#front.gateway.bridge.onError(error)
+    this.refuse(new Refused('INTERNAL'))
+  }
+}
+
+/** The handler of one method. Requests and responses are bytes: the signature is over them. */
+export function serveUnary(front: Front, method: Method): handleUnaryCall<Bytes, Bytes> {
+  return (incoming, reply) => {
+    const call = new UnaryCall(front, method, incoming, reply)
+    try {
+      serve(front, method, incoming, call)
+    } catch (error) {
+      call.fail(error)
+    }
+  }
+}
+
+function serve(front: Front, method: Method, incoming: Incoming, call: UnaryCall): void {
+  const { gateway } = front
+  const { row, operation } = method.served
+  if (front.stopping) return call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
+  const credentials = readCredentials(incoming.metadata)
+  if (typeof credentials === 'string') return call.refuse(new Refused(credentials))
+  const body = incoming.request
+  if (row.access === 'session') {
+    const signed = { method: 'POST', target: method.path, body, ...credentials }
+    const code = authenticate(gateway.sessions, signed, gateway.now(), gateway.counters, call)
+    if (code !== null) return call.refuse(new Refused(code))
+  }
+  const message = decodeMessage(method.request, body)
+  if (message instanceof Refused) return call.refuse(message)
+  const input = method.readInput(message)
+  if (input instanceof Refused) return call.refuse(input)
+  const refused = admit(gateway, row, call, input)
+  if (refused !== null) return call.refuse(refused)
+  ;(operation as Operation<unknown>).run(gateway, call as Call<unknown>, input)
+}

@@ -1,0 +1,92 @@
+/**
+ * Connections of the gRPC port: how many there may be, and what one may do to the server beside calls.
+ *
+ * grpc-js bounds messages, streams, idleness and age; it has no answer to clients that keep a connection busy without calls. Here a
+ * connection ends with ENHANCE_YOUR_CALM when it pings more often than every {@link PING_EVERY_MS} while nothing else is sent to it
+ * (after two warnings' worth; pings without calls are allowed), or changes its settings all the time. Node ends floods of resets,
+ * CONTINUATION frames and broken frames by itself.
+ */
+import { constants, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { createServer, type Server, type Socket } from 'node:net'
+
+/** Request metadata of one call in bytes, as HTTP/2 counts them (32 per entry besides its text). */
+export const METADATA_MAX = 16 * 1024
+export const PING_EVERY_MS = 10_000
+/** Pings too many that are forgiven. */
+const PING_STRIKES = 2
+/** A PING frame: what an acknowledgement adds to the bytes written. */
+const PING_BYTES = 17
+/** Changes of settings a client may make on one connection. */
+const SETTINGS_MAX = 32
+/** A unary call whose client neither sends nor takes anything for this long is given up, ms. */
+const STALLED_MS = 60_000
+
+export interface Port {
+  readonly listener: Server
+  readonly sockets: Set<Socket>
+}
+
+/** Accepts at most `most` connections and hands them to `inject`; `changed` is told how many are open. */
+export function openPort(most: number, inject: (socket: Socket) => void, changed: (open: number) => void): Port {
+  const sockets = new Set<Socket>()
+  const listener = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    changed(sockets.size)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      changed(sockets.size)
+    })
+    // A connection that breaks is only closed; what it was doing ends with it.
+    socket.on('error', () => socket.destroy())
+    inject(socket)
+  })
+  listener.maxConnections = most
+  return { listener, sockets }
+}
+
+/** Listens and returns the port; rejects when it is taken. */
+export function listen({ listener }: Port, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    listener.once('error', reject)
+    listener.listen({ host, port }, () => {
+      const address = listener.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
+    })
+  })
+}
+
+/** Watches what comes over an HTTP/2 server's connections. `longLived` are the methods whose streams may be silent. */
+export function guard(server: Http2Server, longLived: ReadonlySet<string>): void {
+  server.updateSettings({ maxHeaderListSize: METADATA_MAX })
+  server.on('session', guardSession)
+  server.on('stream', (stream: ServerHttp2Stream, headers) => {
+    if (!longLived.has(String(headers[':path']))) stream.setTimeout(STALLED_MS, () => stream.close(constants.NGHTTP2_CANCEL))
+  })
+}
+
+function guardSession(session: ServerHttp2Session): void {
+  let strikes = 0
+  let pingedAt = -Infinity
+  let written = 0
+  let settings = 0
+  session.on('ping', () => {
+    const now = performance.now()
+    const { bytesWritten } = session.socket
+    // Clients that measure the path ping along with the data they are sent.
+    const idle = bytesWritten - written <= PING_BYTES
+    written = bytesWritten
+    if (!idle) strikes = 0
+    else if (now - pingedAt < PING_EVERY_MS && ++strikes > PING_STRIKES) expel(session, 'too_many_pings')
+    pingedAt = now
+  })
+  session.on('remoteSettings', () => {
+    if (++settings > SETTINGS_MAX) expel(session, 'too_many_settings')
+  })
+}
+
+function expel(session: ServerHttp2Session, reason: string): void {
+  if (session.destroyed) return
+  session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from(reason))
+  // Later, so that the frame leaves.
+  setImmediate(() => session.destroy())
+}

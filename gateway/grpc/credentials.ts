@@ -1,0 +1,41 @@
+/**
+ * Credentials in the metadata of a call: x-svc-publickey, x-svc-timestamp, x-svc-signature, each once and as text.
+ *
+ * Node joins entries that came twice with a comma, and keys that end in -bin hold bytes; both are refused, on public methods too, as
+ * doubled or mixed headers are over HTTP.
+ */
+import type { Metadata } from '@grpc/grpc-js'
+import type { RefusalCode } from '../../core/engine/refusals.ts'
+import { createHead, judge, resetHead, visit } from '../http/edge.ts'
+
+/** What legacy.ts checks, without what was signed. */
+export interface Credentials {
+  readonly publicKey: string
+  readonly timestamp: string
+  readonly signature: string
+  readonly credentials: number
+}
+
+const PREFIX = 'x-svc-'
+const STRUCTURED = ['signature', 'signature-input']
+/** A target and a client that the edge has nothing against: only the credentials are judged here. */
+const ANY_TARGET = '/'
+const ANY_CLIENT = 'grpc'
+
+const head = createHead()
+
+export function readCredentials(metadata: Metadata): Credentials | RefusalCode {
+  resetHead(head)
+  head.userAgent = ANY_CLIENT
+  head.userAgents = 1
+  for (const [name, values] of Object.entries(metadata.toJSON())) {
+    if (STRUCTURED.includes(name)) visit(head, name, '')
+    if (!name.startsWith(PREFIX)) continue
+    if (name.endsWith('-bin')) return 'UNAUTHENTICATED'
+    for (const value of values) for (const each of String(value).split(',')) visit(head, name, each)
+  }
+  const code = judge(head, ANY_TARGET)
+  if (code !== null) return code
+  const { publicKey, timestamp, signature, credentials } = head
+  return { publicKey, timestamp, signature, credentials }
+}

@@ -1,0 +1,86 @@
+/** Every operation as a gRPC method: path, messages and converters, compiled once per thread. */
+import type protobuf from 'protobufjs'
+import { Refused } from '../http/envelope.ts'
+import type { JsonObject } from '../http/body.ts'
+import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
+import type { Check, Operation } from '../operations/operation.ts'
+import type { OperationName } from '../operations/table.ts'
+import { BadText, compileReader, compileWriter, shapeOf, type Message, type Shape } from './mapping.ts'
+import { messageOf, PACKAGE } from './schema.ts'
+
+export interface Method {
+  readonly name: OperationName
+  readonly served: ServedOperation
+  /** `/svc.v1.<service>/<method>`: what is called and what is signed. */
+  readonly path: string
+  readonly request: protobuf.Type
+  readonly response: protobuf.Type
+  /** The checked input of a decoded request message, or why it is refused. */
+  readonly readInput: (message: Message) => JsonObject | Refused
+  /** An output as a response message to encode. */
+  readonly write: (output: object) => Message
+}
+
+export const methodPath = (service: string, name: string): string => `/${PACKAGE}.${service}/${name}`
+
+export function compileMethods(root: protobuf.Root): Method[] {
+  return OPERATIONS.map((served) => {
+    const { name, row, operation } = served
+    const request = messageOf(root, `${name}Request`)
+    const response = messageOf(root, `${name}Response`)
+    return {
+      name, served, request, response,
+      path: methodPath(row.service, name),
+      readInput: compileInput(request, operation),
+      write: compileWriter(response, shapeOf(operation.output)),
+    }
+  })
+}
+
+/** Path, query and body fields of an operation in one shape: a request message holds them all. */
+export function inputShape(operation: Operation<never>): Shape {
+  const parts = [operation.params, operation.query, operation.body].filter((check) => check !== null).map((check) => shapeOf(check.schema))
+  const items = Object.fromEntries(Object.entries(operation.items).map(([name, item]) => [name, { type: 'array', items: shapeOf(item) }]))
+  return {
+    properties: { ...Object.assign({}, ...parts.map((part) => part.properties)), ...items },
+    required: parts.flatMap((part) => part.required ?? []),
+  }
+}
+
+function compileInput(request: protobuf.Type, operation: Operation<never>): Method['readInput'] {
+  const read = compileReader(request, inputShape(operation))
+  const parts = [operation.params, operation.query, operation.body].filter((check) => check !== null).map(partOf)
+  return (message) => {
+    let input: JsonObject
+    try {
+      input = read(message)
+    } catch (error) {
+      if (error instanceof BadText) return malformed('The message has text that is no UTF-8')
+      throw error
+    }
+    for (const { check, pick } of parts) {
+      const refused = check(parts.length === 1 ? input : pick(input))
+      if (refused !== null) return refused
+    }
+    return input
+  }
+}
+
+export const malformed = (message: string): Refused => new Refused('MALFORMED_REQUEST', message)
+
+/** A part of the input with the fields that are its own: a body that allows no other fields must not see the path's. */
+function partOf({ schema, check }: Check): { check: Check['check']; pick: (input: JsonObject) => JsonObject } {
+  const names = Object.keys(schema.properties)
+  const pick = (input: JsonObject): JsonObject =>
+    Object.fromEntries(names.filter((name) => Object.hasOwn(input, name)).map((name) => [name, input[name]]))
+  return { check, pick }
+}
+
+/** Decodes a request; bytes that are no such message are a refusal. */
+export function decodeMessage(type: protobuf.Type, bytes: Uint8Array): Message | Refused {
+  try {
+    return type.decode(bytes) as unknown as Message
+  } catch {
+    return malformed('The bytes are no message of the declared type')
+  }
+}

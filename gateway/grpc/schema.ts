@@ -1,0 +1,25 @@
+/**
+ * The messages and services of `proto/`, read once per thread. The files are the published interface; nothing is generated from them.
+ */
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import protobuf from 'protobufjs'
+
+/** Folder of the .proto files; imports are relative to it. */
+export const PROTO_ROOT = join(import.meta.dirname, '..', '..', 'proto')
+export const PACKAGE = 'svc.v1'
+
+/** Files of the exchange's own package, relative to {@link PROTO_ROOT}. */
+export const protoFiles = (): string[] => globSync('svc/v1/*.proto', { cwd: PROTO_ROOT }).sort()
+
+/** Everything under {@link PROTO_ROOT}, resolved; well-known types come with protobufjs. */
+export function loadSchema(): protobuf.Root {
+  const root = new protobuf.Root()
+  root.resolvePath = (_origin, target) => (target.startsWith('google/protobuf/') ? target : join(PROTO_ROOT, target))
+  root.loadSync([...protoFiles(), 'google/rpc/error_details.proto', 'google/rpc/status.proto'])
+  root.resolveAll()
+  return root
+}
+
+/** The message `name` of the exchange's package. */
+export const messageOf = (root: protobuf.Root, name: string): protobuf.Type => root.lookupType(`${PACKAGE}.${name}`)

@@ -1,0 +1,67 @@
+/** The gRPC thread: attaches to the shared memory as a gateway does, serves gRPC, and stops in order. Its messages are in core/threads.ts. */
+import { readFileSync } from 'node:fs'
+import { parentPort, workerData } from 'node:worker_threads'
+import type { Config } from '../../core/config.ts'
+import { GATEWAY } from '../../core/ring/counters.ts'
+import { EXIT, type FromThread, type GatewayData, type ToThread } from '../../core/threads.ts'
+import { attachGateway, detachGateway } from '../context.ts'
+import { closeGrpc, createGrpcServer, listenGrpc } from './server.ts'
+
+/** Calls under way get this long to end at a stop, ms. */
+const GRACE_MS = 5000
+const HEARTBEAT_MS = 250
+
+const data = workerData as GatewayData
+const tell = (message: FromThread): void => parentPort!.postMessage(message)
+
+process.on('uncaughtException', (error) => {
+  tell({ type: 'fatal', code: EXIT.THREAD, message: `gRPC: ${error.stack ?? error.message}` })
+})
+
+const gateway = attachGateway(data, tell)
+
+/** Certificate and key of the configuration; `null` for plain HTTP/2. */
+const tlsOf = ({ grpcCert, grpcKey }: Config): { cert: Buffer; key: Buffer } | null =>
+  grpcCert === '' ? null : { cert: readFileSync(grpcCert), key: readFileSync(grpcKey) }
+
+/** Serves until main says stop. */
+async function serve(): Promise<void> {
+  const served = createGrpcServer(gateway, tlsOf(data.config))
+  const beat = (): void => {
+    gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
+    served.health.look()
+  }
+  beat()
+  const heartbeat = setInterval(beat, HEARTBEAT_MS)
+  let stopping = false
+  const stop = async (graceMs: number): Promise<void> => {
+    if (stopping) return
+    stopping = true
+    await closeGrpc(served, graceMs)
+    tell({ type: 'stopped' })
+    clearInterval(heartbeat)
+    detach()
+  }
+  parentPort!.on('message', (message: ToThread) => {
+    void stop(message.type === 'stop' ? GRACE_MS : 0)
+  })
+  try {
+    tell({ type: 'ready', port: await listenGrpc(served, data.config.host, data.config.grpcPort) })
+  } catch (error) {
+    clearInterval(heartbeat)
+    throw error
+  }
+}
+
+/** Ends what keeps the thread alive. */
+function detach(): void {
+  detachGateway(gateway)
+  parentPort!.close()
+}
+
+try {
+  await serve()
+} catch (error) {
+  tell({ type: 'fatal', code: EXIT.CONFIG, message: `gRPC: ${(error as Error).message}` })
+  detach()
+}
