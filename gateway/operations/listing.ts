@@ -1,5 +1,5 @@
 /**
- * Listings of the history: pages by number or by cursor, one rule for all of them (specification, Limits; gateway/README.md, Listings).
+ * Listings of the history: pages by number or by cursor, one rule for all of them (specification, Limits; gateway/README.md, Limits).
  *
  * - `page` given: page mode. page 1..10,000, pageSize 1..100; the answer counts: page, pageSize, total, totalPages.
  * - `pageToken` given, even empty: cursor mode. pageSize 1..1000; the answer has pageSize and nextPageToken, '' at the end.
