@@ -134,7 +134,8 @@ function labelOf(state: State, slot: number, length: number): string {
   return String.fromCharCode(...new Uint8Array(state.labels.buffer, state.labels.byteOffset + slot * LABEL_WORDS * 4, length))
 }
 
-function copyOrder(state: State, slot: number): OrderView {
+/** The order in `slot` as it is now: consistent only inside {@link consistently}. */
+export function copyOrder(state: State, slot: number): OrderView {
   const row = slot * ORDER_WORDS
   const detail = slot * DETAIL_WORDS
   const flags = state.orders[row + ORDER.FLAGS]!
@@ -165,20 +166,5 @@ export function readOrder(state: State, gate: Int32Array, account: number, slot:
     const order = copyOrder(state, slot)
     const theirs = order.sequence === sequence && order.account === account && (order.flags & Flag.RESTING) !== 0
     return theirs ? order : undefined
-  })
-}
-
-/** All resting orders of an account, newest first. */
-export function readOpenOrders(state: State, gate: Int32Array, account: number): OrderView[] | null {
-  const row = account * ACCOUNT_WORDS
-  return consistently(gate, state.accounts, row + ACCOUNT.VERSION, () => {
-    const orders: OrderView[] = []
-    const most = Math.min(state.accounts[row + ACCOUNT.OPEN_ORDERS]!, state.genesis.limits.openOrdersPerAccount)
-    let slot = state.accounts[row + ACCOUNT.ORDERS_HEAD]!
-    while (slot >= 0 && slot < state.genesis.limits.orders && orders.length < most) {
-      orders.push(copyOrder(state, slot))
-      slot = state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT_NEXT]!
-    }
-    return orders
   })
 }

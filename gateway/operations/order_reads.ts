@@ -7,7 +7,8 @@ import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../cor
 import { Flag } from '../../core/layout/command.ts'
 import { Status, STATUS_NAMES } from '../../core/layout/event.ts'
 import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
-import { readOpenOrders, readOrder } from '../../core/view/accounts.ts'
+import { readOrder } from '../../core/view/accounts.ts'
+import { listOpenOrders } from '../../core/view/open_orders.ts'
 import { askHistory } from '../bridge/history.ts'
 import { drainTail, findFinished, type FinishedOrder } from '../bridge/tail.ts'
 import type { Gateway } from '../context.ts'
@@ -16,7 +17,7 @@ import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.t
 import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type ListingPlan } from './listing.ts'
 import { operation, Uuid, type Call } from './operation.ts'
 import { OrderType, Side, TradingMode } from './order_entry.ts'
-import { orderRecord, OrderRecord, OrderStatus, statusOf, type OrderFacts } from './order_record.ts'
+import { orderRecord, OrderRecord, OrderStatus, type OrderFacts } from './order_record.ts'
 
 export const GetOrder = operation({
   params: Type.Object({ orderId: Uuid }),
@@ -109,8 +110,7 @@ export const ListOrders = operation({
     if (ask instanceof Refused) return call.refuse(ask)
     const openOnly = ask.statuses !== undefined && input.status!.every((name) => OPEN_STATUSES.includes(name))
     if (!openOnly) return askHistory(gateway.history, 'orders', ask, (listing) => answerOrders(gateway, call, plan, listing))
-    const open = readOpenOrders(gateway.state, gateway.gate, call.account)
-    answerOrders(gateway, call, plan, open === null ? new Refused('ENGINE_UNAVAILABLE') : walkOpen(open, ask))
+    answerOrders(gateway, call, plan, listOpenOrders(gateway.state, gateway.gate, ask) ?? new Refused('ENGINE_UNAVAILABLE'))
   },
 })
 
@@ -124,21 +124,3 @@ function answerOrders(
 }
 
 const positionOf = ({ sequence, slot }: OrderFacts): Position => ({ sequence, index: slot })
-
-/** What the history would answer, of orders that rest: newest first, which is how the columns list them. */
-function walkOpen(open: readonly OrderFacts[], ask: OrdersAsk): Listing<OrderFacts> {
-  const found = open.filter((order) => matches(order, ask))
-  const first = ask.after === null ? ask.skip : found.findIndex(({ sequence }) => sequence < ask.after!.sequence)
-  const rows = first < 0 ? [] : found.slice(first, first + ask.limit)
-  return { rows, total: Math.min(found.length, ask.countMost), more: first >= 0 && first + ask.limit < found.length }
-}
-
-function matches(order: OrderFacts, ask: OrdersAsk): boolean {
-  const { flags, createdAt } = order
-  if (createdAt < (ask.from ?? 0) || createdAt > (ask.to ?? Infinity)) return false
-  if (!ask.statuses!.includes(STATUS_NAMES.indexOf(statusOf(order)))) return false
-  if (ask.pair !== undefined && ask.pair !== order.pair) return false
-  if (ask.sell !== undefined && ask.sell !== ((flags & Flag.SELL) !== 0)) return false
-  if (ask.market !== undefined && ask.market !== ((flags & Flag.MARKET) !== 0)) return false
-  return ask.label === undefined || ask.label === order.label
-}

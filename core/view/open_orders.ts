@@ -1,0 +1,59 @@
+/**
+ * Open orders of one account as a listing: what the history would answer of the orders that rest, exact and without it.
+ *
+ * Filters look at the columns and only the rows of the page are copied, so that the first page of an account with ten thousand open
+ * orders costs a walk along its list, not ten thousand objects.
+ */
+import type { Listing, OrdersAsk } from '../history/queries.ts'
+import { ACCOUNT, ACCOUNT_WORDS, DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { Flag, LABEL_SHIFT } from '../layout/command.ts'
+import { Status } from '../layout/event.ts'
+import { copyOrder, type OrderView } from './accounts.ts'
+import { consistently } from './consistent.ts'
+
+/** The resting orders that `ask` asks for, newest first, in one consistent copy; `null` when they are unreadable. */
+export function listOpenOrders(state: State, gate: Int32Array, ask: OrdersAsk): Listing<OrderView> | null {
+  const row = ask.account * ACCOUNT_WORDS
+  return consistently(gate, state.accounts, row + ACCOUNT.VERSION, () => {
+    const { orders, openOrdersPerAccount } = state.genesis.limits
+    const most = Math.min(state.accounts[row + ACCOUNT.OPEN_ORDERS]!, openOrdersPerAccount)
+    const rows: OrderView[] = []
+    let found = 0
+    let older = 0
+    let slot = state.accounts[row + ACCOUNT.ORDERS_HEAD]!
+    // A copy that turns out torn may follow any link: the slots are checked and the steps counted.
+    for (let step = 0; step < most && slot >= 0 && slot < orders; step++) {
+      if (matches(state, slot, ask)) {
+        found++
+        if (isAfter(state, slot, ask)) {
+          if (older >= ask.skip && rows.length < ask.limit) rows.push(copyOrder(state, slot))
+          older++
+        }
+      }
+      slot = state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT_NEXT]!
+    }
+    return { rows, total: Math.min(found, ask.countMost), more: older > ask.skip + rows.length }
+  })
+}
+
+const isAfter = (state: State, slot: number, { after }: OrdersAsk): boolean =>
+  after === null || state.ordersF64[(slot * ORDER_WORDS + ORDER.SEQUENCE) >>> 1]! < after.sequence
+
+function matches(state: State, slot: number, ask: OrdersAsk): boolean {
+  const row = slot * ORDER_WORDS
+  const flags = state.orders[row + ORDER.FLAGS]!
+  if (ask.pair !== undefined && ask.pair !== state.orders[row + ORDER.PAIR]!) return false
+  if (ask.sell !== undefined && ask.sell !== ((flags & Flag.SELL) !== 0)) return false
+  if (ask.market !== undefined && ask.market !== ((flags & Flag.MARKET) !== 0)) return false
+  if (ask.statuses !== undefined) {
+    const filled = state.orders[row + ORDER.REMAINING]! < state.orders[row + ORDER.LOTS]!
+    if (!ask.statuses.includes(filled ? Status.PARTIALLY_FILLED : Status.SUBMITTED)) return false
+  }
+  if (ask.from !== undefined || ask.to !== undefined) {
+    const createdAt = state.detailsF64[(slot * DETAIL_WORDS + DETAIL.CREATED_AT) >>> 1]!
+    if (createdAt < (ask.from ?? 0) || createdAt > (ask.to ?? Infinity)) return false
+  }
+  if (ask.label === undefined) return true
+  return flags >>> LABEL_SHIFT === ask.label.length && copyOrder(state, slot).label === ask.label
+}
