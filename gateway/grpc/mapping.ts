@@ -114,8 +114,8 @@ function scalarReader(field: protobuf.Field, shape: Shape | undefined): Convert 
     return (value) => (value === 0 ? undefined : (texts.get(value as number) ?? String(value)))
   }
   if (resolvedType !== null) return resolvedType.fullName === TIMESTAMP ? readTimestamp : (compileReader(resolvedType, shape) as Convert)
-  if (field.type === 'string') return hasPresence(field) || field.repeated ? readText : (value) => (value === '' ? undefined : readText(value))
-  return field.long ? readLong : (value) => value
+  if (field.type !== 'string') return field.long ? readLong : (value) => value
+  return hasPresence(field) || field.repeated ? readText : (value) => (value === '' ? undefined : readText(value))
 }
 
 /** The decoder puts U+FFFD where bytes are no UTF-8. Different bytes would read the same, so such text is refused, sent or made. */

@@ -8,8 +8,8 @@
  * grew. The session is looked up for every action, so one that expired or was revoked ends the stream. A refused signature of an action
  * is its own answer; what breaks the rules of the stream ends it with a status.
  *
- * Bounds: {@link IN_FLIGHT_MAX} actions that are not answered, or whose answers the client has not taken; then nothing more is read. Answers
- * that became ready in one turn of the event loop leave in one message.
+ * Bounds: {@link IN_FLIGHT_MAX} actions that are not answered, or whose answers the client has not taken; then nothing more is read.
+ * Answers that became ready in one turn of the event loop leave in one message.
  */
 import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
@@ -32,6 +32,7 @@ const IN_FLIGHT_RESUME = 128
 /** Answers leave before the turn ends when they are this many bytes: a message must stay below the limit of 2 MiB. */
 const FLUSH_BYTES = 512 * 1024
 const REQUEST_ID_MAX = 64
+const CREDENTIALS = ['publicKey', 'timestamp', 'signature']
 const NO_BYTES = new Uint8Array(0)
 
 /** The session that actions without credentials belong to. */
@@ -120,16 +121,16 @@ export class OrderStream {
     const { envelope, action: actionType } = this.#types
     const message = decodeMessage(envelope, bytes)
     if (message instanceof Refused) return this.end(message, call)
-    const action = decodeMessage(actionType, (message['action'] as Uint8Array | undefined) ?? NO_BYTES)
+    const action = decodeMessage(actionType, message['action'] as Uint8Array)
     if (action instanceof Refused) return this.end(action, call)
-    const { requestId = '' } = action as { requestId?: string }
+    const { requestId, action: field } = action as { requestId: string; action?: string }
     call.requestId = requestId.slice(0, REQUEST_ID_MAX)
     const refused = this.#authenticate(message, action, call)
     if (refused !== null || this.#ended) return refused === null ? undefined : call.refuse(refused)
     if (requestId === '' || requestId.length > REQUEST_ID_MAX) {
       return call.refuse(refusedField('requestId', `requestId must be 1 to ${REQUEST_ID_MAX} characters`))
     }
-    const kind = this.#types.kinds.get((action as { action?: string }).action ?? '')
+    const kind = this.#types.kinds.get(field ?? '')
     if (kind === undefined) return call.refuse(refusedField('action', 'action is required'))
     call.kind = kind
     if (kind.method === null) this.#openSession(message, action, call)
@@ -149,18 +150,20 @@ export class OrderStream {
 
   /** Who the action is of. A refusal is the action's answer; a rule of the stream that is broken ends it. */
   #authenticate(message: Message, action: Message, call: StreamCall): Refused | null {
-    const { publicKey, timestamp, signature } = message as { publicKey?: string; timestamp?: unknown; signature?: string }
-    if (publicKey === undefined && timestamp === undefined && signature === undefined) {
+    // Own properties came over the wire; the others are defaults.
+    const given = CREDENTIALS.filter((name) => Object.hasOwn(message, name)).length
+    if (given === 0) {
       this.#continueSession(action, call)
       return null
     }
     const { gateway } = this.#front
+    const { publicKey, timestamp, signature } = message as { publicKey: string; timestamp: unknown; signature: string }
     const signed = this.#signed
-    signed.body = (message['action'] as Uint8Array | undefined) ?? NO_BYTES
-    signed.publicKey = publicKey ?? ''
-    signed.timestamp = timestamp === undefined ? '' : String(readLong(timestamp))
-    signed.signature = signature ?? ''
-    signed.credentials = publicKey === undefined || timestamp === undefined || signature === undefined ? 0 : ALL_CREDENTIALS
+    signed.body = message['action'] as Uint8Array
+    signed.publicKey = publicKey
+    signed.timestamp = String(readLong(timestamp))
+    signed.signature = signature
+    signed.credentials = given === CREDENTIALS.length ? ALL_CREDENTIALS : 0
     const code = authenticate(gateway.sessions, signed, gateway.now(), gateway.counters, call)
     return code === null ? null : new Refused(code)
   }
@@ -185,8 +188,8 @@ export class OrderStream {
 
   #openSession(message: Message, action: Message, call: StreamCall): void {
     const { gateway } = this.#front
-    const key = message['publicKey'] as string | undefined
-    if (key === undefined) return call.refuse(new Refused('UNAUTHENTICATED', 'open_session is signed'))
+    if (!Object.hasOwn(message, 'publicKey')) return call.refuse(new Refused('UNAUTHENTICATED', 'open_session is signed'))
+    const key = message['publicKey'] as string
     const found = findSession(gateway.sessions, key)
     if (found === null) return call.refuse(new Refused('SESSION_INVALID'))
     this.#session = { key, generation: call.generation, counter: counterOf(action) }
@@ -261,7 +264,7 @@ const ANSWERS_TAG = (1 << 3) | 2
 
 /** Counter of an action; -1 when it is no whole number below 2^53. */
 function counterOf(action: Message): number {
-  const counter = readLong(action['counter'] ?? 0)
+  const counter = readLong(action['counter'])
   return typeof counter === 'number' ? counter : -1
 }
 

@@ -1,4 +1,4 @@
-/** The gRPC thread: attaches to the shared memory as a gateway does, serves gRPC, and stops in order. Its messages are in core/threads.ts. */
+/** The gRPC thread: attaches to the shared memory like a gateway, serves gRPC, stops in order. Its messages are in core/threads.ts. */
 import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Config } from '../../core/config.ts'

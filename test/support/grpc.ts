@@ -28,7 +28,9 @@ export const decodeMessage = (name: string, bytes: Uint8Array): any => {
 }
 
 /** The three credentials for these bytes of this method. */
-export function credentialsFor(session: Session, path: string, bytes: Uint8Array, timestamp = String(Date.now())): Record<string, string> {
+export function credentialsFor(
+  session: Session, path: string, bytes: Uint8Array, timestamp = String(Date.now()),
+): Record<string, string> {
   const digest = createHash('sha256').update(bytes).digest('hex')
   const signature = sign(null, Buffer.from(`POST\n${path}\n${timestamp}\n${digest}`), session.privateKey).toString('hex')
   return { 'x-svc-publickey': session.publicKey, 'x-svc-timestamp': timestamp, 'x-svc-signature': signature }
@@ -51,11 +53,16 @@ export interface GrpcReply {
 const texts = (metadata: Metadata): Record<string, string> =>
   Object.fromEntries(Object.entries(metadata.getMap()).filter((entry): entry is [string, string] => typeof entry[1] === 'string'))
 
+interface Any {
+  readonly type_url: string
+  readonly value: Uint8Array
+}
+
 /** What google.rpc.Status says in its details. */
 export function detailsOf(bytes: Uint8Array): Pick<GrpcReply, 'reason' | 'domain' | 'details' | 'retrySeconds'> {
-  const found = { reason: undefined as string | undefined, domain: undefined as string | undefined, details: {}, retrySeconds: undefined }
-  const message = schema.lookupType('google.rpc.Status').decode(bytes) as unknown as { details: { type_url: string; value: Uint8Array }[] }
-  for (const { type_url: url, value } of message.details) {
+  const found = { reason: undefined, domain: undefined, details: {}, retrySeconds: undefined }
+  const { details } = schema.lookupType('google.rpc.Status').decode(bytes) as unknown as { details: Any[] }
+  for (const { type_url: url, value } of details) {
     const type = schema.lookupType(url.slice(url.indexOf('/') + 1))
     const part = type.toObject(type.decode(value), { longs: Number })
     if (type.name === 'ErrorInfo') Object.assign(found, { reason: part['reason'], domain: part['domain'], details: part['metadata'] ?? {} })
@@ -69,7 +76,9 @@ export interface GrpcClient {
   /** Calls method `name` with a request message, signed when there is a session. */
   call(name: string, request?: object, session?: Session | null, options?: CallOptions): Promise<GrpcReply>
   /** Exactly these bytes and metadata. */
-  send(path: string, bytes: Buffer, metadata: Metadata | Record<string, string>, response?: string, options?: CallOptions): Promise<GrpcReply>
+  send(
+    path: string, bytes: Buffer, metadata: Metadata | Record<string, string>, response?: string, options?: CallOptions,
+  ): Promise<GrpcReply>
   close(): void
 }
 
