@@ -123,4 +123,5 @@ function answerOrders(
   call.answer({ orders, ...fields, ...(fields.total === undefined ? {} : { totalCapped: isCapped(plan, listing) }) })
 }
 
-const positionOf = ({ sequence, slot }: OrderFacts): Position => ({ sequence, index: slot })
+/** A command makes one order at most. */
+const positionOf = ({ sequence }: OrderFacts): Position => ({ sequence, index: 0 })

@@ -32,7 +32,7 @@ function orders(history: NaiveHistory, ask: OrdersAsk): Listing<HistoryOrder> {
     order.account === ask.account && same(ask.pair, order.pair) && within(order.createdAt, ask) && same(ask.label, order.label) &&
     (ask.statuses === undefined || ask.statuses.includes(order.outcome & 0xff)) &&
     same(ask.sell, (order.flags & Flag.SELL) !== 0) && same(ask.market, (order.flags & Flag.MARKET) !== 0))
-  return listing(found, ask, ({ sequence, slot }) => ({ sequence, index: slot }))
+  return listing(found, ask, ({ sequence }) => ({ sequence, index: 0 }))
 }
 
 function trades(history: NaiveHistory, ask: TradesAsk): Listing<HistoryTrade> {
