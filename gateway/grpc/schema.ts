@@ -12,11 +12,14 @@ export const PACKAGE = 'svc.v1'
 /** Files of the exchange's own package, relative to {@link PROTO_ROOT}. */
 export const protoFiles = (): string[] => globSync('svc/v1/*.proto', { cwd: PROTO_ROOT }).sort()
 
-/** Everything under {@link PROTO_ROOT}, resolved; well-known types come with protobufjs. */
-export function loadSchema(): protobuf.Root {
+/**
+ * Everything under {@link PROTO_ROOT}, resolved; well-known types come with protobufjs. Fields have their JSON names, or with `keepCase`
+ * those of the files.
+ */
+export function loadSchema(keepCase = false): protobuf.Root {
   const root = new protobuf.Root()
   root.resolvePath = (_origin, target) => (target.startsWith('google/protobuf/') ? target : join(PROTO_ROOT, target))
-  root.loadSync([...protoFiles(), 'google/rpc/error_details.proto', 'google/rpc/status.proto'])
+  root.loadSync([...protoFiles(), 'google/rpc/error_details.proto', 'google/rpc/status.proto'], { keepCase })
   root.resolveAll()
   return root
 }
