@@ -1,0 +1,285 @@
+/**
+ * Promise: what the exchange answers is what its OpenAPI document says, for every operation, in success and in refusal; what the
+ * document calls refused is refused; and the documents are served as documents should be.
+ */
+import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
+import t from 'tap'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { createClient, signRequest, type Client, type Signer } from '../../gateway/client/index.ts'
+import { Session } from '../../gateway/openapi/guide/client.ts'
+import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { checkingFetch, createChecker, findOperation, type ApiDocument, type Checker } from '../support/openapi_check.ts'
+import { pairOf, sodiumSigner } from '../support/traders.ts'
+import { wrongBodies, wrongValues } from '../support/wrong_values.ts'
+
+t.setTimeout(300_000)
+const names = Object.keys(TABLE) as OperationName[]
+const MISSING = '5a1c0000-0000-4000-8000-00000000ffff'
+
+let exchange: Exchange
+let document: ApiDocument
+let checker: Checker
+const problems: string[] = []
+let send: typeof fetch
+
+t.before(async () => {
+  const directory = temporaryDirectory()
+  exchange = await startExchange(directory, ['--gateways', '2', '--enforce-rate-limits', '1', '--rate-create-per-second', '100'])
+  t.teardown(async () => {
+    await exchange.kill()
+    removeDirectory(directory)
+  })
+  document = (await (await fetch(`${exchange.baseUrl}/api/v1/openapi.json`)).json()) as ApiDocument
+  checker = createChecker(document)
+  send = checkingFetch(checker, (problem) => problems.push(problem))
+})
+
+/** A new wallet, signed in, with test funds; its answers are checked. */
+async function trader(): Promise<Client> {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
+  const client = createClient({ baseUrl: exchange.baseUrl, wallet, signer: sodiumSigner(), fetch: send })
+  await client.signIn()
+  await client.Mint()
+  return client
+}
+
+/** The key of a new wallet's session. */
+const session = async (): Promise<Signer> => (await trader()).signer!
+
+/** A schema, looked up where it is a reference. */
+function resolve(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const { $ref } = schema
+  return typeof $ref === 'string' ? document.components.schemas[$ref.split('/').pop()!]! : schema
+}
+
+interface CodeSample {
+  readonly lang: string
+  readonly source: string
+}
+
+t.test('every operation answers 200 as the document says', async (t) => {
+  const [maker, taker] = [await trader(), await trader()]
+  const tradingPairId = await pairOf(maker, 'ETH/USDC')
+  const limit = { tradingPairId, orderType: 'LIMIT', side: 'SELL', quantity: '0.5', price: '2000' } as const
+  const ask = await maker.CreateOrder({ ...limit, clientOrderId: 'ask', idempotencyKey: 'k', selfTradePreventionMode: 'CANCEL_BOTH' })
+  await maker.GetOrder({ orderId: ask.orderId })
+  await taker.CreateOrder({ ...limit, side: 'BUY', quantity: '0.2' })
+  await taker.CreateOrder({ tradingPairId, orderType: 'MARKET', side: 'BUY', quantity: '0.1', slippageToleranceBps: 50 })
+  await maker.GetOrder({ orderId: ask.orderId })
+  await maker.GetOrderbook({ tradingPairId, depth: 5, magnitude: 10, denomination: 'QUOTE' })
+  const { trades } = await taker.ListTrades({ tradingPairId })
+  await taker.GetTrade({ tradeId: trades[0]!.id })
+  await maker.ListAccountTrades({ pageToken: '' })
+  await maker.ListMovements({ page: 1, pageSize: 5 })
+  await maker.GetPortfolio({ period: 'all' })
+  await taker.SimulateFees({ ...limit, side: 'BUY', quantity: '1' })
+  const replaced = await maker.ReplaceOrder({ orderId: ask.orderId, price: '2001' })
+  await maker.CancelOrder({ orderId: replaced.orderId })
+  await maker.ListOrders({ status: ['CANCELLED', 'SUBMITTED'], pageToken: '' })
+  const far = new Date(Date.now() + 3_600_000).toISOString()
+  const orders = [limit, { ...limit, price: '0.001' }, { ...limit, price: '2002', expirationDate: far }] as const
+  const { results } = await maker.BatchCreateOrders({ orders: [...orders] })
+  const replacements = [{ orderId: results[0]!.orderId!, quantity: '0.1' }, { orderId: MISSING }]
+  const again = await maker.BatchReplaceOrders({ orders: replacements })
+  await maker.BatchCancelOrders({ orderIds: [again.results[0]!.newOrderId!, MISSING] })
+  await maker.BatchCancelOrdersByPair({ tradingPairId })
+  await maker.BatchCancelAllOrders()
+  await maker.GetProfile()
+  const { balances } = await maker.ListBalances()
+  await maker.GetBalance({ assetId: balances[0]!.assetId })
+  await maker.GetFaucetInfo()
+  await maker.GetTradingPair({ tradingPairId })
+  await maker.GetServerTime()
+  await maker.Check()
+  await maker.Refresh()
+  await maker.Revoke()
+  for (const name of names) t.ok(checker.seen.has(`${name} 200`), `${name} was called`)
+  t.strictSame(problems.splice(0), [])
+})
+
+interface Sent {
+  readonly method: string
+  readonly target: string
+  readonly body?: string
+  readonly headers?: Record<string, string>
+}
+
+/** Sends a request as it is, checked; the code it was refused with, or `null`, and the field that was named. */
+async function raw({ method, target, body, headers = {} }: Sent): Promise<{ code: string | null; field: string | null }> {
+  const init = { method, headers, ...(body === undefined || body === '' ? {} : { body }) }
+  const answer = await send(exchange.baseUrl + target, init)
+  const { code = null, details } = (await answer.json()) as { code?: string; details?: { field?: string } }
+  return answer.ok ? { code: null, field: null } : { code, field: details?.field ?? null }
+}
+
+/** The same request with the headers of a session. `at` in Unix ms. */
+function signed(signer: Signer, sent: Sent, at = Date.now()): Sent {
+  const signature = signRequest(signer, sent.method, sent.target, new TextEncoder().encode(sent.body ?? ''), at)
+  return { ...sent, headers: { ...signature, ...sent.headers } }
+}
+
+/** The example call of an operation, as the document has it. */
+function example(name: OperationName): Sent {
+  const row: Row = TABLE[name]
+  const { parameters = [], requestBody } = findOperation(document, row.method, row.path)!
+  const path = row.path.replace(/\{(\w+)\}/g, (_, field) => String(parameters.find((each) => each.name === field)!.example))
+  const body = requestBody?.content['application/json']!.example
+  return { method: row.method, target: path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+}
+
+t.test('refusals of the edge and of the signature are announced, for every operation', async (t) => {
+  const signer = await session()
+  for (const name of names) {
+    const call = example(name)
+    const refused = async (sent: Sent, code: string): Promise<unknown> => t.equal((await raw(sent)).code, code, `${name} ${code}`)
+    await refused({ ...call, headers: { 'User-Agent': '' } }, 'USER_AGENT_REQUIRED')
+    await refused({ ...call, headers: { 'X-Svc-Timestamp': '1', Signature: 'svc=:AA==:' } }, 'MIXED_CREDENTIALS')
+    if (TABLE[name].access === 'public') continue
+    await refused(call, 'UNAUTHENTICATED')
+    await refused(signed(signer, call, Date.now() - 60_000), 'CLOCK_SKEW')
+    await refused(signed(signer, call, Date.now() + 60_000), 'CLOCK_SKEW')
+    await refused({ ...signed(signer, call), target: `${call.target}?other=1` }, 'INVALID_SIGNATURE')
+  }
+  t.strictSame(problems.splice(0), [])
+})
+
+t.test('what the document does not allow is refused, field by field', async (t) => {
+  const signer = await session()
+  const { idempotencyKey: _, ...order } = JSON.parse(example('CreateOrder').body!) as Record<string, unknown>
+  const placing = signed(signer, { ...example('CreateOrder'), body: JSON.stringify(order) })
+  const placed = await send(exchange.baseUrl + placing.target, placing)
+  const { orderId } = (await placed.json()) as { orderId: string }
+  let tried = 0
+  const refused = async (name: OperationName, sent: Sent, field: string, why: string): Promise<void> => {
+    const answer = await raw(TABLE[name].access === 'public' ? sent : signed(signer, sent))
+    t.match(answer, { code: /^(VALIDATION_ERROR|INVALID_EXPIRATION)$/, field }, `${name}.${field} ${why}`)
+    tried++
+  }
+  for (const name of names) {
+    const { method, path }: Row = TABLE[name]
+    const { parameters = [], requestBody } = findOperation(document, method, path)!
+    // A replacement is judged in ticks and lots of its original, so there must be one.
+    const call = { ...example(name), ...(name === 'ReplaceOrder' ? { target: path.replace('{orderId}', orderId) } : {}) }
+    for (const { name: field, in: place, schema } of parameters) {
+      for (const value of wrongValues(checker, schema)) {
+        if (place === 'path') await refused(name, { ...call, target: path.replace(`{${field}}`, value) }, field, value)
+        else await refused(name, { ...call, target: `${call.target}?${field}=${encodeURIComponent(value)}` }, field, value)
+      }
+    }
+    const content = requestBody?.content['application/json']
+    if (content === undefined) continue
+    const schema = resolve(content.schema)
+    const good = content.example as Record<string, unknown>
+    for (const [field, property] of Object.entries(schema['properties'] as Record<string, Record<string, unknown>>)) {
+      for (const value of wrongBodies(checker, property)) {
+        await refused(name, { ...call, body: JSON.stringify({ ...good, [field]: value }) }, field, JSON.stringify(value))
+      }
+    }
+    for (const field of (schema['required'] ?? []) as string[]) {
+      await refused(name, { ...call, body: JSON.stringify({ ...good, [field]: null }) }, field, 'left out')
+    }
+  }
+  t.ok(tried > 150, `${tried} wrong values`)
+  t.strictSame(problems.splice(0), [])
+})
+
+t.test('things that are not there, bodies that are none, budgets and maintenance', async (t) => {
+  const signer = await session()
+  const missing: Partial<Record<OperationName, string>> = {
+    GetBalance: 'NOT_FOUND', GetOrder: 'ORDER_NOT_FOUND', CancelOrder: 'ORDER_NOT_FOUND', ReplaceOrder: 'ORDER_NOT_FOUND',
+    GetTradingPair: 'NOT_FOUND', GetOrderbook: 'NOT_FOUND', GetTrade: 'NOT_FOUND',
+  }
+  for (const [name, code] of Object.entries(missing) as [OperationName, string][]) {
+    const target = TABLE[name].path.replace(/\{\w+\}/, MISSING)
+    t.equal((await raw(signed(signer, { ...example(name), target }))).code, code, name)
+  }
+  const order = JSON.parse(example('CreateOrder').body!) as Record<string, unknown>
+  const place = (change: object): Promise<{ code: string | null }> =>
+    raw(signed(signer, { ...example('CreateOrder'), body: JSON.stringify({ ...order, idempotencyKey: undefined, ...change }) }))
+  t.match(await place({ quantity: '1' }), { code: 'INSUFFICIENT_BALANCE' })
+  t.match(await place({ price: '60000.001' }), { code: 'INVALID_TICK' })
+  t.match(await place({ quantity: '0.00001' }), { code: 'INVALID_LOT' })
+  t.match(await place({ tradingPairId: MISSING }), { code: 'NOT_FOUND' })
+  t.match(await place({ expirationDate: '2020-01-01T00:00:00Z' }), { code: 'INVALID_EXPIRATION' })
+  t.match(await raw(signed(signer, { ...example('CreateOrder'), body: '{' })), { code: 'MALFORMED_REQUEST' })
+  t.match(await raw(signed(signer, { ...example('CreateOrder'), body: ' '.repeat(2 ** 21 + 1) })), { code: 'BODY_TOO_LARGE' })
+  for (let i = 0; i < 4; i++) await raw(signed(signer, example('Mint')))
+  t.match(await raw(signed(signer, example('Mint'))), { code: 'FAUCET_LIMIT' })
+  const cancels = JSON.stringify({ orderIds: Array.from({ length: 100 }, () => MISSING) })
+  const over = async (): Promise<string | null> => (await raw(signed(signer, { ...example('BatchCancelOrders'), body: cancels }))).code
+  let code: string | null = null
+  for (let i = 0; i < 20 && code === null; i++) code = await over()
+  t.equal(code, 'RATE_LIMIT_EXCEEDED')
+  const maintenance = (on: boolean): Promise<Response> => fetch(`http://127.0.0.1:${exchange.operatorPort}/maintenance`, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ on }),
+  })
+  const other = await session()
+  await maintenance(true)
+  for (const name of names.filter((each) => TABLE[each].maintenance === 'blocked')) {
+    t.equal((await raw(signed(other, example(name)))).code, 'OPERATIONS_BLOCKED', name)
+  }
+  await maintenance(false)
+  t.strictSame(problems.splice(0), [])
+})
+
+t.test('the document and the page are served with an entity tag, from the box alone', async (t) => {
+  const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(exchange.baseUrl + path, init)
+  const types = {
+    '/api/v1/openapi.json': 'application/json', '/docs': 'text/html; charset=utf-8', '/docs/page.css': 'text/css; charset=utf-8',
+    '/docs/page.js': 'text/javascript; charset=utf-8',
+  }
+  for (const [path, type] of Object.entries(types)) {
+    const answer = await get(path)
+    const etag = answer.headers.get('etag')!
+    const text = await answer.text()
+    t.equal(answer.status, 200, path)
+    t.equal(answer.headers.get('content-type'), type)
+    t.equal(etag, `"${createHash('sha256').update(text).digest('base64url')}"`, 'the tag is of these bytes')
+    t.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+    t.equal((await get(path, { headers: { 'If-None-Match': `W/"x", ${etag}` } })).status, 304)
+    t.equal((await get(path, { headers: { 'If-None-Match': '"other"' } })).status, 200)
+    const head = await get(path, { method: 'HEAD' })
+    t.equal(head.headers.get('content-length'), String(Buffer.byteLength(text)))
+    const wrong = await get(path, { method: 'POST', body: '{}' })
+    t.equal(wrong.status, 405)
+    t.equal(wrong.headers.get('allow'), 'GET, HEAD')
+    t.equal((await get(path, { headers: { 'User-Agent': '' } })).status, 403, 'the rules of the edge hold here too')
+  }
+  const policy = (await get('/docs')).headers.get('content-security-policy')!
+  t.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/)
+  t.notMatch(policy, /unsafe|\*|https?:/)
+  t.equal((await get('/docs/nothing.js')).status, 404)
+  t.equal((await get('/docs/__proto__')).status, 404)
+})
+
+t.test('a burst of pipelined requests for the document ends its connection', async (t) => {
+  const socket = connect(exchange.port, '127.0.0.1')
+  let received = 0
+  socket.on('data', (chunk: Buffer) => (received += chunk.length))
+  socket.on('error', () => undefined)
+  socket.write('GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\nUser-Agent: x\r\n\r\n'.repeat(1000))
+  await new Promise((resolve) => socket.on('close', resolve))
+  t.ok(received < 2_000_000, `${received} bytes`)
+})
+
+t.test('the program of the guide signs in and trades, and every sample is one that runs', async (t) => {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const session = await Session.open(exchange.baseUrl, account.address, (message) => account.signMessage({ message }))
+  t.equal((await session.request('GET', '/api/v1/accounts/me')).address, account.address)
+  await session.request('POST', '/api/v1/faucet/mint', {})
+  const AsyncFunction = (async () => undefined).constructor as new (...parts: string[]) => (session: Session) => Promise<unknown>
+  const revoke = 'Revoke'
+  for (const name of [...names.filter((each) => each !== revoke), revoke] as OperationName[]) {
+    const operation = findOperation(document, TABLE[name].method, TABLE[name].path) as unknown as { 'x-codeSamples': CodeSample[] }
+    const { source } = operation['x-codeSamples'].find(({ lang }) => lang === 'TypeScript')!
+    const refused = await new AsyncFunction('session', source)(session).then(
+      () => null,
+      (envelope: { code: string }) => envelope.code,
+    )
+    // Ids and nonces of the examples name nothing here; whatever else they are refused for would be a mistake in them.
+    t.match(String(refused), /^(null|ORDER_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, `${name}: ${source}`)
+  }
+})
