@@ -71,7 +71,8 @@ t.test('answers tell the budget', async (t) => {
   t.equal(left(created), `999 ${PER_MINUTE - 1}`)
   t.ok(left(batched).endsWith(` ${PER_MINUTE - 4}`), 'a batch draws an item for each of its orders')
   t.notMatch(cancelled.headers, { 'x-ratelimit-limit-second': /./ }, 'only successful answers tell it')
-  t.match(mass.headers, { 'x-ratelimit-limit-second': '2000', 'x-ratelimit-limit-minute': String(2 * PER_MINUTE) }, 'cancels have twice as much')
+  const twice = { 'x-ratelimit-limit-second': '2000', 'x-ratelimit-limit-minute': String(2 * PER_MINUTE) }
+  t.match(mass.headers, twice, 'cancels have twice as much')
   t.ok(left(mass).endsWith(` ${2 * PER_MINUTE - 2}`), 'one item for the refused cancel, one for the mass cancel')
   for (const reply of [read, open]) t.equal(left(reply), 'undefined undefined', 'what is not gated tells nothing')
 })
@@ -120,7 +121,8 @@ t.test('two threads share one budget', async (t) => {
   const replies = await inOneMinute(enforcing, (session) => Promise.all(Array.from({ length: 64 }, () => create(enforcing, session))))
   const threads = handled().filter((count, i) => count > before[i]!).length
   t.equal(threads, 2, 'both took part')
-  t.same(statuses(replies).sort(), [...Array.from({ length: PER_MINUTE }, () => 200), ...Array.from({ length: 64 - PER_MINUTE }, () => 429)])
+  t.equal(statuses(replies).filter((status) => status === 200).length, PER_MINUTE)
+  t.equal(statuses(replies).filter((status) => status === 429).length, 64 - PER_MINUTE)
   const remaining = replies.filter(({ status }) => status === 200).map((reply) => Number(left(reply).split(' ')[1])).sort((a, b) => a - b)
   t.same(remaining, Array.from({ length: PER_MINUTE }, (_, i) => i), 'each answer tells another remainder')
 })
