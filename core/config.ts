@@ -81,6 +81,8 @@ export const KNOBS = {
   snapshotsKept: number(3, 1, 100, 'files', 'Newest snapshots kept'),
   deadlineMs: number(30_000, 10, 3_600_000, 'ms', 'Longest wait for the engine to answer a request; then 503, applied or not'),
   batchDeadlineMs: number(600_000, 10, 3_600_000, 'ms', 'The same for the items of a batch, each of which is refused for itself'),
+  historyReaders: number(1, 1, 16, 'threads', 'Threads that read the history for the gateways'),
+  feeTierSeconds: number(60, 1, 86_400, 'seconds', 'How often the fee tiers of accounts that traded are worked out'),
   walletThreads: number(1, 1, 16, 'threads', 'Threads that recover wallet signatures at sign-in'),
   walletQueue: number(256, 1, 100_000, 'requests', 'Wallet signatures waiting; more answers 503'),
   signInPerAddress: number(10, 1, 1_000_000, 'per second', 'Challenges and verifies per wallet address'),

@@ -1,6 +1,7 @@
 /**
- * The wiring of the exchange, top to bottom: configuration, directory, shared memory, matcher (recovers), snapshot follower, sign-in
- * desk, operator, gateways, gRPC. One thread dies: the process stops with its own exit code and the next start recovers.
+ * The wiring of the exchange, top to bottom: configuration, directory, shared memory, matcher (recovers), followers of snapshots and
+ * history, sign-in desk, operator, history readers, gateways, gRPC. One thread dies: the process stops with its own exit code and the
+ * next start recovers; only the history may end, and trading goes on without it.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { ConfigError, configHelp, describeConfig, frontThreads, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
 import { parseGenesis } from './engine/genesis.ts'
+import { startHistory, type HistoryProcess } from './history/process.ts'
 import { keepRoom } from './journal/room.ts'
 import { realIo } from './lib/io.ts'
 import { startQuickThread } from './lib/quick_thread.ts'
@@ -15,11 +17,13 @@ import { createLogger, type Logger } from './lib/log.ts'
 import { readPageTokenKey } from './page_token_key.ts'
 import { createBroadcast } from './ring/broadcast.ts'
 import { budgetsBytes } from './ring/budgets.ts'
-import { countersBytes, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
+import { countersBytes, historyCounters, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
-import { EXIT, type FromThread, type Lane, type Shared, type ToThread } from './threads.ts'
+import { EXIT, type FromFollower, type FromThread, type Lane, type Shared, type ToOperator, type ToThread } from './threads.ts'
 
+/** What names of history reader threads begin with. */
+const READER = 'history reader'
 const GATEWAY = join(import.meta.dirname, '..', 'gateway')
 /** How long an orderly stop may take before the process is ended anyway, ms; and how long a failing one may. */
 const STOP_MS = 60_000
@@ -49,6 +53,7 @@ class Exchange {
   readonly #shared: Omit<Shared, 'columns'>
   readonly #workers = new Map<string, Worker>()
   #follower: ChildProcess | null = null
+  #history: HistoryProcess | null = null
   #stopping = false
 
   constructor(config: Config, log: Logger) {
@@ -68,6 +73,7 @@ class Exchange {
     const shared: Shared = { ...this.#shared, columns }
     keepRoom(config.dataDir, (error) => this.#log.warn({ error: error.message }, 'no room is made ahead of the journal any more'))
     this.#startFollower()
+    this.#history = this.#startHistory()
     const channels = Array.from({ length: frontThreads(config) }, () => new MessageChannel())
     const ports = channels.map((channel) => channel.port1)
     await this.#message(this.#start('desk', join(GATEWAY, 'auth', 'desk.ts'), { config, genesis, ports }, ports), 'ready')
@@ -75,17 +81,19 @@ class Exchange {
       this.#start('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared }),
       'ready',
     )
+    const history = await this.#startReaders(genesis)
     const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
     let { port } = config
     let grpcPort: number | undefined
     for (const [index, { port2: desk }] of channels.entries()) {
       const data = {
-        config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, pageTokenKey: this.#pageTokenKey, history: [],
+        config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, pageTokenKey: this.#pageTokenKey,
+        history: history[index]!,
       }
       const grpc = index === config.gateways
       const worker = grpc
-        ? this.#start('gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), data, [desk])
-        : this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk])
+        ? this.#start('gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), data, [desk, ...data.history])
+        : this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk, ...data.history])
       const ready = await this.#message(worker, 'ready')
       if (grpc) grpcPort = ready.port
       else port = ready.port ?? port
@@ -105,13 +113,14 @@ class Exchange {
     const names = [...this.#workers.keys()]
     // Gateways first: what they have under way may still need the desk.
     await Promise.all(names.filter((name) => name.startsWith('gateway')).map((name) => this.#end(name)))
-    await Promise.all(['desk', 'operator'].map((name) => this.#end(name)))
+    const others = names.filter((name) => name === 'desk' || name === 'operator' || name.startsWith(READER))
+    await Promise.all(others.map((name) => this.#end(name)))
     const gate = new Int32Array(this.#shared.gate)
     const stopped = this.#message(this.#workers.get('matcher')!, 'stopped')
     Atomics.store(gate, STOP, 1)
     wake(new Int32Array(this.#shared.matcherWait))
     const { sequence } = await stopped
-    await this.#finishFollower()
+    await Promise.all([this.#finishFollower(), this.#history?.finish()])
     this.#lock.release()
     this.#log.info({ sequence }, 'stopped')
     process.exit(EXIT.OK)
@@ -134,12 +143,18 @@ class Exchange {
     const worker = name === 'matcher' ? startQuickThread(path, { workerData, name }) : new Worker(path, { workerData, transferList, name })
     this.#workers.set(name, worker)
     worker.on('message', (message: FromThread) => this.#heard(name, message))
-    worker.on('error', (error) => void this.fail(name === 'matcher' ? EXIT.INVARIANT : EXIT.THREAD, `${name}: ${error.message}`))
+    worker.on('error', (error) => this.#broken(name, name === 'matcher' ? EXIT.INVARIANT : EXIT.THREAD, `${name}: ${error.message}`))
     worker.on('exit', () => {
       this.#workers.delete(name)
-      if (!this.#stopping) void this.fail(EXIT.THREAD, `${name} ended`)
+      if (!this.#stopping) this.#broken(name, EXIT.THREAD, `${name} ended`)
     })
     return worker
+  }
+
+  /** The exchange does without its history: gateways refuse what they cannot ask. */
+  #broken(name: string, code: number, message: string): void {
+    if (name.startsWith(READER)) this.#log.error({ code }, message)
+    else void this.fail(code, message)
   }
 
   #heard(name: string, message: FromThread): void {
@@ -196,6 +211,32 @@ class Exchange {
       child.once('exit', () => resolve())
       child.send({ type: 'finish' })
     })
+  }
+
+  #startHistory(): HistoryProcess {
+    return startHistory(this.#config, historyCounters(this.#shared.counters), {
+      heard: (message: FromFollower) => this.#heard('history follower', message as FromThread),
+      tiers: (changes) => {
+        this.#log.info({ accounts: changes.length }, 'fee tiers change')
+        this.#workers.get('operator')?.postMessage({ type: 'tiers', changes } satisfies ToOperator)
+      },
+      started: (pid) => this.#log.info({ pid }, 'history follower started'),
+      ended: (code, signal) => this.#log.error({ code, signal }, 'the history follower ended; trading goes on, it is started again'),
+    })
+  }
+
+  /** Starts the history readers; for each gateway one port to each of them. */
+  async #startReaders(genesis: string): Promise<MessagePort[][]> {
+    const config = this.#config
+    const ports: MessagePort[][] = Array.from({ length: frontThreads(config) }, () => [])
+    for (let reader = 1; reader <= config.historyReaders; reader++) {
+      const channels = ports.map(() => new MessageChannel())
+      channels.forEach((channel, gateway) => ports[gateway]!.push(channel.port2))
+      const own = channels.map((channel) => channel.port1)
+      const path = join(import.meta.dirname, 'history', 'reader.ts')
+      await this.#message(this.#start(`${READER} ${reader}`, path, { config, genesis, ports: own }, own), 'ready')
+    }
+    return ports
   }
 
   #watchDisk(): void {

@@ -72,6 +72,14 @@ export interface GatewayData {
   readonly history: readonly MessagePort[]
 }
 
+/** workerData of a history reader. */
+export interface HistoryReaderData {
+  readonly config: Config
+  readonly genesis: string
+  /** One port per gateway. */
+  readonly ports: readonly MessagePort[]
+}
+
 /** workerData of the operator thread. */
 export interface OperatorData {
   readonly config: Config
@@ -97,8 +105,22 @@ export type FromThread =
   | { readonly type: 'fatal'; readonly code: number; readonly message: string }
   | { readonly type: 'stopped'; readonly sequence?: number }
 
+/** The fee tier that an account has earned. */
+export interface TierChange {
+  readonly account: number
+  readonly tier: number
+}
+
+/** Messages of the history follower to the main thread. `history`: it has caught up once, and this is how far it is. */
+export type FromFollower =
+  | FromThread
+  | { readonly type: 'history'; readonly sequence: number; readonly lag: number; readonly eventsPerSecond: number }
+  | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }
+
 /**
  * Messages of the main thread to any thread. `stop`: finish what is under way, close sockets, say `stopped`. `abort`: the matcher is
  * gone; close sockets at once, answer nothing.
  */
 export type ToThread = { readonly type: 'stop' | 'abort' }
+/** Messages of the main thread to the operator thread. `tiers`: fee tiers that the history found earned. */
+export type ToOperator = ToThread | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }

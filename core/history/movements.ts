@@ -1,9 +1,9 @@
 /**
  * Read model of movements: balances integrated from the events, and a posting for every event that moved one (layout.ts).
  *
- * Holds: what an order locks is in its RESULT, what it gives back in its end; a fill takes from what rests. A resting BUY pays its value and a
- * positive fee out of what it locked, a rebate goes to available; everything else pays from available (ledger/settle.ts). So the balances
- * here are those of the engine, to the atom, without asking it.
+ * Holds: what an order locks is in its RESULT, what it gives back in its end; a fill takes from what rests. A resting BUY pays its
+ * value and a positive fee out of what it locked, a rebate goes to available; everything else pays from available (ledger/settle.ts).
+ * So the balances here are those of the engine, to the atom, without asking it.
  *
  * Movements of a command are numbered over all accounts in the order of its events. Of a fill the taker's come first, then the
  * maker's, each: quote leg, base leg, fee or rebate.

@@ -3,9 +3,9 @@
  *
  * The reference asset is the one fee tiers count in. What is quoted in another asset is worth its last price in the reference asset, and
  * nothing while there is none; values are rounded toward zero. Profit is realised by average cost: what comes in of an asset adds its
- * value to the cost of the holding, what goes out takes its share of the cost along, rounded down, and realises its value less that share. Credits
- * from outside come in at the last price. A fee is an outgoing too, and is told apart as `fees`; a rebate is an income of that name. Hence
- * always, for every account: reference balance + costs = credits at their values + realised PnL - fees.
+ * value to the cost of the holding, what goes out takes its share of the cost along, rounded down, and realises its value less that
+ * share. Credits from outside come in at the last price. A fee is an outgoing too, and is told apart as `fees`; a rebate is an income of
+ * that name. Hence always, for every account: reference balance + costs = credits at their values + realised PnL - fees.
  */
 import type { Genesis } from '../engine/genesis.ts'
 import { HOLDING, holdingAt, HOUR_MS, TALLY, type AccountsModel } from './accounts.ts'

@@ -15,7 +15,7 @@ import { HISTORY_FORMAT } from './layout.ts'
 export type HistoryDatabase = Database.Database
 
 /** Log length at which a checkpoint is tried; and how long it may wait for readers to be elsewhere, ms. */
-const LOG_BYTES = 64 * 2 ** 20
+const LOG_BYTES = 192 * 2 ** 20
 const CHECKPOINT_WAIT_MS = 50
 /** KiB of the file kept in memory by the writer and by each reader. */
 const WRITER_CACHE_KIB = 131_072

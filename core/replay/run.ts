@@ -33,7 +33,7 @@ export interface Replayer {
   readonly place: Place
   /** Chained checksum of all events so far. */
   events: number
-  /** Sees all events in order, many at a time and not parted by command: cheaper than a listener. The records are valid until it returns. */
+  /** Sees all events in order, many at a time and not parted by command: cheaper than a listener. Valid until it returns. */
   sink: ((events: Views, count: number) => void) | null
   /** Applies one batch; throws {@link Divergence} when the journal knows of other events. */
   batch(batch: Batch): void

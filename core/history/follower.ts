@@ -1,0 +1,100 @@
+/**
+ * The history follower: a process of its own that replays the journal behind the exchange and projects its events into the history store.
+ *
+ * It asks nothing of the matcher and can be killed at any moment: the next one goes on at the position of the store. When it is behind
+ * it takes large transactions one after another; when it keeps up, it rests after each for a few times as long as that took, so that a
+ * busy exchange costs it few large transactions and a quiet one little delay. Messages to the exchange: how far it is (not before it
+ * has once caught up), changes of fee tiers, progress, warnings. From the exchange: `finish` = catch up and end.
+ *
+ * Arguments: data directory, seconds between looks at the fee tiers.
+ */
+import type { FromFollower } from '../threads.ts'
+import { openProjection } from './projection.ts'
+import { checkpoint, historyPath } from './store.ts'
+import { createTierWatch } from './tiers.ts'
+
+const [dataDir, tierSeconds] = process.argv.slice(2) as [string, string]
+/** Commands of one transaction, at most. */
+const SLICE = 65_536
+/** Rest after a transaction: this many times as long as it took, within these ms; and when there was nothing to do. */
+const REST = 3
+const REST_LEAST_MS = 2
+const REST_MOST_MS = 40
+const IDLE_MS = 10
+/** How often the exchange hears of it. */
+const BEAT_MS = 100
+const REPORT_MS = 1_000
+
+/** A parent that is gone is noticed by `disconnect`; a message to it is not worth an error. */
+const say = (message: FromFollower): void => void process.send?.(message, undefined, undefined, () => undefined)
+const warn = (message: string): void => say({ type: 'log', level: 'warn', message })
+
+// Ends with its exchange; the exchange may be gone already, and its going announced while the modules were loaded. Signals of the
+// terminal are for the exchange alone.
+process.on('disconnect', () => process.exit(0))
+process.on('SIGINT', () => undefined)
+process.on('SIGTERM', () => undefined)
+if (!process.connected) process.exit(0)
+
+const projection = openProjection(dataDir, historyPath(dataDir), {
+  warn,
+  report: ({ records, rate, secondsLeft }) => say({ type: 'progress', stage: 'history', records, rate, secondsLeft }),
+})
+const tiers = createTierWatch(projection)
+let caughtUp = false
+let finishing = false
+let beatAt = 0
+let beatEvents = projection.events
+let reportAt = performance.now() + REPORT_MS
+const begun = { at: performance.now(), sequence: projection.sequence }
+let tiersAt = performance.now()
+
+function turn(): void {
+  const started = performance.now()
+  const from = projection.sequence
+  const more = projection.step(SLICE)
+  const now = performance.now()
+  caughtUp ||= !more
+  if (now - beatAt >= BEAT_MS) beat(now)
+  if (!more) lookAtTiers(now)
+  if (more) setImmediate(turn)
+  else if (finishing) finish()
+  else if (projection.sequence === from) setTimeout(turn, IDLE_MS)
+  else setTimeout(turn, Math.min(REST_MOST_MS, Math.max(REST_LEAST_MS, REST * (now - started))))
+}
+
+function beat(now: number): void {
+  const { sequence, events } = projection
+  const lag = projection.end() - sequence
+  const eventsPerSecond = ((events - beatEvents) / (now - beatAt)) * 1000
+  beatAt = now
+  beatEvents = events
+  if (caughtUp) say({ type: 'history', sequence, lag, eventsPerSecond })
+  else if (now >= reportAt) {
+    reportAt = now + REPORT_MS
+    const rate = ((sequence - begun.sequence) / (now - begun.at)) * 1000
+    say({ type: 'progress', stage: 'history', records: sequence - begun.sequence, rate, secondsLeft: lag / rate })
+  }
+}
+
+/** Only when it has caught up, so that the engine's tiers and the volumes are of one moment. */
+function lookAtTiers(now: number): void {
+  if (tiers.pending === 0 && now >= tiersAt) {
+    tiersAt = now + Number(tierSeconds) * 1000
+    tiers.begin()
+  }
+  if (tiers.pending === 0) return
+  const changes = tiers.look()
+  if (changes.length > 0) say({ type: 'tiers', changes })
+}
+
+function finish(): void {
+  checkpoint(projection.database, true)
+  say({ type: 'stopped', sequence: projection.sequence })
+  void projection.close().then(() => process.disconnect?.())
+}
+
+process.on('message', (message: { type: 'finish' }) => {
+  if (message.type === 'finish') finishing = true
+})
+turn()

@@ -1,0 +1,60 @@
+/**
+ * Fee tiers: which accounts have earned another tier than the engine gives them.
+ *
+ * Volume is that of 30 UTC days up to and including today, as taker and maker, in the asset of the genesis' fee tiers; the days are those
+ * of the sequenced time. Looked at are the accounts that traded since the last time and, at the first look and on every new
+ * day, all of them, some thousands at a time. Nothing is changed here: a change is a command of the operator.
+ */
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../engine/columns.ts'
+import type { TierChange } from '../threads.ts'
+import { HOUR_MS, TALLY } from './accounts.ts'
+import { createHourReader } from './portfolio_reader.ts'
+import type { Projection } from './projection.ts'
+
+const DAY_HOURS = 24
+const DAYS = 30
+/** Accounts looked at per call, and changes it may come to. */
+const SLICE = 2_000
+
+export interface TierWatch {
+  /** Begins a look at what changed since the last one. */
+  begin(): void
+  /** Looks on; the changes found. Call until {@link TierWatch.pending} is 0. */
+  look(): TierChange[]
+  /** Accounts still to be looked at. */
+  readonly pending: number
+}
+
+export function createTierWatch(projection: Projection): TierWatch {
+  const { state, genesis, projector, database } = projection
+  const { tiers } = genesis.feeTiers
+  const hours = createHourReader(database, genesis.assets.length)
+  let day = -1
+  let queue: number[] = []
+
+  const tierOf = (account: number): number => {
+    const since = (day - DAYS + 1) * DAY_HOURS
+    const { accounts } = projector
+    const row = accounts.look(account)
+    const volume = accounts.rows[row + TALLY.VOLUME]! - (hours.before(account, since)?.[TALLY.VOLUME] ?? 0n)
+    return tiers.findLastIndex((tier) => tier.minVolumeAtoms <= volume)
+  }
+  return {
+    begin: () => {
+      if (tiers.length === 1) return projector.traded.clear()
+      const today = Math.floor(state.clock[CLOCK.TIME]! / (DAY_HOURS * HOUR_MS))
+      const accounts = new Set(today === day ? [...queue, ...projector.traded] : Array(state.scalars[SCALAR.ACCOUNTS]!).keys())
+      day = today
+      projector.traded.clear()
+      queue = [...accounts]
+    },
+    look: () =>
+      queue.splice(0, SLICE).flatMap((account) => {
+        const tier = tierOf(account)
+        return tier === state.accounts[account * ACCOUNT_WORDS + ACCOUNT.TIER] ? [] : [{ account, tier }]
+      }),
+    get pending() {
+      return queue.length
+    },
+  }
+}
