@@ -15,6 +15,8 @@ import { Refused } from '../http/envelope.ts'
 export const OPEN_MAX = 1024
 const DEADLINE_MS = 5_000
 const SWEEP_MS = 250
+/** A history not heard of for this long has stopped, even if its process is there. */
+const SILENCE_MS = 10_000
 
 type Answer = Queries[QueryName]['answer']
 
@@ -61,12 +63,15 @@ export function closeHistory(history: History): void {
 
 const unavailable = (): Refused => new Refused('HISTORY_UNAVAILABLE')
 
+const isUp = ({ counters }: History): boolean =>
+  counters[HISTORY.up] === 1 && Date.now() - counters[HISTORY.heartbeat_ms]! <= SILENCE_MS
+
 /** Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. */
 export function askHistory<Name extends QueryName>(
   history: History, name: Name, ask: Queries[Name]['ask'], done: (answer: Queries[Name]['answer'] | Refused) => void,
 ): void {
   const { ports, open } = history
-  if (ports.length === 0 || open.size >= OPEN_MAX || history.counters[HISTORY.up] !== 1) return done(unavailable())
+  if (ports.length === 0 || open.size >= OPEN_MAX || !isUp(history)) return done(unavailable())
   const id = history.next++
   const port = ports[id % ports.length]!
   open.set(id, { port, done: done as Question['done'], deadline: performance.now() + history.deadlineMs })

@@ -99,6 +99,7 @@ export async function startHarness(
     lanes,
   }
   historyCounters(shared.counters)[HISTORY.up] = 1
+  historyCounters(shared.counters)[HISTORY.heartbeat_ms] = Infinity
   const control = new SharedArrayBuffer(8)
   const words = new Int32Array(control)
   const logs: FromThread[] = []
