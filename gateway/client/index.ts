@@ -188,10 +188,13 @@ async function exchange(send: typeof globalThis.fetch, url: string, init: Reques
   }
 }
 
+/** Calls that change nothing, or set what they set again. */
+const REPEATABLE: ReadonlySet<OperationName> = new Set(['Challenge', 'Refresh', 'SimulateFees'])
+
 /** Whether sending the same call twice has the effect of sending it once. */
 function mayRepeat(name: OperationName, input: Fields): boolean {
   const row: Row = TABLE[name]
-  if (row.method === 'GET' || row.method === 'DELETE' || row.rate === 'mass-exit' || name === 'Challenge' || name === 'Refresh') return true
+  if (row.method === 'GET' || row.rate === 'reduce' || row.rate === 'mass-exit' || REPEATABLE.has(name)) return true
   const items = Array.isArray(input['orders']) ? (input['orders'] as Fields[]) : [input]
   return items.length > 0 && items.every((item) => typeof item['idempotencyKey'] === 'string' && item['idempotencyKey'] !== '')
 }

@@ -1,4 +1,5 @@
 /** All operations: the rows of the table joined with schemas and handlers. Router, client and documents derive from this. */
+import type { Static } from 'typebox'
 import { GetBalance, GetProfile, ListBalances } from './accounts.ts'
 import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
 import { BatchCancelOrders, BatchCreateOrders, BatchReplaceOrders } from './batches.ts'
@@ -8,7 +9,7 @@ import { Check } from './health.ts'
 import { GetServerTime, GetTradingPair, ListTradingPairs } from './market.ts'
 import { BatchCancelAllOrders, BatchCancelOrdersByPair } from './mass_cancel.ts'
 import { ListMovements } from './movements.ts'
-import type { Operation } from './operation.ts'
+import type { Elements, Operation } from './operation.ts'
 import { GetOrder, ListOrders } from './order_reads.ts'
 import { GetOrderbook } from './orderbook.ts'
 import { CancelOrder, CreateOrder, ReplaceOrder } from './orders.ts'
@@ -29,10 +30,15 @@ export const HANDLERS = {
 
 /** Input (path, query and body fields in one object) and output of every operation, for the typed client. */
 export type OperationTypes = {
-  readonly [Name in OperationName]: (typeof HANDLERS)[Name] extends Operation<infer In, infer Out>
-    ? { readonly input: In; readonly output: Out }
+  readonly [Name in OperationName]: (typeof HANDLERS)[Name] extends Operation<infer In, infer Out, infer Items>
+    ? { readonly input: WithElements<In, Items>; readonly output: Out }
     : never
 }
+
+/** The lists of an input with the elements that the operation declares for them. */
+type WithElements<In, Items extends Elements> = keyof Items extends never
+  ? In
+  : Omit<In, keyof Items> & { readonly [Field in keyof Items]: readonly Static<Items[Field]>[] }
 
 /** One operation as the router serves it. */
 export interface ServedOperation {

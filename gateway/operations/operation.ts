@@ -32,7 +32,10 @@ export interface Check {
   readonly check: (value: unknown) => Refused | null
 }
 
-export interface Operation<In = never, Out = unknown> {
+/** Schemas of the elements of lists, by field of the body. */
+export type Elements = Readonly<Record<string, TSchema>>
+
+export interface Operation<In = never, Out = unknown, Items extends Elements = Elements> {
   readonly params: Check | null
   readonly query: Check | null
   readonly body: Check | null
@@ -41,34 +44,35 @@ export interface Operation<In = never, Out = unknown> {
    * What the elements of a body's lists are, by field. The body's own schema leaves them open where a bad element is only its own
    * error; the descriptions of the interface (OpenAPI, proto, client types) take the real shape from here.
    */
-  readonly items: Readonly<Record<string, TSchema>>
+  readonly items: Items
   readonly output: TSchema
   readonly run: (gateway: Gateway, call: Call<Out>, input: In) => void
 }
 
 type Empty = TObject<Record<never, never>>
-interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema> {
+interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, I extends Elements> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
   /** Default: `required` with a body schema, `ignored` without. */
   readonly bodyRule?: BodyRule
-  readonly items?: Readonly<Record<string, TSchema>>
+  readonly items?: I
   readonly output: R
   readonly run: (gateway: Gateway, call: Call<Static<R>>, input: Static<P> & Static<Q> & Static<B>) => void
 }
 
 /** Declares an operation; its schemas are compiled here, once per thread. */
-export function operation<P extends TObject = Empty, Q extends TObject = Empty, B extends TObject = Empty, R extends TSchema = TSchema>(
-  declared: Declaration<P, Q, B, R>,
-): Operation<Static<P> & Static<Q> & Static<B>, Static<R>> {
+export function operation<
+  P extends TObject = Empty, Q extends TObject = Empty, B extends TObject = Empty, R extends TSchema = TSchema,
+  I extends Elements = Record<never, never>,
+>(declared: Declaration<P, Q, B, R, I>): Operation<Static<P> & Static<Q> & Static<B>, Static<R>, I> {
   const compiled = (schema: TObject | undefined): Check | null => (schema === undefined ? null : compile(schema))
   return {
     params: compiled(declared.params),
     query: compiled(declared.query),
     body: compiled(declared.body),
     bodyRule: declared.bodyRule ?? (declared.body === undefined ? 'ignored' : 'required'),
-    items: declared.items ?? {},
+    items: declared.items ?? ({} as I),
     output: declared.output,
     run: declared.run,
   }

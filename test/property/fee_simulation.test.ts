@@ -112,20 +112,22 @@ for (const variant of ['market', 'fees', 'tiers', 'tight']) {
   })
 }
 
+type Send = (type: CommandType, layout: typeof ORDER_COMMAND, values: object) => Views
+
 /** A market of one pair in which `ann` may have as many orders as the walk may visit, and one more. */
-function crowd(t: Test): { bench: Bench; gateway: Gateway; send: (type: CommandType, layout: typeof ORDER_COMMAND, values: object) => Views } {
+function crowd(t: Test): { gateway: Gateway; send: Send } {
   const spec: VariantSpec = { ...VARIANTS['deep']!, limits: { orders: 32_768, openOrdersPerAccount: 32_768, priceTicks: 65_536 } }
   const bench = createBench(genesisText(spec))
   const gateway = gatewayOf(bench, () => 1_700_000_000_000)
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
-  const send = (type: CommandType, layout: typeof ORDER_COMMAND, values: object): Views => {
+  const send: Send = (type, layout, values) => {
     encode(layout, command, 0, { kind: kindOf(type, 1, 1), ...values })
     const records = bench.run(command, 0, gateway.now())
     const result = (records - 1) * RECORD_WORDS
     if (bench.said.i32[result + RESULT.at.code] !== 0) t.fail(`command ${type}: ${bench.said.i32[result + RESULT.at.code]}`)
     return bench.said
   }
-  return { bench, gateway, send }
+  return { gateway, send }
 }
 
 t.test('an order that meets too many others is refused rather than simulated in part', async (t) => {
