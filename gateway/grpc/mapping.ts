@@ -33,11 +33,6 @@ export interface Shape {
   readonly type?: string
 }
 
-/** A message with bytes that are no UTF-8 where text is declared. */
-export class BadText extends Error {
-  override name = 'BadText'
-}
-
 const TIMESTAMP = '.google.protobuf.Timestamp'
 /** Seconds of the years 0001 to 9999. */
 const SECONDS_MIN = -62_135_596_800
@@ -81,7 +76,7 @@ const hasPresence = (field: protobuf.Field): boolean => field.partOf !== null ||
 
 // From messages to JSON.
 
-/** Reads decoded messages of `type` as the JSON form `shape` describes. The reader throws {@link BadText}. */
+/** Reads decoded messages of `type` as the JSON form `shape` describes. */
 export function compileReader(type: protobuf.Type, shape?: Shape): (message: Message) => JsonObject {
   const fields = new Map(type.fieldsArray.map((field) => [field.name, readerOf(field, shape?.properties?.[field.name])]))
   const emptyLists = type.fieldsArray.filter((field) => field.repeated && shape?.required?.includes(field.name)).map(({ name }) => name)
@@ -114,14 +109,9 @@ function scalarReader(field: protobuf.Field, shape: Shape | undefined): Convert 
     return (value) => (value === 0 ? undefined : (texts.get(value as number) ?? String(value)))
   }
   if (resolvedType !== null) return resolvedType.fullName === TIMESTAMP ? readTimestamp : (compileReader(resolvedType, shape) as Convert)
-  if (field.type !== 'string') return field.long ? readLong : (value) => value
-  return hasPresence(field) || field.repeated ? readText : (value) => (value === '' ? undefined : readText(value))
-}
-
-/** The decoder puts U+FFFD where bytes are no UTF-8. Different bytes would read the same, so such text is refused, sent or made. */
-function readText(value: unknown): unknown {
-  if ((value as string).includes('\ufffd')) throw new BadText()
-  return value
+  if (field.long) return readLong
+  if (field.type === 'string' && !hasPresence(field) && !field.repeated) return (value) => (value === '' ? undefined : value)
+  return (value) => value
 }
 
 /** A whole number, as text when a double cannot hold it. */

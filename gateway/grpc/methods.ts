@@ -5,7 +5,8 @@ import type { JsonObject } from '../http/body.ts'
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import type { Check, Operation } from '../operations/operation.ts'
 import type { OperationName } from '../operations/table.ts'
-import { BadText, compileReader, compileWriter, shapeOf, type Message, type Shape } from './mapping.ts'
+import { compileReader, compileWriter, shapeOf, type Message, type Shape } from './mapping.ts'
+import { StrictReader } from './reader.ts'
 import { messageOf, PACKAGE } from './schema.ts'
 
 export interface Method {
@@ -51,13 +52,7 @@ function compileInput(request: protobuf.Type, operation: Operation<never>): Meth
   const read = compileReader(request, inputShape(operation))
   const parts = [operation.params, operation.query, operation.body].filter((check) => check !== null).map(partOf)
   return (message) => {
-    let input: JsonObject
-    try {
-      input = read(message)
-    } catch (error) {
-      if (error instanceof BadText) return malformed('The message has text that is no UTF-8')
-      throw error
-    }
+    const input = read(message)
     for (const { check, pick } of parts) {
       const refused = check(parts.length === 1 ? input : pick(input))
       if (refused !== null) return refused
@@ -65,8 +60,6 @@ function compileInput(request: protobuf.Type, operation: Operation<never>): Meth
     return input
   }
 }
-
-export const malformed = (message: string): Refused => new Refused('MALFORMED_REQUEST', message)
 
 /** A part of the input with the fields that are its own: a body that allows no other fields must not see the path's. */
 function partOf({ schema, check }: Check): { check: Check['check']; pick: (input: JsonObject) => JsonObject } {
@@ -77,10 +70,10 @@ function partOf({ schema, check }: Check): { check: Check['check']; pick: (input
 }
 
 /** Decodes a request; bytes that are no such message are a refusal. */
-export function decodeMessage(type: protobuf.Type, bytes: Uint8Array): Message | Refused {
+export function decodeMessage(type: protobuf.Type, bytes: Buffer): Message | Refused {
   try {
-    return type.decode(bytes) as unknown as Message
+    return type.decode(new StrictReader(bytes)) as unknown as Message
   } catch {
-    return malformed('The bytes are no message of the declared type')
+    return new Refused('MALFORMED_REQUEST', 'The bytes are no message of the declared type')
   }
 }

@@ -33,7 +33,7 @@ const IN_FLIGHT_RESUME = 128
 const FLUSH_BYTES = 512 * 1024
 const REQUEST_ID_MAX = 64
 const CREDENTIALS = ['publicKey', 'timestamp', 'signature']
-const NO_BYTES = new Uint8Array(0)
+const NO_BYTES = Buffer.alloc(0)
 
 /** The session that actions without credentials belong to. */
 interface OpenSession {
@@ -121,7 +121,7 @@ export class OrderStream {
     const { envelope, action: actionType } = this.#types
     const message = decodeMessage(envelope, bytes)
     if (message instanceof Refused) return this.end(message, call)
-    const action = decodeMessage(actionType, message['action'] as Uint8Array)
+    const action = decodeMessage(actionType, bytesOf(message))
     if (action instanceof Refused) return this.end(action, call)
     const { requestId, action: field } = action as { requestId: string; action?: string }
     call.requestId = requestId.slice(0, REQUEST_ID_MAX)
@@ -159,7 +159,7 @@ export class OrderStream {
     const { gateway } = this.#front
     const { publicKey, timestamp, signature } = message as { publicKey: string; timestamp: unknown; signature: string }
     const signed = this.#signed
-    signed.body = message['action'] as Uint8Array
+    signed.body = bytesOf(message)
     signed.publicKey = publicKey
     signed.timestamp = String(readLong(timestamp))
     signed.signature = signature
@@ -261,6 +261,9 @@ export class OrderStream {
 }
 
 const ANSWERS_TAG = (1 << 3) | 2
+
+/** The action of a StreamOrdersRequest as sent. */
+const bytesOf = (message: Message): Buffer => (Object.hasOwn(message, 'action') ? (message['action'] as Buffer) : NO_BYTES)
 
 /** Counter of an action; -1 when it is no whole number below 2^53. */
 function counterOf(action: Message): number {
