@@ -1,0 +1,93 @@
+/**
+ * Promise: a stranger with the .proto files and the guide can trade. A Python program whose stubs are made here, by protoc, signs in,
+ * places, reads, replaces and cancels over gRPC, streams orders, reads errors apart, and does the same over REST with the guide's own
+ * program and every Python sample of the document.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { createDocument } from '../../gateway/openapi/document.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
+
+t.setTimeout(180_000)
+const root = join(import.meta.dirname, '..', '..')
+const PACKAGES = 'grpc, grpc_tools, google.protobuf, nacl'
+
+/** A Python that has the packages: Debian's first, whose packages they are. Otherwise why there is none. */
+function findPython(): { python: string } | { reason: string } {
+  const protoc = spawnSync('protoc', ['--version'], { encoding: 'utf8' })
+  if (protoc.status !== 0) return { reason: `protoc: ${protoc.error?.message ?? protoc.stderr}` }
+  const failures = ['/usr/bin/python3', 'python3'].map((python) => {
+    const { status, error, stderr } = spawnSync(python, ['-c', `import ${PACKAGES}`], { encoding: 'utf8' })
+    return status === 0 ? { python } : { reason: `${python}: ${error?.message ?? stderr.trim().split('\n').at(-1)}` }
+  })
+  return failures.find((each) => 'python' in each) ?? { reason: failures.map((each) => ('reason' in each ? each.reason : '')).join('; ') }
+}
+
+/** Python samples of the document by operation; the one that ends the session comes last. */
+function samples(): Record<string, string> {
+  const document = createDocument() as unknown as ApiDocument
+  const names = (Object.keys(TABLE) as OperationName[]).filter((name) => name !== 'Revoke')
+  return Object.fromEntries([...names, 'Revoke' as const].map((name) => {
+    const operation = findOperation(document, TABLE[name].method, TABLE[name].path) as unknown as {
+      'x-codeSamples': { lang: string; source: string }[]
+    }
+    return [name, operation['x-codeSamples'].find(({ lang }) => lang === 'Python')!.source]
+  }))
+}
+
+type Told = Record<string, Record<string, unknown>>
+
+const found = findPython()
+const skip = 'reason' in found ? `protobuf-compiler or Python with ${PACKAGES} is missing: ${found.reason}` : false
+if (skip !== false) t.comment(skip)
+
+t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
+  const directory = temporaryDirectory()
+  const stubs = mkdtempSync(join(tmpdir(), 'stubs-'))
+  const exchange = await startExchange(directory)
+  t.teardown(async () => {
+    await exchange.kill()
+    removeDirectory(directory)
+    rmSync(stubs, { recursive: true, force: true })
+  })
+  const account = privateKeyToAccount(generatePrivateKey())
+  const guide = join(root, 'gateway', 'openapi', 'guide')
+  const program = [join(import.meta.dirname, 'trade.py'), join(root, 'proto'), stubs, guide]
+  const places = [`127.0.0.1:${exchange.grpcPort}`, exchange.baseUrl, account.address]
+  const child = spawn((found as { python: string }).python, [...program, ...places], { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const told: Told = {}
+  const codes: Record<string, unknown> = {}
+  for await (const line of createInterface({ input: child.stdout })) {
+    const said = JSON.parse(line) as Told & { sign?: string }
+    if (said.sign !== undefined) child.stdin.write(`${await account.signMessage({ message: said.sign as unknown as string })}\n`)
+    else if ('sample' in said) codes[said['sample']!['name'] as string] = said['sample']!['code']
+    else Object.assign(told, said)
+    if ('rest' in said) child.stdin.write(`${JSON.stringify(samples())}\n`)
+  }
+  t.equal(await ended, 0, errors)
+  t.strictSame(told['signed_in'], { address: account.address, new: true, profile: true })
+  t.strictSame(told['minted'], { count: 4 })
+  t.match(told['placed'], { status: 1, price: '2000', label: 'python', made: /^20\d\d-\d\d-\d\dT[\d:.]+Z$/ })
+  t.strictSame(told['replaced'], { original: true, bids: [['2001', '0.5']] })
+  t.strictSame(told['cancelled'], { order: true })
+  t.strictSame(told['missing'], { status: 'NOT_FOUND', reason: 'ORDER_NOT_FOUND', domain: 'svc', metadata: {} })
+  t.strictSame(told['tick'], { status: 'INVALID_ARGUMENT', reason: 'INVALID_TICK', domain: 'svc', metadata: { field: 'price' } })
+  t.match(told['funds'], { status: 'INVALID_ARGUMENT', reason: 'INSUFFICIENT_BALANCE' })
+  t.match(told['unsigned'], { status: 'UNAUTHENTICATED', reason: 'UNAUTHENTICATED' })
+  t.strictSame(told['batch'], { done: 2, code: 'INVALID_TICK' })
+  t.strictSame(told['emptied'], { count: 2 })
+  t.strictSame(told['streamed'], { orders: 20, cancelled: 20, opened: true, error: 'ORDER_NOT_FOUND', rest: 0 })
+  t.strictSame(told['rest'], { status: 'SUBMITTED', same: '0.5' })
+  t.strictSame(Object.keys(codes).sort(), Object.keys(TABLE).sort(), 'every sample ran')
+  for (const [name, code] of Object.entries(codes)) t.match(String(code), /^(null|ORDER_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, name)
+})
