@@ -113,7 +113,11 @@ const VOLATILE = ['nonce', 'message', 'address', 'expiresAt', 'unixMs', 'iso', '
 function masked(value: unknown, key = '', calledBy = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => masked(each, key, calledBy))
   if (typeof value === 'string' && ISO.test(value)) return '<time>'
-  if (VOLATILE.includes(key) && !(key === 'message' && calledBy !== 'Challenge') && !(key === 'version' && calledBy.endsWith('Balances'))) {
+  if (
+    VOLATILE.includes(key) &&
+    !(key === 'message' && calledBy !== 'Challenge') &&
+    !(key === 'version' && calledBy.endsWith('Balances'))
+  ) {
     return `<${key}: ${typeof value}>`
   }
   if (typeof value !== 'object' || value === null) return value
@@ -207,10 +211,23 @@ async function tradeOneByOne(script: Script): Promise<void> {
 
 async function tradeInBatches(script: Script): Promise<void> {
   const { maker, limit, pair } = script
-  const items = [{ ...limit, price: '2010' }, { ...limit, price: '0' }, { ...limit, selfTradePreventionMode: 'CANCEL_TAKER', price: '2011' }]
+  const items = [
+    { ...limit, price: '2010' },
+    { ...limit, price: '0' },
+    { ...limit, selfTradePreventionMode: 'CANCEL_TAKER', price: '2011' },
+  ]
   const batch = await script.call('BatchCreateOrders', { orders: items }, maker)
   const [a, , c] = batch['results'].map((each: Json) => each['orderId']) as string[]
-  const changed = await script.call('BatchReplaceOrders', { orders: [{ orderId: a, price: '2012' }, { orderId: a, price: '2013' }] }, maker)
+  const changed = await script.call(
+    'BatchReplaceOrders',
+    {
+      orders: [
+        { orderId: a, price: '2012' },
+        { orderId: a, price: '2013' },
+      ],
+    },
+    maker,
+  )
   await script.call('BatchCancelOrders', { orderIds: [changed['results'][0].newOrderId, c, c] }, maker)
   await script.call('BatchCreateOrders', { orders: [] }, maker)
   for (const price of ['2020', '2021']) await script.call('CreateOrder', { ...limit, quantity: '0.1', price }, maker)
@@ -281,9 +298,16 @@ t.test('one key used at once over both transports executes once', async (t) => {
   const pairs: Json = await grpc('ListTradingPairs', {}, null)
   for (let round = 0; round < 20; round++) {
     const order = {
-      tradingPairId: pairs['tradingPairs'][0].id, orderType: 'LIMIT', side: 'BUY', quantity: '0.0001', price: '20000', idempotencyKey: `k${round}`,
+      tradingPairId: pairs['tradingPairs'][0].id,
+      orderType: 'LIMIT',
+      side: 'BUY',
+      quantity: '0.0001',
+      price: '20000',
+      idempotencyKey: `k${round}`,
     }
-    const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? rest : grpc)('CreateOrder', order, trader.session)))
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? rest : grpc)('CreateOrder', order, trader.session)),
+    )
     t.equal(new Set(answers.map((answer) => (answer as Json)['orderId'])).size, 1, `round ${round}: one order`)
     for (const answer of answers) t.strictSame(answer, answers[0], 'and one answer')
   }

@@ -5,6 +5,7 @@
 import { sign } from 'node:crypto'
 import t from 'tap'
 import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
+import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { authenticate, FRESHNESS_MS } from '../../gateway/auth/legacy.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
@@ -21,6 +22,8 @@ const counters = matcherCounters(harness.shared.counters)
 const session = await harness.openSession()
 const other = await harness.openSession()
 const revoked = await harness.openSession()
+const expired = await harness.openSession()
+harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
 const unknown = { ...session, publicKey: 'ab'.repeat(32) }
 await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
 
@@ -75,6 +78,7 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
     'key of 33 bytes': [put('X-Svc-PublicKey', `${key}00`), 'UNAUTHENTICATED'],
     'key that is not hex': [put('X-Svc-PublicKey', 'g'.repeat(64)), 'UNAUTHENTICATED'],
     'another session\'s key': [put('X-Svc-PublicKey', other.publicKey), 'INVALID_SIGNATURE'],
+    'expired session': [signed(expired, method, target, body), 'SESSION_INVALID'],
     'revoked session': [signed(revoked, method, target, body), 'SESSION_INVALID'],
     'signature in upper case': [put('X-Svc-Signature', signature.toUpperCase()), 'INVALID_SIGNATURE'],
     'signature with 0x': [put('X-Svc-Signature', `0x${signature}`), 'INVALID_SIGNATURE'],
