@@ -11,6 +11,7 @@
  *   I10  filled + remaining = original; figures of an order agree
  *   I11  receipts: in order of time, each found by its key, none twice
  *   I12  a client order id is unique among the resting orders of its owner, and found by the index
+ *   T    terms: a pair's status is one of three; an account has the discounts of its tier, a resting order a maker rate of some tier
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -21,7 +22,7 @@ import {
   bitmapWords,
 } from './columns.ts'
 import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
-import { Flag, LABEL_BYTES, LABEL_SHIFT } from '../layout/command.ts'
+import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { assert, InvariantBroken } from '../lib/assert.ts'
 import type { State } from './state.ts'
 
@@ -40,6 +41,7 @@ export function checkInvariants(state: State): void {
   checkLabels(state, live)
   checkSessions(state)
   checkReceipts(state)
+  checkTerms(state)
 }
 
 function broken(invariant: string, message: string): never {
@@ -94,9 +96,31 @@ function checkOrder(state: State, slot: number): void {
   const sum = detailI64(state, slot, DETAIL.FEE_NUMERATOR)
   const fee = detailI64(state, slot, DETAIL.FEE)
   if (fee !== ceiling(sum)) broken('I3', named(`was charged ${fee} for a sum of ${sum}`))
+  const discount = genesis.pairs[pair]!.makerPpm - order(state, slot, ORDER.MAKER_PPM)
+  const known = genesis.feeTiers.tiers.some((tier) => tier.makerDiscountPpm === discount)
+  if (!known) broken('T', named(`has a maker discount of ${discount} ppm`))
   const sell = (flags & Flag.SELL) !== 0
   const expected = sell ? BigInt(remaining) * state.lotAtoms[pair]! : bidHold(state, slot, pair, price, remaining, sum, fee)
   if (holdOf(state, slot) !== expected) broken('I2', named(`holds ${holdOf(state, slot)} instead of ${expected}`))
+}
+
+/** What the operator set: every status and tier exists, and rates are those of the genesis. */
+function checkTerms(state: State): void {
+  const { genesis, accounts, pairs } = state
+  const { tiers } = genesis.feeTiers
+  for (const { index } of genesis.pairs) {
+    const status = pairs[index * PAIR_WORDS + PAIR.STATUS]!
+    if (PAIR_STATUS_NAMES[status] === undefined) broken('T', `pair ${index} has status ${status}`)
+  }
+  for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
+    const row = account * ACCOUNT_WORDS
+    const tier = tiers[accounts[row + ACCOUNT.TIER]!]
+    if (tier === undefined) broken('T', `account ${account} is in tier ${accounts[row + ACCOUNT.TIER]}`)
+    const [maker, taker] = [accounts[row + ACCOUNT.MAKER_DISCOUNT], accounts[row + ACCOUNT.TAKER_DISCOUNT]]
+    if (maker !== tier.makerDiscountPpm || taker !== tier.takerDiscountPpm) {
+      broken('T', `account ${account} has discounts ${maker} and ${taker}, not those of its tier`)
+    }
+  }
 }
 
 /** Ceiling of sum / 10^6. */

@@ -102,7 +102,7 @@ export const RESULT = defineLayout('result', {
   originalSequence: 'f64',
   /** Replace: slot of the replaced order. Session: slot of the session. Mass cancel: orders ended. Pair status, fee tier: the new one. */
   detail: 'i32',
-  /** Session: its generation. Account: 1 if new. Slippage: bps asked for. Mass cancel: orders left. Pair status, fee tier: the one before. */
+  /** Session: its generation. Account: 1 if new. Slippage: bps asked for. Mass cancel: orders left. Pair status, tier: the one before. */
   detail2: 'i32',
 })
 

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { ACCOUNT, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, SCALAR } from '../../core/engine/columns.ts'
+import { checkInvariants } from '../../core/engine/invariants.ts'
 import type { State } from '../../core/engine/state.ts'
 import { RULES } from '../support/naive.ts'
 import { duel, type DuelOptions } from '../support/naive_compare.ts'
@@ -44,6 +45,10 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   'a bit of a bitmap flips': [/I6/, (state) => { state.bitmaps[0]! ^= 1 }],
   'a page leaves the directory': [/I6/, (state) => { state.directory[state.directory.findIndex((page) => page !== 0)] = 0 }],
   'an account counts an order too few': [/P:/, (state) => { state.accounts[ACCOUNT.OPEN_ORDERS]! -= 1 }],
+  'an account has another discount than its tier': [/T: account/, (state) => { state.accounts[ACCOUNT.TAKER_DISCOUNT]! += 1 }],
+  'an account is in a tier that does not exist': [/T: account/, (state) => { state.accounts[ACCOUNT.TIER] = 4 }],
+  'a pair has a status that does not exist': [/T: pair/, (state) => { state.pairs[PAIR.STATUS] = 3 }],
+  'a resting order has a rate of no tier': [/T: order/, (state, slot) => { state.orders[slot * ORDER_WORDS + ORDER.MAKER_PPM]! += 1 }],
   'a label is lost': [/I12|P:/, (state) => { state.labelIndex.fill(0) }],
 }
 
@@ -51,7 +56,10 @@ for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
   t.test(`spoiled state: ${name}`, async (t) => {
     const at = 900
     const planted = (state: State, index: number): void => {
-      if (index === at) spoil(state, firstLive(state))
+      if (index !== at) return
+      spoil(state, firstLive(state))
+      // At once: a command that meets a spoiled index may never end.
+      checkInvariants(state)
     }
     t.throws(() => duel({ ...BASE, commands: at + 1, spoil: planted }), expected)
   })
@@ -62,6 +70,9 @@ const FULL =
   '    return refuse(state, command, base, REFUSALS.OVERLOADED.number)\n  }'
 
 const EXPIRED = 'return state.f64[(row + EXPIRES_AT) >>> 1]!'
+
+const MAKER_RATE_NOW =
+  'i32[terms + TERMS.MAKER_PPM]! - i32[state.accountsAt + i32[maker + OWNER]! * ACCOUNT_ROW + ACCOUNT.MAKER_DISCOUNT]!'
 
 /** Faults in the engine's source: file, what stands there, what it becomes. */
 const FAULTS: [file: string, from: string, to: string][] = [
@@ -76,6 +87,17 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/admission.ts', 'PROTECTIVE_BAND_BPS = 1000', 'PROTECTIVE_BAND_BPS = 999'],
   ['orders/admission.ts', 'Math.ceil(', 'Math.floor('],
   ['orders/admission.ts', '>= state.maxOpenOrders', '> state.maxOpenOrders'],
+  // A resting order would follow its account to another tier.
+  ['ledger/settle.ts', 'i32[maker + MAKER_PPM]!, MAKER_FEE', `${MAKER_RATE_NOW}, MAKER_FEE`],
+  ['ledger/settle.ts', '- discount, TAKER_FEE', ', TAKER_FEE'],
+  ['orders/pool.ts', '& ADDRESS]! - discount', '& ADDRESS]!'],
+  ['orders/admission.ts', 'TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!)', 'TAKER_PPM]!)'],
+  ['orders/admission.ts', 'const taker = i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!', 'const taker = i32[terms + TAKER_PPM]!'],
+  ['orders/admission.ts', '- i32[owner + MAKER_DISCOUNT]!', ''],
+  ['orders/cancel.ts', 'if (standsStill(state, row))', 'if (row < 0)'],
+  ['orders/cancel.ts', ' && !isHalted(state, row)', ''],
+  ['orders/place.ts', '=== ACTIVE ? 0', '!== 0 ? 0'],
+  ['programs/policy.ts', '=== 0 ? 0 : REFUSALS.OPERATOR_ONLY.number', '>= 0 ? 0 : 1'],
   ['orders/place.ts', 'if (!rests) giveSlot(state, row)', ''],
   ['orders/replace.ts', '&& lots < i32', '&& lots <= i32'],
   ['orders/replace.ts', '&& holder !== state.i32[row + ORDER.SLOT]', ''],
@@ -93,7 +115,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
 
 const RUNNER = `
 import { duel } from "./test/support/naive_compare.ts"
-const runs = [['tight', 12000], ['market', 6000], ['fees', 4000], ['deep', 8000], ['tight', 40000], ['market', 40000]]
+const runs = [['tight', 12000], ['market', 6000], ['fees', 4000], ['tiers', 6000], ['deep', 8000], ['tight', 40000], ['market', 40000]]
 for (const [variant, commands] of runs) {
   try {
     duel({ variant, seed: 50, commands, checkEvery: 50 })

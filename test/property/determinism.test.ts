@@ -14,7 +14,7 @@ const CUTS = 50
 /** Commands an engine from a cut is followed for. */
 const FOLLOWED = 1000
 
-for (const [variant, seed] of [['market', 21], ['tight', 22], ['fees', 23], ['deep', 24]] as const) {
+for (const [variant, seed] of [['market', 21], ['tight', 22], ['fees', 23], ['deep', 24], ['tiers', 25]] as const) {
   const recording = recordWorkload(genesisText(VARIANTS[variant]!), seed, COMMANDS)
 
   t.test(`${variant}, seed ${seed}: twice the same`, async (t) => {

@@ -10,13 +10,15 @@ import { duel, type DuelOptions } from '../support/naive_compare.ts'
 
 const { SEED, VARIANT, COMMANDS, ROUNDS } = process.env
 const RUNS: DuelOptions[] = [
-  { variant: 'market', seed: 1, commands: 300_000, checkEvery: 997 },
+  { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },
   { variant: 'tight', seed: 2, commands: 200_000, checkEvery: 97 },
   { variant: 'tight', seed: 3, commands: 40_000, checkEvery: 1 },
   { variant: 'fees', seed: 4, commands: 220_000, checkEvery: 499, outboxRecords: 2 },
   { variant: 'fees', seed: 5, commands: 10_000, checkEvery: 1 },
   { variant: 'deep', seed: 6, commands: 220_000, checkEvery: 4999, outboxRecords: 7 },
   { variant: 'market', seed: 7, commands: 10_000, checkEvery: 1 },
+  { variant: 'tiers', seed: 8, commands: 90_000, checkEvery: 199 },
+  { variant: 'tiers', seed: 9, commands: 10_000, checkEvery: 1 },
 ]
 
 function runs(): DuelOptions[] {

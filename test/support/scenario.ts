@@ -9,6 +9,7 @@
  *   steps   WHO buys|sells QTY at PRICE|market [ioc] [fok] [post-only] [cancel-both] [slippage=BPS] [expires=SECONDS] [id=LABEL] [key=K]
  *           WHO replaces NAME [price=P] [quantity=Q] [post-only] [id=LABEL] [key=K]         "b: ann replaces a ..." names the successor
  *           WHO cancels NAME | WHO cancels all [pair] [limit=N] | timer expires NAME | wait SECONDS | maintenance on|off
+ *           pair halted|cancel-only|active | tier NUMBER WHO
  *   trades  'cat buys 1 at 100 from ann'          taker first
  *   book    'ann sells 1 at 101', 'bob buys 2 at 99'    asks from the best, then bids from the best, each queue in its order
  *   balances 'ann 9 BTC, 99.95 USD, 1 BTC locked'
@@ -20,18 +21,21 @@ import { checkInvariants } from '../../core/engine/invariants.ts'
 import { refusalByNumber } from '../../core/engine/refusals.ts'
 import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
 import {
-  CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND, SET_MAINTENANCE_COMMAND,
+  CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, SET_FEE_TIER_COMMAND,
+  SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
 } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { createBench, type Bench } from './naive_compare.ts'
-import { genesisText, pairSpec, type PairSpec } from './variants.ts'
+import { genesisText, pairSpec, type FeeTierSpec, type PairSpec } from './variants.ts'
 
 export interface SceneOptions {
   pair?: Partial<PairSpec>
   limits?: Record<string, number>
+  /** Maker and taker discounts in bps of the tiers from 1 on. */
+  tiers?: [maker: string, taker: string][]
 }
 
 export interface Scenario extends SceneOptions {
@@ -56,6 +60,9 @@ export function play(t: Test, name: string, scenario: Scenario): void {
 
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 
+/** What only the operator sends. */
+const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
+
 export class Scene {
   readonly bench: Bench
   /** Trades so far, oldest first. */
@@ -70,7 +77,9 @@ export class Scene {
   constructor(options: SceneOptions = {}) {
     const pair = { ...pairSpec('BTC/USD', { makerFeeBps: '0', takerFeeBps: '0' }), ...options.pair }
     const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', 6, '1']]
-    this.bench = createBench(genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair] }))
+    const discounts: [string, string][] = [['0', '0'], ...(options.tiers ?? [])]
+    const feeTiers: FeeTierSpec = { asset: 'USD', tiers: discounts.map(([maker, taker], tier) => [String(tier), maker, taker]) }
+    this.bench = createBench(genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair], feeTiers }))
   }
 
   private get pair() {
@@ -112,7 +121,7 @@ export class Scene {
 
   /** Applies one command, notes its trades and keeps its RESULT. */
   private send(layout: Layout, type: CommandType, values: Decoded): void {
-    encode(layout, this.command, 0, { kind: kindOf(type, 1, 1), ...values })
+    encode(layout, this.command, 0, { kind: kindOf(type, 1, OPERATOR.has(type) ? 0 : 1), ...values })
     const { said, run, state } = this.bench
     const count = run(this.command, 0, this.time)
     checkInvariants(state)
@@ -156,7 +165,13 @@ export class Scene {
       return 'waited'
     }
     if (who === 'maintenance') this.send(SET_MAINTENANCE_COMMAND, CommandType.SET_MAINTENANCE, { session: -1, on: verb === 'on' ? 1 : 0 })
-    else if (verb === 'expires') this.send(ORDER_COMMAND, CommandType.EXPIRE_ORDER, { session: -1, ...this.target(words[0]!) })
+    else if (who === 'pair') {
+      const status = PairStatus[verb.replace('-', '_').toUpperCase() as keyof typeof PairStatus]
+      this.send(SET_PAIR_STATUS_COMMAND, CommandType.SET_PAIR_STATUS, { session: -1, pair: 0, status })
+    } else if (who === 'tier') {
+      const { account } = this.signIn(words[0]!)
+      this.send(SET_FEE_TIER_COMMAND, CommandType.SET_FEE_TIER, { session: -1, account, tier: Number(verb) })
+    } else if (verb === 'expires') this.send(ORDER_COMMAND, CommandType.EXPIRE_ORDER, { session: -1, ...this.target(words[0]!) })
     else if (verb === 'cancels' && words[0] === 'all') this.cancelAll(who, words)
     else if (verb === 'cancels') this.send(ORDER_COMMAND, CommandType.CANCEL_ORDER, { ...this.signed(who), ...this.target(words[0]!) })
     else if (verb === 'replaces') this.replace(who, words)

@@ -96,16 +96,20 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       pairSpec('B/A', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '0' }),
     ],
   },
-  /** Discounts larger than the fees: by its tier the same maker pays or earns, and the same taker pays four times as much or nothing. */
+  /** By its tier the same maker pays or earns and the same taker pays a lot or nothing; accounts are poor, so that it matters. */
   tiers: {
-    limits: { orders: 512, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 64 },
-    dailyLimit: 15,
-    assets: [['USD', 3, '1000'], ['A', 3, '1000'], ['B', 3, '3000']],
+    limits: { orders: 512, accounts: 16, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 8 },
+    dailyLimit: 2,
+    assets: [['USD', 5, '20'], ['A', 3, '1'], ['B', 3, '10']],
     pairs: [
-      pairSpec('A/USD', { lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '100', makerFeeBps: '150', takerFeeBps: '200' }),
-      pairSpec('B/USD', { tickSize: '0.001', lotSize: '1', minOrderSize: '1', makerFeeBps: '200', takerFeeBps: '150' }),
+      pairSpec('A/USD', { minOrderSize: '0.1', maxOrderSize: '10', makerFeeBps: '150', takerFeeBps: '200' }),
+      pairSpec('B/USD', {
+        tickSize: '0.001', lotSize: '0.01', minOrderSize: '1', maxOrderSize: '200', makerFeeBps: '200', takerFeeBps: '150',
+      }),
     ],
-    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '200', '0'], ['20', '0', '150'], ['30', '149.99', '37.5'], ['40', '200', '150']] },
+    feeTiers: {
+      asset: 'USD', tiers: [['0', '0', '0'], ['10', '200', '150'], ['20', '0', '150'], ['30', '149.99', '150'], ['40', '200', '37.5']],
+    },
   },
   /** One deep book over a wide range of prices, long queues, many pages of levels; sizes up to the largest order value. */
   deep: {

@@ -40,6 +40,7 @@ export interface WorkloadOptions {
 
 const SESSION_INVALID = 113
 const ORDER_NOT_FOUND = 502
+const INSUFFICIENT_BALANCE = 400
 /** Sent by the operator; now and then somebody else claims to be him. */
 const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
 const MINUTE = 60_000
@@ -62,6 +63,9 @@ export class Workload {
   private maintenance = false
   /** A pair that takes no orders, or -1. */
   private stopped = -1
+  /** The last order placed, and the one that could not be paid: a client tries less and less until it can, which finds where funds end. */
+  private placed: Decoded = {}
+  private unpaid: { client: number; order: Decoded } | null = null
   /** Who signed the command in flight. */
   private signer = 0
   /** The order that the command in flight aims at. */
@@ -110,8 +114,12 @@ export class Workload {
     const signed = this.signature(client)
     if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
     if (this.stopped >= 0 && this.chance(1, 20)) return this.setPairStatus(this.stopped, PairStatus.ACTIVE)
+    if (this.unpaid !== null && this.chance(3, 4)) return this.tryLess(this.unpaid)
     const dice = this.below(1000)
-    if (dice < 540) return { type: CommandType.PLACE_ORDER, values: { ...signed, ...this.order() } }
+    if (dice < 540) {
+      this.placed = this.order()
+      return { type: CommandType.PLACE_ORDER, values: { ...signed, ...this.placed } }
+    }
     if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: { ...this.signature(this.owner(client)), ...this.target } }
     if (dice < 850) return { type: CommandType.REPLACE_ORDER, values: { ...this.signature(this.owner(client)), ...this.replacement() } }
     if (dice < 860) return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll() } }
@@ -140,6 +148,13 @@ export class Workload {
     const account = this.chance(1, 20) ? this.pick([-1, this.genesis.limits.accounts]) : this.below(this.clientOf.size + 1)
     const tier = this.chance(1, 20) ? this.pick([-1, tiers.length]) : this.below(tiers.length)
     return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier } }
+  }
+
+  private tryLess({ client, order }: { client: number; order: Decoded }): { type: CommandType; values: Decoded } {
+    const lots = Math.floor(Number(order['lots']) * this.pick([0.6, 0.9, 0.97, 0.985, 0.99, 0.995]))
+    this.placed = { ...order, lots }
+    this.unpaid = null
+    return { type: CommandType.PLACE_ORDER, values: { ...this.signature(client), ...this.placed } }
   }
 
   private setMaintenance(on: boolean): { type: CommandType; values: Decoded } {
@@ -327,6 +342,7 @@ export class Workload {
       this.clientOf.set(account, this.signer)
     } else if (code === SESSION_INVALID && this.chance(9, 10)) this.clients[this.signer]!.session = -1
     else if (code === ORDER_NOT_FOUND) this.dropChosen()
+    else if (code === INSUFFICIENT_BALANCE && type === CommandType.PLACE_ORDER) this.unpaid = { client: this.signer, order: this.placed }
     else if (code === 0 && type === CommandType.CANCEL_ORDER) this.forget(events, base, RESULT.at.slot, RESULT.at.orderSequence)
     else if (code === 0 && (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED)) {
       if (this.known.length > 200) this.known.splice(this.below(200), 1)
