@@ -12,7 +12,7 @@ let api
 /** An element with properties and children; texts become text nodes. */
 function make(tag, properties, ...children) {
   const element = Object.assign(document.createElement(tag), properties)
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined))
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined))
   return element
 }
 
@@ -172,7 +172,7 @@ function show() {
   const records = Object.entries(api.components.schemas).filter(([name]) => !/(Request|Response)$/.test(name))
   contents.prepend(links('Guide', [...guide.querySelectorAll('h2')].map(({ id, textContent }) => [id, textContent])))
   contents.append(links('Records', records.map(([name]) => [`record-${anchor(name)}`, name])))
-  main.replaceChildren(guide, ...sections.flat(2), make('h2', {}, 'Records'), ...records.map(([name, schema]) => record(name, schema)))
+  main.replaceChildren(guide, ...sections.flat(Infinity), make('h2', {}, 'Records'), ...records.map(([name, schema]) => record(name, schema)))
   document.getElementById('version').textContent = api.info.version
   if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView()
 }

@@ -1,0 +1,79 @@
+/**
+ * Promise: the documentation page shows the whole OpenAPI document, puts nothing of it in as HTML, and loads nothing from elsewhere.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createDocument } from '../../gateway/openapi/document.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
+import { openPage, type PageElement } from '../support/page_dom.ts'
+
+const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'gateway', 'openapi', 'page', name), 'utf8')
+const script = read('page.js')
+const document = JSON.parse(JSON.stringify(createDocument())) as ApiDocument
+const names = Object.keys(TABLE) as OperationName[]
+
+/** The text of a page without its code. */
+function prose(element: PageElement): string {
+  return element.children.map((child) => (typeof child === 'string' ? child : child.tag === 'pre' ? '' : prose(child))).join(' ')
+}
+
+t.test('every operation with its path, fields, answers, samples and errors', async (t) => {
+  const { main } = await openPage(script, document)
+  const articles = new Map(main.querySelectorAll('article').map((article) => [article.id, article.textContent]))
+  t.strictSame([...articles.keys()].sort(), [...names].sort())
+  for (const name of names) {
+    const { method, path } = TABLE[name]
+    const text = articles.get(name)!
+    const { parameters = [], responses } = findOperation(document, method, path)!
+    const parts = [method, path, ...parameters.map((each) => each.name), 'curl', 'TypeScript', 'Python']
+    const codes = Object.values(responses).flatMap(({ content }) => Object.keys(content['application/json']!.examples ?? {}))
+    for (const part of [...parts, ...codes]) t.ok(text.includes(part), `${name} shows ${part}`)
+  }
+})
+
+t.test('the guide, the records, and links that lead somewhere', async (t) => {
+  const { main, contents } = await openPage(script, document)
+  const text = main.textContent
+  const parts = ['Sign a request', 'X-Svc-Signature', 'crypto.subtle', 'SigningKey.generate()', 'INSUFFICIENT_BALANCE']
+  for (const part of parts) t.ok(text.includes(part), part)
+  t.strictSame(/\bundefined\b|\[object |\*\*|```/.exec(prose(main)), null, 'nothing is left unread')
+  t.ok(text.includes('https://exchange.test/api/v1/'), 'samples call this exchange')
+  t.notOk(text.includes('http://127.0.0.1'))
+  const ids = main.all().map((element) => element.id).filter((id) => id !== '')
+  t.strictSame(ids.filter((id, i) => ids.indexOf(id) !== i), [], 'ids are unique')
+  const links = [...main.querySelectorAll('a'), ...contents.querySelectorAll('a')].map((link) => link.href)
+  t.ok(links.length > names.length * 2)
+  t.strictSame(links.filter((href) => !href.startsWith('#') || !ids.includes(href.slice(1))), [], 'every link has its place')
+})
+
+t.test('the filter leaves what was asked for', async (t) => {
+  const { contents, filter } = await openPage(script, document)
+  const shown = (): string[] => contents.querySelectorAll('a').filter((link) => !link.hidden).map((link) => link.hash)
+  const all = shown().length
+  filter('BATCHCANCEL')
+  t.strictSame(shown().sort(), ['#BatchCancelAllOrders', '#BatchCancelOrders', '#BatchCancelOrdersByPair'])
+  filter('')
+  t.equal(shown().length, all)
+})
+
+t.test('a link to an operation is followed once it is there', async (t) => {
+  const { main } = await openPage(script, document, '#CancelOrder')
+  t.strictSame(main.all().filter((element) => element['scrolled'] === true).map((element) => element.id), ['CancelOrder'])
+})
+
+t.test('a document that cannot be read is said', async (t) => {
+  const { main } = await openPage(script, new Error('no answer'))
+  t.match(main.textContent, /could not be read: no answer/)
+})
+
+t.test('nothing from elsewhere, no HTML from the document, no code in attributes', async (t) => {
+  t.notMatch(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(|setAttribute/)
+  const page = read('index.html')
+  t.notMatch(page, /\son\w+=|<style|style=|javascript:|<script>/)
+  for (const [, target] of page.matchAll(/(?:src|href)="([^"]*)"/g)) t.match(target, /^(\/docs\/|\/api\/v1\/openapi\.json|data:,$)/)
+  t.notMatch(read('page.css'), /url\(|@import|https?:/)
+  const lines = ['index.html', 'page.css', 'page.js'].reduce((sum, name) => sum + read(name).split('\n').length, 0)
+  t.ok(lines < 400, `${lines} lines`)
+})
