@@ -5,6 +5,7 @@
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { ConfigError, configHelp, describeConfig, frontThreads, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
@@ -28,6 +29,8 @@ const GATEWAY = join(import.meta.dirname, '..', 'gateway')
 /** How long an orderly stop may take before the process is ended anyway, ms; and how long a failing one may. */
 const STOP_MS = 60_000
 const FAIL_MS = 2_000
+/** How long a start waits for its history to catch up before it says it is ready anyway, ms. */
+const HISTORY_MS = 3_000
 
 function allocate(config: Config): Omit<Shared, 'columns'> {
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
@@ -101,6 +104,8 @@ class Exchange {
     this.#watchDisk()
     process.on('SIGINT', () => void this.stop('SIGINT'))
     process.on('SIGTERM', () => void this.stop('SIGTERM'))
+    // Already open for trading; who waits for this line usually reads soon.
+    await Promise.race([this.#history.ready, pause(HISTORY_MS, undefined, { ref: false })])
     this.#log.info({ host: config.host, port, grpcPort, operatorPort: operator.port, gateways: config.gateways, sequence }, 'ready')
   }
 

@@ -3,22 +3,32 @@
  * which something happened. The newest hour of an account is its present, so this is also where the projector goes on after a stop.
  *
  * In memory a row of 64-bit integers per account: volume, fees and realised PnL in atoms of the reference asset, then available, locked
- * and cost of each asset. Hours are those of the sequenced time, which never goes back.
+ * and cost of each asset. Balances have 64 bits as in the engine; the others are sums of values and have 128, which no exchange can fill.
+ * Hours are those of the sequenced time, which never goes back.
  */
 import type { HistoryDatabase } from './store.ts'
 import { OWNER_PAGES, pageId } from './layout.ts'
 
-/** Words of an account's row before its assets. */
-export const TALLY = { VOLUME: 0, FEES: 1, REALIZED: 2 } as const
-export const TALLY_WORDS = 3
-/** Words per asset. */
+/** Words of an account's row before its assets, two each: the lower first. */
+export const TALLY = { VOLUME: 0, FEES: 2, REALIZED: 4 } as const
+const TALLY_WORDS = 6
+/** Words per asset; the cost has two. */
 export const HOLDING = { AVAILABLE: 0, LOCKED: 1, COST: 2 } as const
-export const HOLDING_WORDS = 3
+const HOLDING_WORDS = 4
 export const HOUR_MS = 3_600_000
 
 /** Word of an asset's part in an account's row. */
 export const holdingAt = (row: number, asset: number): number => row + TALLY_WORDS + asset * HOLDING_WORDS
 export const stateWords = (assets: number): number => TALLY_WORDS + assets * HOLDING_WORDS
+
+/** The 128-bit integer at words `at` and `at` + 1. */
+export const wideAt = (rows: BigInt64Array, at: number): bigint => (rows[at + 1]! << 64n) | BigInt.asUintN(64, rows[at]!)
+/** Adds to it. */
+export function addWide(rows: BigInt64Array, at: number, value: bigint): void {
+  const sum = wideAt(rows, at) + value
+  rows[at] = sum
+  rows[at + 1] = sum >> 64n
+}
 
 export interface AccountsModel {
   /** The rows; a growing number of accounts replaces the array, so it is read anew after every {@link touch}. */

@@ -8,7 +8,7 @@
  * that name. Hence always, for every account: reference balance + costs = credits at their values + realised PnL - fees.
  */
 import type { Genesis } from '../engine/genesis.ts'
-import { HOLDING, holdingAt, HOUR_MS, TALLY, type AccountsModel } from './accounts.ts'
+import { addWide, HOLDING, holdingAt, HOUR_MS, TALLY, wideAt, type AccountsModel } from './accounts.ts'
 import { pageId } from './layout.ts'
 import type { HistoryDatabase } from './store.ts'
 
@@ -56,14 +56,12 @@ export function createPortfolio(database: HistoryDatabase, genesis: Genesis, acc
   /** `atoms` worth `value` leave a holding that has `total`. */
   const leave = (row: number, holding: number, atoms: bigint, total: bigint, value: bigint): void => {
     const { rows } = accounts
-    const cost = rows[holding + HOLDING.COST]!
+    const cost = wideAt(rows, holding + HOLDING.COST)
     const share = atoms === total ? cost : (cost * atoms) / total
-    rows[holding + HOLDING.COST] = cost - share
-    rows[row + TALLY.REALIZED] = rows[row + TALLY.REALIZED]! + value - share
+    addWide(rows, holding + HOLDING.COST, -share)
+    addWide(rows, row + TALLY.REALIZED, value - share)
   }
-  const enter = (holding: number, value: bigint): void => {
-    accounts.rows[holding + HOLDING.COST] = accounts.rows[holding + HOLDING.COST]! + value
-  }
+  const enter = (holding: number, value: bigint): void => addWide(accounts.rows, holding + HOLDING.COST, value)
   /** The quote leg and the fee of a pair whose quote asset is not the reference. */
   const quoteLegs = (row: number, asset: number, buys: boolean, quote: bigint, value: bigint, fee: bigint, feeValue: bigint): void => {
     const holding = holdingAt(row, asset)
@@ -88,8 +86,8 @@ export function createPortfolio(database: HistoryDatabase, genesis: Genesis, acc
       const { base: baseAsset, quote: quoteAsset } = pairs[pair]!
       const value = valueOf(quoteAsset, quote)
       const feeValue = valueOf(quoteAsset, fee)
-      rows[row + TALLY.VOLUME] = rows[row + TALLY.VOLUME]! + value
-      rows[row + TALLY.FEES] = rows[row + TALLY.FEES]! + feeValue
+      addWide(rows, row + TALLY.VOLUME, value)
+      addWide(rows, row + TALLY.FEES, feeValue)
       if (baseAsset !== reference) {
         const holding = holdingAt(row, baseAsset)
         if (buys) enter(holding, value)

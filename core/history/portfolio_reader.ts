@@ -3,7 +3,7 @@
  * one now, and what was traded, paid and earned since the full hour with which the period begins.
  */
 import type { Genesis } from '../engine/genesis.ts'
-import { HOLDING, HOUR_MS, holdingAt, stateWords, TALLY } from './accounts.ts'
+import { HOLDING, HOUR_MS, holdingAt, stateWords, TALLY, wideAt } from './accounts.ts'
 import { OWNER_PAGES, pageId } from './layout.ts'
 import { pricingPairs, valueAt } from './portfolio.ts'
 import type { Period, Portfolio } from './queries.ts'
@@ -85,7 +85,8 @@ export function createPortfolioReader(database: HistoryDatabase, genesis: Genesi
     const state = hours.before(account, end + 1)
     points.push({ time: now, equity: state === null ? 0n : equityOf(state, end + 1) })
     const then = period === 'all' ? null : hours.before(account, end - HOURS[period])
-    const since = (word: number): bigint => (state?.[word] ?? 0n) - (then?.[word] ?? 0n)
+    const tally = (at: BigInt64Array | null, word: number): bigint => (at === null ? 0n : wideAt(at, word))
+    const since = (word: number): bigint => tally(state, word) - tally(then, word)
     return { asset: reference, points, realizedPnl: since(TALLY.REALIZED), volume: since(TALLY.VOLUME), fees: since(TALLY.FEES) }
   }
 }

@@ -14,8 +14,8 @@ import type { FromFollower, TierChange } from '../threads.ts'
 const PAUSE_MS = 1_000
 
 export interface HistoryProcess {
-  /** Number of the process, while there is one. */
-  readonly pid: number | undefined
+  /** Settles when it has caught up for the first time. */
+  readonly ready: Promise<void>
   /** Lets it catch up with the journal, which must not grow any more, and end; it is not started again. */
   finish(): Promise<void>
 }
@@ -35,6 +35,7 @@ export interface HistoryHooks {
 export function startHistory(config: Config, counters: Float64Array, hooks: HistoryHooks): HistoryProcess {
   let child: ChildProcess | null = null
   let finishing = false
+  const ready = Promise.withResolvers<void>()
 
   const hear = (message: FromFollower): void => {
     if (message.type === 'tiers') return hooks.tiers(message.changes)
@@ -44,6 +45,7 @@ export function startHistory(config: Config, counters: Float64Array, hooks: Hist
     counters[HISTORY.events_per_second] = message.eventsPerSecond
     counters[HISTORY.heartbeat_ms] = Date.now()
     counters[HISTORY.up] = 1
+    ready.resolve()
   }
   const start = (): void => {
     const started = fork(join(import.meta.dirname, 'follower.ts'), [config.dataDir, String(config.feeTierSeconds)])
@@ -61,9 +63,7 @@ export function startHistory(config: Config, counters: Float64Array, hooks: Hist
   }
   start()
   return {
-    get pid() {
-      return child?.pid
-    },
+    ready: ready.promise,
     finish: () => {
       finishing = true
       const last = child

@@ -25,7 +25,7 @@ create table trade_page (
 -- An account as it was at the end of an hour in which something happened to it; the newest row is how it is.
 create table account_hour (
   id integer primary key,            -- account × 2^29 + hours since 1970
-  state blob not null                -- int64: volume, fees, realised PnL, then available, locked and cost of each asset
+  state blob not null                -- int128 volume, fees, realised PnL; then of each asset int64 available and locked, int128 cost
 ) strict;
 -- The last price of a pair in an hour in which it traded.
 create table price_hour (

@@ -7,7 +7,7 @@
  */
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../engine/columns.ts'
 import type { TierChange } from '../threads.ts'
-import { HOUR_MS, TALLY } from './accounts.ts'
+import { HOUR_MS, TALLY, wideAt } from './accounts.ts'
 import { createHourReader } from './portfolio_reader.ts'
 import type { Projection } from './projection.ts'
 
@@ -36,7 +36,8 @@ export function createTierWatch(projection: Projection): TierWatch {
     const since = (day - DAYS + 1) * DAY_HOURS
     const { accounts } = projector
     const row = accounts.look(account)
-    const volume = accounts.rows[row + TALLY.VOLUME]! - (hours.before(account, since)?.[TALLY.VOLUME] ?? 0n)
+    const then = hours.before(account, since)
+    const volume = wideAt(accounts.rows, row + TALLY.VOLUME) - (then === null ? 0n : wideAt(then, TALLY.VOLUME))
     return tiers.findLastIndex((tier) => tier.minVolumeAtoms <= volume)
   }
   return {

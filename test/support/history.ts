@@ -1,0 +1,228 @@
+/** Histories made from random workloads, with a plain copy of what they must say, and whole stores to compare. */
+import type { Answers } from '../../core/history/answers.ts'
+import { createAnswers } from '../../core/history/answers.ts'
+import { HOLDING, holdingAt } from '../../core/history/accounts.ts'
+import { HISTORY_FORMAT } from '../../core/history/layout.ts'
+import { createProjector, type Projector } from '../../core/history/projector.ts'
+import {
+  Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type Listing, type Position, type Queries, type QueryName,
+} from '../../core/history/queries.ts'
+import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
+import { BALANCE, SCALAR } from '../../core/engine/columns.ts'
+import type { Genesis } from '../../core/engine/genesis.ts'
+import type { State } from '../../core/engine/state.ts'
+import { CommandType, Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../../core/layout/command.ts'
+import { answeredTypeOf, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
+import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
+import { balanceRow } from '../../core/ledger/balances.ts'
+import { createPrng } from '../../core/lib/prng.ts'
+import { createBench } from './naive_compare.ts'
+import { createNaiveHistory, type NaiveHistory } from './naive_history.ts'
+import { genesisText, VARIANTS } from './variants.ts'
+import { Workload } from './workload.ts'
+
+const KEPT = (FLAG_ORDER_MASK | (0xff << LABEL_SHIFT)) >>> 0
+
+/** The history as plain rows, from decoded events, one at a time. */
+export class PlainHistory {
+  readonly naive: NaiveHistory = createNaiveHistory()
+  readonly #genesis: Genesis
+  readonly #balances = new Map<string, { available: bigint; locked: bigint }>()
+  readonly #orders = new Map<number, HistoryOrder>()
+  readonly #labels = new Map<number, string>()
+  #sequence = 0
+  #number = 0
+
+  constructor(genesis: Genesis) {
+    this.#genesis = genesis
+  }
+
+  take(events: Views, count: number): void {
+    for (let record = 0; record < count; record++) {
+      const base = record * RECORD_WORDS
+      const type = eventTypeOf(events.u32[base]!)
+      const event = decode(EVENT_LAYOUTS[type]!, events, base)
+      if (type === EventType.LABEL) {
+        const text = Buffer.from(String(event['label']), 'hex').toString('latin1')
+        this.#labels.set(Number(event['orderSequence']), text.slice(0, Number(event['length'])))
+        continue
+      }
+      if (event['sequence'] !== this.#sequence) this.#number = 0
+      this.#sequence = Number(event['sequence'])
+      if (type === EventType.FILL) this.#fill(event)
+      else if (type === EventType.ORDER_ENDED) this.#end(event, event['released'] as bigint)
+      else if (type === EventType.CREDIT) this.#credit(event)
+      else this.#result(answeredTypeOf(events.u32[base]!), event)
+    }
+  }
+
+  /** One movement: `by` is what it adds to available and to locked. */
+  #move(event: Decoded, account: number, asset: number, by: readonly [bigint, bigint], change: Partial<HistoryMovement>): void {
+    const key = `${account} ${asset}`
+    const before = this.#balances.get(key) ?? { available: 0n, locked: 0n }
+    const after = { available: before.available + by[0], locked: before.locked + by[1] }
+    this.#balances.set(key, after)
+    const sequence = this.#sequence
+    this.naive.movements.push({
+      account, asset, sequence, index: this.#number++, time: Number(event['time']), entry: 0, transaction: Transaction.TRADE, amount: 0n,
+      reference: Reference.TRADE, referenceSequence: sequence, referenceSlot: 0, ...after, ...change,
+    })
+  }
+
+  #fill(event: Decoded): void {
+    const n = (name: string): number => Number(event[name])
+    const pair = n('pair')
+    const makerSells = (n('makerFlags') & Flag.SELL) !== 0
+    this.naive.trades.push({
+      pair, makerSells, sequence: n('sequence'), index: n('index'), time: n('time'), price: n('price'), lots: n('lots'),
+      quote: event['quote'] as bigint, makerAccount: n('makerAccount'), takerAccount: n('takerAccount'), makerSequence: n('makerSequence'),
+      makerSlot: n('makerSlot'), takerSlot: n('takerSlot'), makerFee: event['makerFee'] as bigint, takerFee: event['takerFee'] as bigint,
+    })
+    this.#side(event, n('takerAccount'), makerSells, false, event['takerFee'] as bigint)
+    this.#side(event, n('makerAccount'), !makerSells, true, event['makerFee'] as bigint)
+    const order = this.#order(n('makerSequence'))
+    const remaining = n('makerRemaining')
+    Object.assign(order, {
+      remaining, filledQuote: event['makerFilledQuote'], fee: event['makerTotalFee'], updatedAt: n('time'),
+      outcome: outcomeOf(remaining === 0 ? Status.FILLED : Status.PARTIALLY_FILLED, Reason.NONE),
+    })
+  }
+
+  #order(sequence: number): HistoryOrder {
+    return this.#orders.get(sequence)!
+  }
+
+  #side(event: Decoded, account: number, buys: boolean, rests: boolean, fee: bigint): void {
+    const pair = this.#genesis.pairs[Number(event['pair'])]!
+    const quote = event['quote'] as bigint
+    const base = BigInt(Number(event['lots'])) * pair.lotAtoms
+    const referenceSlot = Number(event['index'])
+    // What rests pays from what it locked, and so does the fee of a resting BUY; what comes in is available.
+    const pays = (atoms: bigint): [bigint, bigint] => (rests ? [0n, -atoms] : [-atoms, 0n])
+    const [quoteEntry, baseEntry] = buys ? [Entry.DEBIT, Entry.CREDIT] : [Entry.CREDIT, Entry.DEBIT]
+    this.#move(event, account, pair.quote, buys ? pays(quote) : [quote, 0n], { entry: quoteEntry, amount: quote, referenceSlot })
+    this.#move(event, account, pair.base, buys ? [base, 0n] : pays(base), { entry: baseEntry, amount: base, referenceSlot })
+    if (fee === 0n) return
+    const change =
+      fee > 0n
+        ? { entry: Entry.DEBIT, transaction: Transaction.FEE, amount: fee, referenceSlot }
+        : { entry: Entry.CREDIT, transaction: Transaction.REBATE, amount: -fee, referenceSlot }
+    this.#move(event, account, pair.quote, buys && fee > 0n ? pays(fee) : [-fee, 0n], change)
+  }
+
+  #hold(event: Decoded, atoms: bigint, entry: number): void {
+    if (atoms === 0n) return
+    const { base, quote } = this.#genesis.pairs[Number(event['pair'])]!
+    const asset = (Number(event['flags']) & Flag.SELL) !== 0 ? base : quote
+    const signed = entry === Entry.LOCK ? atoms : -atoms
+    const named = { reference: Reference.ORDER, referenceSequence: Number(event['orderSequence']), referenceSlot: Number(event['slot']) }
+    this.#move(event, Number(event['account']), asset, [-signed, signed], { entry, amount: atoms, ...named })
+  }
+
+  #end(event: Decoded, released: bigint): void {
+    Object.assign(this.#order(Number(event['orderSequence'])), { outcome: Number(event['outcome']), updatedAt: Number(event['time']) })
+    this.#hold(event, released, Entry.UNLOCK)
+  }
+
+  #credit(event: Decoded): void {
+    const amount = event['amount'] as bigint
+    const change = { entry: Entry.CREDIT, transaction: Transaction.FAUCET, amount, reference: Reference.CREDIT }
+    this.#move(event, Number(event['account']), Number(event['asset']), [amount, 0n], change)
+  }
+
+  #result(type: number, event: Decoded): void {
+    const n = (name: string): number => Number(event[name])
+    const flags = n('flags')
+    if (n('code') !== 0 || (flags & Flag.REPEATED) !== 0) return
+    if (type === CommandType.CANCEL_ORDER) return this.#end(event, event['hold'] as bigint)
+    if (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER) return
+    const sequence = n('orderSequence')
+    const order: HistoryOrder = {
+      sequence, slot: n('slot'), account: n('account'), pair: n('pair'), flags: (flags & KEPT) >>> 0, price: n('price'), lots: n('lots'),
+      remaining: n('remaining'), filledQuote: event['filledQuote'] as bigint, fee: event['fee'] as bigint, createdAt: n('time'),
+      updatedAt: n('time'), expiresAt: n('expiresAt'), outcome: n('outcome'),
+      slippageBps: (flags & Flag.SLIPPAGE) === 0 ? 0 : n('detail2'),
+      label: flags >>> LABEL_SHIFT === 0 ? '' : this.#labels.get(sequence)!,
+    }
+    this.naive.orders.push(order)
+    this.#orders.set(sequence, order)
+    const status = n('outcome') & 0xff
+    if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) this.#hold(event, event['hold'] as bigint, Entry.LOCK)
+  }
+}
+
+export interface HistoryRun {
+  readonly database: HistoryDatabase
+  readonly projector: Projector
+  readonly answers: Answers
+  readonly plain: NaiveHistory
+  readonly state: State
+  readonly genesis: Genesis
+}
+
+/** Runs a workload through the engine and a history in memory. `check` is called after every flush with the engine's state. */
+export function runHistory(
+  variant: string, seed: number, commands: number, check: (projector: Projector, state: State, index: number) => void = () => undefined,
+): HistoryRun {
+  const { state, run, said } = createBench(genesisText(VARIANTS[variant]!))
+  const { genesis } = state
+  const database = openWriter(':memory:')
+  const projector = createProjector(database, genesis)
+  const plain = new PlainHistory(genesis)
+  const workload = new Workload(seed, genesis)
+  const random = createPrng(seed)
+  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const position = { genesis: '', time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0 }
+  let flushAt = 0
+  for (let index = 0; index < commands; index++) {
+    workload.next(command, 0)
+    const records = run(command, 0, workload.time)
+    projector.project(said, records)
+    plain.take(said, records)
+    workload.learn(said, records)
+    if (index < flushAt && index < commands - 1) continue
+    flushAt = index + random.below(400)
+    database.transaction(() => {
+      projector.flush()
+      writePosition(database, { ...position, format: HISTORY_FORMAT, sequence: index + 1 })
+    })()
+    check(projector, state, index)
+  }
+  return { database, projector, answers: createAnswers(database, genesis), plain: plain.naive, state, genesis }
+}
+
+/** First balance in which history and engine differ, or null. */
+export function balanceDifference({ accounts }: Projector, state: State): string | null {
+  for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
+    const row = accounts.look(account)
+    for (const { index, symbol } of state.genesis.assets) {
+      const ours = holdingAt(row, index)
+      const theirs = balanceRow(state, account, index)
+      const [available, locked] = [accounts.rows[ours + HOLDING.AVAILABLE]!, accounts.rows[ours + HOLDING.LOCKED]!]
+      const [engine, held] = [state.balances[theirs + BALANCE.AVAILABLE]!, state.balances[theirs + BALANCE.LOCKED]!]
+      if (available !== engine || locked !== held) return `${symbol} of ${account}: ${available}/${locked}, engine ${engine}/${held}`
+    }
+  }
+  return null
+}
+
+/** The answer to one question. */
+export function ask<Name extends QueryName>(answers: Answers, name: Name, question: Queries[Name]['ask']): Queries[Name]['answer'] {
+  answers.forget()
+  const work = (answers[name] as (ask: unknown) => Generator<undefined, Queries[Name]['answer']>)(question)
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+  }
+}
+
+/** Everything a listing has, by cursor, newest first. */
+export function everything<Row>(list: (after: Position | null) => Listing<Row>, position: (row: Row) => Position): Row[] {
+  const rows: Row[] = []
+  for (let after: Position | null = null; ; ) {
+    const { rows: page, more } = list(after)
+    rows.push(...page)
+    if (!more) return rows
+    after = position(page.at(-1)!)
+  }
+}
