@@ -4,12 +4,17 @@
  * The engine forgets an order when it ends, and the history learns of it a little later, or is down. Each gateway remembers the
  * newest {@link FINISHED_MAX} ends it saw, so that an order can be looked up at once after it was filled or cancelled. A gateway
  * that is lapped by the writer misses what it missed: the order is then unknown here, never wrong.
+ *
+ * Under load nearly every end is remembered and none is asked for, so remembering is a copy of the event into a ring of records and
+ * three words of index; only a lookup makes an object of it. The index has a chain per sequence modulo the ring, newest first. Nothing
+ * is removed from it: an entry that is not older than the one before it in its chain stands for a record that was overwritten, and
+ * whatever came after it was overwritten before.
  */
 import {
   answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
 } from '../../core/layout/event.ts'
 import { CommandType, Flag, LABEL_SHIFT } from '../../core/layout/command.ts'
-import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createReader, read, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { OrderView } from '../../core/view/accounts.ts'
@@ -33,19 +38,33 @@ export interface Tail {
   readonly reader: Reader
   readonly records: Views
   readonly counters: Float64Array
-  /** By order sequence. */
-  readonly finished: BoundedMap<number, FinishedOrder>
+  /** Ends it remembers. */
+  readonly room: number
+  /** Ends ever; the next is kept at this place modulo the room. */
+  count: number
+  /** The events that said so: RESULT, FILL or ORDER_ENDED records. */
+  readonly kept: Views
+  /** Client order id of each, '' without one. */
+  readonly keptLabels: string[]
+  /** Newest place of each chain, and the next older of each place; -1 none. */
+  readonly chains: Int32Array
+  readonly older: Int32Array
+  /** Client order ids of orders that may still be open, by order sequence. */
   readonly labels: BoundedMap<number, string>
   readonly timer: NodeJS.Timeout
 }
 
-export function createTail(ring: Broadcast, counters: Float64Array): Tail {
+export function createTail(ring: Broadcast, counters: Float64Array, room: number = FINISHED_MAX): Tail {
   const reader = createReader(ring, BATCH)
   const tail: Tail = {
-    reader, counters,
+    reader, counters, room,
     records: viewsOf(reader.copy.buffer),
-    finished: createBoundedMap(FINISHED_MAX),
-    labels: createBoundedMap(FINISHED_MAX),
+    count: 0,
+    kept: viewsOf(new ArrayBuffer(room * RECORD_BYTES)),
+    keptLabels: new Array<string>(room).fill(''),
+    chains: new Int32Array(room).fill(-1),
+    older: new Int32Array(room).fill(-1),
+    labels: createBoundedMap(room),
     timer: setInterval(() => drainTail(tail), DRAIN_MS),
   }
   return tail
@@ -65,19 +84,29 @@ export function drainTail(tail: Tail): void {
 
 /** The order with this identity if it ended lately and is the account's. */
 export function findFinished(tail: Tail, account: number, sequence: number, slot: number): FinishedOrder | undefined {
-  const order = tail.finished.entries.get(sequence)
-  return order !== undefined && order.account === account && order.slot === slot ? order : undefined
+  const { chains, older, kept, count, room } = tail
+  let place = chains[sequence % room]!
+  for (let age = -1; place >= 0; place = older[place]!) {
+    const next = (count - 1 - place) % room
+    if (next <= age) return undefined
+    age = next
+    const order = finishedAt(kept, place * RECORD_WORDS, tail.keptLabels[place]!)
+    if (order.sequence === sequence) return order.account === account && order.slot === slot ? order : undefined
+  }
+  return undefined
 }
 
 function take(tail: Tail, records: Views, base: number): void {
   switch (eventTypeOf(records.u32[base]!)) {
     case EventType.RESULT:
-      return takeResult(tail, records, base)
+      if (endsOrder(records, base)) keep(tail, records, base, RESULT.at.orderSequence, RESULT.at.flags)
+      return
     case EventType.FILL:
-      if (records.i32[base + FILL.at.makerRemaining] === 0) takeFill(tail, records, base)
+      // A resting order that was filled to the end.
+      if (records.i32[base + FILL.at.makerRemaining] === 0) keep(tail, records, base, FILL.at.makerSequence, FILL.at.makerFlags)
       return
     case EventType.ORDER_ENDED:
-      return takeEnded(tail, records, base)
+      return keep(tail, records, base, ORDER_ENDED.at.orderSequence, ORDER_ENDED.at.flags)
     case EventType.LABEL: {
       const at = (base + LABEL.at.label) * 4
       const text = Buffer.from(records.bytes.buffer, at, records.i32[base + LABEL.at.length]!).toString('latin1')
@@ -86,28 +115,50 @@ function take(tail: Tail, records: Views, base: number): void {
   }
 }
 
-/** The client order id, which is needed no longer once its order ended. */
-function labelOf(tail: Tail, sequence: number, flags: number): string {
-  if (flags >>> LABEL_SHIFT === 0) return ''
+/** Whether a RESULT tells of an order that ended on arrival, or was cancelled by its owner. */
+function endsOrder({ i32, u32 }: Views, base: number): boolean {
+  const { at } = RESULT
+  const type = answeredTypeOf(u32[base]!)
+  if (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER && type !== CommandType.CANCEL_ORDER) return false
+  const status = i32[base + at.outcome]! & 0xff
+  return i32[base + at.code] === 0 && (u32[base + at.flags]! & Flag.REPEATED) === 0 && status !== Status.SUBMITTED &&
+    status !== Status.PARTIALLY_FILLED
+}
+
+/** Keeps the event at `base` as the end of the order whose sequence and flags stand at these words of it. */
+function keep(tail: Tail, records: Views, base: number, sequenceAt: number, flagsAt: number): void {
+  const { chains, older, kept, keptLabels, room } = tail
+  const place = tail.count++ % room
+  const to = place * RECORD_WORDS
+  for (let word = 0; word < RECORD_WORDS; word++) kept.i32[to + word] = records.i32[base + word]!
+  const sequence = records.f64[(base + sequenceAt) >>> 1]!
+  const chain = sequence % room
+  older[place] = chains[chain]!
+  chains[chain] = place
+  keptLabels[place] = records.u32[base + flagsAt]! >>> LABEL_SHIFT === 0 ? '' : labelOf(tail, sequence)
+}
+
+/** The client order id, which is needed here no longer once its order ended. */
+function labelOf(tail: Tail, sequence: number): string {
   const label = tail.labels.entries.get(sequence) ?? ''
   tail.labels.entries.delete(sequence)
   return label
 }
 
-/** An order that ended on arrival, or was cancelled by its owner. */
-function takeResult(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): void {
+function finishedAt(kept: Views, base: number, label: string): FinishedOrder {
+  const type = eventTypeOf(kept.u32[base]!)
+  if (type === EventType.RESULT) return ofResult(kept, base, label)
+  return type === EventType.FILL ? ofFill(kept, base, label) : ofEnded(kept, base, label)
+}
+
+function ofResult({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
   const { at } = RESULT
-  const type = answeredTypeOf(u32[base]!)
-  const cancelled = type === CommandType.CANCEL_ORDER
-  if (i32[base + at.code] !== 0 || (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER && !cancelled)) return
-  const flags = u32[base + at.flags]!
-  const outcome = i32[base + at.outcome]!
-  const status = outcome & 0xff
-  if ((flags & Flag.REPEATED) !== 0 || status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) return
-  const sequence = f64[(base + at.orderSequence) >>> 1]!
+  const cancelled = answeredTypeOf(u32[base]!) === CommandType.CANCEL_ORDER
   const time = f64[(base + at.time) >>> 1]!
-  remember(tail.finished, sequence, {
-    sequence, flags, outcome,
+  return {
+    sequence: f64[(base + at.orderSequence) >>> 1]!,
+    flags: u32[base + at.flags]!,
+    outcome: i32[base + at.outcome]!,
     slot: i32[base + at.slot]!,
     account: i32[base + at.account]!,
     pair: i32[base + at.pair]!,
@@ -120,17 +171,15 @@ function takeResult(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): vo
     updatedAt: time,
     expiresAt: cancelled ? 0 : f64[(base + at.expiresAt) >>> 1]!,
     slippageBps: cancelled ? 0 : i32[base + at.detail2]!,
-    label: labelOf(tail, sequence, flags),
-  })
+    label,
+  }
 }
 
-/** A resting order that was filled to the end. */
-function takeFill(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): void {
+function ofFill({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
   const { at } = FILL
-  const sequence = f64[(base + at.makerSequence) >>> 1]!
-  const flags = u32[base + at.makerFlags]!
-  remember(tail.finished, sequence, {
-    sequence, flags,
+  return {
+    sequence: f64[(base + at.makerSequence) >>> 1]!,
+    flags: u32[base + at.makerFlags]!,
     outcome: outcomeOf(Status.FILLED, Reason.NONE),
     slot: i32[base + at.makerSlot]!,
     account: i32[base + at.makerAccount]!,
@@ -145,17 +194,16 @@ function takeFill(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): void
     updatedAt: f64[(base + at.time) >>> 1]!,
     expiresAt: 0,
     slippageBps: 0,
-    label: labelOf(tail, sequence, flags),
-  })
+    label,
+  }
 }
 
 /** A resting order that left the book unfilled. */
-function takeEnded(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): void {
+function ofEnded({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
   const { at } = ORDER_ENDED
-  const sequence = f64[(base + at.orderSequence) >>> 1]!
-  const flags = u32[base + at.flags]!
-  remember(tail.finished, sequence, {
-    sequence, flags,
+  return {
+    sequence: f64[(base + at.orderSequence) >>> 1]!,
+    flags: u32[base + at.flags]!,
     outcome: i32[base + at.outcome]!,
     slot: i32[base + at.slot]!,
     account: i32[base + at.account]!,
@@ -169,6 +217,6 @@ function takeEnded(tail: Tail, { i32, u32, f64, i64 }: Views, base: number): voi
     updatedAt: f64[(base + at.time) >>> 1]!,
     expiresAt: 0,
     slippageBps: 0,
-    label: labelOf(tail, sequence, flags),
-  })
+    label,
+  }
 }
