@@ -4,7 +4,7 @@
  * program and every Python sample of the document.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -90,4 +90,49 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
   t.strictSame(told['rest'], { status: 'SUBMITTED', same: '0.5' })
   t.strictSame(Object.keys(codes).sort(), Object.keys(TABLE).sort(), 'every sample ran')
   for (const [name, code] of Object.entries(codes)) t.match(String(code), /^(null|ORDER_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, name)
+})
+
+/** As much of the package eth_account as the README uses; the wallet is on the other side of the pipe. */
+const ETH_ACCOUNT = `
+import json, os
+class Signed:
+    def __init__(self, text):
+        self.signature = bytes.fromhex(text[2:])
+class Account:
+    address = os.environ["WALLET"]
+    @classmethod
+    def create(cls):
+        return cls()
+    def sign_message(self, message):
+        print(json.dumps({"sign": message}), flush=True)
+        return Signed(input())
+`
+
+t.test('the Python of the README works as printed', { skip }, async (t) => {
+  const script = /```python\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))![1]!
+  const directory = temporaryDirectory()
+  const folder = mkdtempSync(join(tmpdir(), 'readme-'))
+  const exchange = await startExchange(directory)
+  t.teardown(async () => {
+    await exchange.kill()
+    removeDirectory(directory)
+    rmSync(folder, { recursive: true, force: true })
+  })
+  mkdirSync(join(folder, 'eth_account'))
+  writeFileSync(join(folder, 'eth_account', '__init__.py'), ETH_ACCOUNT)
+  writeFileSync(join(folder, 'eth_account', 'messages.py'), 'encode_defunct = lambda text: text\n')
+  copyFileSync(join(root, 'gateway', 'openapi', 'guide', 'client.py'), join(folder, 'client.py'))
+  writeFileSync(join(folder, 'readme.py'), script.replace('http://127.0.0.1:8080', exchange.baseUrl))
+  const account = privateKeyToAccount(generatePrivateKey())
+  const child = spawn((found as { python: string }).python, ['readme.py'], { cwd: folder, env: { ...process.env, WALLET: account.address } })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const printed: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!line.startsWith('{')) printed.push(line)
+    else child.stdin.write(`${await account.signMessage({ message: (JSON.parse(line) as { sign: string }).sign })}\n`)
+  }
+  t.equal(await ended, 0, errors)
+  t.strictSame(printed, ['USDC 10000', 'BTC 1', 'ETH 10', 'SEI 50000'])
 })
