@@ -19,6 +19,7 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   replay: { file: './system/replay.ts', what: 'a journal of 1 M commands replayed, LMDB to engine' },
   snapshot: { file: './system/snapshot.ts', what: 'what a snapshot costs the matcher: longest stall and commit' },
   rest: { file: './system/rest.ts', what: 'signed single orders over HTTP by autocannon, durable, client on the same cores' },
+  grpc: { file: './system/grpc.ts', what: 'signed single orders over gRPC, unary and on streams, durable, client on the same cores' },
   batch: { file: './system/batch.ts', what: 'signed batches of 20 orders over HTTP by autocannon, durable, client on the same cores' },
   reads: { file: './system/reads.ts', what: 'order book and signed open orders over HTTP by autocannon' },
   latency: { file: './system/latency.ts', what: 'one signed order at a time over HTTP, durable' },

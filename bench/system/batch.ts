@@ -29,7 +29,7 @@ interface Round {
 }
 
 /** The genesis of the tree with accounts that run out of neither funds nor room for orders while a bench lasts; its path. */
-function richGenesis(directory: string): string {
+export function richGenesis(directory: string): string {
   const source = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
   const genesis = JSON.parse(readFileSync(source, 'utf8')) as { limits: Record<string, number>; assets: { faucetAmount: string }[] }
   genesis.limits['openOrdersPerAccount'] = genesis.limits['orders']!

@@ -1,0 +1,218 @@
+/**
+ * A load generator for gRPC: requests framed and signed beforehand, sent over plain HTTP/2 connections, answers counted without decoding
+ * more than it takes. A gRPC library as the client would cost more than the server.
+ */
+import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
+import { hash } from 'node:crypto'
+import { createPrng, type Prng } from '../../core/lib/prng.ts'
+import { loadSchema, messageOf } from '../../gateway/grpc/schema.ts'
+import type { Trader } from '../../test/support/traders.ts'
+
+const root = loadSchema()
+const encode = (name: string, value: object): Buffer => {
+  const type = messageOf(root, name)
+  return Buffer.from(type.encode(type.fromObject(value)).finish())
+}
+export const CREATE = '/svc.v1.OrdersService/CreateOrder'
+export const STREAM = '/svc.v1.OrdersService/StreamOrders'
+
+/** A gRPC message frame: not compressed, length, bytes. */
+function frame(bytes: Uint8Array): Buffer {
+  const head = Buffer.alloc(5)
+  head.writeUInt32BE(bytes.length, 1)
+  return Buffer.concat([head, bytes])
+}
+
+const order = (pair: string, random: Prng): object => ({
+  tradingPairId: pair,
+  orderType: 'ORDER_TYPE_LIMIT',
+  side: random.below(2) === 0 ? 'SIDE_BUY' : 'SIDE_SELL',
+  quantity: String(10 + random.below(40)),
+  price: (0.25 + random.below(21) * 0.0001).toFixed(4),
+  timeInForce: 'TIME_IN_FORCE_GTC',
+})
+
+function sign({ signer }: Trader, path: string, bytes: Uint8Array, timestamp: number): string {
+  return Buffer.from(signer.sign(Buffer.from(`POST\n${path}\n${timestamp}\n${hash('sha256', bytes)}`))).toString('hex')
+}
+
+const callTo = (path: string): Record<string, string> =>
+  ({ ':method': 'POST', ':path': path, ':scheme': 'http', ':authority': 'bench', 'content-type': 'application/grpc', te: 'trailers' })
+
+export interface UnaryRequest {
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+}
+
+/** `count` signed CreateOrder calls. */
+export function signUnary(traders: readonly Trader[], pair: string, count: number, seed: number): UnaryRequest[] {
+  const random = createPrng(seed)
+  const timestamp = Date.now()
+  return Array.from({ length: count }, (_, i) => {
+    const trader = traders[i % traders.length]!
+    const bytes = encode('CreateOrderRequest', order(pair, random))
+    const headers = {
+      ...callTo(CREATE),
+      'x-svc-publickey': trader.signer.publicKey,
+      'x-svc-timestamp': String(timestamp),
+      'x-svc-signature': sign(trader, CREATE, bytes, timestamp),
+    }
+    return { headers, body: frame(bytes) }
+  })
+}
+
+/** `count` framed StreamOrdersRequests, each with its own signature. */
+export function signActions(traders: readonly Trader[], pair: string, count: number, seed: number): Buffer[] {
+  const random = createPrng(seed)
+  return Array.from({ length: count }, (_, i) => {
+    const trader = traders[i % traders.length]!
+    return signedAction(trader, { requestId: String(i), createOrder: order(pair, random) })
+  })
+}
+
+export function signedAction(trader: Trader, value: object): Buffer {
+  const action = encode('StreamOrdersAction', value)
+  const timestamp = Date.now()
+  const signature = sign(trader, STREAM, action, timestamp)
+  return frame(encode('StreamOrdersRequest', { action, publicKey: trader.signer.publicKey, timestamp, signature }))
+}
+
+/** Framed actions of a session that is open, without credentials; the first has `counter`. */
+export function countedActions(pair: string, count: number, seed: number, counter: number): Buffer[] {
+  const random = createPrng(seed)
+  return Array.from({ length: count }, (_, i) => {
+    const action = encode('StreamOrdersAction', { requestId: String(i), counter: counter + i, createOrder: order(pair, random) })
+    return frame(encode('StreamOrdersRequest', { action }))
+  })
+}
+
+export interface Tally {
+  /** Orders that were accepted. */
+  accepted: number
+  refused: number
+  /** Of answers, ms. */
+  latencies: number[]
+}
+
+const newTally = (): Tally => ({ accepted: 0, refused: 0, latencies: [] })
+
+export const openConnection = (port: number): ClientHttp2Session => {
+  const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 4 * 1024 * 1024 } })
+  session.on('connect', () => session.setLocalWindowSize(16 * 1024 * 1024))
+  return session
+}
+
+/** Keeps `inFlight` calls going on each connection for `ms`. */
+export async function driveUnary(
+  sessions: readonly ClientHttp2Session[], requests: readonly UnaryRequest[], inFlight: number, ms: number,
+): Promise<Tally> {
+  const tally = newTally()
+  const until = performance.now() + ms
+  let next = 0
+  const one = (session: ClientHttp2Session): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const { headers, body } = requests[next++ % requests.length]!
+      const started = performance.now()
+      const stream = session.request(headers)
+      let status = ''
+      const note = (received: Record<string, unknown>): void => void (status = String(received['grpc-status'] ?? status))
+      stream.on('response', note)
+      stream.on('trailers', note)
+      stream.on('error', reject)
+      stream.on('close', () => {
+        if (status === '0') tally.accepted++
+        else tally.refused++
+        tally.latencies.push(performance.now() - started)
+        resolve()
+      })
+      stream.resume()
+      stream.end(body)
+    })
+  const lane = async (session: ClientHttp2Session): Promise<void> => {
+    while (performance.now() < until) await one(session)
+  }
+  await Promise.all(sessions.flatMap((session) => Array.from({ length: inFlight }, () => lane(session))))
+  return tally
+}
+
+/** One StreamOrders stream: writes frames and counts answers. */
+export class StreamLoad {
+  readonly stream: ClientHttp2Stream
+  readonly tally = newTally()
+  readonly #started: number[] = []
+  #rest: Buffer = Buffer.alloc(0)
+  #answered: (() => void) | null = null
+  #open = 0
+
+  constructor(session: ClientHttp2Session) {
+    this.stream = session.request(callTo(STREAM))
+    this.stream.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.stream.on('error', () => undefined)
+  }
+
+  /** Sends frames of `next` with `inFlight` not answered at most, until it gives `null`; resolves when all are answered. */
+  async drive(next: () => Buffer | null, inFlight: number): Promise<void> {
+    for (let done = false; !done; ) {
+      const chunk: Buffer[] = []
+      const now = performance.now()
+      while (this.#open < inFlight) {
+        const bytes = next()
+        done = bytes === null
+        if (bytes === null) break
+        chunk.push(bytes)
+        this.#started.push(now)
+        this.#open++
+      }
+      if (chunk.length > 0) this.stream.write(Buffer.concat(chunk))
+      if (!done) await this.#some()
+    }
+    while (this.#open > 0) await this.#some()
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.stream.once('close', resolve))
+    this.stream.end()
+    await closed
+  }
+
+  #some(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#answered = resolve
+      if (this.stream.destroyed) reject(new Error(`the stream ended with ${this.stream.rstCode}`))
+    })
+  }
+
+  #take(chunk: Buffer): void {
+    let bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk])
+    while (bytes.length >= 5 && bytes.length >= 5 + bytes.readUInt32BE(1)) {
+      const end = 5 + bytes.readUInt32BE(1)
+      this.#count(bytes, 5, end)
+      bytes = bytes.subarray(end)
+    }
+    this.#rest = bytes
+    this.#answered?.()
+  }
+
+  /** Answers of one StreamOrdersResponse: field 1, each beginning with its request id and then the error (field 2) or the result. */
+  #count(bytes: Buffer, from: number, to: number): void {
+    const now = performance.now()
+    for (let at = from; at < to; ) {
+      let length = bytes[at + 1]!
+      let start = at + 2
+      if (length >= 0x80) {
+        length = (length & 0x7f) | (bytes[start]! << 7)
+        start++
+      }
+      const result = start + 2 + bytes[start + 1]!
+      if (bytes[result] === ERROR_TAG) this.tally.refused++
+      else this.tally.accepted++
+      // Answers come in the order of the requests but for refusals, which is near enough for a latency.
+      this.tally.latencies.push(now - this.#started.shift()!)
+      this.#open--
+      at = start + length
+    }
+  }
+}
+
+/** Field 2, length-delimited. */
+const ERROR_TAG = (2 << 3) | 2
