@@ -8,12 +8,13 @@ import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
 import { GATEWAY, gatewayCounters, HISTORY, historyCounters } from '../../core/ring/counters.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
-import { call, request, startHarness, testGenesis, type Reply, type Session } from '../support/gateway_harness.ts'
+import { call, request, startHarness, testGenesis, type Historian, type Reply, type Session } from '../support/gateway_harness.ts'
 import { answerNaively, createNaiveHistory } from '../support/naive_history.ts'
 
 const history = createNaiveHistory()
 let failing = false
-const harness = await startHarness([], testGenesis(), (asked) => (failing ? { id: asked.id, failed: 'disk' } : answerNaively(history, asked)))
+const historian: Historian = (asked) => (failing ? { id: asked.id, failed: 'disk' } : answerNaively(history, asked))
+const harness = await startHarness([], testGenesis(), historian)
 t.teardown(() => harness.close())
 const up = historyCounters(harness.shared.counters)
 const session = await harness.openSession()
@@ -56,7 +57,8 @@ t.test('down or failing: the past is 503, trading and open orders go on', async 
     t.same((await get(`${ORDERS}?status=SUBMITTED`)).json.orders.map(({ id }: { id: string }) => id), [open], state)
     t.match((await get(`${ORDERS}/${open}`)).json, { status: 'SUBMITTED', clientOrderId: state })
     t.equal((await cancel(open)).status, 200)
-    t.match((await get(`${ORDERS}/${open}`)).json, { status: 'CANCELLED', terminalReason: 'USER_CANCELLED' }, 'what ended lately is remembered')
+    const ended = { status: 'CANCELLED', terminalReason: 'USER_CANCELLED' }
+    t.match((await get(`${ORDERS}/${open}`)).json, ended, 'what ended lately is remembered')
     for (const target of PAST) {
       t.match(
         (await get(target)).json, { statusCode: 503, error: 'UNAVAILABLE', code: 'HISTORY_UNAVAILABLE', message: /history/ },
