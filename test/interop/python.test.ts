@@ -61,7 +61,8 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
   const guide = join(root, 'gateway', 'openapi', 'guide')
   const program = [join(import.meta.dirname, 'trade.py'), join(root, 'proto'), stubs, guide]
   const places = [`127.0.0.1:${exchange.grpcPort}`, exchange.baseUrl, account.address]
-  const child = spawn((found as { python: string }).python, [...program, ...places], { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } })
+  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
+  const child = spawn((found as { python: string }).python, [...program, ...places], { env })
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
@@ -124,7 +125,8 @@ t.test('the Python of the README works as printed', { skip }, async (t) => {
   copyFileSync(join(root, 'gateway', 'openapi', 'guide', 'client.py'), join(folder, 'client.py'))
   writeFileSync(join(folder, 'readme.py'), script.replace('http://127.0.0.1:8080', exchange.baseUrl))
   const account = privateKeyToAccount(generatePrivateKey())
-  const child = spawn((found as { python: string }).python, ['readme.py'], { cwd: folder, env: { ...process.env, WALLET: account.address } })
+  const env = { ...process.env, WALLET: account.address }
+  const child = spawn((found as { python: string }).python, ['readme.py'], { cwd: folder, env })
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
