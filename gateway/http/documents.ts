@@ -3,7 +3,7 @@
  *
  * Everything is constant: made once per thread when it is first asked for, then sent from the same bytes with an entity tag. The page
  * loads nothing from elsewhere, and its policy forbids it to. Answers leave in a later turn, so that a burst of pipelined requests
- * ends its connection instead of filling memory with copies of a long answer.
+ * ends its connection; answered at once, 250 KB of requests made the library hold 600 MB of copies of the document.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
