@@ -5,12 +5,16 @@
  * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
  * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
  */
+import { PAIR, PAIR_WORDS } from '../../core/engine/columns.ts'
+import type { State } from '../../core/engine/state.ts'
 import {
-  COMMIT_BUCKETS, COMMIT_HISTOGRAM, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, MATCHER, MATCHER_COUNTERS, matcherCounters,
-  type GatewayCounter, type MatcherCounter,
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY, HISTORY_COUNTERS, historyCounters, MATCHER,
+  MATCHER_COUNTERS, matcherCounters, type GatewayCounter, type HistoryCounter, type MatcherCounter,
 } from '../../core/ring/counters.ts'
 import { attachRing, waiting, type Ring } from '../../core/ring/spsc.ts'
 import type { Shared } from '../../core/threads.ts'
+import { pairStatus } from './policy.ts'
+import type { TierQueue } from './tiers.ts'
 
 type Kind = 'counter' | 'gauge'
 interface Metric {
@@ -84,9 +88,20 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   rate_refused_close: rateRefused('close'),
 }
 
+const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
+  up: gauge('exchange_history_up', '1 while the history follows and can be read'),
+  sequence: gauge('exchange_history_sequence', 'Sequence the history has reached'),
+  lag_commands: gauge('exchange_history_lag_records', 'Commands the history is behind'),
+  events_per_second: gauge('exchange_history_events_per_second', 'Events the history takes in'),
+  heartbeat_ms: gauge('exchange_history_heartbeat_timestamp_seconds', 'When the history was last heard of, Unix time', 0.001),
+}
+
 /** What a scrape reads. Create once per thread: attaching makes views. */
 export interface Gauges {
+  readonly state: State
+  readonly tiers: TierQueue
   readonly matcher: Float64Array
+  readonly history: Float64Array
   /** Blocks of gateways 1..N. */
   readonly gateways: readonly Float64Array[]
   readonly lanes: readonly { readonly commands: Ring; readonly replies: Ring }[]
@@ -94,8 +109,11 @@ export interface Gauges {
   readonly startedAt: number
 }
 
-export function gaugesOf(shared: Shared, now: number): Gauges {
+export function gaugesOf(shared: Shared, state: State, tiers: TierQueue, now: number): Gauges {
   return {
+    state,
+    tiers,
+    history: historyCounters(shared.counters),
     matcher: matcherCounters(shared.counters),
     gateways: shared.lanes.slice(1).map((_, i) => gatewayCounters(shared.counters, i + 1)),
     lanes: shared.lanes.map((lane) => ({ commands: attachRing(lane.commands), replies: attachRing(lane.replies) })),
@@ -111,6 +129,13 @@ export function exposition(gauges: Gauges, now: number): string {
   for (const [name, metric] of Object.entries(GATEWAY_METRICS)) {
     gauges.gateways.forEach((block, i) => text.sample(metric, block[GATEWAY[name as GatewayCounter]]!, `gateway="${i + 1}"`))
   }
+  for (const [name, metric] of Object.entries(HISTORY_METRICS)) text.sample(metric, gauges.history[HISTORY[name as HistoryCounter]]!)
+  const pairs = gauge('exchange_pair_status', 'What a pair lets happen: 0 halted, 1 active, 2 cancel only')
+  for (const { index, symbol } of gauges.state.genesis.pairs) {
+    text.sample(pairs, gauges.state.pairs[index * PAIR_WORDS + PAIR.STATUS]!, `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
+  }
+  text.sample(counter('exchange_fee_tier_changes_total', 'Fee tiers set because the history found them earned'), gauges.tiers.changed)
+  text.sample(gauge('exchange_fee_tier_changes_waiting', 'Fee tiers that wait to be set'), gauges.tiers.waiting)
   const commandDepth = gauge('exchange_command_ring_records', 'Commands waiting, by lane; lane 0 is the operator')
   const commandSlots = gauge('exchange_command_ring_capacity_records', 'Slots of the command ring')
   const replyDepth = gauge('exchange_reply_ring_records', 'Answers waiting, by lane')
@@ -184,7 +209,10 @@ export function status(gauges: Gauges, now: number): Record<string, unknown> {
     uptimeSeconds: Math.round((now - gauges.startedAt) / 1000),
     maintenance: gauges.matcher[MATCHER.maintenance] !== 0,
     sequence: gauges.matcher[MATCHER.sequence],
+    pairs: Object.fromEntries(gauges.state.genesis.pairs.map((pair) => [pair.symbol, pairStatus(gauges.state, pair)])),
+    feeTierChanges: { changed: gauges.tiers.changed, waiting: gauges.tiers.waiting },
     matcher: block(MATCHER_COUNTERS, gauges.matcher),
+    history: block(HISTORY_COUNTERS, gauges.history),
     gateways: gauges.gateways.map((values, i) => ({ gateway: i + 1, ...block(GATEWAY_COUNTERS, values) })),
     rings: gauges.lanes.map(({ commands, replies }, lane) => ({
       lane, commands: waiting(commands), commandSlots: commands.capacity, replies: waiting(replies), replySlots: replies.capacity,

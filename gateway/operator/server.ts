@@ -1,11 +1,14 @@
 /**
- * The operator thread: metrics, probes and maintenance on a port of its own, on loopback only.
+ * The operator thread: metrics, probes and what an operator can change, on a port of its own, on loopback only.
  *
  *   GET  /metrics      Prometheus text 0.0.4
  *   GET  /health       liveness: this thread answers
  *   GET  /ready        200 when the matcher and every gateway passed their loops within their bound, else 503
  *   GET  /status       every counter as JSON
  *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
+ *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
+ *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
+ *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
  *
  * There is no authentication: who can open a loopback connection on the machine is an operator. Web pages are kept out: a
  * foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot send unasked) are refused.
@@ -13,41 +16,30 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
-import { REFUSALS, refusalByNumber, type Refusal, type RefusalCode } from '../../core/engine/refusals.ts'
-import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { attachState } from '../../core/engine/state.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
-import { EXIT, type FromThread, type OperatorData, type ToThread } from '../../core/threads.ts'
+import { EXIT, type FromThread, type OperatorData, type ToOperator } from '../../core/threads.ts'
 import { createAdmin } from './admin.ts'
+import { json, refuse, type Answer, type Route } from './http.ts'
 import { exposition, gatewayAge, gaugesOf, matcherAge, status } from './metrics.ts'
+import { createPolicy } from './policy.ts'
+import { createTierQueue } from './tiers.ts'
 
 /** A thread whose heartbeat is older is not ready. */
 export const MATCHER_READY_MS = 1_000
 export const GATEWAY_READY_MS = 2_000
-const BODY_BYTES_MAX = 1_024
 const CONNECTIONS_MAX = 64
 const REQUEST_TIMEOUT_MS = 5_000
-const JSON_TYPE = /^application\/json\s*(;|$)/i
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
 
-interface Answer {
-  readonly status: number
-  readonly body: string
-  readonly type: string
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-const { config, shared } = workerData as OperatorData
-const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
-const gauges = gaugesOf(shared, Date.now())
+const { config, shared, genesis } = workerData as OperatorData
 const tell = (message: FromThread): void => parentPort!.postMessage(message)
-
-const json = (code: number, body: unknown): Answer => ({ status: code, body: `${JSON.stringify(body)}\n`, type: 'application/json' })
-
-function refused(refusal: Refusal, details?: Record<string, unknown>): Answer {
-  const { error, code, http: statusCode, message } = refusal
-  return json(statusCode, { error, message, code, statusCode, ...(details === undefined ? {} : { details }) })
-}
-const refuse = (code: RefusalCode, details?: Record<string, unknown>): Answer => refused(REFUSALS[code], details)
+const state = attachState(parseGenesis(genesis), shared.columns)
+const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
+const policy = createPolicy(state, admin, tell)
+const tiers = createTierQueue(admin, tell)
+const gauges = gaugesOf(shared, state, tiers, Date.now())
 
 function metrics(): Answer {
   return { status: 200, body: exposition(gauges, Date.now()), type: 'text/plain; version=0.0.4; charset=utf-8' }
@@ -65,54 +57,14 @@ function ready(): Answer {
   return json(all ? 200 : 503, { ready: all, matcher, gateways })
 }
 
-/** Whether the body of a maintenance request says `on`, or `null` when it says nothing. */
-function readOn(body: string): boolean | null {
-  try {
-    const on = (JSON.parse(body) as { on?: unknown } | null)?.on
-    return typeof on === 'boolean' ? on : null
-  } catch {
-    return null
-  }
-}
-
-async function maintenance(request: IncomingMessage): Promise<Answer> {
-  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) return refuse('MALFORMED_REQUEST', { field: 'Content-Type' })
-  const body = await readBody(request)
-  if (body === null) return { ...refuse('BODY_TOO_LARGE', { maxBytes: BODY_BYTES_MAX }), headers: { Connection: 'close' } }
-  const on = readOn(body)
-  if (on === null) return refuse('VALIDATION_ERROR', { field: 'on' })
-  const result = await admin.send(CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: on ? 1 : 0 })
-  if (result === 'full') return refuse('OVERLOADED')
-  if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
-  if (result['code'] !== 0) return refused(refusalByNumber(result['code'] as number))
-  tell({ type: 'log', level: 'warn', message: on ? 'maintenance on' : 'maintenance off', fields: { sequence: result['sequence'] } })
-  return json(200, { maintenance: result['detail'] === 1, sequence: result['sequence'] })
-}
-
-/** The body as text, or `null` as soon as it is longer than allowed; what comes after that is not read. */
-function readBody(request: IncomingMessage): Promise<string | null> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let length = 0
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= BODY_BYTES_MAX) chunks.push(chunk)
-      else {
-        request.pause()
-        resolve(null)
-      }
-    })
-    request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
-    request.on('error', reject)
-  })
-}
-
-const ROUTES: Readonly<Record<string, readonly [method: string, handle: (request: IncomingMessage) => Answer | Promise<Answer>]>> = {
-  '/metrics': ['GET', metrics],
-  '/health': ['GET', health],
-  '/ready': ['GET', ready],
-  '/status': ['GET', () => json(200, status(gauges, Date.now()))],
-  '/maintenance': ['POST', maintenance],
+const ROUTES: Readonly<Record<string, Route>> = {
+  '/metrics': { GET: metrics },
+  '/health': { GET: health },
+  '/ready': { GET: ready },
+  '/status': { GET: () => json(200, status(gauges, Date.now())) },
+  '/maintenance': { POST: policy.setMaintenance },
+  '/pairs': { GET: policy.listPairs, POST: policy.setPairStatus },
+  '/fee-tier': { POST: policy.setFeeTier },
 }
 
 async function route(request: IncomingMessage): Promise<Answer> {
@@ -121,11 +73,11 @@ async function route(request: IncomingMessage): Promise<Answer> {
   const path = request.url!.split('?', 1)[0]!
   const found = Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined
   if (found === undefined) return refuse('ROUTE_NOT_FOUND')
-  const [method, handle] = found
-  if (request.method !== method && !(method === 'GET' && request.method === 'HEAD')) {
-    return { ...refuse('METHOD_NOT_ALLOWED'), headers: { Allow: method === 'GET' ? 'GET, HEAD' : method } }
-  }
-  return handle(request)
+  const { method } = request
+  const handle = method === 'GET' || method === 'HEAD' ? found.GET : method === 'POST' ? found.POST : undefined
+  if (handle !== undefined) return handle(request)
+  const allowed = [...(found.GET === undefined ? [] : ['GET', 'HEAD']), ...(found.POST === undefined ? [] : ['POST'])]
+  return { ...refuse('METHOD_NOT_ALLOWED'), headers: { Allow: allowed.join(', ') } }
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -150,6 +102,7 @@ const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout
 server.maxConnections = CONNECTIONS_MAX
 
 function stop(): void {
+  tiers.stop()
   admin.stop()
   server.close(() => {
     tell({ type: 'stopped' })
@@ -160,6 +113,7 @@ function stop(): void {
 
 server.on('error', (error) => tell({ type: 'fatal', code: EXIT.THREAD, message: `operator port: ${error.message}` }))
 server.listen(config.operatorPort, '127.0.0.1', () => tell({ type: 'ready', port: (server.address() as AddressInfo).port }))
-parentPort!.on('message', (message: ToThread) => {
+parentPort!.on('message', (message: ToOperator) => {
   if (message.type === 'stop') stop()
+  else if (message.type === 'tiers') tiers.take(message.changes)
 })

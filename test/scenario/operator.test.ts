@@ -9,16 +9,19 @@ import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { createState } from '../../core/engine/state.ts'
-import { RECORD_WORDS } from '../../core/layout/table.ts'
+import { CommandType, kindOf, OPEN_SESSION_COMMAND } from '../../core/layout/command.ts'
+import { orderId, userId } from '../../core/layout/ids.ts'
+import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
 import {
-  COMMIT_BUCKETS, COMMIT_HISTOGRAM, countersBytes, GATEWAY, gatewayCounters, MATCHER, matcherCounters,
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, countersBytes, GATEWAY, gatewayCounters, HISTORY, historyCounters, MATCHER, matcherCounters,
 } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, front, push } from '../../core/ring/spsc.ts'
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
-import { EXIT, type FromThread, type OperatorData, type Shared } from '../../core/threads.ts'
+import { EXIT, type FromThread, type OperatorData, type Shared, type TierChange, type ToOperator } from '../../core/threads.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const genesisText = ((): string => {
@@ -29,8 +32,9 @@ const genesisText = ((): string => {
 
 const GATEWAYS = 2
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+const state = createState(parseGenesis(genesisText))
 const shared: Shared = {
-  columns: {} as Shared['columns'],
+  columns: state.buffers,
   gate: new SharedArrayBuffer(8),
   events: createBroadcast(64).buffer,
   counters: new SharedArrayBuffer(countersBytes(GATEWAYS)),
@@ -42,7 +46,6 @@ const gateways = [gatewayCounters(shared.counters, 1), gatewayCounters(shared.co
 
 /** Applies lane 0's commands with the real engine and answers them, until stopped. */
 function consumer(): { stop(): Promise<void> } {
-  const state = createState(parseGenesis(genesisText))
   const lane = shared.lanes[0]!
   const [commands, replies] = [attachRing(lane.commands), attachRing(lane.replies)]
   const [wait, laneWait] = [new Int32Array(shared.matcherWait), new Int32Array(lane.wait)]
@@ -80,7 +83,14 @@ function consumer(): { stop(): Promise<void> } {
 const data: OperatorData = { config: { ...readConfig([], {})!, operatorPort: 0 }, genesis: genesisText, shared }
 const worker = new Worker(join(root, 'gateway', 'operator', 'server.ts'), { workerData: data })
 const logs: string[] = []
-worker.on('message', (message: FromThread) => message.type === 'log' && logs.push(message.message))
+const noted: Extract<FromThread, { type: 'log' }>[] = []
+worker.on('message', (message: FromThread) => {
+  if (message.type !== 'log') return
+  logs.push(message.message)
+  noted.push(message)
+})
+/** Fields of the log lines with this text. */
+const fieldsOf = (text: string): unknown[] => noted.filter(({ message }) => message === text).map(({ fields }) => fields)
 const told = (type: FromThread['type']): Promise<FromThread> => new Promise((resolve, reject) => {
   worker.on('message', (message: FromThread) => message.type === type && resolve(message))
   worker.once('error', reject)
@@ -109,8 +119,11 @@ function ask(method: string, path: string, { body, headers = {} }: { body?: stri
     sent.end(body)
   })
 }
-const post = (body: string, headers: Record<string, string> = { 'Content-Type': 'application/json' }): Promise<Got> =>
-  ask('POST', '/maintenance', { body, headers })
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const post = (body: string, headers: Record<string, string> = JSON_TYPE, path = '/maintenance'): Promise<Got> =>
+  ask('POST', path, { body, headers })
+/** Posts what is changed to `path`. */
+const change = (path: string, body: unknown): Promise<Got> => post(JSON.stringify(body), JSON_TYPE, path)
 
 /** Samples of an exposition by name and labels; fails on anything that is not the text format. */
 function samplesOf(text: string): Map<string, number> {
@@ -131,6 +144,9 @@ await t.test('metrics are the shared counters in Prometheus text', async (t) => 
   COMMIT_BUCKETS.forEach((_, i) => (matcher[COMMIT_HISTOGRAM + i] = i + 1))
   matcher[COMMIT_HISTOGRAM + COMMIT_BUCKETS.length] = 5
   gateways[1]![GATEWAY.responses_4xx] = 7
+  const history = historyCounters(shared.counters)
+  history[HISTORY.up] = 1
+  history[HISTORY.lag_commands] = 12
   push(attachRing(shared.lanes[1]!.commands), new Int32Array(RECORD_WORDS), 0)
 
   const { status, headers, text } = await ask('GET', '/metrics')
@@ -149,6 +165,10 @@ await t.test('metrics are the shared counters in Prometheus text', async (t) => 
   t.equal(samples.get('exchange_journal_commit_seconds_count'), all)
   t.equal(samples.get('exchange_journal_commit_seconds_sum'), 0.75)
   t.ok(samples.get('exchange_resident_memory_bytes')! > 1e6)
+  t.equal(samples.get('exchange_pair_status{pair="ETH/BTC"}'), 1)
+  t.equal(samples.get('exchange_history_up'), 1)
+  t.equal(samples.get('exchange_history_lag_records'), 12)
+  t.equal(samples.get('exchange_fee_tier_changes_total'), 0)
 
   const heads = text.split('\n').filter((line) => line.startsWith('# TYPE')).map((line) => line.split(' '))
   t.equal(new Set(heads.map(([, , name]) => name)).size, heads.length, 'every family once')
@@ -182,6 +202,7 @@ await t.test('status tells people the same', async (t) => {
   const { status, json } = await ask('GET', '/status')
   t.equal(status, 200)
   t.match(json, { maintenance: false, sequence: 2 ** 40, matcher: { commands: 1000 } })
+  t.match(json, { pairs: { 'BTC/USDC': 'ACTIVE' }, history: { up: 1, lag_commands: 12 }, feeTierChanges: { changed: 0, waiting: 0 } })
   t.match(json['gateways'], [{ gateway: 1 }, { gateway: 2, responses_4xx: 7 }])
   t.match((json['rings'] as object[])[1], { lane: 1, commands: 1, commandSlots: 64, replies: 0, replySlots: 64 })
 })
@@ -194,6 +215,92 @@ await t.test('maintenance goes through the ring and answers after it was applied
   const many = await Promise.all(Array.from({ length: 8 }, (_, i) => post(`{"on":${i % 2 === 0}}`)))
   t.same(many.map(({ json }) => json['sequence']).sort((a, b) => Number(a) - Number(b)), [3, 4, 5, 6, 7, 8, 9, 10])
   t.ok(logs.includes('maintenance on') && logs.includes('maintenance off'))
+  await engine.stop()
+})
+
+/** The pairs as `/pairs` lists them: status by symbol. */
+async function statuses(): Promise<Record<string, string>> {
+  const { json } = await ask('GET', '/pairs')
+  return Object.fromEntries((json['pairs'] as { symbol: string; status: string }[]).map(({ symbol, status }) => [symbol, status]))
+}
+const ACTIVE = { 'BTC/USDC': 'ACTIVE', 'ETH/USDC': 'ACTIVE', 'SEI/USDC': 'ACTIVE', 'ETH/BTC': 'ACTIVE' }
+const BTC = '7a1c0000-0000-4000-8000-000000000001'
+
+await t.test('a pair is stopped and opened by its symbol or id, the others go on', async (t) => {
+  const engine = consumer()
+  t.same(await statuses(), ACTIVE)
+  const halted = await change('/pairs', { pair: 'BTC/USDC', status: 'HALTED' })
+  t.same([halted.status, halted.json], [200, { id: BTC, symbol: 'BTC/USDC', status: 'HALTED', before: 'ACTIVE', sequence: 11 }])
+  t.same(await statuses(), { ...ACTIVE, 'BTC/USDC': 'HALTED' })
+  t.equal(samplesOf((await ask('GET', '/metrics')).text).get('exchange_pair_status{pair="BTC/USDC"}'), 0)
+  const softer = await change('/pairs', { pair: BTC.toUpperCase(), status: 'CANCEL_ONLY' })
+  t.match(softer.json, { status: 'CANCEL_ONLY', before: 'HALTED', sequence: 12 })
+  t.match((await change('/pairs', { pair: BTC, status: 'ACTIVE' })).json, { status: 'ACTIVE', before: 'CANCEL_ONLY' })
+  t.same(await statuses(), ACTIVE)
+  t.match((await ask('GET', '/pairs')).json, { pairs: [{ id: BTC, symbol: 'BTC/USDC', status: 'ACTIVE', bidOrders: 0, askOrders: 0 }] })
+  const wrong: [object, number, string][] = [
+    [{ pair: 'DOGE/USDC', status: 'HALTED' }, 404, 'pair'], [{ status: 'HALTED' }, 400, 'pair'],
+    [{ pair: 0, status: 'HALTED' }, 400, 'pair'], [{ pair: BTC }, 400, 'status'],
+    [{ pair: BTC, status: 0 }, 400, 'status'], [{ pair: BTC, status: 'halted' }, 400, 'status'],
+    [{ pair: BTC, status: 'toString' }, 400, 'status'], [[], 400, 'pair'],
+  ]
+  for (const [body, code, field] of wrong) {
+    t.match(await change('/pairs', body), { status: code, json: { statusCode: code, details: { field } } }, JSON.stringify(body))
+  }
+  t.same(await statuses(), ACTIVE, 'nothing of that changed anything')
+  await engine.stop()
+})
+
+/** Accounts made by the engine itself, as sign-ins would. */
+const users = Array.from({ length: 3 }, (_, account) => {
+  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const name = `0${account + 1}`
+  encode(OPEN_SESSION_COMMAND, command, 0, {
+    kind: kindOf(CommandType.OPEN_SESSION, 1, 1), session: -1, address: name.repeat(20), publicKey: name.repeat(32),
+  })
+  setTime(state, Date.now())
+  apply(state, command, 0)
+  state.outbox.count = 0
+  return userId(state.clock[CLOCK.SEQUENCE]!, account)
+})
+const tiers = (): number[] => users.map((_, account) => state.accounts[account * ACCOUNT_WORDS + ACCOUNT.TIER]!)
+
+await t.test('the fee tier of a user is set by hand', async (t) => {
+  const engine = consumer()
+  t.match((await change('/fee-tier', { userId: users[1], tier: 3 })).json, { userId: users[1], tier: 3, before: 0 })
+  t.match((await change('/fee-tier', { userId: users[1]!.toUpperCase(), tier: 5 })).json, { tier: 5, before: 3 })
+  t.same(tiers(), [0, 5, 0])
+  const wrong: [object, number, string][] = [
+    [{ userId: users[0], tier: 6 }, 400, 'tier'], [{ userId: users[0], tier: -1 }, 400, 'tier'],
+    [{ userId: users[0], tier: 1.5 }, 400, 'tier'], [{ userId: users[0], tier: '1' }, 400, 'tier'], [{ userId: users[0] }, 400, 'tier'],
+    [{ tier: 1 }, 400, 'userId'], [{ userId: 1, tier: 1 }, 400, 'userId'], [{ userId: 'ann', tier: 1 }, 400, 'userId'],
+    [{ userId: orderId(1, 0), tier: 1 }, 400, 'userId'], [{ userId: userId(1, 0), tier: 1 }, 404, 'userId'],
+    [{ userId: userId(99, 3), tier: 1 }, 404, 'userId'], [{ userId: userId(0, 9), tier: 1 }, 404, 'userId'],
+  ]
+  for (const [body, code, field] of wrong) {
+    t.match(await change('/fee-tier', body), { status: code, json: { statusCode: code, details: { field } } }, JSON.stringify(body))
+  }
+  t.same(tiers(), [0, 5, 0], 'nothing of that changed anything')
+  await engine.stop()
+})
+
+await t.test('fee tiers that the history found are set one after the other', async (t) => {
+  const engine = consumer()
+  const find = (changes: TierChange[]): void => worker.postMessage({ type: 'tiers', changes } satisfies ToOperator)
+  /** Changes done and waiting, once the thread has said `times` that it is through with what it was told. */
+  const settled = async (times: number): Promise<unknown[]> => {
+    for (let look = 0; look < 1000 && fieldsOf('fee tiers set').length < times; look++) await ask('GET', '/health')
+    const samples = samplesOf((await ask('GET', '/metrics')).text)
+    return [samples.get('exchange_fee_tier_changes_total'), samples.get('exchange_fee_tier_changes_waiting')]
+  }
+  find([{ account: 0, tier: 1 }, { account: 1, tier: 2 }, { account: 2, tier: 3 }])
+  t.same(await settled(1), [3, 0])
+  t.same(tiers(), [1, 2, 3])
+  // The later of two wishes for one account stands; an account or a tier that does not exist is refused and holds up nobody.
+  find([{ account: 0, tier: 4 }, { account: 9, tier: 1 }, { account: 0, tier: 5 }, { account: 1, tier: 99 }, { account: 2, tier: 0 }])
+  t.same(await settled(2), [5, 0])
+  t.same(tiers(), [5, 2, 0])
+  t.same(fieldsOf('fee tiers set'), [{ changed: 3, refused: 0, unanswered: 0 }, { changed: 2, refused: 2, unanswered: 0 }])
   await engine.stop()
 })
 
@@ -217,6 +324,7 @@ await t.test('malformed requests and web pages are refused', async (t) => {
   const wrong = await ask('POST', '/metrics')
   t.match([wrong.status, wrong.headers['allow'], wrong.json['code']], [405, 'GET, HEAD', 'METHOD_NOT_ALLOWED'])
   t.match(await ask('GET', '/maintenance'), { status: 405, headers: { allow: 'POST' } })
+  t.match(await ask('DELETE', '/pairs'), { status: 405, headers: { allow: 'GET, HEAD, POST' } })
   for (const path of ['/', '/metrics/', '/constructor', '/__proto__', '//metrics']) t.equal((await ask('GET', path)).status, 404, path)
   t.match(await ask('HEAD', '/health'), { status: 200, text: '' })
   t.equal((await ask('GET', '/health?verbose=1')).status, 200)

@@ -1,0 +1,63 @@
+/** What the operator's routes read and answer: small JSON bodies, refusals of the register. */
+import type { IncomingMessage } from 'node:http'
+import { REFUSALS, type Refusal, type RefusalCode } from '../../core/engine/refusals.ts'
+
+/** Longest body, bytes. */
+export const BODY_BYTES_MAX = 1_024
+const JSON_TYPE = /^application\/json\s*(;|$)/i
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly type: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Handler = (request: IncomingMessage) => Answer | Promise<Answer>
+/** Handlers by method; HEAD is served by GET's. */
+export type Route = Readonly<Partial<Record<'GET' | 'POST', Handler>>>
+
+export const json = (code: number, body: unknown): Answer => ({ status: code, body: `${JSON.stringify(body)}\n`, type: 'application/json' })
+
+export function refused(refusal: Refusal, details?: Record<string, unknown>): Answer {
+  const { error, code, http: statusCode, message } = refusal
+  return json(statusCode, { error, message, code, statusCode, ...(details === undefined ? {} : { details }) })
+}
+export const refuse = (code: RefusalCode, details?: Record<string, unknown>): Answer => refused(REFUSALS[code], details)
+
+/** The fields of a JSON body, none when it is no object; or the refusal of a body of another type or beyond {@link BODY_BYTES_MAX}. */
+export async function readFields(request: IncomingMessage): Promise<{ fields: Readonly<Record<string, unknown>> } | { refusal: Answer }> {
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) return { refusal: refuse('MALFORMED_REQUEST', { field: 'Content-Type' }) }
+  const body = await readBody(request)
+  if (body === null) {
+    return { refusal: { ...refuse('BODY_TOO_LARGE', { maxBytes: BODY_BYTES_MAX }), headers: { Connection: 'close' } } }
+  }
+  return { fields: parseFields(body) }
+}
+
+function parseFields(body: string): Readonly<Record<string, unknown>> {
+  try {
+    const value = JSON.parse(body) as unknown
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+  } catch {
+    return {}
+  }
+}
+
+/** The body as text, or `null` as soon as it is longer than allowed; what comes after that is not read. */
+function readBody(request: IncomingMessage): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= BODY_BYTES_MAX) chunks.push(chunk)
+      else {
+        request.pause()
+        resolve(null)
+      }
+    })
+    request.on('end', () => resolve(Buffer.concat(chunks).toString('utf8')))
+    request.on('error', reject)
+  })
+}

@@ -1,0 +1,106 @@
+/**
+ * What an operator can change: maintenance, the status of a pair, the fee tier of an account. Each is one command through lane 0 and
+ * is answered after it is durable and applied.
+ *
+ * A fee tier set by hand stands until the history finds that the account's volume has earned another (core/history/tiers.ts).
+ */
+import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
+import type { Pair } from '../../core/engine/genesis.ts'
+import { refusalByNumber } from '../../core/engine/refusals.ts'
+import type { State } from '../../core/engine/state.ts'
+import {
+  CommandType, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
+} from '../../core/layout/command.ts'
+import { IdKind, parseId } from '../../core/layout/ids.ts'
+import type { Decoded, Layout } from '../../core/layout/table.ts'
+import type { FromThread } from '../../core/threads.ts'
+import type { Admin } from './admin.ts'
+import { json, readFields, refuse, refused, type Answer, type Handler } from './http.ts'
+
+export interface Policy {
+  readonly setMaintenance: Handler
+  readonly listPairs: Handler
+  readonly setPairStatus: Handler
+  readonly setFeeTier: Handler
+}
+
+/** Name of a pair's status, from the shared columns. */
+export const pairStatus = (state: State, pair: Pair): string =>
+  PAIR_STATUS_NAMES[state.pairs[pair.index * PAIR_WORDS + PAIR.STATUS]!] ?? 'unknown'
+
+/** `tell`: messages to the main thread, for the log. */
+export function createPolicy(state: State, admin: Admin, tell: (message: FromThread) => void): Policy {
+  const { pairs, feeTiers } = state.genesis
+  const note = (message: string, fields: Record<string, unknown>): void => tell({ type: 'log', level: 'warn', message, fields })
+
+  /** Sends a command and says what `done` makes of its result. */
+  async function change(type: CommandType, layout: Layout, values: Decoded, done: (result: Decoded) => Answer): Promise<Answer> {
+    const result = await admin.send(type, layout, values)
+    if (result === 'full') return refuse('OVERLOADED')
+    if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
+    return result['code'] === 0 ? done(result) : refused(refusalByNumber(result['code'] as number))
+  }
+
+  return {
+    async setMaintenance(request) {
+      const read = await readFields(request)
+      if ('refusal' in read) return read.refusal
+      const { on } = read.fields
+      if (typeof on !== 'boolean') return refuse('VALIDATION_ERROR', { field: 'on' })
+      return change(CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: on ? 1 : 0 }, ({ detail, sequence }) => {
+        note(on ? 'maintenance on' : 'maintenance off', { sequence })
+        return json(200, { maintenance: detail === 1, sequence })
+      })
+    },
+
+    listPairs: () =>
+      json(200, {
+        pairs: pairs.map((pair) => ({
+          id: pair.id,
+          symbol: pair.symbol,
+          status: pairStatus(state, pair),
+          bidOrders: state.pairs[pair.index * PAIR_WORDS + PAIR.BID_ORDERS],
+          askOrders: state.pairs[pair.index * PAIR_WORDS + PAIR.ASK_ORDERS],
+        })),
+      }),
+
+    async setPairStatus(request) {
+      const read = await readFields(request)
+      if ('refusal' in read) return read.refusal
+      const { pair: named, status: wanted } = read.fields
+      if (typeof named !== 'string') return refuse('VALIDATION_ERROR', { field: 'pair' })
+      const status = PAIR_STATUS_NAMES.findIndex((name) => name === wanted)
+      if (status < 0) return refuse('VALIDATION_ERROR', { field: 'status' })
+      const pair = pairs.find(({ id, symbol }) => symbol === named || id.toLowerCase() === named.toLowerCase())
+      if (pair === undefined) return refuse('NOT_FOUND', { field: 'pair' })
+      const values = { pair: pair.index, status }
+      return change(CommandType.SET_PAIR_STATUS, SET_PAIR_STATUS_COMMAND, values, ({ detail, detail2, sequence }) => {
+        const [now, before] = [PAIR_STATUS_NAMES[detail as number], PAIR_STATUS_NAMES[detail2 as number]]
+        note('pair status', { pair: pair.symbol, status: now, before, sequence })
+        return json(200, { id: pair.id, symbol: pair.symbol, status: now, before, sequence })
+      })
+    },
+
+    async setFeeTier(request) {
+      const read = await readFields(request)
+      if ('refusal' in read) return read.refusal
+      const { userId, tier } = read.fields
+      const id = typeof userId === 'string' ? parseId(IdKind.USER, userId) : null
+      if (id === null) return refuse('VALIDATION_ERROR', { field: 'userId' })
+      const known = typeof tier === 'number' && Number.isInteger(tier) && tier >= 0 && tier < feeTiers.tiers.length
+      if (!known) return refuse('VALIDATION_ERROR', { field: 'tier', tiers: feeTiers.tiers.length })
+      if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
+      const values = { account: id.slot, tier }
+      return change(CommandType.SET_FEE_TIER, SET_FEE_TIER_COMMAND, values, ({ detail, detail2, sequence }) => {
+        note('fee tier', { userId, tier: detail, before: detail2, sequence })
+        return json(200, { userId, tier: detail, before: detail2, sequence })
+      })
+    },
+  }
+}
+
+/** True when the row is an account that was created by the command with this sequence. */
+function hasAccount(state: State, account: number, sequence: number): boolean {
+  if (account >= state.scalars[SCALAR.ACCOUNTS]!) return false
+  return state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1] === sequence
+}
