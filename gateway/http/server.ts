@@ -76,6 +76,12 @@ export class Exchange {
   /** Answers with a text, JSON unless `type` says otherwise; '' sends no body. */
   send(status: number, text: string | Uint8Array, headers: HeaderList = NO_HEADERS, close = false, type = 'application/json'): void {
     if (this.ended) return
+    if (takeTurn(this.server, text.length)) this.write(status, text, headers, close, type)
+    else setImmediate(() => this.write(status, text, headers, close, type))
+  }
+
+  private write(status: number, text: string | Uint8Array, headers: HeaderList, close: boolean, type: string): void {
+    if (this.ended) return
     this.end(status)
     const { response } = this
     response.cork(() => {
@@ -112,6 +118,20 @@ export class Exchange {
   }
 }
 
+/**
+ * Bytes of answers in one turn of the event loop; further answers leave in the next. Pipelined requests that are answered at once
+ * are each answered before the next is read, so a packet of short requests for long answers would be held in memory many times over;
+ * a request that is answered later ends the pipelining.
+ */
+const TURN_BYTES = 256 * 1024
+
+/** Whether an answer of this length may leave now. */
+function takeTurn(server: Server, length: number): boolean {
+  if (server.turnBytes === 0) setImmediate(server.endTurn)
+  server.turnBytes += length + 1
+  return server.turnBytes <= TURN_BYTES
+}
+
 export interface Server {
   readonly app: TemplatedApp
   /** Block of this gateway (ring/counters.ts). */
@@ -120,6 +140,9 @@ export interface Server {
   readonly deliver: (exchange: Exchange) => void
   readonly commonHeaders: (exchange: Exchange) => HeaderList
   inFlight: number
+  /** Bytes answered in this turn of the event loop. */
+  turnBytes: number
+  readonly endTurn: () => void
   listening: us_listen_socket | null
 }
 
@@ -128,7 +151,10 @@ export function createServer(
   counters: Float64Array, deliver: (exchange: Exchange) => void, commonHeaders: (exchange: Exchange) => HeaderList,
 ): Server {
   const app = App()
-  const server: Server = { app, counters, head: createHead(), deliver, commonHeaders, inFlight: 0, listening: null }
+  const endTurn = (): void => {
+    server.turnBytes = 0
+  }
+  const server: Server = { app, counters, head: createHead(), deliver, commonHeaders, inFlight: 0, turnBytes: 0, endTurn, listening: null }
   const take = (name: string, value: string): void => visit(server.head, name, value)
   app.any('/*', (response, request) => accept(server, response, request, take))
   return server

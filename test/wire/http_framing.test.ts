@@ -107,6 +107,15 @@ t.test('methods', async (t) => {
   t.equal((await request(port, 'OPTIONS', '/nope')).status, 404)
 })
 
+t.test('a packet of pipelined requests for long answers ends its connection', async (t) => {
+  const few = await sendRaw(port, get('/api/v1/market/pairs?pageSize=100').repeat(5), 5)
+  t.equal(few.replies.length, 5, 'a few are served')
+  const many = 4_000
+  const { replies, closed } = await sendRaw(port, get('/api/v1/market/pairs?pageSize=100').repeat(many), many, 0)
+  t.ok(closed, 'many are not: each would be answered into memory before the next is read')
+  t.ok(replies.length < many, `${replies.length} of ${many} were answered`)
+})
+
 t.test('paths are compared as sent', async (t) => {
   for (const path of [
     '//api/v1/time', '/api/v1//time', '/api/v1/time/', '/api/v1/%74ime', '/api/v1/x/../time', '/api/v1/time;a', '/API/V1/TIME',
