@@ -19,7 +19,7 @@ const PING_BYTES = 17
 /** Changes of settings a client may make on one connection. */
 const SETTINGS_MAX = 32
 /** A unary call whose client neither sends nor takes anything for this long is given up, ms. */
-const STALLED_MS = 60_000
+export const STALLED_MS = 60_000
 
 export interface Port {
   readonly listener: Server
@@ -55,12 +55,15 @@ export function listen({ listener }: Port, host: string, port: number): Promise<
   })
 }
 
-/** Watches what comes over an HTTP/2 server's connections. `longLived` are the methods whose streams may be silent. */
-export function guard(server: Http2Server, longLived: ReadonlySet<string>): void {
+/**
+ * Watches what comes over an HTTP/2 server's connections. `longLived` are the methods whose streams may be silent; calls of others that
+ * stall for `stalledMs` are reset.
+ */
+export function guard(server: Http2Server, longLived: ReadonlySet<string>, stalledMs: number): void {
   server.updateSettings({ maxHeaderListSize: METADATA_MAX })
   server.on('session', guardSession)
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
-    if (!longLived.has(String(headers[':path']))) stream.setTimeout(STALLED_MS, () => stream.close(constants.NGHTTP2_CANCEL))
+    if (!longLived.has(String(headers[':path']))) stream.setTimeout(stalledMs, () => stream.close(constants.NGHTTP2_CANCEL))
   })
 }
 

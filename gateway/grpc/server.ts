@@ -18,7 +18,7 @@ import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import { BODY_MAX } from '../http/server.ts'
 import { serveUnary } from './call.ts'
-import { guard, listen, openPort, type Port } from './connections.ts'
+import { guard, listen, openPort, STALLED_MS, type Port } from './connections.ts'
 import { createFront, type Front } from './front.ts'
 import { serveHealth, type Health } from './health.ts'
 import { compileMethods, type Method } from './methods.ts'
@@ -75,7 +75,7 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
   const credentials = tls === null ? ServerCredentials.createInsecure()
     : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }])
   const injector = server.createConnectionInjector(credentials)
-  guard(http2ServerOf(server), new Set([STREAM_PATH, healthService['Watch']!.path, ...REFLECTION]))
+  guard(http2ServerOf(server), new Set([STREAM_PATH, healthService['Watch']!.path, ...REFLECTION]), STALLED_MS)
   const port = openPort(
     gateway.config.grpcConnections, (socket) => injector.injectConnection(socket),
     (open) => (gateway.counters[GATEWAY.connections] = open),
