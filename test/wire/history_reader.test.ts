@@ -1,0 +1,120 @@
+/**
+ * Promise: a history reader answers while it can and says so when it cannot: it waits a moment for the sequence it is asked for, opens a
+ * store that comes late or is replaced, and a long question does not keep short ones waiting.
+ */
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
+import t from 'tap'
+import { readConfig } from '../../core/config.ts'
+import { HISTORY_FORMAT, ORDER_RECORD } from '../../core/history/layout.ts'
+import { createPages } from '../../core/history/pages.ts'
+import type { HistoryOrder, HistoryReply, Listing, Queries, QueryName } from '../../core/history/queries.ts'
+import { historyPath, openWriter, removeStore, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
+import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
+import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
+import { genesisText, VARIANTS } from '../support/variants.ts'
+
+const directory = temporaryDirectory()
+const path = historyPath(directory)
+const channel = new MessageChannel()
+const worker = new Worker(join(import.meta.dirname, '..', '..', 'core', 'history', 'reader.ts'), {
+  workerData: { config: readConfig(['--data-dir', directory], {})!, genesis: genesisText(VARIANTS['market']!), ports: [channel.port1] },
+  transferList: [channel.port1],
+})
+await once(worker, 'message')
+const port: MessagePort = channel.port2
+t.teardown(async () => {
+  const ended = once(worker, 'exit')
+  worker.postMessage({ type: 'stop' })
+  await ended
+  port.close()
+  removeDirectory(directory)
+})
+
+const waiting = new Map<number, (reply: HistoryReply) => void>()
+const answered: number[] = []
+port.on('message', (reply: HistoryReply) => {
+  answered.push(reply.id)
+  waiting.get(reply.id)!(reply)
+})
+let next = 1
+/** Asks, and resolves with the whole reply. */
+function ask<Name extends QueryName>(name: Name, question: Queries[Name]['ask'], atLeast = 0): Promise<HistoryReply> {
+  const id = next++
+  return new Promise((resolve) => {
+    waiting.set(id, resolve)
+    port.postMessage({ id, name, ask: question, atLeast })
+  })
+}
+const order = (sequence: number): { account: number; sequence: number } => ({ account: 3, sequence })
+
+/** Adds orders `from`..`to` of account 3 to a store and says that is where it is. */
+function grow(database: HistoryDatabase, from: number, to: number): void {
+  const pages = createPages(database, 'order_page', 64)
+  const { f64, i32 } = pages.views
+  database.transaction(() => {
+    for (let sequence = from; sequence <= to; sequence++) {
+      const at = pages.append(3)
+      f64[(at + ORDER_RECORD.at.sequence) >>> 1] = sequence
+      f64[(at + ORDER_RECORD.at.createdAt) >>> 1] = sequence * 10
+      i32[at + ORDER_RECORD.at.outcome] = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
+    }
+    pages.flush()
+    const position = { genesis: '', time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0 }
+    writePosition(database, { ...position, format: HISTORY_FORMAT, sequence: to })
+  })()
+}
+const found = (reply: HistoryReply): number | null | undefined => {
+  if (!('answer' in reply)) return undefined
+  return (reply.answer as HistoryOrder | null)?.sequence ?? null
+}
+
+t.test('no store yet, then one', async (t) => {
+  t.match(await ask('order', order(1)), { failed: /./ }, 'it says that it cannot')
+  const database = openWriter(path)
+  t.match(await ask('order', order(1)), { failed: /not there yet/ }, 'an empty file is no history')
+  grow(database, 1, 10)
+  t.equal(found(await ask('order', order(7))), 7, 'found once it is there')
+  t.equal(found(await ask('order', order(11))), null, 'not what is not')
+  t.equal(found(await ask('order', { account: 4, sequence: 7 })), null, 'not for somebody else')
+  database.close()
+})
+
+t.test('it waits for the sequence it is asked for, but not for ever', async (t) => {
+  const database = openWriter(path)
+  const early = ask('order', order(15), 15)
+  t.equal(found(await ask('order', order(1))), 1, 'others pass it')
+  grow(database, 11, 20)
+  t.equal(found(await early), 15, 'answered when the store got there')
+  t.equal(found(await ask('order', order(20), 1_000_000)), 20, 'answered with what there is when it does not')
+  database.close()
+})
+
+t.test('a store is replaced', async (t) => {
+  removeStore(path)
+  const database = openWriter(path)
+  grow(database, 101, 110)
+  database.close()
+  let reply = await ask('order', order(105))
+  for (let tries = 0; tries < 200 && found(reply) !== 105; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    reply = await ask('order', order(105))
+  }
+  t.equal(found(reply), 105, 'the new one is read')
+  t.equal(found(await ask('order', order(7))), null, 'the old one is not')
+})
+
+t.test('a long question and short ones', async (t) => {
+  const database = openWriter(path)
+  grow(database, 111, 60_000)
+  database.close()
+  answered.length = 0
+  const walk = { limit: 1, skip: 0, after: null, countMost: 0 }
+  const first = next
+  const long = ask('orders', { ...walk, account: 3, statuses: [Status.FILLED] })
+  const short = [200, 300, 400].map((sequence) => ask('order', order(sequence)))
+  t.strictSame((await Promise.all(short)).map(found), [200, 300, 400], 'the short ones')
+  t.strictSame((await long as { answer: Listing<HistoryOrder> }).answer, { rows: [], total: 0, more: false }, 'the long one')
+  t.equal(answered.at(-1), first, 'asked first, answered last')
+})
