@@ -29,6 +29,7 @@ import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type
 import { balanceRow } from '../../core/ledger/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { createBench, type Bench } from './naive_compare.ts'
+import { copyStored } from './recording.ts'
 import { genesisText, pairSpec, type FeeTierSpec, type PairSpec } from './variants.ts'
 
 export interface SceneOptions {
@@ -64,7 +65,7 @@ const hex = (text: string, bytes: number): string => Buffer.from(text).toString(
 const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
 
 export class Scene {
-  readonly bench: Bench
+  bench: Bench
   /** Trades so far, oldest first. */
   readonly trades: string[] = []
   /** The last RESULT. */
@@ -73,13 +74,20 @@ export class Scene {
   private readonly sessions = new Map<string, { session: number; sessionGeneration: number; account: number }>()
   private readonly orders = new Map<string, { targetSlot: number; targetSequence: number }>()
   private readonly command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  private readonly text: string
 
   constructor(options: SceneOptions = {}) {
     const pair = { ...pairSpec('BTC/USD', { makerFeeBps: '0', takerFeeBps: '0' }), ...options.pair }
     const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', 6, '1']]
     const discounts: [string, string][] = [['0', '0'], ...(options.tiers ?? [])]
     const feeTiers: FeeTierSpec = { asset: 'USD', tiers: discounts.map(([maker, taker], tier) => [String(tier), maker, taker]) }
-    this.bench = createBench(genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair], feeTiers }))
+    this.text = genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair], feeTiers })
+    this.bench = createBench(this.text)
+  }
+
+  /** Goes on with an engine made of the stored columns alone, as after a snapshot was loaded. */
+  reload(): void {
+    this.bench = copyStored(this.text, this.bench.state)
   }
 
   private get pair() {
