@@ -15,6 +15,7 @@ import {
   TOTAL_WORDS,
 } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
+import { PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { fromGenesis, rebuild } from '../journal/recover.ts'
@@ -50,6 +51,7 @@ function describe(state: State): Record<string, unknown> {
       ticks === 0 || ticks === NO_ASK ? null : formatDecimal(ticks * pair.tickUnits, pair.priceScale)
     return {
       symbol: pair.symbol,
+      status: PAIR_STATUS_NAMES[state.pairs[row + PAIR.STATUS]!],
       bestBid: price(bid),
       bestAsk: price(ask),
       lastPrice: price(state.pairs[row + PAIR.LAST_PRICE]!),
