@@ -52,10 +52,14 @@ let tiersAt = performance.now()
 function turn(): void {
   const started = performance.now()
   const from = projection.sequence
+  // Before the step, when it is as far behind as it gets.
+  if (started - beatAt >= BEAT_MS) beat(started)
   const more = projection.step(SLICE)
   const now = performance.now()
-  caughtUp ||= !more
-  if (now - beatAt >= BEAT_MS) beat(now)
+  if (!more && !caughtUp) {
+    caughtUp = true
+    beat(now)
+  }
   if (!more) lookAtTiers(now)
   if (more) setImmediate(turn)
   else if (finishing) finish()
@@ -66,7 +70,7 @@ function turn(): void {
 function beat(now: number): void {
   const { sequence, events } = projection
   const lag = projection.end() - sequence
-  const eventsPerSecond = ((events - beatEvents) / (now - beatAt)) * 1000
+  const eventsPerSecond = beatAt === 0 ? 0 : ((events - beatEvents) / (now - beatAt)) * 1000
   beatAt = now
   beatEvents = events
   if (caughtUp) say({ type: 'history', sequence, lag, eventsPerSecond })

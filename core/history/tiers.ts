@@ -25,7 +25,7 @@ export interface TierWatch {
   readonly pending: number
 }
 
-export function createTierWatch(projection: Projection): TierWatch {
+export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis' | 'projector' | 'database'>): TierWatch {
   const { state, genesis, projector, database } = projection
   const { tiers } = genesis.feeTiers
   const hours = createHourReader(database, genesis.assets.length)

@@ -49,7 +49,7 @@ for (const [variant, seed, commands] of RUNS) {
     t.comment(`again: SEED=${seed} VARIANT=${variant} COMMANDS=${commands} node ... test/property/history_equals_engine.test.ts`)
     const differences: string[] = []
     let checks = 0
-    const run = runHistory(variant, seed, commands, (projector, state, index) => {
+    const run = runHistory(variant, seed, commands, ({ projector, state }, index) => {
       const difference = balanceDifference(projector, state)
       checks++
       if (difference !== null) differences.push(`after command ${index}: ${difference}`)

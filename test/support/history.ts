@@ -160,9 +160,9 @@ export interface HistoryRun {
   readonly genesis: Genesis
 }
 
-/** Runs a workload through the engine and a history in memory. `check` is called after every flush with the engine's state. */
+/** Runs a workload through the engine and a history in memory. `check` is called after every flush. */
 export function runHistory(
-  variant: string, seed: number, commands: number, check: (projector: Projector, state: State, index: number) => void = () => undefined,
+  variant: string, seed: number, commands: number, check: (run: HistoryRun, index: number) => void = () => undefined,
 ): HistoryRun {
   const { state, run, said } = createBench(genesisText(VARIANTS[variant]!))
   const { genesis } = state
@@ -173,6 +173,9 @@ export function runHistory(
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
   const position = { genesis: '', time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0 }
+  const history: HistoryRun = {
+    database, projector, state, genesis, answers: createAnswers(database, genesis), plain: plain.naive,
+  }
   let flushAt = 0
   for (let index = 0; index < commands; index++) {
     workload.next(command, 0)
@@ -186,9 +189,9 @@ export function runHistory(
       projector.flush()
       writePosition(database, { ...position, format: HISTORY_FORMAT, sequence: index + 1 })
     })()
-    check(projector, state, index)
+    check(history, index)
   }
-  return { database, projector, answers: createAnswers(database, genesis), plain: plain.naive, state, genesis }
+  return history
 }
 
 /** First balance in which history and engine differ, or null. */

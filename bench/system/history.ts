@@ -1,0 +1,118 @@
+/**
+ * The history: how fast a journal is projected on one core, engine included, and how far the follower is behind a matcher that takes
+ * a steady load on the same two cores.
+ */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FromFollower } from '../../core/threads.ts'
+import { openProjection } from '../../core/history/projection.ts'
+import { historyPath, removeStore } from '../../core/history/store.ts'
+import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
+import { median, type Result } from '../result.ts'
+import { createFlood, flood, type Flood } from './flood.ts'
+import { openAccounts, startMatcher } from './matcher.ts'
+
+const ACCOUNTS = 1000
+const LIVE = 15_000
+const COMMANDS = 500_000
+const ROUNDS = 3
+/** Commands per transaction, as the follower takes them when it is behind. */
+const SLICE = 65_536
+const RATE = 20_000
+const SECONDS = 8
+/** Cancels and crossing orders in 100 commands. */
+const FLOW = [36, 27] as const
+
+interface Round {
+  events: number
+  commands: number
+  /** Commands of the whole journal, per second of processor time. */
+  cpu: number
+  transactions: number
+  bytes: number
+}
+
+/** Projects the whole journal once. */
+async function project(directory: string): Promise<Round> {
+  const path = join(directory, 'bench.sqlite')
+  removeStore(path)
+  const projection = openProjection(directory, path, { warn: console.error })
+  const [started, used] = [performance.now(), process.cpuUsage()]
+  let transactions = 1
+  while (projection.step(SLICE)) transactions++
+  const seconds = (performance.now() - started) / 1000
+  const { user, system } = process.cpuUsage(used)
+  const { events, sequence } = projection
+  await projection.close()
+  const bytes = statSync(path).size
+  removeStore(path)
+  return { events: events / seconds, commands: sequence / seconds, cpu: events / ((user + system) / 1e6), transactions, bytes }
+}
+
+/** Offers RATE commands a second for a while; what the follower said about its lag meanwhile, in commands. */
+async function follow(directory: string, orders: Flood): Promise<number[]> {
+  const lags: number[] = []
+  let loaded = false
+  const child = fork(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60'])
+  const caughtUp = Promise.withResolvers<void>()
+  child.on('message', (message: FromFollower) => {
+    if (message.type !== 'history') return
+    caughtUp.resolve()
+    if (loaded) lags.push(message.lag)
+  })
+  await caughtUp.promise
+  loaded = true
+  const started = performance.now()
+  for (let sent = 0; sent < RATE * SECONDS; sent += RATE / 100) {
+    flood(orders, RATE / 100, ...FLOW)
+    const due = started + (sent / RATE) * 1000
+    if (due > performance.now()) await new Promise((resolve) => setTimeout(resolve, due - performance.now()))
+  }
+  loaded = false
+  const ended = once(child, 'exit')
+  child.send({ type: 'finish' })
+  await ended
+  return lags
+}
+
+export async function run(): Promise<Result> {
+  const directory = temporaryDirectory()
+  try {
+    const matcher = await startMatcher(directory)
+    const orders = createFlood(matcher, openAccounts(matcher, ACCOUNTS), 1)
+    flood(orders, LIVE, 0, 0)
+    flood(orders, COMMANDS, ...FLOW)
+    const rounds: Round[] = []
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await project(directory))
+    const lags = await follow(directory, orders)
+    await matcher.stop()
+    const of = (name: keyof Round): number => median(rounds.map((round) => round[name]))
+    return {
+      name: 'history: journal to SQLite, engine included',
+      settings: {
+        commands: COMMANDS + LIVE,
+        flow: `${FLOW[0]} % cancels, ${FLOW[1]} % crossing, the others rest`,
+        accounts: ACCOUNTS,
+        rounds: ROUNDS,
+        commandsPerTransaction: SLICE,
+        offeredPerSecond: RATE,
+        seconds: SECONDS,
+      },
+      figures: {
+        'events/s (median)': of('events'),
+        'events/s of processor time': of('cpu'),
+        'commands/s (median)': of('commands'),
+        transactions: of('transactions'),
+        'database, MiB': of('bytes') / 2 ** 20,
+        'lag under load, commands (median)': median(lags),
+        'lag under load, commands (most)': Math.max(...lags),
+        'history after the load, MiB': statSync(historyPath(directory)).size / 2 ** 20,
+      },
+      targets: [{ figure: 'events/s (median)', atLeast: 150_000, unit: 'events/s' }],
+    }
+  } finally {
+    removeDirectory(directory)
+  }
+}
