@@ -13,7 +13,7 @@ import {
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
-import { service as healthService } from 'grpc-health-check'
+import { protoPath as healthProto, service as healthService } from 'grpc-health-check'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import { BODY_MAX } from '../http/server.ts'
@@ -115,9 +115,9 @@ function takeStream(
 const REFLECTION = ['v1', 'v1alpha'].map((version) => `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`)
 
 function reflect(server: Server, services: readonly string[]): void {
-  const definition = loadSync([...protoFiles(), 'google/rpc/error_details.proto'], { includeDirs: [PROTO_ROOT] })
-  new ReflectionService({ ...definition, 'grpc.health.v1.Health': healthService }, { services: [...services, 'grpc.health.v1.Health'] })
-    .addToServer(server)
+  const files = [...protoFiles(), 'google/rpc/error_details.proto', healthProto]
+  const definition = loadSync(files, { includeDirs: [PROTO_ROOT], keepCase: true })
+  new ReflectionService(definition, { services: [...services, 'grpc.health.v1.Health'] }).addToServer(server)
 }
 
 /** The HTTP/2 server the library made for injected connections: its settings and sessions are reachable in no other way. */
