@@ -48,7 +48,10 @@ const prefixOf = (type: protobuf.Enum): string => `${type.name.replace(/([a-z0-9
 /** Enumerations whose JSON is in lower case. */
 const LOWER = new Set(['AccountType', 'TradeRole', 'HealthStatus', 'PortfolioPeriod'])
 
-/** A protobuf message as the JSON it stands for: the enum's prefix off, times as text, absent fields absent. Written apart from the server's. */
+/**
+ * A protobuf message as the JSON it stands for: the enum's prefix off, times as text, absent fields absent. Written apart from the
+ * server's.
+ */
 function jsonOf(type: protobuf.Type, message: Json): Json {
   const json: Json = {}
   for (const field of type.fieldsArray) {
