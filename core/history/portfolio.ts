@@ -35,17 +35,47 @@ export interface PortfolioModel {
   flush(): void
 }
 
+/** The last price of each pair, and its last price of each hour in the table. */
+class Prices {
+  readonly ticks: Int32Array
+  readonly #write
+  /** Hour of the price that is not written yet, or -1. */
+  readonly #hours: Int32Array
+
+  constructor(database: HistoryDatabase, genesis: Genesis) {
+    const last = database
+      .prepare<[number, number], number>('select ticks from price_hour where id >= ? and id < ? order by id desc limit 1')
+      .pluck()
+    this.#write = database.prepare<[number, number]>(
+      'insert into price_hour values (?, ?) on conflict do update set ticks = excluded.ticks',
+    )
+    this.ticks = Int32Array.from(genesis.pairs, (_, pair) => last.get(pageId(pair, 0), pageId(pair + 1, 0)) ?? 0)
+    this.#hours = new Int32Array(genesis.pairs.length).fill(-1)
+  }
+
+  traded(pair: number, price: number, time: number): void {
+    const hour = Math.floor(time / HOUR_MS)
+    if (this.#hours[pair] !== hour) {
+      if (this.#hours[pair]! >= 0) this.#write.run(pageId(pair, this.#hours[pair]!), this.ticks[pair]!)
+      this.#hours[pair] = hour
+    }
+    this.ticks[pair] = price
+  }
+
+  flush(): void {
+    this.#hours.forEach((hour, pair) => {
+      if (hour >= 0) this.#write.run(pageId(pair, hour), this.ticks[pair]!)
+    })
+    this.#hours.fill(-1)
+  }
+}
+
 export function createPortfolio(database: HistoryDatabase, genesis: Genesis, accounts: AccountsModel): PortfolioModel {
   const reference = genesis.feeTiers.asset
   const pricing = pricingPairs(genesis)
   const { pairs } = genesis
-  const last = database
-    .prepare<[number, number], number>('select ticks from price_hour where id >= ? and id < ? order by id desc limit 1')
-    .pluck()
-  const write = database.prepare<[number, number]>('insert into price_hour values (?, ?) on conflict do update set ticks = excluded.ticks')
-  const ticks = Int32Array.from(pairs, (_, pair) => last.get(pageId(pair, 0), pageId(pair + 1, 0)) ?? 0)
-  /** Hour of the price that is not written yet, or -1. */
-  const hours = new Int32Array(pairs.length).fill(-1)
+  const prices = new Prices(database, genesis)
+  const { ticks } = prices
 
   const valueOf = (asset: number, atoms: bigint): bigint => {
     if (asset === reference) return atoms
@@ -73,14 +103,7 @@ export function createPortfolio(database: HistoryDatabase, genesis: Genesis, acc
   }
 
   return {
-    traded: (pair, price, time) => {
-      const hour = Math.floor(time / HOUR_MS)
-      if (hours[pair] !== hour) {
-        if (hours[pair]! >= 0) write.run(pageId(pair, hours[pair]!), ticks[pair]!)
-        hours[pair] = hour
-      }
-      ticks[pair] = price
-    },
+    traded: (pair, price, time) => prices.traded(pair, price, time),
     filled: (row, pair, buys, quote, base, fee) => {
       const { rows } = accounts
       const { base: baseAsset, quote: quoteAsset } = pairs[pair]!
@@ -98,11 +121,6 @@ export function createPortfolio(database: HistoryDatabase, genesis: Genesis, acc
     credited: (row, asset, atoms) => {
       if (asset !== reference) enter(holdingAt(row, asset), valueOf(asset, atoms))
     },
-    flush: () => {
-      hours.forEach((hour, pair) => {
-        if (hour >= 0) write.run(pageId(pair, hour), ticks[pair]!)
-      })
-      hours.fill(-1)
-    },
+    flush: () => prices.flush(),
   }
 }
