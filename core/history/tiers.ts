@@ -31,6 +31,8 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
   const hours = createHourReader(database, genesis.assets.length)
   let day = -1
   let queue: number[] = []
+  /** Accounts whose change was told since the last look: it may be lost on its way to the engine, so they are looked at again. */
+  let told: number[] = []
 
   const tierOf = (account: number): number => {
     const since = (day - DAYS + 1) * DAY_HOURS
@@ -44,15 +46,18 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
     begin: () => {
       if (tiers.length === 1) return projector.traded.clear()
       const today = Math.floor(state.clock[CLOCK.TIME]! / (DAY_HOURS * HOUR_MS))
-      const accounts = new Set(today === day ? [...queue, ...projector.traded] : Array(state.scalars[SCALAR.ACCOUNTS]!).keys())
+      const accounts = new Set(today === day ? [...queue, ...told, ...projector.traded] : Array(state.scalars[SCALAR.ACCOUNTS]!).keys())
       day = today
       projector.traded.clear()
       queue = [...accounts]
+      told = []
     },
     look: () =>
       queue.splice(0, SLICE).flatMap((account) => {
         const tier = tierOf(account)
-        return tier === state.accounts[account * ACCOUNT_WORDS + ACCOUNT.TIER] ? [] : [{ account, tier }]
+        if (tier === state.accounts[account * ACCOUNT_WORDS + ACCOUNT.TIER]) return []
+        told.push(account)
+        return [{ account, tier }]
       }),
     get pending() {
       return queue.length
