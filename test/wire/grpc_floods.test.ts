@@ -1,0 +1,111 @@
+/**
+ * Five ways to keep an HTTP/2 server busy without asking for anything: reset streams at once, pings, settings, header blocks that never
+ * end, empty data. The hostile connection is closed by the server, and a second client is served all the while.
+ */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { status } from '@grpc/grpc-js'
+import t, { type Test } from 'tap'
+import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
+import { startHarness } from '../support/gateway_harness.ts'
+import { connectGrpc } from '../support/grpc.ts'
+
+const harness = await startHarness(['--grpc-thread', '1'])
+const client = connectGrpc(harness.grpcPort)
+t.teardown(async () => {
+  client.close()
+  await harness.close()
+})
+const counters = gatewayCounters(harness.shared.counters, 2)
+
+/** Frames a flood sends at most; the server has to end it long before. */
+const FRAMES_MAX = 200_000
+const FRAMES_AT_ONCE = 500
+
+const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4, PING: 6, CONTINUATION: 9 } as const
+const END_HEADERS = 4
+const CANCEL = Buffer.from([0, 0, 0, 8])
+
+function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head[3] = type
+  head[4] = flags
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+/** A literal header field without indexing; texts below 127 bytes. */
+const field = (name: string, value: string): Buffer =>
+  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)])
+
+const CALL = Buffer.concat([
+  field(':method', 'POST'), field(':scheme', 'http'), field(':path', '/svc.v1.HealthService/Check'), field(':authority', 'x'),
+  field('content-type', 'application/grpc'), field('te', 'trailers'),
+])
+
+/** A connection that has exchanged settings and reads what it is sent. */
+async function hostile(): Promise<Socket> {
+  const socket = connect(harness.grpcPort, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.resume()
+  await once(socket, 'connect')
+  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(TYPE.SETTINGS, 0, 0), frame(TYPE.SETTINGS, 1, 0)]))
+  return socket
+}
+
+/** Sends frames of `next` until the server closes the connection; says how many were sent. */
+async function flood(socket: Socket, next: () => Buffer): Promise<number> {
+  let closed = false
+  const close = new Promise<void>((resolve) => socket.once('close', () => resolve(void (closed = true))))
+  let sent = 0
+  while (!closed && sent < FRAMES_MAX) {
+    const frames = Array.from({ length: FRAMES_AT_ONCE }, next)
+    sent += frames.length
+    if (!socket.write(Buffer.concat(frames))) await Promise.race([once(socket, 'drain').catch(() => undefined), close])
+    // The server of this test lives in another thread of the process: let it in.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return sent
+}
+
+/** Floods with frames of `next` and calls from a second client; both have to end well. */
+async function withstands(t: Test, prepare: (socket: Socket) => () => Buffer): Promise<void> {
+  const socket = await hostile()
+  let over = false
+  const flooding = flood(socket, prepare(socket)).finally(() => (over = true))
+  let served = 0
+  while (!over || served < 3) {
+    const { code, message } = await client.call('Check', {}, null, { deadline: Date.now() + 20_000 })
+    if (code !== status.OK) t.fail(`the second client got ${status[code]}: ${message}`)
+    served++
+  }
+  const sent = await flooding
+  t.ok(sent < FRAMES_MAX, `the connection was closed after ${sent} frames at most; a second client was served ${served} times`)
+  socket.destroy()
+  for (let i = 0; i < 500 && counters[GATEWAY.connections]! > 1; i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  t.equal(counters[GATEWAY.connections], 1, 'only the second client is left')
+  t.equal(counters[GATEWAY.unhandled], 0)
+}
+
+t.test('rapid reset', (t) => withstands(t, () => {
+  let stream = -1
+  return () => {
+    stream += 2
+    return Buffer.concat([frame(TYPE.HEADERS, END_HEADERS, stream, CALL), frame(TYPE.RST_STREAM, 0, stream, CANCEL)])
+  }
+}))
+
+t.test('pings', (t) => withstands(t, () => () => frame(TYPE.PING, 0, 0, Buffer.alloc(8))))
+
+t.test('settings', (t) => withstands(t, () => () => frame(TYPE.SETTINGS, 0, 0, Buffer.from([0, 4, 0, 1, 0, 0]))))
+
+t.test('a header block that never ends', (t) => withstands(t, (socket) => {
+  socket.write(frame(TYPE.HEADERS, 0, 1, CALL))
+  return () => frame(TYPE.CONTINUATION, 0, 1, field('x-more', 'y'.repeat(100)))
+}))
+
+t.test('empty data', (t) => withstands(t, (socket) => {
+  socket.write(frame(TYPE.HEADERS, END_HEADERS, 1, CALL))
+  return () => frame(TYPE.DATA, 0, 1)
+}))
