@@ -30,7 +30,7 @@ const GATEWAY = join(import.meta.dirname, '..', 'gateway')
 const STOP_MS = 60_000
 const FAIL_MS = 2_000
 /** How long a start waits for its history to catch up before it says it is ready anyway, ms. */
-const HISTORY_MS = 3_000
+const HISTORY_MS = 10_000
 
 function allocate(config: Config): Omit<Shared, 'columns'> {
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
