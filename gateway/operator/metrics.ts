@@ -62,10 +62,10 @@ const rateRefused = (name: string): Metric =>
   counter('exchange_rate_refusals_total', 'Requests refused over a rate budget, by class', `class="${name}"`)
 
 const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
-  requests: counter('exchange_requests_total', 'HTTP requests read'),
-  responses_2xx: counter('exchange_responses_total', 'HTTP responses by class', 'class="2xx"'),
-  responses_4xx: counter('exchange_responses_total', 'HTTP responses by class', 'class="4xx"'),
-  responses_5xx: counter('exchange_responses_total', 'HTTP responses by class', 'class="5xx"'),
+  requests: counter('exchange_requests_total', 'Requests read: HTTP requests, gRPC calls and stream actions'),
+  responses_2xx: counter('exchange_responses_total', 'Responses by class of HTTP status', 'class="2xx"'),
+  responses_4xx: counter('exchange_responses_total', 'Responses by class of HTTP status', 'class="4xx"'),
+  responses_5xx: counter('exchange_responses_total', 'Responses by class of HTTP status', 'class="5xx"'),
   signature_ok: counter('exchange_signatures_total', 'Request signatures checked, by verdict', 'verdict="accepted"'),
   signature_rejected: counter('exchange_signatures_total', 'Request signatures checked, by verdict', 'verdict="rejected"'),
   ring_full: counter('exchange_command_ring_full_total', 'Requests answered 503 because the command ring was full'),
