@@ -31,7 +31,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
   commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096], journalGb: [1, 4096],
   diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], snapshotEvery: [1, 1_000_000_000], snapshotsKept: [1, 100],
-  deadlineMs: [10, 3_600_000], batchDeadlineMs: [10, 3_600_000],
+  deadlineMs: [10, 3_600_000], batchDeadlineMs: [10, 3_600_000], historyReaders: [1, 16], feeTierSeconds: [1, 86_400],
   walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
   challengeLimit: [1, 10_000_000], rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
   rateMovementPerMinute: [1, 1_000_000], rateMovementPerDay: [1, 10_000_000], rateClosePerSecond: [1, 1_000_000], enforceRateLimits: [0, 1],
