@@ -21,6 +21,16 @@ const SETTINGS_MAX = 32
 /** A unary call whose client neither sends nor takes anything for this long is given up, ms. */
 export const STALLED_MS = 60_000
 
+/** Milliseconds of each unit of grpc-timeout. */
+const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 }
+/** Longer deadlines are none, ms. */
+const DEADLINE_MAX_MS = 2 ** 31 - 1
+
+function deadlineMs(timeout: string): number {
+  const [, count, unit] = /^([0-9]{1,8})([HMSmun])$/.exec(timeout) ?? []
+  return unit === undefined ? 0 : Number(count) * UNITS[unit]!
+}
+
 export interface Port {
   readonly listener: Server
   readonly sockets: Set<Socket>
@@ -62,6 +72,10 @@ export function listen({ listener }: Port, host: string, port: number): Promise<
 export function guard(server: Http2Server, longLived: ReadonlySet<string>, stalledMs: number): void {
   server.updateSettings({ maxHeaderListSize: METADATA_MAX })
   server.on('session', guardSession)
+  // Before the library reads it: it counts in 32 bits, and a deadline of weeks would have passed at once.
+  server.prependListener('stream', (_stream, headers) => {
+    if (deadlineMs(String(headers['grpc-timeout'] ?? '')) > DEADLINE_MAX_MS) delete headers['grpc-timeout']
+  })
   server.on('stream', (stream: ServerHttp2Stream, headers) => {
     if (!longLived.has(String(headers[':path']))) stream.setTimeout(stalledMs, () => stream.close(constants.NGHTTP2_CANCEL))
   })

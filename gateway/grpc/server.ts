@@ -9,7 +9,8 @@
  */
 import type { Http2Server } from 'node:http2'
 import {
-  Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptingCallInterface, type ServerMethodDefinition,
+  logVerbosity, Server, ServerCredentials, ServerInterceptingCall, setLogVerbosity, type ServerInterceptingCallInterface,
+  type ServerMethodDefinition,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
@@ -49,6 +50,8 @@ const asIs = (bytes: Buffer): Buffer => bytes
 
 /** `tls`: PEM texts; `null` serves plain HTTP/2. */
 export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer; readonly key: Buffer } | null): GrpcServer {
+  // The library would print metadata that it cannot read, credentials among them.
+  setLogVerbosity(logVerbosity.NONE)
   const root = loadSchema()
   const methods = compileMethods(root)
   const front = createFront(gateway, createStatusWriter(root))

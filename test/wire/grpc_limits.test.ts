@@ -178,6 +178,16 @@ t.test('a deadline ends the call, not the order', async (t) => {
   t.same(open.response.orders.map((each: { orderId: string }) => each.orderId), [again.response.orderId], 'it had been placed, once')
 })
 
+t.test('a deadline of weeks is none', async (t) => {
+  const { harness } = await serve(t)
+  const { session } = open(t, harness.grpcPort)
+  for (const timeout of ['1000H', '99999999H', '99999999M', '30S', '99999999u']) {
+    t.equal(await callRaw(session, CHECK, frame(0, Buffer.alloc(0)), { 'grpc-timeout': timeout }), '0', timeout)
+  }
+  const { session: other } = open(t, harness.grpcPort)
+  t.equal(await callRaw(other, CHECK, frame(0, Buffer.alloc(0)), { 'grpc-timeout': 'soon' }), String(status.INTERNAL), 'no time at all')
+})
+
 t.test('a cancelled call is dropped without an answer', async (t) => {
   const { harness, client, counters } = await serve(t)
   const session = await harness.openSession()
