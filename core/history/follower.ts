@@ -10,7 +10,7 @@
  */
 import type { FromFollower } from '../threads.ts'
 import { openProjection } from './projection.ts'
-import { checkpoint, historyPath } from './store.ts'
+import { checkpoint, historyPath, isDamaged, removeStore } from './store.ts'
 import { createTierWatch } from './tiers.ts'
 
 const [dataDir, tierSeconds] = process.argv.slice(2) as [string, string]
@@ -49,7 +49,17 @@ let reportAt = performance.now() + REPORT_MS
 const begun = { at: performance.now(), sequence: projection.sequence }
 let tiersAt = performance.now()
 
+/** One transaction, then a rest. What goes wrong ends the process, and the exchange starts the next; a damaged store goes first. */
 function turn(): void {
+  try {
+    follow()
+  } catch (error) {
+    if (isDamaged(error)) removeStore(historyPath(dataDir))
+    throw error
+  }
+}
+
+function follow(): void {
   const started = performance.now()
   const from = projection.sequence
   // Before the step, when it is as far behind as it gets.
@@ -101,4 +111,5 @@ function finish(): void {
 process.on('message', (message: { type: 'finish' }) => {
   if (message.type === 'finish') finishing = true
 })
-turn()
+// Not at once: an exchange that went meanwhile is heard of first.
+setImmediate(turn)

@@ -10,8 +10,9 @@ import type { Config } from '../config.ts'
 import { HISTORY } from '../ring/counters.ts'
 import type { FromFollower, TierChange } from '../threads.ts'
 
-/** Pause before an ended follower is started again, ms. */
+/** Pause before an ended follower is started again, ms: doubled each time, up to the most, until one has caught up. */
 const PAUSE_MS = 1_000
+const PAUSE_MOST_MS = 30_000
 
 export interface HistoryProcess {
   /** Settles when it has caught up for the first time. */
@@ -35,6 +36,7 @@ export interface HistoryHooks {
 export function startHistory(config: Config, counters: Float64Array, hooks: HistoryHooks): HistoryProcess {
   let child: ChildProcess | null = null
   let finishing = false
+  let pause = PAUSE_MS
   const ready = Promise.withResolvers<void>()
 
   const hear = (message: FromFollower): void => {
@@ -45,6 +47,7 @@ export function startHistory(config: Config, counters: Float64Array, hooks: Hist
     counters[HISTORY.events_per_second] = message.eventsPerSecond
     counters[HISTORY.heartbeat_ms] = Date.now()
     counters[HISTORY.up] = 1
+    pause = PAUSE_MS
     ready.resolve()
   }
   const start = (): void => {
@@ -58,7 +61,8 @@ export function startHistory(config: Config, counters: Float64Array, hooks: Hist
       child = null
       if (finishing) return
       hooks.ended(code, signal)
-      setTimeout(() => void (finishing || start()), PAUSE_MS).unref()
+      setTimeout(() => void (finishing || start()), pause).unref()
+      pause = Math.min(2 * pause, PAUSE_MOST_MS)
     })
   }
   start()

@@ -13,7 +13,7 @@ import { endSequence, readBatches } from '../journal/reader.ts'
 import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../journal/recover.ts'
 import { HISTORY_FORMAT } from './layout.ts'
 import { createProjector, type Projector } from './projector.ts'
-import { checkpoint, genesisDigest, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase } from './store.ts'
+import { checkpoint, genesisDigest, isDamaged, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase } from './store.ts'
 
 export interface Projection {
   readonly database: HistoryDatabase
@@ -46,16 +46,29 @@ type Journal = ReturnType<typeof openJournal>
 /** Opens the journal of `dataDir` read-only and the store at `path` for writing, made if need be, and brings both to one position. */
 export function openProjection(dataDir: string, path: string, options: ProjectionOptions): Projection {
   const journal = openJournal(dataDir, true)
-  let database = openWriter(path)
-  let rebuilt = resume(journal, dataDir, database, options)
-  if (typeof rebuilt === 'string') {
-    options.warn(`the history is made anew: ${rebuilt}`)
-    database.close()
-    removeStore(path)
-    database = openWriter(path)
-    rebuilt = fromGenesis(journal)
-  }
+  const { database, rebuilt } = openStore(journal, dataDir, path, options)
   return project(journal, database, rebuilt, options.last ?? Infinity)
+}
+
+/** The store and the engine at its position; a store that cannot be gone on with is replaced by an empty one. */
+function openStore(
+  journal: Journal, dataDir: string, path: string, options: ProjectionOptions,
+): { database: HistoryDatabase; rebuilt: Rebuilt } {
+  let database: HistoryDatabase | null = null
+  let reason: string
+  try {
+    database = openWriter(path)
+    const rebuilt = resume(journal, dataDir, database, options)
+    if (typeof rebuilt !== 'string') return { database, rebuilt }
+    reason = rebuilt
+  } catch (error) {
+    if (!isDamaged(error)) throw error
+    reason = (error as Error).message
+  }
+  options.warn(`the history is made anew: ${reason}`)
+  database?.close()
+  removeStore(path)
+  return { database: openWriter(path), rebuilt: fromGenesis(journal) }
 }
 
 /** The engine at the position of the store, or why the store cannot be gone on with. */
@@ -79,6 +92,7 @@ function project(journal: Journal, database: HistoryDatabase, { replayer, genesi
   const projector = createProjector(database, parseGenesis(text))
   const digest = genesisDigest(text)
   const begin = database.prepare('begin immediate')
+  const stored = database.prepare<[], number>('select sequence from position').pluck()
   const commit = database.prepare('commit')
   let events = readPosition(database)?.events ?? 0
   replayer.sink = (views, count) => {
@@ -99,7 +113,11 @@ function project(journal: Journal, database: HistoryDatabase, { replayer, genesi
     let more = false
     for (const batch of readBatches(journal, replayer.place)) {
       if (batch.sequence > last) break
-      if (replayer.place.sequence === from) begin.run()
+      if (replayer.place.sequence === from) {
+        begin.run()
+        // An orphan of an exchange that was killed may still be at work for a moment. Two writers would ruin each other's pages.
+        if (stored.get() !== from - 1) throw new Error('another process writes the history')
+      }
       replayer.batch(batch)
       more = replayer.place.sequence - from >= commands
       if (more) break

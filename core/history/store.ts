@@ -55,6 +55,9 @@ export function openWriter(path: string): HistoryDatabase {
   return database
 }
 
+/** SQLite found the file damaged, or no database at all: it can only be made anew. */
+export const isDamaged = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: string }).code))
+
 /** Opens the store for reading; throws when there is none that could be read. */
 export function openReader(path: string): HistoryDatabase {
   const database = new Database(path, { readonly: true, fileMustExist: true, timeout: 1_000 })

@@ -4,6 +4,7 @@
  *
  * One run again: SEED=7 npm test -- test/property/history_resume.test.ts
  */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openProjection, type Projection } from '../../core/history/projection.ts'
@@ -104,6 +105,32 @@ t.test('a store of another format, genesis or journal is made anew', async (t) =
     t.match(warnings.at(-1), reason, 'it says why')
     same(t, 'spoiled', 'truth', 'made anew')
   }
+})
+
+t.test('a file that is no database, or a damaged one, is made anew', async (t) => {
+  const damage: ((file: Buffer) => Buffer)[] = [
+    () => Buffer.from('this is no database, however long it may be. '.repeat(200)),
+    (file) => file.fill(0xee, 4096),
+  ]
+  for (const change of damage) {
+    await whole('damaged')
+    writeFileSync(path('damaged'), change(readFileSync(path('damaged'))))
+    warnings = []
+    await whole('damaged')
+    t.match(warnings[0], /made anew/, 'it says so')
+    same(t, 'damaged', 'truth', 'made anew')
+  }
+})
+
+t.test('two writers: the second to write gives up', async (t) => {
+  const [first, second] = [open('contested'), open('contested')]
+  first.step(300)
+  t.throws(() => second.step(300), /another process writes the history/, 'it notices before it changes anything')
+  second.database.prepare('rollback').run()
+  await second.close()
+  while (first.step(700));
+  await first.close()
+  same(t, 'contested', 'truth', 'the first is unharmed')
 })
 
 t.test('commands cut from the journal leave the history with it', async (t) => {
