@@ -13,7 +13,9 @@ import { endSequence, readBatches } from '../journal/reader.ts'
 import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../journal/recover.ts'
 import { HISTORY_FORMAT } from './layout.ts'
 import { createProjector, type Projector } from './projector.ts'
-import { checkpoint, genesisDigest, isDamaged, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase } from './store.ts'
+import {
+  checkpoint, genesisDigest, isDamaged, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase,
+} from './store.ts'
 
 export interface Projection {
   readonly database: HistoryDatabase
