@@ -1,5 +1,5 @@
 /**
- * The data directory: journal/, snapshots/, page_token.key, lock.sqlite. One process at a time may own it.
+ * The data directory: journal/, snapshots/, history.sqlite, page_token.key, lock.sqlite. One process at a time may own it.
  *
  * The lock is an exclusive SQLite transaction held for the life of the process: the operating system releases it however the process
  * ends, so there is no stale lock file to remove and no process number to mistake.
