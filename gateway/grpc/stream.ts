@@ -5,8 +5,8 @@
  * request id when it is done. Actions enter the engine in the order they were sent.
  *
  * Credentials come with each action, or once with open_session; from then on an action without credentials is the session's if its counter
- * grew. The session is looked up for every action, so one that expired or was revoked ends the stream. A refused signature of an action
- * is its own answer; what breaks the rules of the stream ends it with a status.
+ * grew. The session is looked up for every action, so one that expired or was revoked ends the stream; a signature opens one stream
+ * (openings.ts). A refused signature of an action is its own answer; what breaks the rules of the stream ends it with a status.
  *
  * Bounds: {@link IN_FLIGHT_MAX} actions that are not answered, or whose answers the client has not taken; then nothing more is read.
  * Answers that became ready in one turn of the event loop leave in one message.
@@ -187,12 +187,17 @@ export class OrderStream {
   }
 
   #openSession(message: Message, action: Message, call: StreamCall): void {
-    const { gateway } = this.#front
+    const { gateway, openings } = this.#front
     if (!Object.hasOwn(message, 'publicKey')) return call.refuse(new Refused('UNAUTHENTICATED', 'open_session is signed'))
-    const key = message['publicKey'] as string
+    const counter = counterOf(action)
+    if (counter < 0) return call.refuse(refusedField('counter', 'counter must be below 2^53'))
+    const { publicKey: key, timestamp, signature } = message as { publicKey: string; timestamp: unknown; signature: string }
+    const taken = openings.take(signature, Number(timestamp), gateway.now())
+    if (taken === 'full') return call.refuse(new Refused('OVERLOADED'))
+    if (taken === 'used') return call.refuse(new Refused('UNAUTHENTICATED', 'This signature has opened a session already'))
     const found = findSession(gateway.sessions, key)
     if (found === null) return call.refuse(new Refused('SESSION_INVALID'))
-    this.#session = { key, generation: call.generation, counter: counterOf(action) }
+    this.#session = { key, generation: call.generation, counter }
     call.answer({ expiresAt: Math.floor(found.view.expiresAt / 1000) })
   }
 

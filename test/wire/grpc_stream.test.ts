@@ -127,10 +127,14 @@ t.test('a wrong signature is refused for its action alone, and does nothing', as
   stream.call.cancel()
 })
 
+let opened = 0
+
 /** A stream with an open session whose counter is at 10. */
 async function withSession(session: Session): Promise<StreamClient> {
   const stream = new StreamClient(client)
-  const { openSession } = await stream.ask({ requestId: 'open', counter: 10, openSession: {} } as { requestId: string }, session)
+  // Signatures are deterministic, and each opens one stream: two of the same millisecond must differ.
+  const action = { requestId: `open ${opened++}`, counter: 10, openSession: {} }
+  const { openSession } = await stream.ask(action, session)
   if (!(openSession.expiresAt > Date.now() / 1000)) throw new Error('the session is not open')
   return stream
 }
@@ -202,6 +206,24 @@ t.test('a session that ends cuts its streams at the next action', async (t) => {
   await own.count(1, (id) => id === 'reopen')
   t.match(refusalOf(own.answers.get('reopen')), { reason: 'UNAUTHENTICATED' }, 'a session does not open a session')
   own.call.cancel()
+})
+
+t.test('a signature opens one stream: who overhears it cannot open another', async (t) => {
+  const session = await trader()
+  const bytes = encodeRequest({ requestId: 'open', counter: 1, openSession: {} }, session)
+  const [first, second] = [new StreamClient(client), new StreamClient(client)]
+  first.call.write(bytes)
+  await first.count(1)
+  t.ok(first.answers.get('open').openSession)
+  second.call.write(bytes)
+  await second.count(1)
+  t.match(refusalOf(second.answers.get('open')), { code: status.UNAUTHENTICATED, reason: 'UNAUTHENTICATED' })
+  second.send({ requestId: 'x', counter: 2, createOrder: ORDER })
+  t.equal((await second.ended).code, status.UNAUTHENTICATED)
+  const beyond = { requestId: 'beyond', counter: '9007199254740993', openSession: {} }
+  t.match(refusalOf(await first.ask(beyond, session)), { details: { field: 'counter' } })
+  t.ok((await first.ask(Object.assign({ requestId: 'a' }, { counter: 2, createOrder: ORDER }))).createOrder, 'the first goes on')
+  first.call.cancel()
 })
 
 t.test('at most so many actions are in flight; the rest waits unread, and none is lost', async (t) => {
