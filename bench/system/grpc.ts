@@ -18,8 +18,8 @@ const SECONDS = 6
 const ROUNDS = 3
 /** Different signed orders; each is sent many times within its thirty seconds. */
 const ORDERS = 1000
-/** Orders of one session, made while nothing is measured. */
-const COUNTED = 60_000
+/** Orders of one session, made while nothing is measured; a round ends early when they are used up. */
+const COUNTED = 80_000
 
 interface Round {
   rate: number
@@ -28,13 +28,26 @@ interface Round {
   refused: number
 }
 
-type Mode = (exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number) => Promise<Tally[]>
+interface Driven {
+  readonly tallies: readonly Tally[]
+  readonly seconds: number
+}
+
+type Mode = (exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number) => Promise<Driven>
+
+async function timed(drive: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await drive()
+  return (performance.now() - started) / 1000
+}
 
 const unary: Mode = async (exchange, traders, pair, seed, ms) => {
   const sessions = Array.from({ length: CONNECTIONS }, () => openConnection(exchange.grpcPort))
-  const tally = await driveUnary(sessions, signUnary(traders, pair, ORDERS, seed), UNARY_IN_FLIGHT, ms)
+  const requests = signUnary(traders, pair, ORDERS, seed)
+  const tallies: Tally[] = []
+  const seconds = await timed(async () => tallies.push(await driveUnary(sessions, requests, UNARY_IN_FLIGHT, ms)))
   for (const session of sessions) session.close()
-  return [tally]
+  return { tallies, seconds }
 }
 
 /** Frames that come round again until the time is over. */
@@ -48,10 +61,10 @@ const signedStream: Mode = async (exchange, traders, pair, seed, ms) => {
   const frames = signActions(traders, pair, ORDERS, seed)
   const sessions = Array.from({ length: CONNECTIONS }, () => openConnection(exchange.grpcPort))
   const streams = sessions.map((session) => new StreamLoad(session))
-  await Promise.all(streams.map((stream) => stream.drive(cycle(frames, ms), STREAM_IN_FLIGHT)))
+  const seconds = await timed(() => Promise.all(streams.map((stream) => stream.drive(cycle(frames, ms), STREAM_IN_FLIGHT))))
   await Promise.all(streams.map((stream) => stream.close()))
   for (const session of sessions) session.close()
-  return streams.map(({ tally }) => tally)
+  return { tallies: streams.map(({ tally }) => tally), seconds }
 }
 
 const sessionStream: Mode = async (exchange, traders, pair, seed, ms) => {
@@ -65,21 +78,21 @@ const sessionStream: Mode = async (exchange, traders, pair, seed, ms) => {
     stream.tally.latencies.length = 0
   }
   const until = performance.now() + ms
-  await Promise.all(streams.map((stream, i) => {
+  const seconds = await timed(() => Promise.all(streams.map((stream, i) => {
     let next = 0
     return stream.drive(() => (performance.now() < until ? (frames[i]![next++] ?? null) : null), STREAM_IN_FLIGHT)
-  }))
+  })))
   await Promise.all(streams.map((stream) => stream.close()))
   for (const session of sessions) session.close()
-  return streams.map(({ tally }) => tally)
+  return { tallies: streams.map(({ tally }) => tally), seconds }
 }
 
 async function round(mode: Mode, exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number): Promise<Round> {
-  const tallies = await mode(exchange, traders, pair, seed, ms)
+  const { tallies, seconds } = await mode(exchange, traders, pair, seed, ms)
   const latencies = Float64Array.from(tallies.flatMap((tally) => tally.latencies)).sort()
   const accepted = tallies.reduce((sum, tally) => sum + tally.accepted, 0)
   return {
-    rate: accepted / (ms / 1000), p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99),
+    rate: accepted / seconds, p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99),
     refused: tallies.reduce((sum, tally) => sum + tally.refused, 0),
   }
 }
