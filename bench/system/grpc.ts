@@ -13,7 +13,7 @@ import { makeTraders, verifiesPerSecond } from './orders.ts'
 const CONNECTIONS = 4
 const UNARY_IN_FLIGHT = 16
 /** Not answered on each stream. */
-const STREAM_IN_FLIGHT = 64
+const STREAM_IN_FLIGHT = 128
 const SECONDS = 6
 const ROUNDS = 3
 /** Different signed orders; each is sent many times within its thirty seconds. */

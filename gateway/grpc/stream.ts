@@ -32,7 +32,6 @@ const IN_FLIGHT_RESUME = 128
 /** Answers leave before the turn ends when they are this many bytes: a message must stay below the limit of 2 MiB. */
 const FLUSH_BYTES = 512 * 1024
 const REQUEST_ID_MAX = 64
-const CREDENTIALS = ['publicKey', 'timestamp', 'signature']
 const NO_BYTES = Buffer.alloc(0)
 
 /** The session that actions without credentials belong to. */
@@ -151,8 +150,10 @@ export class OrderStream {
   /** Who the action is of. A refusal is the action's answer; a rule of the stream that is broken ends it. */
   #authenticate(message: Message, action: Message, call: StreamCall): Refused | null {
     // Own properties came over the wire; the others are defaults.
-    const given = CREDENTIALS.filter((name) => Object.hasOwn(message, name)).length
-    if (given === 0) {
+    const keyed = Object.hasOwn(message, 'publicKey')
+    const timed = Object.hasOwn(message, 'timestamp')
+    const sealed = Object.hasOwn(message, 'signature')
+    if (!keyed && !timed && !sealed) {
       this.#continueSession(action, call)
       return null
     }
@@ -163,7 +164,7 @@ export class OrderStream {
     signed.publicKey = publicKey
     signed.timestamp = String(readLong(timestamp))
     signed.signature = signature
-    signed.credentials = given === CREDENTIALS.length ? ALL_CREDENTIALS : 0
+    signed.credentials = keyed && timed && sealed ? ALL_CREDENTIALS : 0
     const code = authenticate(gateway.sessions, signed, gateway.now(), gateway.counters, call)
     return code === null ? null : new Refused(code)
   }
