@@ -4,8 +4,8 @@
  *
  * Handlers get and give bytes, because signatures are over the bytes; compressed messages arrive decompressed. Limits: messages of 2 MiB
  * both ways, {@link STREAMS_MAX} calls at once on a connection, connections, idleness and age by configuration and constants here; metadata
- * and what else a connection may do in connections.ts. An answer that its client does not take costs at most what it says and ends with the
- * stalled call.
+ * and what else a connection may do in connections.ts. An answer that its client does not take costs at most what it says, until the
+ * call is given up.
  */
 import type { Http2Server } from 'node:http2'
 import {

@@ -3,7 +3,7 @@
  * an orderly stop.
  */
 import { once } from 'node:events'
-import { connect, constants, createServer, type ClientHttp2Session } from 'node:http2'
+import { connect, constants, createServer, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { status } from '@grpc/grpc-js'
@@ -209,21 +209,31 @@ t.test('a cancelled call is dropped without an answer', async (t) => {
   t.equal((await client.call('Refresh', {}, session)).code, status.OK)
 })
 
-t.test('a call whose client stalls is given up; streams may be silent', async (t) => {
+t.test('a call that waits for its client is given up; one that waits for the service is not; streams may be silent', async (t) => {
   const server = createServer()
   guard(server, new Set(['/long']), 50)
-  server.on('stream', () => undefined)
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => undefined)
+    stream.resume()
+    if (headers[':path'] === '/large') stream.end(Buffer.alloc(MIB))
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { session } = open(t, (server.address() as AddressInfo).port)
-  const long = session.request({ ':method': 'POST', ':path': '/long' }, { endStream: false })
-  long.on('error', () => undefined)
-  const short = session.request({ ':method': 'POST', ':path': '/short' }, { endStream: false })
-  short.on('error', () => undefined)
-  await once(short, 'close')
-  t.equal(short.rstCode, constants.NGHTTP2_CANCEL)
+  const start = (path: string, endStream: boolean): ClientHttp2Stream => {
+    const stream = session.request({ ':method': 'POST', ':path': path }, { endStream })
+    stream.on('error', () => undefined)
+    return stream
+  }
+  const [long, complete] = [start('/long', false), start('/complete', true)]
+  const given = [start('/sending', false), start('/large', true)]
+  // What is not read fills the window of its stream, and the server has to keep the rest.
+  given[1]!.pause()
+  await Promise.all(given.map((stream) => once(stream, 'close')))
+  t.same(given.map(({ rstCode }) => rstCode), [constants.NGHTTP2_CANCEL, constants.NGHTTP2_CANCEL])
   t.notOk(long.closed)
+  t.notOk(complete.closed)
   session.destroy()
 })
 
