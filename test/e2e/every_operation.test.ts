@@ -124,7 +124,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   t.equal((await client.BatchCancelOrders({ orderIds: [second.orderId] })).totalSucceeded, 1)
   t.equal((await client.BatchCancelOrdersByPair({ tradingPairId })).totalCancelled, 1)
   t.equal((await client.BatchCancelAllOrders()).totalCancelled, 0)
-  await t.rejects(client.GetTrade({ tradeId: orderId }), { status: 404 }, 'reads stay available')
+  await t.rejects(client.GetTrade({ tradeId: orderId }), { status: 404, code: 'NOT_FOUND' }, 'reads stay available')
   const other = await newTrader(exchange.baseUrl, 0)
   t.ok((await other.client.GetProfile()).id, 'sign-in stays available')
   await maintenance(false)
