@@ -10,7 +10,7 @@ import {
   CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, LABEL_SHIFT, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND,
 } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
-import type { Caller } from '../auth/legacy.ts'
+import type { Caller } from '../auth/signed_request.ts'
 import type { Bridge } from './pending.ts'
 
 const C = ORDER_COMMAND.at

@@ -5,7 +5,7 @@
  * grpc-js ends a call whose deadline passed; like a cancelled one it is dropped, and what it asked of the engine goes on.
  */
 import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
-import { authenticate } from '../auth/legacy.ts'
+import { authenticate } from '../auth/authenticate.ts'
 import { Refused } from '../http/envelope.ts'
 import type { Budget } from '../limits/budget.ts'
 import { admit } from '../operations/admission.ts'
@@ -99,7 +99,7 @@ function serve(front: Front, method: Method, incoming: Incoming, call: UnaryCall
   if (typeof credentials === 'string') return call.refuse(new Refused(credentials))
   const body = incoming.request
   if (row.access === 'session') {
-    const signed = { method: 'POST', target: method.path, body, ...credentials }
+    const signed = { method: 'POST', target: method.path, body, messageSignature: null, ...credentials }
     const code = authenticate(gateway.sessions, signed, gateway.now(), gateway.counters, call)
     if (code !== null) return call.refuse(new Refused(code))
   }

@@ -13,7 +13,8 @@
  */
 import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
-import { authenticate, type SignedRequest } from '../auth/legacy.ts'
+import { authenticate } from '../auth/authenticate.ts'
+import type { SignedRequest } from '../auth/signed_request.ts'
 import { findSession } from '../auth/session_cache.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
@@ -61,6 +62,7 @@ export class OrderStream {
   #writing = false
   readonly #signed: { -readonly [K in keyof SignedRequest]: SignedRequest[K] } = {
     method: 'POST', target: STREAM_PATH, body: NO_BYTES, publicKey: '', timestamp: '', signature: '', credentials: 0,
+    messageSignature: null,
   }
 
   constructor(front: Front, types: StreamTypes, call: ServerInterceptingCallInterface) {

@@ -3,7 +3,7 @@
  *
  * Whatever a handler throws is logged, counted and answered as INTERNAL; nothing of it leaves, and the thread goes on.
  */
-import { authenticate } from '../auth/legacy.ts'
+import { authenticate } from '../auth/authenticate.ts'
 import type { Gateway } from '../context.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
 import { admit } from '../operations/admission.ts'

@@ -7,6 +7,7 @@
  * never read as a request. (Specification, What the service does and Authentication, rule 1.)
  */
 import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { MessageSignature } from '../auth/signed_request.ts'
 
 /** The headers that matter, of one request at a time: one object per server, filled by {@link visit}. */
 export interface Head {
@@ -24,15 +25,21 @@ export interface Head {
   credentials: number
   /** Any header that begins with X-Svc-. */
   legacy: boolean
-  /** Signature or Signature-Input. */
+  /** Signature or Signature-Input: the protocol of RFC 9421. */
   structured: boolean
+  signatureInput: string
+  messageSignature: string
+  contentDigest: string
+  /** Bit per header of that protocol that came once, 8 when one came twice. */
+  messageHeaders: number
   origin: string
   ifNoneMatch: string
 }
 
 export const createHead = (): Head => ({
   userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncoding: '', transferEncodings: 0, hosts: 0,
-  publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false, origin: '', ifNoneMatch: '',
+  publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false,
+  signatureInput: '', messageSignature: '', contentDigest: '', messageHeaders: 0, origin: '', ifNoneMatch: '',
 })
 
 export function resetHead(head: Head): void {
@@ -40,6 +47,9 @@ export function resetHead(head: Head): void {
   head.ifNoneMatch = ''
   head.userAgents = head.contentLengths = head.transferEncodings = head.hosts = head.credentials = 0
   head.legacy = head.structured = false
+  if (head.messageHeaders === 0) return
+  head.signatureInput = head.messageSignature = head.contentDigest = ''
+  head.messageHeaders = 0
 }
 
 const PUBLIC_KEY = 1
@@ -47,6 +57,10 @@ const TIMESTAMP = 2
 const SIGNATURE = 4
 export const ALL_CREDENTIALS = PUBLIC_KEY | TIMESTAMP | SIGNATURE
 const DOUBLED = 8
+
+const INPUT = 1
+const MESSAGE_SIGNATURE = 2
+const DIGEST = 4
 
 /** Takes one header; `name` is in lower case. */
 export function visit(head: Head, name: string, value: string): void {
@@ -73,11 +87,22 @@ export function visit(head: Head, name: string, value: string): void {
       head.ifNoneMatch = value
       return
     case 'signature':
+      head.structured = true
+      head.messageSignature = value
+      return countMessageHeader(head, MESSAGE_SIGNATURE)
     case 'signature-input':
       head.structured = true
-      return
+      head.signatureInput = value
+      return countMessageHeader(head, INPUT)
+    case 'content-digest':
+      head.contentDigest = value
+      return countMessageHeader(head, DIGEST)
   }
   if (name.startsWith('x-svc-')) visitCredential(head, name, value)
+}
+
+function countMessageHeader(head: Head, bit: number): void {
+  head.messageHeaders |= (head.messageHeaders & bit) !== 0 ? DOUBLED : bit
 }
 
 function visitCredential(head: Head, name: string, value: string): void {
@@ -111,5 +136,13 @@ export function judge(head: Head, target: string): RefusalCode | null {
   if (isSuspect(head) || !TARGET.test(target)) return 'MALFORMED_REQUEST'
   if (head.structured && head.legacy) return 'MIXED_CREDENTIALS'
   if ((head.credentials & DOUBLED) !== 0) return 'UNAUTHENTICATED'
+  // Without the others a digest selects nothing, so two of them say nothing.
+  if (head.structured && (head.messageHeaders & DOUBLED) !== 0) return 'UNAUTHENTICATED'
   return null
+}
+
+/** The headers of RFC 9421, or `null` for a request that has chosen another protocol or none. */
+export function messageSignatureOf(head: Head): MessageSignature | null {
+  if (!head.structured) return null
+  return { input: head.signatureInput, signature: head.messageSignature, contentDigest: head.contentDigest }
 }

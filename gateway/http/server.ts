@@ -15,7 +15,8 @@ import {
 } from 'uWebSockets.js'
 import type { RefusalCode } from '../../core/engine/refusals.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
-import { createHead, isSuspect, judge, resetHead, visit, type Head } from './edge.ts'
+import type { MessageSignature } from '../auth/signed_request.ts'
+import { createHead, isSuspect, judge, messageSignatureOf, resetHead, visit, type Head } from './edge.ts'
 import { errorBody, Refused, statusOf, type HeaderList } from './envelope.ts'
 
 /** Largest request body in bytes (specification, Limits). */
@@ -45,6 +46,8 @@ export class Exchange {
   readonly timestamp: string
   readonly signature: string
   readonly credentials: number
+  /** `null` unless a header of RFC 9421 came. */
+  readonly messageSignature: MessageSignature | null
   readonly origin: string
   /** Entity tag the client has, '' without one. */
   readonly ifNoneMatch: string
@@ -64,6 +67,7 @@ export class Exchange {
     this.timestamp = head.timestamp
     this.signature = head.signature
     this.credentials = head.credentials
+    this.messageSignature = messageSignatureOf(head)
     this.origin = head.origin
     this.ifNoneMatch = head.ifNoneMatch
   }

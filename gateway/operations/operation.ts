@@ -7,7 +7,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
-import type { Caller } from '../auth/legacy.ts'
+import type { Caller } from '../auth/signed_request.ts'
 import { CREDIT, enlist, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Gateway } from '../context.ts'

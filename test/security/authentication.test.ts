@@ -7,8 +7,9 @@ import t from 'tap'
 import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
-import { authenticate, FRESHNESS_MS } from '../../gateway/auth/legacy.ts'
+import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
+import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
 import { ALL_CREDENTIALS } from '../../gateway/http/edge.ts'
 import type { Exchange } from '../../gateway/http/server.ts'
 import { TABLE, type Row } from '../../gateway/operations/table.ts'
@@ -172,7 +173,7 @@ t.test('the window is 30,000 ms to the millisecond', async (t) => {
     const headers = signed(by, 'GET', '/x', '', timestamp)
     const exchange = {
       method: 'GET', target: '/x', body: new Uint8Array(0), timestamp, credentials: ALL_CREDENTIALS,
-      publicKey: headers['X-Svc-PublicKey']!, signature: headers['X-Svc-Signature']!,
+      publicKey: headers['X-Svc-PublicKey']!, signature: headers['X-Svc-Signature']!, messageSignature: null,
     } as Exchange
     return authenticate(cache, exchange, now, new Float64Array(64), { account: 0, application: 0, session: 0, generation: 0 })
   }

@@ -1,0 +1,117 @@
+/**
+ * HTTP Message Signatures (RFC 9421) with a digest of the body (RFC 9530), in the one profile of the specification:
+ *
+ *   Signature-Input: svc=("@method" "@path" "@query" "content-digest");created=1700000000;keyid="<64 hex>";alg="ed25519"
+ *   Signature: svc=:<base64 of 64 bytes>:
+ *   Content-Digest: sha-256=:<base64 of 32 bytes>:
+ *
+ * Structured fields can write one value in many ways, and verifiers that read them differently have been played against each other.
+ * So only the canonical writing of the profile is accepted: one label, the four components in this order, the three parameters in any
+ * order and each once, no space or parameter more. What is signed is then Signature-Input as sent. A repeated header was refused by
+ * edge.ts. Reading is linear, and bounded by the size of a request head.
+ *
+ * Refusals: a header that is absent or no writing of the profile, and an unknown key: UNAUTHENTICATED. A `created` outside the
+ * window: CLOCK_SKEW. A byte sequence that is no signature, a digest of other bytes, a signature of another text: INVALID_SIGNATURE.
+ */
+import { hash } from 'node:crypto'
+import type { RefusalCode } from '../../core/engine/refusals.ts'
+import { findSession, type SessionCache } from './session_cache.ts'
+import { FRESHNESS_MS, setCaller, verifyText, type Caller, type MessageSignature, type SignedRequest } from './signed_request.ts'
+import { SIGNATURE_BYTES } from './verifier.ts'
+
+const LABEL = 'svc='
+const COMPONENTS = '("@method" "@path" "@query" "content-digest")'
+const INPUT_START = LABEL + COMPONENTS
+/** Longest Signature-Input that is looked at; the longest right one has 150 characters. */
+const INPUT_MAX = 256
+/** Integers of structured fields have at most 15 digits. */
+const CREATED = /^created=(?:0|[1-9][0-9]{0,14})$/
+const KEY = /^keyid="[0-9a-f]{64}"$/
+const ALGORITHM = 'alg="ed25519"'
+
+export interface SignatureParameters {
+  /** Unix seconds. */
+  readonly created: number
+  /** Session public key, 64 lowercase hex digits. */
+  readonly key: string
+}
+
+/** The parameters of a Signature-Input of the profile; `null` for any other text. */
+export function readSignatureInput(text: string): SignatureParameters | null {
+  if (text.length > INPUT_MAX || !text.startsWith(INPUT_START)) return null
+  const [rest, ...parameters] = text.slice(INPUT_START.length).split(';')
+  if (rest !== '' || parameters.length !== 3) return null
+  let created = -1
+  let key = ''
+  let algorithm = false
+  for (const parameter of parameters) {
+    if (CREATED.test(parameter)) created = Number(parameter.slice('created='.length))
+    else if (KEY.test(parameter)) key = parameter.slice('keyid="'.length, -1)
+    else if (parameter === ALGORITHM) algorithm = true
+    else return null
+  }
+  // Three parameters were given: one that is missing here means that another came twice.
+  return created < 0 || key === '' || !algorithm ? null : { created, key }
+}
+
+/**
+ * The text that is signed (RFC 9421, section 2.5): a line for each covered component, and the signature's parameters, which are
+ * `parameters` as they stand behind the label.
+ */
+export function signatureBase(components: readonly (readonly [name: string, value: string])[], parameters: string): string {
+  let base = ''
+  for (const [name, value] of components) base += `"${name}": ${value}\n`
+  return `${base}"@signature-params": ${parameters}`
+}
+
+const EMPTY_DIGEST = `sha-256=:${hash('sha256', '', 'base64')}:`
+
+/** Content-Digest of these bytes (RFC 9530), with SHA-256. */
+export function contentDigest(body: Uint8Array): string {
+  return body.length === 0 ? EMPTY_DIGEST : `sha-256=:${hash('sha256', body, 'base64')}:`
+}
+
+const SIGNATURE = /^svc=:[A-Za-z0-9+/=]*:$/
+const DIGEST = /^sha-256=:[A-Za-z0-9+/=]{44}:$/
+const signatureBytes = Buffer.alloc(SIGNATURE_BYTES)
+const SIGNATURE_START = 'svc=:'
+/** Of 64 bytes in base64. */
+const SIGNATURE_CHARACTERS = 88
+
+/** Decodes a Signature of the profile into the scratch; false when it is not the one canonical writing of 64 bytes. */
+function readSignature(text: string): boolean {
+  const encoded = text.slice(SIGNATURE_START.length, -1)
+  if (encoded.length !== SIGNATURE_CHARACTERS) return false
+  return signatureBytes.write(encoded, 'base64') === SIGNATURE_BYTES && signatureBytes.toString('base64') === encoded
+}
+
+/** Checks the message signature of a request and fills `caller`, or says which refusal it is. `now` in Unix ms. */
+export function checkMessageSignature(
+  cache: SessionCache, request: SignedRequest, sent: MessageSignature, now: number, caller: Caller,
+): RefusalCode | null {
+  const parameters = readSignatureInput(sent.input)
+  if (parameters === null || !SIGNATURE.test(sent.signature) || !DIGEST.test(sent.contentDigest)) return 'UNAUTHENTICATED'
+  if (Math.abs(parameters.created * 1000 - now) > FRESHNESS_MS) return 'CLOCK_SKEW'
+  if (!readSignature(sent.signature)) return 'INVALID_SIGNATURE'
+  const found = findSession(cache, parameters.key)
+  if (found === null) return 'UNAUTHENTICATED'
+  if (found.view.expiresAt <= now) return 'SESSION_INVALID'
+  if (contentDigest(request.body) !== sent.contentDigest) return 'INVALID_SIGNATURE'
+  if (!verifyText(signatureBytes, signedText(request, sent), found.publicKey)) return 'INVALID_SIGNATURE'
+  setCaller(caller, found.view)
+  return null
+}
+
+/** Path and query are taken apart as sent. A request without a query has the query "?", as one with a bare question mark has. */
+function signedText({ method, target }: SignedRequest, sent: MessageSignature): string {
+  const mark = target.indexOf('?')
+  return signatureBase(
+    [
+      ['@method', method],
+      ['@path', mark < 0 ? target : target.slice(0, mark)],
+      ['@query', mark < 0 ? '?' : target.slice(mark)],
+      ['content-digest', sent.contentDigest],
+    ],
+    sent.input.slice(LABEL.length),
+  )
+}
