@@ -12,8 +12,8 @@ import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
 import { ALL_CREDENTIALS } from '../../gateway/http/edge.ts'
 import type { Exchange } from '../../gateway/http/server.ts'
-import { TABLE, type Row } from '../../gateway/operations/table.ts'
 import { request, signed, startHarness, type Headers, type Reply, type Session } from '../support/gateway_harness.ts'
+import { malleated, sampleOrder, sessionSamples, type Sample } from '../support/session_samples.ts'
 
 const harness = await startHarness()
 t.teardown(() => harness.close())
@@ -28,37 +28,12 @@ harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>>
 const unknown = { ...session, publicKey: 'ab'.repeat(32) }
 await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
 
-const ORDER_ID = '00000000-0005-8001-8000-00001f2a335e'
-const order = { tradingPairId: genesis.pairs[0]!.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.1', price: '100' }
-const bodies: Record<string, unknown> = {
-  CreateOrder: order, ReplaceOrder: { price: '101' }, BatchCreateOrders: { orders: [order] }, BatchCancelAllOrders: {}, Mint: {},
-}
-
-interface Sample {
-  readonly name: string
-  readonly row: Row
-  readonly target: string
-  readonly body: string
-}
-const samples: Sample[] = Object.entries(TABLE as Record<string, Row>)
-  .filter(([, row]) => row.access === 'session')
-  .map(([name, row]) => ({
-    name, row,
-    target: row.path.replace('{orderId}', ORDER_ID).replace('{assetId}', genesis.assets[0]!.id),
-    body: bodies[name] === undefined ? '' : JSON.stringify(bodies[name]),
-  }))
+const order = sampleOrder(genesis)
+const samples = sessionSamples(genesis)
 
 type List = [string, string][]
 const without = (headers: Headers, name: string): Headers => Object.fromEntries(Object.entries(headers).filter(([key]) => key !== name))
 const twice = (headers: Headers, name: string): List => [...Object.entries(headers), [name, headers[name]!]]
-
-const ORDER_OF_GROUP = 2n ** 252n + 27742317777372353535851937790883648493n
-/** The same signature with S + L: verifiers that do not insist on canonical S accept it. */
-function malleated(hex: string): string {
-  const bytes = Buffer.from(hex, 'hex')
-  const s = BigInt(`0x${Buffer.from(bytes.subarray(32)).reverse().toString('hex')}`) + ORDER_OF_GROUP
-  return hex.slice(0, 64) + Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse().toString('hex')
-}
 
 /** Headers of a wrong request and the code it must get. Each is built for one sample. */
 function defects({ row, target, body }: Sample): Record<string, [Headers | List, string]> {
@@ -86,7 +61,7 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
     'signature of 63 bytes': [put('X-Svc-Signature', signature.slice(2)), 'INVALID_SIGNATURE'],
     'signature with bytes behind it': [put('X-Svc-Signature', `${signature}00`), 'INVALID_SIGNATURE'],
     'signature of zeros': [put('X-Svc-Signature', '0'.repeat(128)), 'INVALID_SIGNATURE'],
-    'signature with S + L': [put('X-Svc-Signature', malleated(signature)), 'INVALID_SIGNATURE'],
+    'signature with S + L': [put('X-Svc-Signature', malleated(Buffer.from(signature, 'hex')).toString('hex')), 'INVALID_SIGNATURE'],
     'signature with another R': [put('X-Svc-Signature', `00${signature.slice(2)}`), 'INVALID_SIGNATURE'],
     'signature of another method': [signed(session, method === 'GET' ? 'POST' : 'GET', target, body), 'INVALID_SIGNATURE'],
     'signature of the method in lower case': [signed(session, method.toLowerCase(), target, body), 'INVALID_SIGNATURE'],
