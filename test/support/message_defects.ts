@@ -167,7 +167,8 @@ function parameters(make: Make, _: Sample, { session }: Signers): Defect[] {
     ['no parameters', make({ parameters: '' })],
     ['alg missing', instead(algorithm, '')],
     ...[
-      '"ed25519-ph"', '"ED25519"', '"hmac-sha256"', '"rsa-pss-sha512"', '"none"', '""', 'ed25519', ':ZWQyNTUxOQ==:', '"ed25519', '"ed2551\\9"',
+      '"ed25519-ph"', '"ED25519"', '"hmac-sha256"', '"rsa-pss-sha512"', '"none"', '""', 'ed25519', ':ZWQyNTUxOQ==:', '"ed25519',
+      '"ed2551\\9"',
     ].map((text): Defect => [`alg=${text}`, instead(algorithm, `;alg=${text}`)]),
   ]
 }
@@ -199,6 +200,8 @@ function writings(make: Make): Defect[] {
     ...by('a comment', (text) => `${text} (comment)`),
     ...by('names in upper case', (text) => text.replace('created', 'Created')),
     ...by('text behind', (text) => `${text}x`),
+    ...by('text before', (text) => `x${text}`),
+    ...by('a space before', (text) => ` ${text}`),
     ['spaces around = of the label', { ...good, 'Signature-Input': good['Signature-Input']!.replace('svc=', 'svc = ') }],
     ['a comma first', { ...good, 'Signature-Input': `,${good['Signature-Input']}` }],
     ['Signature with a parameter', { ...good, Signature: `${good['Signature']};x` }],
