@@ -14,10 +14,12 @@ import type { OperationTypes } from '../operations/index.ts'
 import { TABLE, type OperationName, type Row } from '../operations/table.ts'
 import { errorOf, NetworkError, RingbookError, UNEXPECTED_RESPONSE } from './errors.ts'
 import { wireRequest } from './request.ts'
-import { createSigner, signRequest, type Signer } from './signing.ts'
+import { createSigner, signMessage, signRequest, type Signer } from './signing.ts'
 
 export { NetworkError, RingbookError, retryOf, UNEXPECTED_RESPONSE, type Envelope, type RetryClass } from './errors.ts'
-export { createSigner, signRequest, type SignatureHeaders, type Signer } from './signing.ts'
+export {
+  createSigner, signMessage, signRequest, type MessageSignatureHeaders, type SignatureHeaders, type Signer,
+} from './signing.ts'
 export type { OperationName } from '../operations/table.ts'
 
 export type Input<N extends OperationName> = OperationTypes[N]['input']
@@ -46,6 +48,8 @@ export interface ClientOptions {
   readonly clientId?: string
   /** Session key to use instead of a new one; with a session that is open already no sign-in is needed. */
   readonly signer?: Signer
+  /** Headers that carry the signatures: X-Svc-* (`legacy`, the default) or those of RFC 9421. */
+  readonly protocol?: 'legacy' | 'rfc9421'
   readonly fetch?: typeof globalThis.fetch
   /** Sent where the platform allows it, that is not in browsers, which have their own. */
   readonly userAgent?: string
@@ -155,7 +159,8 @@ async function once(connection: Connection, row: Row, input: Fields, signal: Abo
   if (!IN_BROWSER) headers['User-Agent'] = options.userAgent ?? 'ringbook-client/1.0'
   if (row.access === 'session') {
     if (signer === null) throw new Error('sign in first')
-    Object.assign(headers, signRequest(signer, row.method, target, body, Math.round(Date.now() + clockOffset)))
+    const signed = options.protocol === 'rfc9421' ? signMessage : signRequest
+    Object.assign(headers, signed(signer, row.method, target, body, Math.round(Date.now() + clockOffset)))
   }
   const timeout = AbortSignal.timeout(options.timeoutMs ?? 35_000)
   return exchange(connection.fetch, url, {

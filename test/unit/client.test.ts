@@ -202,3 +202,24 @@ t.test('signed calls carry the server clock once it is known', async (t) => {
   t.ok(Math.abs(Number(seen[1]!.headers['x-svc-timestamp']) - Date.now() - 3_600_000) < 5_000)
   t.ok(signed(seen[1]!))
 })
+
+t.test('with the protocol of RFC 9421 calls carry its headers, signed, at the server\'s second', async (t) => {
+  const serverMs = Date.now() + 3_600_000
+  const { baseUrl, seen } = await serverOf(t, [200, { serverTime: 'text', unixMs: serverMs }], [200, {}])
+  const client = call({ baseUrl, protocol: 'rfc9421' })
+  await client.syncClock()
+  await client.ListOrders({ clientOrderId: "it's" })
+  const { method, target, headers, body } = seen[1]!
+  t.strictSame(Object.keys(headers).filter((name) => name.startsWith('x-svc-')), [])
+  const digest = `sha-256=:${Buffer.from(sha256(body)).toString('base64')}:`
+  t.equal(headers['content-digest'], digest)
+  const parameters = (headers['signature-input'] as string).slice('svc='.length)
+  const [path, query] = target.split('?')
+  const lines = [
+    `"@method": ${method}`, `"@path": ${path}`, `"@query": ?${query}`, `"content-digest": ${digest}`, `"@signature-params": ${parameters}`,
+  ].join('\n')
+  const signature = Buffer.from((headers['signature'] as string).slice('svc=:'.length, -1), 'base64')
+  t.ok(ed25519.verify(signature, utf8ToBytes(lines), hexToBytes(client.signer!.publicKey)))
+  const created = Number(/;created=(\d+);/.exec(parameters)![1])
+  t.ok(Math.abs(created * 1000 - serverMs) < 30_000)
+})
