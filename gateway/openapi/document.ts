@@ -24,7 +24,10 @@ const guide = join(import.meta.dirname, 'guide')
 
 const REQUIREMENTS: Readonly<Record<Access, readonly JsonSchema[]>> = {
   public: [],
-  session: [{ SessionPublicKey: [], SessionTimestamp: [], SessionSignature: [] }],
+  session: [
+    { SessionPublicKey: [], SessionTimestamp: [], SessionSignature: [] },
+    { MessageSignatureInput: [], MessageSignature: [], ContentDigest: [] },
+  ],
   'server-key': [{ ServerKey: [] }],
 }
 const header = (name: string, description: string): JsonSchema => ({ type: 'apiKey', in: 'header', name, description })
@@ -32,6 +35,9 @@ const SCHEMES: Readonly<Record<string, JsonSchema>> = {
   SessionPublicKey: header('X-Svc-PublicKey', 'Session public key: 64 lowercase hex digits.'),
   SessionTimestamp: header('X-Svc-Timestamp', 'Unix milliseconds, within 30 seconds of the clock of the service.'),
   SessionSignature: header('X-Svc-Signature', 'Signature of the request by the session key: 128 lowercase hex digits. See Sign a request.'),
+  MessageSignatureInput: header('Signature-Input', 'RFC 9421: what the label svc signs, when, and the session public key. See RFC 9421.'),
+  MessageSignature: header('Signature', 'RFC 9421: signature of the request by the session key, base64 under the label svc.'),
+  ContentDigest: header('Content-Digest', 'RFC 9530: SHA-256 of the bytes of the body, of no bytes without one.'),
   ServerKey: header('x-server-key', 'Secret key of an application backend; it begins with sk_.'),
 }
 
