@@ -14,20 +14,16 @@ import { createDocument } from '../../gateway/openapi/document.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
+import { findPython } from '../support/python.ts'
 
 t.setTimeout(180_000)
 const root = join(import.meta.dirname, '..', '..')
 const PACKAGES = 'grpc, grpc_tools, google.protobuf, nacl'
 
-/** A Python that has the packages: Debian's first, whose packages they are. Otherwise why there is none. */
-function findPython(): { python: string } | { reason: string } {
+/** A Python that has the packages, where there is a protoc. Otherwise why there is none. */
+function findPythonAndCompiler(): { python: string } | { reason: string } {
   const protoc = spawnSync('protoc', ['--version'], { encoding: 'utf8' })
-  if (protoc.status !== 0) return { reason: `protoc: ${protoc.error?.message ?? protoc.stderr}` }
-  const failures = ['/usr/bin/python3', 'python3'].map((python) => {
-    const { status, error, stderr } = spawnSync(python, ['-c', `import ${PACKAGES}`], { encoding: 'utf8' })
-    return status === 0 ? { python } : { reason: `${python}: ${error?.message ?? stderr.trim().split('\n').at(-1)}` }
-  })
-  return failures.find((each) => 'python' in each) ?? { reason: failures.map((each) => ('reason' in each ? each.reason : '')).join('; ') }
+  return protoc.status === 0 ? findPython(PACKAGES) : { reason: `protoc: ${protoc.error?.message ?? protoc.stderr}` }
 }
 
 /** Python samples of the document by operation; the one that ends the session comes last. */
@@ -44,7 +40,7 @@ function samples(): Record<string, string> {
 
 type Told = Record<string, Record<string, unknown>>
 
-const found = findPython()
+const found = findPythonAndCompiler()
 const skip = 'reason' in found ? `protobuf-compiler or Python with ${PACKAGES} is missing: ${found.reason}` : false
 if (skip !== false) t.comment(skip)
 
