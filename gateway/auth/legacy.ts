@@ -13,6 +13,9 @@ import { findSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, setCaller, verifyText, type Caller, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
 
+/** The window of both protocols; gRPC, which has only this one, takes it from here. */
+export { FRESHNESS_MS } from './signed_request.ts'
+
 const KEY = /^[0-9a-f]{64}$/
 const SIGNATURE = /^[0-9a-f]{128}$/
 const TIMESTAMP = /^[0-9]{13}$/
