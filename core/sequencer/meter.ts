@@ -21,6 +21,17 @@ export interface Meter {
   drained(slots: number): void
 }
 
+/** The counters that are figures of the state: after each batch, and once after recovery, which may have been long ago. */
+export function countState(counters: Float64Array, state: State): void {
+  counters[MATCHER.sequence] = state.clock[CLOCK.SEQUENCE]!
+  counters[MATCHER.sequenced_ms] = state.clock[CLOCK.TIME]!
+  counters[MATCHER.fills] = state.clock[CLOCK.FILLS]!
+  counters[MATCHER.live_orders] = state.scalars[SCALAR.ORDERS_LIVE]!
+  counters[MATCHER.accounts] = state.scalars[SCALAR.ACCOUNTS]!
+  counters[MATCHER.receipts] = state.scalars[SCALAR.RECEIPTS_COUNT]!
+  counters[MATCHER.maintenance] = state.scalars[SCALAR.MAINTENANCE]!
+}
+
 export function createMeter(counters: Float64Array, io: Io): Meter {
   let started = 0
   let committed = 0
@@ -57,13 +68,7 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
       // A stall is a whole turn without the commit, which has its own figure: draining, applying, publishing, and being descheduled.
       highest(MATCHER.loop_stall_seconds_max, seconds - turned - (committed - started))
       turned = seconds
-      counters[MATCHER.sequence] = state.clock[CLOCK.SEQUENCE]!
-      counters[MATCHER.sequenced_ms] = state.clock[CLOCK.TIME]!
-      counters[MATCHER.fills] = state.clock[CLOCK.FILLS]!
-      counters[MATCHER.live_orders] = state.scalars[SCALAR.ORDERS_LIVE]!
-      counters[MATCHER.accounts] = state.scalars[SCALAR.ACCOUNTS]!
-      counters[MATCHER.receipts] = state.scalars[SCALAR.RECEIPTS_COUNT]!
-      counters[MATCHER.maintenance] = state.scalars[SCALAR.MAINTENANCE]!
+      countState(counters, state)
       counters[MATCHER.heartbeat_ms] = now
     },
     refused: () => {

@@ -18,7 +18,7 @@ import { MATCHER, matcherCounters } from '../ring/counters.ts'
 import { EXIT, type FromThread, type MatcherData } from '../threads.ts'
 import { attachLanes } from './lanes.ts'
 import { createSequencer, runSequencer, type Sequencer } from './loop.ts'
-import { createMeter } from './meter.ts'
+import { countState, createMeter } from './meter.ts'
 
 const { config, shared } = workerData as MatcherData
 const say = (message: FromThread): void => parentPort!.postMessage(message)
@@ -65,7 +65,7 @@ function recover(database: JournalDatabase): Rebuilt {
   const counters = matcherCounters(shared.counters)
   counters[MATCHER.recovered_records] = records
   counters[MATCHER.recovery_seconds] = io.seconds() - started
-  counters[MATCHER.sequence] = rebuilt.replayer.state.clock[CLOCK.SEQUENCE]!
+  countState(counters, rebuilt.replayer.state)
   return rebuilt
 }
 
