@@ -5,7 +5,7 @@
  * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
  * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
  */
-import { PAIR, PAIR_WORDS } from '../../core/engine/columns.ts'
+import { PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
 import type { State } from '../../core/engine/state.ts'
 import {
   COMMIT_BUCKETS, COMMIT_HISTOGRAM, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY, HISTORY_COUNTERS, historyCounters, MATCHER,
@@ -207,7 +207,7 @@ export function status(gauges: Gauges, now: number): Record<string, unknown> {
   return {
     timestamp: new Date(now).toISOString(),
     uptimeSeconds: Math.round((now - gauges.startedAt) / 1000),
-    maintenance: gauges.matcher[MATCHER.maintenance] !== 0,
+    maintenance: gauges.state.scalars[SCALAR.MAINTENANCE] !== 0,
     sequence: gauges.matcher[MATCHER.sequence],
     pairs: Object.fromEntries(gauges.state.genesis.pairs.map((pair) => [pair.symbol, pairStatus(gauges.state, pair)])),
     feeTierChanges: { changed: gauges.tiers.changed, waiting: gauges.tiers.waiting },

@@ -1,17 +1,18 @@
 /**
- * What an operator can change: maintenance, the status of a pair, the fee tier of an account. Each is one command through lane 0 and
- * is answered after it is durable and applied.
+ * What an operator can change: maintenance, the status of a pair, the fee tier of an account (and sessions.ts). Each is one command
+ * through lane 0 and is answered after it is durable and applied.
  *
  * A fee tier set by hand stands until the history finds that the account's volume has earned another (core/history/tiers.ts).
  */
 import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
-import type { Pair } from '../../core/engine/genesis.ts'
+import type { Genesis, Pair } from '../../core/engine/genesis.ts'
 import { refusalByNumber } from '../../core/engine/refusals.ts'
 import type { State } from '../../core/engine/state.ts'
 import {
   CommandType, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
 } from '../../core/layout/command.ts'
 import { IdKind, parseId } from '../../core/layout/ids.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
 import type { Decoded, Layout } from '../../core/layout/table.ts'
 import type { FromThread } from '../../core/threads.ts'
 import type { Admin } from './admin.ts'
@@ -21,6 +22,7 @@ export interface Policy {
   readonly setMaintenance: Handler
   readonly listPairs: Handler
   readonly setPairStatus: Handler
+  readonly listFeeTiers: Handler
   readonly setFeeTier: Handler
 }
 
@@ -28,18 +30,20 @@ export interface Policy {
 export const pairStatus = (state: State, pair: Pair): string =>
   PAIR_STATUS_NAMES[state.pairs[pair.index * PAIR_WORDS + PAIR.STATUS]!] ?? 'unknown'
 
+/** Sends a command and says what `done` makes of its result; the refusal, when it is one. */
+export async function change(
+  admin: Admin, type: CommandType, layout: Layout, values: Decoded, done: (result: Decoded) => Answer,
+): Promise<Answer> {
+  const result = await admin.send(type, layout, values)
+  if (result === 'full') return refuse('OVERLOADED')
+  if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
+  return result['code'] === 0 ? done(result) : refused(refusalByNumber(result['code'] as number))
+}
+
 /** `tell`: messages to the main thread, for the log. */
 export function createPolicy(state: State, admin: Admin, tell: (message: FromThread) => void): Policy {
   const { pairs, feeTiers } = state.genesis
   const note = (message: string, fields: Record<string, unknown>): void => tell({ type: 'log', level: 'warn', message, fields })
-
-  /** Sends a command and says what `done` makes of its result. */
-  async function change(type: CommandType, layout: Layout, values: Decoded, done: (result: Decoded) => Answer): Promise<Answer> {
-    const result = await admin.send(type, layout, values)
-    if (result === 'full') return refuse('OVERLOADED')
-    if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
-    return result['code'] === 0 ? done(result) : refused(refusalByNumber(result['code'] as number))
-  }
 
   return {
     async setMaintenance(request) {
@@ -47,7 +51,7 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       if ('refusal' in read) return read.refusal
       const { on } = read.fields
       if (typeof on !== 'boolean') return refuse('VALIDATION_ERROR', { field: 'on' })
-      return change(CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: on ? 1 : 0 }, ({ detail, sequence }) => {
+      return change(admin, CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: on ? 1 : 0 }, ({ detail, sequence }) => {
         note(on ? 'maintenance on' : 'maintenance off', { sequence })
         return json(200, { maintenance: detail === 1, sequence })
       })
@@ -74,12 +78,14 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       const pair = pairs.find(({ id, symbol }) => symbol === named || id.toLowerCase() === named.toLowerCase())
       if (pair === undefined) return refuse('NOT_FOUND', { field: 'pair' })
       const values = { pair: pair.index, status }
-      return change(CommandType.SET_PAIR_STATUS, SET_PAIR_STATUS_COMMAND, values, ({ detail, detail2, sequence }) => {
+      return change(admin, CommandType.SET_PAIR_STATUS, SET_PAIR_STATUS_COMMAND, values, ({ detail, detail2, sequence }) => {
         const [now, before] = [PAIR_STATUS_NAMES[detail as number], PAIR_STATUS_NAMES[detail2 as number]]
         note('pair status', { pair: pair.symbol, status: now, before, sequence })
         return json(200, { id: pair.id, symbol: pair.symbol, status: now, before, sequence })
       })
     },
+
+    listFeeTiers: () => json(200, describeFeeTiers(state.genesis)),
 
     async setFeeTier(request) {
       const read = await readFields(request)
@@ -91,7 +97,7 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       if (!known) return refuse('VALIDATION_ERROR', { field: 'tier', tiers: feeTiers.tiers.length })
       if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
       const values = { account: id.slot, tier }
-      return change(CommandType.SET_FEE_TIER, SET_FEE_TIER_COMMAND, values, ({ detail, detail2, sequence }) => {
+      return change(admin, CommandType.SET_FEE_TIER, SET_FEE_TIER_COMMAND, values, ({ detail, detail2, sequence }) => {
         note('fee tier', { userId, tier: detail, before: detail2, sequence })
         return json(200, { userId, tier: detail, before: detail2, sequence })
       })
@@ -99,8 +105,20 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
   }
 }
 
+/** The tiers of the genesis as it writes them: volumes as decimals of their asset, discounts in bps. */
+function describeFeeTiers({ feeTiers, assets }: Genesis): object {
+  const { symbol, scale } = assets[feeTiers.asset]!
+  const tiers = feeTiers.tiers.map(({ minVolumeAtoms, makerDiscountPpm, takerDiscountPpm }, tier) => ({
+    tier,
+    minVolume: formatDecimal(minVolumeAtoms, scale),
+    makerDiscountBps: formatDecimal(makerDiscountPpm, 2),
+    takerDiscountBps: formatDecimal(takerDiscountPpm, 2),
+  }))
+  return { asset: symbol, tiers }
+}
+
 /** True when the row is an account that was created by the command with this sequence. */
-function hasAccount(state: State, account: number, sequence: number): boolean {
+export function hasAccount(state: State, account: number, sequence: number): boolean {
   if (account >= state.scalars[SCALAR.ACCOUNTS]!) return false
   return state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1] === sequence
 }

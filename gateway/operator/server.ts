@@ -8,7 +8,12 @@
  *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
  *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
  *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
+ *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
  *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
+ *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey}]}, the newest 100
+ *   POST /sessions/revoke      {"session": id} -> {session, userId, sequence}
+ *
+ * `npm run operator` (main.ts) puts it on the command line.
  *
  * There is no authentication: who can open a loopback connection on the machine is an operator. Web pages are kept out: a
  * foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot send unasked) are refused.
@@ -24,6 +29,7 @@ import { createAdmin } from './admin.ts'
 import { json, refuse, type Answer, type Route } from './http.ts'
 import { exposition, gatewayAge, gaugesOf, matcherAge, status } from './metrics.ts'
 import { createPolicy } from './policy.ts'
+import { createSessions } from './sessions.ts'
 import { createTierQueue } from './tiers.ts'
 
 /** A thread whose heartbeat is older is not ready. */
@@ -38,6 +44,7 @@ const tell = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
 const policy = createPolicy(state, admin, tell)
+const sessions = createSessions(state, admin, tell)
 const tiers = createTierQueue(admin, tell)
 const gauges = gaugesOf(shared, state, tiers, Date.now())
 
@@ -64,7 +71,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/status': { GET: () => json(200, status(gauges, Date.now())) },
   '/maintenance': { POST: policy.setMaintenance },
   '/pairs': { GET: policy.listPairs, POST: policy.setPairStatus },
-  '/fee-tier': { POST: policy.setFeeTier },
+  '/fee-tier': { GET: policy.listFeeTiers, POST: policy.setFeeTier },
+  '/sessions': { GET: sessions.list },
+  '/sessions/revoke': { POST: sessions.revoke },
 }
 
 async function route(request: IncomingMessage): Promise<Answer> {

@@ -1,0 +1,158 @@
+/**
+ * Promise: an operator sees exactly the live sessions of an account, the newest first, and ends exactly the one that is named. The
+ * routes over the real engine, without sockets.
+ */
+import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { apply, setTime } from '../../core/engine/apply.ts'
+import { CLOCK, SCALAR } from '../../core/engine/columns.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { createState } from '../../core/engine/state.ts'
+import { CommandType, kindOf, OPEN_SESSION_COMMAND } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { formatId, IdKind, orderId, userId } from '../../core/layout/ids.ts'
+import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
+import type { FromThread } from '../../core/threads.ts'
+import type { Admin } from '../../gateway/operator/admin.ts'
+import type { Answer } from '../../gateway/operator/http.ts'
+import { createSessions, LISTED_MAX } from '../../gateway/operator/sessions.ts'
+
+const HOUR = 3_600_000
+const LIFETIME = 24 * HOUR
+/** Fewer rows than sessions are opened, so that rows are used again. */
+const ROWS = 256
+
+interface World {
+  /** Opens a session with a new key at `time`, Unix ms. */
+  open(account: number, time: number): { id: string; key: string; createdAt: string; expiresAt: string; user: string }
+  list(user: string): Promise<Listing>
+  revoke(body: unknown): Promise<{ status: number; json: Record<string, unknown> }>
+  readonly log: Extract<FromThread, { type: 'log' }>[]
+  readonly live: () => number
+}
+
+interface Listing {
+  readonly status: number
+  readonly live: number
+  readonly sessions: readonly Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string>[]
+}
+
+function createWorld(slice: number): World {
+  const path = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
+  const json = JSON.parse(readFileSync(path, 'utf8')) as { limits: object }
+  const small = { orders: 64, accounts: 16, sessions: ROWS, receipts: 16, priceTicks: 1024, sessionLifetimeMs: LIFETIME }
+  json.limits = { ...json.limits, ...small }
+  const state = createState(parseGenesis(JSON.stringify(json)))
+  const run = (type: number, layout: Layout, values: Decoded, lane: number): Decoded => {
+    const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+    encode(layout, command, 0, { kind: kindOf(type, 1, lane), session: -1, ...values })
+    apply(state, command, 0)
+    const result = decode(RESULT, state.outbox, (state.outbox.count - 1) * RECORD_WORDS)
+    state.outbox.count = 0
+    return result
+  }
+  const admin: Admin = {
+    send: (type, layout, values) => {
+      setTime(state, Math.max(Date.now(), state.clock[CLOCK.TIME]!))
+      return Promise.resolve(run(type, layout, values, 0))
+    },
+    stop: () => undefined,
+  }
+  const log: World['log'] = []
+  const sessions = createSessions(state, admin, (message) => message.type === 'log' && log.push(message), slice)
+  const users = new Map<number, string>()
+  let keys = 0
+  return {
+    log,
+    live: () => state.scalars[SCALAR.SESSIONS_USED]!,
+    open(account, time) {
+      setTime(state, Math.max(time, state.clock[CLOCK.TIME]!))
+      const key = (0xabc00000 + keys++).toString(16).padEnd(64, 'e')
+      const address = (account + 1).toString(16).padStart(40, '0')
+      const { code, detail, detail2 } = run(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { publicKey: key, address }, 1)
+      if (code !== 0) throw new Error(`not opened: ${String(code)}`)
+      const now = state.clock[CLOCK.TIME]!
+      if (!users.has(account)) users.set(account, userId(state.clock[CLOCK.SEQUENCE]!, users.size))
+      const id = formatId(IdKind.SESSION, (detail2 as number) >>> 0, detail as number)
+      const [createdAt, expiresAt] = [now, now + LIFETIME].map((ms) => new Date(ms).toISOString()) as [string, string]
+      return { id, key, createdAt, expiresAt, user: users.get(account)! }
+    },
+    async list(user) {
+      const { status, body } = await sessions.list({ url: `/sessions?userId=${user}` } as IncomingMessage)
+      return { status, ...(JSON.parse(body) as Omit<Listing, 'status'>) }
+    },
+    async revoke(body) {
+      const stream = Object.assign(Readable.from([Buffer.from(JSON.stringify(body))]), { headers: { 'content-type': 'application/json' } })
+      const answer: Answer = await sessions.revoke(stream as unknown as IncomingMessage)
+      return { status: answer.status, json: JSON.parse(answer.body) as Record<string, unknown> }
+    },
+  }
+}
+
+t.test('the live sessions of one account, and nobody else', async (t) => {
+  const world = createWorld(3)
+  const now = Date.now()
+  world.open(0, now - LIFETIME - HOUR)
+  const old = world.open(0, now - 2 * HOUR)
+  const others = world.open(1, now - 2 * HOUR)
+  const recent = world.open(0, now - HOUR)
+  const { live, sessions } = await world.list(old.user)
+  t.equal(live, 2, 'neither the expired one nor the one of somebody else is counted')
+  const shown = [recent, old].map(({ id, key, createdAt, expiresAt }) => ({
+    id, createdAt, expiresAt, application: 'Ringbook', publicKey: key.slice(0, 8),
+  }))
+  t.strictSame(sessions, shown)
+  t.notOk(JSON.stringify(sessions).includes(recent.key.slice(0, 9)), 'no more of the key than 8 characters')
+  t.match(await world.list(others.user), { status: 200, live: 1, sessions: [{ id: others.id }] })
+  t.match(await world.list(others.user.toUpperCase()), { status: 200, live: 1 })
+  for (const [user, status] of [['', 400], ['ann', 400], [orderId(2, 0), 400], [userId(2, 0), 404], [userId(1, 9), 404]] as const) {
+    t.equal((await world.list(user)).status, status, user)
+  }
+})
+
+t.test('revoking ends the named session only', async (t) => {
+  const world = createWorld(3)
+  const [first, second] = [world.open(0, Date.now() - HOUR), world.open(0, Date.now() - HOUR)]
+  const revoked = await world.revoke({ session: first.id.toUpperCase() })
+  t.match(revoked, { status: 200, json: { session: first.id, userId: first.user, sequence: 3 } })
+  t.strictSame(world.log.map(({ level, message, fields }) => [level, message, fields]), [
+    ['warn', 'session revoked by the operator', { session: first.id, userId: first.user, sequence: 3 }],
+  ])
+  t.match(await world.list(first.user), { live: 1, sessions: [{ id: second.id }] })
+  t.match(await world.revoke({ session: first.id }), { status: 401, json: { code: 'SESSION_INVALID' } }, 'it has ended already')
+  const wrong: [unknown, number][] = [
+    [{}, 400], [[], 400], [{ session: 1 }, 400], [{ session: 'one' }, 400], [{ session: first.user }, 400],
+    [{ session: formatId(IdKind.SESSION, 2, 0) }, 404], [{ session: formatId(IdKind.SESSION, 1, 1) }, 404],
+    [{ session: formatId(IdKind.SESSION, 0, 9) }, 404], [{ session: formatId(IdKind.SESSION, 1, 2 ** 30 - 1) }, 404],
+  ]
+  for (const [body, status] of wrong) {
+    t.match(await world.revoke(body), { status, json: { details: { field: 'session' } } }, JSON.stringify(body))
+  }
+  t.match(await world.list(first.user), { live: 1, sessions: [{ id: second.id }] }, 'nothing of that ended anything')
+})
+
+t.test('a row that was opened again is another session', async (t) => {
+  const world = createWorld(64)
+  const old = world.open(0, Date.now() - LIFETIME - HOUR)
+  for (let row = 1; row < ROWS; row++) world.open(1, Date.now() - LIFETIME - HOUR)
+  t.equal(world.live(), ROWS, 'every row is used')
+  const fresh = world.open(0, Date.now())
+  t.not(fresh.id, old.id)
+  t.equal(fresh.id.slice(19, 28), old.id.slice(19, 28), 'the same row')
+  t.match(await world.revoke({ session: old.id }), { status: 404, json: { details: { field: 'session' } } })
+  t.match(await world.list(fresh.user), { live: 1, sessions: [{ id: fresh.id }] }, 'the new one lives')
+})
+
+t.test('of many sessions all are counted and the newest listed, however the rows are sliced', async (t) => {
+  for (const slice of [7, 100, 1000]) {
+    const world = createWorld(slice)
+    const opened = Array.from({ length: 240 }, (_, i) => world.open(0, Date.now() - HOUR + i * 1000))
+    const { live, sessions } = await world.list(opened[0]!.user)
+    t.equal(live, 240)
+    t.equal(LISTED_MAX, 100)
+    t.strictSame(sessions.map(({ id }) => id), opened.slice(-LISTED_MAX).reverse().map(({ id }) => id), `slices of ${slice}`)
+  }
+})
