@@ -1,0 +1,235 @@
+/**
+ * The commands of the operator's command line: what each asks the operator port for, and what it shows people. Help and the check of
+ * arguments are made from the same rows (main.ts, help.ts).
+ *
+ * With `--json` the answer of the port is printed as it came, so that a script sees what any other client of the port sees.
+ */
+import { PAIR_STATUS_NAMES } from '../../core/layout/command.ts'
+import { formatId, IdKind, userId as formatUserId } from '../../core/layout/ids.ts'
+import type { Ask } from './client.ts'
+import {
+  showFeeTiers, showPairs, showReady, showSessions, showStatus, type FeeTiers, type Pairs, type Ready, type SessionList, type Status,
+} from './show.ts'
+import { printable } from './text.ts'
+
+/** The call was wrong: nothing was asked. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** What a command answers: for people, for programs, and whether all is well. */
+export interface Shown {
+  readonly text: string
+  readonly json: unknown
+  /** False: the answer is a bad one, exit code 1. */
+  readonly good?: boolean
+}
+
+export interface Command {
+  /** One or two words. */
+  readonly name: string
+  /** What follows them, in the order it is typed. */
+  readonly parameters: readonly string[]
+  /** Options of its own, all of which must be given. */
+  readonly options?: readonly 'user'[]
+  readonly purpose: string
+  /** What one should know before typing it. */
+  readonly explains: string
+  /** Its arguments in an example, and what that may print. */
+  readonly example: readonly [call: string, prints: string]
+  run(ask: Ask, parameters: readonly string[], options: { readonly user?: string }): Promise<Shown>
+}
+
+/** Ids as they look, for examples. */
+const USER = formatUserId(1040, 7)
+const SESSION = formatId(IdKind.SESSION, 1041, 9)
+
+const said = (json: unknown, text: string): Shown => ({ json, text })
+/** What the port answered; its shape is this version's own. */
+const get = async <T>(ask: Ask, path: string, body?: object): Promise<T> => (await ask(path, body)).json as T
+
+type Changed = Readonly<Record<'sequence', number> & Record<'symbol' | 'status' | 'before' | 'userId' | 'session' | 'tier', string>>
+
+const LOOKING: readonly Command[] = [
+  {
+    name: 'status',
+    parameters: [],
+    purpose: 'what the exchange is doing: counters, history, gateways, pairs',
+    explains: 'Counters of requests and journal begin anew with each start; fills and accounts are those of the whole journal. The last\n'
+      + 'gateway is the one for gRPC, unless that is switched off. With --json: every counter there is.',
+    example: ['status', 'maintenance  off\nsequence     1,042'],
+    run: async (ask) => {
+      const status = await get<Status>(ask, '/status')
+      return said(status, showStatus(status))
+    },
+  },
+  {
+    name: 'health',
+    parameters: [],
+    purpose: 'whether the process is alive',
+    explains: 'The operator thread answers; that orders are matched is what ready tells.',
+    example: ['health', 'alive, sequence 1042'],
+    run: async (ask) => {
+      const health = await get<{ sequence: number }>(ask, '/health')
+      return said(health, `alive, sequence ${health.sequence}`)
+    },
+  },
+  {
+    name: 'ready',
+    parameters: [],
+    purpose: 'whether the matcher and every gateway work; exit code 1 when not',
+    explains: 'Ready: the matcher passed its loop within the last second and every gateway within the last two.',
+    example: ['ready', 'ready: matcher and 3 gateways'],
+    run: async (ask) => {
+      const ready = await get<Ready>(ask, '/ready')
+      return { json: ready, text: showReady(ready), good: ready.ready }
+    },
+  },
+  {
+    name: 'metrics',
+    parameters: [],
+    purpose: 'all metrics, in the text format of Prometheus',
+    explains: 'What a Prometheus scrapes from /metrics. With --json: one object, sample by series.',
+    example: ['metrics | grep pair_status', 'exchange_pair_status{pair="BTC/USDC"} 1'],
+    run: async (ask) => {
+      const { text } = await ask('/metrics')
+      return said(samples(text), text.trimEnd())
+    },
+  },
+]
+
+const maintenance = async (ask: Ask, on: boolean): Promise<Shown> => {
+  const changed = await get<Changed>(ask, '/maintenance', { on })
+  return said(changed, `maintenance is ${on ? 'on' : 'off'} (sequence ${changed.sequence})`)
+}
+
+const MAINTENANCE: readonly Command[] = [
+  {
+    name: 'maintenance show',
+    parameters: [],
+    purpose: 'whether operations are blocked',
+    explains: 'Says on or off. It changes nothing.',
+    example: ['maintenance show', 'maintenance is off'],
+    run: async (ask) => {
+      const { maintenance: on } = await get<Status>(ask, '/status')
+      return said({ maintenance: on }, `maintenance is ${on ? 'on' : 'off'}`)
+    },
+  },
+  {
+    name: 'maintenance on',
+    parameters: [],
+    purpose: 'block what changes something; cancels go on',
+    explains: 'Orders, replacements and the faucet are answered 503 OPERATIONS_BLOCKED. Cancels, reads and sign-in go on, resting orders\n'
+      + 'stay, and expire when they are due. It is in the journal and outlives a restart.',
+    example: ['maintenance on', 'maintenance is on (sequence 1042)'],
+    run: (ask) => maintenance(ask, true),
+  },
+  {
+    name: 'maintenance off',
+    parameters: [],
+    purpose: 'let operations through again',
+    explains: 'The end of maintenance on. Pairs keep the status they have.',
+    example: ['maintenance off', 'maintenance is off (sequence 1043)'],
+    run: (ask) => maintenance(ask, false),
+  },
+]
+
+const PAIRS: readonly Command[] = [
+  {
+    name: 'pairs list',
+    parameters: [],
+    purpose: 'every trading pair, its status and its resting orders',
+    explains: 'Bids and asks are the numbers of orders resting on the two sides of the book.',
+    example: ['pairs list', 'SYMBOL    STATUS  BIDS  ASKS  ID\nBTC/USDC  ACTIVE    12     9  7a1c0000-0000-4000-8000-000000000001'],
+    run: async (ask) => {
+      const pairs = await get<Pairs>(ask, '/pairs')
+      return said(pairs, showPairs(pairs))
+    },
+  },
+  {
+    name: 'pairs set',
+    parameters: ['PAIR', 'STATUS'],
+    purpose: `what a pair lets happen: ${PAIR_STATUS_NAMES.join(', ')}`,
+    explains: 'PAIR is a symbol or an id.\n'
+      + '  ACTIVE       everything\n'
+      + '  CANCEL_ONLY  orders and replacements are refused, cancels work\n'
+      + '  HALTED       nothing moves but expiry: cancels are refused too\n'
+      + 'Resting orders stay on the book. It is in the journal and outlives a restart.',
+    example: ['pairs set BTC/USDC CANCEL_ONLY', 'BTC/USDC is CANCEL_ONLY, was ACTIVE (sequence 1042)'],
+    run: async (ask, [pair, typed]) => {
+      const status = typed!.toUpperCase()
+      if (!PAIR_STATUS_NAMES.some((name) => name === status)) throw new UsageError(`STATUS is one of ${PAIR_STATUS_NAMES.join(', ')}`)
+      const changed = await get<Changed>(ask, '/pairs', { pair, status })
+      return said(changed, `${printable(changed.symbol)} is ${changed.status}, was ${changed.before} (sequence ${changed.sequence})`)
+    },
+  },
+]
+
+const TIERS: readonly Command[] = [
+  {
+    name: 'tiers list',
+    parameters: [],
+    purpose: 'the fee tiers: what leads to each and what it takes off',
+    explains: 'A tier is earned with the volume of 30 UTC days. Its discounts are subtracted from the rates of a pair, in basis points.',
+    example: [
+      'tiers list',
+      'TIER  VOLUME USDC  MAKER DISCOUNT BPS  TAKER DISCOUNT BPS\n   1  100000       0                   0.5',
+    ],
+    run: async (ask) => {
+      const tiers = await get<FeeTiers>(ask, '/fee-tier')
+      return said(tiers, showFeeTiers(tiers))
+    },
+  },
+  {
+    name: 'tiers set',
+    parameters: ['USER_ID', 'TIER'],
+    purpose: 'put a user into a fee tier',
+    explains: 'Orders placed from now on have its rates; resting orders keep the maker rate they were placed with. The tier stands\n'
+      + "until the history finds that the user's volume has earned another.",
+    example: [`tiers set ${USER} 3`, `${USER} is in tier 3, was in 0 (sequence 1042)`],
+    run: async (ask, [userId, typed]) => {
+      if (!/^\d{1,6}$/.test(typed!)) throw new UsageError('TIER is a number of tiers list')
+      const changed = await get<Changed>(ask, '/fee-tier', { userId, tier: Number(typed) })
+      return said(changed, `${userId} is in tier ${changed.tier}, was in ${changed.before} (sequence ${changed.sequence})`)
+    },
+  },
+]
+
+const SESSIONS: readonly Command[] = [
+  {
+    name: 'sessions list',
+    parameters: [],
+    options: ['user'],
+    purpose: 'the live sessions of a user, newest first',
+    explains: 'At most the newest 100 are listed. A session is a key that may sign for the user until it expires or is revoked; of the\n'
+      + 'key the first 8 characters are shown, to recognise it.',
+    example: [
+      `sessions list --user ${USER}`,
+      'CREATED                   EXPIRES                   APPLICATION  KEY       SESSION\n'
+        + `2026-01-02T03:04:05.678Z  2026-01-03T03:04:05.678Z  Ringbook     3f9a01c7  ${SESSION}`,
+    ],
+    run: async (ask, _parameters, { user }) => {
+      const list = await get<SessionList>(ask, `/sessions?userId=${encodeURIComponent(user!)}`)
+      return said(list, showSessions(list))
+    },
+  },
+  {
+    name: 'sessions revoke',
+    parameters: ['SESSION'],
+    purpose: 'end a session: nothing its key signs is accepted any more',
+    explains: 'SESSION is the id that sessions list shows. Orders of the user stay, other sessions too, and the wallet may sign in again.',
+    example: [`sessions revoke ${SESSION}`, `session ${SESSION} of user ${USER} is revoked (sequence 1042)`],
+    run: async (ask, [session]) => {
+      const changed = await get<Changed>(ask, '/sessions/revoke', { session })
+      return said(changed, `session ${changed.session} of user ${changed.userId} is revoked (sequence ${changed.sequence})`)
+    },
+  },
+]
+
+export const COMMANDS: readonly Command[] = [...LOOKING, ...MAINTENANCE, ...PAIRS, ...TIERS, ...SESSIONS]
+
+/** Samples of the text format by series; the port writes no timestamps. */
+function samples(text: string): Record<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]))
+}

@@ -1,0 +1,50 @@
+/** What `npm run operator -- --help` teaches, made from the rows of commands.ts. */
+import { KNOBS } from '../../core/config.ts'
+import type { Command } from './commands.ts'
+
+/** What is typed before a command. */
+export const RUN = 'npm run operator --'
+const indented = (text: string, by = 2): string => text.replace(/^(?=.)/gm, ' '.repeat(by))
+
+/** The command as it is typed: `pairs set PAIR STATUS`. */
+export const usage = ({ name, parameters, options = [] }: Command): string =>
+  [name, ...parameters, ...options.map((option) => `--${option} USER_ID`)].join(' ')
+
+/** Everything at a glance: each command with its purpose and an example. */
+export const overview = (commands: readonly Command[]): string => `\
+Operator: looks at a running exchange and changes what is an operator's to change.
+
+Usage: ${RUN} COMMAND [options]
+
+${commands.map((command) => `  ${usage(command)}\n      ${command.purpose}\n      ${RUN} ${command.example[0]}`).join('\n')}
+
+Options:
+${OPTIONS}
+
+With --help after a command it tells more about that, or about all that begin with a word: ${RUN} pairs --help
+
+It talks to the operator port on 127.0.0.1 of this machine; whoever can do that is an operator. Changes are commands of the journal,
+answered when they are on disk and applied; the sequence that is printed finds them there: npm run replay -- inspect --at SEQUENCE
+
+For programs: npm run --silent operator -- status --json. With --json the answer goes to standard output as one JSON object, a
+failure to standard error as {"code", "message", "details"}.
+
+Exit codes: 0 done; 1 refused, not ready, not running or no answer; 2 the call was wrong and nothing was asked.
+`
+
+const OPTIONS = `  --port PORT
+      Operator port of the exchange. Default ${KNOBS.operatorPort.fallback}; environment RINGBOOK_OPERATOR_PORT.
+  --timeout SECONDS
+      Longest wait for an answer, 1 to 60. Default 10.
+  --json
+      The answer as JSON.
+  --help
+      This text; after a command, more about it.`
+
+/** One command, or several of a family, at length. */
+export const details = (commands: readonly Command[]): string =>
+  commands.map((command) => {
+    const [call, prints] = command.example
+    const explained = indented(`${command.purpose}\n\n${command.explains}\n\nExample:`)
+    return `${usage(command)}\n\n${explained}\n${indented(`${RUN} ${call}\n${prints}`, 4)}\n`
+  }).join('\n')

@@ -1,0 +1,85 @@
+/** The answers of the operator port as text for people. The shapes are those of server.ts's routes. */
+import type { GatewayCounter, HistoryCounter, MatcherCounter } from '../../core/ring/counters.ts'
+import { bytes, count, duration, facts, table } from './text.ts'
+
+export interface Status {
+  readonly timestamp: string
+  readonly uptimeSeconds: number
+  readonly maintenance: boolean
+  readonly sequence: number
+  readonly pairs: Readonly<Record<string, string>>
+  readonly feeTierChanges: { readonly changed: number; readonly waiting: number }
+  readonly matcher: Readonly<Record<MatcherCounter, number>>
+  readonly history: Readonly<Record<HistoryCounter, number>>
+  readonly gateways: readonly Readonly<Record<GatewayCounter | 'gateway', number>>[]
+}
+
+export interface Ready {
+  readonly ready: boolean
+  readonly matcher: boolean
+  readonly gateways: readonly boolean[]
+}
+
+export interface Pairs {
+  readonly pairs: readonly Readonly<{ id: string; symbol: string; status: string; bidOrders: number; askOrders: number }>[]
+}
+
+export interface FeeTiers {
+  readonly asset: string
+  readonly tiers: readonly Readonly<{ tier: number; minVolume: string; makerDiscountBps: string; takerDiscountBps: string }>[]
+}
+
+export interface SessionList {
+  readonly userId: string
+  /** All live sessions; `sessions` has the newest of them. */
+  readonly live: number
+  readonly sessions: readonly Readonly<Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string>>[]
+}
+
+export function showStatus(status: Status): string {
+  const { matcher, history, feeTierChanges: tiers } = status
+  const overview = facts([
+    ['time', status.timestamp],
+    ['up', duration(status.uptimeSeconds)],
+    ['maintenance', status.maintenance ? 'ON: orders are refused' : 'off'],
+    ['sequence', status.sequence],
+    ['commands', `${count(matcher.commands)} since the start, ${count(matcher.refusals)} of them refused`],
+    ['trading', `${count(matcher.fills)} fills ever, ${count(matcher.live_orders)} orders resting, ${count(matcher.accounts)} accounts`],
+    ['journal', `${bytes(matcher.journal_bytes)} written since the start, longest commit ${milliseconds(matcher.commit_seconds_max)}`],
+    ['free disk', bytes(matcher.free_disk_bytes)],
+    ['history', history.up === 1 ? `up, ${count(history.lag_commands)} commands behind` : 'DOWN: histories cannot be read'],
+    ['fee tiers', `${count(tiers.changed)} changed since the start, ${count(tiers.waiting)} waiting`],
+  ])
+  const gateways = table(
+    ['GATEWAY', 'REQUESTS', '2XX', '4XX', '5XX', 'CONNECTIONS', 'PENDING'],
+    status.gateways.map((g) => [g.gateway, g.requests, g.responses_2xx, g.responses_4xx, g.responses_5xx, g.connections, g.pending]),
+  )
+  return [overview, gateways, table(['PAIR', 'STATUS'], Object.entries(status.pairs))].join('\n\n')
+}
+
+const milliseconds = (seconds: number): string => `${(seconds * 1000).toFixed(1)} ms`
+
+export function showReady({ ready, matcher, gateways }: Ready): string {
+  if (ready) return `ready: matcher and ${gateways.length} gateways`
+  const standing = gateways.flatMap((works, i) => (works ? [] : [`gateway ${i + 1}`]))
+  return `NOT ready: ${[...(matcher ? [] : ['matcher']), ...standing].join(', ')}`
+}
+
+export const showPairs = ({ pairs }: Pairs): string =>
+  table(
+    ['SYMBOL', 'STATUS', 'BIDS', 'ASKS', 'ID'],
+    pairs.map(({ symbol, status, bidOrders, askOrders, id }) => [symbol, status, bidOrders, askOrders, id]),
+  )
+
+export const showFeeTiers = ({ asset, tiers }: FeeTiers): string =>
+  table(
+    ['TIER', `VOLUME ${asset}`, 'MAKER DISCOUNT BPS', 'TAKER DISCOUNT BPS'],
+    tiers.map(({ tier, minVolume, makerDiscountBps, takerDiscountBps }) => [tier, minVolume, makerDiscountBps, takerDiscountBps]),
+  )
+
+export function showSessions({ userId, live, sessions }: SessionList): string {
+  if (live === 0) return `user ${userId} has no live session`
+  const rows = sessions.map(({ createdAt, expiresAt, application, publicKey, id }) => [createdAt, expiresAt, application, publicKey, id])
+  const listed = table(['CREATED', 'EXPIRES', 'APPLICATION', 'KEY', 'SESSION'], rows)
+  return live > sessions.length ? `${listed}\n\nthe newest ${sessions.length} of ${count(live)} live sessions` : listed
+}
