@@ -77,36 +77,19 @@ class Exchange {
     keepRoom(config.dataDir, (error) => this.#log.warn({ error: error.message }, 'no room is made ahead of the journal any more'))
     this.#startFollower()
     this.#history = this.#startHistory()
-    const channels = Array.from({ length: frontThreads(config) }, () => new MessageChannel())
-    const ports = channels.map((channel) => channel.port1)
-    await this.#message(this.#start('desk', join(GATEWAY, 'auth', 'desk.ts'), { config, genesis, ports }, ports), 'ready')
-    const operator = await this.#message(
-      this.#start('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared }),
-      'ready',
-    )
-    const history = await this.#startReaders(genesis)
-    const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
-    let { port } = config
-    let grpcPort: number | undefined
-    for (const [index, { port2: desk }] of channels.entries()) {
-      const data = {
-        config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, pageTokenKey: this.#pageTokenKey,
-        history: history[index]!,
-      }
-      const grpc = index === config.gateways
-      const worker = grpc
-        ? this.#start('gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), data, [desk, ...data.history])
-        : this.#start(`gateway ${index + 1}`, join(GATEWAY, 'thread.ts'), data, [desk, ...data.history])
-      const ready = await this.#message(worker, 'ready')
-      if (grpc) grpcPort = ready.port
-      else port = ready.port ?? port
-    }
+    // Side by side: loading a thread's modules takes longer than anything it does before it is ready.
+    const history = this.#startReaders(genesis)
+    const desks = this.#startDesk(genesis)
+    const operator = this.#ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared })
+    const { port, grpcPort } = await this.#startFronts(genesis, shared, desks.ports, history.ports)
+    await Promise.all([desks.ready, operator, ...history.ready])
+    const { port: operatorPort } = await operator
     this.#watchDisk()
     process.on('SIGINT', () => void this.stop('SIGINT'))
     process.on('SIGTERM', () => void this.stop('SIGTERM'))
     // Already open for trading; who waits for this line usually reads soon.
     await Promise.race([this.#history.ready, pause(HISTORY_MS, undefined, { ref: false })])
-    this.#log.info({ host: config.host, port, grpcPort, operatorPort: operator.port, gateways: config.gateways, sequence }, 'ready')
+    this.#log.info({ host: config.host, port, grpcPort, operatorPort, gateways: config.gateways, sequence }, 'ready')
   }
 
   /** Orderly stop: gateways finish what is under way, the matcher empties the rings, a last snapshot is written. */
@@ -230,18 +213,57 @@ class Exchange {
     })
   }
 
-  /** Starts the history readers; for each gateway one port to each of them. */
-  async #startReaders(genesis: string): Promise<MessagePort[][]> {
+  /** Starts a thread and waits for it to say that it is ready. */
+  #ready(name: string, path: string, data: object, transferList: MessagePort[] = []): Promise<Extract<FromThread, { type: 'ready' }>> {
+    return this.#message(this.#start(name, path, data, transferList), 'ready')
+  }
+
+  /** Starts the sign-in desk; for each gateway a port to it. */
+  #startDesk(genesis: string): { ports: MessagePort[]; ready: Promise<unknown> } {
+    const channels = Array.from({ length: frontThreads(this.#config) }, () => new MessageChannel())
+    const own = channels.map((channel) => channel.port1)
+    const ready = this.#ready('desk', join(GATEWAY, 'auth', 'desk.ts'), { config: this.#config, genesis, ports: own }, own)
+    return { ports: channels.map((channel) => channel.port2), ready }
+  }
+
+  /**
+   * Starts the gateways and the gRPC thread. The first gateway finds the port that the others share. What they ask of threads that
+   * are not ready yet waits in its port.
+   */
+  async #startFronts(
+    genesis: string, shared: Shared, desks: readonly MessagePort[], history: readonly MessagePort[][],
+  ): Promise<{ port: number; grpcPort: number | undefined }> {
     const config = this.#config
+    const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
+    const start = (index: number, name: string, path: string, port: number): Promise<Extract<FromThread, { type: 'ready' }>> => {
+      const [desk, readers] = [desks[index]!, history[index]!]
+      const data = {
+        config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, pageTokenKey: this.#pageTokenKey, history: readers,
+      }
+      return this.#ready(name, path, data, [desk, ...readers])
+    }
+    const grpc = config.grpcThread === 1
+      ? start(config.gateways, 'gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), config.port) : undefined
+    const gateway = join(GATEWAY, 'thread.ts')
+    const { port = config.port } = await start(0, 'gateway 1', gateway, config.port)
+    const others = Array.from({ length: config.gateways - 1 }, (_, i) => start(i + 1, `gateway ${i + 2}`, gateway, port))
+    await Promise.all(others)
+    return { port, grpcPort: (await grpc)?.port }
+  }
+
+  /** Starts the history readers; for each gateway one port to each of them. */
+  #startReaders(genesis: string): { ports: MessagePort[][]; ready: Promise<unknown>[] } {
+    const config = this.#config
+    const ready: Promise<unknown>[] = []
     const ports: MessagePort[][] = Array.from({ length: frontThreads(config) }, () => [])
     for (let reader = 1; reader <= config.historyReaders; reader++) {
       const channels = ports.map(() => new MessageChannel())
       channels.forEach((channel, gateway) => ports[gateway]!.push(channel.port2))
       const own = channels.map((channel) => channel.port1)
       const path = join(import.meta.dirname, 'history', 'reader.ts')
-      await this.#message(this.#start(`${READER} ${reader}`, path, { config, genesis, ports: own }, own), 'ready')
+      ready.push(this.#ready(`${READER} ${reader}`, path, { config, genesis, ports: own }, own))
     }
-    return ports
+    return { ports, ready }
   }
 
   #watchDisk(): void {
