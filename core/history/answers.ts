@@ -50,9 +50,25 @@ function start(reader: PageReader, owner: number, { to, after }: Bounds, sequenc
 }
 
 /** Goes down from record `count` of `owner`. */
-function descend(reader: PageReader, owner: number, count: number): () => number {
+function descend(reader: PageReader, owner: number, count: number): Pick<Trail<never>, 'next'> {
   let number = count
-  return () => (number > 0 ? reader.locate(owner, --number) : -1)
+  return { next: () => (number > 0 ? reader.locate(owner, --number) : -1) }
+}
+
+/** The same where every record is a row that passes, from the first whose time is at least `from`. */
+function descendThrough(
+  reader: PageReader, owner: number, count: number, from: number, time: number,
+): Required<Pick<Trail<never>, 'next' | 'count' | 'drop'>> {
+  const { f64 } = reader.views
+  const first = from === 0 ? 0 : reader.search(owner, count, (at) => f64[(at + time) >>> 1]! < from)
+  let number = count
+  return {
+    next: () => (number > first ? reader.locate(owner, --number) : -1),
+    count: () => number - first,
+    drop: (rows) => {
+      number = Math.max(first, number - rows)
+    },
+  }
 }
 
 export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answers {
@@ -74,7 +90,10 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     },
     trades: (ask) => {
       if (ask.account !== undefined) return walk(ownTradeTrail(postings, orders, ask, ask.account), ask)
-      return walk(publicTradeTrail(trades, ask), ask)
+      const { pair } = ask
+      if (pair === undefined) return walk(publicTradeTrail(trades, ask), ask)
+      // Every reader reads the same table; a pair that does not exist has no pages in it.
+      return walk(pairTradeTrail(trades[pair] ?? trades[0]!, pair, ask), ask)
     },
     movements: (ask) => walk(movementTrail(postings, genesis, ask), ask),
     *portfolio(ask) {
@@ -135,8 +154,10 @@ function orderTrail(reader: PageReader, ask: OrdersAsk): Trail<HistoryOrder> {
     if (market !== undefined && market !== ((flags & Flag.MARKET) !== 0)) return false
     return label === undefined || (flags >>> LABEL_SHIFT === label.length && labelOf(reader, at) === label)
   }
+  const all = [statuses, pair, sell, market, label].every((filter) => filter === undefined)
+  const first = start(reader, account, bounds, O.sequence, O.createdAt)
   return {
-    next: descend(reader, account, start(reader, account, bounds, O.sequence, O.createdAt)),
+    ...(all ? descendThrough(reader, account, first, bounds.from, O.createdAt) : descend(reader, account, first)),
     isOver: (at) => f64[(at + O.createdAt) >>> 1]! < bounds.from,
     rows: (at) => (passes(at) ? 1 : 0),
     position: (at) => ({ sequence: f64[(at + O.sequence) >>> 1]!, index: 0 }),
@@ -179,14 +200,26 @@ function findTrade(reader: PageReader, pair: number, sequence: number, index: nu
   return f64[(at + F.sequence) >>> 1] === sequence && i32[at + F.index] === index ? tradeAt(reader, at) : null
 }
 
-/** Trades of one pair or, newest first over all of them, of every pair. */
+/** Trades of one pair. */
+function pairTradeTrail(reader: PageReader, pair: number, ask: TradesAsk): Trail<HistoryTrade> {
+  const bounds = boundsOf(ask)
+  return {
+    ...descendThrough(reader, pair, start(reader, pair, bounds, F.sequence, F.time), bounds.from, F.time),
+    isOver: () => false,
+    rows: () => 1,
+    position: (at) => ({ sequence: reader.views.f64[(at + F.sequence) >>> 1]!, index: reader.views.i32[at + F.index]! }),
+    build: (at) => tradeAt(reader, at),
+    loads: () => reader.loads,
+  }
+}
+
+/** Trades of every pair, newest first over all of them. */
 function publicTradeTrail(readers: readonly PageReader[], ask: TradesAsk): Trail<HistoryTrade> {
   const bounds = boundsOf(ask)
   // Cursors keep numbers, not addresses: between two slices other questions use the same readers.
-  const cursors = readers.flatMap((reader, pair) => {
-    if (ask.pair !== undefined && ask.pair !== pair) return []
-    return [{ reader, pair, left: start(reader, pair, bounds, F.sequence, F.time) }]
-  })
+  const cursors = readers.map((reader, pair) => ({ reader, pair, left: start(reader, pair, bounds, F.sequence, F.time) }))
+  const older = ({ reader, pair, left }: (typeof cursors)[number]): number =>
+    bounds.from === 0 ? 0 : reader.search(pair, left, (at) => reader.views.f64[(at + F.time) >>> 1]! < bounds.from)
   let reader = readers[0]!
   return {
     next: () => {
@@ -207,6 +240,7 @@ function publicTradeTrail(readers: readonly PageReader[], ask: TradesAsk): Trail
     position: (at) => ({ sequence: reader.views.f64[(at + F.sequence) >>> 1]!, index: reader.views.i32[at + F.index]! }),
     build: (at) => tradeAt(reader, at),
     loads: () => readers.reduce((sum, each) => sum + each.loads, 0),
+    count: () => cursors.reduce((sum, cursor) => sum + cursor.left - older(cursor), 0),
   }
 }
 
@@ -254,7 +288,7 @@ function ownTradeTrail(reader: PageReader, orders: PageReader, ask: TradesAsk, a
     return orderSequence === undefined || f64[(at + P.orderSequence) >>> 1] === orderSequence
   }
   return {
-    next: descend(reader, account, start(reader, account, bounds, P.sequence, P.time)),
+    ...descend(reader, account, start(reader, account, bounds, P.sequence, P.time)),
     isOver: (at) => f64[(at + P.time) >>> 1]! < bounds.from,
     rows: (at) => (passes(at) ? 1 : 0),
     position: (at) => ({ sequence: f64[(at + P.sequence) >>> 1]!, index: i32[at + P.index]! }),
@@ -280,7 +314,7 @@ function movementTrail(reader: PageReader, genesis: Genesis, ask: MovementsAsk):
   const impossible = transaction !== undefined && !MADE.includes(transaction)
   const isFiltered = asset !== undefined || entry !== undefined || transaction !== undefined
   return {
-    next: descend(reader, account, impossible ? 0 : start(reader, account, bounds, P.sequence, P.time)),
+    ...descend(reader, account, impossible ? 0 : start(reader, account, bounds, P.sequence, P.time)),
     isOver: (at) => f64[(at + P.time) >>> 1]! < bounds.from,
     rows: (at) => {
       const hasFee = (i32[at + P.fee]! | i32[at + P.fee + 1]!) !== 0

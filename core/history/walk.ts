@@ -16,6 +16,10 @@ export interface Trail<Row> {
   build(at: number, row: number): Row
   /** What it has cost so far, in pages. */
   loads(): number
+  /** Rows from here to the end, where that is known without walking them: each record is one row, and passes. */
+  count?(): number
+  /** Moves past this many such rows at once. */
+  drop?(rows: number): void
 }
 
 /** Pages read before others get a turn. */
@@ -29,19 +33,25 @@ const isOlder = (one: Position, other: Position): boolean =>
 /** Walks `trail`; yields when others should have a turn. */
 export function* walk<Row>(trail: Trail<Row>, { limit, skip, after, countMost }: Walk): Generator<undefined, Listing<Row>> {
   const listing: Listing<Row> = { rows: [], total: 0, more: false }
+  const known = after === null && trail.count !== undefined
+  if (known) listing.total = Math.min(countMost, trail.count!())
   let skipped = 0
+  if (known && trail.drop !== undefined) {
+    trail.drop(skip)
+    skipped = skip
+  }
   let pause = trail.loads() + SLICE
   for (let at = trail.next(); at >= 0 && !trail.isOver(at); at = trail.next()) {
     const passing = trail.rows(at)
     for (let row = ROWS - 1; row >= 0; row--) {
       if ((passing & (1 << row)) === 0) continue
-      if (listing.total < countMost) listing.total++
+      if (!known && listing.total < countMost) listing.total++
       if (after !== null && !isOlder(trail.position(at, row), after)) continue
       if (skipped < skip) skipped++
       else if (listing.rows.length < limit) listing.rows.push(trail.build(at, row))
       else listing.more = true
     }
-    if (listing.more && listing.total >= countMost) break
+    if (listing.more && (known || listing.total >= countMost)) break
     if (trail.loads() < pause) continue
     yield
     pause = trail.loads() + SLICE
