@@ -22,6 +22,7 @@ const counters = matcherCounters(harness.shared.counters)
 
 const session = await harness.openSession()
 const other = await harness.openSession()
+const foreign = await harness.openSession(1, session.address)
 const revoked = await harness.openSession()
 const expired = await harness.openSession()
 harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
@@ -54,6 +55,7 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
     'key of 33 bytes': [put('X-Svc-PublicKey', `${key}00`), 'UNAUTHENTICATED'],
     'key that is not hex': [put('X-Svc-PublicKey', 'g'.repeat(64)), 'UNAUTHENTICATED'],
     'another session\'s key': [put('X-Svc-PublicKey', other.publicKey), 'INVALID_SIGNATURE'],
+    'the key of the same wallet in another application': [put('X-Svc-PublicKey', foreign.publicKey), 'INVALID_SIGNATURE'],
     'expired session': [signed(expired, method, target, body), 'SESSION_INVALID'],
     'revoked session': [signed(revoked, method, target, body), 'SESSION_INVALID'],
     'signature in upper case': [put('X-Svc-Signature', signature.toUpperCase()), 'INVALID_SIGNATURE'],

@@ -22,6 +22,7 @@ const counters = matcherCounters(harness.shared.counters)
 
 const session = await harness.openSession()
 const other = await harness.openSession()
+const foreign = await harness.openSession(1, session.address)
 const revoked = await harness.openSession()
 await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
 const expired = await harness.openSession()
@@ -78,6 +79,7 @@ function defects(name: OperationName, bytes: Buffer): [string, Entries | Metadat
     ['key of 31 bytes', put(KEY, session.publicKey.slice(2)), 'UNAUTHENTICATED'],
     ['key of 33 bytes', put(KEY, `${session.publicKey}00`), 'UNAUTHENTICATED'],
     ["another session's key", put(KEY, other.publicKey), 'INVALID_SIGNATURE'],
+    ['the key of the same wallet in another application', put(KEY, foreign.publicKey), 'INVALID_SIGNATURE'],
     ['revoked session', credentialsFor(revoked, path, bytes), 'SESSION_INVALID'],
     ['expired session', credentialsFor(expired, path, bytes), 'SESSION_INVALID'],
     ['signature in upper case', put(SIGNATURE, good[SIGNATURE]!.toUpperCase()), 'INVALID_SIGNATURE'],

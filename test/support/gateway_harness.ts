@@ -31,8 +31,8 @@ export interface Harness {
   readonly state: State
   readonly shared: Shared
   readonly logs: FromThread[]
-  /** Opens a session for a new wallet. */
-  openSession(): Promise<Session>
+  /** Opens a session for a new wallet, or for this one, in an application of the genesis. */
+  openSession(application?: number, address?: string): Promise<Session>
   /** Sends one command as the operator and waits for its RESULT record. */
   operate(type: number, layout: Layout, values: Decoded): Promise<Int32Array>
   /** Holds commands back, so that nothing is answered. */
@@ -56,7 +56,12 @@ function lane(config: Config): Lane {
 
 /** Small limits, so that a test process stays small. */
 export function testGenesis(limits: Record<string, number> = {}): string {
-  const genesis = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { limits: Record<string, number> }
+  const genesis = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as {
+    limits: Record<string, number>
+    applications: Record<string, unknown>[]
+  }
+  // The first application is the one every test means; the second is there to be told apart from it.
+  genesis.applications.push({ ...genesis.applications[0], id: '9a1c0000-0000-4000-8000-000000000002', name: 'Other', clientId: 'other' })
   Object.assign(genesis.limits, { orders: 65_536, accounts: 1024, sessions: 1024, receipts: 4096, priceTicks: 16_777_216 }, limits)
   return JSON.stringify(genesis)
 }
@@ -139,7 +144,7 @@ export async function startHarness(
   }
   return {
     port, grpcPort, genesis, state, shared, logs, operate, close,
-    openSession: () => openSession(operate),
+    openSession: (application = 0, address = `0x${randomBytes(20).toString('hex')}`) => openSession(operate, application, address),
     hold: (on) => {
       Atomics.store(words, 1, on ? 1 : 0)
       wake(new Int32Array(shared.matcherWait))
@@ -184,13 +189,13 @@ async function nextReply(replies: Ring): Promise<Int32Array> {
   throw new Error('the loopback matcher did not answer')
 }
 
-async function openSession(operate: Harness['operate']): Promise<Session> {
+async function openSession(operate: Harness['operate'], application: number, wallet: string): Promise<Session> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
-  const address = randomBytes(20).toString('hex')
-  const record = await operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application: 0, address, publicKey: key })
+  const address = wallet.slice(2)
+  const record = await operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application, address, publicKey: key })
   if (record[RESULT.at.code] !== 0) throw new Error(`open session: ${record[RESULT.at.code]}`)
-  return { publicKey: key, privateKey, address: `0x${address}`, row: record[RESULT.at.detail]!, generation: record[RESULT.at.detail2]! }
+  return { publicKey: key, privateKey, address: wallet, row: record[RESULT.at.detail]!, generation: record[RESULT.at.detail2]! }
 }
 
 export type Headers = Record<string, string>
