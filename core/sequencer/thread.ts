@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
+import { KNOBS } from '../config.ts'
 import { InvariantBroken } from '../lib/assert.ts'
 import { realIo } from '../lib/io.ts'
 import { CLOCK } from '../engine/columns.ts'
@@ -37,12 +38,30 @@ function beginJournal(database: JournalDatabase): void {
   writeGenesis(createWriter(database, genesisSlots(GENESIS_MAX_BYTES), 0), text, io.now())
 }
 
+/**
+ * A directory keeps the genesis it was made with. A file that the operator names must be the same document; the shipped one, which is
+ * the default, may have changed since, and that is only said.
+ */
 function checkGenesis(recorded: string): void {
-  if (!existsSync(config.genesis)) return
-  if (JSON.stringify(JSON.parse(readFileSync(config.genesis, 'utf8'))) === JSON.stringify(JSON.parse(recorded))) return
-  throw new GenesisError(
-    `genesis: ${config.dataDir} was made with another genesis than ${config.genesis}; name the one it was made with, or another directory`,
-  )
+  const { genesis, dataDir } = config
+  if (!existsSync(genesis) || isDocument(genesis, recorded)) return
+  if (genesis !== KNOBS.genesis.fallback) {
+    throw new GenesisError(
+      `genesis: ${dataDir} was made with another genesis than ${genesis}; name the one it was made with, or another directory`,
+    )
+  }
+  say({ type: 'log', level: 'info', message: `the shipped genesis has changed; ${dataDir} keeps the one it was made with` })
+}
+
+/** Whether the file at `path` holds the same JSON document as `text`. */
+function isDocument(path: string, text: string): boolean {
+  let given: unknown
+  try {
+    given = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new GenesisError(`genesis: ${path}: ${(error as Error).message}`)
+  }
+  return JSON.stringify(given) === JSON.stringify(JSON.parse(text))
 }
 
 /** Snapshot and journal tail; an invalid last batch is cut when the operator named it. */

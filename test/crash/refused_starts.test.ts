@@ -47,10 +47,27 @@ t.test('another genesis than the directory was made with', async (t) => {
   const other = join(directory, 'other.json')
   writeFileSync(other, JSON.stringify({ ...JSON.parse(readFileSync(genesisPath, 'utf8')), name: 'other' }))
   await refused(t, directory, EXIT.CONFIG, /made with another genesis/, ['--genesis', other])
+  writeFileSync(other, '{"name":')
+  await refused(t, directory, EXIT.CONFIG, /other\.json: .*JSON/, ['--genesis', other])
   writeFileSync(other, '{"name":"x"}')
   const fresh = temporaryDirectory()
   t.teardown(() => removeDirectory(fresh))
   await refused(t, fresh, EXIT.CONFIG, /genesis: assets are missing/, ['--genesis', other])
+})
+
+t.test('a directory whose genesis the shipped one has left behind is served as it was made', async (t) => {
+  const directory = temporaryDirectory()
+  t.teardown(() => removeDirectory(directory))
+  const older = join(directory, 'older.json')
+  const { feeTiers: _, ...document } = JSON.parse(readFileSync(genesisPath, 'utf8'))
+  writeFileSync(older, JSON.stringify({ ...document, pairs: document.pairs.slice(0, 1) }))
+  t.equal(await (await startExchange(directory, ['--genesis', older])).stop(), EXIT.OK)
+  const exchange = await startExchange(directory)
+  t.teardown(() => exchange.kill())
+  const pairs = await fetch(`${exchange.baseUrl}/api/v1/market/pairs`, { headers: { 'User-Agent': 'test' } })
+  t.match(await pairs.json(), { total: 1 })
+  t.ok(exchange.log.some(({ msg }) => /the shipped genesis has changed/.test(String(msg))), 'and says so')
+  t.equal(await exchange.stop(), EXIT.OK)
 })
 
 t.test('a key of page tokens that is none', async (t) => {
