@@ -38,7 +38,7 @@ export const ListingOutput = {
   nextPageToken: Type.Optional(Type.String()),
 }
 
-interface ListingInput {
+export interface ListingInput {
   readonly page?: number
   readonly pageSize?: number
   readonly pageToken?: string

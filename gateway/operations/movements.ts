@@ -6,12 +6,11 @@
 import Type, { type Static } from 'typebox'
 import { Entry, ENTRY_NAMES, Reference, Transaction, TRANSACTION_NAMES, type HistoryMovement } from '../../core/history/queries.ts'
 import { movementId, orderId, tradeId } from '../../core/layout/ids.ts'
-import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
 import { amountText } from './amounts.ts'
-import { TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
-import { answerListing, ListingOutput, ListingQuery, readListing } from './listing.ts'
+import { TimeRange, UNKNOWN } from './history_filters.ts'
+import { listHistory } from './history_listing.ts'
+import { ListingOutput, ListingQuery } from './listing.ts'
 import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
 
 export const EntryType = Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT'), Type.Literal('LOCK'), Type.Literal('UNLOCK')])
@@ -77,23 +76,15 @@ export const ListMovements = operation({
   }),
   output: Type.Object({ movements: Type.Array(MovementRecord), ...ListingOutput }),
   run: (gateway, call, input) => {
-    const range = timeRangeOf(input)
-    if (range instanceof Refused) return call.refuse(range)
-    const plan = readListing(gateway, call, 'ListMovements', input)
-    if (plan instanceof Refused) return call.refuse(plan)
     const { assetId, entryType, transactionType } = input
-    const ask = {
-      ...plan.walk,
-      ...range,
+    const filters = {
       account: call.account,
       asset: assetId === undefined ? undefined : (gateway.assets.get(assetId.toLowerCase())?.index ?? UNKNOWN),
       entry: entryType === undefined ? undefined : Entry[entryType],
       transaction: transactionType === undefined ? undefined : Transaction[transactionType],
     }
-    askHistory(gateway.history, 'movements', ask, (listing) => {
-      if (listing instanceof Refused) return call.refuse(listing)
-      const movements = listing.rows.map((movement) => movementRecord(gateway, movement))
-      call.answer({ movements, ...answerListing(gateway, plan, listing, ({ sequence, index }) => ({ sequence, index })) })
-    })
+    listHistory(gateway, call, 'ListMovements', input, 'movements', filters, (rows, fields) =>
+      call.answer({ movements: rows.map((movement) => movementRecord(gateway, movement)), ...fields }),
+    )
   },
 })

@@ -4,14 +4,15 @@
  * A filter that names something unknown matches nothing: the answer is an empty list, as for any other value without matches.
  */
 import Type, { type Static } from 'typebox'
-import type { HistoryTrade, Position } from '../../core/history/queries.ts'
+import type { HistoryTrade } from '../../core/history/queries.ts'
 import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
 import { amountText, priceText, quantityText, rawText } from './amounts.ts'
-import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
-import { answerListing, ListingOutput, ListingQuery, readListing } from './listing.ts'
+import { pairFilter, TimeRange, UNKNOWN } from './history_filters.ts'
+import { listHistory } from './history_listing.ts'
+import { ListingOutput, ListingQuery } from './listing.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { Side } from './order_entry.ts'
 
@@ -76,22 +77,13 @@ function accountTradeRecord(gateway: Gateway, trade: HistoryTrade, account: numb
   }
 }
 
-const positionOf = ({ sequence, index }: HistoryTrade): Position => ({ sequence, index })
-
 export const ListTrades = operation({
   query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(Uuid), ...TimeRange }),
   output: Type.Object({ trades: Type.Array(TradeRecord), ...ListingOutput }),
-  run: (gateway, call, input) => {
-    const range = timeRangeOf(input)
-    if (range instanceof Refused) return call.refuse(range)
-    const plan = readListing(gateway, call, 'ListTrades', input)
-    if (plan instanceof Refused) return call.refuse(plan)
-    askHistory(gateway.history, 'trades', { ...plan.walk, ...range, pair: pairFilter(gateway, input.tradingPairId) }, (listing) => {
-      if (listing instanceof Refused) return call.refuse(listing)
-      const trades = listing.rows.map((trade) => tradeRecord(gateway, trade))
-      call.answer({ trades, ...answerListing(gateway, plan, listing, positionOf) })
-    })
-  },
+  run: (gateway, call, input) =>
+    listHistory(gateway, call, 'ListTrades', input, 'trades', { pair: pairFilter(gateway, input.tradingPairId) }, (rows, fields) =>
+      call.answer({ trades: rows.map((trade) => tradeRecord(gateway, trade)), ...fields }),
+    ),
 })
 
 export const GetTrade = operation({
@@ -119,22 +111,15 @@ export const ListAccountTrades = operation({
   }),
   output: Type.Object({ trades: Type.Array(AccountTradeRecord), ...ListingOutput }),
   run: (gateway, call, input) => {
-    const range = timeRangeOf(input)
-    if (range instanceof Refused) return call.refuse(range)
-    const plan = readListing(gateway, call, 'ListAccountTrades', input)
-    if (plan instanceof Refused) return call.refuse(plan)
-    const ask = {
-      ...plan.walk,
-      ...range,
-      account: call.account,
+    const { account } = call
+    const filters = {
+      account,
       pair: pairFilter(gateway, input.tradingPairId),
       sell: input.side === undefined ? undefined : input.side === 'SELL',
       orderSequence: orderSequence(input.orderId),
     }
-    askHistory(gateway.history, 'trades', ask, (listing) => {
-      if (listing instanceof Refused) return call.refuse(listing)
-      const trades = listing.rows.map((trade) => accountTradeRecord(gateway, trade, ask.account))
-      call.answer({ trades, ...answerListing(gateway, plan, listing, positionOf) })
-    })
+    listHistory(gateway, call, 'ListAccountTrades', input, 'trades', filters, (rows, fields) =>
+      call.answer({ trades: rows.map((trade) => accountTradeRecord(gateway, trade, account)), ...fields }),
+    )
   },
 })
