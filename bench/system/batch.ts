@@ -4,12 +4,13 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import autocannon from 'autocannon'
+import type autocannon from 'autocannon'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { signRequest } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
 import type { Trader } from '../../test/support/traders.ts'
 import { median, type Result } from '../result.ts'
+import { round, type Round } from './http_load.ts'
 import { makeTraders, verifiesPerSecond } from './orders.ts'
 
 const ITEMS = 20
@@ -19,14 +20,6 @@ const ROUNDS = 3
 /** Different batches; each is sent many times within its thirty seconds. */
 const BATCHES = 120
 const PATH = '/api/v1/orders/batch-create'
-
-interface Round {
-  /** Orders accepted or refused for themselves in a 200. */
-  rate: number
-  p50: number
-  p99: number
-  other: number
-}
 
 /** The genesis of the tree with accounts that run out of neither funds nor room for orders while a bench lasts; its path. */
 export function richGenesis(directory: string): string {
@@ -65,11 +58,6 @@ function signBatches(traders: readonly Trader[], pair: string, seed: number): au
   })
 }
 
-async function round(baseUrl: string, requests: autocannon.Request[], seconds: number): Promise<Round> {
-  const done = await autocannon({ url: baseUrl, connections: CONNECTIONS, duration: seconds, requests, timeout: 10 })
-  return { rate: (done['2xx'] * ITEMS) / done.duration, p50: done.latency.p50, p99: done.latency.p99, other: done.non2xx + done.errors }
-}
-
 /** Part of one more batch's orders that the exchange accepted: the rate counts answers, this says what they answered. */
 async function acceptedPart(baseUrl: string, request: autocannon.Request): Promise<number> {
   const { headers, body } = request as { headers: Record<string, string>; body: string }
@@ -86,10 +74,10 @@ export async function run(): Promise<Result> {
   let accepted = 1
   try {
     const { traders, pair } = await makeTraders(exchange.baseUrl, 20)
-    await round(exchange.baseUrl, signBatches(traders, pair, 1), 4)
+    await round(exchange.baseUrl, signBatches(traders, pair, 1), 4, CONNECTIONS)
     for (let i = 0; i < ROUNDS; i++) {
       const batches = signBatches(traders, pair, 2 + i)
-      rounds.push(await round(exchange.baseUrl, batches, SECONDS))
+      rounds.push(await round(exchange.baseUrl, batches, SECONDS, CONNECTIONS))
       accepted = Math.min(accepted, await acceptedPart(exchange.baseUrl, batches[0]!))
     }
   } finally {
@@ -97,7 +85,8 @@ export async function run(): Promise<Result> {
     removeDirectory(directory)
   }
   const verifies = (before + verifiesPerSecond(2)) / 2
-  const rate = median(rounds.map((r) => r.rate))
+  // Orders accepted or refused for themselves in a 200.
+  const rate = median(rounds.map((r) => r.rate)) * ITEMS
   return {
     name: `batch: ${ITEMS} orders per signature, durable`,
     settings: {

@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { loadSchema, messageOf } from '../../gateway/grpc/schema.ts'
 import type { Trader } from '../../test/support/traders.ts'
+import { randomOrder } from './orders.ts'
 
 const root = loadSchema()
 const encode = (name: string, value: object): Buffer => {
@@ -23,14 +24,11 @@ function frame(bytes: Uint8Array): Buffer {
   return Buffer.concat([head, bytes])
 }
 
-const order = (pair: string, random: Prng): object => ({
-  tradingPairId: pair,
-  orderType: 'ORDER_TYPE_LIMIT',
-  side: random.below(2) === 0 ? 'SIDE_BUY' : 'SIDE_SELL',
-  quantity: String(10 + random.below(40)),
-  price: (0.25 + random.below(21) * 0.0001).toFixed(4),
-  timeInForce: 'TIME_IN_FORCE_GTC',
-})
+/** The same orders as over HTTP, enumerations by their names in the .proto files. */
+function order(pair: string, random: Prng): object {
+  const { orderType, side, timeInForce, ...terms } = randomOrder(pair, random)
+  return { ...terms, orderType: `ORDER_TYPE_${orderType}`, side: `SIDE_${side}`, timeInForce: `TIME_IN_FORCE_${timeInForce}` }
+}
 
 function sign({ signer }: Trader, path: string, bytes: Uint8Array, timestamp: number): string {
   return Buffer.from(signer.sign(Buffer.from(`POST\n${path}\n${timestamp}\n${hash('sha256', bytes)}`))).toString('hex')

@@ -5,7 +5,7 @@
 import sodium from 'sodium-native'
 import { signRequest } from '../../gateway/client/index.ts'
 import { newTrader, pairOf, type Trader } from '../../test/support/traders.ts'
-import { createPrng } from '../../core/lib/prng.ts'
+import { createPrng, type Prng } from '../../core/lib/prng.ts'
 
 export interface SignedOrder {
   readonly method: 'POST'
@@ -22,19 +22,22 @@ export async function makeTraders(baseUrl: string, count: number): Promise<{ tra
   return { traders, pair: await pairOf(traders[0]!.client, 'SEI/USDC') }
 }
 
+/** A limit order of small size around one price. */
+export const randomOrder = (pair: string, random: Prng): Record<string, string> => ({
+  tradingPairId: pair,
+  orderType: 'LIMIT',
+  side: random.below(2) === 0 ? 'BUY' : 'SELL',
+  quantity: String(10 + random.below(40)),
+  price: (0.25 + random.below(21) * 0.0001).toFixed(4),
+  timeInForce: 'GTC',
+})
+
 /** `count` limit orders of small size around one price, signed now, spread over the traders. */
 export function signOrders(traders: readonly Trader[], pair: string, count: number, seed: number): SignedOrder[] {
   const random = createPrng(seed)
   return Array.from({ length: count }, (_, i) => {
     const { signer } = traders[i % traders.length]!
-    const body = JSON.stringify({
-      tradingPairId: pair,
-      orderType: 'LIMIT',
-      side: random.below(2) === 0 ? 'BUY' : 'SELL',
-      quantity: String(10 + random.below(40)),
-      price: (0.25 + random.below(21) * 0.0001).toFixed(4),
-      timeInForce: 'GTC',
-    })
+    const body = JSON.stringify(randomOrder(pair, random))
     const headers = signRequest(signer, 'POST', PATH, Buffer.from(body), Date.now())
     return { method: 'POST', path: PATH, headers: { ...headers, 'Content-Type': 'application/json', 'User-Agent': 'bench' }, body }
   })

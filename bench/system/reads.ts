@@ -2,11 +2,12 @@
  * Reads by autocannon against the real exchange with a populated book: the public order book, and the caller's open orders, signed.
  * Both come from the shared columns in the gateway thread. Nothing else runs; the load generator shares the two cores.
  */
-import autocannon from 'autocannon'
+import type autocannon from 'autocannon'
 import { signRequest } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
 import type { Trader } from '../../test/support/traders.ts'
 import { median, type Result } from '../result.ts'
+import { round, type Round } from './http_load.ts'
 import { makeTraders } from './orders.ts'
 
 const CONNECTIONS = 64
@@ -15,18 +16,6 @@ const ROUNDS = 3
 const TRADERS = 20
 const LEVELS = 100
 const OPEN_ORDERS = '/api/v1/orders?status=SUBMITTED&status=PARTIALLY_FILLED&pageSize=20'
-
-interface Round {
-  rate: number
-  p50: number
-  p99: number
-  other: number
-}
-
-async function round(baseUrl: string, requests: autocannon.Request[], seconds: number): Promise<Round> {
-  const done = await autocannon({ url: baseUrl, connections: CONNECTIONS, duration: seconds, requests, timeout: 10 })
-  return { rate: done['2xx'] / done.duration, p50: done.latency.p50, p99: done.latency.p99, other: done.non2xx + done.errors }
-}
 
 /** Every trader rests one order at each of the price levels, in turn bids and asks. */
 async function populate(traders: readonly Trader[], tradingPairId: string): Promise<void> {
@@ -64,11 +53,11 @@ export async function run(): Promise<Result> {
     const { traders, pair } = await makeTraders(exchange.baseUrl, TRADERS)
     await populate(traders, pair)
     const book: autocannon.Request[] = [{ method: 'GET', path: `/api/v1/orderbook/${pair}`, headers: { 'User-Agent': 'bench' } }]
-    await round(exchange.baseUrl, book, 3)
-    await round(exchange.baseUrl, openOrders(traders), 3)
+    await round(exchange.baseUrl, book, 3, CONNECTIONS)
+    await round(exchange.baseUrl, openOrders(traders), 3, CONNECTIONS)
     for (let i = 0; i < ROUNDS; i++) {
-      books.push(await round(exchange.baseUrl, book, SECONDS))
-      listings.push(await round(exchange.baseUrl, openOrders(traders), SECONDS))
+      books.push(await round(exchange.baseUrl, book, SECONDS, CONNECTIONS))
+      listings.push(await round(exchange.baseUrl, openOrders(traders), SECONDS, CONNECTIONS))
     }
   } finally {
     await exchange.stop()

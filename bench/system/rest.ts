@@ -2,9 +2,9 @@
  * Signed single orders over HTTP by autocannon against the real exchange: verified, journaled with fsync, matched, answered. The
  * load generator shares the two cores. V is measured before and after, in the same run, while nothing else runs.
  */
-import autocannon from 'autocannon'
 import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
 import { median, type Result } from '../result.ts'
+import { round, type Round } from './http_load.ts'
 import { makeTraders, signOrders, verifiesPerSecond } from './orders.ts'
 
 const CONNECTIONS = 64
@@ -13,18 +13,6 @@ const ROUNDS = 3
 /** Each connection of autocannon keeps its own copy of every request: many of them make the generator the bottleneck. */
 const ORDERS = 400
 
-interface Round {
-  rate: number
-  p50: number
-  p99: number
-  other: number
-}
-
-async function round(baseUrl: string, requests: autocannon.Request[], seconds: number): Promise<Round> {
-  const done = await autocannon({ url: baseUrl, connections: CONNECTIONS, duration: seconds, requests, timeout: 10 })
-  return { rate: done['2xx'] / done.duration, p50: done.latency.p50, p99: done.latency.p99, other: done.non2xx + done.errors }
-}
-
 export async function run(): Promise<Result> {
   const before = verifiesPerSecond(2)
   const directory = temporaryDirectory()
@@ -32,8 +20,10 @@ export async function run(): Promise<Result> {
   const rounds: Round[] = []
   try {
     const { traders, pair } = await makeTraders(exchange.baseUrl, 20)
-    await round(exchange.baseUrl, signOrders(traders, pair, ORDERS, 1), 4)
-    for (let i = 0; i < ROUNDS; i++) rounds.push(await round(exchange.baseUrl, signOrders(traders, pair, ORDERS, 2 + i), SECONDS))
+    await round(exchange.baseUrl, signOrders(traders, pair, ORDERS, 1), 4, CONNECTIONS)
+    for (let i = 0; i < ROUNDS; i++) {
+      rounds.push(await round(exchange.baseUrl, signOrders(traders, pair, ORDERS, 2 + i), SECONDS, CONNECTIONS))
+    }
   } finally {
     await exchange.stop()
     removeDirectory(directory)
