@@ -1,7 +1,7 @@
 /** One action of a StreamOrders stream as a call, and the messages of the stream. */
 import type protobuf from 'protobufjs'
 import { Refused } from '../http/envelope.ts'
-import type { Budget } from '../limits/budget.ts'
+import { BUDGET_FIELDS, type Budget } from '../limits/budget.ts'
 import type { Call } from '../operations/operation.ts'
 import { countAborted, countAnswer } from './front.ts'
 import type { Message } from './mapping.ts'
@@ -93,9 +93,6 @@ export class StreamCall implements Call {
 /** A window that is not metered has -1 and is absent. */
 function budgetMessage(budget: Budget): Message {
   const message: Message = {}
-  if (budget.limitSecond >= 0) message['limitSecond'] = budget.limitSecond
-  if (budget.limitMinute >= 0) message['limitMinute'] = budget.limitMinute
-  if (budget.remainingSecond >= 0) message['remainingSecond'] = budget.remainingSecond
-  if (budget.remainingMinute >= 0) message['remainingMinute'] = budget.remainingMinute
+  for (const field of BUDGET_FIELDS) if (budget[field] >= 0) message[field] = budget[field]
   return message
 }

@@ -19,16 +19,14 @@ export const BUDGET_HEADERS = {
   remainingMinute: 'X-RateLimit-Remaining-Minute',
 } as const satisfies Record<keyof Budget, string>
 
+export const BUDGET_FIELDS = Object.keys(BUDGET_HEADERS) as readonly (keyof Budget)[]
+
 const NONE: readonly (readonly [string, string])[] = []
 
 /** The headers (or, in lower case, the metadata) of a budget; none without one. */
 export function budgetHeaders(budget: Budget | null): readonly (readonly [name: string, value: string])[] {
   if (budget === null) return NONE
   const headers: [string, string][] = []
-  const { limitSecond, limitMinute, remainingSecond, remainingMinute } = budget
-  if (limitSecond >= 0) headers.push([BUDGET_HEADERS.limitSecond, String(limitSecond)])
-  if (limitMinute >= 0) headers.push([BUDGET_HEADERS.limitMinute, String(limitMinute)])
-  if (remainingSecond >= 0) headers.push([BUDGET_HEADERS.remainingSecond, String(remainingSecond)])
-  if (remainingMinute >= 0) headers.push([BUDGET_HEADERS.remainingMinute, String(remainingMinute)])
+  for (const field of BUDGET_FIELDS) if (budget[field] >= 0) headers.push([BUDGET_HEADERS[field], String(budget[field])])
   return headers
 }

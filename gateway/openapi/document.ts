@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from 'typebox'
-import { BUDGET_HEADERS, type Budget } from '../limits/budget.ts'
+import { BUDGET_FIELDS, BUDGET_HEADERS, type Budget } from '../limits/budget.ts'
 import { VERSION } from '../operations/health.ts'
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import type { Check } from '../operations/operation.ts'
@@ -47,7 +47,6 @@ const BUDGET_TEXTS: Readonly<Record<keyof Budget, string>> = {
   remainingSecond: 'Items left in this second, of the tighter of the account and its family.',
   remainingMinute: 'Items left in this minute, of the tighter of the account and its family.',
 }
-const BUDGET_FIELDS = Object.keys(BUDGET_HEADERS) as (keyof Budget)[]
 
 /** The whole document, as plain JSON values. */
 export function createDocument(): JsonSchema {
