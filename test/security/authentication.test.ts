@@ -4,15 +4,13 @@
  */
 import { sign } from 'node:crypto'
 import t from 'tap'
-import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
 import { ALL_CREDENTIALS } from '../../gateway/http/edge.ts'
 import type { Exchange } from '../../gateway/http/server.ts'
-import { request, signed, startHarness, type Headers, type Reply, type Session } from '../support/gateway_harness.ts'
+import { request, signed, openDeadSessions, startHarness, type Headers, type Reply, type Session } from '../support/gateway_harness.ts'
 import { malleated, sampleOrder, sessionSamples, type Sample } from '../support/session_samples.ts'
 
 const harness = await startHarness()
@@ -23,11 +21,8 @@ const counters = matcherCounters(harness.shared.counters)
 const session = await harness.openSession()
 const other = await harness.openSession()
 const foreign = await harness.openSession(1, session.address)
-const revoked = await harness.openSession()
-const expired = await harness.openSession()
-harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
+const { revoked, expired } = await openDeadSessions(harness)
 const unknown = { ...session, publicKey: 'ab'.repeat(32) }
-await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
 
 const order = sampleOrder(genesis)
 const samples = sessionSamples(genesis)

@@ -5,11 +5,9 @@
 import { createHash, sign } from 'node:crypto'
 import { Metadata, status } from '@grpc/grpc-js'
 import t from 'tap'
-import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
-import { startHarness, type Session } from '../support/gateway_harness.ts'
+import { openDeadSessions, startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, encodeMessage, pathOf } from '../support/grpc.ts'
 
 const harness = await startHarness(['--grpc-thread', '1'])
@@ -23,10 +21,7 @@ const counters = matcherCounters(harness.shared.counters)
 const session = await harness.openSession()
 const other = await harness.openSession()
 const foreign = await harness.openSession(1, session.address)
-const revoked = await harness.openSession()
-await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
-const expired = await harness.openSession()
-harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
+const { revoked, expired } = await openDeadSessions(harness)
 
 const METHODS = (Object.entries(TABLE) as [OperationName, Row][]).filter(([, row]) => row.access === 'session')
 const ORDER_ID = '00000000-0005-8001-8000-00001f2a335e'

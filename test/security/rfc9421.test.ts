@@ -3,13 +3,11 @@
  * code, never an effect, never a second try as a legacy request. The table is support/message_defects.ts.
  */
 import t from 'tap'
-import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
-import { request, signed, startHarness, type Reply } from '../support/gateway_harness.ts'
+import { request, signed, openDeadSessions, startHarness, type Reply } from '../support/gateway_harness.ts'
 import { INVALID, LIST, messageDefects, type HeaderPairs } from '../support/message_defects.ts'
 import { digestOf, headersOf, messageSigned, parametersOf, partsOf, unixSeconds } from '../support/message_signature.ts'
 import { sampleOrder, sessionSamples } from '../support/session_samples.ts'
@@ -21,10 +19,7 @@ const counters = matcherCounters(harness.shared.counters)
 
 const session = await harness.openSession()
 const other = await harness.openSession()
-const revoked = await harness.openSession()
-const expired = await harness.openSession()
-harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
-await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
+const { revoked, expired } = await openDeadSessions(harness)
 
 for (const sample of sessionSamples(genesis)) {
   t.test(`${sample.name}: every wrong message signature is refused`, async (t) => {

@@ -6,9 +6,10 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { frontThreads, readConfig, type Config } from '../../core/config.ts'
+import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { createState, type State } from '../../core/engine/state.ts'
-import { CommandType, kindOf, OPEN_SESSION_COMMAND } from '../../core/layout/command.ts'
+import { CommandType, kindOf, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
@@ -196,6 +197,14 @@ async function openSession(operate: Harness['operate'], application: number, wal
   const record = await operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application, address, publicKey: key })
   if (record[RESULT.at.code] !== 0) throw new Error(`open session: ${record[RESULT.at.code]}`)
   return { publicKey: key, privateKey, address: wallet, row: record[RESULT.at.detail]!, generation: record[RESULT.at.detail2]! }
+}
+
+/** A session that was revoked and one whose time is over. */
+export async function openDeadSessions(harness: Harness): Promise<{ revoked: Session; expired: Session }> {
+  const [revoked, expired] = [await harness.openSession(), await harness.openSession()]
+  await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
+  harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
+  return { revoked, expired }
 }
 
 export type Headers = Record<string, string>
