@@ -16,6 +16,7 @@
  * type. A row is named by the number of its first 32-bit word in that memory; an 8-byte field of it is at (row + FIELD) >>> 1.
  * Addresses fit 31 bits: the memory is below 8 GiB.
  */
+import { ORIGINS_MAX } from '../layout/command.ts'
 import type { Genesis } from './genesis.ts'
 
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
@@ -89,9 +90,94 @@ export const SESSION = {
   EXPIRES_AT: 2,
   PUBLIC_KEY: 4,
   APPLICATION: 12,
+  /** Row of the delegated agent that signs with it, + 1; 0: the account's own wallet opened it. */
+  AGENT: 13,
   /** f64. */
   CREATED_AT: 14,
 } as const
+/** Live and dead sessions of one holder (an account, or an agent), newest first: rows + 1, 0 ends the list. */
+export const SESSION_LINK_WORDS = 2
+export const SESSION_LINK = { NEXT: 0, PREV: 1 } as const
+
+/** What is known of an account besides trading. Rows in links are + 1; 0 is none. */
+export const PROFILE_WORDS = 16
+export const PROFILE = {
+  /** Its master; none: it is one. Never changes. */
+  MASTER: 0,
+  /** Sub-accounts, newest first, and how many. */
+  FIRST_SUB: 1, NEXT_SUB: 2, SUBS: 3,
+  /** Of a sub-account: its spend limits. */
+  FIRST_LIMIT: 4,
+  /** Delegated agents, newest first, and how many rows. */
+  FIRST_AGENT: 5, AGENTS: 6,
+  /** Sessions of its own wallet. */
+  FIRST_SESSION: 7,
+  /** 32 bytes of printable ASCII, zero padded. */
+  USERNAME: 8,
+} as const
+
+/** What a sub-account's orders may spend of its master's balance of one asset. Once made, a row stays its (sub-account, asset)'s. */
+export const SPEND_LIMIT_WORDS = 20
+export const SPEND_LIMIT = {
+  /** Row of the sub-account; asset. */
+  SUB: 0, ASSET: 1,
+  /** Row + 1. */
+  NEXT: 2,
+  /** SpendLimitState bits. */
+  STATE: 3,
+  /** f64 each: id, times in Unix ms, the UTC midnight SPENT counts from. */
+  CREATED_SEQUENCE: 4, CREATED_AT: 6, UPDATED_AT: 8, RESET_AT: 10,
+  /** i64 each, atoms. DAILY -1: none. OUTSTANDING: held by resting orders now. SPENT: by fills since RESET_AT. */
+  MAX: 12, DAILY: 14, OUTSTANDING: 16, SPENT: 18,
+} as const
+export const SpendLimitState = { EXISTS: 1, ACTIVE: 2 } as const
+
+/** Delegated agents. A revoked row may be given to another agent of the same owner. */
+export const AGENT_WORDS = 48
+export const AGENT = {
+  /** Account that granted. */
+  OWNER: 0,
+  /** Row + 1. */
+  NEXT: 1,
+  /** AgentStatus. */
+  STATUS: 2,
+  /** As in UPSERT_AGENT. */
+  GRANTS: 3,
+  /** 20 bytes. */
+  ADDRESS: 4,
+  /** Resting orders it placed. */
+  OPEN_ORDERS: 9,
+  /** f64 each. */
+  CREATED_SEQUENCE: 10, CREATED_AT: 12, UPDATED_AT: 14, EXPIRES_AT: 16,
+  /** i64. */
+  MAX_NOTIONAL: 18,
+  MAX_LEVERAGE: 20, MAX_OPEN_ORDERS: 21,
+  /** Its sessions, row + 1. */
+  FIRST_SESSION: 22,
+  /** 32 bytes each. */
+  NAME: 24, PAIRS: 32,
+} as const
+export const AgentStatus = { NONE: 0, ACTIVE: 1, REVOKED: 2 } as const
+
+/** Applications: those of the genesis first, then those the operator added. */
+export const APPLICATION_WORDS = 64
+export const APPLICATION = {
+  /** Grows with every change, for readers. */
+  VERSION: 0,
+  ACTIVE: 1,
+  /** Origins in use, from the first place on. */
+  ORIGINS: 2,
+  /** Accounts ever made in it. */
+  ACCOUNTS: 3,
+  /** f64 each; sequence 0: of the genesis. */
+  CREATED_SEQUENCE: 4, CREATED_AT: 6,
+  /** SHA-256 of its server key, the one before, f64 until when that one is good, f64 when the key was issued (0: none). */
+  KEY: 8, OLD_KEY: 16, OLD_KEY_UNTIL: 24, KEY_AT: 26,
+  /** 40 and 48 bytes. */
+  CLIENT_ID: 28, NAME: 38,
+} as const
+/** 96 bytes of ASCII, zero padded; row = application × ORIGINS_MAX + place. */
+export const ORIGIN_WORDS = 24
 
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, asset) of the last 15 by request number modulo 15. */
 export const FAUCET_WORDS = 32
@@ -148,6 +234,9 @@ export const SCALAR = {
   SESSIONS_USED: 6, SESSIONS_CURSOR: 7,
   RECEIPTS_HEAD: 8, RECEIPTS_COUNT: 9, RECEIPTS_USED: 10,
   MAINTENANCE: 11,
+  APPLICATIONS: 12,
+  AGENTS_USED: 13,
+  SPEND_LIMITS_USED: 14,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {
@@ -173,6 +262,7 @@ export interface Column {
 export type ColumnName =
   | 'orders' | 'labels' | 'accounts' | 'balances' | 'sessions' | 'faucet' | 'receipts' | 'levels' | 'pages'
   | 'pairs' | 'totals' | 'scalars' | 'clock' | 'registers' | 'terms' | 'directory' | 'bitmaps'
+  | 'profiles' | 'sessionLinks' | 'spendLimits' | 'agents' | 'orderAgents' | 'applications' | 'origins'
   | 'labelIndex' | 'accountIndex' | 'sessionIndex' | 'receiptIndex'
 
 /** Smallest power of two that is at least `n`. */
@@ -215,6 +305,13 @@ export function columnsOf(genesis: Genesis): Column[] {
     column('pages', 'i32', PAGE_WORDS, limits.orders, SCALAR.PAGES_USED),
     column('levels', 'i32', LEVEL_WORDS * PAGE_LEVELS, limits.orders, SCALAR.PAGES_USED),
     column('receipts', 'i32', RECEIPT_WORDS, limits.receipts, SCALAR.RECEIPTS_USED),
+    column('profiles', 'i32', PROFILE_WORDS, limits.accounts, SCALAR.ACCOUNTS),
+    column('sessionLinks', 'i32', SESSION_LINK_WORDS, limits.sessions, SCALAR.SESSIONS_USED),
+    column('spendLimits', 'i32', SPEND_LIMIT_WORDS, limits.spendLimits, SCALAR.SPEND_LIMITS_USED),
+    column('agents', 'i32', AGENT_WORDS, limits.agents, SCALAR.AGENTS_USED),
+    column('orderAgents', 'i32', 1, limits.orders, SCALAR.ORDERS_USED),
+    column('applications', 'i32', APPLICATION_WORDS, limits.applications, SCALAR.APPLICATIONS),
+    column('origins', 'i32', ORIGIN_WORDS * ORIGINS_MAX, limits.applications, SCALAR.APPLICATIONS),
     { name: 'terms', type: 'i32', stride: TERMS_WORDS, rows: pairs.length, used: -1, derived: true },
     index('directory', (pairs.length * limits.priceTicks) / PAGE_LEVELS),
     index('bitmaps', pairs.length * 2 * bitmapWords(limits.priceTicks).total),

@@ -7,6 +7,7 @@
  * Atoms are the internal smallest unit of an asset: 10^-scale, where `scale` may be below the token's `decimals` so that
  * 64 bits hold every balance. `raw` amounts on the wire are atoms × 10^(decimals - scale).
  */
+import { AGENT_PAIRS_MAX } from '../layout/command.ts'
 import { parseDecimal, scaleOf } from '../lib/decimal.ts'
 
 /** Largest value of one order or fill in quote atoms: value × fee rate must fit 63 bits. */
@@ -34,6 +35,17 @@ export interface Limits {
   receiptLifetimeMs: number
   /** Default lifetime of a resting order: 90 days. */
   orderLifetimeMs: number
+  /** Live sessions of one account's wallet, and of one agent; the next one ends the oldest. Absent: no limit of its own. */
+  sessionsPerAccount: number
+  /** Sub-accounts of one master. */
+  subAccountsPerMaster: number
+  /** Spend limits of all sub-accounts. */
+  spendLimits: number
+  /** Delegated agents of all accounts, and of one. */
+  agents: number
+  agentsPerAccount: number
+  /** Applications, those of the genesis included. */
+  applications: number
 }
 
 export interface Asset {
@@ -138,6 +150,9 @@ function text(json: Json, key: string): string {
 
 function limitsOf(json: Json): Limits {
   const day = 86_400_000
+  // Limits that came later: a document of before them has these.
+  const optional = (key: string, low: number, high: number, absent: number): number =>
+    json[key] === undefined ? absent : wholeNumber(json, key, low, high)
   const limits: Limits = {
     orders: wholeNumber(json, 'orders', 16, 2 ** 24),
     accounts: wholeNumber(json, 'accounts', 4, 2 ** 24),
@@ -148,6 +163,12 @@ function limitsOf(json: Json): Limits {
     sessionLifetimeMs: wholeNumber(json, 'sessionLifetimeMs', 1000, 365 * day),
     receiptLifetimeMs: wholeNumber(json, 'receiptLifetimeMs', 1000, 365 * day),
     orderLifetimeMs: wholeNumber(json, 'orderLifetimeMs', 1000, 3650 * day),
+    sessionsPerAccount: optional('sessionsPerAccount', 1, 2 ** 24, json['sessions'] as number),
+    subAccountsPerMaster: optional('subAccountsPerMaster', 0, 1000, 100),
+    spendLimits: optional('spendLimits', 1, 2 ** 24, Math.min(65_536, 4 * (json['accounts'] as number))),
+    agents: optional('agents', 1, 2 ** 24, Math.min(65_536, json['accounts'] as number)),
+    agentsPerAccount: optional('agentsPerAccount', 0, 1000, 32),
+    applications: optional('applications', 1, 1024, 64),
   }
   if ((limits.priceTicks & (limits.priceTicks - 1)) !== 0) throw new GenesisError('genesis: priceTicks must be a power of two')
   return limits
@@ -303,6 +324,9 @@ function genesisOf(json: Json): Genesis {
     clientId: text(app, 'clientId'),
     allowedOrigins: (app['allowedOrigins'] as string[] | undefined) ?? [],
   }))
+  const limits = limitsOf(need(json['limits'], 'limits are missing') as Json)
+  if (pairs.length > AGENT_PAIRS_MAX) throw new GenesisError(`genesis: at most ${AGENT_PAIRS_MAX} pairs`)
+  if (applications.length > limits.applications) throw new GenesisError(`genesis: at most ${limits.applications} applications`)
   if (assets.length === 0 || pairs.length === 0 || applications.length === 0) {
     throw new GenesisError('genesis: at least one asset, one pair and one application')
   }
@@ -316,7 +340,7 @@ function genesisOf(json: Json): Genesis {
   return {
     name: text(json, 'name'),
     chainId: wholeNumber(json, 'chainId', 1, 2 ** 31 - 1),
-    limits: limitsOf(need(json['limits'], 'limits are missing') as Json),
+    limits,
     faucetDailyLimit: wholeNumber(need(json['faucet'], 'faucet is missing') as Json, 'dailyLimit', 0, FAUCET_LIMIT_MAX),
     assets,
     pairs,

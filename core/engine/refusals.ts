@@ -74,6 +74,21 @@ export const REFUSALS = {
     'AuthenticationError',
   ),
   OPERATOR_ONLY: refusal(117, 'OPERATOR_ONLY', 'PERMISSION_DENIED', 'Only the operator may do this', 'PermissionDenied'),
+  AGENT_NOT_ALLOWED: refusal(
+    118,
+    'AGENT_NOT_ALLOWED',
+    'PERMISSION_DENIED',
+    'The delegated agent is not allowed to do this',
+    'PermissionDenied',
+  ),
+  MASTER_ONLY: refusal(119, 'MASTER_ONLY', 'PERMISSION_DENIED', 'Only master accounts may do this', 'PermissionDenied'),
+  APPLICATION_INACTIVE: refusal(
+    120,
+    'APPLICATION_INACTIVE',
+    'PERMISSION_DENIED',
+    'The application is not active',
+    'PermissionDenied',
+  ),
   // 2xx schema
   VALIDATION_ERROR: refusal(200, 'VALIDATION_ERROR', 'VALIDATION_ERROR', 'Invalid request', 'BadRequest'),
   MALFORMED_REQUEST: refusal(201, 'MALFORMED_REQUEST', 'VALIDATION_ERROR', 'Malformed request', 'BadRequest'),
@@ -144,6 +159,13 @@ export const REFUSALS = {
     'RateLimitExceeded',
   ),
   FAUCET_ASSET: refusal(309, 'FAUCET_ASSET', 'VALIDATION_ERROR', 'The faucet does not mint this asset', 'BadRequest'),
+  ADDRESS_IN_USE: refusal(310, 'ADDRESS_IN_USE', 'CONFLICT', 'The wallet has an account in this application already', 'BadRequest'),
+  TOO_MANY_SUB_ACCOUNTS: refusal(311, 'TOO_MANY_SUB_ACCOUNTS', 'CONFLICT', 'Too many sub-accounts', 'BadRequest'),
+  LIMIT_EXISTS: refusal(312, 'LIMIT_EXISTS', 'VALIDATION_ERROR', 'The limit already exists', 'BadRequest'),
+  NOT_SUB_ACCOUNT: refusal(313, 'NOT_SUB_ACCOUNT', 'VALIDATION_ERROR', 'useMasterBalance is for sub-accounts', 'InvalidOrder'),
+  TOO_MANY_AGENTS: refusal(314, 'TOO_MANY_AGENTS', 'CONFLICT', 'Too many delegated agents', 'BadRequest'),
+  CLIENT_ID_IN_USE: refusal(315, 'CLIENT_ID_IN_USE', 'CONFLICT', 'Another application has this client id', 'BadRequest'),
+  TOO_MANY_APPLICATIONS: refusal(316, 'TOO_MANY_APPLICATIONS', 'CONFLICT', 'Too many applications or origins', 'BadRequest'),
   // 4xx risk and funds
   INSUFFICIENT_BALANCE: refusal(400, 'INSUFFICIENT_BALANCE', 'VALIDATION_ERROR', 'Insufficient balance', 'InsufficientFunds'),
   BELOW_MIN_NOTIONAL: refusal(401, 'BELOW_MIN_NOTIONAL', 'VALIDATION_ERROR', 'Order value is below the minimum notional', 'InvalidOrder'),
@@ -160,6 +182,13 @@ export const REFUSALS = {
     'VALIDATION_ERROR',
     'Quantity or value is above the maximum order size',
     'InvalidOrder',
+  ),
+  SUB_ACCOUNT_LIMIT_EXCEEDED: refusal(
+    404,
+    'SUB_ACCOUNT_LIMIT_EXCEEDED',
+    'VALIDATION_ERROR',
+    'The order exceeds what the sub-account may spend of its master\'s balance',
+    'InsufficientFunds',
   ),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(

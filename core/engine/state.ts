@@ -30,6 +30,7 @@ export interface State {
   readonly pagesAt: number
   readonly pairsAt: number
   readonly termsAt: number
+  readonly profilesAt: number
   readonly bitmapsAt: number
   /** ... and in 64-bit words. */
   readonly balancesAt: number
@@ -65,6 +66,18 @@ export interface State {
   readonly levelsF64: Float64Array
   readonly receipts: Int32Array
   readonly receiptsF64: Float64Array
+  readonly profiles: Int32Array
+  readonly sessionLinks: Int32Array
+  readonly spendLimits: Int32Array
+  readonly spendLimitsF64: Float64Array
+  readonly spendLimitsI64: BigInt64Array
+  readonly agents: Int32Array
+  readonly agentsF64: Float64Array
+  readonly agentsI64: BigInt64Array
+  readonly orderAgents: Int32Array
+  readonly applications: Int32Array
+  readonly applicationsF64: Float64Array
+  readonly origins: Int32Array
   readonly directory: Int32Array
   readonly bitmaps: Int32Array
   readonly labelIndex: Int32Array
@@ -103,36 +116,10 @@ function columnViews(genesis: Genesis, memory: SharedArrayBuffer) {
   }
 }
 
-/** Views over existing memory, as another thread or the loader sees them. */
-export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096)): State {
-  const { memory } = buffers
-  const { at } = addressesOf(genesis)
+/** The views by name that readers and rare commands use. */
+function namedColumns(genesis: Genesis, memory: SharedArrayBuffer) {
   const { i32, f64, i64 } = columnViews(genesis, memory)
-  const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
-  const offsets = new Int32Array(bitmapLevels.length)
-  for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
-  const { limits } = genesis
   return {
-    genesis, buffers, outbox,
-    i32: new Int32Array(memory),
-    f64: new Float64Array(memory),
-    i64: new BigInt64Array(memory),
-    accountsAt: at.accounts / 4,
-    sessionsAt: at.sessions / 4,
-    ordersAt: at.orders / 4,
-    levelsAt: at.levels / 4,
-    pagesAt: at.pages / 4,
-    pairsAt: at.pairs / 4,
-    termsAt: at.terms / 4,
-    bitmapsAt: at.bitmaps / 4,
-    balancesAt: at.balances / 8,
-    totalsAt: at.totals / 8,
-    balanceStride: genesis.assets.length * BALANCE_WORDS,
-    pairCount: genesis.pairs.length,
-    maxOrders: limits.orders,
-    maxOpenOrders: limits.openOrdersPerAccount,
-    priceTicks: limits.priceTicks,
-    orderLifetimeMs: limits.orderLifetimeMs,
     scalars: i32('scalars'),
     clock: f64('clock'),
     totals: i64('totals'),
@@ -156,12 +143,59 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
     levelsF64: f64('levels'),
     receipts: i32('receipts'),
     receiptsF64: f64('receipts'),
+    profiles: i32('profiles'),
+    sessionLinks: i32('sessionLinks'),
+    spendLimits: i32('spendLimits'),
+    spendLimitsF64: f64('spendLimits'),
+    spendLimitsI64: i64('spendLimits'),
+    agents: i32('agents'),
+    agentsF64: f64('agents'),
+    agentsI64: i64('agents'),
+    orderAgents: i32('orderAgents'),
+    applications: i32('applications'),
+    applicationsF64: f64('applications'),
+    origins: i32('origins'),
     directory: i32('directory'),
     bitmaps: i32('bitmaps'),
     labelIndex: i32('labelIndex'),
     accountIndex: i32('accountIndex'),
     sessionIndex: i32('sessionIndex'),
     receiptIndex: i32('receiptIndex'),
+    registers: i64('registers'),
+  }
+}
+
+/** Views over existing memory, as another thread or the loader sees them. */
+export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096)): State {
+  const { memory } = buffers
+  const { at } = addressesOf(genesis)
+  const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
+  const offsets = new Int32Array(bitmapLevels.length)
+  for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
+  const { limits } = genesis
+  return {
+    genesis, buffers, outbox,
+    i32: new Int32Array(memory),
+    f64: new Float64Array(memory),
+    i64: new BigInt64Array(memory),
+    accountsAt: at.accounts / 4,
+    sessionsAt: at.sessions / 4,
+    ordersAt: at.orders / 4,
+    levelsAt: at.levels / 4,
+    pagesAt: at.pages / 4,
+    pairsAt: at.pairs / 4,
+    termsAt: at.terms / 4,
+    profilesAt: at.profiles / 4,
+    bitmapsAt: at.bitmaps / 4,
+    balancesAt: at.balances / 8,
+    totalsAt: at.totals / 8,
+    balanceStride: genesis.assets.length * BALANCE_WORDS,
+    pairCount: genesis.pairs.length,
+    maxOrders: limits.orders,
+    maxOpenOrders: limits.openOrdersPerAccount,
+    priceTicks: limits.priceTicks,
+    orderLifetimeMs: limits.orderLifetimeMs,
+    ...namedColumns(genesis, memory),
     bitmapOffsets: offsets,
     bitmapTotal: total,
     pagesPerPair: genesis.limits.priceTicks / PAGE_LEVELS,
@@ -171,7 +205,6 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
     maxLots: Int32Array.from(genesis.pairs, (p) => p.maxLots),
     lotAtoms: BigInt64Array.from(genesis.pairs, (p) => p.lotAtoms),
     tickLotAtoms: BigInt64Array.from(genesis.pairs, (p) => p.tickLotAtoms),
-    registers: i64('registers'),
   }
 }
 

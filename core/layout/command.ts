@@ -27,6 +27,15 @@ export const CommandType = {
   SET_MAINTENANCE: 11,
   SET_PAIR_STATUS: 12,
   SET_FEE_TIER: 13,
+  CREATE_SUB_ACCOUNT: 14,
+  TRANSFER: 15,
+  SET_SPEND_LIMIT: 16,
+  UPSERT_AGENT: 17,
+  REVOKE_AGENT: 18,
+  OPEN_DELEGATED_SESSION: 19,
+  SET_APPLICATION: 20,
+  SET_ORIGIN: 21,
+  SET_SERVER_KEY: 22,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -59,10 +68,17 @@ export const Flag = {
   RESTING: 1 << 14,
   /** RESULT only: the answer of an earlier command, repeated for its idempotency key. */
   REPEATED: 1 << 15,
+  /** The order of a sub-account spends and earns on its master's balance (useMasterBalance). */
+  MASTER_FUNDED: 1 << 16,
+  /** A delegated agent placed the order; column `orderAgents` says which. Set by the engine only. */
+  BY_AGENT: 1 << 17,
+  /** Replace only: useMasterBalance was given. */
+  NEW_FUNDING: 1 << 18,
 } as const
 /** Flags of a gateway's record that describe the order itself and stay with it. */
 export const FLAG_ORDER_MASK =
-  Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES
+  Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES |
+  Flag.MASTER_FUNDED
 export const LABEL_SHIFT = 24
 /** Longest client order id, in bytes of printable ASCII. */
 export const LABEL_BYTES = 40
@@ -152,6 +168,145 @@ export const SET_FEE_TIER_COMMAND = defineLayout('set_fee_tier', {
   tier: 'i32',
 })
 
+/** Signed by the master: makes (application of the master, address) an account of its family. */
+export const CREATE_SUB_ACCOUNT_COMMAND = defineLayout('create_sub_account', {
+  ...HEADER,
+  /** Wallet of the sub-account, 20 bytes. */
+  address: 'bytes20',
+  reserved: 'i32',
+  /** Printable ASCII, zero padded; all zero: none. */
+  username: 'bytes32',
+})
+
+/** Signed by the master: moves available atoms to or from a sub-account. Flags, key and payload stand as in {@link ORDER_COMMAND}. */
+export const TRANSFER_COMMAND = defineLayout('transfer', {
+  ...HEADER,
+  asset: 'i32',
+  /** Flag.KEYED or 0. */
+  flags: 'u32',
+  /** Row of the sub-account. */
+  subAccount: 'i32',
+  /** 1: from the master to the sub-account; 0: back. */
+  toSub: 'i32',
+  reserved: 'i32',
+  reserved2: 'i32',
+  /** Atoms, at least 1. */
+  amount: 'i64',
+  key: 'bytes16',
+  payload: 'bytes16',
+})
+
+/** What SET_SPEND_LIMIT does. */
+export const LimitChange = { CREATE: 0, UPDATE: 1, DELETE: 2 } as const
+/** Fields of a limit that SET_SPEND_LIMIT sets. CREATE sets all of them. */
+export const LimitField = { MAX_AMOUNT: 1, DAILY_LIMIT: 2, ACTIVE: 4 } as const
+
+/** Signed by the master: what orders of a sub-account may spend of the master's balance of one asset. */
+export const SET_SPEND_LIMIT_COMMAND = defineLayout('set_spend_limit', {
+  ...HEADER,
+  asset: 'i32',
+  /** Row of the sub-account. */
+  subAccount: 'i32',
+  /** {@link LimitChange}. */
+  change: 'i32',
+  /** {@link LimitField} bits; UPDATE leaves the others as they are. */
+  fields: 'i32',
+  /** Atoms, 0 or more. */
+  maxAmount: 'i64',
+  /** Atoms a UTC day; -1: none. */
+  dailyLimit: 'i64',
+  active: 'i32',
+})
+
+/** What a delegated agent may do: bits of `actions`. */
+export const AgentAction = { CREATE_ORDER: 1, CANCEL_ORDER: 2, REPLACE_ORDER: 4, CLOSE_POSITION: 8 } as const
+/** Order types: bits of `orderTypes`; 0 is all. */
+export const AgentOrderType = { LIMIT: 1, MARKET: 2 } as const
+/** Times in force of LIMIT orders: bits of `timesInForce`; 0 is all. */
+export const AgentTimeInForce = { GTC: 1, IOC: 2, FOK: 4 } as const
+/** Trading pairs a grant can name; the genesis has at most that many. */
+export const AGENT_PAIRS_MAX = 256
+/** Orders of one agent that rest at once, at most and by default: a revocation ends them in one command. */
+export const AGENT_OPEN_ORDERS_MAX = 1000
+
+/** Signed by the owner: grants a wallet what this says, instead of what it was granted before. */
+export const UPSERT_AGENT_COMMAND = defineLayout('upsert_agent', {
+  ...HEADER,
+  /** Wallet of the agent, 20 bytes. */
+  address: 'bytes20',
+  /** Bytes: {@link AgentAction}, {@link AgentOrderType}, {@link AgentTimeInForce}, 1 when no margin account is allowed (0: all). */
+  grants: 'u32',
+  /** Unix ms; 0: never. */
+  expiresAt: 'f64',
+  /** Most value of an order in its quote asset, in 10^-9; 0: no bound. */
+  maxNotional: 'i64',
+  /** Hundredths; 0: no bound. */
+  maxLeverage: 'i32',
+  /** 1..{@link AGENT_OPEN_ORDERS_MAX}; 0: the most. */
+  maxOpenOrders: 'i32',
+  /** Bit p % 8 of byte p / 8: trading pair p. */
+  pairs: 'bytes32',
+  /** UTF-8, zero padded; all zero: none. */
+  name: 'bytes32',
+})
+
+/** Signed by the owner: ends an agent's grant, sessions and resting orders. */
+export const REVOKE_AGENT_COMMAND = defineLayout('revoke_agent', {
+  ...HEADER,
+  /** Row of the agent ... */
+  agent: 'i32',
+  reserved: 'i32',
+  /** ... and the sequence that made it, which is its identity. */
+  createdSequence: 'f64',
+})
+
+/** A session of an agent for its owner's account. */
+export const OPEN_DELEGATED_SESSION_COMMAND = defineLayout('open_delegated_session', {
+  ...HEADER,
+  application: 'i32',
+  reserved: 'i32',
+  /** Wallets, 20 bytes each. */
+  owner: 'bytes20',
+  agent: 'bytes20',
+  publicKey: 'bytes32',
+})
+
+/** Origins of one application, at most. */
+export const ORIGINS_MAX = 16
+
+/** Operator: a new application (-1) or another name, client id and state of one. */
+export const SET_APPLICATION_COMMAND = defineLayout('set_application', {
+  ...HEADER,
+  /** Row of the application; -1: a new one. */
+  application: 'i32',
+  active: 'i32',
+  /** Printable ASCII, zero padded. */
+  clientId: 'bytes40',
+  /** UTF-8, zero padded. */
+  name: 'bytes48',
+})
+
+/** Operator: allows or forbids one origin of an application's pages. */
+export const SET_ORIGIN_COMMAND = defineLayout('set_origin', {
+  ...HEADER,
+  application: 'i32',
+  /** 1: add, 0: remove. */
+  allowed: 'i32',
+  /** ASCII, zero padded: `*` or scheme://host[:port]. */
+  origin: 'bytes96',
+})
+
+/** Operator: an application's server key. All zero: none from now on. */
+export const SET_SERVER_KEY_COMMAND = defineLayout('set_server_key', {
+  ...HEADER,
+  application: 'i32',
+  reserved: 'i32',
+  /** How long the key before stays good, ms from now. */
+  graceMs: 'f64',
+  /** SHA-256 of the key's text. */
+  hash: 'bytes32',
+})
+
 /**
  * The first record of every journal: the genesis document as UTF-8 JSON, spanning as many slots as it needs. The header
  * slot is followed by the text; `slots` of the header counts modulo 256, `length` is authoritative.
@@ -173,6 +328,15 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.SET_MAINTENANCE]: SET_MAINTENANCE_COMMAND,
   [CommandType.SET_PAIR_STATUS]: SET_PAIR_STATUS_COMMAND,
   [CommandType.SET_FEE_TIER]: SET_FEE_TIER_COMMAND,
+  [CommandType.CREATE_SUB_ACCOUNT]: CREATE_SUB_ACCOUNT_COMMAND,
+  [CommandType.TRANSFER]: TRANSFER_COMMAND,
+  [CommandType.SET_SPEND_LIMIT]: SET_SPEND_LIMIT_COMMAND,
+  [CommandType.UPSERT_AGENT]: UPSERT_AGENT_COMMAND,
+  [CommandType.REVOKE_AGENT]: REVOKE_AGENT_COMMAND,
+  [CommandType.OPEN_DELEGATED_SESSION]: OPEN_DELEGATED_SESSION_COMMAND,
+  [CommandType.SET_APPLICATION]: SET_APPLICATION_COMMAND,
+  [CommandType.SET_ORIGIN]: SET_ORIGIN_COMMAND,
+  [CommandType.SET_SERVER_KEY]: SET_SERVER_KEY_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

@@ -172,7 +172,13 @@ export const LABEL = defineLayout('label', {
   label: 'bytes40',
 })
 
-/** Atoms credited to an account from outside trading. `source` 1: faucet. */
+/** CREDIT.source: where atoms come from that no trade moved. */
+export const CreditSource = { FAUCET: 1, TRANSFER: 2 } as const
+
+/**
+ * Atoms credited to an account from outside trading, or debited (a negative amount). `source`: {@link CreditSource}. A transfer is two
+ * of them, the giving account's first.
+ */
 export const CREDIT = defineLayout('credit', {
   kind: 'u32',
   account: 'i32',

@@ -10,7 +10,7 @@
  * The slot inside an order id makes cancel O(1) without any map; the sequence makes it impossible to hit a later order in
  * the same slot.
  */
-export const IdKind = { ORDER: 1, TRADE: 2, USER: 3, SESSION: 4, MOVEMENT: 5 } as const
+export const IdKind = { ORDER: 1, TRADE: 2, USER: 3, SESSION: 4, MOVEMENT: 5, APPLICATION: 6, AGENT: 7, SPEND_LIMIT: 8 } as const
 
 /** A parsed identifier. `slot` is the 30-bit number. */
 export interface Id {
@@ -52,4 +52,7 @@ export function parseId(kind: number, text: string): Id | null {
 export const orderId = (sequence: number, slot: number): string => formatId(IdKind.ORDER, sequence, slot)
 export const tradeId = (sequence: number, index: number): string => formatId(IdKind.TRADE, sequence, index)
 export const userId = (sequence: number, account: number): string => formatId(IdKind.USER, sequence, account)
+export const applicationId = (sequence: number, application: number): string => formatId(IdKind.APPLICATION, sequence, application)
+export const agentId = (sequence: number, agent: number): string => formatId(IdKind.AGENT, sequence, agent)
+export const spendLimitId = (sequence: number, row: number): string => formatId(IdKind.SPEND_LIMIT, sequence, row)
 export const movementId = (sequence: number, index: number): string => formatId(IdKind.MOVEMENT, sequence, index)

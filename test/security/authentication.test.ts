@@ -59,7 +59,7 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
     'signature with bytes behind it': [put('X-Svc-Signature', `${signature}00`), 'INVALID_SIGNATURE'],
     'signature of zeros': [put('X-Svc-Signature', '0'.repeat(128)), 'INVALID_SIGNATURE'],
     'signature with S + L': [put('X-Svc-Signature', malleated(Buffer.from(signature, 'hex')).toString('hex')), 'INVALID_SIGNATURE'],
-    'signature with another R': [put('X-Svc-Signature', (signature.startsWith('00') ? '01' : '00') + signature.slice(2)), 'INVALID_SIGNATURE'],
+    'signature with another R': [put('X-Svc-Signature', `${signature.startsWith('00') ? '01' : '00'}${signature.slice(2)}`), BAD],
     'signature of another method': [signed(session, method === 'GET' ? 'POST' : 'GET', target, body), 'INVALID_SIGNATURE'],
     'signature of the method in lower case': [signed(session, method.toLowerCase(), target, body), 'INVALID_SIGNATURE'],
     'signature of another path': [signed(session, method, `${target}/`, body), 'INVALID_SIGNATURE'],
@@ -87,6 +87,7 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
   }
   return list
 }
+const BAD = 'INVALID_SIGNATURE'
 const CODES: Record<string, string> = {
   'X-Svc-PublicKey': 'UNAUTHENTICATED', 'X-Svc-Timestamp': 'CLOCK_SKEW', 'X-Svc-Signature': 'INVALID_SIGNATURE',
 }
