@@ -11,6 +11,7 @@ import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
 import { closeTail, createTail, type Tail } from './bridge/tail.ts'
+import { familyOf } from './limits/families.ts'
 import { createMeter, type Meter } from './limits/windows.ts'
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void
@@ -62,7 +63,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state),
     matcher: matcherCounters(shared.counters),
-    meter: createMeter(config, data.budgets, () => Date.now()),
+    meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
     pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
     assets: new Map(genesis.assets.map((asset) => [asset.id.toLowerCase(), asset])),

@@ -27,6 +27,8 @@ export interface SessionView {
   application: number
   /** Unix ms; 0 when revoked. */
   expiresAt: number
+  /** Row of the delegated agent that signs with it; -1: the account's own wallet. */
+  agent: number
 }
 
 /** The session with the public key at `words[at..at+8]`, whatever its state, or `null`. Safe while the matcher writes. */
@@ -50,6 +52,7 @@ export function readSessionRow(state: State, session: number): SessionView | nul
     account: state.sessions[row + SESSION.ACCOUNT]!,
     application: state.sessions[row + SESSION.APPLICATION]!,
     expiresAt: state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]!,
+    agent: state.sessions[row + SESSION.AGENT]! - 1,
   }
   return generation !== 0 && Atomics.load(state.sessions, row + SESSION.GENERATION) === generation ? view : null
 }

@@ -39,6 +39,8 @@ export interface Caller {
   application: number
   session: number
   generation: number
+  /** Row of the delegated agent that signed; -1: the account's own wallet. */
+  agent: number
 }
 
 /** Makes `caller` the owner of this session. */
@@ -47,6 +49,7 @@ export function setCaller(caller: Caller, view: SessionView): void {
   caller.application = view.application
   caller.session = view.session
   caller.generation = view.generation
+  caller.agent = view.agent
 }
 
 /** Scratch of this thread. The longest text is bounded by the size of a request head. */

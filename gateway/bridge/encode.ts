@@ -7,7 +7,9 @@
  */
 import { hash } from 'node:crypto'
 import {
-  CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, LABEL_SHIFT, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND,
+  CANCEL_ALL_COMMAND, CommandType, CREATE_SUB_ACCOUNT_COMMAND, Flag, kindOf, LABEL_SHIFT, MINT_COMMAND,
+  OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, TRANSFER_COMMAND,
+  UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import type { Caller } from '../auth/signed_request.ts'
@@ -81,13 +83,19 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   scratch.f64[C.expiresAt >>> 1] = terms.expiresAt
   scratch.f64[C.targetSequence >>> 1] = terms.targetSequence
   if (terms.label !== '') scratchBytes.write(terms.label, C.label * 4, 'latin1')
-  if (keyed) {
-    const payload = hash('sha256', scratchBytes)
-    scratchBytes.write(hashOfKey(caller.account, terms.key), C.key * 4, HASH_BYTES, 'hex')
-    scratchBytes.write(payload, C.payload * 4, HASH_BYTES, 'hex')
-  }
+  if (keyed) writeKey(caller, terms.key)
   finishFor(bridge, at, type, correlation, caller)
 }
+
+/** Key and payload hash of the command in the scratch, which is complete but for them and the header. */
+function writeKey(caller: Caller, key: string): void {
+  const payload = hash('sha256', scratchBytes)
+  scratchBytes.write(hashOfKey(caller.account, key), C.key * 4, HASH_BYTES, 'hex')
+  scratchBytes.write(payload, C.payload * 4, HASH_BYTES, 'hex')
+}
+
+/** The 20 bytes of a wallet address (0x and 40 hex digits) at word `at` of the scratch. */
+const writeAddress = (address: string, at: number): unknown => scratchBytes.write(address.slice(2), at * 4, 20, 'hex')
 
 export function encodeCancel(bridge: Bridge, at: number, correlation: number, caller: Caller, slot: number, sequence: number): void {
   begin(CommandType.CANCEL_ORDER)
@@ -117,7 +125,7 @@ export function encodeOpenSession(
 ): void {
   begin(CommandType.OPEN_SESSION)
   scratch.i32[OPEN_SESSION_COMMAND.at.application] = application
-  scratchBytes.write(address.slice(2), OPEN_SESSION_COMMAND.at.address * 4, 20, 'hex')
+  writeAddress(address, OPEN_SESSION_COMMAND.at.address)
   scratchBytes.write(key, OPEN_SESSION_COMMAND.at.publicKey * 4, 32, 'hex')
   finish(bridge, at, CommandType.OPEN_SESSION, correlation, -1, 0)
 }
@@ -126,6 +134,129 @@ export function encodeOpenSession(
 export function encodeSession(bridge: Bridge, at: number, type: number, correlation: number, caller: Caller): void {
   begin(type)
   finishFor(bridge, at, type, correlation, caller)
+}
+
+/** OPEN_DELEGATED_SESSION of wallet `agent` for the account of wallet `owner`; addresses and key as for {@link encodeOpenSession}. */
+export function encodeOpenDelegatedSession(
+  bridge: Bridge, at: number, correlation: number, application: number, owner: string, agent: string, key: string,
+): void {
+  const { at: to } = OPEN_DELEGATED_SESSION_COMMAND
+  begin(CommandType.OPEN_DELEGATED_SESSION)
+  scratch.i32[to.application] = application
+  writeAddress(owner, to.owner)
+  writeAddress(agent, to.agent)
+  scratchBytes.write(key, to.publicKey * 4, 32, 'hex')
+  finish(bridge, at, CommandType.OPEN_DELEGATED_SESSION, correlation, -1, 0)
+}
+
+/** CREATE_SUB_ACCOUNT of a wallet; `username` is printable ASCII, at most 32 characters, '' for none. */
+export function encodeCreateSubAccount(
+  bridge: Bridge, at: number, correlation: number, caller: Caller, address: string, username: string,
+): void {
+  const { at: to } = CREATE_SUB_ACCOUNT_COMMAND
+  begin(CommandType.CREATE_SUB_ACCOUNT)
+  writeAddress(address, to.address)
+  scratchBytes.write(username, to.username * 4, 'latin1')
+  finishFor(bridge, at, CommandType.CREATE_SUB_ACCOUNT, correlation, caller)
+}
+
+/** Terms of TRANSFER. */
+export interface TransferTerms {
+  /** Row of the sub-account. */
+  readonly subAccount: number
+  /** Index of the asset. */
+  readonly asset: number
+  /** From the master to the sub-account; otherwise back. */
+  readonly toSub: boolean
+  /** Atoms, at least 1. */
+  readonly amount: bigint
+  /** Idempotency key; '' without one. */
+  readonly key: string
+}
+
+export function encodeTransfer(bridge: Bridge, at: number, correlation: number, caller: Caller, terms: TransferTerms): void {
+  const { at: to } = TRANSFER_COMMAND
+  begin(CommandType.TRANSFER)
+  scratch.i32[to.asset] = terms.asset
+  scratch.u32[to.flags] = terms.key === '' ? 0 : Flag.KEYED
+  scratch.i32[to.subAccount] = terms.subAccount
+  scratch.i32[to.toSub] = terms.toSub ? 1 : 0
+  scratch.i64[to.amount >>> 1] = terms.amount
+  if (terms.key !== '') writeKey(caller, terms.key)
+  finishFor(bridge, at, CommandType.TRANSFER, correlation, caller)
+}
+
+/** Terms of SET_SPEND_LIMIT. */
+export interface SpendLimitTerms {
+  /** Row of the sub-account. */
+  readonly subAccount: number
+  /** Index of the asset. */
+  readonly asset: number
+  /** LimitChange. */
+  readonly change: number
+  /** LimitField bits. */
+  readonly fields: number
+  /** Atoms, 0 or more. */
+  readonly maxAmount: bigint
+  /** Atoms; -1: none. */
+  readonly dailyLimit: bigint
+  readonly active: boolean
+}
+
+export function encodeSpendLimit(bridge: Bridge, at: number, correlation: number, caller: Caller, terms: SpendLimitTerms): void {
+  const { at: to } = SET_SPEND_LIMIT_COMMAND
+  begin(CommandType.SET_SPEND_LIMIT)
+  scratch.i32[to.asset] = terms.asset
+  scratch.i32[to.subAccount] = terms.subAccount
+  scratch.i32[to.change] = terms.change
+  scratch.i32[to.fields] = terms.fields
+  scratch.i64[to.maxAmount >>> 1] = terms.maxAmount
+  scratch.i64[to.dailyLimit >>> 1] = terms.dailyLimit
+  scratch.i32[to.active] = terms.active ? 1 : 0
+  finishFor(bridge, at, CommandType.SET_SPEND_LIMIT, correlation, caller)
+}
+
+/** Terms of UPSERT_AGENT, in the units of the command. */
+export interface AgentTerms {
+  readonly address: string
+  /** The four bytes of `grants`. */
+  readonly grants: number
+  /** Unix ms; 0: never. */
+  readonly expiresAt: number
+  /** 10^-9 of the quote asset; 0: no bound. */
+  readonly maxNotional: bigint
+  /** Hundredths; 0: no bound. */
+  readonly maxLeverage: number
+  /** 0: the most. */
+  readonly maxOpenOrders: number
+  /** Indexes of the trading pairs. */
+  readonly pairs: readonly number[]
+  /** UTF-8, at most 32 bytes; '' for none. */
+  readonly name: string
+}
+
+export function encodeUpsertAgent(bridge: Bridge, at: number, correlation: number, caller: Caller, terms: AgentTerms): void {
+  const { at: to } = UPSERT_AGENT_COMMAND
+  begin(CommandType.UPSERT_AGENT)
+  writeAddress(terms.address, to.address)
+  scratch.u32[to.grants] = terms.grants
+  scratch.f64[to.expiresAt >>> 1] = terms.expiresAt
+  scratch.i64[to.maxNotional >>> 1] = terms.maxNotional
+  scratch.i32[to.maxLeverage] = terms.maxLeverage
+  scratch.i32[to.maxOpenOrders] = terms.maxOpenOrders
+  for (const pair of terms.pairs) scratchBytes[to.pairs * 4 + (pair >>> 3)]! |= 1 << (pair & 7)
+  scratchBytes.write(terms.name, to.name * 4, 'utf8')
+  finishFor(bridge, at, CommandType.UPSERT_AGENT, correlation, caller)
+}
+
+/** REVOKE_AGENT of the agent in row `agent` that was made by the command `createdSequence`. */
+export function encodeRevokeAgent(
+  bridge: Bridge, at: number, correlation: number, caller: Caller, agent: number, createdSequence: number,
+): void {
+  begin(CommandType.REVOKE_AGENT)
+  scratch.i32[REVOKE_AGENT_COMMAND.at.agent] = agent
+  scratch.f64[REVOKE_AGENT_COMMAND.at.createdSequence >>> 1] = createdSequence
+  finishFor(bridge, at, CommandType.REVOKE_AGENT, correlation, caller)
 }
 
 if (scratch.i32.length !== RECORD_WORDS) throw new Error('the scratch is one record')

@@ -26,6 +26,7 @@ class UnaryCall implements Call {
   application = 0
   session = -1
   generation = 0
+  agent = -1
   budget: Budget | null = null
   readonly #front: Front
   readonly #method: Method

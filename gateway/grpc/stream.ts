@@ -14,7 +14,7 @@
 import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import { authenticate } from '../auth/authenticate.ts'
-import type { SignedRequest } from '../auth/signed_request.ts'
+import { setCaller, type SignedRequest } from '../auth/signed_request.ts'
 import { findSession } from '../auth/session_cache.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
@@ -182,11 +182,7 @@ export class OrderStream {
     const counter = counterOf(action)
     if (counter <= session.counter) return this.end(new Refused('UNAUTHENTICATED', 'The counter of the session did not grow'), call)
     session.counter = counter
-    const { account, application, session: row, generation } = found.view
-    call.account = account
-    call.application = application
-    call.session = row
-    call.generation = generation
+    setCaller(call, found.view)
   }
 
   #openSession(message: Message, action: Message, call: StreamCall): void {

@@ -41,6 +41,7 @@ export class StreamCall implements Call {
   application = 0
   session = -1
   generation = 0
+  agent = -1
   budget: Budget | null = null
   requestId = ''
   kind: ActionKind | null = null

@@ -22,6 +22,7 @@ class HttpCall implements Call {
   application = 0
   session = -1
   generation = 0
+  agent = -1
   budget: Budget | null = null
   readonly exchange: Exchange
 

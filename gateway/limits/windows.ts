@@ -14,7 +14,6 @@
 import type { Config } from '../../core/config.ts'
 import { BUDGET, BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
 import type { Budget } from './budget.ts'
-import { familyOf } from './families.ts'
 
 export type MeteredClass = 'create' | 'reduce' | 'movement' | 'close'
 
@@ -55,10 +54,8 @@ export interface Draw extends Budget {
 const own = (at: number, ms: number, limit: number): Window => ({ at, ms, limit, family: false })
 const family = (at: number, ms: number, limit: number): Window => ({ at, ms, limit, family: true })
 
-/** A meter over the rows of {@link budgetsBytes}; `families` for tests. */
-export function createMeter(
-  config: Config, budgets: SharedArrayBuffer, now: () => number, families: (account: number) => number = familyOf,
-): Meter {
+/** A meter over the rows of {@link budgetsBytes}. */
+export function createMeter(config: Config, budgets: SharedArrayBuffer, now: () => number, familyOf: Meter['familyOf']): Meter {
   const { rateCreatePerSecond, rateCreatePerMinute, rateMovementPerMinute, rateMovementPerDay, rateClosePerSecond } = config
   const orders = (times: number, second: number, minute: number, familySecond: number, familyMinute: number): Class => {
     const limitSecond = times * rateCreatePerSecond
@@ -76,7 +73,7 @@ export function createMeter(
   return {
     rows: new Int32Array(budgets),
     now,
-    familyOf: families,
+    familyOf,
     classes: {
       create: orders(
         1, BUDGET.CREATE_SECOND, BUDGET.CREATE_MINUTE, BUDGET.FAMILY_CREATE_SECOND, BUDGET.FAMILY_CREATE_MINUTE,

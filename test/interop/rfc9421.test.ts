@@ -86,7 +86,7 @@ t.test('the gateway accepts them at their time, and nothing else', async (t) => 
     const [input, signature, contentDigest] = ['Signature-Input', 'Signature', 'Content-Digest'].map((name) => headers[name]!)
     const messageSignature = { input: input!, signature: signature!, contentDigest: contentDigest! }
     const right = { method, target, body: bodyOf(each), publicKey: '', timestamp: '', signature: '', credentials: 0, messageSignature }
-    const caller = { account: -1, application: -1, session: -1, generation: -1 }
+    const caller = { account: -1, application: -1, session: -1, generation: -1, agent: -1 }
     const check = (change: Partial<SignedRequest> = {}): string | null =>
       authenticate(cache, { ...right, ...change }, created * 1000, new Float64Array(64), caller)
     t.equal(check({ method: 'HEAD' }), 'INVALID_SIGNATURE')

@@ -4,6 +4,7 @@
  */
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
+import { PROFILE, PROFILE_WORDS } from '../../core/engine/columns.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
 import { familyOf, itemsOf } from '../../gateway/limits/families.ts'
@@ -19,8 +20,11 @@ interface Bench {
   at: number
 }
 
-/** A meter whose clock is `at`; accounts of a hundred are one family. */
-function bench(flags: string[] = [], families?: (account: number) => number): Bench {
+/** Everybody is his own master. */
+const alone = (account: number): number => account
+
+/** A meter whose clock is `at`. */
+function bench(flags: string[] = [], families: Meter['familyOf'] = alone): Bench {
   const made = { at: DAY } as { meter: Meter; at: number }
   made.meter = createMeter(readConfig(flags, {})!, new SharedArrayBuffer(budgetsBytes(1000)), () => made.at, families)
   return made
@@ -184,5 +188,11 @@ t.test('what an operation counts for', async (t) => {
     t.equal(itemsOf(row, many), lists[name] === undefined ? 1 : many[lists[name] as keyof typeof many].length, name)
   }
   t.equal(itemsOf(TABLE.CreateOrder, { orders: [] }), 1, 'a list that is none of the operation\'s counts for nothing')
-  t.equal(familyOf(17), 17, 'every account is its own master')
+})
+
+t.test('a family is a master and its sub-accounts', async (t) => {
+  const profiles = new Int32Array(20 * PROFILE_WORDS)
+  profiles[4 * PROFILE_WORDS + PROFILE.MASTER] = 1
+  profiles[5 * PROFILE_WORDS + PROFILE.MASTER] = 18
+  t.same([0, 4, 5, 17, 3].map((account) => familyOf({ profiles }, account)), [0, 0, 17, 17, 3])
 })

@@ -101,7 +101,7 @@ async function tests(): Promise<void> {
 }
 
 function drawOnce({ budgets }: Job): void {
-  const meter = createMeter(readConfig(FLAGS, {})!, budgets, () => 1000)
+  const meter = createMeter(readConfig(FLAGS, {})!, budgets, () => 1000, (account) => account)
   parentPort!.postMessage({ left: draw(meter, 'create', 0, 1).remainingSecond })
 }
 
