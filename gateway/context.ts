@@ -8,6 +8,7 @@ import { GATEWAY, gatewayCounters, historyCounters, matcherCounters } from '../c
 import type { FromThread, GatewayData } from '../core/threads.ts'
 import { closeDesk, createDesk, type Desk } from './auth/desk_client.ts'
 import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
+import { SessionWatch } from './auth/session_watch.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
 import { closeTail, createTail, type Tail } from './bridge/tail.ts'
@@ -28,6 +29,8 @@ export interface Gateway {
   readonly desk: Desk
   readonly history: History
   readonly sessions: SessionCache
+  /** Ends what is open when its session ends. */
+  readonly watch: SessionWatch
   /** Rate budgets. */
   readonly meter: Meter
   /** Seals page tokens (operations/page_token.ts). */
@@ -62,6 +65,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     desk: createDesk(data.desk),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state),
+    watch: new SessionWatch(state, () => Date.now()),
     matcher: matcherCounters(shared.counters),
     meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
@@ -75,6 +79,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
 export function detachGateway(gateway: Gateway): void {
   closeBridge(gateway.bridge)
   closeTail(gateway.tail)
+  gateway.watch.close()
   closeDesk(gateway.desk)
   closeHistory(gateway.history)
 }

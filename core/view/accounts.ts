@@ -25,7 +25,10 @@ export interface SessionView {
   generation: number
   account: number
   application: number
-  /** Unix ms; 0 when revoked. */
+  /**
+   * Unix ms, a whole second, as users are told; 0 when revoked. The engine's own limit is up to a second later: what was signed in time is
+   * done.
+   */
   expiresAt: number
   /** Row of the delegated agent that signs with it; -1: the account's own wallet. */
   agent: number
@@ -51,7 +54,7 @@ export function readSessionRow(state: State, session: number): SessionView | nul
     generation,
     account: state.sessions[row + SESSION.ACCOUNT]!,
     application: state.sessions[row + SESSION.APPLICATION]!,
-    expiresAt: state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]!,
+    expiresAt: Math.floor(state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! / 1000) * 1000,
     agent: state.sessions[row + SESSION.AGENT]! - 1,
   }
   return generation !== 0 && Atomics.load(state.sessions, row + SESSION.GENERATION) === generation ? view : null

@@ -5,8 +5,11 @@
  * request id when it is done. Actions enter the engine in the order they were sent.
  *
  * Credentials come with each action, or once with open_session; from then on an action without credentials is the session's if its counter
- * grew. The session is looked up for every action, so one that expired or was revoked ends the stream; a signature opens one stream
- * (openings.ts). A refused signature of an action is its own answer; what breaks the rules of the stream ends it with a status.
+ * grew. A signature opens one stream (openings.ts). A refused signature of an action is its own answer; what breaks the rules of the stream
+ * ends it with a status.
+ *
+ * The session of a stream is watched (auth/session_watch.ts) and looked up for every action: when it ends, nothing more is taken, and
+ * the stream ends with SESSION_INVALID behind the answers of what the engine has been asked already, at most {@link CUT_MS} later.
  *
  * Bounds: {@link IN_FLIGHT_MAX} actions that are not answered, or whose answers the client has not taken; then nothing more is read.
  * Answers that became ready in one turn of the event loop leave in one message.
@@ -16,6 +19,7 @@ import protobuf from 'protobufjs'
 import { authenticate } from '../auth/authenticate.ts'
 import { setCaller, type SignedRequest } from '../auth/signed_request.ts'
 import { findSession } from '../auth/session_cache.ts'
+import type { Watched } from '../auth/session_watch.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
 import { admit } from '../operations/admission.ts'
@@ -33,12 +37,13 @@ const IN_FLIGHT_RESUME = 128
 /** Answers leave before the turn ends when they are this many bytes: a message must stay below the limit of 2 MiB. */
 const FLUSH_BYTES = 512 * 1024
 const REQUEST_ID_MAX = 64
+/** How long answers under way may hold up the end of a stream whose session ended, ms. */
+const CUT_MS = 1000
 const NO_BYTES = Buffer.alloc(0)
 
 /** The session that actions without credentials belong to. */
-interface OpenSession {
+interface OpenSession extends Watched {
   readonly key: string
-  readonly generation: number
   counter: number
 }
 
@@ -53,8 +58,9 @@ export class OrderStream {
   #ended = false
   /** The client sends no more: the stream ends with the last answer. */
   #halfClosed = false
-  /** The service stops: nothing more is read, and the stream ends with the last answer. */
-  #stopping = false
+  /** Why the stream is to end: the service stops, or the session ended. Nothing more is taken; it ends with the last answer. */
+  #ending: Refused | null = null
+  #cutTimer: NodeJS.Timeout | null = null
   /** Answers of this turn, and how many they are. */
   #answers: protobuf.Writer | null = null
   #ready = 0
@@ -77,7 +83,7 @@ export class OrderStream {
 
   /** One StreamOrdersRequest. */
   take(bytes: Buffer): void {
-    if (this.#ended) return
+    if (this.#ended || this.#sessionOver) return
     countRequest(this.#front, bytes.length)
     this.#open++
     const call = new StreamCall(this)
@@ -88,14 +94,28 @@ export class OrderStream {
       call.refuse(new Refused('INTERNAL'))
     }
     if (this.#ended) return
-    if (this.#open < IN_FLIGHT_MAX && !this.#stopping) this.#call.startRead()
+    if (this.#open < IN_FLIGHT_MAX && this.#ending === null) this.#call.startRead()
     else this.#reading = false
   }
 
   /** Ends the stream when what is under way is answered. */
   stop(): void {
-    this.#stopping = true
+    this.#ending ??= new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN)
     this.#endWhenDone()
+  }
+
+  /** Ends the stream because its session ended. */
+  #cut(): void {
+    if (this.#ended || this.#sessionOver) return
+    const refused = new Refused('SESSION_INVALID')
+    this.#ending = refused
+    // After a turn of the event loop, so that answers which are there are taken first, however late the timer is.
+    this.#cutTimer = setTimeout(() => setImmediate(() => this.#close(refused)), CUT_MS)
+    this.#endWhenDone()
+  }
+
+  get #sessionOver(): boolean {
+    return this.#cutTimer !== null
   }
 
   /** The client sends no more. */
@@ -106,8 +126,16 @@ export class OrderStream {
 
   /** The client is gone; answers to come are dropped. */
   cancel(): void {
-    this.#ended = true
+    this.#release()
     this.#answers = null
+  }
+
+  /** From here on the stream does nothing more. */
+  #release(): void {
+    this.#ended = true
+    if (this.#session !== null) this.#front.gateway.watch.remove(this.#session)
+    this.#session = null
+    if (this.#cutTimer !== null) clearTimeout(this.#cutTimer)
   }
 
   get ended(): boolean {
@@ -127,7 +155,8 @@ export class OrderStream {
     const { requestId, action: field } = action as { requestId: string; action?: string }
     call.requestId = requestId.slice(0, REQUEST_ID_MAX)
     const refused = this.#authenticate(message, action, call)
-    if (refused !== null || this.#ended) return refused === null ? undefined : call.refuse(refused)
+    if (call.over) return
+    if (refused !== null) return call.refuse(refused)
     if (requestId === '' || requestId.length > REQUEST_ID_MAX) {
       return call.refuse(refusedField('requestId', `requestId must be 1 to ${REQUEST_ID_MAX} characters`))
     }
@@ -177,7 +206,8 @@ export class OrderStream {
     if (session === null) return this.end(new Refused('UNAUTHENTICATED', 'No session is open on this stream'), call)
     const found = findSession(gateway.sessions, session.key)
     if (found === null || found.view.generation !== session.generation || found.view.expiresAt <= gateway.now()) {
-      return this.end(new Refused('SESSION_INVALID'), call)
+      this.#leave(call)
+      return this.#cut()
     }
     const counter = counterOf(action)
     if (counter <= session.counter) return this.end(new Refused('UNAUTHENTICATED', 'The counter of the session did not grow'), call)
@@ -196,8 +226,16 @@ export class OrderStream {
     if (taken === 'used') return call.refuse(new Refused('UNAUTHENTICATED', 'This signature has opened a session already'))
     const found = findSession(gateway.sessions, key)
     if (found === null) return call.refuse(new Refused('SESSION_INVALID'))
-    this.#session = { key, generation: call.generation, counter }
+    if (this.#session !== null) gateway.watch.remove(this.#session)
+    this.#session = { key, session: call.session, generation: call.generation, counter, end: () => this.#cut() }
+    gateway.watch.add(this.#session)
     call.answer({ expiresAt: Math.floor(found.view.expiresAt / 1000) })
+  }
+
+  /** The action is not answered: its session is over. */
+  #leave(call: StreamCall): void {
+    call.drop(new Refused('SESSION_INVALID'))
+    this.#open--
   }
 
   /** Ends the stream with a status; answers that are ready leave before it, what is still under way is dropped. */
@@ -207,8 +245,9 @@ export class OrderStream {
   }
 
   #close(refused: Refused): void {
+    if (this.#ended) return
     this.#flush()
-    this.#ended = true
+    this.#release()
     this.#call.sendStatus(this.#front.statuses.ending(refused))
   }
 
@@ -248,7 +287,7 @@ export class OrderStream {
     this.#open -= count
     if (this.#ended) return
     this.#flush()
-    if (!this.#reading && !this.#stopping && this.#open <= IN_FLIGHT_RESUME) {
+    if (!this.#reading && this.#ending === null && this.#open <= IN_FLIGHT_RESUME) {
       this.#reading = true
       this.#call.startRead()
     }
@@ -257,9 +296,9 @@ export class OrderStream {
 
   #endWhenDone(): void {
     if (this.#open > 0 || this.#ended) return
-    if (this.#stopping) return this.#close(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
+    if (this.#ending !== null) return this.#close(this.#ending)
     if (!this.#halfClosed) return
-    this.#ended = true
+    this.#release()
     this.#call.sendStatus({ code: status.OK, details: 'OK', metadata: null })
   }
 }

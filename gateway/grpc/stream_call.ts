@@ -78,7 +78,12 @@ export class StreamCall implements Call {
     this.#stream.push({ requestId: this.requestId, error: this.#stream.front.statuses.message(refused) })
   }
 
-  /** The stream ends because of this action. */
+  /** Answered, refused or dropped. */
+  get over(): boolean {
+    return this.#done
+  }
+
+  /** The stream ends because of this action, or before it. */
   drop(refused: Refused): void {
     this.#done = true
     countAnswer(this.#stream.front, refused)

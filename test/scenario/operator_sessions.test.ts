@@ -77,7 +77,9 @@ function createWorld(slice: number): World {
       const now = state.clock[CLOCK.TIME]!
       if (!users.has(account)) users.set(account, userId(state.clock[CLOCK.SEQUENCE]!, users.size))
       const id = formatId(IdKind.SESSION, (detail2 as number) >>> 0, detail as number)
-      const [createdAt, expiresAt] = [now, now + LIFETIME].map((ms) => new Date(ms).toISOString()) as [string, string]
+      const createdAt = new Date(now).toISOString()
+      // Users are told whole seconds.
+      const expiresAt = new Date(Math.floor((now + LIFETIME) / 1000) * 1000).toISOString()
       return { id, key, createdAt, expiresAt, user: users.get(account)! }
     },
     async list(user) {
