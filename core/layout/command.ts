@@ -224,6 +224,10 @@ export const AgentAction = { CREATE_ORDER: 1, CANCEL_ORDER: 2, REPLACE_ORDER: 4,
 export const AgentOrderType = { LIMIT: 1, MARKET: 2 } as const
 /** Times in force of LIMIT orders: bits of `timesInForce`; 0 is all. */
 export const AgentTimeInForce = { GTC: 1, IOC: 2, FOK: 4 } as const
+/** What an agent lacks: RESULT.detail of AGENT_NOT_ALLOWED. OPERATION: what only the owner may do, whatever is granted. */
+export const AgentGrant = {
+  ACTION: 1, PAIR: 2, ORDER_TYPE: 3, TIME_IN_FORCE: 4, NOTIONAL: 5, OPEN_ORDERS: 6, LEVERAGE: 7, MARGIN_ACCOUNT: 8, OPERATION: 9,
+} as const
 /** Trading pairs a grant can name; the genesis has at most that many. */
 export const AGENT_PAIRS_MAX = 256
 /** Orders of one agent that rest at once, at most and by default: a revocation ends them in one command. */

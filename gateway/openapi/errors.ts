@@ -21,6 +21,7 @@ export function refusalsOf({ name, row, operation }: ServedOperation): Refusal[]
   const add = (more: readonly RefusalCode[]): void => more.forEach((code) => codes.add(code))
   if (row.access === 'session') add(SIGNED)
   if (operation.params !== null || operation.query !== null || operation.bodyRule !== 'ignored') add(['VALIDATION_ERROR'])
+  if (row.agent === 'no' || row.agent === 'grant') add(['AGENT_NOT_ALLOWED'])
   if (row.maintenance === 'blocked') add(['OPERATIONS_BLOCKED'])
   if (row.rate !== 'none' && row.rate !== 'mass-exit') add(['RATE_LIMIT_EXCEEDED'])
   if (row.rate === 'create') add(['DISK_RESERVE'])
@@ -45,6 +46,7 @@ export const ERROR_SCHEMA: JsonSchema = {
       additionalProperties: { type: ['string', 'integer'] },
       properties: {
         field: { type: 'string', description: 'Field of the request that is wrong; dots lead into lists and objects.' },
+        grant: { type: 'string', description: 'What a delegated agent lacks, of AGENT_NOT_ALLOWED.' },
         retryAfter: { type: 'integer', minimum: 0, description: 'Seconds to wait; also in the Retry-After header.' },
       },
     },

@@ -1,8 +1,10 @@
 /**
- * What is refused between the checked input and the operation: maintenance, a full disk, a budget that is used up.
+ * What is refused between the checked input and the operation: what is not for delegated agents, maintenance, a full disk, a budget that
+ * is used up.
  *
  * Every transport runs the same order: authenticate, read and check the input, admit, run. So a malformed request costs no budget, and
- * neither does one that maintenance refuses; what the engine refuses later has cost its items.
+ * neither does one that maintenance refuses; what the engine refuses later has cost its items. What an agent's grant allows is decided
+ * by the engine, at sequence time; here is what no grant allows.
  *
  * Without enforcement (`enforceRateLimits` 0) a request over budget is admitted and counted; the answers tell the budget all the same.
  */
@@ -12,13 +14,14 @@ import { Refused } from '../http/envelope.ts'
 import { itemsOf } from '../limits/families.ts'
 import { draw, type Draw, type MeteredClass } from '../limits/windows.ts'
 import { inMaintenance } from './health.ts'
-import type { Call, JsonObject } from './operation.ts'
+import { notGranted, type Call, type JsonObject } from './operation.ts'
 import type { Row } from './table.ts'
 
 const MIB = 1024 * 1024
 
 /** Admits `call` of the operation of `row` and sets its budget, or says why not. `input` is what the operation will be given. */
 export function admit(gateway: Gateway, row: Row, call: Call<never>, input: JsonObject): Refused | null {
+  if (call.agent >= 0 && row.agent === 'no') return notGranted('OPERATION')
   if (row.maintenance === 'blocked' && inMaintenance(gateway)) return new Refused('OPERATIONS_BLOCKED')
   const free = gateway.matcher[MATCHER.free_disk_bytes]!
   if (row.rate === 'create' && free > 0 && free < gateway.config.diskReserveMb * MIB) return new Refused('DISK_RESERVE')

@@ -2,8 +2,9 @@
  * Between decimal text and the engine's integers: ticks, lots and atoms. Exact in both directions; nothing here is floating point
  * except lot sums of book levels, which are whole numbers below 2^53.
  */
-import type { Asset, Pair } from '../../core/engine/genesis.ts'
-import { formatDecimal, parsePositive } from '../../core/lib/decimal.ts'
+import { MAX_ISSUED, type Asset, type Pair } from '../../core/engine/genesis.ts'
+import { formatDecimal, parseDecimal, parsePositive } from '../../core/lib/decimal.ts'
+import { refusedField, type Refused } from '../http/envelope.ts'
 
 const INT32_MAX = 0x7fffffff
 
@@ -20,6 +21,15 @@ export const lotsOf = (pair: Pair, text: string): number => wholeUnits(text, pai
 
 /** `-?digits[.digits]` within the limits of the specification (Conventions): what a decimal field may hold at all. */
 export const DECIMAL = /^-?[0-9]{1,28}(\.[0-9]{1,18})?$/
+
+/** Atoms of `text`, at least `least` and at most what may be issued of an asset; or the refusal that names `field`. */
+export function atomsOf(asset: Asset, field: string, text: string, least: bigint): bigint | Refused {
+  if (!DECIMAL.test(text)) return refusedField(field, `${field} must be a decimal string`)
+  const atoms = parseDecimal(text, asset.scale)
+  if (atoms === null) return refusedField(field, `${field} has more than the ${asset.scale} digits of ${asset.symbol}`)
+  if (text.startsWith('-') || atoms < least) return refusedField(field, `${field} must ${least === 0n ? 'not be negative' : 'be positive'}`)
+  return atoms <= MAX_ISSUED ? atoms : refusedField(field, `${field} is out of range`)
+}
 
 /** `count` × `unit` × 10^-scale as text. A product that rounds to at most 2^53 - 1 is exact as a number, and a number is cheaper. */
 function unitsText(count: number, unit: number, scale: number): string {

@@ -37,8 +37,8 @@ interface Kind<Terms, Result extends { error?: ItemError }> {
   read(gateway: Gateway, call: Call<never>, item: unknown): Terms | Refused
   encode(gateway: Gateway, at: number, correlation: number, call: Call<never>, terms: Terms): void
   accepted(gateway: Gateway, records: Views, base: number, terms: Terms): Result
-  /** What the engine's code means for this item. */
-  refusal(gateway: Gateway, code: number, terms: Terms): Refused
+  /** What the engine's refusal means for this item. */
+  refusal(gateway: Gateway, records: Views, base: number, terms: Terms): Refused
   /** The answer for a refused element. */
   refused(item: unknown, error: ItemError): Result
 }
@@ -96,8 +96,7 @@ class Batch<Terms, Result extends { error?: ItemError }> implements Waiter {
   onResult(records: Views, base: number, index: number): void {
     const { gateway, kind } = this
     const terms = this.terms[index]!
-    const code = records.i32[base + RESULT.at.code]!
-    if (code !== 0) this.refuse(index, kind.refusal(gateway, code, terms))
+    if (records.i32[base + RESULT.at.code] !== 0) this.refuse(index, kind.refusal(gateway, records, base, terms))
     else {
       this.results[index] = kind.accepted(gateway, records, base, terms)
       this.left--
@@ -135,7 +134,7 @@ const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   read: (gateway, _call, item) => checkItem(orderItem, item) ?? placeTerms(gateway, item as OrderItem),
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.bridge, at, CommandType.PLACE_ORDER, correlation, call, terms),
   accepted: (gateway, records, base) => ({ orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base) }),
-  refusal: (gateway, code, terms) => orderRefusal(gateway, code, terms.pays),
+  refusal: (gateway, records, base, terms) => orderRefusal(gateway, records, base, terms.pays),
   refused: (_item, error) => ({ error }),
 }
 
@@ -162,7 +161,7 @@ const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
   accepted: (gateway, records, base) => ({
     originalOrderId: replacedId(records, base), newOrderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base),
   }),
-  refusal: (gateway, code, terms) => orderRefusal(gateway, code, terms.pays),
+  refusal: (gateway, records, base, terms) => orderRefusal(gateway, records, base, terms.pays),
   refused: (item, error) => {
     const original = idText((item as Partial<Static<typeof ReplaceElement>> | null)?.orderId)
     return original === undefined ? { error } : { originalOrderId: original, error }
@@ -186,7 +185,7 @@ const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
   },
   encode: (gateway, at, correlation, call, { slot, sequence }) => encodeCancel(gateway.bridge, at, correlation, call, slot, sequence),
   accepted: (_gateway, _records, _base, { slot, sequence }) => ({ orderId: orderId(sequence, slot) }),
-  refusal: (_gateway, code) => engineRefusal(code),
+  refusal: (_gateway, records, base) => engineRefusal(records, base),
   refused: (item, error) => {
     const id = idText(item)
     return id === undefined ? { error } : { orderId: id, error }

@@ -6,7 +6,8 @@
  */
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
+import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
+import { AgentGrant } from '../../core/layout/command.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { CREDIT, enlist, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
 import type { Views } from '../../core/layout/table.ts'
@@ -119,15 +120,38 @@ export function submit(gateway: Gateway, call: Call<never>, waiter: Waiter, enco
 export function waiterFor(call: Call<never>, take: (records: Views, base: number) => void) {
   return {
     onResult: (records: Views, base: number): void => {
-      const code = records.i32[base + RESULT.at.code]!
-      if (code === 0) take(records, base)
-      else call.refuse(engineRefusal(code))
+      if (records.i32[base + RESULT.at.code] === 0) take(records, base)
+      else call.refuse(engineRefusal(records, base))
     },
     onDeadline: () => call.refuse(new Refused('SERVICE_UNAVAILABLE')),
   }
 }
 
-export const engineRefusal = (number: number): Refused => new Refused(refusalByNumber(number).code as RefusalCode)
+/** Why the engine refused, of the RESULT at word `base`. What a delegated agent was not granted is named. */
+export function engineRefusal({ i32 }: Views, base: number): Refused {
+  const code = refusalByNumber(i32[base + RESULT.at.code]!).code as RefusalCode
+  const grant = code === 'AGENT_NOT_ALLOWED' ? GRANT_NAMES.get(i32[base + RESULT.at.detail]!) : undefined
+  return grant === undefined ? new Refused(code) : notGranted(grant)
+}
+
+type Grant = keyof typeof AgentGrant
+const GRANT_NAMES: ReadonlyMap<number, Grant> = new Map(Object.entries(AgentGrant).map(([name, number]) => [number, name as Grant]))
+/** What is missing, in words. */
+const GRANTS: Readonly<Record<Grant, string>> = {
+  ACTION: 'the action is not granted',
+  PAIR: 'the trading pair is not granted',
+  ORDER_TYPE: 'the order type is not granted',
+  TIME_IN_FORCE: 'the time in force is not granted',
+  NOTIONAL: 'the value of the order is above what is granted',
+  OPEN_ORDERS: 'it has as many open orders as are granted',
+  LEVERAGE: 'the leverage is above what is granted',
+  MARGIN_ACCOUNT: 'the margin account is not granted',
+  OPERATION: 'only the owner may',
+}
+
+/** The refusal of a delegated agent that lacks `grant`. */
+export const notGranted = (grant: Grant): Refused =>
+  new Refused('AGENT_NOT_ALLOWED', `${REFUSALS.AGENT_NOT_ALLOWED.message}: ${GRANTS[grant]}`, { grant })
 
 // Schema parts that several areas use.
 

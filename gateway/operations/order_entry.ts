@@ -187,12 +187,9 @@ function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused |
     )
     terms.label = clientOrderId
   }
-  if (idempotencyKey !== undefined) {
-    if (idempotencyKey.length < 1 || idempotencyKey.length > IDEMPOTENCY_KEY_MAX || !idempotencyKey.isWellFormed()) {
-      return refusedField('idempotencyKey', `idempotencyKey must be 1 to ${IDEMPOTENCY_KEY_MAX} characters`)
-    }
-    terms.key = idempotencyKey
-  }
+  const key = keyOf(idempotencyKey)
+  if (key instanceof Refused) return key
+  terms.key = key
   if (selfTradePreventionMode === undefined) return null
   if (selfTradePreventionMode === 'CANCEL_BOTH') terms.flags |= Flag.CANCEL_BOTH
   else if (selfTradePreventionMode !== 'CANCEL_TAKER') {
@@ -200,6 +197,14 @@ function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused |
   }
   terms.flags |= Flag.STP_GIVEN
   return null
+}
+
+/** An idempotency key as commands carry it, '' when none was given; or the refusal of one that is none. */
+export function keyOf(text: string | undefined): string | Refused {
+  if (text === undefined) return ''
+  return text.length >= 1 && text.length <= IDEMPOTENCY_KEY_MAX && text.isWellFormed()
+    ? text
+    : refusedField('idempotencyKey', `idempotencyKey must be 1 to ${IDEMPOTENCY_KEY_MAX} characters`)
 }
 
 /** A single create or replace answers an unknown self-trade mode with a plain 400 (specification, Status mapping). */

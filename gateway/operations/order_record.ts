@@ -53,6 +53,8 @@ export const OrderRecord = Type.Object({
   clientOrderId: Type.Optional(Type.String()),
   selfTradePreventionMode: Type.Optional(Type.String()),
   terminalReason: Type.Optional(Type.String()),
+  /** Of a sub-account's order that spends and earns on its master's balance; absent otherwise. */
+  useMasterBalance: Type.Optional(Type.Boolean()),
   fee: Decimal,
   expirationDate: Type.Optional(Timestamp),
   createdAt: Timestamp,
@@ -70,9 +72,9 @@ export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId
   f64[(base + RESULT.at.originalSequence) >>> 1]!, i32[base + RESULT.at.detail]!,
 )
 
-/** The engine's refusal `number` of an order that pays with asset `pays`: a shortfall names what is short. */
-export function orderRefusal(gateway: Gateway, number: number, pays: number): Refused {
-  const refused = engineRefusal(number)
+/** Why the engine refused an order that pays with asset `pays`, of the RESULT at word `base`: a shortfall names what is short. */
+export function orderRefusal(gateway: Gateway, records: Views, base: number, pays: number): Refused {
+  const refused = engineRefusal(records, base)
   if (refused.code !== 'INSUFFICIENT_BALANCE') return refused
   return new Refused('INSUFFICIENT_BALANCE', `${refused.message}: ${gateway.genesis.assets[pays]!.symbol}`)
 }
@@ -155,6 +157,7 @@ export function orderRecord(gateway: Gateway, order: OrderFacts): OrderRecord {
   if ((flags & Flag.STP_GIVEN) !== 0) record.selfTradePreventionMode = (flags & Flag.CANCEL_BOTH) !== 0 ? 'CANCEL_BOTH' : 'CANCEL_TAKER'
   const reason = REASON_NAMES[(order.outcome ?? 0) >>> 8]
   if (reason !== undefined && reason !== '') record.terminalReason = reason
+  if ((flags & Flag.MASTER_FUNDED) !== 0) record.useMasterBalance = true
   if (order.expiresAt > 0 && !market) record.expirationDate = rfc3339(order.expiresAt)
   return record
 }

@@ -33,9 +33,8 @@ function submitOrder(
   const { pays } = terms
   const waiter = {
     onResult: (records: Views, base: number) => {
-      const code = records.i32[base + RESULT.at.code]!
-      if (code === 0) take(records, base)
-      else call.refuse(orderRefusal(gateway, code, pays))
+      if (records.i32[base + RESULT.at.code] === 0) take(records, base)
+      else call.refuse(orderRefusal(gateway, records, base, pays))
     },
     onDeadline: () => call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'SERVICE_UNAVAILABLE')),
   }
