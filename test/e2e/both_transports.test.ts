@@ -3,111 +3,13 @@
  * another, gets the same answers and the same refusals; ids are computed from sequences, so even they are equal. Only what depends
  * on the wall clock or on the wallet is masked. Every operation of the table is in the script.
  */
-import { generateKeyPairSync } from 'node:crypto'
 import t, { type Test } from 'tap'
-import protobuf from 'protobufjs'
-import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { REFUSALS, type RefusalCode } from '../../core/engine/refusals.ts'
-import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
-import { request, signed, type Session } from '../support/gateway_harness.ts'
-import { connectGrpc, typeOf } from '../support/grpc.ts'
-import { status } from '@grpc/grpc-js'
+import { connectGrpc } from '../support/grpc.ts'
+import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
 t.setTimeout(240_000)
-
-type Json = Record<string, any>
-/** An answer, or the code and text of a refusal with the status of its transport checked against the register. */
-type Outcome = Json | { refused: string; message: string }
-type Transport = (name: OperationName, input: Json, session: Session | null) => Promise<Outcome>
-
-function restTransport(exchange: Exchange): Transport {
-  return async (name, input, session) => {
-    const { method, path, access } = TABLE[name] as Row
-    const rest = { ...input }
-    let target = path.replace(/\{(\w+)\}/g, (_, field: string) => {
-      const value = String(rest[field])
-      delete rest[field]
-      return value
-    })
-    if (method === 'GET' && Object.keys(rest).length > 0) {
-      const pairs = Object.entries(rest).flatMap(([key, value]) => [value].flat().map((each) => [key, String(each)]))
-      target += `?${new URLSearchParams(pairs).toString()}`
-    }
-    const body = method === 'GET' || Object.keys(rest).length === 0 ? '' : JSON.stringify(rest)
-    const headers = access === 'session' ? signed(session!, method, target, body) : {}
-    const reply = await request(exchange.port, method, target, headers, body)
-    if (reply.status === 200) return reply.json
-    const code = reply.json.code as RefusalCode
-    t.equal(reply.status, REFUSALS[code].http, `${name}: ${code} over HTTP`)
-    return { refused: code, message: reply.json.message }
-  }
-}
-
-const prefixOf = (type: protobuf.Enum): string => `${type.name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}_`
-/** Enumerations whose JSON is in lower case. */
-const LOWER = new Set(['AccountType', 'TradeRole', 'HealthStatus', 'PortfolioPeriod'])
-
-/**
- * A protobuf message as the JSON it stands for: the enum's prefix off, times as text, absent fields absent. Written apart from the
- * server's.
- */
-function jsonOf(type: protobuf.Type, message: Json): Json {
-  const json: Json = {}
-  for (const field of type.fieldsArray) {
-    field.resolve()
-    const given = message[field.name]
-    const optional = field.options?.['proto3_optional'] === true
-    const list = field.repeated
-    const absent = given === undefined || given === null || (Array.isArray(given) && !list)
-    if (absent && (optional || field.resolvedType instanceof protobuf.Type)) continue
-    const one = (value: any): unknown => {
-      if (field.resolvedType instanceof protobuf.Enum) {
-        const name = String(value).slice(prefixOf(field.resolvedType).length)
-        return LOWER.has(field.resolvedType.name) ? name.toLowerCase() : name
-      }
-      if (!(field.resolvedType instanceof protobuf.Type)) return value
-      if (field.resolvedType.name !== 'Timestamp') return jsonOf(field.resolvedType, value)
-      return new Date(Number(value.seconds ?? 0) * 1000 + Math.round((value.nanos ?? 0) / 1e6)).toISOString()
-    }
-    json[field.name] = list ? (given ?? []).map(one) : absent ? field.typeDefault : one(given)
-  }
-  return json
-}
-
-function grpcTransport(port: number): { transport: Transport; close: () => void } {
-  const client = connectGrpc(port)
-  const transport: Transport = async (name, input, session) => {
-    const reply = await client.call(name, messageOf(typeOf(`${name}Request`), input), session)
-    if (reply.code === status.OK) return jsonOf(typeOf(`${name}Response`), reply.response)
-    const code = reply.reason as RefusalCode
-    t.equal(status[reply.code], REFUSALS[code].grpc, `${name}: ${code} over gRPC`)
-    t.equal(reply.domain, 'svc')
-    return { refused: code, message: reply.message }
-  }
-  return { transport, close: client.close }
-}
-
-/** JSON as the plain object that protobufjs makes a message of. */
-function messageOf(type: protobuf.Type, json: Json): Json {
-  const message: Json = {}
-  for (const [key, value] of Object.entries(json)) {
-    const field = type.fields[key]
-    if (field === undefined) throw new Error(`${type.name} has no field ${key}`)
-    field.resolve()
-    const one = (each: any): unknown => {
-      if (field.resolvedType instanceof protobuf.Enum) {
-        return prefixOf(field.resolvedType) + String(each).toUpperCase()
-      }
-      if (!(field.resolvedType instanceof protobuf.Type)) return each
-      if (field.resolvedType.name !== 'Timestamp') return messageOf(field.resolvedType, each)
-      const ms = Date.parse(each)
-      return { seconds: Math.floor(ms / 1000), nanos: (ms % 1000) * 1e6 }
-    }
-    message[key] = field.repeated ? value.map(one) : one(value)
-  }
-  return message
-}
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 /** What depends on the clock or the wallet. */
@@ -128,24 +30,12 @@ function masked(value: unknown, key = '', calledBy = ''): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, each]) => [name, masked(each, name, calledBy)]))
 }
 
-interface Trader {
-  readonly wallet: PrivateKeyAccount
-  readonly session: Session
-}
-
-function newTrader(): Trader {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const wallet = privateKeyToAccount(generatePrivateKey())
-  const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
-  return { wallet, session: { publicKey: key, privateKey, address: wallet.address, row: -1, generation: -1 } }
-}
-
 /** The script's calls so far and what they were answered, masked. */
 class Script {
   readonly steps: [step: string, outcome: unknown][] = []
   readonly called = new Set<OperationName>()
-  readonly maker = newTrader()
-  readonly taker = newTrader()
+  readonly maker = newWallet()
+  readonly taker = newWallet()
   readonly transport: Transport
   pair = ''
   limit: Json = {}
@@ -154,15 +44,14 @@ class Script {
     this.transport = transport
   }
 
-  async call(name: OperationName, input: Json = {}, trader: Trader | null = null): Promise<Json> {
+  async call(name: OperationName, input: Json = {}, trader: Wallet | null = null): Promise<Json> {
     this.called.add(name)
     const outcome = await this.transport(name, input, trader?.session ?? null)
     this.steps.push([`${name} ${JSON.stringify(masked(input))}`, masked(outcome, '', name)])
     return outcome
   }
 
-  async signIn(trader: Trader): Promise<void> {
-    const { wallet, session } = trader
+  async signIn({ wallet, session }: Wallet): Promise<void> {
     const key = { address: wallet.address, sessionPublicKey: session.publicKey }
     const { nonce, message } = await this.call('Challenge', { ...key, clientId: 'ringbook' })
     const signature = await wallet.signMessage({ message })
@@ -279,20 +168,21 @@ async function exchangeFor(t: Test, flags: readonly string[] = []): Promise<Exch
 }
 
 t.test('the same script gets the same answers over both transports', async (t) => {
-  const rest = await play(restTransport(await exchangeFor(t)))
-  const { transport, close } = grpcTransport((await exchangeFor(t)).grpcPort)
-  t.teardown(close)
-  const grpc = await play(transport)
+  const rest = await play(restTransport((await exchangeFor(t)).port))
+  const client = connectGrpc((await exchangeFor(t)).grpcPort)
+  t.teardown(client.close)
+  const grpc = await play(grpcTransport(client))
   t.equal(grpc.length, rest.length)
   rest.forEach(([step, outcome], index) => t.strictSame(grpc[index]?.[1], outcome, `${index} ${step}`))
 })
 
 t.test('one key used at once over both transports executes once', async (t) => {
   const exchange = await exchangeFor(t, ['--gateways', '2'])
-  const rest = restTransport(exchange)
-  const { transport: grpc, close } = grpcTransport(exchange.grpcPort)
-  t.teardown(close)
-  const trader = newTrader()
+  const rest = restTransport(exchange.port)
+  const client = connectGrpc(exchange.grpcPort)
+  t.teardown(client.close)
+  const grpc = grpcTransport(client)
+  const trader = newWallet()
   const key = { address: trader.wallet.address, sessionPublicKey: trader.session.publicKey }
   const challenge: Json = await grpc('Challenge', key, null)
   const signature = await trader.wallet.signMessage({ message: challenge['message'] })

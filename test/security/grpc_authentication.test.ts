@@ -6,9 +6,11 @@ import { createHash, sign } from 'node:crypto'
 import { Metadata, status } from '@grpc/grpc-js'
 import t from 'tap'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
-import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { openDeadSessions, startHarness, type Session } from '../support/gateway_harness.ts'
-import { connectGrpc, credentialsFor, encodeMessage, pathOf } from '../support/grpc.ts'
+import { connectGrpc, credentialsFor, encodeMessage, pathOf, typeOf } from '../support/grpc.ts'
+import { malleated, sampleOrder, sessionSamples } from '../support/session_samples.ts'
+import { messageOf } from '../support/transports.ts'
 
 const harness = await startHarness(['--grpc-thread', '1'])
 const client = connectGrpc(harness.grpcPort)
@@ -23,33 +25,11 @@ const other = await harness.openSession()
 const foreign = await harness.openSession(1, session.address)
 const { revoked, expired } = await openDeadSessions(harness)
 
-const METHODS = (Object.entries(TABLE) as [OperationName, Row][]).filter(([, row]) => row.access === 'session')
-const ORDER_ID = '00000000-0005-8001-8000-00001f2a335e'
-const ORDER = {
-  tradingPairId: harness.genesis.pairs[0]!.id,
-  orderType: 'ORDER_TYPE_LIMIT',
-  side: 'SIDE_BUY',
-  quantity: '0.1',
-  price: '100',
-}
-const REQUESTS: Partial<Record<OperationName, object>> = {
-  CreateOrder: ORDER,
-  ReplaceOrder: { orderId: ORDER_ID, price: '101' },
-  CancelOrder: { orderId: ORDER_ID },
-  GetOrder: { orderId: ORDER_ID },
-  BatchCreateOrders: { orders: [ORDER] },
-  BatchCancelOrders: { orderIds: [ORDER_ID] },
-}
+const samples = sessionSamples(harness.genesis)
+const { bytes: ORDER_BYTES } = samples.find(({ name }) => name === 'CreateOrder')!
 
 type Entries = Record<string, string>
 const [KEY, TIME, SIGNATURE] = ['x-svc-publickey', 'x-svc-timestamp', 'x-svc-signature'] as const
-
-const ORDER_OF_GROUP = 2n ** 252n + 27742317777372353535851937790883648493n
-/** The same signature with S + L: verifiers that do not insist on canonical S accept it. */
-function malleated(hex: string): string {
-  const s = BigInt(`0x${Buffer.from(hex.slice(64), 'hex').reverse().toString('hex')}`) + ORDER_OF_GROUP
-  return hex.slice(0, 64) + Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse().toString('hex')
-}
 
 /** Entries with a signature over exactly this text. */
 function signedText(by: Session, text: string, timestamp: string): Entries {
@@ -81,7 +61,7 @@ function defects(name: OperationName, bytes: Buffer): [string, Entries | Metadat
     ['signature of 63 bytes', put(SIGNATURE, good[SIGNATURE]!.slice(2)), 'INVALID_SIGNATURE'],
     ['signature with bytes behind it', put(SIGNATURE, `${good[SIGNATURE]!}00`), 'INVALID_SIGNATURE'],
     ['signature of zeros', put(SIGNATURE, '0'.repeat(128)), 'INVALID_SIGNATURE'],
-    ['signature with S + L', put(SIGNATURE, malleated(good[SIGNATURE]!)), 'INVALID_SIGNATURE'],
+    ['signature with S + L', put(SIGNATURE, malleated(Buffer.from(good[SIGNATURE]!, 'hex')).toString('hex')), 'INVALID_SIGNATURE'],
     ['signature of other bytes', credentialsFor(session, path, Buffer.concat([bytes, Buffer.of(0x78, 0)])), 'INVALID_SIGNATURE'],
     [
       'signature of another method with the same bytes',
@@ -122,12 +102,11 @@ function defects(name: OperationName, bytes: Buffer): [string, Entries | Metadat
   return list
 }
 
-for (const [name] of METHODS) {
+for (const { name, grpcPath, bytes } of samples) {
   t.test(`${name}: every wrong call is refused`, async (t) => {
     const before = counters[MATCHER.sequence]!
-    const bytes = encodeMessage(`${name}Request`, REQUESTS[name] ?? {})
     for (const [defect, metadata, reason] of defects(name, bytes)) {
-      const reply = await client.send(pathOf(name), bytes, metadata)
+      const reply = await client.send(grpcPath, bytes, metadata)
       if (reply.code !== status.UNAUTHENTICATED || reply.reason !== reason) {
         t.fail(`${defect}: ${status[reply.code]} ${reply.reason} ${reply.message}, expected UNAUTHENTICATED ${reason}`)
       }
@@ -139,10 +118,11 @@ for (const [name] of METHODS) {
 
 t.test('changed bytes under a good signature are refused, the signed ones served', async (t) => {
   const path = pathOf('CreateOrder')
-  const bytes = encodeMessage('CreateOrderRequest', ORDER)
+  const bytes = ORDER_BYTES
   const metadata = credentialsFor(session, path, bytes)
+  const other = { ...sampleOrder(harness.genesis), quantity: '0.2' }
   const changed = [
-    encodeMessage('CreateOrderRequest', { ...ORDER, quantity: '0.2' }),
+    encodeMessage('CreateOrderRequest', messageOf(typeOf('CreateOrderRequest'), other)),
     Buffer.concat([bytes, Buffer.of(0x78, 0)]),
     Buffer.alloc(0),
   ]

@@ -1,33 +1,60 @@
-/** One request of every operation that a session signs, out of the operation table: a new operation is tested by existing. */
+/**
+ * One request of every operation that a session signs. A row of the operation table without an input here fails every security table, so
+ * that no operation escapes them.
+ */
 import type { Genesis } from '../../core/engine/genesis.ts'
-import { TABLE, type Row } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { encodeMessage, pathOf, typeOf } from './grpc.ts'
+import { messageOf, restRequest, type Json } from './transports.ts'
 
 export interface Sample {
-  readonly name: string
+  readonly name: OperationName
   readonly row: Row
+  /** Path, query and body fields together. */
+  readonly input: Json
   readonly target: string
   /** JSON, '' without one. */
   readonly body: string
+  /** Path and message of the same over gRPC. */
+  readonly grpcPath: string
+  readonly bytes: Buffer
 }
 
-const ORDER_ID = '00000000-0005-8001-8000-00001f2a335e'
+/** A well-formed id of nothing. */
+export const NO_ORDER = '00000000-0005-8001-8000-00001f2a335e'
 
 /** An order that rests. */
 export const sampleOrder = (genesis: Genesis): Record<string, string> =>
   ({ tradingPairId: genesis.pairs[0]!.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.1', price: '100' })
 
-export function sessionSamples(genesis: Genesis): Sample[] {
+/** Inputs that are well formed; whether there is what they name is another matter. */
+export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Json>> {
   const order = sampleOrder(genesis)
-  const bodies: Record<string, unknown> = {
-    CreateOrder: order, ReplaceOrder: { price: '101' }, BatchCreateOrders: { orders: [order] }, BatchCancelAllOrders: {}, Mint: {},
+  const orderId = NO_ORDER
+  const assetId = genesis.assets[0]!.id
+  const tradingPairId = genesis.pairs[0]!.id
+  return {
+    Refresh: {}, Revoke: {}, GetProfile: {}, ListBalances: { page: 1, pageSize: 5 }, GetBalance: { assetId },
+    ListMovements: { entryType: 'CREDIT' }, ListAccountTrades: { tradingPairId }, GetPortfolio: { period: '24h' },
+    CreateOrder: order, GetOrder: { orderId }, ListOrders: { side: 'BUY', pageSize: 5 }, CancelOrder: { orderId },
+    ReplaceOrder: { orderId, price: '101' },
+    BatchCreateOrders: { orders: [order] }, BatchReplaceOrders: { orders: [{ orderId, price: '101' }] },
+    BatchCancelOrders: { orderIds: [orderId] }, BatchCancelAllOrders: {}, BatchCancelOrdersByPair: { tradingPairId },
+    SimulateFees: { ...order, tradingMode: 'SPOT' },
+    GetFaucetInfo: {}, Mint: { assetId },
   }
-  return Object.entries(TABLE as Record<string, Row>)
-    .filter(([, row]) => row.access === 'session')
-    .map(([name, row]) => ({
-      name, row,
-      target: row.path.replace('{orderId}', ORDER_ID).replace('{assetId}', genesis.assets[0]!.id),
-      body: bodies[name] === undefined ? '' : JSON.stringify(bodies[name]),
-    }))
+}
+
+export function sessionSamples(genesis: Genesis): Sample[] {
+  const inputs = sampleInputs(genesis)
+  const rows = (Object.entries(TABLE) as [OperationName, Row][]).filter(([, { access }]) => access === 'session')
+  return rows.map(([name, row]) => {
+    const input = inputs[name]
+    if (input === undefined) throw new Error(`test/support/session_samples.ts has no input of ${name}`)
+    const { target, body } = restRequest(row, input)
+    const bytes = encodeMessage(`${name}Request`, messageOf(typeOf(`${name}Request`), input))
+    return { name, row, input, target, body, grpcPath: pathOf(name), bytes }
+  })
 }
 
 const ORDER_OF_GROUP = 2n ** 252n + 27742317777372353535851937790883648493n

@@ -22,6 +22,7 @@ t.teardown(async () => {
   await harness.close()
 })
 
+const OVER = { code: status.UNAUTHENTICATED, reason: 'SESSION_INVALID' }
 const ME = '/api/v1/accounts/me'
 /** What was made of a request: served, refused because the session is over, or anything else in words. */
 type Outcome = 'served' | 'over' | string
@@ -94,7 +95,7 @@ for (const [way, attempt] of Object.entries(WAYS)) {
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     t.equal(refused, 20)
-    for (const { ended } of streams) t.match(await ended, { code: status.UNAUTHENTICATED, reason: 'SESSION_INVALID' }, 'its streams are cut')
+    for (const { ended } of streams) t.match(await ended, OVER, 'its streams are cut')
     t.match(await client.call('Refresh', {}, session), { reason: 'SESSION_INVALID' }, 'and it cannot be refreshed any more')
     actions.call.cancel()
   })
@@ -117,7 +118,7 @@ t.test('the session of a stream: actions without signatures, and the stream itse
     else if (before >= expiresAt) t.fail(`served ${before - expiresAt} ms after its end`)
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
-  for (const end of await over) t.match(end, { code: status.UNAUTHENTICATED, reason: 'SESSION_INVALID' })
+  for (const end of await over) t.match(end, OVER)
   t.ok(endedAt >= expiresAt, 'not before its end')
 })
 
