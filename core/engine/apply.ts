@@ -12,6 +12,8 @@ import * as replace from '../orders/replace.ts'
 import { mint } from '../programs/faucet.ts'
 import { setFeeTier, setMaintenance, setPairStatus } from '../programs/policy.ts'
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
+import { setSpendLimit } from '../programs/spend_limits.ts'
+import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
 import { CLOCK, CLOCK_AT } from './columns.ts'
 import type { State } from './state.ts'
 
@@ -59,6 +61,12 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return setPairStatus(state, command, base)
     case CommandType.SET_FEE_TIER:
       return setFeeTier(state, command, base)
+    case CommandType.CREATE_SUB_ACCOUNT:
+      return createSubAccount(state, command, base)
+    case CommandType.TRANSFER:
+      return transfer(state, command, base)
+    case CommandType.SET_SPEND_LIMIT:
+      return setSpendLimit(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

@@ -31,6 +31,7 @@ export interface State {
   readonly pairsAt: number
   readonly termsAt: number
   readonly profilesAt: number
+  readonly spendLimitsAt: number
   readonly bitmapsAt: number
   /** ... and in 64-bit words. */
   readonly balancesAt: number
@@ -186,6 +187,7 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
     pairsAt: at.pairs / 4,
     termsAt: at.terms / 4,
     profilesAt: at.profiles / 4,
+    spendLimitsAt: at.spendLimits / 4,
     bitmapsAt: at.bitmaps / 4,
     balancesAt: at.balances / 8,
     totalsAt: at.totals / 8,

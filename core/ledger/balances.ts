@@ -19,6 +19,8 @@ export const R = {
   RELEASE: REGISTERS_AT + 8,
   /** Sequence of the order being replaced, the bits of an f64: a number beyond 31 bits that crosses a call is allocated too. */
   REPLACED: REGISTERS_AT + 9,
+  /** What a master-funded order took from its payer, and how much more (or less) of it is on hold; spending.ts. */
+  TAKEN: REGISTERS_AT + 10, RESERVED: REGISTERS_AT + 11,
 } as const
 
 /** Index of the row of (account, asset) in state.balances; its address in state.i64 is `state.balancesAt` more. */

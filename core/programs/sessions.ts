@@ -2,14 +2,15 @@
  * Accounts and sessions. An account is one wallet in one application; a session is an ed25519 key that may sign for it until it
  * expires or is revoked. A command names its session by row and generation, so a reused row is never mistaken for the old one.
  */
-import { OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
+import { AgentGrant, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, CLOCK, CLOCK_AT, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS } from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
-import { findAccount, findSession, indexAccount, indexSession, unindexSession } from '../engine/indexes.ts'
+import { findAccount, findSession, indexSession, unindexSession } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
+import { accountsAreFull, createAccount } from './accounts.ts'
 
 const C = ORDER_COMMAND.at
 const O = OPEN_SESSION_COMMAND.at
@@ -34,6 +35,17 @@ export function sessionAccount(state: State, command: Views, base: number): numb
   return f64[(row + EXPIRES_AT) >>> 1]! <= f64[TIME]! ? -1 : i32[row + ACCOUNT_OF_SESSION]!
 }
 
+/**
+ * The account of the command's session when its own wallet opened the session. Otherwise the refusal's number, negated: the session is
+ * no good, or it is a delegated agent's, who may trade and nothing else.
+ */
+export function ownerAccount(state: State, command: Views, base: number): number {
+  const account = sessionAccount(state, command, base)
+  if (account < 0) return -REFUSALS.SESSION_INVALID.number
+  const byAgent = state.sessions[command.i32[base + C.session]! * SESSION_WORDS + SESSION.AGENT] !== 0
+  return byAgent ? -REFUSALS.AGENT_NOT_ALLOWED.number : account
+}
+
 /** Opens a session for (application, wallet), creating the account on its first sign-in. */
 export function openSession(state: State, command: Views, base: number): void {
   const application = command.i32[base + O.application]!
@@ -46,12 +58,10 @@ export function openSession(state: State, command: Views, base: number): void {
     return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   }
   // Accounts first: taking a row changes the table, so nothing may refuse after it.
-  if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) {
-    return refuse(state, command, base, REFUSALS.OVERLOADED.number)
-  }
+  if (isNew && accountsAreFull(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   const session = holder >= 0 ? holder : freeRow(state)
   if (session < 0) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
-  if (isNew) account = createAccount(state, application, command, base)
+  if (isNew) account = createAccount(state, application, command.i32, base + O.address)
   writeSession(state, session, account, application, command, base)
   answer(state, command, base, session, account, isNew ? 1 : 0)
 }
@@ -77,8 +87,9 @@ export function revokeSession(state: State, command: Views, base: number): void 
 
 const expiresAt = (state: State, session: number): number => state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!
 
-function refuse(state: State, command: Views, base: number, code: number): void {
-  emitResult(state, command, base, code, -1, 0, 0)
+/** RESULT of a refused command that is no order's. An agent that did what only the owner may is told so. */
+export function refuse(state: State, command: Views, base: number, code: number): void {
+  emitResult(state, command, base, code, -1, code === REFUSALS.AGENT_NOT_ALLOWED.number ? AgentGrant.OPERATION : 0, 0)
 }
 
 function answer(state: State, command: Views, base: number, session: number, account: number, isNew: number): void {
@@ -121,16 +132,3 @@ function writeSession(state: State, session: number, account: number, applicatio
 
 /** Low 32 bits of the sequence, never 0, which marks an unused row. */
 const generationOf = (sequence: number): number => (sequence % 0x1_0000_0000 | 0) || 1
-
-function createAccount(state: State, application: number, command: Views, base: number): number {
-  const { accounts, accountsF64, clock } = state
-  const account = state.scalars[SCALAR.ACCOUNTS]!++
-  const row = account * ACCOUNT_WORDS
-  accounts[row + ACCOUNT.APPLICATION] = application
-  accounts[row + ACCOUNT.ORDERS_HEAD] = -1
-  for (let word = 0; word < 5; word++) accounts[row + ACCOUNT.ADDRESS + word] = command.i32[base + O.address + word]!
-  accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
-  accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
-  indexAccount(state, account)
-  return account
-}

@@ -65,9 +65,7 @@ for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
   })
 }
 
-const FULL =
-  'if (isNew && state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts) {\n' +
-  '    return refuse(state, command, base, REFUSALS.OVERLOADED.number)\n  }'
+const FULL = 'if (isNew && accountsAreFull(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)'
 
 const EXPIRED = 'return state.f64[(row + EXPIRES_AT) >>> 1]!'
 

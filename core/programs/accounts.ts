@@ -1,0 +1,27 @@
+/**
+ * Rows of accounts. An account is one wallet in one application; it is made by its wallet's first sign-in, as a master, or by a master
+ * as its sub-account. The wallet signs in the same way ever after.
+ */
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../engine/columns.ts'
+import { indexAccount } from '../engine/indexes.ts'
+import type { State } from '../engine/state.ts'
+
+/** True when no row is left: accounts are never given back. */
+export const accountsAreFull = (state: State): boolean => state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts
+
+/**
+ * Makes the account of (application, the 20-byte address at `words[at]`) and returns its row. The caller checked that there is none
+ * and that {@link accountsAreFull} is false; nothing may refuse after it.
+ */
+export function createAccount(state: State, application: number, words: Int32Array, at: number): number {
+  const { accounts, accountsF64, clock } = state
+  const account = state.scalars[SCALAR.ACCOUNTS]!++
+  const row = account * ACCOUNT_WORDS
+  accounts[row + ACCOUNT.APPLICATION] = application
+  accounts[row + ACCOUNT.ORDERS_HEAD] = -1
+  for (let word = 0; word < 5; word++) accounts[row + ACCOUNT.ADDRESS + word] = words[at + word]!
+  accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+  accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
+  indexAccount(state, account)
+  return account
+}

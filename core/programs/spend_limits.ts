@@ -1,0 +1,110 @@
+/**
+ * SET_SPEND_LIMIT: what a master lets orders of a sub-account spend of its balance of one asset (specification, Sub-account limits).
+ * What limits mean for orders and how they are counted is in ledger/spending.ts.
+ *
+ * There is one row per (sub-account, asset) for ever. Deleting a limit clears its state only: what rests and what was spent today go
+ * on being counted, and a limit made again on the row, with a new identity, begins with them. So no sequence of deleting and making
+ * lets a sub-account spend a day's limit twice. A limit below what is outstanding ends nothing: it only refuses new orders.
+ */
+import { LimitChange, LimitField, SET_SPEND_LIMIT_COMMAND } from '../layout/command.ts'
+import { RESULT } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import { CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState } from '../engine/columns.ts'
+import { emitResult } from '../engine/emit.ts'
+import { MAX_ISSUED } from '../engine/genesis.ts'
+import { REFUSALS } from '../engine/refusals.ts'
+import type { State } from '../engine/state.ts'
+import { touchAccount } from '../ledger/balances.ts'
+import { addressOfLimit, midnightOf } from '../ledger/spending.ts'
+import { refuse } from './sessions.ts'
+import { hasSubAccount, masterAccount } from './sub_accounts.ts'
+
+const C = SET_SPEND_LIMIT_COMMAND.at
+const { EXISTS, ACTIVE } = SpendLimitState
+
+/** Signed by the master. RESULT: account = master, detail = row of the limit, originalSequence = the sequence that made it. */
+export function setSpendLimit(state: State, command: Views, base: number): void {
+  const master = masterAccount(state, command, base)
+  let code = master < 0 ? -master : 0
+  const sub = command.i32[base + C.subAccount]!
+  const asset = command.i32[base + C.asset]!
+  if (code === 0 && !hasSubAccount(state, master, sub)) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && (asset < 0 || asset >= state.assetCount)) code = REFUSALS.NOT_FOUND.number
+  let row = code === 0 ? limitRow(state, sub, asset) : -1
+  if (code === 0) code = changeRefusal(state, command, base, row)
+  if (code !== 0) return refuse(state, command, base, code)
+  if (row < 0) row = newRow(state, sub, asset)
+  writeLimit(state, row, command, base)
+  touchAccount(state, sub)
+  const result = emitResult(state, command, base, 0, master, row, 0)
+  const created = state.spendLimitsF64[(row * SPEND_LIMIT_WORDS + SPEND_LIMIT.CREATED_SEQUENCE) >>> 1]!
+  state.outbox.f64[(result + RESULT.at.originalSequence) >>> 1] = created
+}
+
+/** The row of (sub-account, asset), whatever its state, or -1. */
+function limitRow(state: State, sub: number, asset: number): number {
+  const at = addressOfLimit(state, sub, asset)
+  return at < 0 ? -1 : (at - state.spendLimitsAt) / SPEND_LIMIT_WORDS
+}
+
+function changeRefusal(state: State, command: Views, base: number, row: number): number {
+  const change = command.i32[base + C.change]!
+  if (change !== LimitChange.CREATE && change !== LimitChange.UPDATE && change !== LimitChange.DELETE) {
+    return REFUSALS.VALIDATION_ERROR.number
+  }
+  const fields = fieldsOf(command, base)
+  const max = command.i64[(base + C.maxAmount) >>> 1]!
+  const daily = command.i64[(base + C.dailyLimit) >>> 1]!
+  if ((fields & LimitField.MAX_AMOUNT) !== 0 && (max < 0n || max > MAX_ISSUED)) return REFUSALS.VALIDATION_ERROR.number
+  if ((fields & LimitField.DAILY_LIMIT) !== 0 && (daily < -1n || daily > MAX_ISSUED)) return REFUSALS.VALIDATION_ERROR.number
+  const exists = row >= 0 && (state.spendLimits[row * SPEND_LIMIT_WORDS + SPEND_LIMIT.STATE]! & EXISTS) !== 0
+  if (change !== LimitChange.CREATE) return exists ? 0 : REFUSALS.NOT_FOUND.number
+  if (exists) return REFUSALS.LIMIT_EXISTS.number
+  return row >= 0 || state.scalars[SCALAR.SPEND_LIMITS_USED]! < state.genesis.limits.spendLimits ? 0 : REFUSALS.OVERLOADED.number
+}
+
+/** {@link LimitField} bits that the command sets. */
+function fieldsOf(command: Views, base: number): number {
+  const change = command.i32[base + C.change]!
+  if (change === LimitChange.DELETE) return 0
+  return change === LimitChange.CREATE ? LimitField.MAX_AMOUNT | LimitField.DAILY_LIMIT | LimitField.ACTIVE : command.i32[base + C.fields]!
+}
+
+/** A fresh row at the head of the sub-account's list. */
+function newRow(state: State, sub: number, asset: number): number {
+  const row = state.scalars[SCALAR.SPEND_LIMITS_USED]!++
+  const at = row * SPEND_LIMIT_WORDS
+  const first = sub * PROFILE_WORDS + PROFILE.FIRST_LIMIT
+  state.spendLimits[at + SPEND_LIMIT.SUB] = sub
+  state.spendLimits[at + SPEND_LIMIT.ASSET] = asset
+  state.spendLimits[at + SPEND_LIMIT.NEXT] = state.profiles[first]!
+  state.profiles[first] = row + 1
+  return row
+}
+
+function writeLimit(state: State, row: number, command: Views, base: number): void {
+  const { spendLimits, spendLimitsF64: f64, spendLimitsI64: i64, clock } = state
+  const at = row * SPEND_LIMIT_WORDS
+  const change = command.i32[base + C.change]!
+  const fields = fieldsOf(command, base)
+  f64[(at + SPEND_LIMIT.UPDATED_AT) >>> 1] = clock[CLOCK.TIME]!
+  if (change === LimitChange.DELETE) spendLimits[at + SPEND_LIMIT.STATE] = 0
+  if (change === LimitChange.CREATE) {
+    spendLimits[at + SPEND_LIMIT.STATE] = EXISTS
+    f64[(at + SPEND_LIMIT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
+    f64[(at + SPEND_LIMIT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+    beginDay(state, at)
+  }
+  if ((fields & LimitField.MAX_AMOUNT) !== 0) i64[(at + SPEND_LIMIT.MAX) >>> 1] = command.i64[(base + C.maxAmount) >>> 1]!
+  if ((fields & LimitField.DAILY_LIMIT) !== 0) i64[(at + SPEND_LIMIT.DAILY) >>> 1] = command.i64[(base + C.dailyLimit) >>> 1]!
+  if ((fields & LimitField.ACTIVE) !== 0) spendLimits[at + SPEND_LIMIT.STATE] = EXISTS | (command.i32[base + C.active]! !== 0 ? ACTIVE : 0)
+}
+
+/** What was spent on an earlier day is forgotten. */
+function beginDay(state: State, at: number): void {
+  const midnight = midnightOf(state.clock[CLOCK.TIME]!)
+  const resetAt = (at + SPEND_LIMIT.RESET_AT) >>> 1
+  if (state.spendLimitsF64[resetAt] === midnight) return
+  state.spendLimitsF64[resetAt] = midnight
+  state.spendLimitsI64[(at + SPEND_LIMIT.SPENT) >>> 1] = 0n
+}

@@ -1,0 +1,119 @@
+/**
+ * Sub-accounts: a master makes one for a wallet that has no account in its application yet; from then on that wallet signs in to it.
+ * A family is a master and its sub-accounts; it has two levels and never changes otherwise.
+ *
+ * A transfer moves available atoms between a master and one of its sub-accounts, either way, at the master's word. What is locked by
+ * orders is not touched, and the sum over the family stays as it is.
+ */
+import { CREATE_SUB_ACCOUNT_COMMAND, Flag, TRANSFER_COMMAND } from '../layout/command.ts'
+import { CreditSource, RESULT } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import { ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, PROFILE, PROFILE_WORDS, SCALAR } from '../engine/columns.ts'
+import { emitCredit, emitResult } from '../engine/emit.ts'
+import { MAX_ISSUED } from '../engine/genesis.ts'
+import { findAccount } from '../engine/indexes.ts'
+import { REFUSALS } from '../engine/refusals.ts'
+import type { State } from '../engine/state.ts'
+import { balanceRow, R, touchAccount } from '../ledger/balances.ts'
+import { admitKey, keepReceipt, REPEATED } from '../orders/receipts.ts'
+import { accountsAreFull, createAccount } from './accounts.ts'
+import { ownerAccount, refuse } from './sessions.ts'
+
+const C = CREATE_SUB_ACCOUNT_COMMAND.at
+const T = TRANSFER_COMMAND.at
+const USERNAME_BYTES = 32
+
+/** The account that signed the command when it is a master and its own wallet signed; otherwise the refusal's number, negated. */
+export function masterAccount(state: State, command: Views, base: number): number {
+  const account = ownerAccount(state, command, base)
+  if (account < 0) return account
+  return state.profiles[account * PROFILE_WORDS + PROFILE.MASTER] === 0 ? account : -REFUSALS.MASTER_ONLY.number
+}
+
+/** True when row `sub` is a sub-account of `master`. */
+export const hasSubAccount = (state: State, master: number, sub: number): boolean =>
+  sub >= 0 && sub < state.scalars[SCALAR.ACCOUNTS]! && state.profiles[sub * PROFILE_WORDS + PROFILE.MASTER] === master + 1
+
+/** Signed by the master. RESULT: account = master, detail = row of the sub-account, originalSequence = the sequence that made it. */
+export function createSubAccount(state: State, command: Views, base: number): void {
+  const { profiles, clock } = state
+  const master = masterAccount(state, command, base)
+  const code = master < 0 ? -master : subAccountRefusal(state, command, base, master)
+  if (code !== 0) return refuse(state, command, base, code)
+  const application = state.accounts[master * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!
+  const sub = createAccount(state, application, command.i32, base + C.address)
+  const family = master * PROFILE_WORDS
+  const row = sub * PROFILE_WORDS
+  profiles[row + PROFILE.MASTER] = master + 1
+  profiles[row + PROFILE.NEXT_SUB] = profiles[family + PROFILE.FIRST_SUB]!
+  for (let word = 0; word < USERNAME_BYTES / 4; word++) profiles[row + PROFILE.USERNAME + word] = command.i32[base + C.username + word]!
+  profiles[family + PROFILE.FIRST_SUB] = sub + 1
+  profiles[family + PROFILE.SUBS]!++
+  touchAccount(state, master)
+  const result = emitResult(state, command, base, 0, master, sub, 0)
+  state.outbox.f64[(result + RESULT.at.originalSequence) >>> 1] = clock[CLOCK.SEQUENCE]!
+}
+
+function subAccountRefusal(state: State, command: Views, base: number, master: number): number {
+  const application = state.accounts[master * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!
+  if (!isUsername(command, base)) return REFUSALS.VALIDATION_ERROR.number
+  if (findAccount(state, application, command.i32, base + C.address) >= 0) return REFUSALS.ADDRESS_IN_USE.number
+  const { subAccountsPerMaster } = state.genesis.limits
+  if (state.profiles[master * PROFILE_WORDS + PROFILE.SUBS]! >= subAccountsPerMaster) return REFUSALS.TOO_MANY_SUB_ACCOUNTS.number
+  return accountsAreFull(state) ? REFUSALS.OVERLOADED.number : 0
+}
+
+/** Printable ASCII, then zeros. */
+function isUsername(command: Views, base: number): boolean {
+  let ended = false
+  for (let at = (base + C.username) * 4; at < (base + C.username) * 4 + USERNAME_BYTES; at++) {
+    const byte = command.bytes[at]!
+    if (byte === 0) ended = true
+    else if (ended || byte < 0x20 || byte > 0x7e) return false
+  }
+  return true
+}
+
+/**
+ * Signed by the master. Two CREDIT events, the giver's first, then RESULT: account = master, detail = row of the sub-account, detail2 =
+ * asset, orderSequence = the sequence that made the transfer, which a repeated answer names too.
+ */
+export function transfer(state: State, command: Views, base: number): void {
+  const master = masterAccount(state, command, base)
+  const keyed = (command.i32[base + T.flags]! & Flag.KEYED) !== 0
+  let code = master < 0 ? -master : 0
+  if (code === 0 && keyed) code = admitKey(state, master, command, base)
+  if (code === REPEATED) return
+  const sub = command.i32[base + T.subAccount]!
+  const asset = command.i32[base + T.asset]!
+  const toSub = command.i32[base + T.toSub] !== 0
+  const [from, to] = toSub ? [master, sub] : [sub, master]
+  if (code === 0) code = transferRefusal(state, command, base, master, from)
+  if (code !== 0) return refuse(state, command, base, code)
+  const atoms = command.i64[(base + T.amount) >>> 1]!
+  credit(state, from, asset, -atoms)
+  credit(state, to, asset, atoms)
+  const result = emitResult(state, command, base, 0, master, sub, asset)
+  state.outbox.f64[(result + RESULT.at.orderSequence) >>> 1] = state.clock[CLOCK.SEQUENCE]!
+  if (keyed) keepReceipt(state, master, command, base, result)
+}
+
+function transferRefusal(state: State, command: Views, base: number, master: number, from: number): number {
+  const asset = command.i32[base + T.asset]!
+  const atoms = command.i64[(base + T.amount) >>> 1]!
+  if (state.scalars[SCALAR.MAINTENANCE] !== 0) return REFUSALS.OPERATIONS_BLOCKED.number
+  if (!hasSubAccount(state, master, command.i32[base + T.subAccount]!)) return REFUSALS.NOT_FOUND.number
+  if (asset < 0 || asset >= state.assetCount) return REFUSALS.NOT_FOUND.number
+  if (atoms < 1n || atoms > MAX_ISSUED) return REFUSALS.VALIDATION_ERROR.number
+  return state.balances[balanceRow(state, from, asset) + BALANCE.AVAILABLE]! < atoms ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
+}
+
+/** Adds `atoms`, which may be negative, to an account's available, and says so. */
+function credit(state: State, account: number, asset: number, atoms: bigint): void {
+  const row = balanceRow(state, account, asset)
+  state.i64[R.AMOUNT] = atoms
+  state.balances[row + BALANCE.AVAILABLE] = state.balances[row + BALANCE.AVAILABLE]! + atoms
+  state.balances[row + BALANCE.VERSION] = state.balances[row + BALANCE.VERSION]! + 1n
+  touchAccount(state, account)
+  emitCredit(state, account, asset, CreditSource.TRANSFER)
+}

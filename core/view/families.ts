@@ -1,0 +1,95 @@
+/** Families of accounts from the shared columns: a master, its sub-accounts, and what they may spend of its balances. */
+import {
+  ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
+} from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { midnightOf } from '../ledger/spending.ts'
+import { consistently } from './consistent.ts'
+
+export interface ProfileView {
+  account: number
+  /** Row of its master; -1: it is a master itself. */
+  master: number
+  /** '' when none. */
+  username: string
+  /** Rows of its sub-accounts, oldest first. */
+  subAccounts: number[]
+}
+
+/** What is known of an account's family; `null` when no consistent copy could be made. */
+export function readProfile(state: State, gate: Int32Array, account: number): ProfileView | null {
+  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () => copyProfile(state, account))
+}
+
+function copyProfile(state: State, account: number): ProfileView {
+  const { profiles } = state
+  const row = account * PROFILE_WORDS
+  const subAccounts: number[] = []
+  // A torn copy may lead anywhere and is thrown away: the count bounds the walk.
+  let sub = profiles[row + PROFILE.FIRST_SUB]! - 1
+  for (let left = profiles[row + PROFILE.SUBS]!; left > 0 && sub >= 0; left--) {
+    subAccounts.push(sub)
+    sub = profiles[sub * PROFILE_WORDS + PROFILE.NEXT_SUB]! - 1
+  }
+  const text = new Uint8Array(profiles.buffer, profiles.byteOffset + (row + PROFILE.USERNAME) * 4, 32)
+  const username = String.fromCharCode(...text.filter((byte) => byte !== 0))
+  return { account, master: profiles[row + PROFILE.MASTER]! - 1, username, subAccounts: subAccounts.reverse() }
+}
+
+/** A spend limit as numbers; amounts are atoms of the asset, times Unix ms. */
+export interface SpendLimitView {
+  row: number
+  /** Row of the sub-account. */
+  sub: number
+  asset: number
+  /** With the row it is the limit's identity. */
+  createdSequence: number
+  createdAt: number
+  updatedAt: number
+  maxAmount: bigint
+  /** `null`: no daily limit. */
+  dailyLimit: bigint | null
+  /** Held by resting orders now. */
+  outstanding: bigint
+  /** Taken from the master by fills of this UTC day. */
+  usedToday: bigint
+  /** The UTC midnight `usedToday` counts from. */
+  lastResetAt: number
+  isActive: boolean
+}
+
+/** The spend limits that a sub-account has at `now` (Unix ms), newest first; `null` when no consistent copy could be made. */
+export function readSpendLimits(state: State, gate: Int32Array, sub: number, now: number): SpendLimitView[] | null {
+  return consistently(gate, state.accounts, sub * ACCOUNT_WORDS + ACCOUNT.VERSION, () => {
+    const limits: SpendLimitView[] = []
+    let row = state.profiles[sub * PROFILE_WORDS + PROFILE.FIRST_LIMIT]! - 1
+    for (let left = state.assetCount; left > 0 && row >= 0; left--) {
+      const at = row * SPEND_LIMIT_WORDS
+      if ((state.spendLimits[at + SPEND_LIMIT.STATE]! & SpendLimitState.EXISTS) !== 0) limits.push(copySpendLimit(state, row, now))
+      row = state.spendLimits[at + SPEND_LIMIT.NEXT]! - 1
+    }
+    return limits
+  })
+}
+
+function copySpendLimit(state: State, row: number, now: number): SpendLimitView {
+  const { spendLimits, spendLimitsF64: f64, spendLimitsI64: i64 } = state
+  const at = row * SPEND_LIMIT_WORDS
+  const daily = i64[(at + SPEND_LIMIT.DAILY) >>> 1]!
+  const resetAt = f64[(at + SPEND_LIMIT.RESET_AT) >>> 1]!
+  const midnight = midnightOf(Math.max(now, resetAt))
+  return {
+    row,
+    sub: spendLimits[at + SPEND_LIMIT.SUB]!,
+    asset: spendLimits[at + SPEND_LIMIT.ASSET]!,
+    createdSequence: f64[(at + SPEND_LIMIT.CREATED_SEQUENCE) >>> 1]!,
+    createdAt: f64[(at + SPEND_LIMIT.CREATED_AT) >>> 1]!,
+    updatedAt: f64[(at + SPEND_LIMIT.UPDATED_AT) >>> 1]!,
+    maxAmount: i64[(at + SPEND_LIMIT.MAX) >>> 1]!,
+    dailyLimit: daily < 0n ? null : daily,
+    outstanding: i64[(at + SPEND_LIMIT.OUTSTANDING) >>> 1]!,
+    usedToday: resetAt < midnight ? 0n : i64[(at + SPEND_LIMIT.SPENT) >>> 1]!,
+    lastResetAt: midnight,
+    isActive: (spendLimits[at + SPEND_LIMIT.STATE]! & SpendLimitState.ACTIVE) !== 0,
+  }
+}
