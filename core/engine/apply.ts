@@ -9,6 +9,7 @@ import * as cancel from '../orders/cancel.ts'
 import { expireOrder } from '../orders/expiry.ts'
 import * as place from '../orders/place.ts'
 import * as replace from '../orders/replace.ts'
+import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
 import { mint } from '../programs/faucet.ts'
 import { setFeeTier, setMaintenance, setPairStatus } from '../programs/policy.ts'
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
@@ -67,6 +68,12 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return transfer(state, command, base)
     case CommandType.SET_SPEND_LIMIT:
       return setSpendLimit(state, command, base)
+    case CommandType.UPSERT_AGENT:
+      return upsertAgent(state, command, base)
+    case CommandType.REVOKE_AGENT:
+      return revokeAgent(state, command, base)
+    case CommandType.OPEN_DELEGATED_SESSION:
+      return openDelegatedSession(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

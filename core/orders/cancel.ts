@@ -11,6 +11,7 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import * as matching from '../book/match.ts'
 import { R } from '../ledger/balances.ts'
+import * as agentGrants from '../programs/grants.ts'
 import * as sessions from '../programs/sessions.ts'
 import * as end from './end.ts'
 import * as pool from './pool.ts'
@@ -27,10 +28,12 @@ const { hold: RESULT_HOLD, originalSequence: RESULT_MADE_AT } = RESULT.at
 const { RELEASE } = R
 const SESSION_INVALID = REFUSALS.SESSION_INVALID.number
 const ORDER_NOT_FOUND = REFUSALS.ORDER_NOT_FOUND.number
+const AGENT_NOT_ALLOWED = REFUSALS.AGENT_NOT_ALLOWED.number
 const PAIR_NOT_ACTIVE = REFUSALS.PAIR_NOT_ACTIVE.number
 const { emitOrderResult, emitResult } = emit
 const { isExpired } = matching
-const { sessionAccount } = sessions
+const { sessionAccount, sessionAgent } = sessions
+const { lacksToCancel, lacksToCancelAny, mayTrade } = agentGrants
 const { endOrder, withdraw } = end
 const { giveSlot, restingTarget } = pool
 const standsStill = isHalted
@@ -51,6 +54,12 @@ export function cancelOrder(state: State, command: Views, base: number): void {
     emitResult(state, command, base, account < 0 ? SESSION_INVALID : ORDER_NOT_FOUND, account, 0, 0)
     return
   }
+  const agent = sessionAgent(state, command, base)
+  const lacking = agent < 0 ? 0 : lacksToCancel(state, agent, row)
+  if (lacking !== 0) {
+    emitResult(state, command, base, AGENT_NOT_ALLOWED, account, lacking, 0)
+    return
+  }
   if (standsStill(state, row)) {
     emitResult(state, command, base, PAIR_NOT_ACTIVE, account, 0, 0)
     return
@@ -64,13 +73,20 @@ export function cancelOrder(state: State, command: Views, base: number): void {
 
 /**
  * Cancels the caller's orders of one pair or all, newest first, up to `limit`; the RESULT says how many ended and how many are left.
- * Orders on halted pairs stay and are not counted: another call would not end them either.
+ * Orders on halted pairs, and of pairs that a delegated agent is not granted, stay and are not counted: another call would not end
+ * them either.
  */
 export function cancelAll(state: State, command: Views, base: number): void {
   const { i32 } = state
   const account = sessionAccount(state, command, base)
   if (account < 0) {
     emitResult(state, command, base, REFUSALS.SESSION_INVALID.number, account, 0, 0)
+    return
+  }
+  const agent = sessionAgent(state, command, base)
+  const lacking = agent < 0 ? 0 : lacksToCancelAny(state, agent)
+  if (lacking !== 0) {
+    emitResult(state, command, base, AGENT_NOT_ALLOWED, account, lacking, 0)
     return
   }
   const pair = command.i32[base + CANCEL_ALL_COMMAND.at.pair]!
@@ -81,7 +97,8 @@ export function cancelAll(state: State, command: Views, base: number): void {
   while (slot >= 0) {
     const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS
     const next = i32[row + ORDER.ACCOUNT_NEXT]!
-    if ((pair < 0 || i32[row + ORDER.PAIR] === pair) && !isHalted(state, row)) {
+    const meant = (pair < 0 || i32[row + ORDER.PAIR] === pair) && (agent < 0 || mayTrade(state, agent, i32[row + ORDER.PAIR]!))
+    if (meant && !isHalted(state, row)) {
       if (ended < limit) {
         endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + C.correlation]!, false)
         ended++

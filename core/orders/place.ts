@@ -1,8 +1,8 @@
 /**
  * Placing an order: admission, matching, resting, answer. Replace shares everything from {@link execute} on.
  *
- * Order of refusals: session, idempotency key, maintenance, pair, room, terms, expiration, client order id, post-only, funds,
- * FOK self-trade. A refused order changes nothing; expired orders met at the touch are ended all the same, because their time
+ * Order of refusals: session, idempotency key, maintenance, pair, what an agent is granted, room, terms, expiration, client order id,
+ * post-only, funds, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met at the touch are ended all the same, because their time
  * was over before this command.
  */
 import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
@@ -20,6 +20,7 @@ import * as levels from '../book/levels.ts'
 import * as matching from '../book/match.ts'
 import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
+import * as agentGrants from '../programs/grants.ts'
 import * as sessions from '../programs/sessions.ts'
 import * as admission from './admission.ts'
 import * as pool from './pool.ts'
@@ -49,14 +50,16 @@ const OPERATIONS_BLOCKED = REFUSALS.OPERATIONS_BLOCKED.number
 const PAIR_NOT_ACTIVE = REFUSALS.PAIR_NOT_ACTIVE.number
 const INVALID_EXPIRATION = REFUSALS.INVALID_EXPIRATION.number
 const CLIENT_ORDER_ID_CONFLICT = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
+const AGENT_NOT_ALLOWED = REFUSALS.AGENT_NOT_ALLOWED.number
 const SELF_TRADE_NOT_ALLOWED = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
 const { emitLabel, emitOrderResult, emitResult } = emit
 const { appendToLevel } = levels
 const { bestOpposite, clearExpiredTouch, crosses, match } = matching
 const { holdOfBid } = fees
-const { sessionAccount } = sessions
+const { sessionAccount, sessionAgent } = sessions
+const { lacksNotional, lacksToPlace } = agentGrants
 const { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit, OWN_ORDER } = admission
-const { enlist, giveSlot, takeSlot, writeLabel, writeOrder } = pool
+const { enlist, giveSlot, markAgent, takeSlot, writeLabel, writeOrder } = pool
 const closedRefusal = checkOpen
 const executeNew = execute
 const lockRest = lockRemaining
@@ -71,8 +74,11 @@ export function placeOrder(state: State, command: Views, base: number): void {
   if (code === REPEATED_KEY) return
   const pair = words[base + C.pair]!
   if (code === 0) code = closedRefusal(state, pair)
+  const agent = code === 0 ? sessionAgent(state, command, base) : -1
+  let lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
+  if (lacking !== 0) code = AGENT_NOT_ALLOWED
   if (code !== 0) {
-    emitResult(state, command, base, code, account, 0, 0)
+    emitResult(state, command, base, code, account, lacking, 0)
     return
   }
   const flags = given & ORDER_FLAGS
@@ -81,14 +87,17 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const market = (flags & MARKET) !== 0
   const limit = market ? marketLimit(state, pair, flags, words[base + C.slippageBps]!) : words[base + C.price]!
   code = checkOrder(state, command, base, account, pair, flags, limit, lots)
+  if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, pair, flags, limit, lots)
+  if (lacking !== 0) code = AGENT_NOT_ALLOWED
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, lots, account) : 0
   if (left === OWN_ORDER && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
   if (code !== 0) {
-    emitResult(state, command, base, code, account, 0, 0)
+    emitResult(state, command, base, code, account, lacking, 0)
     return
   }
   const row = takeSlot(state)
   writeOrder(state, row, account, pair, flags, market ? 0 : limit, lots)
+  if (agent >= 0) markAgent(state, row, agent)
   const { f64 } = state
   f64[(row + EXPIRES_AT) >>> 1] = (flags & EXPIRES) !== 0 ? command.f64[(base + C.expiresAt) >>> 1]! : f64[TIME]! + state.orderLifetimeMs
   if (given >>> LABEL_AT !== 0) writeLabel(state, row, command, base)

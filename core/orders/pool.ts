@@ -8,7 +8,8 @@
 import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS,
+  TERMS_WORDS,
 } from '../engine/columns.ts'
 import { insertLabel, removeLabel } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
@@ -21,10 +22,12 @@ const { ORDERS_HEAD, OPEN_ORDERS, MAKER_DISCOUNT } = ACCOUNT
 const [ORDER_ROW, ACCOUNT_ROW, TERMS_ROW] = [ORDER_WORDS, ACCOUNT_WORDS, TERMS_WORDS]
 const [USED, FREE, LIVE] = [SCALARS_AT + SCALAR.ORDERS_USED, SCALARS_AT + SCALAR.ORDERS_FREE, SCALARS_AT + SCALAR.ORDERS_LIVE]
 const [NOW_SEQUENCE, NOW] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
-const { RESTING } = Flag
+const { RESTING, BY_AGENT } = Flag
 const LABEL_AT = LABEL_SHIFT
 const TERM_MAKER_PPM = TERMS.MAKER_PPM
 const { targetSlot: TARGET_SLOT, targetSequence: TARGET_SEQUENCE } = ORDER_COMMAND.at
+
+const countForAgent = countAgentOrder
 
 /** Takes a slot and returns the address of its row; the caller checked that the pool is not full. */
 export function takeSlot(state: State): number {
@@ -80,6 +83,18 @@ export function writeOrder(state: State, row: number, account: number, pair: num
   f64[(row + CREATED_AT) >>> 1] = f64[NOW]!
 }
 
+/** Notes that a delegated agent placed the order that was just written at `row`. */
+export function markAgent(state: State, row: number, agent: number): void {
+  state.i32[row + FLAGS] = state.i32[row + FLAGS]! | BY_AGENT
+  state.orderAgents[state.i32[row + SLOT]!] = agent + 1
+}
+
+/** Adds to what the agent that placed the order in `slot` has resting. */
+function countAgentOrder(state: State, slot: number, change: number): void {
+  const row = (state.orderAgents[slot]! - 1) * AGENT_WORDS
+  state.agents[row + AGENT.OPEN_ORDERS] = state.agents[row + AGENT.OPEN_ORDERS]! + change
+}
+
 /** Copies the client order id of a command into the row and its FLAGS; an empty one clears it. */
 export function writeLabel(state: State, row: number, command: Views, base: number): void {
   const { i32, labels } = state
@@ -105,6 +120,7 @@ export function enlist(state: State, row: number): void {
   const flags = i32[row + FLAGS]! | RESTING
   i32[row + FLAGS] = flags
   if (flags >>> LABEL_AT !== 0) insertLabel(state, slot)
+  if ((flags & BY_AGENT) !== 0) countForAgent(state, slot, 1)
 }
 
 /** The opposite of {@link enlist}. */
@@ -113,6 +129,7 @@ export function delist(state: State, row: number): void {
   const { i32, ordersAt } = state
   const flags = i32[row + FLAGS]!
   if (flags >>> LABEL_AT !== 0) removeLabel(state, i32[row + SLOT]!)
+  if ((flags & BY_AGENT) !== 0) countForAgent(state, i32[row + SLOT]!, -1)
   i32[row + FLAGS] = flags & ~RESTING
   const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) & ADDRESS
   const prev = i32[row + ACCOUNT_PREV]!

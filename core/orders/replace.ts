@@ -5,6 +5,8 @@
  * they were. The successor has a new id. A lower quantity at the same price keeps its place in the queue; anything else goes to
  * the back. Everything that can refuse is checked before the original is touched, so a refused replace leaves it as it was; a
  * retry after success finds no such order (specification, Orders, rule 3).
+ *
+ * The successor is the order of whoever replaces: of a delegated agent when its session signed, otherwise of the owner.
  */
 import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
@@ -17,10 +19,11 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { clearExpiredTouch, isExpired } from '../book/match.ts'
 import { R } from '../ledger/balances.ts'
-import { sessionAccount } from '../programs/sessions.ts'
+import { lacksNotional, lacksToReplace } from '../programs/grants.ts'
+import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
 import { endOrder, release } from './end.ts'
-import { delist, enlist, restingTarget, takeSlot, writeLabel, writeOrder } from './pool.ts'
+import { delist, enlist, markAgent, restingTarget, takeSlot, writeLabel, writeOrder } from './pool.ts'
 import { checkOpen, execute, lockRemaining, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 
@@ -36,8 +39,11 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   const row = code === 0 ? restingTarget(state, command, base) : -1
   const found = row >= 0 && i32[row + ORDER.ACCOUNT] === account && !isExpired(state, row)
   if (code === 0 && !found) code = REFUSALS.ORDER_NOT_FOUND.number
+  const agent = code === 0 ? sessionAgent(state, command, base) : -1
+  let lacking = agent < 0 ? 0 : lacksToReplace(state, agent, row)
+  if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {
-    emitResult(state, command, base, code, account, 0, 0)
+    emitResult(state, command, base, code, account, lacking, 0)
     return
   }
   clearExpiredTouch(state, i32[row + ORDER.PAIR]!, i32[row + ORDER.FLAGS]! & Flag.SELL)
@@ -45,12 +51,16 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   const price = (given & Flag.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : i32[row + ORDER.PRICE]!
   const lots = (given & Flag.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : i32[row + ORDER.REMAINING]!
   code = checkSuccessor(state, command, base, row, flags, price, lots)
+  if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, i32[row + ORDER.PAIR]!, flags, price, lots)
+  if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {
-    emitResult(state, command, base, code, account, 0, 0)
+    emitResult(state, command, base, code, account, lacking, 0)
     return
   }
   const keepsPlace = price === i32[row + ORDER.PRICE] && lots < i32[row + ORDER.REMAINING]!
-  const result = keepsPlace ? shrink(state, row, flags, lots, command, base) : reissue(state, row, flags, price, lots, command, base)
+  const result = keepsPlace
+    ? shrink(state, row, agent, flags, lots, command, base)
+    : reissue(state, row, agent, flags, price, lots, command, base)
   if ((given & Flag.KEYED) !== 0) keepReceipt(state, account, command, base, result)
 }
 
@@ -80,7 +90,9 @@ function checkSuccessor(state: State, command: Views, base: number, row: number,
 }
 
 /** Ends the original and places the successor at the back of its level, in the same slot. */
-function reissue(state: State, row: number, flags: number, price: number, lots: number, command: Views, base: number): number {
+function reissue(
+  state: State, row: number, agent: number, flags: number, price: number, lots: number, command: Views, base: number,
+): number {
   const { i32 } = state
   const account = i32[row + ORDER.ACCOUNT]!
   const pair = i32[row + ORDER.PAIR]!
@@ -89,6 +101,7 @@ function reissue(state: State, row: number, flags: number, price: number, lots: 
   assert(takeSlot(state) === row, 'a replaced order leaves its slot to its successor')
   // EXPIRES_AT stays as it is.
   writeOrder(state, row, account, pair, flags, price, lots)
+  if (agent >= 0) markAgent(state, row, agent)
   if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
   const result = execute(state, row, price, 0, command, base)
   markReplacement(state, result, i32[row + ORDER.SLOT]!)
@@ -96,7 +109,7 @@ function reissue(state: State, row: number, flags: number, price: number, lots: 
 }
 
 /** Gives the successor the original's place in the queue: same row, new sequence, fewer lots. */
-function shrink(state: State, row: number, flags: number, lots: number, command: Views, base: number): number {
+function shrink(state: State, row: number, agent: number, flags: number, lots: number, command: Views, base: number): number {
   const { i32, f64 } = state
   const account = i32[row + ORDER.ACCOUNT]!
   const pair = i32[row + ORDER.PAIR]!
@@ -107,6 +120,7 @@ function shrink(state: State, row: number, flags: number, lots: number, command:
   release(state, row)
   emitOrderEnded(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   writeOrder(state, row, account, pair, flags, i32[row + ORDER.PRICE]!, lots)
+  if (agent >= 0) markAgent(state, row, agent)
   if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
   lockRemaining(state, row)
   enlist(state, row)

@@ -2,7 +2,7 @@
  * The testnet faucet: `dailyLimit` requests per account in any rolling 24 hours (specification, Faucet info; quota is per wallet and
  * application, which is what an account is). One request mints the genesis amount of one asset or of all.
  */
-import { MINT_COMMAND } from '../layout/command.ts'
+import { AgentGrant, MINT_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { BALANCE, CLOCK, FAUCET_WORDS, SCALAR, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
@@ -11,7 +11,7 @@ import { FAUCET_LIMIT_MAX, MAX_ISSUED } from '../engine/genesis.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { balanceRow, R, touchAccount } from '../ledger/balances.ts'
-import { sessionAccount } from './sessions.ts'
+import { ownerAccount } from './sessions.ts'
 
 export const FAUCET_WINDOW_MS = 86_400_000
 /** CREDIT.source of a faucet request. */
@@ -21,10 +21,11 @@ export const FAUCET_SOURCE = 1
 const timeAt = (account: number, number: number): number => account * FAUCET_WORDS + 2 + (number % FAUCET_LIMIT_MAX) * 2
 
 export function mint(state: State, command: Views, base: number): void {
-  const account = sessionAccount(state, command, base)
+  const owner = ownerAccount(state, command, base)
+  const account = Math.max(owner, -1)
   const asset = command.i32[base + MINT_COMMAND.at.asset]!
   let code = 0
-  if (account < 0) code = REFUSALS.SESSION_INVALID.number
+  if (owner < 0) code = -owner
   else if (state.scalars[SCALAR.MAINTENANCE] !== 0) code = REFUSALS.OPERATIONS_BLOCKED.number
   else if (!isMintable(state, asset)) code = REFUSALS.FAUCET_ASSET.number
   else if (nextAvailableAt(state, account, state.clock[CLOCK.TIME]!) > state.clock[CLOCK.TIME]!) code = REFUSALS.FAUCET_LIMIT.number
@@ -37,7 +38,8 @@ export function mint(state: State, command: Views, base: number): void {
     for (let each = asset < 0 ? 0 : asset; each <= (asset < 0 ? state.assetCount - 1 : asset); each++) credit(state, account, each)
     touchAccount(state, account)
   }
-  const at = emitResult(state, command, base, code, account, asset, 0)
+  const detail = code === REFUSALS.AGENT_NOT_ALLOWED.number ? AgentGrant.OPERATION : asset
+  const at = emitResult(state, command, base, code, account, detail, 0)
   const next = account < 0 ? 0 : nextAvailableAt(state, account, state.clock[CLOCK.TIME]!)
   state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = next === Infinity ? 0 : next
 }

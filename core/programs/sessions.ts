@@ -1,23 +1,29 @@
 /**
  * Accounts and sessions. An account is one wallet in one application; a session is an ed25519 key that may sign for it until it
  * expires or is revoked. A command names its session by row and generation, so a reused row is never mistaken for the old one.
+ *
+ * A session's holder is the account's own wallet or a delegated agent (agents.ts). A holder has a limit of live sessions; one more ends
+ * its oldest. A session of an agent never lasts beyond what was granted.
  */
 import { AgentGrant, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, CLOCK, CLOCK_AT, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS } from '../engine/columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS,
+} from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
 import { findAccount, findSession, indexSession, unindexSession } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { accountsAreFull, createAccount } from './accounts.ts'
+import { keepWithinLimit, linkSession, unlinkSession } from './session_lists.ts'
 
 const C = ORDER_COMMAND.at
 const O = OPEN_SESSION_COMMAND.at
 // Local constants for the one function that every command runs: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS
 const { session: SESSION_FIELD, sessionGeneration: GENERATION_FIELD } = C
-const { GENERATION, EXPIRES_AT, ACCOUNT: ACCOUNT_OF_SESSION } = SESSION
+const { GENERATION, EXPIRES_AT, ACCOUNT: ACCOUNT_OF_SESSION, AGENT: AGENT_OF_SESSION } = SESSION
 const SESSION_ROW = SESSION_WORDS
 const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
 const TIME = CLOCK_AT + CLOCK.TIME
@@ -46,6 +52,11 @@ export function ownerAccount(state: State, command: Views, base: number): number
   return byAgent ? -REFUSALS.AGENT_NOT_ALLOWED.number : account
 }
 
+/** Row of the delegated agent whose session the command names, or -1 when it is the account's own. The session was found to be good. */
+export function sessionAgent(state: State, command: Views, base: number): number {
+  return state.i32[(state.sessionsAt + command.i32[base + SESSION_FIELD]! * SESSION_ROW + AGENT_OF_SESSION) & ADDRESS]! - 1
+}
+
 /** Opens a session for (application, wallet), creating the account on its first sign-in. */
 export function openSession(state: State, command: Views, base: number): void {
   const application = command.i32[base + O.application]!
@@ -53,27 +64,24 @@ export function openSession(state: State, command: Views, base: number): void {
   const isNew = account < 0
   if (application < 0 || application >= state.genesis.applications.length) return refuse(state, command, base, REFUSALS.NOT_FOUND.number)
   const holder = findSession(state, command.i32, base + O.publicKey)
-  const live = holder >= 0 && expiresAt(state, holder) > state.clock[CLOCK.TIME]!
-  if (live && state.sessions[holder * SESSION_WORDS + SESSION.ACCOUNT] !== account) {
-    return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
-  }
+  if (isKeyTaken(state, holder, account, -1)) return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   // Accounts first: taking a row changes the table, so nothing may refuse after it.
   if (isNew && accountsAreFull(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   const session = holder >= 0 ? holder : freeRow(state)
   if (session < 0) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   if (isNew) account = createAccount(state, application, command.i32, base + O.address)
-  writeSession(state, session, account, application, command, base)
-  answer(state, command, base, session, account, isNew ? 1 : 0)
+  writeSession(state, session, account, -1, application, command.i32, base + O.publicKey)
+  answerSession(state, command, base, session, account, isNew ? 1 : 0)
 }
 
-/** Extends the signing session to now + lifetime. */
+/** Extends the signing session to now + lifetime, at most to the end of the grant it stands on. */
 export function refreshSession(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
   const session = command.i32[base + C.session]!
-  const expires = state.clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
+  const expires = expiryOf(state, state.sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1)
   state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = expires
-  answer(state, command, base, session, account, 0)
+  answerSession(state, command, base, session, account, 0)
 }
 
 /** Revokes the signing session: from the next command on, nothing it signs is accepted. */
@@ -82,26 +90,42 @@ export function revokeSession(state: State, command: Views, base: number): void 
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
   const session = command.i32[base + C.session]!
   state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = 0
-  answer(state, command, base, session, account, 0)
+  answerSession(state, command, base, session, account, 0)
 }
 
 const expiresAt = (state: State, session: number): number => state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!
+
+/** Until when a session of an agent (-1: of the account's own wallet) that is opened or refreshed now lasts, Unix ms. */
+function expiryOf(state: State, agent: number): number {
+  const expires = state.clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
+  const granted = agent < 0 ? 0 : state.agentsF64[(agent * AGENT_WORDS + AGENT.EXPIRES_AT) >>> 1]!
+  return granted === 0 ? expires : Math.min(expires, granted)
+}
+
+/** True when the session `holder` (-1: none has the key) is live and somebody else's than the account's and agent's. */
+export function isKeyTaken(state: State, holder: number, account: number, agent: number): boolean {
+  if (holder < 0 || expiresAt(state, holder) <= state.clock[CLOCK.TIME]!) return false
+  const row = holder * SESSION_WORDS
+  return state.sessions[row + SESSION.ACCOUNT] !== account || state.sessions[row + SESSION.AGENT] !== agent + 1
+}
 
 /** RESULT of a refused command that is no order's. An agent that did what only the owner may is told so. */
 export function refuse(state: State, command: Views, base: number, code: number): void {
   emitResult(state, command, base, code, -1, code === REFUSALS.AGENT_NOT_ALLOWED.number ? AgentGrant.OPERATION : 0, 0)
 }
 
-function answer(state: State, command: Views, base: number, session: number, account: number, isNew: number): void {
+/** RESULT of a command that opened, extended or ended a session; its place in the outbox is returned. */
+export function answerSession(state: State, command: Views, base: number, session: number, account: number, isNew: number): number {
   const generation = state.sessions[session * SESSION_WORDS + SESSION.GENERATION]!
   const at = emitResult(state, command, base, 0, account, session, generation)
   state.outbox.i32[at + RESULT.at.trades] = isNew
   state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = expiresAt(state, session)
   state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+  return at
 }
 
 /** A row that was never used or whose session is dead; -1 when the probes found none. */
-function freeRow(state: State): number {
+export function freeRow(state: State): number {
   const { scalars } = state
   if (scalars[SCALAR.SESSIONS_USED]! < state.genesis.limits.sessions) return scalars[SCALAR.SESSIONS_USED]!++
   for (let probes = 0; probes < RECLAIM_PROBES; probes++) {
@@ -115,19 +139,30 @@ function freeRow(state: State): number {
   return -1
 }
 
-function writeSession(state: State, session: number, account: number, application: number, command: Views, base: number): void {
+/**
+ * Opens a session in row `session` with the public key at `words[at..]`, for an account or one of its agents (-1: none). It is the newest
+ * of its holder; beyond the holder's limit the oldest ends.
+ */
+export function writeSession(
+  state: State, session: number, account: number, agent: number, application: number, words: Int32Array, at: number,
+): void {
   const { sessions, sessionsF64, clock } = state
   const row = session * SESSION_WORDS
-  const reused = sessions[row + SESSION.GENERATION] !== 0 && findSession(state, command.i32, base + O.publicKey) === session
+  const used = sessions[row + SESSION.GENERATION] !== 0
+  const reused = used && findSession(state, words, at) === session
+  if (used) unlinkSession(state, session)
   // A gateway that copies the row meanwhile sees the generation change and discards what it read.
   Atomics.store(sessions, row + SESSION.GENERATION, 0)
   sessions[row + SESSION.ACCOUNT] = account
-  sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1] = clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
-  for (let word = 0; word < 8; word++) sessions[row + SESSION.PUBLIC_KEY + word] = command.i32[base + O.publicKey + word]!
+  sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1] = expiryOf(state, agent)
+  for (let word = 0; word < 8; word++) sessions[row + SESSION.PUBLIC_KEY + word] = words[at + word]!
   sessions[row + SESSION.APPLICATION] = application
+  sessions[row + SESSION.AGENT] = agent + 1
   sessionsF64[(row + SESSION.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
   Atomics.store(sessions, row + SESSION.GENERATION, generationOf(clock[CLOCK.SEQUENCE]!))
   if (!reused) indexSession(state, session)
+  linkSession(state, session)
+  keepWithinLimit(state, account, agent)
 }
 
 /** Low 32 bits of the sequence, never 0, which marks an unused row. */

@@ -1,0 +1,235 @@
+/**
+ * Delegated agents: wallets that sign in for somebody else's account and may trade there inside what its owner granted (grants.ts).
+ *
+ * An agent is a row in its owner's list, newest first. Its identity is (row, sequence that made it). The same wallet granted again is
+ * the same agent with new grants, active again; what it was granted before counts no more. When the list or the table is full, the
+ * oldest revoked row is given to the new agent, which then is another identity.
+ *
+ * A revocation ends three things in one command: the grant, the sessions, and the resting orders that the agent placed, one
+ * ORDER_ENDED each; on halted pairs and wherever else too, because the agent's power ends everywhere. Trades stay, and so do the
+ * orders that the owner replaced meanwhile: they are the owner's. When a grant expires its sessions end at that moment; orders stay.
+ *
+ * A session of an agent is opened by its own wallet and belongs to the owner's account. The owner's wallet alone sets and ends grants:
+ * an agent cannot grant.
+ */
+import {
+  AGENT_OPEN_ORDERS_MAX, Flag, OPEN_DELEGATED_SESSION_COMMAND, ORDER_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND,
+} from '../layout/command.ts'
+import { Reason, RESULT, Status } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, AgentStatus, CLOCK, ORDER, ORDER_WORDS, PROFILE, PROFILE_WORDS, SCALAR,
+} from '../engine/columns.ts'
+import { emitResult } from '../engine/emit.ts'
+import { findAccount, findSession, sameWords } from '../engine/indexes.ts'
+import { REFUSALS } from '../engine/refusals.ts'
+import type { State } from '../engine/state.ts'
+import { touchAccount } from '../ledger/balances.ts'
+import { endOrder } from '../orders/end.ts'
+import { answerSession, freeRow, isKeyTaken, ownerAccount, refuse, writeSession } from './sessions.ts'
+import { capSessionsOf, endSessionsOf } from './session_lists.ts'
+
+const U = UPSERT_AGENT_COMMAND.at
+const D = OPEN_DELEGATED_SESSION_COMMAND.at
+const ADDRESS_LENGTH = 5
+const TEXT_LENGTH = 8
+/** Largest time a date can have, Unix ms. */
+const TIME_MAX = 8.64e15
+/** All bits of the bytes of `grants`: actions, order types, times in force, no margin accounts. */
+const GRANT_BITS = 0x0f | (0x03 << 8) | (0x07 << 16) | (0x01 << 24)
+
+/**
+ * Grants a wallet what the command says. Refusals: SESSION_INVALID; AGENT_NOT_ALLOWED for an agent's session; OPERATIONS_BLOCKED;
+ * VALIDATION_ERROR for grants out of range, none at all, a time that is over, or the owner's own wallet; TOO_MANY_AGENTS; OVERLOADED.
+ */
+export function upsertAgent(state: State, command: Views, base: number): void {
+  const account = ownerAccount(state, command, base)
+  let code = account < 0 ? -account : checkGrants(state, account, command, base)
+  let agent = code === 0 ? findAgent(state, account, command.i32, base + U.address) : -1
+  if (code === 0 && agent < 0) {
+    agent = takeRow(state, account)
+    if (agent < 0) code = -agent
+    else writeIdentity(state, agent, account, command, base)
+  }
+  if (code !== 0) return refuse(state, command, base, code)
+  writeGrants(state, agent, command, base)
+  touchAccount(state, account)
+  const at = emitResult(state, command, base, 0, account, agent, 0)
+  state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = createdSequence(state, agent)
+}
+
+/**
+ * Ends the grant, the sessions and the resting orders of the caller's agent. RESULT.detail2: orders ended. NOT_FOUND: no such active
+ * agent of the caller.
+ */
+export function revokeAgent(state: State, command: Views, base: number): void {
+  const account = ownerAccount(state, command, base)
+  const agent = command.i32[base + REVOKE_AGENT_COMMAND.at.agent]!
+  const sequence = command.f64[(base + REVOKE_AGENT_COMMAND.at.createdSequence) >>> 1]!
+  let code = account < 0 ? -account : blocked(state)
+  if (code === 0 && !isActiveAgentOf(state, account, agent, sequence)) code = REFUSALS.NOT_FOUND.number
+  if (code !== 0) return refuse(state, command, base, code)
+  state.agents[agent * AGENT_WORDS + AGENT.STATUS] = AgentStatus.REVOKED
+  state.agentsF64[(agent * AGENT_WORDS + AGENT.UPDATED_AT) >>> 1] = state.clock[CLOCK.TIME]!
+  endSessionsOf(state, agent)
+  const ended = endOrdersOf(state, account, agent, command.u32[base + ORDER_COMMAND.at.correlation]!)
+  touchAccount(state, account)
+  emitResult(state, command, base, 0, account, agent, ended)
+}
+
+/**
+ * Opens a session of an agent for the account of (application, owner). AGENT_NOT_ALLOWED: no such account, or it has no active agent
+ * with this wallet. RESULT as of OPEN_SESSION, with the agent as slot and orderSequence.
+ */
+export function openDelegatedSession(state: State, command: Views, base: number): void {
+  const application = command.i32[base + D.application]!
+  const account = findAccount(state, application, command.i32, base + D.owner)
+  const agent = account < 0 ? -1 : findAgent(state, account, command.i32, base + D.agent)
+  let code = 0
+  if (application < 0 || application >= state.genesis.applications.length) code = REFUSALS.NOT_FOUND.number
+  else if (agent < 0 || !isGranted(state, agent)) code = REFUSALS.AGENT_NOT_ALLOWED.number
+  const holder = findSession(state, command.i32, base + D.publicKey)
+  if (code === 0 && isKeyTaken(state, holder, account, agent)) code = REFUSALS.SESSION_KEY_IN_USE.number
+  const session = code !== 0 || holder >= 0 ? holder : freeRow(state)
+  if (code === 0 && session < 0) code = REFUSALS.OVERLOADED.number
+  if (code !== 0) {
+    emitResult(state, command, base, code, -1, 0, 0)
+    return
+  }
+  writeSession(state, session, account, agent, application, command.i32, base + D.publicKey)
+  const at = answerSession(state, command, base, session, account, 0)
+  state.outbox.f64[(at + RESULT.at.orderSequence) >>> 1] = createdSequence(state, agent)
+  state.outbox.i32[at + RESULT.at.slot] = agent
+}
+
+const blocked = (state: State): number => (state.scalars[SCALAR.MAINTENANCE] === 0 ? 0 : REFUSALS.OPERATIONS_BLOCKED.number)
+const statusOf = (state: State, agent: number): number => state.agents[agent * AGENT_WORDS + AGENT.STATUS]!
+const createdSequence = (state: State, agent: number): number =>
+  state.agentsF64[(agent * AGENT_WORDS + AGENT.CREATED_SEQUENCE) >>> 1]!
+const expiresAt = (state: State, agent: number): number => state.agentsF64[(agent * AGENT_WORDS + AGENT.EXPIRES_AT) >>> 1]!
+
+/** Active and not expired. */
+const isGranted = (state: State, agent: number): boolean =>
+  statusOf(state, agent) === AgentStatus.ACTIVE && (expiresAt(state, agent) === 0 || expiresAt(state, agent) > state.clock[CLOCK.TIME]!)
+
+function isActiveAgentOf(state: State, account: number, agent: number, sequence: number): boolean {
+  if (agent < 0 || agent >= state.scalars[SCALAR.AGENTS_USED]! || createdSequence(state, agent) !== sequence) return false
+  return state.agents[agent * AGENT_WORDS + AGENT.OWNER] === account && statusOf(state, agent) === AgentStatus.ACTIVE
+}
+
+/** The agent of an account with the wallet at `words[at..]`, revoked or not, or -1. */
+function findAgent(state: State, account: number, words: Int32Array, at: number): number {
+  let next = state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT]!
+  while (next !== 0) {
+    const row = (next - 1) * AGENT_WORDS
+    if (sameWords(state.agents, row + AGENT.ADDRESS, words, at, ADDRESS_LENGTH)) return next - 1
+    next = state.agents[row + AGENT.NEXT]!
+  }
+  return -1
+}
+
+/** Everything that can refuse the grants themselves. */
+function checkGrants(state: State, account: number, command: Views, base: number): number {
+  const { i32, f64, i64 } = command
+  const code = blocked(state)
+  if (code !== 0) return code
+  const grants = i32[base + U.grants]!
+  const until = f64[(base + U.expiresAt) >>> 1]!
+  const openOrders = i32[base + U.maxOpenOrders]!
+  const inRange = (grants & ~GRANT_BITS) === 0 && (grants & 0xff) !== 0 && i64[(base + U.maxNotional) >>> 1]! >= 0n &&
+    i32[base + U.maxLeverage]! >= 0 && openOrders >= 0 && openOrders <= AGENT_OPEN_ORDERS_MAX &&
+    (until === 0 || (Number.isInteger(until) && until > state.clock[CLOCK.TIME]! && until <= TIME_MAX))
+  const own = sameWords(state.accounts, account * ACCOUNT_WORDS + ACCOUNT.ADDRESS, i32, base + U.address, ADDRESS_LENGTH)
+  return inRange && !own && namesPairs(state, i32, base + U.pairs) ? 0 : REFUSALS.VALIDATION_ERROR.number
+}
+
+/** True when the bits at `words[at..]` name one pair at least, and none that does not exist. */
+function namesPairs(state: State, words: Int32Array, at: number): boolean {
+  let named = 0
+  for (let pair = 0; pair < TEXT_LENGTH * 32; pair++) {
+    if (((words[at + (pair >>> 5)]! >>> (pair & 31)) & 1) === 0) continue
+    if (pair >= state.pairCount) return false
+    named++
+  }
+  return named > 0
+}
+
+/** A row for a new agent at the head of the account's list, or the refusal's number, negated. */
+function takeRow(state: State, account: number): number {
+  const { agents, profiles, scalars, genesis } = state
+  const profile = account * PROFILE_WORDS
+  const mayHaveMore = profiles[profile + PROFILE.AGENTS]! < genesis.limits.agentsPerAccount
+  let agent = -1
+  if (mayHaveMore && scalars[SCALAR.AGENTS_USED]! < genesis.limits.agents) {
+    agent = scalars[SCALAR.AGENTS_USED]!++
+    profiles[profile + PROFILE.AGENTS]!++
+  } else {
+    agent = takeRevoked(state, account)
+    if (agent < 0) return -(mayHaveMore ? REFUSALS.OVERLOADED.number : REFUSALS.TOO_MANY_AGENTS.number)
+  }
+  agents.fill(0, agent * AGENT_WORDS, (agent + 1) * AGENT_WORDS)
+  agents[agent * AGENT_WORDS + AGENT.NEXT] = profiles[profile + PROFILE.FIRST_AGENT]!
+  profiles[profile + PROFILE.FIRST_AGENT] = agent + 1
+  return agent
+}
+
+/** Takes the oldest revoked agent out of the account's list; -1: none is. Its sessions and orders ended with it. */
+function takeRevoked(state: State, account: number): number {
+  const { agents, profiles } = state
+  let found = -1
+  let before = -1
+  let previous = -1
+  for (let next = profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT]!; next !== 0; next = agents[previous * AGENT_WORDS + AGENT.NEXT]!) {
+    if (statusOf(state, next - 1) === AgentStatus.REVOKED) [found, before] = [next - 1, previous]
+    previous = next - 1
+  }
+  if (found < 0) return -1
+  const next = agents[found * AGENT_WORDS + AGENT.NEXT]!
+  if (before < 0) profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT] = next
+  else agents[before * AGENT_WORDS + AGENT.NEXT] = next
+  return found
+}
+
+function writeIdentity(state: State, agent: number, account: number, command: Views, base: number): void {
+  const { agents, agentsF64, clock } = state
+  const row = agent * AGENT_WORDS
+  agents[row + AGENT.OWNER] = account
+  for (let word = 0; word < ADDRESS_LENGTH; word++) agents[row + AGENT.ADDRESS + word] = command.i32[base + U.address + word]!
+  agentsF64[(row + AGENT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
+  agentsF64[(row + AGENT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+}
+
+function writeGrants(state: State, agent: number, command: Views, base: number): void {
+  const { agents, agentsF64, agentsI64, clock } = state
+  const row = agent * AGENT_WORDS
+  const until = command.f64[(base + U.expiresAt) >>> 1]!
+  agents[row + AGENT.STATUS] = AgentStatus.ACTIVE
+  agents[row + AGENT.GRANTS] = command.i32[base + U.grants]!
+  agents[row + AGENT.MAX_LEVERAGE] = command.i32[base + U.maxLeverage]!
+  agents[row + AGENT.MAX_OPEN_ORDERS] = command.i32[base + U.maxOpenOrders]!
+  agentsI64[(row + AGENT.MAX_NOTIONAL) >>> 1] = command.i64[(base + U.maxNotional) >>> 1]!
+  agentsF64[(row + AGENT.EXPIRES_AT) >>> 1] = until
+  agentsF64[(row + AGENT.UPDATED_AT) >>> 1] = clock[CLOCK.TIME]!
+  for (let word = 0; word < TEXT_LENGTH; word++) {
+    agents[row + AGENT.NAME + word] = command.i32[base + U.name + word]!
+    agents[row + AGENT.PAIRS + word] = command.i32[base + U.pairs + word]!
+  }
+  if (until !== 0) capSessionsOf(state, agent, until)
+}
+
+/** Ends the resting orders that an agent placed, newest first; how many. At most AGENT_OPEN_ORDERS_MAX rest. */
+function endOrdersOf(state: State, account: number, agent: number, correlation: number): number {
+  const { i32, orderAgents } = state
+  let ended = 0
+  let slot = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
+  while (slot >= 0) {
+    const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+    const next = i32[row + ORDER.ACCOUNT_NEXT]!
+    if ((i32[row + ORDER.FLAGS]! & Flag.BY_AGENT) !== 0 && orderAgents[slot] === agent + 1) {
+      endOrder(state, row, Status.CANCELLED, Reason.DELEGATION_REVOKED, correlation, false)
+      ended++
+    }
+    slot = next
+  }
+  return ended
+}

@@ -1,0 +1,107 @@
+/**
+ * What a delegated agent's order commands are checked for, at sequence time: an order that is sequenced after its grant was narrowed is
+ * held to the narrow one. Only commands of an agent's session come here. Whether the grant stands at all is not asked again: a session
+ * of an agent never outlives it, neither its revocation nor its expiry.
+ *
+ * Each function returns the number of the grant that is lacking ({@link AgentGrant}), 0 when none is. They are asked in that order:
+ * action, pair, order type, time in force, open orders; notional last, when the terms are known to be in range.
+ *
+ *   place       CREATE_ORDER, pair, type, time in force, open orders when it may rest, notional
+ *   replace     REPLACE_ORDER, pair, LIMIT, GTC, open orders unless it replaces one of its own, notional
+ *   cancel      CANCEL_ORDER, pair
+ *   cancel all  CANCEL_ORDER; orders of other pairs are as if they were not there
+ *
+ * Notional is the most that the order can be worth in its quote asset: its lots at its limit (a MARKET order's is its band), of a SELL
+ * at the best bid when that is higher, so that a low limit does not hide a large sale. It counts what the order asks for, not what it
+ * will fill. Spot orders have no leverage and no margin account, so those two grants refuse nothing here.
+ */
+import { AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentOrderType, AgentTimeInForce, Flag } from '../layout/command.ts'
+import { AGENT, AGENT_WORDS, NO_ASK, ORDER, TERMS, TERMS_WORDS } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { bestOpposite } from '../book/match.ts'
+import { R } from '../ledger/balances.ts'
+
+/** Digits after the point of MAX_NOTIONAL. */
+const NOTIONAL_SCALE = 9
+/** 10^n. */
+const POWERS = Int32Array.from({ length: NOTIONAL_SCALE + 1 }, (_, n) => 10 ** n)
+
+const grantsOf = (state: State, agent: number): number => state.agents[agent * AGENT_WORDS + AGENT.GRANTS]!
+const acts = (grants: number, action: number): boolean => (grants & action) !== 0
+/** Bits that are all granted; none granted means all. */
+const covers = (granted: number, bits: number): boolean => granted === 0 || (granted & bits) === bits
+const orderTypes = (grants: number): number => (grants >>> 8) & 0xff
+const timesInForce = (grants: number): number => (grants >>> 16) & 0xff
+
+/** True when the agent may trade the pair, which exists. */
+export function mayTrade(state: State, agent: number, pair: number): boolean {
+  return ((state.agents[agent * AGENT_WORDS + AGENT.PAIRS + (pair >>> 5)]! >>> (pair & 31)) & 1) === 1
+}
+
+/** True when one more order of the agent may rest. */
+function hasRoom(state: State, agent: number): boolean {
+  const row = agent * AGENT_WORDS
+  const most = state.agents[row + AGENT.MAX_OPEN_ORDERS]!
+  return state.agents[row + AGENT.OPEN_ORDERS]! < (most === 0 ? AGENT_OPEN_ORDERS_MAX : most)
+}
+
+/** Times in force of a LIMIT order, as bits. */
+const timeInForce = (flags: number): number =>
+  (flags & (Flag.IOC | Flag.FOK)) === 0
+    ? AgentTimeInForce.GTC
+    : ((flags & Flag.IOC) === 0 ? 0 : AgentTimeInForce.IOC) | ((flags & Flag.FOK) === 0 ? 0 : AgentTimeInForce.FOK)
+
+/** What an agent lacks to place an order with these flags on a pair that exists; but for its notional. */
+export function lacksToPlace(state: State, agent: number, pair: number, flags: number): number {
+  const grants = grantsOf(state, agent)
+  const market = (flags & Flag.MARKET) !== 0
+  if (!acts(grants, AgentAction.CREATE_ORDER)) return AgentGrant.ACTION
+  if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR
+  if (!covers(orderTypes(grants), market ? AgentOrderType.MARKET : AgentOrderType.LIMIT)) return AgentGrant.ORDER_TYPE
+  if (market) return 0
+  if (!covers(timesInForce(grants), timeInForce(flags))) return AgentGrant.TIME_IN_FORCE
+  return (flags & (Flag.IOC | Flag.FOK)) !== 0 || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
+}
+
+/** What an agent lacks to replace the resting order at `row`; but for the notional of its successor. */
+export function lacksToReplace(state: State, agent: number, row: number): number {
+  const grants = grantsOf(state, agent)
+  if (!acts(grants, AgentAction.REPLACE_ORDER)) return AgentGrant.ACTION
+  if (!mayTrade(state, agent, state.i32[row + ORDER.PAIR]!)) return AgentGrant.PAIR
+  if (!covers(orderTypes(grants), AgentOrderType.LIMIT)) return AgentGrant.ORDER_TYPE
+  if (!covers(timesInForce(grants), AgentTimeInForce.GTC)) return AgentGrant.TIME_IN_FORCE
+  const byAgent = (state.i32[row + ORDER.FLAGS]! & Flag.BY_AGENT) !== 0
+  const own = byAgent && state.orderAgents[state.i32[row + ORDER.SLOT]!] === agent + 1
+  return own || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
+}
+
+/** What an agent lacks to cancel the resting order at `row`. */
+export function lacksToCancel(state: State, agent: number, row: number): number {
+  const lacking = lacksToCancelAny(state, agent)
+  return lacking !== 0 || mayTrade(state, agent, state.i32[row + ORDER.PAIR]!) ? lacking : AgentGrant.PAIR
+}
+
+/** What an agent lacks to cancel at all. */
+export function lacksToCancelAny(state: State, agent: number): number {
+  return acts(grantsOf(state, agent), AgentAction.CANCEL_ORDER) ? 0 : AgentGrant.ACTION
+}
+
+/**
+ * What an agent lacks for the value of an order whose terms were found to be in range. `limit`: its price, or the band of a MARKET
+ * order. Compared exactly: value × 10^9 <= bound × 10^scale, divided on the side where nothing overflows. Uses registers COST and AMOUNT.
+ */
+export function lacksNotional(state: State, agent: number, pair: number, flags: number, limit: number, lots: number): number {
+  const { i32, i64 } = state
+  const bound = (agent * AGENT_WORDS + AGENT.MAX_NOTIONAL) >>> 1
+  i64[R.AMOUNT] = state.agentsI64[bound]!
+  if (i64[R.AMOUNT] === 0n) return 0
+  const terms = state.termsAt + pair * TERMS_WORDS
+  const touch = bestOpposite(state, pair, flags & Flag.SELL)
+  const highest = (flags & Flag.SELL) !== 0 && touch !== NO_ASK && touch > limit ? touch : limit
+  i64[R.COST] = BigInt(highest | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
+  const spare = NOTIONAL_SCALE - state.genesis.assets[i32[terms + TERMS.QUOTE]!]!.scale
+  const power = BigInt(POWERS[Math.abs(spare)]! | 0)
+  if (spare > 0) i64[R.AMOUNT] = i64[R.AMOUNT]! / power
+  else if (spare < 0) i64[R.COST] = (i64[R.COST]! + power - 1n) / power
+  return i64[R.COST]! > i64[R.AMOUNT]! ? AgentGrant.NOTIONAL : 0
+}
