@@ -2,8 +2,8 @@
  * Placing an order: admission, matching, resting, answer. Replace shares everything from {@link execute} on.
  *
  * Order of refusals: session, idempotency key, maintenance, pair, what an agent is granted, room, terms, expiration, client order id,
- * post-only, funds, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met at the touch are ended all the same, because their time
- * was over before this command.
+ * post-only, funds, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met at the touch
+ * are ended all the same, because their time was over before this command.
  */
 import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { Reason, RESULT, Status } from '../layout/event.ts'

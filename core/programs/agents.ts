@@ -179,9 +179,11 @@ function takeRevoked(state: State, account: number): number {
   let found = -1
   let before = -1
   let previous = -1
-  for (let next = profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT]!; next !== 0; next = agents[previous * AGENT_WORDS + AGENT.NEXT]!) {
-    if (statusOf(state, next - 1) === AgentStatus.REVOKED) [found, before] = [next - 1, previous]
-    previous = next - 1
+  let each = profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT]! - 1
+  while (each >= 0) {
+    if (statusOf(state, each) === AgentStatus.REVOKED) [found, before] = [each, previous]
+    previous = each
+    each = agents[each * AGENT_WORDS + AGENT.NEXT]! - 1
   }
   if (found < 0) return -1
   const next = agents[found * AGENT_WORDS + AGENT.NEXT]!

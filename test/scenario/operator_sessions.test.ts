@@ -43,7 +43,7 @@ interface Listing {
 function createWorld(slice: number): World {
   const path = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
   const json = JSON.parse(readFileSync(path, 'utf8')) as { limits: object }
-  const small = { orders: 64, accounts: 16, sessions: ROWS, receipts: 16, priceTicks: 1024, sessionLifetimeMs: LIFETIME }
+  const small = { orders: 64, accounts: 16, sessions: ROWS, sessionsPerAccount: ROWS, receipts: 16, priceTicks: 1024, sessionLifetimeMs: LIFETIME }
   json.limits = { ...json.limits, ...small }
   const state = createState(parseGenesis(JSON.stringify(json)))
   const run = (type: number, layout: Layout, values: Decoded, lane: number): Decoded => {
