@@ -5,6 +5,7 @@
 import type { Genesis } from '../../core/engine/genesis.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { encodeMessage, pathOf, typeOf } from './grpc.ts'
+import { GROUP_ORDER, joined, little, numberOf } from './hostile_vectors.ts'
 import { messageOf, restRequest, type Json } from './transports.ts'
 
 export interface Sample {
@@ -57,10 +58,6 @@ export function sessionSamples(genesis: Genesis): Sample[] {
   })
 }
 
-const ORDER_OF_GROUP = 2n ** 252n + 27742317777372353535851937790883648493n
-
 /** The same ed25519 signature with S + L: verifiers that do not insist on canonical S accept it. */
-export function malleated(signature: Buffer): Buffer {
-  const s = BigInt(`0x${Buffer.from(signature.subarray(32)).reverse().toString('hex')}`) + ORDER_OF_GROUP
-  return Buffer.concat([signature.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex').reverse()])
-}
+export const malleated = (signature: Buffer): Buffer =>
+  Buffer.from(joined(signature.subarray(0, 32), little(numberOf(signature.subarray(32)) + GROUP_ORDER)))
