@@ -1,5 +1,5 @@
 /**
- * How the history is laid out: records of 128 bytes in pages of 31, one page a row of a SQLite table and one row a page of the file.
+ * How the history is laid out: records in pages of 3,968 bytes, one page a row of a SQLite table and one row a page of the file.
  *
  * A row per order and per movement would cost ten times as much: placed by account, each row lands somewhere else in a tree and is
  * encoded column by column. A page is written as it stands in memory, once for all changes of a transaction, over the bytes it had.
@@ -8,25 +8,40 @@
  *   posting_page   records POSTING in order of (sequence, number), owner = account
  *   trade_page     FILL events (layout/event.ts) in order of (sequence, index), owner = pair
  *
- * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero, and a record in use has
- * a sequence above zero. A last page is stored as short as {@link storedRecords} says, so that small accounts stay small.
+ * and what an application's backend lists, owner = application, each with what may be filtered by, so that only rows that are shown are
+ * looked up among the records above:
+ *
+ *   order_reference_page     ORDER_REFERENCE, one for each order of its accounts, in order of sequence; status changed in place
+ *   posting_reference_page   POSTING_REFERENCE, one for each posting that moved a balance of its accounts, in order of (sequence, number)
+ *   application_trade_page   APPLICATION_TRADE, one for each trade of its accounts, in order of (sequence, index)
+ *
+ * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero, and the first eight bytes
+ * of a record in use are not. A last page is stored as short as {@link storedBytes} says, so that small accounts stay small.
  * Everything here is a function of the records alone, never of when they were written: equal journals give equal tables.
  */
 import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../layout/table.ts'
 
 /** Part of the position row; a store of another format is made anew. */
-export const HISTORY_FORMAT = 1
+export const HISTORY_FORMAT = 2
 
-/** One page and its row header fill one page of the file, 4096 bytes. */
-export const PAGE_RECORDS = 31
-export const PAGE_WORDS = PAGE_RECORDS * RECORD_WORDS
-export const PAGE_BYTES = PAGE_RECORDS * RECORD_BYTES
-/** Pages an owner may have: 16.6 billion records. Owners below 2^24 keep ids below 2^53, where doubles are exact. */
+/** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
+export const PAGE_BYTES = 31 * RECORD_BYTES
+export const PAGE_WORDS = PAGE_BYTES / 4
+/** Words of a record, by table; a divisor of {@link PAGE_WORDS}. */
+export const PAGE_TABLES = {
+  order_page: RECORD_WORDS, posting_page: RECORD_WORDS, trade_page: RECORD_WORDS,
+  order_reference_page: 8, posting_reference_page: 8, application_trade_page: 16,
+} as const
+export type PageTableName = keyof typeof PAGE_TABLES
+/** Records of a full page. */
+export const pageRecords = (table: PageTableName): number => PAGE_WORDS / PAGE_TABLES[table]
+/** Pages an owner may have: 16.6 billion records and more. Owners below 2^24 keep ids below 2^53, where doubles are exact. */
 export const OWNER_PAGES = 2 ** 29
 export const pageId = (owner: number, page: number): number => owner * OWNER_PAGES + page
 
-/** Records that a page with `used` of them takes in the file: few sizes, so that most writes go over bytes of the same length. */
-export const storedRecords = (used: number): number => (used <= 4 ? 4 : used <= 12 ? 12 : PAGE_RECORDS)
+/** Bytes that a page with `used` of them takes in the file: few sizes, so that most writes go over bytes of the same length. */
+export const storedBytes = (used: number): number =>
+  used <= 4 * RECORD_BYTES ? 4 * RECORD_BYTES : used <= 12 * RECORD_BYTES ? 12 * RECORD_BYTES : PAGE_BYTES
 
 /** An order of any age, as it is now. */
 export const ORDER_RECORD = defineLayout('history_order', {
@@ -53,14 +68,30 @@ export const ORDER_RECORD = defineLayout('history_order', {
 })
 
 /** What a {@link POSTING} is. Numbers are stored. */
-export const Posting = { TAKER_BUYS: 1, TAKER_SELLS: 2, MAKER_BUYS: 3, MAKER_SELLS: 4, LOCK: 5, UNLOCK: 6, CREDIT: 7 } as const
-export const isFill = (kind: number): boolean => kind <= Posting.MAKER_SELLS
-export const buys = (kind: number): boolean => kind === Posting.TAKER_BUYS || kind === Posting.MAKER_BUYS
-export const takes = (kind: number): boolean => kind === Posting.TAKER_BUYS || kind === Posting.TAKER_SELLS
+export const Posting = {
+  TAKER_BUYS: 1, TAKER_SELLS: 2, MAKER_BUYS: 3, MAKER_SELLS: 4, LOCK: 5, UNLOCK: 6, CREDIT: 7, TRANSFER: 8,
+  /**
+   * Bits beside the kind of a fill of an order that its master pays for: the master's posting moves balances and is no trade of his, the
+   * sub-account's is a trade and moves nothing.
+   */
+  FUNDS: 16, FUNDED: 32,
+} as const
+const KIND = 15
+/** It is a fill of either side. */
+export const isFill = (kind: number): boolean => (kind & KIND) <= Posting.MAKER_SELLS
+/** It is a trade of its account. */
+export const isTrade = (kind: number): boolean => isFill(kind) && (kind & Posting.FUNDS) === 0
+/** It moves balances of its account. */
+export const moves = (kind: number): boolean => (kind & Posting.FUNDED) === 0
+export const buys = (kind: number): boolean => (kind & KIND) === Posting.TAKER_BUYS || (kind & KIND) === Posting.MAKER_BUYS
+export const takes = (kind: number): boolean => (kind & KIND) === Posting.TAKER_BUYS || (kind & KIND) === Posting.TAKER_SELLS
+/** A resting side pays from what it locked. */
+export const rests = (kind: number): boolean => isFill(kind) && !takes(kind)
 
 /**
  * What one event did to one account. A fill is up to three movements, numbered in this order: the quote leg, the base leg, and the
- * fee or rebate when it is not zero; anything else is one. Balances are those after the whole posting.
+ * fee or rebate when it is not zero; anything else is one. Balances are those after the whole posting. Of an order that is paid for by the
+ * master of its account there are two: FUNDS and FUNDED.
  */
 export const POSTING = defineLayout('posting', {
   sequence: 'f64',
@@ -85,7 +116,7 @@ export const POSTING = defineLayout('posting', {
   price: 'i32',
   lots: 'i32',
   reserved: 'i32',
-  /** Fills: quote atoms. Others: atoms of the asset. */
+  /** Fills: quote atoms. Others: atoms of the asset; negative where a transfer takes them. */
   amount: 'i64',
   /** Fills: fee of the account and of the other side, quote atoms; negative is a rebate. */
   fee: 'i64',
@@ -96,4 +127,49 @@ export const POSTING = defineLayout('posting', {
   /** Fills: atoms of the base asset. */
   baseAvailable: 'i64',
   baseLocked: 'i64',
+})
+
+/** An order of an application's account: where its record is, and what may be filtered by. */
+export const ORDER_REFERENCE = defineLayout('order_reference', {
+  sequence: 'f64',
+  /** Number of its record among those of the account. */
+  number: 'f64',
+  account: 'i32',
+  pair: 'i32',
+  /** Flag bits that never change: SELL and MARKET. */
+  flags: 'u32',
+  /** As it is now. */
+  status: 'i32',
+})
+
+/** A posting of an application's account. */
+export const POSTING_REFERENCE = defineLayout('posting_reference', {
+  sequence: 'f64',
+  /** Number of the posting among those of the account. */
+  number: 'f64',
+  /** Movements of the application before it: the place of its own in the whole listing. */
+  before: 'f64',
+  account: 'i32',
+  /** {@link shapeOf} it. */
+  shape: 'i32',
+})
+
+/** Whether the fee of a fill is paid or earned, and whether a transfer takes or brings. */
+export const Flow = { NONE: 0, OUT: 1, IN: 2 } as const
+/** What decides which movements a posting is: its {@link Posting}, {@link Flow} and subject. */
+export const shapeOf = (kind: number, flow: number, subject: number): number => kind | (flow << 8) | (subject << 16)
+
+/**
+ * What an application has traded up to and with one trade of its accounts. Sums have 128 bits, the lower word first, in atoms of the
+ * reference asset (portfolio.ts). Any span of time is the difference of two.
+ */
+export const APPLICATION_TRADE = defineLayout('application_trade', {
+  /** Unix ms. */
+  time: 'f64',
+  sequence: 'f64',
+  /** Values of the trades in which an account of the application was the taker. */
+  volume: 'i64', volumeHigh: 'i64',
+  /** Fees of its accounts; negative when rebates are more. */
+  makerFee: 'i64', makerFeeHigh: 'i64',
+  takerFee: 'i64', takerFeeHigh: 'i64',
 })

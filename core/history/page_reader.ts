@@ -1,7 +1,7 @@
 /** Reading the pages of one table: one page at a time in memory, found again by record number or by binary search. */
-import { RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
-import { OWNER_PAGES, PAGE_BYTES, PAGE_RECORDS, pageId } from './layout.ts'
-import { recordsIn, type PageTableName } from './pages.ts'
+import { viewsOf, type Views } from '../layout/table.ts'
+import { OWNER_PAGES, PAGE_BYTES, PAGE_TABLES, PAGE_WORDS, pageId, type PageTableName } from './layout.ts'
+import { recordsIn } from './pages.ts'
 import type { HistoryDatabase } from './store.ts'
 
 export interface PageReader {
@@ -23,6 +23,8 @@ export function createPageReader(database: HistoryDatabase, table: PageTableName
   const last = database.prepare<[number, number], { id: number; records: Buffer }>(
     `select id, records from ${table} where id >= ? and id < ? order by id desc limit 1`,
   )
+  const words = PAGE_TABLES[table]
+  const pageRecords = PAGE_WORDS / words
   const views = viewsOf(new ArrayBuffer(PAGE_BYTES))
   let here = -1
   const keep = (id: number, records: Buffer): void => {
@@ -37,17 +39,17 @@ export function createPageReader(database: HistoryDatabase, table: PageTableName
       const row = last.get(pageId(owner, 0), pageId(owner + 1, 0))
       if (row === undefined) return 0
       keep(row.id, row.records)
-      return (row.id % OWNER_PAGES) * PAGE_RECORDS + recordsIn(row.records)
+      return (row.id % OWNER_PAGES) * pageRecords + recordsIn(row.records, words)
     },
     locate: (owner, number) => {
-      const page = Math.floor(number / PAGE_RECORDS)
+      const page = Math.floor(number / pageRecords)
       const id = pageId(owner, page)
       if (here !== id) {
         const records = load.get(id)
         if (records === undefined) throw new Error(`the history has no page ${id}`)
         keep(id, records)
       }
-      return (number - page * PAGE_RECORDS) * RECORD_WORDS
+      return (number - page * pageRecords) * words
     },
     search: (owner, count, before) => {
       let low = 0

@@ -7,10 +7,8 @@
  * pages of 4 KB; a page that has to make room is written early, inside the same transaction.
  */
 import type { HistoryDatabase } from './store.ts'
-import { OWNER_PAGES, PAGE_BYTES, PAGE_RECORDS, PAGE_WORDS, pageId, storedRecords } from './layout.ts'
-import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
-
-export type PageTableName = 'order_page' | 'posting_page' | 'trade_page'
+import { OWNER_PAGES, PAGE_BYTES, PAGE_TABLES, PAGE_WORDS, pageId, storedBytes, type PageTableName } from './layout.ts'
+import { viewsOf, type Views } from '../layout/table.ts'
 
 /** What an owner's counter holds before it was looked up. */
 const UNKNOWN = -1
@@ -41,11 +39,12 @@ function statementsOf(database: HistoryDatabase, table: PageTableName) {
   }
 }
 
-/** Records in use of a page as it is stored. */
-export function recordsIn(stored: Buffer): number {
-  let used = stored.length / RECORD_BYTES
-  // Sequences are doubles at the start of ORDER_RECORD and POSTING; a FILL has its kind there, which is never zero.
-  while (used > 0 && stored.readDoubleLE((used - 1) * RECORD_BYTES) === 0) used--
+/** Records in use of a page as it is stored, of `words` each. */
+export function recordsIn(stored: Buffer, words: number): number {
+  const bytes = words * 4
+  let used = Math.floor(stored.length / bytes)
+  // Most records begin with a double, a sequence or a time; a FILL has its kind there, which is never zero.
+  while (used > 0 && stored.readDoubleLE((used - 1) * bytes) === 0) used--
   return used
 }
 
@@ -53,9 +52,12 @@ class Pages implements PageTable {
   readonly views: Views
   readonly #statements: ReturnType<typeof statementsOf>
   readonly #capacity: number
+  /** Words of a record and records of a page. */
+  readonly #words: number
+  readonly #records: number
   /** Page id to place in the arena. */
   readonly #places = new Map<number, number>()
-  /** By place: page id, records in use, records the stored row has (0: none), whether it was changed and used lately. */
+  /** By place: page id, records in use, bytes the stored row has (0: none), whether it was changed and used lately. */
   readonly #ids: Float64Array
   readonly #used: Int32Array
   readonly #stored: Int32Array
@@ -72,6 +74,8 @@ class Pages implements PageTable {
   constructor(database: HistoryDatabase, table: PageTableName, capacity: number) {
     this.#statements = statementsOf(database, table)
     this.#capacity = capacity
+    this.#words = PAGE_TABLES[table]
+    this.#records = PAGE_WORDS / this.#words
     this.views = viewsOf(new ArrayBuffer(capacity * PAGE_BYTES))
     this.#ids = new Float64Array(capacity).fill(-1)
     this.#used = new Int32Array(capacity)
@@ -82,26 +86,26 @@ class Pages implements PageTable {
 
   append(owner: number): number {
     const number = this.count(owner)
-    const page = Math.floor(number / PAGE_RECORDS)
-    const index = number - page * PAGE_RECORDS
+    const page = Math.floor(number / this.#records)
+    const index = number - page * this.#records
     const id = pageId(owner, page)
     const place = index === 0 ? this.#create(id) : this.#place(id)
     this.#counts[owner] = number + 1
     this.#used[place] = index + 1
     this.#mark(place)
-    return place * PAGE_WORDS + index * RECORD_WORDS
+    return place * PAGE_WORDS + index * this.#words
   }
 
   change(owner: number, number: number): number {
-    const page = Math.floor(number / PAGE_RECORDS)
+    const page = Math.floor(number / this.#records)
     const place = this.#place(pageId(owner, page))
     this.#mark(place)
-    return place * PAGE_WORDS + (number - page * PAGE_RECORDS) * RECORD_WORDS
+    return place * PAGE_WORDS + (number - page * this.#records) * this.#words
   }
 
   locate(owner: number, number: number): number {
-    const page = Math.floor(number / PAGE_RECORDS)
-    return this.#place(pageId(owner, page)) * PAGE_WORDS + (number - page * PAGE_RECORDS) * RECORD_WORDS
+    const page = Math.floor(number / this.#records)
+    return this.#place(pageId(owner, page)) * PAGE_WORDS + (number - page * this.#records) * this.#words
   }
 
   count(owner: number): number {
@@ -123,7 +127,7 @@ class Pages implements PageTable {
 
   #lookUp(owner: number): number {
     const last = this.#statements.last.get(pageId(owner, 0), pageId(owner + 1, 0))
-    const count = last === undefined ? 0 : (last.id % OWNER_PAGES) * PAGE_RECORDS + recordsIn(last.records)
+    const count = last === undefined ? 0 : (last.id % OWNER_PAGES) * this.#records + recordsIn(last.records, this.#words)
     this.#counts[owner] = count
     return count
   }
@@ -150,8 +154,8 @@ class Pages implements PageTable {
     if (records === undefined) throw new Error(`the history has no page ${id}`)
     const place = this.#create(id)
     this.views.bytes.set(records, place * PAGE_BYTES)
-    this.#stored[place] = records.length / RECORD_BYTES
-    this.#used[place] = recordsIn(records)
+    this.#stored[place] = records.length
+    this.#used[place] = recordsIn(records, this.#words)
     return place
   }
 
@@ -183,11 +187,11 @@ class Pages implements PageTable {
   }
 
   #write(place: number): void {
-    const records = storedRecords(this.#used[place]!)
-    const bytes = this.views.bytes.subarray(place * PAGE_BYTES, place * PAGE_BYTES + records * RECORD_BYTES)
+    const length = storedBytes(this.#used[place]! * this.#words * 4)
+    const bytes = this.views.bytes.subarray(place * PAGE_BYTES, place * PAGE_BYTES + length)
     if (this.#stored[place] === 0) this.#statements.insert.run(this.#ids[place]!, bytes)
     else this.#statements.update.run(bytes, this.#ids[place]!)
-    this.#stored[place] = records
+    this.#stored[place] = length
     this.#dirty[place] = 0
   }
 }

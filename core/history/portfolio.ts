@@ -4,8 +4,9 @@
  * The reference asset is the one fee tiers count in. What is quoted in another asset is worth its last price in the reference asset, and
  * nothing while there is none; values are rounded toward zero. Profit is realised by average cost: what comes in of an asset adds its
  * value to the cost of the holding, what goes out takes its share of the cost along, rounded down, and realises its value less that
- * share. Credits from outside come in at the last price. A fee is an outgoing too, and is told apart as `fees`; a rebate is an income of
- * that name. Hence always, for every account: reference balance + costs = credits at their values + realised PnL - fees.
+ * share. Credits from outside and transfers within a family come in, and transfers go out, at the last price. A fee is an outgoing too,
+ * and is told apart as `fees`; a rebate is an income of that name. Hence always, for every account, a transfer that takes being a
+ * negative credit: reference balance + costs = credits at their values + realised PnL - fees.
  */
 import type { Genesis } from '../engine/genesis.ts'
 import { addWide, HOLDING, holdingAt, HOUR_MS, TALLY, wideAt, type AccountsModel } from './accounts.ts'
@@ -26,12 +27,14 @@ export interface PortfolioModel {
   /** The last price of a pair. */
   traded(pair: number, ticks: number, time: number): void
   /**
-   * One side of a fill, before the balances of its row changed: `quote` and `base` atoms change hands, `fee` quote atoms are paid, or
-   * earned when negative.
+   * One side of a fill, before the balances of `row` changed: `quote` and `base` atoms change hands, `fee` quote atoms are paid, or
+   * earned when negative. `trader`: row of the account that traded, which has the volume; `row` is that of the account that pays.
    */
-  filled(row: number, pair: number, buys: boolean, quote: bigint, base: bigint, fee: bigint): void
-  /** `atoms` credited from outside, before the balance changed. */
+  filled(row: number, trader: number, pair: number, buys: boolean, quote: bigint, base: bigint, fee: bigint): void
+  /** `atoms` credited from outside or, when negative, taken away, before the balance changed. */
   credited(row: number, asset: number, atoms: bigint): void
+  /** Value of `atoms` in the reference asset now, rounded toward zero. */
+  valueOf(asset: number, atoms: bigint): bigint
   flush(): void
 }
 
@@ -104,12 +107,12 @@ export function createPortfolio(database: HistoryDatabase, genesis: Genesis, acc
 
   return {
     traded: (pair, price, time) => prices.traded(pair, price, time),
-    filled: (row, pair, buys, quote, base, fee) => {
+    filled: (row, trader, pair, buys, quote, base, fee) => {
       const { rows } = accounts
       const { base: baseAsset, quote: quoteAsset } = pairs[pair]!
       const value = valueOf(quoteAsset, quote)
       const feeValue = valueOf(quoteAsset, fee)
-      addWide(rows, row + TALLY.VOLUME, value)
+      addWide(rows, trader + TALLY.VOLUME, value)
       addWide(rows, row + TALLY.FEES, feeValue)
       if (baseAsset !== reference) {
         const holding = holdingAt(row, baseAsset)
@@ -119,8 +122,12 @@ export function createPortfolio(database: HistoryDatabase, genesis: Genesis, acc
       if (quoteAsset !== reference) quoteLegs(row, quoteAsset, buys, quote, value, fee, feeValue)
     },
     credited: (row, asset, atoms) => {
-      if (asset !== reference) enter(holdingAt(row, asset), valueOf(asset, atoms))
+      if (asset === reference) return
+      const holding = holdingAt(row, asset)
+      if (atoms < 0n) leave(row, holding, -atoms, totalOf(holding), valueOf(asset, -atoms))
+      else enter(holding, valueOf(asset, atoms))
     },
+    valueOf,
     flush: () => prices.flush(),
   }
 }

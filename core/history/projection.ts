@@ -11,6 +11,7 @@ import type { State } from '../engine/state.ts'
 import { openJournal } from '../journal/file.ts'
 import { endSequence, readBatches } from '../journal/reader.ts'
 import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../journal/recover.ts'
+import { identitiesOf } from './identities.ts'
 import { HISTORY_FORMAT } from './layout.ts'
 import { createProjector, type Projector } from './projector.ts'
 import {
@@ -91,7 +92,7 @@ function resume(journal: Journal, dataDir: string, database: HistoryDatabase, op
 function project(journal: Journal, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number): Projection {
   const { state } = replayer
   const { genesis } = state
-  const projector = createProjector(database, parseGenesis(text))
+  const projector = createProjector(database, parseGenesis(text), identitiesOf(state))
   const digest = genesisDigest(text)
   const begin = database.prepare('begin immediate')
   const stored = database.prepare<[], number>('select sequence from position').pluck()

@@ -1,5 +1,6 @@
 /**
- * The projector: events in, tables of the history out. A pure function of the events, whatever the transactions it is cut into.
+ * The projector: events in, tables of the history out. A pure function of the events and of what never changes of their accounts
+ * (identities.ts), whatever the transactions it is cut into.
  *
  * Everything a transaction changes is gathered in memory and written by {@link Projector.flush}: an order that rested, traded and ended
  * in between is written once. Refusals and answers repeated for an idempotency key change nothing.
@@ -8,7 +9,9 @@ import { CommandType, Flag } from '../layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, RESULT, Status } from '../layout/event.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import type { Genesis } from '../engine/genesis.ts'
+import { createApplicationTrades } from './application_trades.ts'
 import { createAccounts, type AccountsModel } from './accounts.ts'
+import type { Identities } from './identities.ts'
 import { createMovements } from './movements.ts'
 import { createOrders } from './orders.ts'
 import { createPortfolio } from './portfolio.ts'
@@ -16,7 +19,7 @@ import { createTrades } from './trades.ts'
 import type { HistoryDatabase } from './store.ts'
 
 const { at: RES } = RESULT
-const { PLACE_ORDER, REPLACE_ORDER, CANCEL_ORDER } = CommandType
+const { PLACE_ORDER, REPLACE_ORDER, CANCEL_ORDER, OPEN_SESSION, CREATE_SUB_ACCOUNT } = CommandType
 
 export interface Projector {
   /** Balances and tallies as they are now, flushed or not. */
@@ -30,12 +33,13 @@ export interface Projector {
 }
 
 /** A projector that goes on where the tables stand. */
-export function createProjector(database: HistoryDatabase, genesis: Genesis): Projector {
+export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
   const accounts = createAccounts(database, genesis.assets.length)
   const portfolio = createPortfolio(database, genesis, accounts)
-  const orders = createOrders(database, genesis.limits.orders)
+  const orders = createOrders(database, genesis.limits.orders, identities)
   const trades = createTrades(database)
-  const movements = createMovements(database, genesis, accounts, portfolio)
+  const movements = createMovements(database, genesis, identities, accounts, portfolio)
+  const applications = createApplicationTrades(database, genesis, identities, portfolio)
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -43,6 +47,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis): Pr
     portfolio.traded(i32[base + FILL.at.pair]!, i32[base + FILL.at.price]!, f64[(base + FILL.at.time) >>> 1]!)
     trades.filled(events, base)
     movements.filled(events, base)
+    applications.filled(events, base)
     orders.filled(events, base)
     traded.add(i32[base + FILL.at.takerAccount]!)
     traded.add(i32[base + FILL.at.makerAccount]!)
@@ -58,7 +63,9 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis): Pr
     } else if (type === CANCEL_ORDER) {
       orders.cancelled(events, base)
       movements.cancelled(events, base)
-    }
+    } else if (type === OPEN_SESSION) {
+      if (i32[base + RES.trades] === 1) applications.joined(i32[base + RES.account]!)
+    } else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + RES.detail]!)
   }
   const one = (events: Views, base: number): void => {
     switch (eventTypeOf(events.i32[base]!)) {
@@ -85,6 +92,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis): Pr
       orders.flush()
       trades.flush()
       movements.flush()
+      applications.flush()
       accounts.flush()
       portfolio.flush()
     },

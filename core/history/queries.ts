@@ -50,7 +50,7 @@ export const Transaction = {
 export const TRANSACTION_NAMES = ['', ...Object.keys(Transaction)] as const
 
 /** What a movement refers to. */
-export const Reference = { ORDER: 1, TRADE: 2, CREDIT: 3 } as const
+export const Reference = { ORDER: 1, TRADE: 2, CREDIT: 3, TRANSFER: 4 } as const
 
 /** One change of one balance of one account. LOCK and UNLOCK move between available and locked and leave the sum alone. */
 export interface HistoryMovement {
@@ -68,7 +68,10 @@ export interface HistoryMovement {
   /** Atoms after it. */
   available: bigint
   locked: bigint
-  /** {@link Reference}, and what names it: (sequence, slot) of an order, (sequence, index) of a trade, (sequence, 0) of a credit. */
+  /**
+   * {@link Reference}, and what names it: (sequence, slot) of an order, (sequence, index) of a trade, (sequence, 0) of a credit and of
+   * the first movement of a transfer, which both of its movements name.
+   */
   reference: number
   referenceSequence: number
   referenceSlot: number
@@ -133,6 +136,41 @@ export interface MovementsAsk extends Walk {
   to?: number
 }
 
+/** Orders of all accounts of an application. */
+export interface ApplicationOrdersAsk extends Walk {
+  /** Row of the application. */
+  application: number
+  /** Status numbers. */
+  statuses?: number[]
+  pair?: number
+  sell?: boolean
+  market?: boolean
+}
+
+/** Movements of all accounts of an application. */
+export interface ApplicationMovementsAsk extends Walk {
+  application: number
+  asset?: number
+  entry?: number
+  transaction?: number
+}
+
+/** What the accounts of an application traded, in atoms of the reference asset at the prices of the moment of each trade. */
+export interface ApplicationStats {
+  /** Asset index of the reference asset. */
+  asset: number
+  /** Value of the trades in which an account of the application was the taker. */
+  volume: bigint
+  /** Fees of its accounts; negative: rebates were more. */
+  makerFee: bigint
+  takerFee: bigint
+  totalUsers: number
+  /** Accounts that traded. */
+  activeUsers: number
+  /** Trades in which an account of the application took part; one between two of them counts once. */
+  totalTrades: number
+}
+
 export const PERIODS = ['24h', '7d', '30d', 'all'] as const
 export type Period = (typeof PERIODS)[number]
 
@@ -157,6 +195,10 @@ export interface Queries {
   trades: { ask: TradesAsk; answer: Listing<HistoryTrade> }
   movements: { ask: MovementsAsk; answer: Listing<HistoryMovement> }
   portfolio: { ask: { account: number; period: Period; now: number }; answer: Portfolio }
+  applicationOrders: { ask: ApplicationOrdersAsk; answer: Listing<HistoryOrder> }
+  applicationMovements: { ask: ApplicationMovementsAsk; answer: Listing<HistoryMovement> }
+  /** `since`: Unix ms; only trades at or after it count. */
+  applicationStats: { ask: { application: number; since: number }; answer: ApplicationStats }
 }
 export type QueryName = keyof Queries
 

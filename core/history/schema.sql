@@ -22,6 +22,24 @@ create table trade_page (
   id integer primary key,            -- pair × 2^29 + number of the page
   records blob not null
 ) strict;
+-- What applications list, by application: layout.ts.
+create table order_reference_page (
+  id integer primary key,            -- application × 2^29 + number of the page
+  records blob not null
+) strict;
+create table posting_reference_page (
+  id integer primary key,            -- application × 2^29 + number of the page
+  records blob not null
+) strict;
+create table application_trade_page (
+  id integer primary key,            -- application × 2^29 + number of the page
+  records blob not null
+) strict;
+-- The accounts of an application.
+create table application_user (
+  id integer primary key,            -- application × 2^29 + account
+  traded_ms integer not null         -- when it traded last, Unix ms; 0: never
+) strict;
 -- An account as it was at the end of an hour in which something happened to it; the newest row is how it is.
 create table account_hour (
   id integer primary key,            -- account × 2^29 + hours since 1970

@@ -4,6 +4,7 @@ import type { HistoryDatabase } from './store.ts'
 /** Tables with the column that has everything but the id. */
 const TABLES = {
   order_page: 'records', posting_page: 'records', trade_page: 'records', account_hour: 'state', price_hour: 'ticks',
+  order_reference_page: 'records', posting_reference_page: 'records', application_trade_page: 'records', application_user: 'traded_ms',
 } as const
 
 export interface Comparison {

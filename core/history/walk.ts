@@ -16,10 +16,10 @@ export interface Trail<Row> {
   build(at: number, row: number): Row
   /** What it has cost so far, in pages. */
   loads(): number
-  /** Rows from here to the end, where that is known without walking them: each record is one row, and passes. */
+  /** Rows from here to the end, where that is known without walking them, because every row passes. */
   count?(): number
-  /** Moves past this many such rows at once. */
-  drop?(rows: number): void
+  /** Moves past this many such rows at once, or past all but a few of them; how many. */
+  drop?(rows: number): number
 }
 
 /** Pages read before others get a turn. */
@@ -36,10 +36,7 @@ export function* walk<Row>(trail: Trail<Row>, { limit, skip, after, countMost }:
   const known = after === null && trail.count !== undefined
   if (known) listing.total = Math.min(countMost, trail.count!())
   let skipped = 0
-  if (known && trail.drop !== undefined) {
-    trail.drop(skip)
-    skipped = skip
-  }
+  if (known && trail.drop !== undefined) skipped = trail.drop(skip)
   let pause = trail.loads() + SLICE
   for (let at = trail.next(); at >= 0 && !trail.isOver(at); at = trail.next()) {
     const passing = trail.rows(at)

@@ -36,7 +36,7 @@ export const MovementRecord = Type.Object({
   /** Available after it. */
   balanceAfter: Decimal,
   lockedAfter: Decimal,
-  /** Id of the order or the trade; `null` when it came from neither. */
+  /** Id of the order or the trade; of a transfer that of its first movement, which both movements name; `null` when it came otherwise. */
   referenceId: Nullable(Uuid),
   /** Transaction on the chain, of deposits and withdrawals. */
   txHash: Type.Optional(Type.String()),
@@ -46,10 +46,11 @@ export type MovementRecord = Static<typeof MovementRecord>
 
 function referenceOf({ reference, referenceSequence, referenceSlot }: HistoryMovement): string | null {
   if (reference === Reference.ORDER) return orderId(referenceSequence, referenceSlot)
+  if (reference === Reference.TRANSFER) return movementId(referenceSequence, referenceSlot)
   return reference === Reference.TRADE ? tradeId(referenceSequence, referenceSlot) : null
 }
 
-function movementRecord(gateway: Gateway, movement: HistoryMovement): MovementRecord {
+export function movementRecord(gateway: Gateway, movement: HistoryMovement): MovementRecord {
   const asset = gateway.genesis.assets[movement.asset]!
   return {
     id: movementId(movement.sequence, movement.index),

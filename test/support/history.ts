@@ -3,16 +3,18 @@ import type { Answers } from '../../core/history/answers.ts'
 import { createAnswers } from '../../core/history/answers.ts'
 import { HOLDING, holdingAt } from '../../core/history/accounts.ts'
 import { HISTORY_FORMAT } from '../../core/history/layout.ts'
+import { identitiesOf } from '../../core/history/identities.ts'
 import { createProjector, type Projector } from '../../core/history/projector.ts'
 import {
-  Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type Listing, type Position, type Queries, type QueryName,
+  Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade, type Listing, type Position, type Queries,
+  type QueryName,
 } from '../../core/history/queries.ts'
 import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
 import { BALANCE, SCALAR } from '../../core/engine/columns.ts'
 import type { Genesis } from '../../core/engine/genesis.ts'
 import type { State } from '../../core/engine/state.ts'
 import { CommandType, Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../../core/layout/command.ts'
-import { answeredTypeOf, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
+import { answeredTypeOf, CreditSource, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
 import { createPrng } from '../../core/lib/prng.ts'
@@ -30,11 +32,19 @@ export class PlainHistory {
   readonly #balances = new Map<string, { available: bigint; locked: bigint }>()
   readonly #orders = new Map<number, HistoryOrder>()
   readonly #labels = new Map<number, string>()
+  /** Master of each sub-account. */
+  readonly #masters = new Map<number, number>()
+  /** Last price of each pair. */
+  readonly #prices = new Map<number, number>()
+  readonly #applicationOf: (account: number) => number
   #sequence = 0
   #number = 0
 
-  constructor(genesis: Genesis) {
+  /** `applicationOf` an account that was just made: no event says it. */
+  constructor(genesis: Genesis, applicationOf: (account: number) => number) {
     this.#genesis = genesis
+    this.#applicationOf = applicationOf
+    this.naive.portfolio.asset = genesis.feeTiers.asset
   }
 
   take(events: Views, count: number): void {
@@ -73,19 +83,38 @@ export class PlainHistory {
     const n = (name: string): number => Number(event[name])
     const pair = n('pair')
     const makerSells = (n('makerFlags') & Flag.SELL) !== 0
-    this.naive.trades.push({
+    const trade: HistoryTrade = {
       pair, makerSells, sequence: n('sequence'), index: n('index'), time: n('time'), price: n('price'), lots: n('lots'),
       quote: event['quote'] as bigint, makerAccount: n('makerAccount'), takerAccount: n('takerAccount'), makerSequence: n('makerSequence'),
       makerSlot: n('makerSlot'), takerSlot: n('takerSlot'), makerFee: event['makerFee'] as bigint, takerFee: event['takerFee'] as bigint,
-    })
-    this.#side(event, n('takerAccount'), makerSells, false, event['takerFee'] as bigint)
-    this.#side(event, n('makerAccount'), !makerSells, true, event['makerFee'] as bigint)
+    }
+    this.naive.trades.push(trade)
+    this.#prices.set(pair, trade.price)
+    const { quote } = this.#genesis.pairs[pair]!
+    const [value, makerFee, takerFee] = [trade.quote, trade.makerFee, trade.takerFee].map((atoms) => this.#valueOf(quote, atoms))
+    this.naive.values.set(trade, { quote: value!, makerFee: makerFee!, takerFee: takerFee! })
+    this.#side(event, this.#payer(n('takerAccount'), n('takerFlags')), makerSells, false, trade.takerFee)
+    this.#side(event, this.#payer(n('makerAccount'), n('makerFlags')), !makerSells, true, trade.makerFee)
     const order = this.#order(n('makerSequence'))
     const remaining = n('makerRemaining')
     Object.assign(order, {
       remaining, filledQuote: event['makerFilledQuote'], fee: event['makerTotalFee'], updatedAt: n('time'),
       outcome: outcomeOf(remaining === 0 ? Status.FILLED : Status.PARTIALLY_FILLED, Reason.NONE),
     })
+  }
+
+  /** In the reference asset at the last price, toward zero; without a price nothing. */
+  #valueOf(asset: number, atoms: bigint): bigint {
+    const reference = this.#genesis.feeTiers.asset
+    if (asset === reference) return atoms
+    const pair = this.#genesis.pairs.find((each) => each.base === asset && each.quote === reference)
+    const price = pair === undefined ? undefined : this.#prices.get(pair.index)
+    return price === undefined ? 0n : (atoms * BigInt(price) * pair!.tickLotAtoms) / pair!.lotAtoms
+  }
+
+  /** Whose balances an order of `account` with these flags moves. */
+  #payer(account: number, flags: number): number {
+    return (flags & Flag.MASTER_FUNDED) === 0 ? account : this.#masters.get(account)!
   }
 
   #order(sequence: number): HistoryOrder {
@@ -116,7 +145,8 @@ export class PlainHistory {
     const asset = (Number(event['flags']) & Flag.SELL) !== 0 ? base : quote
     const signed = entry === Entry.LOCK ? atoms : -atoms
     const named = { reference: Reference.ORDER, referenceSequence: Number(event['orderSequence']), referenceSlot: Number(event['slot']) }
-    this.#move(event, Number(event['account']), asset, [-signed, signed], { entry, amount: atoms, ...named })
+    const payer = this.#payer(Number(event['account']), Number(event['flags']))
+    this.#move(event, payer, asset, [-signed, signed], { entry, amount: atoms, ...named })
   }
 
   #end(event: Decoded, released: bigint): void {
@@ -126,7 +156,13 @@ export class PlainHistory {
 
   #credit(event: Decoded): void {
     const amount = event['amount'] as bigint
-    const change = { entry: Entry.CREDIT, transaction: Transaction.FAUCET, amount, reference: Reference.CREDIT }
+    const change =
+      event['source'] === CreditSource.FAUCET
+        ? { entry: Entry.CREDIT, transaction: Transaction.FAUCET, amount, reference: Reference.CREDIT }
+        : {
+            entry: amount < 0n ? Entry.DEBIT : Entry.CREDIT, transaction: Transaction.TRANSFER, amount: amount < 0n ? -amount : amount,
+            reference: Reference.TRANSFER,
+          }
     this.#move(event, Number(event['account']), Number(event['asset']), [amount, 0n], change)
   }
 
@@ -134,6 +170,10 @@ export class PlainHistory {
     const n = (name: string): number => Number(event[name])
     const flags = n('flags')
     if (n('code') !== 0 || (flags & Flag.REPEATED) !== 0) return
+    const { applications } = this.naive
+    if (type === CommandType.CREATE_SUB_ACCOUNT) this.#masters.set(n('detail'), n('account'))
+    if (type === CommandType.CREATE_SUB_ACCOUNT) applications.set(n('detail'), this.#applicationOf(n('detail')))
+    if (type === CommandType.OPEN_SESSION) applications.set(n('account'), this.#applicationOf(n('account')))
     if (type === CommandType.CANCEL_ORDER) return this.#end(event, event['hold'] as bigint)
     if (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER) return
     const sequence = n('orderSequence')
@@ -167,8 +207,9 @@ export function runHistory(
   const { state, run, said } = createBench(genesisText(VARIANTS[variant]!))
   const { genesis } = state
   const database = openWriter(':memory:')
-  const projector = createProjector(database, genesis)
-  const plain = new PlainHistory(genesis)
+  const identities = identitiesOf(state)
+  const projector = createProjector(database, genesis, identities)
+  const plain = new PlainHistory(genesis, identities.applicationOf)
   const workload = new Workload(seed, genesis)
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))

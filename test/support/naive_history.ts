@@ -1,8 +1,8 @@
 /** A history in memory, slow and obvious: rows, and what the contract (core/history/queries.ts) makes of them. */
 import { Flag } from '../../core/layout/command.ts'
 import type {
-  HistoryMovement, HistoryOrder, HistoryReply, HistoryRequest, HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries,
-  TradesAsk, Walk,
+  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, HistoryMovement, HistoryOrder, HistoryReply, HistoryRequest,
+  HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries, TradesAsk, Walk,
 } from '../../core/history/queries.ts'
 
 export interface NaiveHistory {
@@ -10,12 +10,20 @@ export interface NaiveHistory {
   readonly trades: HistoryTrade[]
   readonly movements: HistoryMovement[]
   portfolio: Portfolio
+  /** Applications of the accounts that there are, by account. */
+  readonly applications: Map<number, number>
+  /** What trades were worth in the reference asset when they were made; without one its own quote atoms count. */
+  readonly values: Map<HistoryTrade, TradeValue>
   /** Everything that was asked, newest last. */
   readonly asked: HistoryRequest[]
 }
 
-export const createNaiveHistory = (): NaiveHistory =>
-  ({ orders: [], trades: [], movements: [], portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n }, asked: [] })
+export type TradeValue = Readonly<Record<'quote' | 'makerFee' | 'takerFee', bigint>>
+
+export const createNaiveHistory = (): NaiveHistory => ({
+  orders: [], trades: [], movements: [], portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
+  applications: new Map(), values: new Map(), asked: [],
+})
 
 const same = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
 const within = (time: number, { from = -Infinity, to = Infinity }: { from?: number; to?: number }): boolean => time >= from && time <= to
@@ -53,6 +61,43 @@ function movements(history: NaiveHistory, ask: MovementsAsk): Listing<HistoryMov
   return listing(found, ask, ({ sequence, index }) => ({ sequence, index }))
 }
 
+function applicationOrders(history: NaiveHistory, ask: ApplicationOrdersAsk): Listing<HistoryOrder> {
+  const found = history.orders.filter((order) =>
+    history.applications.get(order.account) === ask.application && same(ask.pair, order.pair) &&
+    (ask.statuses === undefined || ask.statuses.includes(order.outcome & 0xff)) &&
+    same(ask.sell, (order.flags & Flag.SELL) !== 0) && same(ask.market, (order.flags & Flag.MARKET) !== 0))
+  return listing(found, ask, ({ sequence }) => ({ sequence, index: 0 }))
+}
+
+function applicationMovements(history: NaiveHistory, ask: ApplicationMovementsAsk): Listing<HistoryMovement> {
+  const found = history.movements.filter((movement) =>
+    history.applications.get(movement.account) === ask.application && same(ask.asset, movement.asset) && same(ask.entry, movement.entry) &&
+    same(ask.transaction, movement.transaction))
+  return listing(found, ask, ({ sequence, index }) => ({ sequence, index }))
+}
+
+function applicationStats(history: NaiveHistory, { application, since }: Queries['applicationStats']['ask']): ApplicationStats {
+  const { applications, values, portfolio } = history
+  const is = (account: number): boolean => applications.get(account) === application
+  const stats: ApplicationStats = {
+    asset: portfolio.asset, volume: 0n, makerFee: 0n, takerFee: 0n, totalTrades: 0, activeUsers: 0,
+    totalUsers: [...applications.values()].filter((its) => its === application).length,
+  }
+  const active = new Set<number>()
+  for (const trade of history.trades) {
+    const { makerAccount, takerAccount } = trade
+    if (trade.time < since || (!is(makerAccount) && !is(takerAccount))) continue
+    const { quote, makerFee, takerFee } = values.get(trade) ?? trade
+    if (is(takerAccount)) stats.volume += quote
+    if (is(takerAccount)) stats.takerFee += takerFee
+    if (is(makerAccount)) stats.makerFee += makerFee
+    for (const account of [makerAccount, takerAccount]) if (is(account)) active.add(account)
+    stats.totalTrades++
+  }
+  stats.activeUsers = active.size
+  return stats
+}
+
 /** Answers one question of a gateway. */
 export function answerNaively(history: NaiveHistory, request: HistoryRequest): HistoryReply {
   const { id, name } = request
@@ -71,5 +116,11 @@ export function answerNaively(history: NaiveHistory, request: HistoryRequest): H
       return { id, answer: movements(history, request.ask as MovementsAsk) }
     case 'portfolio':
       return { id, answer: history.portfolio }
+    case 'applicationOrders':
+      return { id, answer: applicationOrders(history, request.ask as ApplicationOrdersAsk) }
+    case 'applicationMovements':
+      return { id, answer: applicationMovements(history, request.ask as ApplicationMovementsAsk) }
+    case 'applicationStats':
+      return { id, answer: applicationStats(history, request.ask as Queries['applicationStats']['ask']) }
   }
 }
