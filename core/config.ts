@@ -85,6 +85,12 @@ export const KNOBS = {
   feeTierSeconds: number(60, 1, 86_400, 'seconds', 'How often the fee tiers of accounts that traded are worked out'),
   walletThreads: number(1, 1, 16, 'threads', 'Threads that recover wallet signatures at sign-in'),
   walletQueue: number(256, 1, 100_000, 'requests', 'Wallet signatures waiting; more answers 503'),
+  chain: number(1, 0, 1, 'switch', '1 runs the embedded chain, in a thread of its own; 0 does not'),
+  chainPort: number(8545, 0, 65535, 'port', 'JSON-RPC of the embedded chain, on loopback only; 0 picks a free one'),
+  chainRpcUrl: text('', 'url', 'JSON-RPC of an outside node that is asked about contract wallets, instead of the embedded chain'),
+  chainTimeoutMs: number(2000, 10, 20_000, 'ms', 'Longest wait for the chain to answer about one signature; then 503 and no verdict'),
+  contractChecks: number(32, 1, 1024, 'requests', 'Signatures the chain is asked about at once; more answers 503'),
+  contractLoginFile: text('', 'path', 'JSON file {"contractLogin": "all", "none" or [addresses]}: which wallets may be contracts'),
   signInPerAddress: number(10, 1, 1_000_000, 'per second', 'Challenges and verifies per wallet address'),
   signInPerIp: number(50, 1, 1_000_000, 'per second', 'Challenges and verifies per client address'),
   challengeLimit: number(100_000, 1, 10_000_000, 'nonces', 'Challenges waiting for their verify; more answers 503'),
@@ -164,14 +170,26 @@ function checkRelations(config: Config): Config {
   if (config.batchMax > config.commandRing * config.gateways) throw new ConfigError('--batch-max exceeds what the command rings hold')
   if (config.replyRing < 4 * 1024) throw new ConfigError('--reply-ring must hold a mass cancel')
   if ((config.grpcCert === '') !== (config.grpcKey === '')) throw new ConfigError('--grpc-cert and --grpc-key belong together')
+  if (config.chainRpcUrl !== '' && !isNodeUrl(config.chainRpcUrl)) throw new ConfigError('--chain-rpc-url: must be an http or https URL')
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')
   return config
 }
 
+/** Credentials go into the path, as node providers have it; fetch takes none in front of the host. */
+function isNodeUrl(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+}
+
+/** Whether the embedded chain is to run. */
+export const embedsChain = (config: Config): boolean => config.chain === 1 && config.chainRpcUrl === ''
+
 /** Threads that turn requests into commands, each with a lane of its own: the gateways, then the one for gRPC. */
 export const frontThreads = (config: Config): number => config.gateways + config.grpcThread
 
-/** The configuration as logged at start. */
-export const describeConfig = (config: Config): Record<string, string | number> => ({ ...config })
+/** The configuration as logged at start; of a node's URL only the host, because providers put keys into the rest. */
+export function describeConfig(config: Config): Record<string, string | number> {
+  return { ...config, chainRpcUrl: config.chainRpcUrl === '' ? '' : new URL(config.chainRpcUrl).origin }
+}
 
 export { ConfigError }

@@ -1,13 +1,16 @@
 /**
  * The wiring of the exchange, top to bottom: configuration, directory, shared memory, matcher (recovers), followers of snapshots and
- * history, sign-in desk, operator, history readers, gateways, gRPC. One thread dies: the process stops with its own exit code and the
- * next start recovers; only the history may end, and trading goes on without it.
+ * history, sign-in desk, chain, operator, history readers, gateways, gRPC. One thread dies: the process stops with its own exit code and
+ * the next start recovers; only the history and the chain may end, and trading goes on without them.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
-import { ConfigError, configHelp, describeConfig, frontThreads, readConfig, type Config } from './config.ts'
+import { startChain, type ChainThread } from './chain_thread.ts'
+import {
+  ConfigError, configHelp, describeConfig, embedsChain, frontThreads, readConfig, type Config,
+} from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
 import { parseGenesis } from './engine/genesis.ts'
 import { startHistory, type HistoryProcess } from './history/process.ts'
@@ -21,7 +24,9 @@ import { budgetsBytes } from './ring/budgets.ts'
 import { countersBytes, historyCounters, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
-import { EXIT, type FromFollower, type FromThread, type Lane, type Shared, type ToOperator, type ToThread } from './threads.ts'
+import {
+  EXIT, type DeskData, type FromFollower, type FromThread, type Lane, type Shared, type ToDesk, type ToOperator, type ToThread,
+} from './threads.ts'
 
 /** What names of history reader threads begin with. */
 const READER = 'history reader'
@@ -29,7 +34,7 @@ const GATEWAY = join(import.meta.dirname, '..', 'gateway')
 /** How long an orderly stop may take before the process is ended anyway, ms; and how long a failing one may. */
 const STOP_MS = 60_000
 const FAIL_MS = 2_000
-/** How long a start waits for its history to catch up before it says it is ready anyway, ms. */
+/** How long a start waits for its history to catch up, and its chain to listen, before it says it is ready anyway, ms. */
 const HISTORY_MS = 10_000
 
 function allocate(config: Config): Omit<Shared, 'columns'> {
@@ -57,6 +62,7 @@ class Exchange {
   readonly #workers = new Map<string, Worker>()
   #follower: ChildProcess | null = null
   #history: HistoryProcess | null = null
+  #chain: ChainThread | null = null
   #stopping = false
 
   constructor(config: Config, log: Logger) {
@@ -80,6 +86,7 @@ class Exchange {
     // Side by side: loading a thread's modules takes longer than anything it does before it is ready.
     const history = this.#startReaders(genesis)
     const desks = this.#startDesk(genesis)
+    if (embedsChain(config)) this.#chain = this.#startChain(genesis)
     const operator = this.#ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared })
     const { port, grpcPort } = await this.#startFronts(genesis, shared, desks.ports, history.ports)
     await Promise.all([desks.ready, operator, ...history.ready])
@@ -88,8 +95,9 @@ class Exchange {
     process.on('SIGINT', () => void this.stop('SIGINT'))
     process.on('SIGTERM', () => void this.stop('SIGTERM'))
     // Already open for trading; who waits for this line usually reads soon.
-    await Promise.race([this.#history.ready, pause(HISTORY_MS, undefined, { ref: false })])
-    this.#log.info({ host: config.host, port, grpcPort, operatorPort, gateways: config.gateways, sequence }, 'ready')
+    const late = pause(HISTORY_MS, undefined, { ref: false })
+    const [chainPort] = await Promise.all([Promise.race([this.#chain?.ready, late]), Promise.race([this.#history.ready, late])])
+    this.#log.info({ host: config.host, port, grpcPort, operatorPort, chainPort, gateways: config.gateways, sequence }, 'ready')
   }
 
   /** Orderly stop: gateways finish what is under way, the matcher empties the rings, a last snapshot is written. */
@@ -102,7 +110,7 @@ class Exchange {
     // Gateways first: what they have under way may still need the desk.
     await Promise.all(names.filter((name) => name.startsWith('gateway')).map((name) => this.#end(name)))
     const others = names.filter((name) => name === 'desk' || name === 'operator' || name.startsWith(READER))
-    await Promise.all(others.map((name) => this.#end(name)))
+    await Promise.all([...others.map((name) => this.#end(name)), this.#chain?.finish()])
     const gate = new Int32Array(this.#shared.gate)
     const stopped = this.#message(this.#workers.get('matcher')!, 'stopped')
     Atomics.store(gate, STOP, 1)
@@ -222,8 +230,18 @@ class Exchange {
   #startDesk(genesis: string): { ports: MessagePort[]; ready: Promise<unknown> } {
     const channels = Array.from({ length: frontThreads(this.#config) }, () => new MessageChannel())
     const own = channels.map((channel) => channel.port1)
-    const ready = this.#ready('desk', join(GATEWAY, 'auth', 'desk.ts'), { config: this.#config, genesis, ports: own }, own)
+    const data: DeskData = { config: this.#config, genesis, ports: own, counters: this.#shared.counters }
+    const ready = this.#ready('desk', join(GATEWAY, 'auth', 'desk.ts'), data, own)
     return { ports: channels.map((channel) => channel.port2), ready }
+  }
+
+  /** Starts the embedded chain; the desk hears where it is. */
+  #startChain(genesis: string): ChainThread {
+    return startChain(join(GATEWAY, 'chain', 'thread.ts'), { config: this.#config, genesis }, {
+      heard: (message) => this.#heard('chain', message),
+      moved: (url) => this.#workers.get('desk')?.postMessage({ type: 'chain', url } satisfies ToDesk),
+      ended: (reason) => this.#log.error({ reason }, 'the chain thread ended; trading goes on, it is started again'),
+    })
   }
 
   /**

@@ -7,6 +7,7 @@
  *   operator (number 0) --command ring--> matcher --reply ring--> operator
  *   matcher --event ring--> everybody
  *   gateway --MessagePort--> sign-in desk (challenges, wallet signatures)
+ *   sign-in desk --JSON-RPC--> chain thread, or an outside node (contract wallets)
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from './config.ts'
@@ -93,6 +94,14 @@ export interface DeskData {
   readonly genesis: string
   /** One port per gateway. */
   readonly ports: readonly MessagePort[]
+  /** Of ring/counters.ts; the desk writes its own block. */
+  readonly counters: SharedArrayBuffer
+}
+
+/** workerData of the chain thread. */
+export interface ChainData {
+  readonly config: Config
+  readonly genesis: string
 }
 
 /** Messages of any thread to the main thread. */
@@ -122,5 +131,7 @@ export type FromFollower =
  * gone; close sockets at once, answer nothing.
  */
 export type ToThread = { readonly type: 'stop' | 'abort' }
+/** Messages of the main thread to the sign-in desk. `chain`: where the embedded chain is, or that it is gone for now. */
+export type ToDesk = ToThread | { readonly type: 'chain'; readonly url: string | null }
 /** Messages of the main thread to the operator thread. `tiers`: fee tiers that the history found earned. */
 export type ToOperator = ToThread | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }

@@ -60,26 +60,52 @@ export const GATEWAY_COUNTERS = [
  * takes in a second, and when it was heard of last (Unix ms).
  */
 export const HISTORY_COUNTERS = ['up', 'sequence', 'lag_commands', 'events_per_second', 'heartbeat_ms'] as const
+/**
+ * The sign-in desk: verifies by outcome, challenges given, signatures recovered, questions to the chain with their failures and time, and
+ * how many signatures it asks about now.
+ */
+export const DESK_COUNTERS = [
+  'challenges',
+  'verifies_signed',
+  'verifies_rejected',
+  'verifies_unavailable',
+  'verifies_refused',
+  'recoveries',
+  'recovery_seconds',
+  'contract_signed',
+  'contract_rejected',
+  'contract_unavailable',
+  'contract_checks',
+  'contract_seconds',
+  'chain_calls',
+  'chain_failures',
+  'chain_seconds',
+  'flag_failures',
+] as const
 /** Upper bounds in seconds of the commit histogram; the last bucket is everything. */
 export const COMMIT_BUCKETS = [0.0001, 0.0002, 0.0004, 0.0008, 0.0016, 0.0032, 0.0064, 0.0128, 0.0256, 0.1, 1] as const
 
 export type MatcherCounter = (typeof MATCHER_COUNTERS)[number]
 export type GatewayCounter = (typeof GATEWAY_COUNTERS)[number]
+export type DeskCounter = (typeof DESK_COUNTERS)[number]
 export type HistoryCounter = (typeof HISTORY_COUNTERS)[number]
 
 /** Index of each counter in its block. */
 export const MATCHER = Object.fromEntries(MATCHER_COUNTERS.map((name, i) => [name, i])) as Record<MatcherCounter, number>
 export const GATEWAY = Object.fromEntries(GATEWAY_COUNTERS.map((name, i) => [name, i])) as Record<GatewayCounter, number>
 export const HISTORY = Object.fromEntries(HISTORY_COUNTERS.map((name, i) => [name, i])) as Record<HistoryCounter, number>
+export const DESK = Object.fromEntries(DESK_COUNTERS.map((name, i) => [name, i])) as Record<DeskCounter, number>
 export const COMMIT_HISTOGRAM = MATCHER_COUNTERS.length
 
 const BLOCK = 64
 
-/** Room for the matcher and this many threads in front of it (core/config.ts, frontThreads). */
-export const countersBytes = (gateways: number): number => (1 + gateways) * BLOCK * 8
+/** Room for the matcher, this many threads in front of it (core/config.ts, frontThreads) and the sign-in desk. */
+export const countersBytes = (gateways: number): number => (2 + gateways) * BLOCK * 8
 export const matcherCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, 0, BLOCK)
 /** The last cache line of the matcher's block, which the matcher does not reach; main writes it. */
 export const historyCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, (BLOCK - 8) * 8, 8)
+/** The last block. */
+export const deskCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, buffer.byteLength - BLOCK * 8, BLOCK)
 /** `gateway` counts from 1, as in command headers. */
 export const gatewayCounters = (buffer: SharedArrayBuffer, gateway: number): Float64Array =>
   new Float64Array(buffer, gateway * BLOCK * 8, BLOCK)

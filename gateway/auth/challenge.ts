@@ -3,8 +3,8 @@
  * say to each other. Clock and randomness are passed in; the desk (desk.ts) owns the only instance of each.
  *
  *   challenge: limits -> application -> key check -> nonce stored         full -> VERIFICATION_UNAVAILABLE
- *   verify:    limits -> application -> nonce taken -> signature's form -> pool -> nonce consumed, or given back when the
- *              pool had no verdict
+ *   verify:    limits -> application -> nonce taken -> signature's form -> flags -> pool -> chain, when the key did not sign and a
+ *              contract may have -> nonce consumed, or given back when there was no verdict
  *
  * A nonce is the identity of a sign-in; the signature is not (ECDSA signatures are malleable). It is bound to (address,
  * session public key, application), lives {@link NONCE_LIFETIME_MS} and ends with the first verdict on a signature. A taken
@@ -19,7 +19,7 @@ export const NONCE_LIFETIME_MS = 300_000
 /** Longest signature a verify may carry, decoded bytes and hex characters with prefix (specification, Limits). */
 export const SIGNATURE_BYTES_MAX = 8192
 export const SIGNATURE_CHARACTERS_MAX = 2 + 2 * SIGNATURE_BYTES_MAX
-/** Signatures of one wallet address being recovered at once; one wallet cannot fill the queue of all. */
+/** Signatures of one wallet address being recovered at once, and being asked about; one wallet cannot fill the queue of all. */
 export const IN_FLIGHT_PER_ADDRESS = 2
 
 /** What a gateway asks the desk. `id` is the gateway's own number; the reply repeats it. */
@@ -232,15 +232,22 @@ export function networkOf(ip: string): string {
 /** Half the order of secp256k1: an `s` above it is the mirror of another signature (EIP-2). */
 const HALF_ORDER = '7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0'
 
+/** The bytes of the signature in `text` as lowercase hex digits, or `null`: no whole bytes of hex, none at all, or too many. */
+export function signatureDigits(text: string): string | null {
+  if (text.length > SIGNATURE_CHARACTERS_MAX) return null
+  const digits = (text.startsWith('0x') ? text.slice(2) : text).toLowerCase()
+  const whole = digits.length > 0 && digits.length % 2 === 0 && digits.length <= 2 * SIGNATURE_BYTES_MAX
+  return whole && /^[0-9a-f]+$/.test(digits) ? digits : null
+}
+
 /**
  * The 65-byte signature in `text` as 0x-hex with v 27 or 28, or `null` when no wallet could have made it: not hex, another
  * length, v outside 0, 1, 27, 28, or s in the upper half. High s is refused although recovery would accept it: wallets never
  * make one since EIP-2, and one signature then has one form.
  */
 export function walletSignature(text: string): `0x${string}` | null {
-  if (text.length > SIGNATURE_CHARACTERS_MAX) return null
-  const digits = (text.startsWith('0x') ? text.slice(2) : text).toLowerCase()
-  if (digits.length !== 130 || !/^[0-9a-f]+$/.test(digits)) return null
+  const digits = signatureDigits(text)
+  if (digits?.length !== 130) return null
   const v = parseInt(digits.slice(128), 16)
   if (v !== 0 && v !== 1 && v !== 27 && v !== 28) return null
   // Equal lengths: comparing the texts compares the numbers.

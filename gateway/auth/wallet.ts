@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { Piscina } from 'piscina'
-import { IN_FLIGHT_PER_ADDRESS } from './challenge.ts'
+import { createInFlight } from './in_flight.ts'
 import type { WalletTask } from './wallet_worker.ts'
 
 /** `signed` and `rejected` are verdicts. `busy`: a bound was reached. `failed`: the thread died or the pool was destroyed. */
@@ -29,28 +29,16 @@ export async function createWalletPool(threads: number, queue: number): Promise<
     idleTimeout: Infinity,
   })
   await Promise.all(Array.from({ length: threads }, () => pool.run(WARM)))
-  const perAddress = new Map<string, number>()
-  let underWay = 0
-
-  function leave(address: string): void {
-    underWay--
-    const left = perAddress.get(address)! - 1
-    if (left === 0) perAddress.delete(address)
-    else perAddress.set(address, left)
-  }
-
+  const inFlight = createInFlight(threads + queue)
   return {
     async verify(task) {
-      const ofAddress = perAddress.get(task.address) ?? 0
-      if (underWay >= threads + queue || ofAddress >= IN_FLIGHT_PER_ADDRESS) return 'busy'
-      underWay++
-      perAddress.set(task.address, ofAddress + 1)
+      if (!inFlight.enter(task.address)) return 'busy'
       try {
         return (await pool.run(task)) ? 'signed' : 'rejected'
       } catch {
         return 'failed'
       } finally {
-        leave(task.address)
+        inFlight.leave(task.address)
       }
     },
     destroy: () => pool.destroy(),

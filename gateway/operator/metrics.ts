@@ -8,8 +8,9 @@
 import { PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
 import type { State } from '../../core/engine/state.ts'
 import {
-  COMMIT_BUCKETS, COMMIT_HISTOGRAM, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY, HISTORY_COUNTERS, historyCounters, MATCHER,
-  MATCHER_COUNTERS, matcherCounters, type GatewayCounter, type HistoryCounter, type MatcherCounter,
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DESK, DESK_COUNTERS, deskCounters, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,
+  HISTORY_COUNTERS, historyCounters, MATCHER, MATCHER_COUNTERS, matcherCounters, type DeskCounter, type GatewayCounter,
+  type HistoryCounter, type MatcherCounter,
 } from '../../core/ring/counters.ts'
 import { attachRing, waiting, type Ring } from '../../core/ring/spsc.ts'
 import type { Shared } from '../../core/threads.ts'
@@ -96,12 +97,37 @@ const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
   heartbeat_ms: gauge('exchange_history_heartbeat_timestamp_seconds', 'When the history was last heard of, Unix time', 0.001),
 }
 
+const verifies = (name: string): Metric =>
+  counter('exchange_sign_in_verifies_total', 'Sign-ins asked for, by outcome', `outcome="${name}"`)
+const contractChecks = (name: string): Metric =>
+  counter('exchange_contract_signatures_total', 'Signatures the chain was asked about, by outcome', `outcome="${name}"`)
+
+const DESK_METRICS: Record<DeskCounter, Metric> = {
+  challenges: counter('exchange_sign_in_challenges_total', 'Challenges given'),
+  verifies_signed: verifies('signed'),
+  verifies_rejected: verifies('rejected'),
+  verifies_unavailable: verifies('unavailable'),
+  verifies_refused: verifies('refused'),
+  recoveries: counter('exchange_wallet_recoveries_total', 'Wallet signatures recovered'),
+  recovery_seconds: counter('exchange_wallet_recovery_seconds_total', 'Time wallet signatures waited for their recovery and took'),
+  contract_signed: contractChecks('signed'),
+  contract_rejected: contractChecks('rejected'),
+  contract_unavailable: contractChecks('unavailable'),
+  contract_checks: gauge('exchange_contract_checks', 'Signatures the chain is being asked about'),
+  contract_seconds: counter('exchange_contract_check_seconds_total', 'Time signatures waited for the chain'),
+  chain_calls: counter('exchange_chain_calls_total', 'Calls to the chain'),
+  chain_failures: counter('exchange_chain_failures_total', 'Calls to the chain that were not answered, or not usably'),
+  chain_seconds: counter('exchange_chain_call_seconds_total', 'Time calls to the chain took'),
+  flag_failures: counter('exchange_contract_flag_failures_total', 'Sign-ins without an answer because contractLoginFile cannot be used'),
+}
+
 /** What a scrape reads. Create once per thread: attaching makes views. */
 export interface Gauges {
   readonly state: State
   readonly tiers: TierQueue
   readonly matcher: Float64Array
   readonly history: Float64Array
+  readonly desk: Float64Array
   /** Blocks of gateways 1..N. */
   readonly gateways: readonly Float64Array[]
   readonly lanes: readonly { readonly commands: Ring; readonly replies: Ring }[]
@@ -114,6 +140,7 @@ export function gaugesOf(shared: Shared, state: State, tiers: TierQueue, now: nu
     state,
     tiers,
     history: historyCounters(shared.counters),
+    desk: deskCounters(shared.counters),
     matcher: matcherCounters(shared.counters),
     gateways: shared.lanes.slice(1).map((_, i) => gatewayCounters(shared.counters, i + 1)),
     lanes: shared.lanes.map((lane) => ({ commands: attachRing(lane.commands), replies: attachRing(lane.replies) })),
@@ -130,6 +157,7 @@ export function exposition(gauges: Gauges, now: number): string {
     gauges.gateways.forEach((block, i) => text.sample(metric, block[GATEWAY[name as GatewayCounter]]!, `gateway="${i + 1}"`))
   }
   for (const [name, metric] of Object.entries(HISTORY_METRICS)) text.sample(metric, gauges.history[HISTORY[name as HistoryCounter]]!)
+  for (const [name, metric] of Object.entries(DESK_METRICS)) text.sample(metric, gauges.desk[DESK[name as DeskCounter]]!)
   const pairs = gauge('exchange_pair_status', 'What a pair lets happen: 0 halted, 1 active, 2 cancel only')
   for (const { index, symbol } of gauges.state.genesis.pairs) {
     text.sample(pairs, gauges.state.pairs[index * PAIR_WORDS + PAIR.STATUS]!, `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
@@ -213,6 +241,7 @@ export function status(gauges: Gauges, now: number): Record<string, unknown> {
     feeTierChanges: { changed: gauges.tiers.changed, waiting: gauges.tiers.waiting },
     matcher: block(MATCHER_COUNTERS, gauges.matcher),
     history: block(HISTORY_COUNTERS, gauges.history),
+    signIn: block(DESK_COUNTERS, gauges.desk),
     gateways: gauges.gateways.map((values, i) => ({ gateway: i + 1, ...block(GATEWAY_COUNTERS, values) })),
     rings: gauges.lanes.map(({ commands, replies }, lane) => ({
       lane, commands: waiting(commands), commandSlots: commands.capacity, replies: waiting(replies), replySlots: replies.capacity,

@@ -31,7 +31,7 @@ function startLimited(directory: string): {
   log: string[]
 } {
   const command = `trap '' XFSZ; unset NODE_OPTIONS; ulimit -f ${LIMIT_BLOCKS}; exec "$0" "$@"`
-  const flags = ['--data-dir', directory, '--port', '0', '--operator-port', '0', '--snapshot-every', '1000000000']
+  const flags = ['--data-dir', directory, '--port', '0', '--operator-port', '0', '--chain', '0', '--snapshot-every', '1000000000']
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...flags]
   const child = spawn('bash', ['-c', command, process.execPath, ...main], { stdio: ['ignore', 'pipe', 'pipe'] })
   const log: string[] = []

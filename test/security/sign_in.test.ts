@@ -10,6 +10,7 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { readConfig, type Config } from '../../core/config.ts'
+import { countersBytes } from '../../core/ring/counters.ts'
 import type { DeskData, FromThread } from '../../core/threads.ts'
 import type { ChallengeReply, ChallengeRequest, DeskReply, RefusalReply, VerifyReply, VerifyRequest } from '../../gateway/auth/challenge.ts'
 
@@ -52,7 +53,9 @@ class Desk {
       far.push(port2)
     }
     const defaults = readConfig([], {})!
-    const data: DeskData = { config: { ...defaults, signInPerAddress: 1000, signInPerIp: 1000, ...config }, genesis, ports: far }
+    const counters = new SharedArrayBuffer(countersBytes(gateways))
+    const limits = { signInPerAddress: 1000, signInPerIp: 1000, chain: 0 }
+    const data: DeskData = { config: { ...defaults, ...limits, ...config }, genesis, ports: far, counters }
     this.worker = new Worker(join(root, 'gateway', 'auth', 'desk.ts'), { workerData: data, transferList: far })
     this.worker.on('message', (message: FromThread) => message.type === 'log' && this.logs.push(message))
   }

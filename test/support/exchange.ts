@@ -14,6 +14,8 @@ export interface Exchange {
   readonly port: number
   readonly grpcPort: number
   readonly operatorPort: number
+  /** JSON-RPC of the embedded chain; absent with the flags --chain 0 or --chain-rpc-url. */
+  readonly chainPort: number | undefined
   readonly baseUrl: string
   readonly dataDir: string
   /** Log lines so far, parsed. */
@@ -51,7 +53,7 @@ export async function startExchange(
   flags: readonly string[] = [],
   environment: Record<string, string> = {},
 ): Promise<Exchange> {
-  const all = ['--data-dir', dataDir, '--port', '0', '--grpc-port', '0', '--operator-port', '0', ...flags]
+  const all = ['--data-dir', dataDir, '--port', '0', '--grpc-port', '0', '--operator-port', '0', '--chain-port', '0', ...flags]
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...all]
   const child = spawn(process.execPath, main, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const log: Record<string, unknown>[] = []
@@ -71,12 +73,13 @@ export async function startExchange(
     })
     void ended.then((code) => reject(new StartFailed(code, log, stderr)))
   })
-  const { port, grpcPort, operatorPort } = (await ready) as { port: number; grpcPort: number; operatorPort: number }
+  const { port, grpcPort, operatorPort, chainPort } = (await ready) as Record<'port' | 'grpcPort' | 'operatorPort' | 'chainPort', number>
   return {
     child,
     port,
     grpcPort,
     operatorPort,
+    chainPort,
     dataDir,
     log,
     ended,

@@ -24,7 +24,7 @@ const flag = (name: string): string => `--${kebab(name)}`
 const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-', '_').toUpperCase()}`
 const read = (argv: readonly string[] = [], environment: Record<string, string> = {}): Config => readConfig(argv, environment)!
 
-const TEXTS = ['config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey']
+const TEXTS = ['config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'chainRpcUrl', 'contractLoginFile']
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
   port: [0, 65_535], grpcPort: [0, 65_535], grpcThread: [0, 1], grpcIdleSeconds: [1, 86_400], grpcConnections: [1, 100_000],
@@ -32,6 +32,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096], journalGb: [1, 4096],
   diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], snapshotEvery: [1, 1_000_000_000], snapshotsKept: [1, 100],
   deadlineMs: [10, 3_600_000], batchDeadlineMs: [10, 3_600_000], historyReaders: [1, 16], feeTierSeconds: [1, 86_400],
+  chain: [0, 1], chainPort: [0, 65_535], chainTimeoutMs: [10, 20_000], contractChecks: [1, 1024],
   walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
   challengeLimit: [1, 10_000_000], rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
   rateMovementPerMinute: [1, 1_000_000], rateMovementPerDay: [1, 10_000_000], rateClosePerSecond: [1, 1_000_000], enforceRateLimits: [0, 1],
@@ -74,7 +75,7 @@ for (const [name, [low, high]] of Object.entries(RANGES)) {
   })
 }
 
-for (const name of TEXTS.filter((each) => each !== 'config' && each !== 'logLevel' && !PAIRED.includes(each))) {
+for (const name of TEXTS.filter((each) => each !== 'config' && each !== 'logLevel' && each !== 'chainRpcUrl' && !PAIRED.includes(each))) {
   t.test(`${name}: file before environment before flag`, async (t) => {
     const file = ['--config', fileOf({ [name]: 'a' })]
     const at = name as keyof Config
@@ -124,6 +125,16 @@ t.test('limits that only make sense together', async (t) => {
   t.match(read(['--grpc-cert', 'c', '--grpc-key', 'k']), { grpcCert: 'c', grpcKey: 'k' })
   t.throws(() => read(['--log-level', 'loud']), { name: 'ConfigError', message: /--log-level/ })
   for (const level of ['fatal', 'error', 'warn', 'info', 'debug', 'trace']) t.equal(read(['--log-level', level]).logLevel, level)
+})
+
+t.test('the URL of a node is one that can be asked, and its path is not logged', async (t) => {
+  for (const wrong of ['node', 'ws://node:8546', 'file:///etc', 'https://name:secret@node', '127.0.0.1:8545']) {
+    t.throws(() => read(['--chain-rpc-url', wrong]), { name: 'ConfigError', message: /^--chain-rpc-url: / }, wrong)
+  }
+  const config = read(['--chain-rpc-url', 'https://node.example:8545/v2/secret?key=secret'])
+  t.equal(config.chainRpcUrl, 'https://node.example:8545/v2/secret?key=secret')
+  t.equal(describeConfig(config)['chainRpcUrl'], 'https://node.example:8545')
+  t.equal(read([], { RINGBOOK_CHAIN_RPC_URL: 'http://127.0.0.1:1' }).chainRpcUrl, 'http://127.0.0.1:1')
 })
 
 t.test('the help says every knob: flag, variable, default, meaning', async (t) => {

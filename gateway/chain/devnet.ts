@@ -1,0 +1,319 @@
+/**
+ * The embedded chain: one node, one block per transaction, no fees and no balances, so that anybody may deploy and call contracts
+ * without funds. It is there for contract wallets, to develop against and to run the exchange without an outside node; no value is
+ * on it and the exchange's money does not depend on it.
+ *
+ * - A transaction is executed when it arrives and is in a block, and in the store, before its hash is answered. Nothing waits: a nonce
+ *   ahead of its turn is refused.
+ * - Block time is the clock's, in whole seconds, never before the parent's: two blocks may have the same. It stands in the store, so
+ *   that executing the stored transactions again gives equal blocks.
+ * - Calls see the state of their block and, at the newest, the number and time of the block that would come next.
+ * - Every state is kept, in memory; {@link BLOCKS_MAX} bounds that.
+ * - Blob transactions, proposals of other nodes, withdrawals and requests of the consensus layer do not exist here.
+ *
+ * One piece of work at a time: callers wait for each other (methods.ts). The header's beacon fields are those of an empty chain.
+ */
+import { createBlock, type Block } from '@ethereumjs/block'
+import type { EVMResult, Log } from '@ethereumjs/evm'
+import {
+  Capability, createTx, createTxFromRLP, TransactionType, type FeeMarketEIP1559TxData, type TypedTransaction, type TypedTxData,
+} from '@ethereumjs/tx'
+import { createAddressFromString, type Address } from '@ethereumjs/util'
+import { encodeReceipt, runTx, type PostByzantiumTxReceipt, type RunTxResult } from '@ethereumjs/vm'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { toRlp } from 'viem/utils'
+import { RPC, RpcError } from './errors.ts'
+import { commonOf, createMachine, HARDFORK, type Machine } from './machine.ts'
+import { ChainDamaged, type ChainStore, type StoredBlock } from './store.ts'
+import { toBytes, toHex, type BlockReference, type Hex } from './values.ts'
+
+export const BLOCK_GAS_LIMIT = 30_000_000n
+/** Most gas of one transaction (EIP-7825), and of one call. */
+export const TRANSACTION_GAS_LIMIT = 16_777_216n
+/** Blocks kept at most, the first included; a full chain refuses transactions. */
+export const BLOCKS_MAX = 50_000
+/** Time one transaction may take when it arrives, ms. At a start stored ones take what they take. */
+const TRANSACTION_MS = 5_000
+const EMPTY_CODE_PREFIX = '0xef0100'
+
+/** A block with what its one transaction did; the first block has none. */
+export interface Mined {
+  readonly block: Block
+  readonly number: number
+  readonly hash: Hex
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly done: Done | null
+}
+export interface Done {
+  readonly transaction: TypedTransaction
+  readonly hash: Hex
+  readonly from: Hex
+  readonly succeeded: boolean
+  readonly gasUsed: bigint
+  readonly logs: readonly Log[]
+  readonly bloom: Hex
+  /** Of a creation. */
+  readonly created: Hex | null
+}
+
+export interface CallRequest {
+  readonly from: Hex
+  /** `null` runs `data` as the code of a creation. */
+  readonly to: Hex | null
+  readonly data: Hex
+  readonly value: bigint
+  /** At most {@link TRANSACTION_GAS_LIMIT}. */
+  readonly gas: bigint
+}
+export interface EstimateRequest extends CallRequest {
+  readonly accessList: NonNullable<FeeMarketEIP1559TxData['accessList']>
+  readonly authorizationList: unknown[]
+}
+
+export interface Devnet {
+  readonly chainId: number
+  readonly blocks: readonly Mined[]
+  /** The block; `null` when there is none such. */
+  find(reference: BlockReference): Mined | null
+  /** The block of this transaction. */
+  findTransaction(hash: Hex): Mined | null
+  /** Executes a signed transaction in a block of its own and stores it; its hash. Throws RpcError, and then nothing changed. */
+  send(raw: Uint8Array): Promise<Hex>
+  /** What a call would do at this block, in `milliseconds` at most. Nothing changes. */
+  call(request: CallRequest, at: Mined, milliseconds: number): Promise<EVMResult['execResult']>
+  /** What a transaction would do next; every authorization in it counts as signed. Nothing changes. */
+  simulate(request: EstimateRequest, milliseconds: number): Promise<RunTxResult>
+  /** Account at this block. */
+  account(address: Hex, at: Mined): Promise<{ nonce: bigint; balance: bigint }>
+  code(address: Hex, at: Mined): Promise<Hex>
+  /** 32 bytes. */
+  storage(address: Hex, slot: Hex, at: Mined): Promise<Hex>
+}
+
+interface Chain {
+  readonly chainId: number
+  readonly machine: Machine
+  readonly store: ChainStore
+  /** Unix seconds. */
+  readonly now: () => number
+  readonly blocks: Mined[]
+  readonly numbers: Map<Hex, number>
+  readonly transactions: Map<Hex, number>
+}
+
+const addressOf = (hex: Hex): Address => createAddressFromString(hex)
+const refusal = (message: string): RpcError => new RpcError(RPC.SERVER, message)
+
+/** What a stored chain was executed by; another library may execute differently. */
+export const chainRules = `${HARDFORK}, ethereumjs 10.1.3`
+
+/**
+ * The chain of this store, executed from its first transaction on. `now` is Unix seconds. Throws ChainDamaged when a stored
+ * transaction cannot be executed or does not give the block it gave before.
+ */
+export async function openDevnet(chainId: number, store: ChainStore, now: () => number): Promise<Devnet> {
+  const blocks: Mined[] = []
+  const blockchain = {
+    getBlock: async (number: number) => blocks[number]!.block,
+    putBlock: async () => undefined,
+    shallowCopy: () => blockchain,
+  }
+  const machine = await createMachine(commonOf(chainId), blockchain)
+  const chain: Chain = { chainId, machine, store, now, blocks, numbers: new Map(), transactions: new Map() }
+  const root = await machine.state.getStateRoot()
+  add(chain, createBlock({ header: { ...headerBase(0, 0), stateRoot: root } }, { common: machine.common }), null)
+  for (const stored of store.blocks()) await replay(chain, stored)
+  return {
+    chainId,
+    blocks,
+    find: (reference) => find(chain, reference),
+    findTransaction: (hash) => blocks[chain.transactions.get(hash) ?? -1] ?? null,
+    send: (raw) => send(chain, raw),
+    call: (request, at, milliseconds) => call(chain, request, at, milliseconds),
+    simulate: (request, milliseconds) => simulate(chain, request, milliseconds),
+    async account(address, at) {
+      const account = await (await stateAt(chain, at)).state.getAccount(addressOf(address))
+      return { nonce: account?.nonce ?? 0n, balance: account?.balance ?? 0n }
+    },
+    code: async (address, at) => toHex(await (await stateAt(chain, at)).state.getCode(addressOf(address))),
+    storage: async (address, slot, at) => {
+      const value = await (await stateAt(chain, at)).state.getStorage(addressOf(address), toBytes(slot))
+      return `0x${toHex(value).slice(2).padStart(64, '0')}`
+    },
+  }
+}
+
+const headerBase = (number: number, timestamp: number): Record<string, bigint> => ({
+  number: BigInt(number), timestamp: BigInt(timestamp), gasLimit: BLOCK_GAS_LIMIT, baseFeePerGas: 0n, blobGasUsed: 0n, excessBlobGas: 0n,
+})
+
+function add(chain: Chain, block: Block, done: Done | null): Mined {
+  const mined = { block, number: chain.blocks.length, hash: toHex(block.hash()), timestamp: Number(block.header.timestamp), done }
+  chain.blocks.push(mined)
+  chain.numbers.set(mined.hash, mined.number)
+  if (done !== null) chain.transactions.set(done.hash, mined.number)
+  return mined
+}
+
+function find(chain: Chain, reference: BlockReference): Mined | null {
+  if (reference === 'latest') return chain.blocks.at(-1)!
+  const number = typeof reference === 'number' ? reference : chain.numbers.get(reference.hash)
+  return chain.blocks[number ?? -1] ?? null
+}
+
+const stateAt = async (chain: Chain, at: Mined): Promise<Machine> =>
+  at.number === chain.blocks.length - 1 ? chain.machine : chain.machine.at(at.block.header.stateRoot)
+
+async function send(chain: Chain, raw: Uint8Array): Promise<Hex> {
+  const transaction = decode(chain, raw)
+  const hash = toHex(transaction.hash())
+  if (chain.transactions.has(hash)) throw refusal('already known')
+  if (chain.blocks.length >= BLOCKS_MAX) throw new RpcError(RPC.LIMIT, 'the chain is full')
+  await admit(chain, transaction)
+  const parent = chain.blocks.at(-1)!
+  await mine(chain, transaction, Math.max(parent.timestamp, chain.now()), TRANSACTION_MS, async (block) => {
+    chain.store.append({ number: parent.number + 1, timestamp: Number(block.header.timestamp), hash: block.hash(), raw })
+  })
+  return hash
+}
+
+async function replay(chain: Chain, { number, timestamp, hash, raw }: StoredBlock): Promise<void> {
+  try {
+    await mine(chain, decode(chain, raw), timestamp, Infinity, async (block) => {
+      if (toHex(block.hash()) !== toHex(hash)) throw new ChainDamaged(`block ${number} is not the one it was`)
+    })
+  } catch (error) {
+    if (error instanceof ChainDamaged) throw error
+    throw new ChainDamaged(`the transaction of block ${number} cannot be executed: ${(error as Error).message.split('\n')[0]}`)
+  }
+}
+
+function decode(chain: Chain, raw: Uint8Array): TypedTransaction {
+  let transaction: TypedTransaction
+  try {
+    transaction = createTxFromRLP(raw, { common: chain.machine.common })
+  } catch (error) {
+    const message = (error as Error).message
+    if (/chain ?id/i.test(message)) throw refusal('invalid chain id for signer')
+    if (/gas ?limit/i.test(message)) throw refusal(`transaction gas limit too high: at most ${TRANSACTION_GAS_LIMIT}`)
+    throw refusal('invalid transaction')
+  }
+  if (transaction.type === TransactionType.BlobEIP4844) throw refusal('transaction type not supported')
+  if (transaction.type === TransactionType.Legacy && !transaction.supports(Capability.EIP155ReplayProtection)) {
+    throw refusal('only replay-protected (EIP-155) transactions allowed')
+  }
+  return transaction
+}
+
+/** What may be said of a transaction before it is executed, in the words of other nodes, which tools know. */
+async function admit(chain: Chain, transaction: TypedTransaction): Promise<void> {
+  if (!transaction.isSigned() || !transaction.verifySignature()) throw refusal('invalid sender')
+  if (transaction.gasLimit < transaction.getIntrinsicGas()) throw refusal('intrinsic gas too low')
+  const { state } = chain.machine
+  const sender = transaction.getSenderAddress()
+  const account = await state.getAccount(sender)
+  const nonce = account?.nonce ?? 0n
+  if (transaction.nonce < nonce) throw refusal(`nonce too low: next nonce ${nonce}, tx nonce ${transaction.nonce}`)
+  if (transaction.nonce > nonce) throw refusal(`nonce too high: next nonce ${nonce}, tx nonce ${transaction.nonce}`)
+  const price = 'maxFeePerGas' in transaction ? transaction.maxFeePerGas : transaction.gasPrice
+  if (transaction.gasLimit * price + transaction.value > (account?.balance ?? 0n)) {
+    throw refusal('insufficient funds for gas * price + value: accounts of this chain have none, gas is free')
+  }
+  const code = toHex(await state.getCode(sender))
+  if (code !== '0x' && !code.startsWith(EMPTY_CODE_PREFIX)) throw refusal('sender not an eoa')
+}
+
+/** Root of the trie that has this value at index 0 and nothing else: one leaf, at the path of the index's encoding, 0x80. */
+export const rootOfOne = (value: Uint8Array): Uint8Array => keccak_256(toRlp([Uint8Array.of(0x20, 0x80), value], 'bytes'))
+
+/** Executes the transaction in the next block and adds it; `check` may refuse the block by throwing. */
+async function mine(
+  chain: Chain, transaction: TypedTransaction, timestamp: number, milliseconds: number, check: (block: Block) => Promise<void>,
+): Promise<void> {
+  const { machine } = chain
+  const { common, vm, state } = machine
+  const parent = chain.blocks.at(-1)!
+  const header = { ...headerBase(parent.number + 1, timestamp), parentHash: parent.block.hash() }
+  let built: { block: Block; result: RunTxResult } | undefined
+  await machine.within(milliseconds, () => execute(vm, transaction, createBlock({ header }, { common })), async (result) => {
+    const receipt = result.receipt as PostByzantiumTxReceipt
+    const full = {
+      ...header,
+      stateRoot: await state.getStateRoot(),
+      transactionsTrie: rootOfOne(transaction.serialize()),
+      receiptTrie: rootOfOne(encodeReceipt(receipt, transaction.type)),
+      logsBloom: result.bloom.bitvector,
+      gasUsed: result.totalGasSpent,
+    }
+    const block = createBlock({ header: full, transactions: [transaction] }, { common })
+    await check(block)
+    built = { block, result }
+    return true
+  })
+  const { block, result } = built!
+  add(chain, block, {
+    transaction,
+    hash: toHex(transaction.hash()),
+    from: transaction.getSenderAddress().toString(),
+    succeeded: (result.receipt as PostByzantiumTxReceipt).status === 1,
+    gasUsed: result.totalGasSpent,
+    logs: result.receipt.logs,
+    bloom: toHex(result.bloom.bitvector),
+    created: transaction.to === undefined ? (result.createdAddress?.toString() ?? null) : null,
+  })
+}
+
+/** Runs a transaction. What the machine itself refuses, beyond what {@link admit} said, is a refusal without its details. */
+async function execute(vm: Machine['vm'], transaction: TypedTransaction, block: Block, skipBalance = false): Promise<RunTxResult> {
+  try {
+    return await runTx(vm, { tx: transaction, block, skipBalance, skipHardForkValidation: true })
+  } catch {
+    throw refusal('invalid transaction')
+  }
+}
+
+/** The block after `at`; calls at the newest block see the present. */
+function blockFor(chain: Chain, at: Mined): Block {
+  const newest = at.number === chain.blocks.length - 1
+  const header = newest ? headerBase(at.number + 1, Math.max(at.timestamp, chain.now())) : headerBase(at.number, at.timestamp)
+  return createBlock({ header: { ...header, parentHash: at.block.hash() } }, { common: chain.machine.common })
+}
+
+async function call(chain: Chain, request: CallRequest, at: Mined, milliseconds: number): Promise<EVMResult['execResult']> {
+  const machine = await stateAt(chain, at)
+  const block = blockFor(chain, at)
+  const result = await machine.within(milliseconds, () =>
+    machine.vm.evm.runCall({
+      block,
+      caller: addressOf(request.from),
+      ...(request.to === null ? {} : { to: addressOf(request.to) }),
+      data: toBytes(request.data),
+      value: request.value,
+      gasLimit: request.gas,
+      skipBalance: true,
+    }),
+  )
+  return result.execResult
+}
+
+async function simulate(chain: Chain, request: EstimateRequest, milliseconds: number): Promise<RunTxResult> {
+  const { machine } = chain
+  const { common, state, vm } = machine
+  const from = addressOf(request.from)
+  const nonce = (await state.getAccount(from))?.nonce ?? 0n
+  const { accessList, authorizationList, data, value, gas: gasLimit } = request
+  const type = authorizationList.length > 0 ? TransactionType.EOACodeEIP7702 : TransactionType.FeeMarketEIP1559
+  const to = request.to === null ? {} : { to: request.to }
+  const content = { type, nonce, gasLimit, value, data, accessList, ...to, ...(authorizationList.length > 0 ? { authorizationList } : {}) }
+  let transaction: TypedTransaction
+  try {
+    transaction = createTx(content as TypedTxData, { common, freeze: false })
+  } catch {
+    throw new RpcError(RPC.INVALID_PARAMS, 'invalid transaction')
+  }
+  // Nobody signed it: it is executed as if the sender had.
+  transaction.getSenderAddress = () => from
+  transaction.isSigned = () => true
+  return machine.within(milliseconds, () => execute(vm, transaction, blockFor(chain, chain.blocks.at(-1)!), true))
+}

@@ -1,0 +1,55 @@
+/**
+ * The chain thread: the embedded chain (devnet.ts) and its JSON-RPC server on `chainPort`, loopback only.
+ *
+ * It listens before the stored transactions are executed; requests wait until they are. A store that cannot be executed again refuses
+ * the chain, not the exchange: every method answers an error, contract wallets are told to try later, and the log says what to do.
+ * The thread is no part of trading and may end (core/chain_thread.ts).
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { AddressInfo } from 'node:net'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { EXIT, type ChainData, type FromThread, type ToThread } from '../../core/threads.ts'
+import { chainRules, openDevnet, type Devnet } from './devnet.ts'
+import { createRpcServer } from './rpc_server.ts'
+import { chainPath, openChainStore, type ChainStore } from './store.ts'
+
+const { config, genesis } = workerData as ChainData
+const { chainId } = parseGenesis(genesis)
+const tell = (message: FromThread): void => parentPort!.postMessage(message)
+const log = (level: 'info' | 'error', message: string, fields: Record<string, unknown>): void =>
+  tell({ type: 'log', level, message, fields })
+let store: ChainStore | undefined
+
+async function open(): Promise<Devnet> {
+  const path = chainPath(config.dataDir)
+  try {
+    store = openChainStore(path, chainId, chainRules)
+    const chain = await openDevnet(chainId, store, () => Math.floor(Date.now() / 1000))
+    log('info', 'the chain is open', { blocks: chain.blocks.length, head: chain.blocks.at(-1)!.hash })
+    return chain
+  } catch (error) {
+    const hint = 'contract wallets cannot sign in; stop the exchange and move chain.sqlite away to begin a new chain'
+    log('error', `the chain in ${path} cannot be used: ${(error as Error).message}`, { hint })
+    throw error
+  }
+}
+
+const { promise: chain, resolve } = Promise.withResolvers<Devnet>()
+const server = createRpcServer(chain, (error) => log('error', 'a chain request failed', { error: error.name }))
+server.on('error', (error) => tell({ type: 'fatal', code: EXIT.CONFIG, message: `chain port: ${error.message}` }))
+server.listen(config.chainPort, '127.0.0.1', () => {
+  tell({ type: 'ready', port: (server.address() as AddressInfo).port })
+  resolve(open())
+})
+// The server hears of it with every request.
+chain.catch(() => undefined)
+
+parentPort!.on('message', (message: ToThread) => {
+  if (message.type !== 'stop') return
+  server.close(() => {
+    store?.close()
+    tell({ type: 'stopped' })
+    parentPort!.close()
+  })
+  server.closeAllConnections()
+})
