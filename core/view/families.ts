@@ -16,6 +16,16 @@ export interface ProfileView {
   subAccounts: number[]
 }
 
+/** Row of an account's master; -1: it is one. Written before anybody can name the account, and never again. */
+export const masterOf = ({ profiles }: Pick<State, 'profiles'>, account: number): number =>
+  profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
+
+/** An account's name, '' when none. Written as {@link masterOf}. */
+export function readUsername({ profiles }: Pick<State, 'profiles'>, account: number): string {
+  const text = new Uint8Array(profiles.buffer, profiles.byteOffset + (account * PROFILE_WORDS + PROFILE.USERNAME) * 4, 32)
+  return String.fromCharCode(...text.filter((byte) => byte !== 0))
+}
+
 /** What is known of an account's family; `null` when no consistent copy could be made. */
 export function readProfile(state: State, gate: Int32Array, account: number): ProfileView | null {
   return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () => copyProfile(state, account))
@@ -31,9 +41,7 @@ function copyProfile(state: State, account: number): ProfileView {
     subAccounts.push(sub)
     sub = profiles[sub * PROFILE_WORDS + PROFILE.NEXT_SUB]! - 1
   }
-  const text = new Uint8Array(profiles.buffer, profiles.byteOffset + (row + PROFILE.USERNAME) * 4, 32)
-  const username = String.fromCharCode(...text.filter((byte) => byte !== 0))
-  return { account, master: profiles[row + PROFILE.MASTER]! - 1, username, subAccounts: subAccounts.reverse() }
+  return { account, master: masterOf(state, account), username: readUsername(state, account), subAccounts: subAccounts.reverse() }
 }
 
 /** A spend limit as numbers; amounts are atoms of the asset, times Unix ms. */

@@ -72,6 +72,8 @@ export interface ClientCore {
   call<N extends OperationName>(name: N, ...rest: Arguments<N>): Promise<Output<N>>
   /** Opens a session: challenge, wallet signature, verify. Calls use its key from then on. */
   signIn(options?: { readonly referralCode?: string }): Promise<Output<'Verify'>>
+  /** Opens a session of the wallet as a delegated agent of the account of `ownerAddress`. Calls use its key from then on. */
+  signInFor(ownerAddress: string): Promise<Output<'CreateDelegatedSession'>>
   /** Measures the server's clock against this one; signed calls then carry the server's time. The offset in ms. */
   syncClock(): Promise<number>
   /** The key that signs, or `null` before a sign-in. */
@@ -104,7 +106,10 @@ export function createClient(options: ClientOptions): Client {
   }
   const core = {
     call: (name: OperationName, input?: Fields, rest?: CallOptions) => call(connection, name, input, rest),
-    signIn: ({ referralCode }: { referralCode?: string } = {}) => signIn(connection, referralCode),
+    signIn: ({ referralCode }: { referralCode?: string } = {}) =>
+      signIn(connection, 'Verify', (address) => ({ address, referralCode })),
+    signInFor: (ownerAddress: string) =>
+      signIn(connection, 'CreateDelegatedSession', (agentAddress) => ({ agentAddress, ownerAddress })),
     syncClock: () => syncClock(connection),
     get signer() {
       return connection.signer
@@ -116,13 +121,17 @@ export function createClient(options: ClientOptions): Client {
   return core as unknown as Client
 }
 
-async function signIn(connection: Connection, referralCode: string | undefined): Promise<unknown> {
+/** Challenge, wallet signature, and the operation that opens the session; `fields` are its own, given the wallet's address. */
+async function signIn(
+  connection: Connection, open: 'Verify' | 'CreateDelegatedSession', fields: (address: string) => Fields,
+): Promise<unknown> {
   const { wallet, clientId, signer = createSigner() } = connection.options
   if (wallet === undefined) throw new Error('a client without a wallet cannot sign in')
-  const who = { address: wallet.address, sessionPublicKey: signer.publicKey, clientId }
-  const { nonce, message } = (await call(connection, 'Challenge', who)) as Output<'Challenge'>
+  const { address } = wallet
+  const key = { sessionPublicKey: signer.publicKey, clientId }
+  const { nonce, message } = (await call(connection, 'Challenge', { ...key, address })) as Output<'Challenge'>
   const signature = await wallet.signMessage(message)
-  const session = await call(connection, 'Verify', { ...who, nonce, signature, referralCode })
+  const session = await call(connection, open, { ...key, nonce, signature, ...fields(address) })
   connection.signer = signer
   return session
 }

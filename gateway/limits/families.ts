@@ -1,15 +1,15 @@
 /**
  * Who shares a rate budget, and how many items a request counts for (specification, Order rate limits, rules 1 to 3).
  */
-import { PROFILE, PROFILE_WORDS } from '../../core/engine/columns.ts'
 import type { State } from '../../core/engine/state.ts'
+import { masterOf } from '../../core/view/families.ts'
 import type { JsonObject } from '../http/body.ts'
 import { TABLE, type Row } from '../operations/table.ts'
 
 /** Row of the master of an account's family: its own, if it is no sub-account. Fixed when the account is made. */
-export function familyOf({ profiles }: Pick<State, 'profiles'>, account: number): number {
-  const master = profiles[account * PROFILE_WORDS + PROFILE.MASTER]!
-  return master === 0 ? account : master - 1
+export function familyOf(state: Pick<State, 'profiles'>, account: number): number {
+  const master = masterOf(state, account)
+  return master < 0 ? account : master
 }
 
 /** Batch operations and the list whose elements are their items. Whatever is not here counts as one item, whatever it carries. */

@@ -3,7 +3,7 @@
  *
  * Inputs are flat, as operations take them: the document splits them into path, query and body. Ids are those of the shipped genesis.
  */
-import { movementId, orderId, tradeId, userId } from '../../core/layout/ids.ts'
+import { agentId, movementId, orderId, spendLimitId, tradeId, userId } from '../../core/layout/ids.ts'
 import { challengeText, NONCE_LIFETIME_MS } from '../auth/challenge.ts'
 import type { OperationTypes } from '../operations/index.ts'
 import { checksumOf } from '../operations/orderbook.ts'
@@ -140,6 +140,49 @@ const movement = {
 }
 const minted = { assetId: USDC, symbol: 'USDC', amount: '10000', txHash: null }
 
+const SUB_ACCOUNT = userId(51, 9)
+const WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const subAccount = {
+  id: SUB_ACCOUNT, address: WALLET, username: 'desk-1', accountType: 'sub' as const, isActive: true, createdAt: MOMENT,
+}
+const transfer = { subAccountId: SUB_ACCOUNT, assetId: USDC, amount: '250', direction: 'TO_SUB_ACCOUNT' as const }
+const limit = {
+  id: spendLimitId(53, 0),
+  subAccountId: SUB_ACCOUNT,
+  token: usdc.token,
+  dailyLimit: '5000',
+  usedToday: '120.5',
+  createdAt: MOMENT,
+  updatedAt: LATER,
+  masterAccountId: USER,
+  maxAmount: '1000',
+  lastResetAt: '2026-01-15T00:00:00.000Z',
+  isActive: true,
+  assetId: USDC,
+  outstanding: '300',
+}
+const AGENT = agentId(61, 2)
+const grant = {
+  agentAddress: WALLET,
+  name: 'grid bot',
+  allowedActions: ['CREATE_ORDER' as const, 'CANCEL_ORDER' as const],
+  allowedTradingPairIds: [PAIR],
+  allowedOrderTypes: ['LIMIT' as const],
+  maxOrderNotional: '5000',
+  maxOpenOrders: 50,
+  expiresAt: '2099-01-15T09:30:00.000Z',
+}
+const agent = {
+  ...grant,
+  id: AGENT,
+  isActive: true,
+  allowedTimeInForce: ['GTC' as const, 'IOC' as const, 'FOK' as const],
+  noMarginAccounts: false,
+  openOrders: 3,
+  createdAt: MOMENT,
+  updatedAt: LATER,
+}
+
 export const EXAMPLES: Examples = {
   Challenge: {
     input: { address: ADDRESS, sessionPublicKey: SESSION_KEY },
@@ -152,7 +195,10 @@ export const EXAMPLES: Examples = {
   Refresh: { input: {}, output: { expiresAt: EXPIRES } },
   Revoke: { input: {}, output: { revoked: true } },
   GetProfile: {
-    input: {}, output: { id: USER, address: ADDRESS, username: null, accountType: 'master', canWithdraw: true, createdAt: MOMENT },
+    input: {},
+    output: {
+      id: USER, address: ADDRESS, username: null, accountType: 'master', canWithdraw: true, createdAt: MOMENT, masterAccountId: null,
+    },
   },
   ListBalances: { input: { page: 1, pageSize: 20 }, output: { balances: [usdc], ...page } },
   GetBalance: { input: { assetId: USDC }, output: usdc },
@@ -170,6 +216,20 @@ export const EXAMPLES: Examples = {
       fees: '1.5',
     },
   },
+  ListSubAccounts: { input: {}, output: { subAccounts: [{ ...subAccount, balances: [usdc] }] } },
+  CreateSubAccount: {
+    input: { address: WALLET, username: 'desk-1' }, output: { subAccount: { ...subAccount, balances: [] } },
+  },
+  TransferSubAccountBalance: {
+    input: { ...transfer, idempotencyKey: '2f1c7c0e-transfer-1' },
+    output: { movementId: movementId(52, 0), ...transfer, token: usdc.token },
+  },
+  CreateSubAccountLimit: {
+    input: { subAccountId: SUB_ACCOUNT, assetId: USDC, maxAmount: '1000', dailyLimit: '5000' }, output: { limit },
+  },
+  ListSubAccountLimits: { input: { subAccountId: SUB_ACCOUNT }, output: { limits: [limit] } },
+  UpdateSubAccountLimit: { input: { subAccountId: SUB_ACCOUNT, assetId: USDC, maxAmount: '1000', isActive: true }, output: { limit } },
+  DeleteSubAccountLimit: { input: { subAccountId: SUB_ACCOUNT, assetId: USDC }, output: { deleted: true } },
   CreateOrder: {
     input: { ...item, clientOrderId: 'quote-1', idempotencyKey: '2f1c7c0e-order-1' },
     output: { orderId: ORDER, status: 'SUCCESS', message: 'Order accepted', matchResult: resting },
@@ -261,6 +321,16 @@ export const EXAMPLES: Examples = {
   Mint: {
     input: { assetId: USDC },
     output: { requestedAt: MOMENT, minted: [minted], remainingRequests24h: 4, nextAvailableAt: MOMENT },
+  },
+  UpsertDelegatedAgent: { input: grant, output: agent },
+  ListDelegatedAgents: { input: {}, output: { agents: [agent] } },
+  GetDelegatedAgent: { input: { agentId: AGENT }, output: agent },
+  RevokeDelegatedAgent: { input: { agentId: AGENT }, output: { revoked: true, ordersCancelled: 3 } },
+  CreateDelegatedSession: {
+    input: {
+      agentAddress: WALLET, ownerAddress: ADDRESS, sessionPublicKey: SESSION_KEY, nonce: NONCE, signature: `0x${'5e'.repeat(64)}1b`,
+    },
+    output: { expiresAt: EXPIRES, agentId: AGENT, userId: USER },
   },
   Check: { input: {}, output: { status: 'ok', version: '1.0.0', sequence: 43, timestamp: LATER } },
 }

@@ -47,6 +47,11 @@ export const RECORDS = {
   Movement: answerOf('ListMovements', 'movements'),
   EntryType: answerOf('ListMovements', 'movements', 'entryType'),
   TransactionType: answerOf('ListMovements', 'movements', 'transactionType'),
+  SubAccount: answerOf('CreateSubAccount', 'subAccount'),
+  SubAccountLimit: answerOf('CreateSubAccountLimit', 'limit'),
+  TransferDirection: answerOf('TransferSubAccountBalance', 'direction'),
+  DelegatedAgent: answerOf('GetDelegatedAgent'),
+  AgentAction: answerOf('GetDelegatedAgent', 'allowedActions'),
   ItemError: answerOf('BatchCreateOrders', 'results', 'error'),
 } as const satisfies Record<string, TSchema>
 
@@ -85,5 +90,10 @@ export const RECORD_TEXTS: { readonly [Name in keyof typeof RECORDS]: RecordText
   Movement: { description: 'One change of one balance.' },
   EntryType: { description: 'CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.' },
   TransactionType: { description: 'What caused a movement.' },
+  SubAccount: { description: 'An account of a wallet that another account, its master, made.' },
+  SubAccountLimit: { description: 'What orders of a sub-account may spend of its master\'s balance of one asset.' },
+  TransferDirection: { description: 'TO_SUB_ACCOUNT gives to the sub-account, FROM_SUB_ACCOUNT takes back.' },
+  DelegatedAgent: { description: 'A wallet that may trade for the caller, and inside which bounds.' },
+  AgentAction: { description: 'Something a delegated agent may do.' },
   ItemError: { description: 'Why one item of a batch was refused; the others are not affected.' },
 }

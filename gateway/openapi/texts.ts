@@ -19,7 +19,7 @@ export interface OperationText {
 const TERMS: readonly RefusalCode[] = [
   'NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', 'BELOW_MIN_NOTIONAL', 'BELOW_MIN_ORDER_SIZE', 'ABOVE_MAX_ORDER_SIZE', 'PAIR_NOT_ACTIVE',
   'INSUFFICIENT_BALANCE', 'POST_ONLY_WOULD_CROSS', 'SELF_TRADE_NOT_ALLOWED', 'CLIENT_ORDER_ID_CONFLICT', 'TOO_MANY_OPEN_ORDERS',
-  'INVALID_EXPIRATION',
+  'INVALID_EXPIRATION', 'SUB_ACCOUNT_LIMIT_EXCEEDED', 'NOT_SUB_ACCOUNT',
 ]
 const KEYED: readonly RefusalCode[] = [
   'IDEMPOTENCY_KEY_CONFLICT', 'ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'ORDER_SUBMISSION_UNAVAILABLE',
@@ -100,6 +100,53 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
       + '503, never something else.',
     answer: 'The portfolio.',
     refusals: HISTORY,
+  },
+  ListSubAccounts: {
+    summary: 'Sub-accounts',
+    description: 'Every sub-account of the caller, oldest first, with its balances. Only a master has any.',
+    answer: 'The sub-accounts.',
+    refusals: ['MASTER_ONLY', ...READ],
+  },
+  CreateSubAccount: {
+    summary: 'Make a sub-account',
+    description: 'Makes a wallet a sub-account of the caller, in the application of the session. The wallet must have no account there. It '
+      + 'signs in for itself and has balances and orders of its own; who its master is never changes.',
+    answer: 'The new sub-account.',
+    refusals: ['MASTER_ONLY', 'ADDRESS_IN_USE', 'TOO_MANY_SUB_ACCOUNTS', ...COMMAND],
+  },
+  TransferSubAccountBalance: {
+    summary: 'Move a balance to or from a sub-account',
+    description: 'Moves what is available, in one step. With an `idempotencyKey` it may be repeated: it then answers what it answered '
+      + 'first.',
+    answer: 'It was moved.',
+    refusals: ['MASTER_ONLY', 'NOT_FOUND', 'INSUFFICIENT_BALANCE', ...KEYED, ...COMMAND],
+  },
+  CreateSubAccountLimit: {
+    summary: 'Let a sub-account spend your balance',
+    description: 'Orders of the sub-account with `useMasterBalance` spend and earn on the balance of its master. They may hold `maxAmount` '
+      + 'of the asset at any time, and spend `dailyLimit` in a UTC day together with what they hold. Without a limit of the asset they '
+      + 'spend nothing.',
+    answer: 'The limit.',
+    refusals: ['MASTER_ONLY', 'NOT_FOUND', 'LIMIT_EXISTS', ...COMMAND, ...READ],
+  },
+  ListSubAccountLimits: {
+    summary: 'Limits of a sub-account',
+    description: 'What the sub-account may spend of the balance of its master, by asset, with what it has spent today.',
+    answer: 'The limits.',
+    refusals: ['MASTER_ONLY', 'NOT_FOUND', ...READ],
+  },
+  UpdateSubAccountLimit: {
+    summary: 'Change a limit',
+    description: 'What is left out stays as it is. A limit below what is held already ends no order; it refuses new ones. A daily limit is '
+      + 'taken away by deleting the limit and making another.',
+    answer: 'The limit.',
+    refusals: ['MASTER_ONLY', 'NOT_FOUND', ...COMMAND, ...READ],
+  },
+  DeleteSubAccountLimit: {
+    summary: 'Delete a limit',
+    description: 'From then on the sub-account places no order on the balance of its master in this asset. Resting ones stay.',
+    answer: 'It is deleted.',
+    refusals: ['MASTER_ONLY', 'NOT_FOUND', ...COMMAND],
   },
   CreateOrder: {
     summary: 'Place an order',
@@ -225,6 +272,40 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
     answer: 'What was credited.',
     refusals: ['NOT_FOUND', 'FAUCET_ASSET', 'FAUCET_LIMIT', ...COMMAND],
   },
+  UpsertDelegatedAgent: {
+    summary: 'Let a wallet trade for you',
+    description: 'Grants a wallet what the request says, instead of what it was granted before. What is left out is not bounded. The '
+      + 'grant is checked for every order of the agent when its turn comes, so a narrower one holds from the next order on; resting orders '
+      + 'stay. A revoked agent becomes active again under the same id.',
+    answer: 'The agent.',
+    refusals: ['NOT_FOUND', 'TOO_MANY_AGENTS', ...COMMAND, ...READ],
+  },
+  ListDelegatedAgents: {
+    summary: 'Delegated agents',
+    description: 'The agents of the caller, newest first. Revoked ones are listed until their place is needed.',
+    answer: 'The agents.',
+    refusals: READ,
+  },
+  GetDelegatedAgent: {
+    summary: 'One delegated agent',
+    description: "Reads one agent of the caller. Somebody else's agent and a missing one are the same 404.",
+    answer: 'The agent.',
+    refusals: ['NOT_FOUND', ...READ],
+  },
+  RevokeDelegatedAgent: {
+    summary: 'Revoke a delegated agent',
+    description: 'Ends the grant, every session of the agent and every resting order it placed, in one step. What of it comes later is '
+      + 'refused.',
+    answer: 'The agent is revoked.',
+    refusals: ['NOT_FOUND', ...COMMAND],
+  },
+  CreateDelegatedSession: {
+    summary: 'Open a session as an agent',
+    description: 'The wallet of the agent asks a challenge for its own address and signs it; the session then acts for the owner, inside '
+      + 'the grant, and ends with it at the latest. It reads what the owner reads and may not move funds or change who may trade.',
+    answer: 'The session is open.',
+    refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', 'AGENT_NOT_ALLOWED', ...COMMAND],
+  },
   Check: {
     summary: 'Health',
     description: 'ok, maintenance (orders and transfers are refused, cancels and reads work) or degraded (the matching engine does not '
@@ -237,12 +318,13 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
 /** Tags are the services. */
 export const TAGS: Readonly<Record<string, string>> = {
   AuthService: 'Sign in with a wallet, keep and end sessions.',
-  AccountsService: 'The caller: profile, balances, movements, own trades, portfolio.',
+  AccountsService: 'The caller: profile, balances, movements, own trades, portfolio, sub-accounts and their limits.',
   OrdersService: 'Place, read, replace and cancel orders, one by one and many at once.',
   MarketService: 'Markets and the clock. Public.',
   OrderbookService: 'Order book depth. Public.',
   TradesService: 'Trades of everybody. Public.',
   FeesService: 'What an order would cost.',
   FaucetService: 'Test funds.',
+  DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
   HealthService: 'Whether the service works. Public.',
 }

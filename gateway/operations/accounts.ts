@@ -3,6 +3,7 @@ import Type, { type Static } from 'typebox'
 import type { Asset } from '../../core/engine/genesis.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { readAccount, readBalances, type BalanceView } from '../../core/view/accounts.ts'
+import { masterOf, readUsername } from '../../core/view/families.ts'
 import { checksumAddress } from '../auth/challenge.ts'
 import { createBoundedMap, remember } from '../bounded_map.ts'
 import type { Gateway } from '../context.ts'
@@ -17,13 +18,15 @@ const Profile = Type.Object({
   accountType: Type.Union([Type.Literal('master'), Type.Literal('sub')]),
   canWithdraw: Type.Boolean(),
   createdAt: Timestamp,
+  /** Of a sub-account: the user that is its master. */
+  masterAccountId: Nullable(Uuid),
 })
 
 /** Checksummed addresses by account: an account's address never changes, and the checksum costs a Keccak. */
 const addresses = createBoundedMap<number, string>(4096)
 
 /** EIP-55 address of an account. */
-function addressText(account: number, address: Uint8Array): string {
+export function addressText(account: number, address: Uint8Array): string {
   const known = addresses.entries.get(account)
   if (known !== undefined) return known
   const text = checksumAddress(`0x${Buffer.from(address).toString('hex')}`)
@@ -31,22 +34,35 @@ function addressText(account: number, address: Uint8Array): string {
   return text
 }
 
+/** Public id of the account in row `account`. */
+export const userIdOf = ({ state }: Gateway, account: number): string => userId(readAccount(state, account).createdSequence, account)
+
+/** The name of an account; `null` without one. */
+export function usernameText({ state }: Gateway, account: number): string | null {
+  const username = readUsername(state, account)
+  return username === '' ? null : username
+}
+
 export const GetProfile = operation({
   output: Profile,
   run: (gateway, call) => {
-    const { account, address, createdAt, createdSequence } = readAccount(gateway.state, call.account)
+    const { state } = gateway
+    const { account, address, createdAt } = readAccount(state, call.account)
+    const master = masterOf(state, account)
     call.answer({
-      id: userId(createdSequence, account),
+      id: userIdOf(gateway, account),
       address: addressText(account, address),
-      username: null,
-      accountType: 'master',
-      canWithdraw: true,
+      username: usernameText(gateway, account),
+      accountType: master < 0 ? 'master' : 'sub',
+      // What a sub-account has leaves through its master.
+      canWithdraw: master < 0,
       createdAt: rfc3339(createdAt),
+      masterAccountId: master < 0 ? null : userIdOf(gateway, master),
     })
   },
 })
 
-const Balance = Type.Object({
+export const Balance = Type.Object({
   assetId: Uuid,
   /** Contract address. */
   token: Type.String(),
@@ -60,7 +76,7 @@ const Balance = Type.Object({
   version: Type.Integer(),
 })
 
-function balanceRecord(asset: Asset, { available, locked, version }: BalanceView): Static<typeof Balance> {
+export function balanceRecord(asset: Asset, { available, locked, version }: BalanceView): Static<typeof Balance> {
   return {
     assetId: asset.id,
     token: asset.token,
@@ -76,7 +92,7 @@ function balanceRecord(asset: Asset, { available, locked, version }: BalanceView
 }
 
 /** Balances of every asset, zero ones included, in genesis order. */
-const balancesOf = (gateway: Gateway, account: number): BalanceView[] | null => readBalances(gateway.state, gateway.gate, account)
+export const balancesOf = (gateway: Gateway, account: number): BalanceView[] | null => readBalances(gateway.state, gateway.gate, account)
 
 export const ListBalances = operation({
   query: Type.Object(PageQuery),
@@ -89,12 +105,16 @@ export const ListBalances = operation({
   },
 })
 
+/** The asset with this id, in any case; or the refusal that says there is none. */
+export const findAsset = (gateway: Gateway, id: string): Asset | Refused =>
+  gateway.assets.get(id.toLowerCase()) ?? new Refused('NOT_FOUND', 'Asset not found', { field: 'assetId' })
+
 export const GetBalance = operation({
   params: Type.Object({ assetId: Uuid }),
   output: Balance,
   run: (gateway, call, input) => {
-    const asset = gateway.assets.get(input.assetId.toLowerCase())
-    if (asset === undefined) return call.refuse(new Refused('NOT_FOUND', 'Asset not found'))
+    const asset = findAsset(gateway, input.assetId)
+    if (asset instanceof Refused) return call.refuse(asset)
     const balances = balancesOf(gateway, call.account)
     if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     call.answer(balanceRecord(asset, balances[asset.index]!))

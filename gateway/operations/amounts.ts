@@ -2,6 +2,7 @@
  * Between decimal text and the engine's integers: ticks, lots and atoms. Exact in both directions; nothing here is floating point
  * except lot sums of book levels, which are whole numbers below 2^53.
  */
+import Type from 'typebox'
 import { MAX_ISSUED, type Asset, type Pair } from '../../core/engine/genesis.ts'
 import { formatDecimal, parseDecimal, parsePositive } from '../../core/lib/decimal.ts'
 import { refusedField, type Refused } from '../http/envelope.ts'
@@ -22,9 +23,11 @@ export const lotsOf = (pair: Pair, text: string): number => wholeUnits(text, pai
 /** `-?digits[.digits]` within the limits of the specification (Conventions): what a decimal field may hold at all. */
 export const DECIMAL = /^-?[0-9]{1,28}(\.[0-9]{1,18})?$/
 
-/** Atoms of `text`, at least `least` and at most what may be issued of an asset; or the refusal that names `field`. */
+/** An amount in a request, whose digits beyond the point are bounded by what it is an amount of. */
+export const Amount = Type.String({ pattern: DECIMAL.source })
+
+/** Atoms of an {@link Amount}, at least `least` and at most what may be issued of an asset; or the refusal that names `field`. */
 export function atomsOf(asset: Asset, field: string, text: string, least: bigint): bigint | Refused {
-  if (!DECIMAL.test(text)) return refusedField(field, `${field} must be a decimal string`)
   const atoms = parseDecimal(text, asset.scale)
   if (atoms === null) return refusedField(field, `${field} has more than the ${asset.scale} digits of ${asset.symbol}`)
   if (text.startsWith('-') || atoms < least) return refusedField(field, `${field} must ${least === 0n ? 'not be negative' : 'be positive'}`)

@@ -11,14 +11,16 @@ import { askChallenge, askVerify } from '../auth/desk_client.ts'
 import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
 import { REFUSALS } from '../../core/engine/refusals.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
+import { usernameText } from './accounts.ts'
 import { Nullable, operation, submit, Uuid, waiterFor } from './operation.ts'
 
-const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
-const SessionKey = Type.String({ pattern: '^[0-9a-f]{64}$' })
-const ClientId = Type.Optional(Type.String({ maxLength: 128 }))
-const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 32 })]))
+export const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
+export const SessionKey = Type.String({ pattern: '^[0-9a-f]{64}$' })
+export const WalletSignature = Type.String({ pattern: '^(0x)?[0-9a-fA-F]+$', minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX })
+export const ClientId = Type.Optional(Type.String({ maxLength: 128 }))
+export const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 32 })]))
 
-const refusalOf = (reply: RefusalReply): Refused => new Refused(reply.refusal, REFUSALS[reply.refusal].message, reply.details)
+export const refusalOf = (reply: RefusalReply): Refused => new Refused(reply.refusal, REFUSALS[reply.refusal].message, reply.details)
 
 export const Challenge = operation({
   body: Type.Object({ address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId }),
@@ -36,12 +38,12 @@ export const Challenge = operation({
   },
 })
 
-const seconds = (unixMs: number): number => Math.floor(unixMs / 1000)
+export const seconds = (unixMs: number): number => Math.floor(unixMs / 1000)
 
 export const Verify = operation({
   body: Type.Object({
     address: Address,
-    signature: Type.String({ pattern: '^(0x)?[0-9a-fA-F]+$', minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX }),
+    signature: WalletSignature,
     nonce: Type.String({ maxLength: 256 }),
     sessionPublicKey: SessionKey,
     clientId: ClientId,
@@ -58,10 +60,11 @@ export const Verify = operation({
   run: (gateway, call, { address, signature, nonce, sessionPublicKey, clientId, chainId }) => {
     const waiter = waiterFor(call, ({ i32, f64 }, base) => {
       const { at } = RESULT
-      const id = userId(f64[(base + at.originalSequence) >>> 1]!, i32[base + at.account]!)
+      const account = i32[base + at.account]!
+      const id = userId(f64[(base + at.originalSequence) >>> 1]!, account)
       call.answer({
         expiresAt: seconds(f64[(base + at.expiresAt) >>> 1]!),
-        user: { id, address: checksumAddress(address), username: null },
+        user: { id, address: checksumAddress(address), username: usernameText(gateway, account) },
         isNewUser: i32[base + at.trades]! === 1,
         referralApplied: false,
       })

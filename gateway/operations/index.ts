@@ -1,6 +1,9 @@
 /** All operations: the rows of the table joined with schemas and handlers. Router, client and documents derive from this. */
 import type { Static } from 'typebox'
 import { GetBalance, GetProfile, ListBalances } from './accounts.ts'
+import {
+  CreateDelegatedSession, GetDelegatedAgent, ListDelegatedAgents, RevokeDelegatedAgent, UpsertDelegatedAgent,
+} from './agents.ts'
 import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
 import { BatchCancelOrders, BatchCreateOrders, BatchReplaceOrders } from './batches.ts'
 import { GetFaucetInfo, Mint } from './faucet.ts'
@@ -14,17 +17,22 @@ import { GetOrder, ListOrders } from './order_reads.ts'
 import { GetOrderbook } from './orderbook.ts'
 import { CancelOrder, CreateOrder, ReplaceOrder } from './orders.ts'
 import { GetPortfolio } from './portfolio.ts'
+import { CreateSubAccountLimit, DeleteSubAccountLimit, ListSubAccountLimits, UpdateSubAccountLimit } from './spend_limits.ts'
+import { CreateSubAccount, ListSubAccounts, TransferSubAccountBalance } from './sub_accounts.ts'
 import { TABLE, type OperationName, type Row } from './table.ts'
 import { GetTrade, ListAccountTrades, ListTrades } from './trades.ts'
 
 export const HANDLERS = {
   Challenge, Verify, Refresh, Revoke,
   GetProfile, ListBalances, GetBalance, ListMovements, ListAccountTrades, GetPortfolio,
+  ListSubAccounts, CreateSubAccount, TransferSubAccountBalance,
+  CreateSubAccountLimit, ListSubAccountLimits, UpdateSubAccountLimit, DeleteSubAccountLimit,
   CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder,
   BatchCreateOrders, BatchReplaceOrders, BatchCancelOrders, BatchCancelAllOrders, BatchCancelOrdersByPair,
   ListTradingPairs, GetTradingPair, GetServerTime, GetOrderbook, ListTrades, GetTrade,
   SimulateFees,
   GetFaucetInfo, Mint,
+  UpsertDelegatedAgent, ListDelegatedAgents, GetDelegatedAgent, RevokeDelegatedAgent, CreateDelegatedSession,
   Check,
 } as const satisfies Record<OperationName, Operation<never, never>>
 

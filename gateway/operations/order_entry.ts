@@ -65,7 +65,8 @@ export type ReplaceItem = Static<typeof ReplaceItem>
 const MARGIN_ONLY = [
   'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'trailingStop', 'takeProfit', 'stopLoss',
 ] as const
-const IDEMPOTENCY_KEY_MAX = 128
+/** Longest idempotency key, in UTF-16 units. */
+export const IDEMPOTENCY_KEY_MAX = 128
 const LABEL = new RegExp(`^[\\x20-\\x7e]{1,${LABEL_BYTES}}$`)
 
 const noTerms = (): OrderTerms =>

@@ -29,6 +29,10 @@ const row = (
 ): Row =>
   ({ service, method, path, access, agent, maintenance, rate })
 
+const SUB_ACCOUNTS = '/api/v1/accounts/sub-accounts'
+const LIMITS = `${SUB_ACCOUNTS}/{subAccountId}/limits`
+const AGENTS = '/api/v1/delegated-agents'
+
 export const TABLE = {
   Challenge: row('AuthService', 'POST', '/api/v1/auth/challenge', 'public', '-', 'open', 'none'),
   Verify: row('AuthService', 'POST', '/api/v1/auth/verify', 'public', '-', 'open', 'none'),
@@ -40,6 +44,13 @@ export const TABLE = {
   ListMovements: row('AccountsService', 'GET', '/api/v1/accounts/movements', 'session', 'yes', 'open', 'none'),
   ListAccountTrades: row('AccountsService', 'GET', '/api/v1/accounts/trades', 'session', 'yes', 'open', 'none'),
   GetPortfolio: row('AccountsService', 'GET', '/api/v1/accounts/portfolio', 'session', 'yes', 'open', 'none'),
+  ListSubAccounts: row('AccountsService', 'GET', SUB_ACCOUNTS, 'session', 'no', 'open', 'none'),
+  CreateSubAccount: row('AccountsService', 'POST', SUB_ACCOUNTS, 'session', 'no', 'open', 'none'),
+  TransferSubAccountBalance: row('AccountsService', 'POST', `${SUB_ACCOUNTS}/transfer`, 'session', 'no', 'blocked', 'movement'),
+  CreateSubAccountLimit: row('AccountsService', 'POST', `${SUB_ACCOUNTS}/limits`, 'session', 'no', 'open', 'none'),
+  ListSubAccountLimits: row('AccountsService', 'GET', LIMITS, 'session', 'no', 'open', 'none'),
+  UpdateSubAccountLimit: row('AccountsService', 'PUT', `${LIMITS}/{assetId}`, 'session', 'no', 'open', 'none'),
+  DeleteSubAccountLimit: row('AccountsService', 'DELETE', `${LIMITS}/{assetId}`, 'session', 'no', 'open', 'none'),
   CreateOrder: row('OrdersService', 'POST', '/api/v1/orders', 'session', 'grant', 'blocked', 'create'),
   GetOrder: row('OrdersService', 'GET', '/api/v1/orders/{orderId}', 'session', 'yes', 'open', 'none'),
   ListOrders: row('OrdersService', 'GET', '/api/v1/orders', 'session', 'yes', 'open', 'none'),
@@ -59,6 +70,11 @@ export const TABLE = {
   SimulateFees: row('FeesService', 'POST', '/api/v1/fees/simulate', 'session', 'yes', 'open', 'none'),
   GetFaucetInfo: row('FaucetService', 'GET', '/api/v1/faucet/info', 'session', 'yes', 'open', 'none'),
   Mint: row('FaucetService', 'POST', '/api/v1/faucet/mint', 'session', 'no', 'blocked', 'none'),
+  UpsertDelegatedAgent: row('DelegatedAgentsService', 'POST', AGENTS, 'session', 'no', 'blocked', 'none'),
+  ListDelegatedAgents: row('DelegatedAgentsService', 'GET', AGENTS, 'session', 'no', 'open', 'none'),
+  GetDelegatedAgent: row('DelegatedAgentsService', 'GET', `${AGENTS}/{agentId}`, 'session', 'no', 'open', 'none'),
+  RevokeDelegatedAgent: row('DelegatedAgentsService', 'DELETE', `${AGENTS}/{agentId}`, 'session', 'no', 'blocked', 'none'),
+  CreateDelegatedSession: row('DelegatedAgentsService', 'POST', `${AGENTS}/sessions`, 'public', '-', 'open', 'none'),
   Check: row('HealthService', 'GET', '/api/v1/health', 'public', '-', 'open', 'none'),
 } as const satisfies Record<string, Row>
 

@@ -13,7 +13,9 @@ t.setTimeout(240_000)
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 /** What depends on the clock or the wallet. */
-const VOLATILE = ['nonce', 'message', 'address', 'expiresAt', 'unixMs', 'iso', 'version', 'uptime', 'nextPageToken']
+const VOLATILE = [
+  'nonce', 'message', 'address', 'agentAddress', 'ownerAddress', 'expiresAt', 'unixMs', 'iso', 'version', 'uptime', 'nextPageToken',
+]
 
 function masked(value: unknown, key = '', calledBy = ''): unknown {
   if (Array.isArray(value)) return value.map((each) => masked(each, key, calledBy))
@@ -55,8 +57,16 @@ class Script {
     const key = { address: wallet.address, sessionPublicKey: session.publicKey }
     const { nonce, message } = await this.call('Challenge', { ...key, clientId: 'ringbook' })
     const signature = await wallet.signMessage({ message })
-    this.called.add('Verify')
-    this.steps.push(['Verify', masked(await this.transport('Verify', { ...key, nonce, signature }, null), '', 'Verify')])
+    await this.call('Verify', { ...key, nonce, signature })
+  }
+
+  /** Opens a session of `agent` for `owner`. */
+  async signInFor(owner: Wallet, { wallet, session }: Wallet): Promise<void> {
+    const sessionPublicKey = session.publicKey
+    const { nonce, message } = await this.call('Challenge', { address: wallet.address, sessionPublicKey })
+    const signature = await wallet.signMessage({ message })
+    const wallets = { agentAddress: wallet.address, ownerAddress: owner.wallet.address }
+    await this.call('CreateDelegatedSession', { ...wallets, sessionPublicKey, nonce, signature })
   }
 }
 
@@ -128,6 +138,72 @@ async function tradeInBatches(script: Script): Promise<void> {
   await script.call('BatchCancelAllOrders', {}, maker)
 }
 
+async function raiseFamily(script: Script): Promise<void> {
+  const { maker, taker, limit } = script
+  const sub = newWallet()
+  const { balances } = await script.call('ListBalances', { page: 1, pageSize: 100 }, maker)
+  const { assetId } = balances.find((each: Json) => each['symbol'] === 'USDC')
+  const { subAccount } = await script.call('CreateSubAccount', { address: sub.wallet.address, username: 'desk 1' }, maker)
+  await script.call('CreateSubAccount', { address: sub.wallet.address }, maker)
+  await script.signIn(sub)
+  await script.call('GetProfile', {}, sub)
+  await script.call('CreateSubAccount', { address: newWallet().wallet.address }, sub)
+  const subAccountId = subAccount.id
+  const transfer = { subAccountId, assetId, amount: '12.5', direction: 'TO_SUB_ACCOUNT', idempotencyKey: 't1' }
+  await script.call('TransferSubAccountBalance', transfer, maker)
+  await script.call('TransferSubAccountBalance', transfer, maker)
+  await script.call('TransferSubAccountBalance', { ...transfer, amount: '13' }, maker)
+  await script.call('TransferSubAccountBalance', { ...transfer, amount: '0.5', direction: 'FROM_SUB_ACCOUNT' }, maker)
+  await script.call('TransferSubAccountBalance', { subAccountId, assetId, amount: '0.5', direction: 'FROM_SUB_ACCOUNT' }, maker)
+  await script.call('TransferSubAccountBalance', { subAccountId, assetId, amount: '-1', direction: 'FROM_SUB_ACCOUNT' }, maker)
+  await script.call('TransferSubAccountBalance', transfer, taker)
+  const target = { subAccountId, assetId }
+  await script.call('UpdateSubAccountLimit', { ...target, maxAmount: '1' }, maker)
+  await script.call('CreateSubAccountLimit', { ...target, maxAmount: '1500', dailyLimit: '2000' }, maker)
+  await script.call('CreateSubAccountLimit', { ...target, maxAmount: '1500' }, maker)
+  const funded = { ...limit, side: 'BUY', price: '1900', useMasterBalance: true }
+  await script.call('CreateOrder', funded, sub)
+  await script.call('CreateOrder', funded, maker)
+  await script.call('ListSubAccountLimits', { subAccountId }, maker)
+  await script.call('ListSubAccountLimits', { subAccountId }, taker)
+  await script.call('UpdateSubAccountLimit', { ...target, isActive: false }, maker)
+  await script.call('DeleteSubAccountLimit', target, maker)
+  await script.call('DeleteSubAccountLimit', target, maker)
+  await script.call('ListSubAccounts', {}, maker)
+  await script.call('ListSubAccounts', {}, sub)
+}
+
+async function delegate(script: Script): Promise<void> {
+  const { maker, taker, limit, pair } = script
+  const agent = newWallet()
+  const agentAddress = agent.wallet.address
+  const grant = {
+    agentAddress, name: 'bot é', allowedActions: ['CREATE_ORDER', 'CANCEL_ORDER'], allowedTradingPairIds: [pair],
+    allowedOrderTypes: ['LIMIT'], allowedTimeInForce: ['GTC'], maxOrderNotional: '1000.5', maxLeverage: '2.5', maxOpenOrders: 2,
+    noMarginAccounts: true, expiresAt: '2090-01-01T00:00:00.000Z',
+  }
+  const { id } = await script.call('UpsertDelegatedAgent', grant, maker)
+  await script.call('UpsertDelegatedAgent', { ...grant, maxOrderNotional: '0.0000000001' }, maker)
+  await script.call('UpsertDelegatedAgent', { ...grant, expiresAt: '2020-01-01T00:00:00.000Z' }, maker)
+  await script.call('GetDelegatedAgent', { agentId: id }, maker)
+  await script.call('GetDelegatedAgent', { agentId: id }, taker)
+  await script.signInFor(taker, agent)
+  await script.signInFor(maker, agent)
+  const order = { ...limit, quantity: '0.1' }
+  const { orderId } = await script.call('CreateOrder', order, agent)
+  await script.call('CreateOrder', { ...order, quantity: '0.6' }, agent)
+  await script.call('CreateOrder', { ...order, timeInForce: 'IOC' }, agent)
+  await script.call('ReplaceOrder', { orderId, price: '2001' }, agent)
+  await script.call('BatchCreateOrders', { orders: [order, { ...order, timeInForce: 'FOK' }, order] }, agent)
+  await script.call('ListDelegatedAgents', {}, agent)
+  await script.call('ListDelegatedAgents', {}, maker)
+  await script.call('RevokeDelegatedAgent', { agentId: id }, taker)
+  await script.call('RevokeDelegatedAgent', { agentId: id }, maker)
+  await script.call('RevokeDelegatedAgent', { agentId: id }, maker)
+  await script.call('GetOrder', { orderId }, maker)
+  await script.call('GetProfile', {}, agent)
+}
+
 async function readBack(script: Script): Promise<void> {
   const { maker, taker, pair } = script
   const nothing = '00000000-0000-4000-8000-000000000000'
@@ -152,7 +228,7 @@ async function readBack(script: Script): Promise<void> {
 
 async function play(transport: Transport): Promise<Script['steps']> {
   const script = new Script(transport)
-  for (const part of [arrive, tradeOneByOne, tradeInBatches, readBack]) await part(script)
+  for (const part of [arrive, tradeOneByOne, tradeInBatches, raiseFamily, delegate, readBack]) await part(script)
   t.strictSame([...script.called].sort(), Object.keys(TABLE).sort(), 'the script calls every operation')
   return script.steps
 }

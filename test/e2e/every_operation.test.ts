@@ -3,6 +3,7 @@
  * says.
  */
 import t, { type Test } from 'tap'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { createClient, RingbookError, type Client } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
@@ -52,6 +53,8 @@ t.test('every operation of the table, once', async (t) => {
   await client.CreateOrder(order)
   t.equal((await client.BatchCancelAllOrders()).totalCancelled, 1)
   await readHistory(t, exchange.baseUrl, client, tradingPairId)
+  await raiseFamily(t, exchange.baseUrl, client)
+  await delegate(t, exchange.baseUrl, client, tradingPairId)
   t.match(await client.Check(), { status: 'ok' })
   t.ok((await client.Refresh()).expiresAt > Date.now() / 1000)
   t.strictSame(await client.Revoke(), { revoked: true })
@@ -62,7 +65,11 @@ t.test('every operation of the table, once', async (t) => {
   const batches = 'BatchReplaceOrders BatchCancelOrders BatchCancelOrdersByPair SimulateFees'
   const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade'
   const rest = 'GetFaucetInfo Mint Check'
-  t.strictSame(`${called} ${others} ${batches} ${history} ${rest}`.split(' ').sort(), Object.keys(TABLE).sort(), 'that was the whole table')
+  const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
+  const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
+  const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'
+  const all = [called, others, batches, history, family, limits, agents, rest].join(' ').split(' ')
+  t.strictSame(all.sort(), Object.keys(TABLE).sort(), 'that was the whole table')
 })
 
 /** A trade with somebody else, simulated first, and what the history says of it. */
@@ -82,6 +89,50 @@ async function readHistory(t: Test, baseUrl: string, client: Client, tradingPair
   t.match(await client.GetPortfolio({ period: '24h' }), { volume: '200', fees: fees.takerFee })
 }
 
+/** A sub-account, its balance and its limit. */
+async function raiseFamily(t: Test, baseUrl: string, client: Client): Promise<void> {
+  const wallet = newWallet()
+  const { subAccount } = await client.CreateSubAccount({ address: wallet.address, username: 'desk' })
+  t.match(subAccount, { address: wallet.address, username: 'desk', accountType: 'sub', isActive: true, balances: [] })
+  const { assetId, token } = (await client.ListBalances()).balances.find((row) => row.symbol === 'USDC')!
+  const target = { subAccountId: subAccount.id, assetId }
+  const moved = await client.TransferSubAccountBalance({ ...target, amount: '1.50', direction: 'TO_SUB_ACCOUNT' })
+  t.match(moved, { ...target, token, amount: '1.5', direction: 'TO_SUB_ACCOUNT' })
+  const { subAccounts } = await client.ListSubAccounts()
+  t.equal(subAccounts.length, 1)
+  t.match(subAccounts[0]!.balances.find((row) => row.assetId === assetId), { availableBalance: '1.5', lockedBalance: '0' })
+  const { limit } = await client.CreateSubAccountLimit({ ...target, maxAmount: '10' })
+  t.match(limit, { ...target, token, maxAmount: '10', dailyLimit: null, usedToday: '0', outstanding: '0', isActive: true })
+  t.match(await client.UpdateSubAccountLimit({ ...target, dailyLimit: '3' }), { limit: { id: limit.id, maxAmount: '10', dailyLimit: '3' } })
+  t.match(await client.ListSubAccountLimits({ subAccountId: subAccount.id }), { limits: [{ id: limit.id, dailyLimit: '3' }] })
+  t.strictSame(await client.DeleteSubAccountLimit(target), { deleted: true })
+  const sub = createClient({ baseUrl, wallet: { address: wallet.address, signMessage: (message) => wallet.signMessage({ message }) } })
+  t.match(await sub.signIn(), { isNewUser: false, user: { id: subAccount.id, username: 'desk' } })
+  t.match(await sub.GetProfile(), { accountType: 'sub', canWithdraw: false, masterAccountId: limit.masterAccountId })
+}
+
+/** An agent, its session, its end. */
+async function delegate(t: Test, baseUrl: string, client: Client, tradingPairId: string): Promise<void> {
+  const account = newWallet()
+  const { id: userId, address } = await client.GetProfile()
+  const grant = {
+    agentAddress: account.address, allowedActions: ['CREATE_ORDER' as const], allowedTradingPairIds: [tradingPairId], maxOpenOrders: 3,
+  }
+  const granted = await client.UpsertDelegatedAgent(grant)
+  t.match(granted, { ...grant, isActive: true, allowedOrderTypes: ['LIMIT', 'MARKET'], noMarginAccounts: false })
+  t.strictSame((await client.ListDelegatedAgents()).agents, [granted])
+  t.strictSame(await client.GetDelegatedAgent({ agentId: granted.id }), granted)
+  const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
+  const agent = createClient({ baseUrl, wallet })
+  t.match(await agent.signInFor(address), { agentId: granted.id, userId })
+  t.equal((await agent.GetProfile()).id, userId, 'it acts for the owner')
+  await agent.CreateOrder({ tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.1', price: '1000' })
+  t.strictSame(await client.RevokeDelegatedAgent({ agentId: granted.id }), { revoked: true, ordersCancelled: 1 })
+  await t.rejects(agent.GetProfile(), { status: 401, code: 'SESSION_INVALID' })
+}
+
+const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
+
 t.test('maintenance by operator command blocks what the table says, and nothing else', async (t) => {
   const directory = temporaryDirectory()
   const exchange = await startExchange(directory)
@@ -95,6 +146,12 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   const { orderId } = await client.CreateOrder(order)
   const second = await client.CreateOrder(order)
   await client.CreateOrder(order)
+  const { subAccount } = await client.CreateSubAccount({ address: newWallet().address })
+  const { assetId } = (await client.ListBalances()).balances[0]!
+  const limit = { subAccountId: subAccount.id, assetId }
+  const agentAddress = newWallet().address
+  const grant = { agentAddress, allowedActions: ['CREATE_ORDER' as const], allowedTradingPairIds: [tradingPairId] }
+  const agentId = (await client.UpsertDelegatedAgent(grant)).id
   const maintenance = async (on: boolean): Promise<void> => {
     const answer = await fetch(`http://127.0.0.1:${exchange.operatorPort}/maintenance`, {
       method: 'POST',
@@ -106,13 +163,18 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   await maintenance(true)
   const inputs: Partial<Record<OperationName, object>> = {
     CreateOrder: order, ReplaceOrder: { orderId, price: '2001' }, BatchCreateOrders: { orders: [order] }, Mint: {},
-    GetOrder: { orderId }, GetBalance: { assetId: (await client.ListBalances()).balances[0]!.assetId }, GetTradingPair: { tradingPairId },
+    GetOrder: { orderId }, GetBalance: { assetId }, GetTradingPair: { tradingPairId },
     GetOrderbook: { tradingPairId }, BatchReplaceOrders: { orders: [{ orderId, price: '2001' }] },
     SimulateFees: { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '2000' },
+    CreateSubAccount: { address: newWallet().address }, ListSubAccountLimits: { subAccountId: subAccount.id },
+    CreateSubAccountLimit: { ...limit, maxAmount: '1' },
+    UpdateSubAccountLimit: { ...limit, maxAmount: '2' }, DeleteSubAccountLimit: limit,
+    TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },
+    UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId },
   }
   const once = createClient({ baseUrl: exchange.baseUrl, signer })
   for (const [name, row] of Object.entries(TABLE) as [OperationName, Row][]) {
-    if (['Challenge', 'Verify', 'Revoke', 'GetTrade'].includes(name) || /Cancel/.test(name)) continue
+    if (['Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession'].includes(name) || /Cancel/.test(name)) continue
     const failed = await once.call(name, (inputs[name] ?? {}) as never).then(
       () => null,
       (error: RingbookError) => error,

@@ -5,12 +5,14 @@
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import t from 'tap'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { createClient, signRequest, type Client, type Signer } from '../../gateway/client/index.ts'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { createClient, signRequest, type Client, type Signer, type Wallet } from '../../gateway/client/index.ts'
 import { Session } from '../../gateway/openapi/guide/client.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
-import { checkingFetch, createChecker, findOperation, type ApiDocument, type Checker } from '../support/openapi_check.ts'
+import {
+  checkingFetch, createChecker, findOperation, type ApiDocument, type Checker, type DocumentOperation,
+} from '../support/openapi_check.ts'
 import { pairOf, sodiumSigner } from '../support/traders.ts'
 import { wrongBodies, wrongValues } from '../support/wrong_values.ts'
 
@@ -36,11 +38,13 @@ t.before(async () => {
   send = checkingFetch(checker, (problem) => problems.push(problem))
 })
 
+const walletOf = (account: PrivateKeyAccount): Wallet =>
+  ({ address: account.address, signMessage: (message) => account.signMessage({ message }) })
+
 /** A new wallet, signed in, with test funds; its answers are checked. */
 async function trader(): Promise<Client> {
   const account = privateKeyToAccount(generatePrivateKey())
-  const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
-  const client = createClient({ baseUrl: exchange.baseUrl, wallet, signer: sodiumSigner(), fetch: send })
+  const client = createClient({ baseUrl: exchange.baseUrl, wallet: walletOf(account), signer: sodiumSigner(), fetch: send })
   await client.signIn()
   await client.Mint()
   return client
@@ -90,6 +94,8 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await maker.GetProfile()
   const { balances } = await maker.ListBalances()
   await maker.GetBalance({ assetId: balances[0]!.assetId })
+  await raiseFamily(maker, balances[0]!.assetId)
+  await delegate(maker, tradingPairId)
   await maker.GetFaucetInfo()
   await maker.GetTradingPair({ tradingPairId })
   await maker.GetServerTime()
@@ -99,6 +105,37 @@ t.test('every operation answers 200 as the document says', async (t) => {
   for (const name of names) t.ok(checker.seen.has(`${name} 200`), `${name} was called`)
   t.strictSame(problems.splice(0), [])
 })
+
+async function raiseFamily(maker: Client, assetId: string): Promise<void> {
+  const wallet = walletOf(privateKeyToAccount(generatePrivateKey()))
+  const { subAccount } = await maker.CreateSubAccount({ address: wallet.address, username: 'desk' })
+  const target = { subAccountId: subAccount.id, assetId }
+  await maker.TransferSubAccountBalance({ ...target, amount: '1', direction: 'TO_SUB_ACCOUNT', idempotencyKey: 't' })
+  await maker.ListSubAccounts()
+  await maker.CreateSubAccountLimit({ ...target, maxAmount: '10', dailyLimit: '20' })
+  await maker.UpdateSubAccountLimit({ ...target, isActive: false })
+  await maker.ListSubAccountLimits({ subAccountId: subAccount.id })
+  await maker.DeleteSubAccountLimit(target)
+  const sub = createClient({ baseUrl: exchange.baseUrl, wallet, signer: sodiumSigner(), fetch: send })
+  await sub.signIn()
+  await sub.GetProfile()
+}
+
+async function delegate(maker: Client, tradingPairId: string): Promise<void> {
+  const wallet = walletOf(privateKeyToAccount(generatePrivateKey()))
+  const grant = { agentAddress: wallet.address, allowedActions: ['CREATE_ORDER' as const], allowedTradingPairIds: [tradingPairId] }
+  const { id } = await maker.UpsertDelegatedAgent({ ...grant, name: 'bot', maxLeverage: '2', maxOrderNotional: '5', maxOpenOrders: 3 })
+  await maker.UpsertDelegatedAgent({ ...grant, allowedMarginAccountIds: [], expiresAt: '2090-01-01T00:00:00Z' })
+  await maker.GetDelegatedAgent({ agentId: id })
+  await maker.ListDelegatedAgents()
+  const agent = createClient({ baseUrl: exchange.baseUrl, wallet, signer: sodiumSigner(), fetch: send })
+  await agent.signInFor((await maker.GetProfile()).address)
+  const order = { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.1', price: '1000' } as const
+  await agent.CreateOrder(order)
+  await agent.CancelOrder({ orderId: MISSING }).catch(() => undefined)
+  await agent.ListDelegatedAgents().catch(() => undefined)
+  await maker.RevokeDelegatedAgent({ agentId: id })
+}
 
 interface Sent {
   readonly method: string
@@ -128,6 +165,11 @@ function example(name: OperationName): Sent {
   const path = row.path.replace(/\{(\w+)\}/g, (_, field) => String(parameters.find((each) => each.name === field)!.example))
   const body = requestBody?.content['application/json']!.example
   return { method: row.method, target: path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+}
+
+/** A path with one parameter's value, and the examples of the others. */
+function pathWith(path: string, parameters: NonNullable<DocumentOperation['parameters']>, field: string, value: string): string {
+  return path.replace(/\{(\w+)\}/g, (_, name) => (name === field ? value : String(parameters.find((each) => each.name === name)!.example)))
 }
 
 t.test('refusals of the edge and of the signature are announced, for every operation', async (t) => {
@@ -165,8 +207,9 @@ t.test('what the document does not allow is refused, field by field', async (t) 
     const call = { ...example(name), ...(name === 'ReplaceOrder' ? { target: path.replace('{orderId}', orderId) } : {}) }
     for (const { name: field, in: place, schema } of parameters) {
       for (const value of wrongValues(checker, schema)) {
-        if (place === 'path') await refused(name, { ...call, target: path.replace(`{${field}}`, value) }, field, value)
-        else await refused(name, { ...call, target: `${call.target}?${field}=${encodeURIComponent(value)}` }, field, value)
+        const query = `${call.target}?${field}=${encodeURIComponent(value)}`
+        const target = place === 'path' ? pathWith(path, parameters, field, value) : query
+        await refused(name, { ...call, target }, field, value)
       }
     }
     const content = requestBody?.content['application/json']
@@ -190,10 +233,12 @@ t.test('things that are not there, bodies that are none, budgets and maintenance
   const signer = await session()
   const missing: Partial<Record<OperationName, string>> = {
     GetBalance: 'NOT_FOUND', GetOrder: 'ORDER_NOT_FOUND', CancelOrder: 'ORDER_NOT_FOUND', ReplaceOrder: 'ORDER_NOT_FOUND',
+    GetDelegatedAgent: 'NOT_FOUND', RevokeDelegatedAgent: 'NOT_FOUND', ListSubAccountLimits: 'NOT_FOUND',
+    UpdateSubAccountLimit: 'NOT_FOUND', DeleteSubAccountLimit: 'NOT_FOUND',
     GetTradingPair: 'NOT_FOUND', GetOrderbook: 'NOT_FOUND', GetTrade: 'NOT_FOUND',
   }
   for (const [name, code] of Object.entries(missing) as [OperationName, string][]) {
-    const target = TABLE[name].path.replace(/\{\w+\}/, MISSING)
+    const target = TABLE[name].path.replaceAll(/\{\w+\}/g, MISSING)
     t.equal((await raw(signed(signer, { ...example(name), target }))).code, code, name)
   }
   const order = JSON.parse(example('CreateOrder').body!) as Record<string, unknown>

@@ -3,6 +3,7 @@
  * that no operation escapes them.
  */
 import type { Genesis } from '../../core/engine/genesis.ts'
+import { agentId, userId } from '../../core/layout/ids.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { encodeMessage, pathOf, typeOf } from './grpc.ts'
 import { GROUP_ORDER, joined, little, numberOf } from './hostile_vectors.ts'
@@ -21,8 +22,10 @@ export interface Sample {
   readonly bytes: Buffer
 }
 
-/** A well-formed id of nothing. */
+/** Well-formed ids of nothing. */
 export const NO_ORDER = '00000000-0005-8001-8000-00001f2a335e'
+export const NO_USER = userId(5, 1000)
+export const NO_AGENT = agentId(5, 1000)
 
 /** An order that rests. */
 export const sampleOrder = (genesis: Genesis): Record<string, string> =>
@@ -34,6 +37,8 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
   const orderId = NO_ORDER
   const assetId = genesis.assets[0]!.id
   const tradingPairId = genesis.pairs[0]!.id
+  const subAccountId = NO_USER
+  const agentAddress = `0x${'5a'.repeat(20)}`
   return {
     Refresh: {}, Revoke: {}, GetProfile: {}, ListBalances: { page: 1, pageSize: 5 }, GetBalance: { assetId },
     ListMovements: { entryType: 'CREDIT' }, ListAccountTrades: { tradingPairId }, GetPortfolio: { period: '24h' },
@@ -43,6 +48,12 @@ export function sampleInputs(genesis: Genesis): Partial<Record<OperationName, Js
     BatchCancelOrders: { orderIds: [orderId] }, BatchCancelAllOrders: {}, BatchCancelOrdersByPair: { tradingPairId },
     SimulateFees: { ...order, tradingMode: 'SPOT' },
     GetFaucetInfo: {}, Mint: { assetId },
+    ListSubAccounts: {}, CreateSubAccount: { address: agentAddress, username: 'desk' },
+    TransferSubAccountBalance: { subAccountId, assetId, amount: '1', direction: 'TO_SUB_ACCOUNT' },
+    CreateSubAccountLimit: { subAccountId, assetId, maxAmount: '10' }, ListSubAccountLimits: { subAccountId },
+    UpdateSubAccountLimit: { subAccountId, assetId, maxAmount: '11' }, DeleteSubAccountLimit: { subAccountId, assetId },
+    UpsertDelegatedAgent: { agentAddress, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [tradingPairId] },
+    ListDelegatedAgents: {}, GetDelegatedAgent: { agentId: NO_AGENT }, RevokeDelegatedAgent: { agentId: NO_AGENT },
   }
 }
 

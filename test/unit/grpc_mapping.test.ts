@@ -45,12 +45,15 @@ function randomObject(random: Prng, shape: Shape, type: protobuf.Type): Record<s
   for (const [name, property] of Object.entries(shape.properties ?? {})) {
     const required = shape.required?.includes(name) === true
     const field = type.fields[name]
-    if (field !== undefined && (required || random.below(2) === 1)) object[name] = randomValue(random, property, field)
+    if (field === undefined || (!required && random.below(2) === 0)) continue
+    const value = randomValue(random, property, field)
+    // On the wire an empty list that is not required is none.
+    if (required || !Array.isArray(value) || value.length > 0) object[name] = value
   }
   return object
 }
 
-/** Absent and null are the same, and so are absent and an empty list that is not required. */
+/** Absent and null are the same. */
 function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (value === null || typeof value !== 'object') return value

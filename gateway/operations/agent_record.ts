@@ -1,0 +1,174 @@
+/**
+ * Grants of delegated agents: as requests write them, as the engine keeps them, as records show them.
+ *
+ * Records show what holds: every order type and time in force by name, also where the request left them open. Over gRPC an empty list is
+ * no list, so `noMarginAccounts` says there what an empty `allowedMarginAccountIds` says in JSON; both forms take both.
+ */
+import Type, { type Static } from 'typebox'
+import { AGENT_OPEN_ORDERS_MAX, AGENT_PAIRS_MAX, AgentAction, AgentOrderType, AgentTimeInForce } from '../../core/layout/command.ts'
+import { agentId } from '../../core/layout/ids.ts'
+import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
+import { AgentStatus } from '../../core/engine/columns.ts'
+import type { AgentView } from '../../core/view/agents.ts'
+import { checksumAddress } from '../auth/challenge.ts'
+import type { AgentTerms } from '../bridge/encode.ts'
+import type { Gateway } from '../context.ts'
+import { Refused, refusedField } from '../http/envelope.ts'
+import { Amount } from './amounts.ts'
+import { Address } from './auth.ts'
+import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { findPair, OrderType, parseDateTime, TimeInForce } from './order_entry.ts'
+
+const Action = Type.Union([
+  Type.Literal('CREATE_ORDER'), Type.Literal('CANCEL_ORDER'), Type.Literal('REPLACE_ORDER'), Type.Literal('CLOSE_POSITION'),
+])
+type Action = Static<typeof Action>
+
+/** Bytes of a name in a record. */
+const NAME_BYTES = 32
+/** Elements that a list of names may have, repetitions included. */
+const NAMES_MAX = 16
+const NOTIONAL_SCALE = 9
+const LEVERAGE_SCALE = 2
+const INT64_MAX = 2n ** 63n - 1n
+const INT32_MAX = 2n ** 31n - 1n
+
+export const AgentRequest = Type.Object({
+  agentAddress: Address,
+  allowedActions: Type.Array(Action, { minItems: 1, maxItems: NAMES_MAX }),
+  allowedTradingPairIds: Type.Array(Uuid, { minItems: 1, maxItems: AGENT_PAIRS_MAX }),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_BYTES })),
+  expiresAt: Type.Optional(Type.String()),
+  allowedOrderTypes: Type.Optional(Type.Array(OrderType, { minItems: 1, maxItems: NAMES_MAX })),
+  allowedTimeInForce: Type.Optional(Type.Array(TimeInForce, { minItems: 1, maxItems: NAMES_MAX })),
+  allowedMarginAccountIds: Type.Optional(Type.Array(Uuid, { maxItems: AGENT_PAIRS_MAX })),
+  noMarginAccounts: Type.Optional(Type.Boolean()),
+  maxLeverage: Type.Optional(Amount),
+  maxOrderNotional: Type.Optional(Amount),
+  maxOpenOrders: Type.Optional(Type.Integer({ minimum: 1, maximum: AGENT_OPEN_ORDERS_MAX })),
+})
+export type AgentRequest = Static<typeof AgentRequest>
+
+export const AgentRecord = Type.Object({
+  id: Uuid,
+  agentAddress: Type.String(),
+  name: Type.Optional(Type.String()),
+  isActive: Type.Boolean(),
+  allowedActions: Type.Array(Action),
+  allowedTradingPairIds: Type.Array(Uuid),
+  allowedOrderTypes: Type.Array(OrderType),
+  allowedTimeInForce: Type.Array(TimeInForce),
+  /** Absent: all. */
+  allowedMarginAccountIds: Type.Optional(Type.Array(Uuid)),
+  noMarginAccounts: Type.Boolean(),
+  maxLeverage: Type.Optional(Decimal),
+  maxOrderNotional: Type.Optional(Decimal),
+  maxOpenOrders: Type.Integer(),
+  /** Resting orders that it placed. */
+  openOrders: Type.Integer(),
+  expiresAt: Type.Optional(Timestamp),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+})
+export type AgentRecord = Static<typeof AgentRecord>
+
+/** Bits by name. */
+type Bits<Name extends string> = Readonly<Record<Name, number>>
+
+const bitsOf = <Name extends string>(bits: Bits<Name>, names: readonly Name[] = []): number =>
+  names.reduce((sum, name) => sum | bits[name], 0)
+const namesOf = <Name extends string>(bits: Bits<Name>, given: number): Name[] =>
+  (Object.keys(bits) as Name[]).filter((name) => (given & bits[name]) !== 0)
+/** As {@link namesOf} where no bit stands for every one. */
+const namesOrAll = <Name extends string>(bits: Bits<Name>, given: number): Name[] =>
+  given === 0 ? (Object.keys(bits) as Name[]) : namesOf(bits, given)
+
+/** The grant a request asks for, or which field is wrong. `owner` is the wallet that grants, 20 bytes. */
+export function agentTerms(gateway: Gateway, owner: Uint8Array, input: AgentRequest): AgentTerms | Refused {
+  if (input.agentAddress.slice(2).toLowerCase() === Buffer.from(owner).toString('hex')) {
+    return refusedField('agentAddress', 'A wallet cannot be its own delegated agent')
+  }
+  const pairs = pairsOf(gateway, input.allowedTradingPairIds)
+  if (pairs instanceof Refused) return pairs
+  const name = nameOf(input.name)
+  if (name instanceof Refused) return name
+  const expiresAt = expiryOf(input.expiresAt, gateway.now())
+  if (expiresAt instanceof Refused) return expiresAt
+  const noMarginAccounts = marginOf(input)
+  if (noMarginAccounts instanceof Refused) return noMarginAccounts
+  const maxLeverage = boundOf('maxLeverage', input.maxLeverage, LEVERAGE_SCALE, INT32_MAX)
+  if (maxLeverage instanceof Refused) return maxLeverage
+  const maxNotional = boundOf('maxOrderNotional', input.maxOrderNotional, NOTIONAL_SCALE, INT64_MAX)
+  if (maxNotional instanceof Refused) return maxNotional
+  const grants = bitsOf(AgentAction, input.allowedActions) | (bitsOf(AgentOrderType, input.allowedOrderTypes) << 8) |
+    (bitsOf(AgentTimeInForce, input.allowedTimeInForce) << 16) | ((noMarginAccounts ? 1 : 0) << 24)
+  return {
+    address: input.agentAddress, grants, expiresAt, maxNotional, pairs, name,
+    maxLeverage: Number(maxLeverage), maxOpenOrders: input.maxOpenOrders ?? 0,
+  }
+}
+
+function pairsOf(gateway: Gateway, ids: readonly string[]): number[] | Refused {
+  const pairs: number[] = []
+  for (const id of ids) {
+    const pair = findPair(gateway, id)
+    if (pair === undefined) return new Refused('NOT_FOUND', 'Trading pair not found', { field: 'allowedTradingPairIds' })
+    pairs.push(pair.index)
+  }
+  return pairs
+}
+
+/** Text that people can tell apart: no control characters, no half characters. */
+function nameOf(text = ''): string | Refused {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text) && Buffer.byteLength(text) <= NAME_BYTES
+    ? text
+    : refusedField('name', `name must be 1 to ${NAME_BYTES} bytes of printable UTF-8`)
+}
+
+function expiryOf(text: string | undefined, now: number): number | Refused {
+  if (text === undefined) return 0
+  const at = parseDateTime(text)
+  if (Number.isNaN(at)) return refusedField('expiresAt', 'expiresAt must be an RFC 3339 date-time')
+  return at > now ? at : refusedField('expiresAt', 'expiresAt is not in the future')
+}
+
+/** Whether no margin account is granted. There are none yet, so one that is named is not found. */
+function marginOf({ allowedMarginAccountIds, noMarginAccounts = false }: AgentRequest): boolean | Refused {
+  if (allowedMarginAccountIds === undefined) return noMarginAccounts
+  if (allowedMarginAccountIds.length === 0) return true
+  return new Refused('NOT_FOUND', 'Margin account not found', { field: 'allowedMarginAccountIds' })
+}
+
+/** A positive bound as a whole number of 10^-scale; 0 without one. */
+function boundOf(field: string, text: string | undefined, scale: number, most: bigint): bigint | Refused {
+  if (text === undefined) return 0n
+  const bound = parseDecimal(text, scale)
+  if (bound === null) return refusedField(field, `${field} has more than ${scale} digits`)
+  return bound > 0n && bound <= most ? bound : refusedField(field, `${field} must be positive and in range`)
+}
+
+/** The record of an agent as it is at the gateway's clock: an expired grant is not active. */
+export function agentRecord(gateway: Gateway, agent: AgentView): AgentRecord {
+  const { pairs } = gateway.genesis
+  const { expiresAt, maxLeverage, maxNotional, maxOpenOrders } = agent
+  const record: AgentRecord = {
+    id: agentId(agent.createdSequence, agent.row),
+    agentAddress: checksumAddress(`0x${Buffer.from(agent.address).toString('hex')}`),
+    isActive: agent.status === AgentStatus.ACTIVE && (expiresAt === 0 || expiresAt > gateway.now()),
+    allowedActions: namesOf<Action>(AgentAction, agent.actions),
+    allowedTradingPairIds: agent.pairs.map((pair) => pairs[pair]!.id),
+    allowedOrderTypes: namesOrAll(AgentOrderType, agent.orderTypes),
+    allowedTimeInForce: namesOrAll(AgentTimeInForce, agent.timesInForce),
+    noMarginAccounts: agent.marginAccountsNone,
+    maxOpenOrders: maxOpenOrders === 0 ? AGENT_OPEN_ORDERS_MAX : maxOpenOrders,
+    openOrders: agent.openOrders,
+    createdAt: rfc3339(agent.createdAt),
+    updatedAt: rfc3339(agent.updatedAt),
+  }
+  if (agent.name !== '') record.name = agent.name
+  if (agent.marginAccountsNone) record.allowedMarginAccountIds = []
+  if (maxLeverage !== 0) record.maxLeverage = formatDecimal(maxLeverage, LEVERAGE_SCALE)
+  if (maxNotional !== 0n) record.maxOrderNotional = formatDecimal(maxNotional, NOTIONAL_SCALE)
+  if (expiresAt !== 0) record.expiresAt = rfc3339(expiresAt)
+  return record
+}

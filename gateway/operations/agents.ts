@@ -1,0 +1,117 @@
+/**
+ * Delegated agents: wallets that may trade for the caller's account, inside what they are granted; and their sessions.
+ *
+ * A grant is checked by the engine at sequence time, for every order command its session signs. Here requests become grants, and grants
+ * records. An absent bound is none: every order type, every time in force, any value. Somebody else's agent and a missing one
+ * are the same 404. (Specification, delegated agents.)
+ */
+import Type from 'typebox'
+import { REFUSALS } from '../../core/engine/refusals.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { agentId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
+import { readAgents, type AgentView } from '../../core/view/agents.ts'
+import { readAccount } from '../../core/view/accounts.ts'
+import type { RefusalReply, VerifyReply } from '../auth/challenge.ts'
+import { askVerify } from '../auth/desk_client.ts'
+import { encodeOpenDelegatedSession, encodeRevokeAgent, encodeUpsertAgent } from '../bridge/encode.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { agentRecord, AgentRecord, AgentRequest, agentTerms } from './agent_record.ts'
+import { Address, ChainId, ClientId, refusalOf, seconds, SessionKey, WalletSignature } from './auth.ts'
+import { operation, submit, Uuid, waiterFor, type Call } from './operation.ts'
+
+const missing = (): Refused => new Refused('NOT_FOUND', 'Delegated agent not found', { field: 'agentId' })
+
+/** The caller's agent with this id, or why there is none. */
+function findAgent(gateway: Gateway, { account }: Call<never>, id: string): AgentView | Refused {
+  const found = parseId(IdKind.AGENT, id)
+  if (found === null) return missing()
+  const agents = readAgents(gateway.state, gateway.gate, account)
+  if (agents === null) return new Refused('ENGINE_UNAVAILABLE')
+  return agents.find(({ row, createdSequence }) => row === found.slot && createdSequence === found.sequence) ?? missing()
+}
+
+export const UpsertDelegatedAgent = operation({
+  body: AgentRequest,
+  output: AgentRecord,
+  run: (gateway, call, input) => {
+    const terms = agentTerms(gateway, readAccount(gateway.state, call.account).address, input)
+    if (terms instanceof Refused) return call.refuse(terms)
+    const waiter = waiterFor(call, ({ i32 }, base) => {
+      const row = i32[base + RESULT.at.detail]!
+      const agent = readAgents(gateway.state, gateway.gate, call.account)?.find((each) => each.row === row)
+      if (agent === undefined) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+      else call.answer(agentRecord(gateway, agent))
+    })
+    submit(gateway, call, waiter, (at, correlation) => encodeUpsertAgent(gateway.bridge, at, correlation, call, terms))
+  },
+})
+
+export const ListDelegatedAgents = operation({
+  output: Type.Object({ agents: Type.Array(AgentRecord) }),
+  run: (gateway, call) => {
+    const agents = readAgents(gateway.state, gateway.gate, call.account)
+    if (agents === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    call.answer({ agents: agents.map((agent) => agentRecord(gateway, agent)) })
+  },
+})
+
+const AgentPath = Type.Object({ agentId: Uuid })
+
+export const GetDelegatedAgent = operation({
+  params: AgentPath,
+  output: AgentRecord,
+  run: (gateway, call, input) => {
+    const agent = findAgent(gateway, call, input.agentId)
+    if (agent instanceof Refused) call.refuse(agent)
+    else call.answer(agentRecord(gateway, agent))
+  },
+})
+
+/** Ends the grant, the agent's sessions and its resting orders in one step. */
+export const RevokeDelegatedAgent = operation({
+  params: AgentPath,
+  output: Type.Object({ revoked: Type.Boolean(), ordersCancelled: Type.Integer() }),
+  run: (gateway, call, input) => {
+    const id = parseId(IdKind.AGENT, input.agentId)
+    if (id === null) return call.refuse(missing())
+    const waiter = waiterFor(call, ({ i32 }, base) => call.answer({ revoked: true, ordersCancelled: i32[base + RESULT.at.detail2]! }))
+    const { onResult } = waiter
+    waiter.onResult = (records, base) => {
+      if (records.i32[base + RESULT.at.code] === REFUSALS.NOT_FOUND.number) call.refuse(missing())
+      else onResult(records, base)
+    }
+    submit(gateway, call, waiter, (at, correlation) => encodeRevokeAgent(gateway.bridge, at, correlation, call, id.slot, id.sequence))
+  },
+})
+
+export const CreateDelegatedSession = operation({
+  body: Type.Object({
+    agentAddress: Address,
+    ownerAddress: Address,
+    sessionPublicKey: SessionKey,
+    nonce: Type.String({ maxLength: 256 }),
+    signature: WalletSignature,
+    clientId: ClientId,
+    chainId: ChainId,
+  }),
+  /** `expiresAt` in Unix seconds; `userId` is the owner. */
+  output: Type.Object({ expiresAt: Type.Integer(), agentId: Uuid, userId: Uuid }),
+  run: (gateway, call, { agentAddress, ownerAddress, sessionPublicKey, nonce, signature, clientId, chainId }) => {
+    const waiter = waiterFor(call, ({ i32, f64 }, base) => {
+      const { at } = RESULT
+      call.answer({
+        expiresAt: seconds(f64[(base + at.expiresAt) >>> 1]!),
+        agentId: agentId(f64[(base + at.orderSequence) >>> 1]!, i32[base + at.slot]!),
+        userId: userId(f64[(base + at.originalSequence) >>> 1]!, i32[base + at.account]!),
+      })
+    })
+    const open = (reply: VerifyReply | RefusalReply): void => {
+      if ('refusal' in reply) return call.refuse(refusalOf(reply))
+      submit(gateway, call, waiter, (at, correlation) =>
+        encodeOpenDelegatedSession(gateway.bridge, at, correlation, reply.application, ownerAddress, agentAddress, sessionPublicKey),
+      )
+    }
+    askVerify(gateway.desk, { address: agentAddress, signature, nonce, sessionPublicKey, clientId, chainId, ip: call.ip() }, open)
+  },
+})

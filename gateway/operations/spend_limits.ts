@@ -1,0 +1,159 @@
+/**
+ * What a sub-account's orders may spend of its master's balance, by asset (specification, Sub-account limits). Masters only.
+ *
+ * `maxAmount` bounds what such orders hold at any time, `dailyLimit` what they spend in a UTC day together with what they hold. A limit
+ * is one per sub-account and asset; after it was deleted another may be made. Limits are read from the shared columns, in one copy
+ * with what is held and spent.
+ */
+import Type, { type Static } from 'typebox'
+import type { Asset } from '../../core/engine/genesis.ts'
+import { LimitChange, LimitField } from '../../core/layout/command.ts'
+import { spendLimitId } from '../../core/layout/ids.ts'
+import { readSpendLimits, type SpendLimitView } from '../../core/view/families.ts'
+import { encodeSpendLimit, type SpendLimitTerms } from '../bridge/encode.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { findAsset, userIdOf } from './accounts.ts'
+import { Amount, amountText, atomsOf } from './amounts.ts'
+import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, waiterFor, type Call } from './operation.ts'
+import { findSubAccount } from './sub_accounts.ts'
+
+const SpendLimit = Type.Object({
+  id: Uuid,
+  subAccountId: Uuid,
+  /** Contract address. */
+  token: Type.String(),
+  dailyLimit: Nullable(Decimal),
+  usedToday: Decimal,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  masterAccountId: Uuid,
+  maxAmount: Decimal,
+  lastResetAt: Timestamp,
+  isActive: Type.Boolean(),
+  assetId: Uuid,
+  /** Held now by the sub-account's resting orders. */
+  outstanding: Decimal,
+})
+type SpendLimit = Static<typeof SpendLimit>
+
+/** A sub-account of the caller and one asset. */
+interface Target {
+  readonly subAccount: number
+  readonly asset: Asset
+}
+
+function findTarget(gateway: Gateway, call: Call<never>, input: { subAccountId: string; assetId: string }): Target | Refused {
+  const subAccount = findSubAccount(gateway, call, input.subAccountId)
+  if (subAccount instanceof Refused) return subAccount
+  const asset = findAsset(gateway, input.assetId)
+  return asset instanceof Refused ? asset : { subAccount, asset }
+}
+
+function limitRecord(gateway: Gateway, master: number, subAccount: number, limit: SpendLimitView): SpendLimit {
+  const asset = gateway.genesis.assets[limit.asset]!
+  return {
+    id: spendLimitId(limit.createdSequence, limit.row),
+    subAccountId: userIdOf(gateway, subAccount),
+    token: asset.token,
+    dailyLimit: limit.dailyLimit === null ? null : amountText(asset, limit.dailyLimit),
+    usedToday: amountText(asset, limit.usedToday),
+    createdAt: rfc3339(limit.createdAt),
+    updatedAt: rfc3339(limit.updatedAt),
+    masterAccountId: userIdOf(gateway, master),
+    maxAmount: amountText(asset, limit.maxAmount),
+    lastResetAt: rfc3339(limit.lastResetAt),
+    isActive: limit.isActive,
+    assetId: asset.id,
+    outstanding: amountText(asset, limit.outstanding),
+  }
+}
+
+/** The limits of a sub-account as they are now. */
+const limitsOf = (gateway: Gateway, subAccount: number): SpendLimitView[] | null =>
+  readSpendLimits(gateway.state, gateway.gate, subAccount, gateway.now())
+
+/** Sends one change and answers with the limit after it. */
+function change(gateway: Gateway, call: Call<{ limit: SpendLimit }>, { subAccount, asset }: Target, terms: Change): void {
+  const waiter = waiterFor(call, () => {
+    const limits = limitsOf(gateway, subAccount)
+    if (limits === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    const limit = limits.find((each) => each.asset === asset.index)
+    // Only when it was deleted meanwhile.
+    if (limit === undefined) return call.refuse(new Refused('NOT_FOUND', NO_LIMIT))
+    call.answer({ limit: limitRecord(gateway, call.account, subAccount, limit) })
+  })
+  submit(gateway, call, waiter, (at, correlation) =>
+    encodeSpendLimit(gateway.bridge, at, correlation, call, { ...terms, subAccount, asset: asset.index }),
+  )
+}
+
+type Change = Omit<SpendLimitTerms, 'subAccount' | 'asset'>
+const NO_LIMIT = 'Limit not found'
+const UNLIMITED = -1n
+
+/** The amounts of a request in atoms: 0 and {@link UNLIMITED} where it has none. */
+function amountsOf(asset: Asset, input: { maxAmount?: string; dailyLimit?: string }): Pick<Change, 'maxAmount' | 'dailyLimit'> | Refused {
+  const maxAmount = input.maxAmount === undefined ? 0n : atomsOf(asset, 'maxAmount', input.maxAmount, 0n)
+  if (maxAmount instanceof Refused) return maxAmount
+  const dailyLimit = input.dailyLimit === undefined ? UNLIMITED : atomsOf(asset, 'dailyLimit', input.dailyLimit, 0n)
+  return dailyLimit instanceof Refused ? dailyLimit : { maxAmount, dailyLimit }
+}
+
+export const CreateSubAccountLimit = operation({
+  body: Type.Object({ subAccountId: Uuid, assetId: Uuid, maxAmount: Amount, dailyLimit: Type.Optional(Amount) }),
+  output: Type.Object({ limit: SpendLimit }),
+  run: (gateway, call, input) => {
+    const target = findTarget(gateway, call, input)
+    if (target instanceof Refused) return call.refuse(target)
+    const amounts = amountsOf(target.asset, input)
+    if (amounts instanceof Refused) return call.refuse(amounts)
+    const fields = LimitField.MAX_AMOUNT | LimitField.DAILY_LIMIT | LimitField.ACTIVE
+    change(gateway, call, target, { change: LimitChange.CREATE, fields, ...amounts, active: true })
+  },
+})
+
+export const ListSubAccountLimits = operation({
+  params: Type.Object({ subAccountId: Uuid }),
+  output: Type.Object({ limits: Type.Array(SpendLimit) }),
+  run: (gateway, call, input) => {
+    const subAccount = findSubAccount(gateway, call, input.subAccountId)
+    if (subAccount instanceof Refused) return call.refuse(subAccount)
+    const limits = limitsOf(gateway, subAccount)
+    if (limits === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    call.answer({ limits: limits.map((limit) => limitRecord(gateway, call.account, subAccount, limit)) })
+  },
+})
+
+const LimitPath = Type.Object({ subAccountId: Uuid, assetId: Uuid })
+
+export const UpdateSubAccountLimit = operation({
+  params: LimitPath,
+  body: Type.Object({
+    maxAmount: Type.Optional(Amount), dailyLimit: Type.Optional(Amount), isActive: Type.Optional(Type.Boolean()),
+  }),
+  output: Type.Object({ limit: SpendLimit }),
+  run: (gateway, call, input) => {
+    const target = findTarget(gateway, call, input)
+    if (target instanceof Refused) return call.refuse(target)
+    const amounts = amountsOf(target.asset, input)
+    if (amounts instanceof Refused) return call.refuse(amounts)
+    const fields = (input.maxAmount === undefined ? 0 : LimitField.MAX_AMOUNT) |
+      (input.dailyLimit === undefined ? 0 : LimitField.DAILY_LIMIT) | (input.isActive === undefined ? 0 : LimitField.ACTIVE)
+    change(gateway, call, target, { change: LimitChange.UPDATE, fields, ...amounts, active: input.isActive === true })
+  },
+})
+
+export const DeleteSubAccountLimit = operation({
+  params: LimitPath,
+  output: Type.Object({ deleted: Type.Boolean() }),
+  run: (gateway, call, input) => {
+    const target = findTarget(gateway, call, input)
+    if (target instanceof Refused) return call.refuse(target)
+    const { subAccount, asset } = target
+    const terms = { change: LimitChange.DELETE, fields: 0, maxAmount: 0n, dailyLimit: UNLIMITED, active: false }
+    submit(gateway, call, waiterFor(call, () => call.answer({ deleted: true })), (at, correlation) =>
+      encodeSpendLimit(gateway.bridge, at, correlation, call, { ...terms, subAccount, asset: asset.index }),
+    )
+  },
+})

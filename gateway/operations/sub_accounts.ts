@@ -1,0 +1,143 @@
+/**
+ * Sub-accounts of the caller: make one, list them, move balances to and from them. Only masters have any.
+ *
+ * A sub-account is a wallet of its own that signs in for itself; who its master is never changes. Somebody else's sub-account and a
+ * missing one are the same 404. What depends on the state (funds, free rows, maintenance) is decided by the engine.
+ */
+import Type, { type Static } from 'typebox'
+import { SCALAR } from '../../core/engine/columns.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { IdKind, movementId, parseId } from '../../core/layout/ids.ts'
+import { readAccount } from '../../core/view/accounts.ts'
+import { masterOf, readProfile } from '../../core/view/families.ts'
+import type { Caller } from '../auth/signed_request.ts'
+import { encodeCreateSubAccount, encodeTransfer } from '../bridge/encode.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { addressText, Balance, balanceRecord, balancesOf, findAsset, userIdOf, usernameText } from './accounts.ts'
+import { Amount, amountText, atomsOf } from './amounts.ts'
+import { Address } from './auth.ts'
+import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, waiterFor } from './operation.ts'
+import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_entry.ts'
+
+const SubAccount = Type.Object({
+  id: Uuid,
+  address: Type.String(),
+  username: Nullable(Type.String()),
+  accountType: Type.Literal('sub'),
+  isActive: Type.Boolean(),
+  createdAt: Timestamp,
+  balances: Type.Array(Balance),
+})
+type SubAccount = Static<typeof SubAccount>
+
+/** The sub-account in row `account`. There is nothing yet that switches one off. */
+function subAccountRecord(gateway: Gateway, account: number, balances: SubAccount['balances']): SubAccount {
+  const { address, createdAt } = readAccount(gateway.state, account)
+  return {
+    id: userIdOf(gateway, account),
+    address: addressText(account, address),
+    username: usernameText(gateway, account),
+    accountType: 'sub',
+    isActive: true,
+    createdAt: rfc3339(createdAt),
+    balances,
+  }
+}
+
+/** `null`: the caller is a master and may have sub-accounts. */
+export const refuseSub = ({ state }: Gateway, { account }: Caller): Refused | null =>
+  masterOf(state, account) < 0 ? null : new Refused('MASTER_ONLY')
+
+/** Row of the caller's sub-account with this id, or why there is none. */
+export function findSubAccount(gateway: Gateway, caller: Caller, id: string): number | Refused {
+  const { state } = gateway
+  const refused = refuseSub(gateway, caller)
+  if (refused !== null) return refused
+  const found = parseId(IdKind.USER, id)
+  const theirs = found !== null && found.slot < state.scalars[SCALAR.ACCOUNTS]! &&
+    readAccount(state, found.slot).createdSequence === found.sequence && masterOf(state, found.slot) === caller.account
+  return theirs ? found.slot : new Refused('NOT_FOUND', 'Sub-account not found', { field: 'subAccountId' })
+}
+
+export const ListSubAccounts = operation({
+  output: Type.Object({ subAccounts: Type.Array(SubAccount) }),
+  run: (gateway, call) => {
+    const refused = refuseSub(gateway, call)
+    if (refused !== null) return call.refuse(refused)
+    const profile = readProfile(gateway.state, gateway.gate, call.account)
+    if (profile === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    const { assets } = gateway.genesis
+    const subAccounts: SubAccount[] = []
+    for (const account of profile.subAccounts) {
+      const balances = balancesOf(gateway, account)
+      if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+      subAccounts.push(subAccountRecord(gateway, account, balances.map((balance) => balanceRecord(assets[balance.asset]!, balance))))
+    }
+    call.answer({ subAccounts })
+  },
+})
+
+export const CreateSubAccount = operation({
+  body: Type.Object({ address: Address, username: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' })) }),
+  output: Type.Object({ subAccount: SubAccount }),
+  run: (gateway, call, { address, username }) => {
+    const waiter = waiterFor(call, ({ i32 }, base) =>
+      call.answer({ subAccount: subAccountRecord(gateway, i32[base + RESULT.at.detail]!, []) }),
+    )
+    submit(gateway, call, waiter, (at, correlation) =>
+      encodeCreateSubAccount(gateway.bridge, at, correlation, call, address, username ?? ''),
+    )
+  },
+})
+
+const TO_SUB = 'TO_SUB_ACCOUNT'
+const Direction = Type.Union([Type.Literal(TO_SUB), Type.Literal('FROM_SUB_ACCOUNT')])
+
+/** Movements of a transfer, by their number within the command: the giver's is the first. */
+const GIVER = 0
+const TAKER = 1
+
+export const TransferSubAccountBalance = operation({
+  body: Type.Object({
+    subAccountId: Uuid,
+    assetId: Uuid,
+    amount: Amount,
+    direction: Direction,
+    idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX })),
+  }),
+  output: Type.Object({
+    movementId: Uuid, subAccountId: Uuid, assetId: Uuid, token: Type.String(), amount: Decimal, direction: Direction,
+  }),
+  run: (gateway, call, input) => {
+    const { direction } = input
+    const subAccount = findSubAccount(gateway, call, input.subAccountId)
+    if (subAccount instanceof Refused) return call.refuse(subAccount)
+    const asset = findAsset(gateway, input.assetId)
+    if (asset instanceof Refused) return call.refuse(asset)
+    const amount = atomsOf(asset, 'amount', input.amount, 1n)
+    if (amount instanceof Refused) return call.refuse(amount)
+    const key = keyOf(input.idempotencyKey)
+    if (key instanceof Refused) return call.refuse(key)
+    const toSub = direction === TO_SUB
+    const waiter = waiterFor(call, ({ f64 }, base) =>
+      call.answer({
+        // The master's of the two movements. A repeated transfer speaks of the first one's command.
+        movementId: movementId(f64[(base + RESULT.at.orderSequence) >>> 1]!, toSub ? GIVER : TAKER),
+        subAccountId: userIdOf(gateway, subAccount),
+        assetId: asset.id,
+        token: asset.token,
+        amount: amountText(asset, amount),
+        direction,
+      }),
+    )
+    const keyed = key !== ''
+    if (keyed) waiter.onDeadline = () => call.refuse(new Refused('ORDER_SUBMISSION_UNAVAILABLE', REPEAT))
+    submit(gateway, call, waiter, (at, correlation) =>
+      encodeTransfer(gateway.bridge, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }),
+    )
+  },
+})
+
+/** Of a keyed transfer without an answer. */
+const REPEAT = 'The answer did not come; repeat the transfer with the same key to find out'
