@@ -85,7 +85,7 @@ class Exchange {
     this.#history = this.#startHistory()
     // Side by side: loading a thread's modules takes longer than anything it does before it is ready.
     const history = this.#startReaders(genesis)
-    const desks = this.#startDesk(genesis)
+    const desks = this.#startDesk(genesis, shared)
     if (embedsChain(config)) this.#chain = this.#startChain(genesis)
     const operator = this.#ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared })
     const { port, grpcPort } = await this.#startFronts(genesis, shared, desks.ports, history.ports)
@@ -227,10 +227,11 @@ class Exchange {
   }
 
   /** Starts the sign-in desk; for each gateway a port to it. */
-  #startDesk(genesis: string): { ports: MessagePort[]; ready: Promise<unknown> } {
+  #startDesk(genesis: string, shared: Shared): { ports: MessagePort[]; ready: Promise<unknown> } {
     const channels = Array.from({ length: frontThreads(this.#config) }, () => new MessageChannel())
     const own = channels.map((channel) => channel.port1)
-    const data: DeskData = { config: this.#config, genesis, ports: own, counters: this.#shared.counters }
+    const { columns, gate, counters } = shared
+    const data: DeskData = { config: this.#config, genesis, columns, gate, counters, ports: own }
     const ready = this.#ready('desk', join(GATEWAY, 'auth', 'desk.ts'), data, own)
     return { ports: channels.map((channel) => channel.port2), ready }
   }

@@ -92,6 +92,9 @@ export interface OperatorData {
 export interface DeskData {
   readonly config: Config
   readonly genesis: string
+  /** For the applications: the columns, and the words APPLYING and STOP. */
+  readonly columns: Buffers
+  readonly gate: SharedArrayBuffer
   /** One port per gateway. */
   readonly ports: readonly MessagePort[]
   /** Of ring/counters.ts; the desk writes its own block. */

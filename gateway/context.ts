@@ -1,6 +1,7 @@
 /** What one gateway thread works with: attached once, handed to every operation. */
 import type { Config } from '../core/config.ts'
 import { parseGenesis, type Asset, type Genesis, type Pair } from '../core/engine/genesis.ts'
+import { Applications } from '../core/view/applications.ts'
 import { createOutbox } from '../core/engine/outbox.ts'
 import { attachState, type State } from '../core/engine/state.ts'
 import { attachBroadcast } from '../core/ring/broadcast.ts'
@@ -29,6 +30,7 @@ export interface Gateway {
   readonly desk: Desk
   readonly history: History
   readonly sessions: SessionCache
+  readonly applications: Applications
   /** Ends what is open when its session ends. */
   readonly watch: SessionWatch
   /** Rate budgets. */
@@ -51,6 +53,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
   const genesis = parseGenesis(data.genesis)
   // The outbox belongs to the engine; a reader of the columns needs none.
   const state = attachState(genesis, shared.columns, createOutbox(1))
+  const gate = new Int32Array(shared.gate)
   const counters = gatewayCounters(shared.counters, number)
   const log: Log = (level, message, fields) => tell({ type: 'log', level, message, ...(fields === undefined ? {} : { fields }) })
   const onError = (error: unknown): void => {
@@ -59,7 +62,8 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
   }
   return {
     config, genesis, state, counters, log,
-    gate: new Int32Array(shared.gate),
+    gate,
+    applications: new Applications(state, gate),
     bridge: createBridge(shared.lanes[number]!, shared.matcherWait, number, counters, onError),
     tail: createTail(attachBroadcast(shared.events), counters),
     desk: createDesk(data.desk),

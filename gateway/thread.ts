@@ -22,7 +22,7 @@ process.on('uncaughtException', (error) => {
 
 const gateway = attachGateway(data, tell)
 const server = createServer(
-  gateway.counters, createDispatcher(gateway, createRouter(OPERATIONS), gateway.bridge.onError), createCors(gateway.genesis),
+  gateway.counters, createDispatcher(gateway, createRouter(OPERATIONS), gateway.bridge.onError), createCors(gateway.applications),
 )
 
 const beat = (): void => {

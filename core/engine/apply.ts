@@ -10,6 +10,7 @@ import { expireOrder } from '../orders/expiry.ts'
 import * as place from '../orders/place.ts'
 import * as replace from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
+import { setApplication, setOrigin, setServerKey } from '../programs/applications.ts'
 import { mint } from '../programs/faucet.ts'
 import { setFeeTier, setMaintenance, setPairStatus } from '../programs/policy.ts'
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
@@ -74,6 +75,12 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return revokeAgent(state, command, base)
     case CommandType.OPEN_DELEGATED_SESSION:
       return openDelegatedSession(state, command, base)
+    case CommandType.SET_APPLICATION:
+      return setApplication(state, command, base)
+    case CommandType.SET_ORIGIN:
+      return setOrigin(state, command, base)
+    case CommandType.SET_SERVER_KEY:
+      return setServerKey(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

@@ -176,6 +176,10 @@ export const APPLICATION = {
   /** 40 and 48 bytes. */
   CLIENT_ID: 28, NAME: 38,
 } as const
+/** Words of its texts and of a key's hash. */
+export const CLIENT_ID_WORDS = 10
+export const APPLICATION_NAME_WORDS = 12
+export const KEY_WORDS = 8
 /** 96 bytes of ASCII, zero padded; row = application × ORIGINS_MAX + place. */
 export const ORIGIN_WORDS = 24
 

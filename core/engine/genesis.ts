@@ -7,7 +7,7 @@
  * Atoms are the internal smallest unit of an asset: 10^-scale, where `scale` may be below the token's `decimals` so that
  * 64 bits hold every balance. `raw` amounts on the wire are atoms × 10^(decimals - scale).
  */
-import { AGENT_PAIRS_MAX } from '../layout/command.ts'
+import { AGENT_PAIRS_MAX, ORIGINS_MAX } from '../layout/command.ts'
 import { parseDecimal, scaleOf } from '../lib/decimal.ts'
 
 /** Largest value of one order or fill in quote atoms: value × fee rate must fit 63 bits. */
@@ -314,16 +314,37 @@ export function parseGenesis(source: string): Genesis {
   }
 }
 
+/** Bytes that a row has for the texts of an application (columns.ts). */
+const CLIENT_ID_BYTES = 40
+const APPLICATION_NAME_BYTES = 48
+const ORIGIN_BYTES = 96
+const CONTROL = /[\u0000-\u001f\u007f]/
+const BYTES = new TextEncoder()
+
+/** Its texts must fit the rows they are written to. */
+function applicationOf(json: Json, index: number): Application {
+  const check = (good: boolean, what: string): void => {
+    if (!good) throw new GenesisError(`genesis: application ${index}: ${what}`)
+  }
+  const [id, name, clientId] = [text(json, 'id'), text(json, 'name'), text(json, 'clientId')]
+  const origins = json['allowedOrigins'] ?? []
+  check(/^[\x20-\x7e]{1,40}$/.test(clientId), `clientId must be at most ${CLIENT_ID_BYTES} printable ASCII characters`)
+  const fits = BYTES.encode(name).length <= APPLICATION_NAME_BYTES && !CONTROL.test(name)
+  check(fits, `name must be at most ${APPLICATION_NAME_BYTES} bytes of UTF-8 without control characters`)
+  const listed = Array.isArray(origins) && origins.length <= ORIGINS_MAX
+  check(listed, `allowedOrigins must be a list of at most ${ORIGINS_MAX}`)
+  for (const origin of origins as unknown[]) {
+    const good = typeof origin === 'string' && /^[\x21-\x7e]{1,96}$/.test(origin)
+    check(good, `an allowed origin must be at most ${ORIGIN_BYTES} visible ASCII characters`)
+  }
+  check(new Set(origins as string[]).size === (origins as string[]).length, 'an origin is allowed twice')
+  return { index, id, name, clientId, allowedOrigins: origins as string[] }
+}
+
 function genesisOf(json: Json): Genesis {
   const assets = (need(json['assets'], 'assets are missing') as Json[]).map(assetOf)
   const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets))
-  const applications = (need(json['applications'], 'applications are missing') as Json[]).map((app, index): Application => ({
-    index,
-    id: text(app, 'id'),
-    name: text(app, 'name'),
-    clientId: text(app, 'clientId'),
-    allowedOrigins: (app['allowedOrigins'] as string[] | undefined) ?? [],
-  }))
+  const applications = (need(json['applications'], 'applications are missing') as Json[]).map(applicationOf)
   const limits = limitsOf(need(json['limits'], 'limits are missing') as Json)
   if (pairs.length > AGENT_PAIRS_MAX) throw new GenesisError(`genesis: at most ${AGENT_PAIRS_MAX} pairs`)
   if (applications.length > limits.applications) throw new GenesisError(`genesis: at most ${limits.applications} applications`)

@@ -6,12 +6,13 @@
  */
 import { type Genesis } from './genesis.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, addressesOf, BALANCE_WORDS, bitmapWords, columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS,
-  PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
+  ACCOUNT, ACCOUNT_WORDS, addressesOf, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords, CLIENT_ID_WORDS,
+  columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, ORIGIN_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SESSION,
+  SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
-import { LABEL_SHIFT, PairStatus } from '../layout/command.ts'
+import { LABEL_SHIFT, ORIGINS_MAX, PairStatus } from '../layout/command.ts'
 import { setBit } from '../book/bitmaps.ts'
 
 export interface State {
@@ -220,7 +221,28 @@ export function createState(genesis: Genesis, outbox?: Outbox): State {
     state.pairs[pair * PAIR_WORDS + PAIR.BEST_ASK] = NO_ASK
     state.pairs[pair * PAIR_WORDS + PAIR.STATUS] = PairStatus.ACTIVE
   }
+  writeApplications(state)
   return state
+}
+
+const TEXT = new TextEncoder()
+
+/** The rows of the applications that the exchange begins with: active, without keys. */
+function writeApplications(state: State): void {
+  const { applications, origins, scalars, genesis } = state
+  const write = (words: Int32Array, at: number, count: number, text: string): void => {
+    TEXT.encodeInto(text, new Uint8Array(words.buffer, words.byteOffset + at * 4, count * 4))
+  }
+  for (const { index, clientId, name, allowedOrigins } of genesis.applications) {
+    const row = index * APPLICATION_WORDS
+    applications[row + APPLICATION.VERSION] = 1
+    applications[row + APPLICATION.ACTIVE] = 1
+    applications[row + APPLICATION.ORIGINS] = allowedOrigins.length
+    write(applications, row + APPLICATION.CLIENT_ID, CLIENT_ID_WORDS, clientId)
+    write(applications, row + APPLICATION.NAME, APPLICATION_NAME_WORDS, name)
+    allowedOrigins.forEach((origin, place) => write(origins, (index * ORIGINS_MAX + place) * ORIGIN_WORDS, ORIGIN_WORDS, origin))
+  }
+  scalars[SCALAR.APPLICATIONS] = genesis.applications.length
 }
 
 /** Repeats what matching needs of the genesis as numbers. */

@@ -300,6 +300,9 @@ export const SET_ORIGIN_COMMAND = defineLayout('set_origin', {
   origin: 'bytes96',
 })
 
+/** Longest time an old server key may stay good after its successor was set, ms: a year. */
+export const KEY_GRACE_MAX_MS = 365 * 24 * 3600 * 1000
+
 /** Operator: an application's server key. All zero: none from now on. */
 export const SET_SERVER_KEY_COMMAND = defineLayout('set_server_key', {
   ...HEADER,

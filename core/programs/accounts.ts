@@ -5,6 +5,7 @@
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../engine/columns.ts'
 import { indexAccount } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
+import { countAccount } from './applications.ts'
 
 /** True when no row is left: accounts are never given back. */
 export const accountsAreFull = (state: State): boolean => state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts
@@ -23,5 +24,6 @@ export function createAccount(state: State, application: number, words: Int32Arr
   accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
   accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
   indexAccount(state, account)
+  countAccount(state, application)
   return account
 }

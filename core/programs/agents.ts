@@ -26,6 +26,7 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
 import { endOrder } from '../orders/end.ts'
+import { applicationRefusal } from './applications.ts'
 import { answerSession, freeRow, isKeyTaken, ownerAccount, refuse, writeSession } from './sessions.ts'
 import { capSessionsOf, endSessionsOf } from './session_lists.ts'
 
@@ -85,9 +86,8 @@ export function openDelegatedSession(state: State, command: Views, base: number)
   const application = command.i32[base + D.application]!
   const account = findAccount(state, application, command.i32, base + D.owner)
   const agent = account < 0 ? -1 : findAgent(state, account, command.i32, base + D.agent)
-  let code = 0
-  if (application < 0 || application >= state.genesis.applications.length) code = REFUSALS.NOT_FOUND.number
-  else if (agent < 0 || !isGranted(state, agent)) code = REFUSALS.AGENT_NOT_ALLOWED.number
+  let code = applicationRefusal(state, application)
+  if (code === 0 && (agent < 0 || !isGranted(state, agent))) code = REFUSALS.AGENT_NOT_ALLOWED.number
   const holder = findSession(state, command.i32, base + D.publicKey)
   if (code === 0 && isKeyTaken(state, holder, account, agent)) code = REFUSALS.SESSION_KEY_IN_USE.number
   const session = code !== 0 || holder >= 0 ? holder : freeRow(state)

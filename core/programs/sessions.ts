@@ -16,6 +16,7 @@ import { findAccount, findSession, indexSession, unindexSession } from '../engin
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { accountsAreFull, createAccount } from './accounts.ts'
+import { applicationRefusal } from './applications.ts'
 import { keepWithinLimit, linkSession, unlinkSession } from './session_lists.ts'
 
 const C = ORDER_COMMAND.at
@@ -62,7 +63,8 @@ export function openSession(state: State, command: Views, base: number): void {
   const application = command.i32[base + O.application]!
   let account = findAccount(state, application, command.i32, base + O.address)
   const isNew = account < 0
-  if (application < 0 || application >= state.genesis.applications.length) return refuse(state, command, base, REFUSALS.NOT_FOUND.number)
+  const closed = applicationRefusal(state, application)
+  if (closed !== 0) return refuse(state, command, base, closed)
   const holder = findSession(state, command.i32, base + O.publicKey)
   if (isKeyTaken(state, holder, account, -1)) return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   // Accounts first: taking a row changes the table, so nothing may refuse after it.

@@ -54,6 +54,8 @@ export const GATEWAY_COUNTERS = [
   'rate_refused_reduce',
   'rate_refused_movement',
   'rate_refused_close',
+  'server_key_ok',
+  'server_key_rejected',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it has reached, how many commands it is behind, events it

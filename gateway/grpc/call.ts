@@ -6,6 +6,7 @@
  */
 import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
 import { authenticate } from '../auth/authenticate.ts'
+import { authenticateServer } from '../auth/server_key.ts'
 import { Refused } from '../http/envelope.ts'
 import type { Budget } from '../limits/budget.ts'
 import { admit } from '../operations/admission.ts'
@@ -102,6 +103,9 @@ function serve(front: Front, method: Method, incoming: Incoming, call: UnaryCall
   if (row.access === 'session') {
     const signed = { method: 'POST', target: method.path, body, messageSignature: null, ...credentials }
     const code = authenticate(gateway.sessions, signed, gateway.now(), gateway.counters, call)
+    if (code !== null) return call.refuse(new Refused(code))
+  } else if (row.access === 'server-key') {
+    const code = authenticateServer(gateway.applications, credentials.serverKey, gateway.now(), gateway.counters, call)
     if (code !== null) return call.refuse(new Refused(code))
   }
   const message = decodeMessage(method.request, body)

@@ -1,5 +1,5 @@
 /**
- * Credentials in the metadata of a call: x-svc-publickey, x-svc-timestamp, x-svc-signature, each once and as text.
+ * Credentials in the metadata of a call: x-svc-publickey, x-svc-timestamp, x-svc-signature, or x-server-key, each once and as text.
  *
  * Node joins entries that came twice with a comma, and keys that end in -bin hold bytes; both are refused, on public methods too, as
  * doubled or mixed headers are over HTTP.
@@ -14,9 +14,12 @@ export interface Credentials {
   readonly timestamp: string
   readonly signature: string
   readonly credentials: number
+  /** '' when absent. */
+  readonly serverKey: string
 }
 
 const PREFIX = 'x-svc-'
+const SERVER_KEY = 'x-server-key'
 const STRUCTURED = ['signature', 'signature-input']
 /** A target and a client that the edge has nothing against: only the credentials are judged here. */
 const ANY_TARGET = '/'
@@ -30,12 +33,12 @@ export function readCredentials(metadata: Metadata): Credentials | RefusalCode {
   head.userAgents = 1
   for (const [name, values] of Object.entries(metadata.toJSON())) {
     if (STRUCTURED.includes(name)) visit(head, name, '')
-    if (!name.startsWith(PREFIX)) continue
+    if (!name.startsWith(PREFIX) && !name.startsWith(SERVER_KEY)) continue
     if (name.endsWith('-bin')) return 'UNAUTHENTICATED'
     for (const value of values) for (const each of String(value).split(',')) visit(head, name, each)
   }
   const code = judge(head, ANY_TARGET)
   if (code !== null) return code
-  const { publicKey, timestamp, signature, credentials } = head
-  return { publicKey, timestamp, signature, credentials }
+  const { publicKey, timestamp, signature, credentials, serverKey } = head
+  return { publicKey, timestamp, signature, credentials, serverKey }
 }

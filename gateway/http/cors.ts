@@ -1,5 +1,13 @@
-/** Cross-origin rules for browser frontends: an application's allowedOrigins of the genesis, `*` for any. */
-import type { Genesis } from '../../core/engine/genesis.ts'
+/**
+ * Cross-origin rules for browser frontends, by application; `*` stands for any origin.
+ *
+ * Answers to signed requests: origins of the application whose session signed. Everything else (public routes, preflights, refusals before
+ * anybody is authenticated) tells nothing of one application: origins of all that are active. Server keys are for servers: their header
+ * is not among those a page may send.
+ *
+ * What depends on the origin says so (`Vary`), also when no origin came: a cache must not give one page the answer of another.
+ */
+import type { Applications, ApplicationView } from '../../core/view/applications.ts'
 import type { HeaderList } from './envelope.ts'
 import { BUDGET_HEADERS } from '../limits/budget.ts'
 import type { Exchange } from './server.ts'
@@ -7,16 +15,29 @@ import type { Exchange } from './server.ts'
 const REQUEST_HEADERS = 'Content-Type, X-Svc-PublicKey, X-Svc-Timestamp, X-Svc-Signature, Signature, Signature-Input, Content-Digest'
 const EXPOSED = ['Access-Control-Expose-Headers', ['Retry-After', ...Object.values(BUDGET_HEADERS)].join(', ')] as const
 const NONE: HeaderList = []
+const ANY: HeaderList = [['Access-Control-Allow-Origin', '*'], EXPOSED]
+const VARIES = ['Vary', 'Origin'] as const
+const VARY: HeaderList = [VARIES]
 
 /** Headers for every answer to a request with this Origin. */
-export function createCors(genesis: Genesis): (exchange: Exchange) => HeaderList {
-  const origins = new Set(genesis.applications.flatMap((application) => application.allowedOrigins))
-  const any: HeaderList = [['Access-Control-Allow-Origin', '*'], EXPOSED]
-  return ({ origin }) => {
-    if (origin === '') return NONE
-    if (origins.has('*')) return any
-    if (!origins.has(origin)) return [['Vary', 'Origin']]
-    return [['Access-Control-Allow-Origin', origin], EXPOSED, ['Vary', 'Origin']]
+export function createCors(applications: Applications): (exchange: Exchange) => HeaderList {
+  let known: readonly ApplicationView[] = []
+  let ofAny: ReadonlySet<string> = new Set()
+  let ofOne: readonly ReadonlySet<string>[] = []
+  const refresh = (): void => {
+    const list = applications.list()
+    if (list === known) return
+    known = list
+    ofAny = new Set(list.flatMap(({ isActive, allowedOrigins }) => (isActive ? allowedOrigins : [])))
+    const sets: ReadonlySet<string>[] = []
+    for (const { application, allowedOrigins } of list) sets[application] = new Set(allowedOrigins)
+    ofOne = sets
+  }
+  return ({ origin, application }) => {
+    refresh()
+    const origins = application < 0 ? ofAny : (ofOne[application] ?? ofAny)
+    if (origins.has('*')) return origin === '' ? NONE : ANY
+    return origin === '' || !origins.has(origin) ? VARY : [['Access-Control-Allow-Origin', origin], EXPOSED, VARIES]
   }
 }
 

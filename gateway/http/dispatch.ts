@@ -4,6 +4,7 @@
  * Whatever a handler throws is logged, counted and answered as INTERNAL; nothing of it leaves, and the thread goes on.
  */
 import { authenticate } from '../auth/authenticate.ts'
+import { authenticateServer } from '../auth/server_key.ts'
 import type { Gateway } from '../context.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
 import { admit } from '../operations/admission.ts'
@@ -82,9 +83,12 @@ function probe(gateway: Gateway, exchange: Exchange): void {
 function serve(gateway: Gateway, exchange: Exchange, { route, params }: Match): void {
   const { row, operation } = route.served
   const call = new HttpCall(exchange)
-  if (row.access === 'session') {
-    const code = authenticate(gateway.sessions, exchange, gateway.now(), gateway.counters, call)
+  if (row.access !== 'public') {
+    const { applications, counters, sessions } = gateway
+    const code = row.access === 'session' ? authenticate(sessions, exchange, gateway.now(), counters, call)
+      : authenticateServer(applications, exchange.serverKey, gateway.now(), counters, call)
     if (code !== null) return call.refuse(new Refused(code))
+    exchange.application = call.application
   }
   const input = readInput(operation, exchange, params)
   if (input instanceof Refused) return call.refuse(input)

@@ -32,6 +32,9 @@ export interface Head {
   contentDigest: string
   /** Bit per header of that protocol that came once, 8 when one came twice. */
   messageHeaders: number
+  /** x-server-key of an application's backend, and how often it came. */
+  serverKey: string
+  serverKeys: number
   origin: string
   ifNoneMatch: string
 }
@@ -39,7 +42,7 @@ export interface Head {
 export const createHead = (): Head => ({
   userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncoding: '', transferEncodings: 0, hosts: 0,
   publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false,
-  signatureInput: '', messageSignature: '', contentDigest: '', messageHeaders: 0, origin: '', ifNoneMatch: '',
+  signatureInput: '', messageSignature: '', contentDigest: '', messageHeaders: 0, serverKey: '', serverKeys: 0, origin: '', ifNoneMatch: '',
 })
 
 export function resetHead(head: Head): void {
@@ -47,6 +50,8 @@ export function resetHead(head: Head): void {
   head.ifNoneMatch = ''
   head.userAgents = head.contentLengths = head.transferEncodings = head.hosts = head.credentials = 0
   head.legacy = head.structured = false
+  head.serverKey = ''
+  head.serverKeys = 0
   if (head.messageHeaders === 0) return
   head.signatureInput = head.messageSignature = head.contentDigest = ''
   head.messageHeaders = 0
@@ -85,6 +90,10 @@ export function visit(head: Head, name: string, value: string): void {
       return
     case 'if-none-match':
       head.ifNoneMatch = value
+      return
+    case 'x-server-key':
+      head.serverKeys++
+      head.serverKey = value
       return
     case 'signature':
       head.structured = true
@@ -135,6 +144,8 @@ export function judge(head: Head, target: string): RefusalCode | null {
   if (head.userAgents !== 1 || head.userAgent.trim() === '') return 'USER_AGENT_REQUIRED'
   if (isSuspect(head) || !TARGET.test(target)) return 'MALFORMED_REQUEST'
   if (head.structured && head.legacy) return 'MIXED_CREDENTIALS'
+  if (head.serverKeys > 0 && (head.structured || head.legacy)) return 'MIXED_CREDENTIALS'
+  if (head.serverKeys > 1) return 'UNAUTHENTICATED'
   if ((head.credentials & DOUBLED) !== 0) return 'UNAUTHENTICATED'
   // Without the others a digest selects nothing, so two of them say nothing.
   if (head.structured && (head.messageHeaders & DOUBLED) !== 0) return 'UNAUTHENTICATED'

@@ -48,9 +48,13 @@ export class Exchange {
   readonly credentials: number
   /** `null` unless a header of RFC 9421 came. */
   readonly messageSignature: MessageSignature | null
+  /** x-server-key as sent, '' when absent. */
+  readonly serverKey: string
   readonly origin: string
   /** Entity tag the client has, '' without one. */
   readonly ifNoneMatch: string
+  /** Application of the session or the server key that was accepted; -1 before, and on public routes. */
+  application = -1
   body: Uint8Array = NO_BODY
   ended = false
   readonly server: Server
@@ -68,6 +72,7 @@ export class Exchange {
     this.signature = head.signature
     this.credentials = head.credentials
     this.messageSignature = messageSignatureOf(head)
+    this.serverKey = head.serverKey
     this.origin = head.origin
     this.ifNoneMatch = head.ifNoneMatch
   }

@@ -69,6 +69,8 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   responses_5xx: counter('exchange_responses_total', 'Responses by class of HTTP status', 'class="5xx"'),
   signature_ok: counter('exchange_signatures_total', 'Request signatures checked, by verdict', 'verdict="accepted"'),
   signature_rejected: counter('exchange_signatures_total', 'Request signatures checked, by verdict', 'verdict="rejected"'),
+  server_key_ok: counter('exchange_server_keys_total', 'Server keys checked, by verdict', 'verdict="accepted"'),
+  server_key_rejected: counter('exchange_server_keys_total', 'Server keys checked, by verdict', 'verdict="rejected"'),
   ring_full: counter('exchange_command_ring_full_total', 'Requests answered 503 because the command ring was full'),
   pending: gauge('exchange_pending_requests', 'Requests waiting for the matcher'),
   pending_high_water: gauge('exchange_pending_high_water_requests', 'Most requests waiting for the matcher so far'),

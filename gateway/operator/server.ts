@@ -25,6 +25,7 @@ import { parseGenesis } from '../../core/engine/genesis.ts'
 import { attachState } from '../../core/engine/state.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
 import { EXIT, type FromThread, type OperatorData, type ToOperator } from '../../core/threads.ts'
+import { Applications } from '../../core/view/applications.ts'
 import { createAdmin } from './admin.ts'
 import { json, refuse, type Answer, type Route } from './http.ts'
 import { exposition, gatewayAge, gaugesOf, matcherAge, status } from './metrics.ts'
@@ -44,7 +45,8 @@ const tell = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
 const policy = createPolicy(state, admin, tell)
-const sessions = createSessions(state, admin, tell)
+const applications = new Applications(state, new Int32Array(shared.gate))
+const sessions = createSessions(state, applications, admin, tell)
 const tiers = createTierQueue(admin, tell)
 const gauges = gaugesOf(shared, state, tiers, Date.now())
 

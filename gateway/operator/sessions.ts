@@ -16,6 +16,7 @@ import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { formatId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import type { FromThread } from '../../core/threads.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
+import type { Applications } from '../../core/view/applications.ts'
 import type { Admin } from './admin.ts'
 import { json, readFields, refuse, type Handler } from './http.ts'
 import { change, hasAccount } from './policy.ts'
@@ -45,8 +46,9 @@ interface Listed {
 }
 
 /** `tell`: messages to the main thread, for the log. `slice`: rows looked at in one go. */
-export function createSessions(state: State, admin: Admin, tell: (message: FromThread) => void, slice = SLICE): Sessions {
-  const { applications } = state.genesis
+export function createSessions(
+  state: State, applications: Applications, admin: Admin, tell: (message: FromThread) => void, slice = SLICE,
+): Sessions {
   const idOf = ({ session, generation }: { session: number; generation: number }): string =>
     formatId(IdKind.SESSION, generation >>> 0, session)
 
@@ -61,7 +63,7 @@ export function createSessions(state: State, admin: Admin, tell: (message: FromT
         id: idOf(listed),
         createdAt: new Date(listed.createdAt).toISOString(),
         expiresAt: new Date(listed.expiresAt).toISOString(),
-        application: applications[listed.application]!.name,
+        application: applications.at(listed.application)?.name ?? '',
         publicKey: listed.publicKey,
       }))
       return json(200, { userId: userId(id.sequence, id.slot), live, sessions })

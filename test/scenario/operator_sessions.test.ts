@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
+import { Applications } from '../../core/view/applications.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
 import { CLOCK, SCALAR } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
@@ -43,7 +44,8 @@ interface Listing {
 function createWorld(slice: number): World {
   const path = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
   const json = JSON.parse(readFileSync(path, 'utf8')) as { limits: object }
-  const small = { orders: 64, accounts: 16, sessions: ROWS, sessionsPerAccount: ROWS, receipts: 16, priceTicks: 1024, sessionLifetimeMs: LIFETIME }
+  const rows = { sessions: ROWS, sessionsPerAccount: ROWS, sessionLifetimeMs: LIFETIME }
+  const small = { orders: 64, accounts: 16, receipts: 16, priceTicks: 1024, ...rows }
   json.limits = { ...json.limits, ...small }
   const state = createState(parseGenesis(JSON.stringify(json)))
   const run = (type: number, layout: Layout, values: Decoded, lane: number): Decoded => {
@@ -62,7 +64,8 @@ function createWorld(slice: number): World {
     stop: () => undefined,
   }
   const log: World['log'] = []
-  const sessions = createSessions(state, admin, (message) => message.type === 'log' && log.push(message), slice)
+  const applications = new Applications(state, new Int32Array(1))
+  const sessions = createSessions(state, applications, admin, (message) => message.type === 'log' && log.push(message), slice)
   const users = new Map<number, string>()
   let keys = 0
   return {

@@ -11,6 +11,8 @@ import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { readConfig, type Config } from '../../core/config.ts'
 import { countersBytes } from '../../core/ring/counters.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { createState } from '../../core/engine/state.ts'
 import type { DeskData, FromThread } from '../../core/threads.ts'
 import type { ChallengeReply, ChallengeRequest, DeskReply, RefusalReply, VerifyReply, VerifyRequest } from '../../gateway/auth/challenge.ts'
 
@@ -20,8 +22,9 @@ type Ask = Partial<Omit<VerifyRequest, 'id' | 'kind'>>
 const root = join(import.meta.dirname, '..', '..')
 /** The default genesis with a second application. */
 const genesis = ((): string => {
-  const json = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { applications: object[] }
+  const json = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { applications: object[]; limits: object }
   json.applications.push({ id: '9a1c0000-0000-4000-8000-000000000002', name: 'Second', clientId: 'second', allowedOrigins: [] })
+  Object.assign(json.limits, { orders: 64, accounts: 16, sessions: 64, receipts: 16, priceTicks: 1024 })
   return JSON.stringify(json)
 })()
 
@@ -55,7 +58,8 @@ class Desk {
     const defaults = readConfig([], {})!
     const counters = new SharedArrayBuffer(countersBytes(gateways))
     const limits = { signInPerAddress: 1000, signInPerIp: 1000, chain: 0 }
-    const data: DeskData = { config: { ...defaults, ...limits, ...config }, genesis, ports: far, counters }
+    const shared = { columns: createState(parseGenesis(genesis)).buffers, gate: new SharedArrayBuffer(64), counters }
+    const data: DeskData = { config: { ...defaults, ...limits, ...config }, genesis, ports: far, ...shared }
     this.worker = new Worker(join(root, 'gateway', 'auth', 'desk.ts'), { workerData: data, transferList: far })
     this.worker.on('message', (message: FromThread) => message.type === 'log' && this.logs.push(message))
   }

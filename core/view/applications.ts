@@ -1,0 +1,130 @@
+/**
+ * Applications from the shared columns, as one thread sees them: names, origins, state and key hashes.
+ *
+ * A row's version says whether the copy is still good, so that a look-up costs a comparison per row and a change by the operator is
+ * seen by the next request. A row that cannot be read in one piece (the matcher stands still in the middle of a batch) stays what it was;
+ * one that was never read is left out.
+ */
+import { ORIGINS_MAX } from '../layout/command.ts'
+import { applicationId } from '../layout/ids.ts'
+import {
+  APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, CLIENT_ID_WORDS, KEY_WORDS, ORIGIN_WORDS, SCALAR,
+} from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { consistently } from './consistent.ts'
+
+export interface ApplicationView {
+  /** Row. */
+  readonly application: number
+  readonly id: string
+  readonly clientId: string
+  readonly name: string
+  /** `*` or scheme://host[:port]. */
+  readonly allowedOrigins: readonly string[]
+  readonly isActive: boolean
+  /** Unix ms; 0: made with the exchange. */
+  readonly createdAt: number
+  /** SHA-256 of its server key and of the one before, `null` without one. */
+  readonly key: Uint8Array | null
+  readonly oldKey: Uint8Array | null
+  /** Unix ms: the end of the old key; 0 without one. */
+  readonly oldKeyUntil: number
+  /** Unix ms: when the key was issued; 0 without one. */
+  readonly keyAt: number
+}
+
+interface Entry {
+  version: number
+  view: ApplicationView
+}
+
+export class Applications {
+  readonly #state: State
+  readonly #gate: Int32Array
+  readonly #entries: (Entry | undefined)[] = []
+  #list: readonly ApplicationView[] = []
+  #byClientId: ReadonlyMap<string, ApplicationView> = new Map()
+
+  /** `gate`: word APPLYING of the exchange (ring/counters.ts). */
+  constructor(state: State, gate: Int32Array) {
+    this.#state = state
+    this.#gate = gate
+  }
+
+  /** All of them, in the order they were made. */
+  list(): readonly ApplicationView[] {
+    const { applications, scalars } = this.#state
+    const count = Atomics.load(scalars, SCALAR.APPLICATIONS)
+    let changed = false
+    for (let row = 0; row < count; row++) {
+      const version = Atomics.load(applications, row * APPLICATION_WORDS + APPLICATION.VERSION)
+      if (this.#entries[row]?.version !== version) changed = this.#read(row) || changed
+    }
+    if (changed) {
+      this.#list = this.#entries.flatMap((entry) => (entry === undefined ? [] : [entry.view]))
+      this.#byClientId = new Map(this.#list.map((view) => [view.clientId, view]))
+    }
+    return this.#list
+  }
+
+  /** The application in this row, or `undefined`. */
+  at(row: number): ApplicationView | undefined {
+    if (row < 0 || row >= this.#state.scalars[SCALAR.APPLICATIONS]!) return undefined
+    const version = Atomics.load(this.#state.applications, row * APPLICATION_WORDS + APPLICATION.VERSION)
+    if (this.#entries[row]?.version !== version) this.list()
+    return this.#entries[row]?.view
+  }
+
+  byClientId(clientId: string): ApplicationView | undefined {
+    this.list()
+    return this.#byClientId.get(clientId)
+  }
+
+  /** True when the copy of the row is another now. */
+  #read(application: number): boolean {
+    const at = application * APPLICATION_WORDS + APPLICATION.VERSION
+    const entry = consistently(this.#gate, this.#state.applications, at, () => copyApplication(this.#state, application))
+    if (entry === null) return false
+    this.#entries[application] = entry
+    return true
+  }
+}
+
+const TEXT = new TextDecoder()
+
+/** The text in a zero-padded field. */
+function textOf(words: Int32Array, at: number, count: number): string {
+  const bytes = new Uint8Array(words.slice(at, at + count).buffer)
+  const end = bytes.indexOf(0)
+  return TEXT.decode(end < 0 ? bytes : bytes.subarray(0, end))
+}
+
+function keyOf(words: Int32Array, at: number): Uint8Array | null {
+  const key = words.slice(at, at + KEY_WORDS)
+  return key.every((word) => word === 0) ? null : new Uint8Array(key.buffer)
+}
+
+/** Row of an application as it is now: consistent only inside {@link consistently}. */
+function copyApplication(state: State, application: number): Entry {
+  const { applications, applicationsF64, origins, genesis } = state
+  const row = application * APPLICATION_WORDS
+  const count = Math.min(ORIGINS_MAX, applications[row + APPLICATION.ORIGINS]!)
+  const origin = (place: number): string => textOf(origins, (application * ORIGINS_MAX + place) * ORIGIN_WORDS, ORIGIN_WORDS)
+  const time = (field: number): number => applicationsF64[(row + field) >>> 1]!
+  return {
+    version: applications[row + APPLICATION.VERSION]!,
+    view: {
+      application,
+      id: genesis.applications[application]?.id ?? applicationId(time(APPLICATION.CREATED_SEQUENCE), application),
+      clientId: textOf(applications, row + APPLICATION.CLIENT_ID, CLIENT_ID_WORDS),
+      name: textOf(applications, row + APPLICATION.NAME, APPLICATION_NAME_WORDS),
+      allowedOrigins: Array.from({ length: count }, (_, place) => origin(place)),
+      isActive: applications[row + APPLICATION.ACTIVE] !== 0,
+      createdAt: time(APPLICATION.CREATED_AT),
+      key: keyOf(applications, row + APPLICATION.KEY),
+      oldKey: keyOf(applications, row + APPLICATION.OLD_KEY),
+      oldKeyUntil: time(APPLICATION.OLD_KEY_UNTIL),
+      keyAt: time(APPLICATION.KEY_AT),
+    },
+  }
+}
