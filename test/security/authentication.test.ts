@@ -21,7 +21,7 @@ const counters = matcherCounters(harness.shared.counters)
 const session = await harness.openSession()
 const other = await harness.openSession()
 const foreign = await harness.openSession(1, session.address)
-const { revoked, expired } = await openDeadSessions(harness)
+const { revoked, expired, crowded, dismissed } = await openDeadSessions(harness)
 const unknown = { ...session, publicKey: 'ab'.repeat(32) }
 
 const order = sampleOrder(genesis)
@@ -53,6 +53,8 @@ function defects({ row, target, body }: Sample): Record<string, [Headers | List,
     'the key of the same wallet in another application': [put('X-Svc-PublicKey', foreign.publicKey), 'INVALID_SIGNATURE'],
     'expired session': [signed(expired, method, target, body), 'SESSION_INVALID'],
     'revoked session': [signed(revoked, method, target, body), 'SESSION_INVALID'],
+    'session that a newer one replaced': [signed(crowded, method, target, body), 'SESSION_INVALID'],
+    'session of a revoked agent': [signed(dismissed, method, target, body), 'SESSION_INVALID'],
     'signature in upper case': [put('X-Svc-Signature', signature.toUpperCase()), 'INVALID_SIGNATURE'],
     'signature with 0x': [put('X-Svc-Signature', `0x${signature}`), 'INVALID_SIGNATURE'],
     'signature of 63 bytes': [put('X-Svc-Signature', signature.slice(2)), 'INVALID_SIGNATURE'],

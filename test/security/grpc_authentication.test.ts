@@ -23,7 +23,7 @@ const counters = matcherCounters(harness.shared.counters)
 const session = await harness.openSession()
 const other = await harness.openSession()
 const foreign = await harness.openSession(1, session.address)
-const { revoked, expired } = await openDeadSessions(harness)
+const { revoked, expired, crowded, dismissed } = await openDeadSessions(harness)
 
 const samples = sessionSamples(harness.genesis)
 const { bytes: ORDER_BYTES } = samples.find(({ name }) => name === 'CreateOrder')!
@@ -57,6 +57,8 @@ function defects(name: OperationName, bytes: Buffer): [string, Entries | Metadat
     ['the key of the same wallet in another application', put(KEY, foreign.publicKey), 'INVALID_SIGNATURE'],
     ['revoked session', credentialsFor(revoked, path, bytes), 'SESSION_INVALID'],
     ['expired session', credentialsFor(expired, path, bytes), 'SESSION_INVALID'],
+    ['session that a newer one replaced', credentialsFor(crowded, path, bytes), 'SESSION_INVALID'],
+    ['session of a revoked agent', credentialsFor(dismissed, path, bytes), 'SESSION_INVALID'],
     ['signature in upper case', put(SIGNATURE, good[SIGNATURE]!.toUpperCase()), 'INVALID_SIGNATURE'],
     ['signature of 63 bytes', put(SIGNATURE, good[SIGNATURE]!.slice(2)), 'INVALID_SIGNATURE'],
     ['signature with bytes behind it', put(SIGNATURE, `${good[SIGNATURE]!}00`), 'INVALID_SIGNATURE'],

@@ -1,6 +1,6 @@
 /**
- * Promise: what can be sent twice, and what then happens. Freshness is a window and no replay cache (specification, Authentication, rule 3),
- * so a signed request may come again as long as it is fresh: an order with an idempotency key is still one order, one without is
+ * Promise: what can be sent twice, and what then happens. Freshness is a window and no replay cache (specification, RFC 9421 signing, rule
+ * 3), so a signed request may come again as long as it is fresh: an order with an idempotency key is still one order, one without is
  * documented to be two, a cancel, a revocation or a refresh does no more than the first did. A signature is good for one protocol, one
  * transport and one operation, and opens nothing in another application.
  */

@@ -19,13 +19,13 @@ const counters = matcherCounters(harness.shared.counters)
 
 const session = await harness.openSession()
 const other = await harness.openSession()
-const { revoked, expired } = await openDeadSessions(harness)
+const dead = await openDeadSessions(harness)
 
 for (const sample of sessionSamples(genesis)) {
   t.test(`${sample.name}: every wrong message signature is refused`, async (t) => {
     const before = counters[MATCHER.sequence]!
     let refused = 0
-    for (const [name, headers, code] of messageDefects(sample, { session, other, expired, revoked })) {
+    for (const [name, headers, code] of messageDefects(sample, { session, other, ...dead })) {
       const reply: Reply = await request(port, sample.row.method, sample.target, headers, sample.body)
       if (reply.status !== 401 || reply.json.code !== code) t.fail(`${name}: ${reply.status} ${reply.text}, not 401 ${code}`)
       else if (code === 'CLOCK_SKEW') t.equal(reply.json.message, 'request timestamp outside allowed skew')

@@ -9,7 +9,9 @@ import { frontThreads, readConfig, type Config } from '../../core/config.ts'
 import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { createState, type State } from '../../core/engine/state.ts'
-import { CommandType, kindOf, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
+import {
+  CommandType, kindOf, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, REVOKE_AGENT_COMMAND, SESSION_COMMAND, UPSERT_AGENT_COMMAND,
+} from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
@@ -193,20 +195,77 @@ async function nextReply(replies: Ring): Promise<Int32Array> {
 }
 
 async function openSession(operate: Harness['operate'], application: number, wallet: string): Promise<Session> {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
+  const { privateKey, publicKey } = newKey()
   const address = wallet.slice(2)
-  const record = await operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application, address, publicKey: key })
+  const record = await operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application, address, publicKey })
   if (record[RESULT.at.code] !== 0) throw new Error(`open session: ${record[RESULT.at.code]}`)
-  return { publicKey: key, privateKey, address: wallet, row: record[RESULT.at.detail]!, generation: record[RESULT.at.detail2]! }
+  return { publicKey, privateKey, address: wallet, row: record[RESULT.at.detail]!, generation: record[RESULT.at.detail2]! }
 }
 
-/** A session that was revoked and one whose time is over. */
-export async function openDeadSessions(harness: Harness): Promise<{ revoked: Session; expired: Session }> {
-  const [revoked, expired] = [await harness.openSession(), await harness.openSession()]
+export interface DeadSessions {
+  readonly revoked: Session
+  readonly expired: Session
+  /** Ended because its wallet opened too many others. */
+  readonly crowded: Session
+  /** Of a delegated agent that was revoked. */
+  readonly dismissed: Session
+}
+
+/** One session for every way to end. */
+export async function openDeadSessions(harness: Harness): Promise<DeadSessions> {
+  const [revoked, expired, crowded] = [await harness.openSession(), await harness.openSession(), await harness.openSession()]
   await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
   harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
-  return { revoked, expired }
+  for (let i = 0; i < harness.genesis.limits.sessionsPerAccount; i++) await harness.openSession(0, crowded.address)
+  const agent = await delegate(harness, await harness.openSession())
+  await agent.revoke()
+  return { revoked, expired, crowded, dismissed: agent.session }
+}
+
+export interface Delegate {
+  /** The agent's own. */
+  readonly session: Session
+  readonly row: number
+  /** Grants it again what it has, until `expiresAt`, Unix ms; 0: for ever. */
+  grant(expiresAt: number): Promise<void>
+  revoke(): Promise<void>
+}
+
+/** An agent of `owner` that may do all an agent may, with an open session. */
+export async function delegate(harness: Harness, owner: Session): Promise<Delegate> {
+  const { operate, genesis } = harness
+  const mask = Buffer.alloc(32)
+  for (const { index } of genesis.pairs) mask[index >>> 3]! |= 1 << (index & 7)
+  const pairs = mask.toString('hex')
+  const by = { session: owner.row, sessionGeneration: owner.generation }
+  const { privateKey, publicKey } = newKey()
+  const address = randomBytes(20).toString('hex')
+  const done = async (type: number, layout: Layout, values: Decoded): Promise<Int32Array> => {
+    const record = await operate(type, layout, values)
+    if (record[RESULT.at.code] !== 0) throw new Error(`command ${type}: ${record[RESULT.at.code]}`)
+    return record
+  }
+  const grant = (expiresAt: number): Promise<Int32Array> =>
+    done(CommandType.UPSERT_AGENT, UPSERT_AGENT_COMMAND, { ...by, address, grants: 0xf, expiresAt, pairs })
+  const granted = await grant(0)
+  const row = granted[RESULT.at.detail]!
+  const createdSequence = new Float64Array(granted.buffer, granted.byteOffset)[RESULT.at.originalSequence >>> 1]!
+  const opened = await done(CommandType.OPEN_DELEGATED_SESSION, OPEN_DELEGATED_SESSION_COMMAND, {
+    session: -1, application: 0, owner: owner.address.slice(2), agent: address, publicKey,
+  })
+  return {
+    row,
+    session: {
+      publicKey, privateKey, address: `0x${address}`, row: opened[RESULT.at.detail]!, generation: opened[RESULT.at.detail2]!,
+    },
+    grant: async (expiresAt) => void (await grant(expiresAt)),
+    revoke: async () => void (await done(CommandType.REVOKE_AGENT, REVOKE_AGENT_COMMAND, { ...by, agent: row, createdSequence })),
+  }
+}
+
+function newKey(): { privateKey: KeyObject; publicKey: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  return { privateKey, publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex') }
 }
 
 export type Headers = Record<string, string>

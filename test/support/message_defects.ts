@@ -3,16 +3,14 @@
  * requests are signed as they are written, so that each is refused for the one thing that is wrong with it.
  */
 import { sign } from 'node:crypto'
-import { signed, type Headers, type Session } from './gateway_harness.ts'
+import { signed, type Headers, type Session, type DeadSessions } from './gateway_harness.ts'
 import { digestOf, headersOf, parametersOf, partsOf, signatureOf, unixSeconds, type Parts } from './message_signature.ts'
 import { malleated, type Sample } from './session_samples.ts'
 
-/** Sessions whose requests are refused, and the one whose are not. */
-export interface Signers {
+/** The session whose requests are served, another one, and those whose are refused. */
+export interface Signers extends DeadSessions {
   readonly session: Session
   readonly other: Session
-  readonly expired: Session
-  readonly revoked: Session
 }
 
 /** Headers in their order, where one comes twice. */
@@ -128,7 +126,7 @@ function times(make: Make, _: Sample, { session }: Signers): Defect[] {
   ]
 }
 
-function keys(make: Make, sample: Sample, { session, other, expired, revoked }: Signers): Defect[] {
+function keys(make: Make, sample: Sample, { session, other, ...dead }: Signers): Defect[] {
   const key = session.publicKey
   const text = (value: string): Headers =>
     make(({ parameters }) => ({ parameters: parameters.replace(/keyid="\w+"/, value === '' ? 'keyid' : `keyid=${value}`) }))
@@ -144,8 +142,7 @@ function keys(make: Make, sample: Sample, { session, other, expired, revoked }: 
     ['all-zero key', quoted('0'.repeat(64))],
     ['another session\'s key', quoted(other.publicKey), INVALID],
     ['signed by another session', make({ key: other.privateKey }), INVALID],
-    ['expired session', maker(sample, expired)(), 'SESSION_INVALID'],
-    ['revoked session', maker(sample, revoked)(), 'SESSION_INVALID'],
+    ...Object.entries(dead).map(([name, by]): Defect => [`${name} session`, maker(sample, by)(), 'SESSION_INVALID']),
   ]
 }
 

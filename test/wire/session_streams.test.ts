@@ -8,7 +8,7 @@ import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { CommandType, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
-import { call, startHarness, testGenesis, type Session } from '../support/gateway_harness.ts'
+import { call, delegate, startHarness, testGenesis, type Delegate, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, detailsOf, schema } from '../support/grpc.ts'
 import { StreamClient } from '../support/grpc_stream.ts'
 
@@ -76,6 +76,41 @@ for (const [way, finish] of Object.entries(WAYS)) {
     }
   })
 }
+
+t.test('a newer session in place of the oldest cuts the streams of that one alone', async (t) => {
+  const mine = await trader()
+  const next = await harness.openSession(0, mine.address)
+  const streams = [await streamOf(mine), await streamOf(next)] as const
+  for (let i = 0; i < SESSIONS_PER_ACCOUNT - 1; i++) await harness.openSession(0, mine.address)
+  t.match(await streams[0].ended, OVER)
+  t.ok((await streams[1].ask(counted('on', 11))).createOrder)
+  streams[1].call.cancel()
+})
+
+/** Lets the grant end at the next whole second but one, which is returned. A time that is over when it arrives is refused; then again. */
+async function expireSoon(agent: Delegate): Promise<number> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const over = Math.ceil((Date.now() + 1000) / 1000) * 1000
+    if (await agent.grant(over).then(() => true, () => false)) return over
+  }
+  throw new Error('the grant never arrived in time')
+}
+
+t.test('the end of an agent cuts its streams, and not those of its owner or of another agent', async (t) => {
+  for (const end of ['revoked', 'expired'] as const) {
+    const owner = await trader()
+    const [agent, colleague] = [await delegate(harness, owner), await delegate(harness, owner)]
+    const streams = [await streamOf(agent.session), await streamOf(owner), await streamOf(colleague.session)] as const
+    t.ok((await streams[0].ask(counted('by the agent', 11))).createOrder, 'for its owner, while it may')
+    const over = end === 'revoked' ? await agent.revoke().then(() => 0) : await expireSoon(agent)
+    t.match(await streams[0].ended, OVER, end)
+    t.ok(Date.now() >= over, 'not before its time')
+    for (const stream of streams.slice(1)) {
+      t.ok((await stream.ask(counted('on', 11))).createOrder)
+      stream.call.cancel()
+    }
+  }
+})
 
 t.test('an action behind the end of the session does nothing, however soon it comes', async (t) => {
   const session = await trader()
