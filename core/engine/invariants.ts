@@ -12,6 +12,8 @@
  *   I11  receipts: in order of time, each found by its key, none twice
  *   I12  a client order id is unique among the resting orders of its owner, and found by the index
  *   T    terms: a pair's status is one of three; an account has the discounts of its tier, a resting order a maker rate of some tier
+ *   A    delegated agents: each in its owner's list once, newest first; resting orders of each as counted; sessions of a revoked one
+ *        are dead, of another never outlast its grant; every live session is in its holder's list once, newest first
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -23,7 +25,8 @@ import {
 } from './columns.ts'
 import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
 import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
-import { assert, InvariantBroken } from '../lib/assert.ts'
+import { assert, broken } from '../lib/assert.ts'
+import { checkAgents } from './invariants_agents.ts'
 import type { State } from './state.ts'
 
 const PPM = 1_000_000n
@@ -42,10 +45,7 @@ export function checkInvariants(state: State): void {
   checkSessions(state)
   checkReceipts(state)
   checkTerms(state)
-}
-
-function broken(invariant: string, message: string): never {
-  throw new InvariantBroken(`${invariant}: ${message}`)
+  checkAgents(state, live)
 }
 
 const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!

@@ -8,7 +8,9 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { ACCOUNT, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, SCALAR } from '../../core/engine/columns.ts'
+import {
+  ACCOUNT, AGENT, AgentStatus, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, PROFILE, SCALAR, SESSION, SESSION_LINK,
+} from '../../core/engine/columns.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
 import type { State } from '../../core/engine/state.ts'
 import { RULES } from '../support/naive.ts'
@@ -49,6 +51,12 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   'an account is in a tier that does not exist': [/T: account/, (state) => { state.accounts[ACCOUNT.TIER] = 4 }],
   'a pair has a status that does not exist': [/T: pair/, (state) => { state.pairs[PAIR.STATUS] = 3 }],
   'a resting order has a rate of no tier': [/T: order/, (state, slot) => { state.orders[slot * ORDER_WORDS + ORDER.MAKER_PPM]! += 1 }],
+  'an agent counts an order too many': [/A: agent/, (state) => { state.agents[AGENT.OPEN_ORDERS]! += 1 }],
+  'an agent has no status': [/A: agent/, (state) => { state.agents[AGENT.STATUS] = AgentStatus.NONE }],
+  'an agent leaves the list of its owner': [/A: a/, (state) => { state.profiles[PROFILE.FIRST_AGENT] = 0 }],
+  'a list of sessions is lost': [/A: live session/, (state) => { state.profiles[PROFILE.FIRST_SESSION] = 0 }],
+  'a session becomes an agent\'s': [/A: session/, (state) => { state.sessions[SESSION.AGENT] = 1 }],
+  'a list of sessions ends in itself': [/A: session/, (state) => { state.sessionLinks[SESSION_LINK.NEXT] = 1 }],
   'a label is lost': [/I12|P:/, (state) => { state.labelIndex.fill(0) }],
 }
 
@@ -107,6 +115,23 @@ const FAULTS: [file: string, from: string, to: string][] = [
     `${FULL}\n  const session = holder >= 0 ? holder : freeRow(state)`,
     `const session = holder >= 0 ? holder : freeRow(state)\n  ${FULL}`,
   ],
+  // A revoked agent could go on; grants would be ignored, or outlasted, or other orders than the agent's would end.
+  ['programs/agents.ts', '  endSessionsOf(state, agent)\n', ''],
+  ['programs/agents.ts', 'if (until !== 0) capSessionsOf(state, agent, until)', ''],
+  ['programs/agents.ts', ' && orderAgents[slot] === agent + 1', ''],
+  ['programs/agents.ts', 'if (statusOf(state, each) === AgentStatus.REVOKED)', 'if (found < 0 && statusOf(state, each) === AgentStatus.REVOKED)'],
+  ['programs/agents.ts', 'return inRange && !own', 'return inRange'],
+  ['programs/sessions.ts', 'Math.min(expires, granted)', 'expires'],
+  ['programs/sessions.ts', ' || state.sessions[row + SESSION.AGENT] !== agent + 1', ''],
+  ['programs/session_lists.ts', '++live > limit', '++live > limit + 1'],
+  ['programs/session_lists.ts', 'if (next !== 0) sessionLinks[(next - 1) * SESSION_LINK_WORDS + PREV] = prev', ''],
+  ['programs/grants.ts', 'if (!mayTrade(state, agent, state.i32[row + ORDER.PAIR]!)) return AgentGrant.PAIR', ''],
+  ['programs/grants.ts', 'if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR', ''],
+  ['programs/grants.ts', 'touch > limit ? touch : limit', 'touch < 0 ? touch : limit'],
+  ['programs/grants.ts', 'return own || hasRoom', 'return hasRoom'],
+  ['orders/cancel.ts', ' && (agent < 0 || mayTrade(state, agent, i32[row + ORDER.PAIR]!))', ''],
+  ['orders/replace.ts', 'if (agent >= 0) markAgent(state, row, agent)', ''],
+  ['orders/pool.ts', 'countForAgent(state, i32[row + SLOT]!, -1)', 'countForAgent(state, i32[row + SLOT]!, 0)'],
   ['engine/indexes.ts', '>= ((at - hole) & mask)', '> ((at - hole) & mask)'],
   ['engine/emit.ts', 'i64[wide + 13] = from64[from + 13]!', ''],
 ]

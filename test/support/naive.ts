@@ -5,12 +5,14 @@
  * It differs in structure on purpose: balances are totals only and what is locked is computed from the open orders whenever it
  * is asked for; the book is one list per pair that is sorted for every incoming order; slots are a plain stack; receipts and
  * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
- * accounts, sessions and faucet; trading is in naive_terms.ts and naive_orders.ts, what the operator decides in naive_policy.ts.
+ * accounts, sessions and faucet; trading is in naive_terms.ts and naive_orders.ts, delegated agents in naive_agents.ts, what the operator
+ * decides in naive_policy.ts.
  */
 import type { Genesis } from '../../core/engine/genesis.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
 import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
+import { delegate, endOldest, lastsUntil, owner, revokeAgent, upsertAgent, type Agent } from './naive_agents.ts'
 import type { NaiveEvent } from './naive_events.ts'
 import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
 import { policy } from './naive_policy.ts'
@@ -18,10 +20,11 @@ import { holdOf, type Order } from './naive_terms.ts'
 
 /** Numbers of the refusal register, written out: they are a promise. */
 export const CODE = {
-  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, VALIDATION_ERROR: 200, INVALID_TICK: 210, INVALID_EXPIRATION: 213,
+  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, AGENT_NOT_ALLOWED: 118, VALIDATION_ERROR: 200,
+  INVALID_TICK: 210, INVALID_EXPIRATION: 213,
   OPERATIONS_BLOCKED: 300,
   IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
-  TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
+  TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, TOO_MANY_AGENTS: 314, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
   BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900,
 } as const
@@ -50,6 +53,8 @@ export interface Session {
   generation: number
   expiresAt: number
   publicKey: string
+  /** Whose wallet opened it; null: the account's own. */
+  agent: Agent | null
 }
 
 export interface Receipt {
@@ -84,6 +89,8 @@ export class NaiveExchange {
   accounts: Account[] = []
   sessions: Session[] = []
   nextReclaim = 0
+  /** By row. */
+  agents: Agent[] = []
   receipts: Receipt[] = []
   /** Resting orders by pair, in no order that matters. */
   books: Order[][]
@@ -117,8 +124,11 @@ export class NaiveExchange {
     else if (type === CommandType.EXPIRE_ORDER) expire(this, command)
     else if (type === CommandType.MINT) mint(this, command)
     else if (type === CommandType.OPEN_SESSION) openSession(this, command)
-    else if (type === CommandType.REFRESH_SESSION) endsOrExtends(this, command, this.now + this.genesis.limits.sessionLifetimeMs)
+    else if (type === CommandType.REFRESH_SESSION) endsOrExtends(this, command, lastsUntil(this, this.signingAgent(command)))
     else if (type === CommandType.REVOKE_SESSION) endsOrExtends(this, command, 0)
+    else if (type === CommandType.UPSERT_AGENT) upsertAgent(this, command)
+    else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
+    else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else policy(this, command)
     return this.events
   }
@@ -134,8 +144,9 @@ export class NaiveExchange {
     return record
   }
 
-  refuse(command: Decoded, code: number, account: number): void {
-    this.result(command, { code, account })
+  /** `lacking`: number of the grant that an agent lacks. */
+  refuse(command: Decoded, code: number, account: number, lacking = 0): void {
+    this.result(command, { code, account, detail: lacking })
   }
 
   /** The account that signed the command, or -1. */
@@ -143,6 +154,11 @@ export class NaiveExchange {
     const session = this.sessions[Number(command['session'])]
     if (session === undefined || session.generation !== command['sessionGeneration']) return -1
     return session.expiresAt > this.now ? session.account : -1
+  }
+
+  /** The agent that signed the command; null: the account's own wallet, or nobody. */
+  signingAgent(command: Decoded): Agent | null {
+    return this.signer(command) < 0 ? null : this.sessions[Number(command['session'])]!.agent
   }
 
   openOrders(account: number): Order[] {
@@ -185,7 +201,7 @@ function nextMint(exchange: NaiveExchange, account: number): number {
 
 function mintRefusal(exchange: NaiveExchange, account: number, asset: number): number {
   const { assets, faucetDailyLimit } = exchange.genesis
-  if (account < 0) return CODE.SESSION_INVALID
+  if (account < 0) return -account
   if (exchange.maintenance) return CODE.OPERATIONS_BLOCKED
   if (asset < 0 ? faucetDailyLimit === 0 : (assets[asset]?.faucetAtoms ?? 0n) === 0n) return CODE.FAUCET_ASSET
   if (faucetDailyLimit === 0 || nextMint(exchange, account) > exchange.now) return CODE.FAUCET_LIMIT
@@ -194,9 +210,10 @@ function mintRefusal(exchange: NaiveExchange, account: number, asset: number): n
 }
 
 function mint(exchange: NaiveExchange, command: Decoded): void {
-  const account = exchange.signer(command)
+  const signed = owner(exchange, command)
+  const account = Math.max(-1, signed)
   const asset = Number(command['asset'])
-  const code = mintRefusal(exchange, account, asset)
+  const code = mintRefusal(exchange, signed, asset)
   if (code === 0) {
     exchange.accounts[account]!.mints.push(exchange.now)
     for (const each of exchange.genesis.assets) {
@@ -214,7 +231,8 @@ function mint(exchange: NaiveExchange, command: Decoded): void {
       })
     }
   }
-  exchange.result(command, { code, account, detail: asset, expiresAt: account < 0 ? 0 : nextMint(exchange, account) })
+  const detail = code === CODE.AGENT_NOT_ALLOWED ? 9 : asset
+  exchange.result(command, { code, account, detail, expiresAt: account < 0 ? 0 : nextMint(exchange, account) })
 }
 
 /** The row a new session goes to: the one with its key, a fresh one, or the next dead one; -1 none. */
@@ -233,15 +251,14 @@ function sessionRow(exchange: NaiveExchange, publicKey: string): number {
 }
 
 function openSession(exchange: NaiveExchange, command: Decoded): void {
-  const { sessions, accounts, genesis, now, sequence } = exchange
+  const { accounts, genesis, sequence } = exchange
   const application = Number(command['application'])
   const address = String(command['address'])
   const publicKey = String(command['publicKey'])
   if (genesis.applications[application] === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
   let account = accounts.findIndex((each) => each.application === application && each.address === address)
   const isNew = account < 0
-  const other = sessions.find((session) => session.publicKey === publicKey && session.expiresAt > now && session.account !== account)
-  if (other !== undefined) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
+  if (isTaken(exchange, publicKey, account, null)) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
   if (isNew && accounts.length >= genesis.limits.accounts) return exchange.refuse(command, CODE.OVERLOADED, -1)
   const row = sessionRow(exchange, publicKey)
   if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
@@ -250,8 +267,31 @@ function openSession(exchange: NaiveExchange, command: Decoded): void {
     const fresh = { application, address, createdSequence: sequence, total: zeros(), version: zeros(), mints: [], tier: 0 }
     account = accounts.push(fresh) - 1
   }
-  sessions[row] = { account, generation: sequence, expiresAt: now + genesis.limits.sessionLifetimeMs, publicKey }
+  begin(exchange, row, publicKey, account, null)
   sessionResult(exchange, command, row, isNew ? 1 : 0)
+}
+
+/** True when a live session of somebody else has the key. */
+function isTaken({ sessions, now }: NaiveExchange, publicKey: string, account: number, agent: Agent | null): boolean {
+  return sessions.some((each) => each.publicKey === publicKey && each.expiresAt > now && (each.account !== account || each.agent !== agent))
+}
+
+function begin(exchange: NaiveExchange, row: number, publicKey: string, account: number, agent: Agent | null): void {
+  exchange.sessions[row] = { account, agent, generation: exchange.sequence, expiresAt: lastsUntil(exchange, agent), publicKey }
+  endOldest(exchange, account, agent)
+}
+
+function openDelegatedSession(exchange: NaiveExchange, command: Decoded): void {
+  const publicKey = String(command['publicKey'])
+  if (exchange.genesis.applications[Number(command['application'])] === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
+  const found = delegate(exchange, command)
+  if (found === null) return exchange.refuse(command, CODE.AGENT_NOT_ALLOWED, -1)
+  const { account, agent } = found
+  if (isTaken(exchange, publicKey, account, agent)) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
+  const row = sessionRow(exchange, publicKey)
+  if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
+  begin(exchange, row, publicKey, account, agent)
+  sessionResult(exchange, command, row, 0, { orderSequence: agent.createdSequence, slot: exchange.agents.indexOf(agent) })
 }
 
 function endsOrExtends(exchange: NaiveExchange, command: Decoded, expiresAt: number): void {
@@ -261,8 +301,8 @@ function endsOrExtends(exchange: NaiveExchange, command: Decoded, expiresAt: num
   sessionResult(exchange, command, row, 0)
 }
 
-function sessionResult(exchange: NaiveExchange, command: Decoded, row: number, isNew: number): void {
+function sessionResult(exchange: NaiveExchange, command: Decoded, row: number, isNew: number, over: Decoded = {}): void {
   const { account, generation, expiresAt } = exchange.sessions[row]!
   const originalSequence = exchange.accounts[account]!.createdSequence
-  exchange.result(command, { account, detail: row, detail2: generation, trades: isNew, expiresAt, originalSequence })
+  exchange.result(command, { account, detail: row, detail2: generation, trades: isNew, expiresAt, originalSequence, ...over })
 }

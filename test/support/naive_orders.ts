@@ -9,6 +9,7 @@ import { Flag, FLAG_ORDER_MASK } from '../../core/layout/command.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type Receipt } from './naive.ts'
+import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import {
   bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, ratesOf, roomRefusal, simulate, termsRefusal, valueOf,
   type Ex, type Order, type Terms,
@@ -17,7 +18,7 @@ import {
 const CANCEL_ALL_MOST = 1000
 
 const wordOf = (order: Order): number =>
-  (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.labelLength << 24)) >>> 0
+  (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.agent !== null ? Flag.BY_AGENT : 0) | (order.labelLength << 24)) >>> 0
 
 /** The order leaves the book unfilled; returns what it held. */
 function takeOff(ex: Ex, order: Order): bigint {
@@ -29,7 +30,7 @@ function takeOff(ex: Ex, order: Order): bigint {
 }
 
 /** The order ends unfilled and an event says so. `counterparty`: the order being placed is why. */
-function end(ex: Ex, order: Order, status: number, reason: number, correlation: number, counterparty: boolean): void {
+export function end(ex: Ex, order: Order, status: number, reason: number, correlation: number, counterparty: boolean): void {
   const released = takeOff(ex, order)
   ex.events.push({
     layout: ORDER_ENDED,
@@ -85,12 +86,12 @@ function orderResult(ex: Ex, command: Decoded, order: Order, outcome: number, ov
   })
 }
 
-function newOrder(ex: Ex, terms: Terms, slot: number, expiresAt: number): Order {
+function newOrder(ex: Ex, terms: Terms, agent: Agent | null, slot: number, expiresAt: number): Order {
   return {
     sequence: ex.sequence, slot, account: terms.account, pair: terms.pair, sell: has(terms.flags, Flag.SELL), flags: terms.flags,
     label: terms.label, labelLength: terms.labelLength, price: has(terms.flags, Flag.MARKET) ? 0 : terms.limit, lots: terms.lots,
     remaining: terms.lots, filledQuote: 0n, feeSum: 0n, fee: 0n, makerPpm: ratesOf(ex, terms.account, terms.pair).maker,
-    createdAt: ex.now, expiresAt, trades: 0, bestPrice: 0, worstPrice: 0, place: 0,
+    createdAt: ex.now, expiresAt, trades: 0, bestPrice: 0, worstPrice: 0, place: 0, agent,
   }
 }
 
@@ -104,6 +105,9 @@ export function place(ex: Ex, command: Decoded): void {
   if (typeof known === 'object') return repeat(ex, command, known)
   const early = known || openRefusal(ex, pair)
   if (early !== 0) return ex.refuse(command, early, account)
+  const agent = ex.signingAgent(command)
+  const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given)
+  if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const flags = given & FLAG_ORDER_MASK
   clearTouch(ex, pair, has(flags, Flag.SELL))
   const labelLength = given >>> 24
@@ -116,10 +120,12 @@ export function place(ex: Ex, command: Decoded): void {
   const code = roomRefusal(ex, account, flags) || termsRefusal(ex, terms) ||
     (asked <= ex.now ? CODE.INVALID_EXPIRATION : 0) || claimRefusal(ex, terms)
   if (code !== 0) return ex.refuse(command, code, account)
+  const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
+  if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch)
   const seen = simulate(ex, terms)
   const ownInFok = has(flags, Flag.FOK) && seen.own
   if (ownInFok && has(flags, Flag.CANCEL_BOTH)) return ex.refuse(command, CODE.SELF_TRADE_NOT_ALLOWED, account)
-  const order = newOrder(ex, terms, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
+  const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
   let reason: number = Reason.NONE
   if (ownInFok) reason = Reason.SELF_TRADE_PREVENTION
   else if (has(flags, Flag.FOK) && seen.left > 0) reason = Reason.INSUFFICIENT_DEPTH
@@ -227,18 +233,25 @@ export function cancel(ex: Ex, command: Decoded): void {
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const order = targetOf(ex, command, account)
   if (order === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
+  const agent = ex.signingAgent(command)
+  const lacking = agent === null ? 0 : lacksToCancel(agent, order.pair)
+  if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   if (ex.statuses[order.pair] === 'HALTED') return ex.refuse(command, CODE.PAIR_NOT_ACTIVE, account)
   const released = takeOff(ex, order)
   const over = { hold: released, originalSequence: order.createdAt }
   orderResult(ex, command, order, Status.CANCELLED | (Reason.USER_CANCELLED << 8), over)
 }
 
-/** CANCEL_ALL: newest first; orders on halted pairs are as if they were not there. */
+/** CANCEL_ALL: newest first; orders on halted pairs, or of pairs an agent is not granted, are as if they were not there. */
 export function cancelAll(ex: Ex, command: Decoded): void {
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
+  const agent = ex.signingAgent(command)
+  const lacking = agent === null ? 0 : lacksToCancel(agent, null)
+  if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const pair = Number(command['pair'])
-  const touched = ex.openOrders(account).filter((o) => (pair < 0 || o.pair === pair) && ex.statuses[o.pair] !== 'HALTED')
+  const theirs = ex.openOrders(account).filter((o) => agent === null || agent.pairs.has(o.pair))
+  const touched = theirs.filter((o) => (pair < 0 || o.pair === pair) && ex.statuses[o.pair] !== 'HALTED')
   const meant = touched.sort((a, b) => b.sequence - a.sequence)
   const ended = meant.slice(0, Math.max(0, Math.min(CANCEL_ALL_MOST, Number(command['limit']))))
   for (const order of ended) end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
@@ -277,14 +290,19 @@ export function replace(ex: Ex, command: Decoded): void {
   if (known !== 0) return ex.refuse(command, known, account)
   const original = targetOf(ex, command, account)
   if (original === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
+  const agent = ex.signingAgent(command)
+  const lacking = agent === null ? 0 : lacksToReplace(ex, agent, original)
+  if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   clearTouch(ex, original.pair, original.sell)
   const terms = successorTerms(ex, command, original)
   const code = openRefusal(ex, original.pair) || termsRefusal(ex, terms) || claimRefusal(ex, terms)
   if (code !== 0) return ex.refuse(command, code, account)
+  const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
+  if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch)
   const { place: oldPlace } = original
   const keepsPlace = terms.limit === original.price && terms.lots < original.remaining
   end(ex, original, Status.CANCELLED, Reason.REPLACED, Number(command['correlation']), true)
-  const order = newOrder(ex, terms, ex.freeSlots.pop()!, original.expiresAt)
+  const order = newOrder(ex, terms, agent, ex.freeSlots.pop()!, original.expiresAt)
   const naming = { originalSequence: original.sequence, detail: original.slot }
   if (!keepsPlace) return keep(ex, command, account, run(ex, command, order, terms.limit, Reason.NONE, naming))
   order.place = oldPlace

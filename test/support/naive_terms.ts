@@ -4,6 +4,7 @@
  */
 import { Flag } from '../../core/layout/command.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
+import type { Agent } from './naive_agents.ts'
 
 /** Largest value of one order, quote atoms. */
 const MOST_VALUE = 450_000_000_000_000n
@@ -34,6 +35,8 @@ export interface Order {
   worstPrice: number
   /** Its place in time priority; 0: it does not rest. */
   place: number
+  /** The delegated agent that placed it. */
+  agent: Agent | null
 }
 
 export type Ex = NaiveExchange

@@ -76,7 +76,10 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   },
   /** Everything nearly full all the time: orders, receipts, accounts, sessions, open orders; accounts are poor. */
   tight: {
-    limits: { orders: 24, accounts: 6, sessions: 8, receipts: 12, openOrdersPerAccount: 7, priceTicks: 1024, orderLifetimeMs: 30 * DAY },
+    limits: {
+      orders: 24, accounts: 6, sessions: 11, receipts: 12, openOrdersPerAccount: 7, priceTicks: 1024, orderLifetimeMs: 30 * DAY,
+      sessionsPerAccount: 2, agents: 3, agentsPerAccount: 2,
+    },
     dailyLimit: 2,
     assets: [['USD', 2, '60'], ['BTC', 3, '0.2'], ['DUST', 0, '0']],
     pairs: [
@@ -98,7 +101,9 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   },
   /** By its tier the same maker pays or earns and the same taker pays a lot or nothing; accounts are poor, so that it matters. */
   tiers: {
-    limits: { orders: 512, accounts: 16, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 8 },
+    limits: {
+      orders: 512, accounts: 16, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 8, sessionsPerAccount: 1, agentsPerAccount: 2,
+    },
     dailyLimit: 2,
     assets: [['USD', 5, '20'], ['A', 3, '1'], ['B', 3, '10']],
     pairs: [

@@ -10,6 +10,7 @@ import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, PairStatus } from '../../co
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
+import { AGENT_WALLETS, grantValues } from './workload_agents.ts'
 
 interface Client {
   application: number
@@ -17,6 +18,10 @@ interface Client {
   keys: string[]
   session: number
   generation: number
+  /** Of a delegated agent: number of the client it works for, and what it was granted last. */
+  owner: number
+  agent: number
+  agentSequence: number
 }
 
 interface Known {
@@ -70,15 +75,23 @@ export class Workload {
   private signer = 0
   /** The order that the command in flight aims at. */
   private chosen: Known | null = null
+  /** The agent that the command in flight grants something. */
+  private granted = 0
 
   constructor(seed: number, genesis: Genesis, options: WorkloadOptions = {}) {
     this.genesis = genesis
     this.options = options
     this.random = createPrng(seed)
-    this.clients = Array.from({ length: options.clients ?? 8 }, (_, index) => ({
+    const unsigned = { session: -1, generation: 0, owner: -1, agent: -1, agentSequence: 0 }
+    const keysOf = (name: string): string[] => [hex(`${name}-a`, 32), hex(`${name}-b`, 32), hex('a key that two clients share', 32)]
+    const clients: Client[] = Array.from({ length: options.clients ?? 8 }, (_, index) => ({
       application: index === 7 ? 1 : 0, address: hex(`wallet-${index === 6 ? 0 : index === 7 ? 1 : index}`, 20),
-      keys: [hex(`key-${index}-a`, 32), hex(`key-${index}-b`, 32), hex('a key that two clients share', 32)], session: -1, generation: 0,
+      keys: keysOf(`key-${index}`), ...unsigned,
     }))
+    const agents = AGENT_WALLETS.filter(([owner]) => owner < clients.length).map(([owner, wallet], index): Client => ({
+      application: 0, address: hex(wallet, 20), keys: keysOf(`agent-key-${index}`), ...unsigned, owner,
+    }))
+    this.clients = [...clients, ...agents]
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
 
@@ -107,10 +120,12 @@ export class Workload {
     this.passTime()
     let client = this.below(this.clients.length)
     if (this.clients[client]!.session < 0) {
-      if (this.chance(1, 3)) return this.openSession(client)
+      const { owner, agent } = this.clients[client]!
+      if ((owner < 0 || agent >= 0) && this.chance(1, 3)) return this.openSession(client)
       const other = this.clients.findIndex((each) => each.session >= 0)
       if (other >= 0) client = other
     }
+    if (this.chance(1, 40)) return this.agentCommand()
     const signed = this.signature(client)
     if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
     if (this.stopped >= 0 && this.chance(1, 20)) return this.setPairStatus(this.stopped, PairStatus.ACTIVE)
@@ -178,11 +193,32 @@ export class Workload {
     return { session, sessionGeneration: generation }
   }
 
+  /** An owner grants or revokes, or an agent signs in; now and then somebody signs who may not. */
+  private agentCommand(): { type: CommandType; values: Decoded } {
+    const agents = this.clients.filter(({ owner }) => owner >= 0)
+    const chosen = this.pick(agents)
+    this.granted = this.clients.indexOf(chosen)
+    const signed = this.signature(this.chance(1, 12) ? this.pick([this.granted, this.below(this.clients.length)]) : chosen.owner)
+    const dice = this.below(10)
+    if (dice < 2) {
+      const createdSequence = this.chance(1, 20) ? this.below(100) : chosen.agentSequence
+      const agent = this.chance(1, 20) ? this.below(9) - 2 : chosen.agent
+      return { type: CommandType.REVOKE_AGENT, values: { ...signed, agent, createdSequence } }
+    }
+    if (dice < 4 && chosen.agent >= 0) return this.openSession(this.granted)
+    const address = this.chance(1, 60) ? this.clients[chosen.owner]!.address : chosen.address
+    return { type: CommandType.UPSERT_AGENT, values: { ...signed, address, ...grantValues(this.random, this.genesis, this.time) } }
+  }
+
   private openSession(client: number): { type: CommandType; values: Decoded } {
-    const { application, address, keys } = this.clients[client]!
+    const { application, address, keys, owner } = this.clients[client]!
     this.signer = client
     const shared = this.chance(1, 40)
     const publicKey = shared ? keys[2]! : this.chance(1, 30) ? hex(`fresh-${this.random.u32()}`, 32) : keys[this.below(2)]!
+    if (owner >= 0) {
+      const values = { session: -1, application: this.chance(1, 100) ? this.below(5) - 1 : application, publicKey }
+      return { type: CommandType.OPEN_DELEGATED_SESSION, values: { ...values, owner: this.clients[owner]!.address, agent: address } }
+    }
     return {
       type: CommandType.OPEN_SESSION,
       values: { session: -1, application: this.chance(1, 100) ? this.below(5) - 1 : application, address, publicKey },
@@ -262,7 +298,10 @@ export class Workload {
   /** Chooses a target; usually the client who owns it will sign. */
   private owner(client: number): number {
     this.chosen = this.known.length === 0 ? null : this.pick(this.known)
-    return this.chosen === null || this.chance(1, 40) ? client : this.chosen.client
+    if (this.chosen === null || this.chance(1, 40)) return client
+    const { client: owner } = this.chosen
+    const agents = this.clients.filter((each) => each.owner === owner && each.session >= 0)
+    return agents.length > 0 && this.chance(1, 4) ? this.clients.indexOf(this.pick(agents)) : owner
   }
 
   private get target(): Decoded {
@@ -335,11 +374,16 @@ export class Workload {
     const code = events.i32[base + RESULT.at.code]!
     const account = events.i32[base + RESULT.at.account]!
     const status = events.i32[base + RESULT.at.outcome]! & 0xff
-    if (type === CommandType.OPEN_SESSION && code === 0) {
+    if ((type === CommandType.OPEN_SESSION || type === CommandType.OPEN_DELEGATED_SESSION) && code === 0) {
       const client = this.clients[this.signer]!
       client.session = events.i32[base + RESULT.at.detail]!
       client.generation = events.u32[base + RESULT.at.detail2]!
-      this.clientOf.set(account, this.signer)
+      if (type === CommandType.OPEN_SESSION) this.clientOf.set(account, this.signer)
+    } else if (type === CommandType.OPEN_DELEGATED_SESSION && this.chance(1, 2)) this.clients[this.signer]!.agent = -1
+    else if (type === CommandType.UPSERT_AGENT && code === 0) {
+      const agent = this.clients[this.granted]!
+      agent.agent = events.i32[base + RESULT.at.detail]!
+      agent.agentSequence = events.f64[(base + RESULT.at.originalSequence) >>> 1]!
     } else if (code === SESSION_INVALID && this.chance(9, 10)) this.clients[this.signer]!.session = -1
     else if (code === ORDER_NOT_FOUND) this.dropChosen()
     else if (code === INSUFFICIENT_BALANCE && type === CommandType.PLACE_ORDER) this.unpaid = { client: this.signer, order: this.placed }
