@@ -119,7 +119,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/agents.ts', '  endSessionsOf(state, agent)\n', ''],
   ['programs/agents.ts', 'if (until !== 0) capSessionsOf(state, agent, until)', ''],
   ['programs/agents.ts', ' && orderAgents[slot] === agent + 1', ''],
-  ['programs/agents.ts', 'if (statusOf(state, each) === AgentStatus.REVOKED)', 'if (found < 0 && statusOf(state, each) === AgentStatus.REVOKED)'],
+  ['programs/agents.ts', 'if (statusOf(state, each) ===', 'if (found < 0 && statusOf(state, each) ==='],
   ['programs/agents.ts', 'return inRange && !own', 'return inRange'],
   ['programs/sessions.ts', 'Math.min(expires, granted)', 'expires'],
   ['programs/sessions.ts', ' || state.sessions[row + SESSION.AGENT] !== agent + 1', ''],
