@@ -126,3 +126,13 @@ export function newWallet(wallet: PrivateKeyAccount = privateKeyToAccount(genera
   const key = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')
   return { wallet, session: { publicKey: key, privateKey, address: wallet.address, row: -1, generation: -1 } }
 }
+
+/** Opens a session for the wallet by challenge and verify, in this application or the default one. */
+export async function signIn(transport: Transport, { wallet, session }: Wallet, clientId?: string): Promise<Json> {
+  const key = { address: wallet.address, sessionPublicKey: session.publicKey, ...(clientId === undefined ? {} : { clientId }) }
+  const challenge: Json = await transport('Challenge', key, null)
+  const signature = await wallet.signMessage({ message: challenge['message'] })
+  const verified: Json = await transport('Verify', { ...key, nonce: challenge['nonce'], signature }, null)
+  if (verified['refused'] !== undefined) throw new Error(`not signed in: ${JSON.stringify(verified)}`)
+  return verified
+}
