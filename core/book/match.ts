@@ -2,7 +2,8 @@
  * Matching: an incoming order against the opposite side, best price first, oldest first at a price.
  *
  * Fills trade at the resting order's price. A resting order whose expiration has passed is ended, never filled. Meeting an order
- * of the same owner is self-trade prevention: CANCEL_TAKER stops here, CANCEL_BOTH also ends the resting order.
+ * of the same owner, or one that the same account pays for, is self-trade prevention: CANCEL_TAKER stops here, CANCEL_BOTH also ends
+ * the resting order.
  * Complexity: O(fills + levels crossed); nothing is allocated. Orders are named by the address of their row.
  */
 import { Flag, ORDER_COMMAND } from '../layout/command.ts'
@@ -12,6 +13,7 @@ import { ADDRESS_BITS, CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR,
 import * as emit from '../engine/emit.ts'
 import type { State } from '../engine/state.ts'
 import * as settlement from '../ledger/settle.ts'
+import * as spending from '../ledger/spending.ts'
 import { endOrder } from '../orders/end.ts'
 import * as pool from '../orders/pool.ts'
 import * as levels from './levels.ts'
@@ -20,7 +22,7 @@ import * as levels from './levels.ts'
 const ADDRESS = ADDRESS_BITS
 const { ACCOUNT, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, BEST_PRICE, WORST_PRICE, EXPIRES_AT, UPDATED_AT, LEVEL: OF_LEVEL } = ORDER
 const { BEST_BID, BEST_ASK, LAST_PRICE } = PAIR
-const { SELL, CANCEL_BOTH } = Flag
+const { SELL, CANCEL_BOTH, MASTER_FUNDED } = Flag
 const NONE_ASK = NO_ASK
 const [PAIR_ROW, TERMS_ROW, LEVEL_ROW] = [PAIR_WORDS, TERMS_WORDS, LEVEL_WORDS]
 const { LOTS } = LEVEL
@@ -29,9 +31,11 @@ const FILLS = CLOCK_AT + CLOCK.FILLS
 const { NONE, SELF_TRADE_PREVENTION } = Reason
 const { emitFill } = emit
 const { settle } = settlement
+const { payerOf } = spending
 const { delist, giveSlot } = pool
 const { headOf, removeFromLevel } = levels
 const hasExpired = isExpired
+const sameParty = isSameParty
 
 /** Highest price a BUY may meet or lowest a SELL may: 0 / NO_ASK mean the other side is empty. */
 export function bestOpposite(state: State, pair: number, sell: number): number {
@@ -62,6 +66,16 @@ export function clearExpiredTouch(state: State, pair: number, sell: number): voi
   }
 }
 
+/** True when two orders must not trade with each other: they have one owner, or one account pays for both. */
+function isSameParty(state: State, taker: number, maker: number): boolean {
+  taker &= ADDRESS
+  maker &= ADDRESS
+  const { i32 } = state
+  if (i32[maker + ACCOUNT] === i32[taker + ACCOUNT]) return true
+  if (((i32[maker + FLAGS]! | i32[taker + FLAGS]!) & MASTER_FUNDED) === 0) return false
+  return payerOf(state, maker) === payerOf(state, taker)
+}
+
 /**
  * Matches the order at row `taker` up to `limit` ticks. Returns the reason its remainder must be cancelled for, or Reason.NONE.
  * The row says what was filled.
@@ -79,7 +93,7 @@ export function match(state: State, taker: number, limit: number, command: Views
     const maker = headOf(state, pair, best)
     if (hasExpired(state, maker)) {
       endOrder(state, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
-    } else if (i32[maker + ACCOUNT] === i32[taker + ACCOUNT]) {
+    } else if (sameParty(state, taker, maker)) {
       if ((i32[taker + FLAGS]! & CANCEL_BOTH) !== 0) {
         endOrder(state, maker, Status.CANCELLED, SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
       }

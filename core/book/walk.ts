@@ -8,10 +8,11 @@ import { Flag } from '../layout/command.ts'
 import { NO_ASK, ORDER, ORDER_WORDS, TERMS, TERMS_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { R } from '../ledger/balances.ts'
+import { isOwn, payerFor } from '../ledger/spending.ts'
 import { bestOpposite, crosses, isExpired } from './match.ts'
 import { headOf, tickAbove, tickBelow } from './levels.ts'
 
-/** Outcome of a walk: lots left when it ended, or OWN_ORDER when an order of the same account stands in the path. */
+/** Outcome of a walk: lots left when it ended, or OWN_ORDER when an order of the same account or payer stands in the path. */
 export const OWN_ORDER = -1
 
 /**
@@ -23,12 +24,13 @@ export function walk(state: State, pair: number, flags: number, limit: number, l
   const sell = flags & Flag.SELL
   const tickLotAtoms = (state.termsAt + pair * TERMS_WORDS + TERMS.TICK_LOT_ATOMS) >>> 1
   i64[R.COST] = 0n
+  const payer = payerFor(state, account, flags)
   let tick = bestOpposite(state, pair, sell)
   while (lots > 0 && tick !== 0 && tick !== NO_ASK && crosses(sell, limit, tick)) {
     let row = headOf(state, pair, tick)
     for (;;) {
       if (!isExpired(state, row)) {
-        if (i32[row + ORDER.ACCOUNT] === account) return OWN_ORDER
+        if (isOwn(state, row, account, payer)) return OWN_ORDER
         const met = i32[row + ORDER.REMAINING]! < lots ? i32[row + ORDER.REMAINING]! : lots
         i64[R.COST] = i64[R.COST]! + BigInt(tick | 0) * BigInt(met | 0) * i64[tickLotAtoms]!
         lots -= met

@@ -11,6 +11,7 @@
  *   I10  filled + remaining = original; figures of an order agree
  *   I11  receipts: in order of time, each found by its key, none twice
  *   I12  a client order id is unique among the resting orders of its owner, and found by the index
+ *   F    families: invariants_families.ts
  *   T    terms: a pair's status is one of three; an account has the discounts of its tier, a resting order a maker rate of some tier
  *   A    delegated agents: each in its owner's list once, newest first; resting orders of each as counted; sessions of a revoked one
  *        are dead, of another never outlast its grant; every live session is in its holder's list once, newest first
@@ -20,13 +21,14 @@
  */
 import {
   ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
-  PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TOTAL, TOTAL_WORDS,
-  bitmapWords,
+  PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TOTAL,
+  TOTAL_WORDS,  bitmapWords,
 } from './columns.ts'
 import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
 import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { assert, broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
+import { checkFamilies } from './invariants_families.ts'
 import type { State } from './state.ts'
 
 const PPM = 1_000_000n
@@ -46,6 +48,7 @@ export function checkInvariants(state: State): void {
   checkReceipts(state)
   checkTerms(state)
   checkAgents(state, live)
+  checkFamilies(state, live)
 }
 
 const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!
@@ -132,13 +135,20 @@ function bidHold(state: State, slot: number, pair: number, price: number, remain
   return ppm > 0 ? value + ceiling(sum + value * BigInt(ppm)) - fee : value
 }
 
+/** The account whose balance an order holds: its owner's, or its owner's master's. */
+function payerOf(state: State, slot: number): number {
+  const owner = order(state, slot, ORDER.ACCOUNT)
+  const funded = (order(state, slot, ORDER.FLAGS) & Flag.MASTER_FUNDED) !== 0
+  return funded ? state.profiles[owner * PROFILE_WORDS + PROFILE.MASTER]! - 1 : owner
+}
+
 function checkBalances(state: State, live: readonly number[]): void {
   const { assetCount, balances } = state
   const held = new Map<number, bigint>()
   for (const slot of live) {
     const pair = order(state, slot, ORDER.PAIR)
     const sell = (order(state, slot, ORDER.FLAGS) & Flag.SELL) !== 0
-    const row = order(state, slot, ORDER.ACCOUNT) * assetCount + (sell ? state.pairBase[pair]! : state.pairQuote[pair]!)
+    const row = payerOf(state, slot) * assetCount + (sell ? state.pairBase[pair]! : state.pairQuote[pair]!)
     held.set(row, (held.get(row) ?? 0n) + holdOf(state, slot))
   }
   for (let row = 0; row < state.scalars[SCALAR.ACCOUNTS]! * assetCount; row++) {

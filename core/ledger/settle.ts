@@ -2,16 +2,19 @@
  * Settlement of one fill: the fees of both orders, the four balance rows and the house's fee account.
  *
  * The taker pays from available (its order locks only what rests), at the rate of its account's tier; the maker pays from locked, at
- * the rate its order was placed with. Sum over the four rows and the fee account is zero in both assets (I1, I3).
+ * the rate its order was placed with. The rows are those of whoever pays for the orders, the rates those of their owners. Sum over the
+ * four rows and the fee account is zero in both assets (I1, I3).
  */
+import { Flag } from '../layout/command.ts'
 import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { R } from './balances.ts'
 import { chargeFill } from './fees.ts'
+import * as spending from './spending.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS
-const { HOLD, MAKER_PPM, ACCOUNT: OWNER } = ORDER
+const { HOLD, MAKER_PPM, ACCOUNT: OWNER, FLAGS } = ORDER
 const { AVAILABLE, LOCKED, VERSION } = BALANCE
 const { QUOTE, BASE, TAKER_FEE, MAKER_FEE } = R
 const { TICK_LOT_ATOMS, LOT_ATOMS, TAKER_PPM, BASE: BASE_ASSET, QUOTE: QUOTE_ASSET } = TERMS
@@ -21,6 +24,8 @@ const { VERSION: ACCOUNT_VERSION, TAKER_DISCOUNT } = ACCOUNT
 const TOTAL_ROW = TOTAL_WORDS
 const { FEES } = TOTAL
 const charge = chargeFill
+const { MASTER_FUNDED } = Flag
+const { countFill, payerOf } = spending
 
 /**
  * Settles `lots` at `price` between the orders at rows `taker` and `maker`. Registers QUOTE, BASE, TAKER_FEE and MAKER_FEE say
@@ -34,14 +39,17 @@ export function settle(state: State, taker: number, maker: number, terms: number
   i64[QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
   i64[BASE] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
   const takes = i32[taker + OWNER]!
+  const owner = i32[maker + OWNER]!
+  const funded = ((i32[taker + FLAGS]! | i32[maker + FLAGS]!) & MASTER_FUNDED) !== 0
+  const takerPays = funded ? payerOf(state, taker) : takes
+  const makerPays = funded ? payerOf(state, maker) : owner
   const discount = i32[(state.accountsAt + takes * ACCOUNT_ROW + TAKER_DISCOUNT) & ADDRESS]!
   charge(state, taker, i32[terms + TAKER_PPM]! - discount, TAKER_FEE)
   charge(state, maker, i32[maker + MAKER_PPM]!, MAKER_FEE)
   const quote = i32[terms + QUOTE_ASSET]!
   const base = i32[terms + BASE_ASSET]!
-  const owner = i32[maker + OWNER]!
-  const takerRow = (state.balancesAt + Math.imul(takes, state.balanceStride)) & ADDRESS
-  const makerRow = (state.balancesAt + Math.imul(owner, state.balanceStride)) & ADDRESS
+  const takerRow = (state.balancesAt + Math.imul(takerPays, state.balanceStride)) & ADDRESS
+  const makerRow = (state.balancesAt + Math.imul(makerPays, state.balanceStride)) & ADDRESS
   const takerBase = (takerRow + base * ROW) & ADDRESS
   const takerQuote = (takerRow + quote * ROW) & ADDRESS
   const makerBase = (makerRow + base * ROW) & ADDRESS
@@ -73,5 +81,6 @@ export function settle(state: State, taker: number, maker: number, terms: number
   i64[makerQuote + VERSION] = i64[makerQuote + VERSION]! + 1n
   const fees = (state.totalsAt + quote * TOTAL_ROW + FEES) & ADDRESS
   i64[fees] = i64[fees]! + i64[TAKER_FEE]! + i64[MAKER_FEE]!
+  if (funded) countFill(state, taker, maker)
   i32[(state.accountsAt + owner * ACCOUNT_ROW + ACCOUNT_VERSION) & ADDRESS]!++
 }

@@ -11,6 +11,7 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
+import * as spending from '../ledger/spending.ts'
 import * as matching from '../book/match.ts'
 import { OWN_ORDER, walk } from '../book/walk.ts'
 
@@ -19,7 +20,7 @@ export const PROTECTIVE_BAND_BPS = 1000
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS
-const { SELL, MARKET, IOC, FOK, POST_ONLY } = Flag
+const { SELL, MARKET, IOC, FOK, POST_ONLY, MASTER_FUNDED } = Flag
 const { TICK_LOT_ATOMS, LOT_ATOMS, TICK_LOT_ATOMS_F64, MIN_NOTIONAL, BASE, QUOTE, MAKER_PPM, TAKER_PPM, MIN_LOTS, MAX_LOTS } = TERMS
 const { BEST_BID, BEST_ASK } = PAIR
 const { OPEN_ORDERS, MAKER_DISCOUNT, TAKER_DISCOUNT } = ACCOUNT
@@ -37,7 +38,10 @@ const ABOVE_MAX_ORDER_SIZE = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
 const BELOW_MIN_NOTIONAL = REFUSALS.BELOW_MIN_NOTIONAL.number
 const POST_ONLY_WOULD_CROSS = REFUSALS.POST_ONLY_WOULD_CROSS.number
 const INSUFFICIENT_BALANCE = REFUSALS.INSUFFICIENT_BALANCE.number
+const NOT_SUB_ACCOUNT = REFUSALS.NOT_SUB_ACCOUNT.number
+const SUB_ACCOUNT_LIMIT_EXCEEDED = REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number
 const { requiredForCost } = fees
+const { maySpend, payerFor } = spending
 const { bestOpposite, crosses } = matching
 
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
@@ -88,13 +92,17 @@ export function checkRoom(state: State, account: number, flags: number): number 
 
 /**
  * Funds: a SELL needs its base; a MARKET BUY the exact cost of its fill path; a LIMIT BUY its value at the limit with the fee,
- * at the taker rate when it crosses; rates are those of the account's tier. Register RELEASE is what a replaced order gives back
- * first.
+ * at the taker rate when it crosses; rates are those of the account's tier. A master-funded order needs a spend limit that has room
+ * for it and the funds of its master; the limit first, so that a sub-account learns nothing else of them. Register RELEASE is what a
+ * replaced order gives back first, to the same payer.
  */
 export function checkFunds(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {
   account |= 0
   pair |= 0
   const { i32, i64 } = state
+  const funded = (flags & MASTER_FUNDED) !== 0
+  const payer = funded ? payerFor(state, account, flags) : account
+  if (payer < 0) return NOT_SUB_ACCOUNT
   const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
   const owner = (state.accountsAt + account * ACCOUNT_ROW) & ADDRESS
   let asset = i32[terms + QUOTE]!
@@ -112,7 +120,8 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     const takes = i32[(state.pairsAt + pair * PAIR_ROW + BEST_ASK) & ADDRESS]! <= limit && taker > maker
     requiredForCost(state, takes ? taker : maker)
   }
-  const row = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW + AVAILABLE) & ADDRESS
+  if (funded && !maySpend(state, account, asset)) return SUB_ACCOUNT_LIMIT_EXCEEDED
+  const row = (state.balancesAt + Math.imul(payer, state.balanceStride) + asset * BALANCE_ROW + AVAILABLE) & ADDRESS
   i64[AMOUNT] = i64[row]! + i64[RELEASE]!
   return i64[AMOUNT]! < i64[REQUIRED]! ? INSUFFICIENT_BALANCE : 0
 }

@@ -7,6 +7,7 @@ import * as emit from '../engine/emit.ts'
 import type { State } from '../engine/state.ts'
 import * as levels from '../book/levels.ts'
 import { R } from '../ledger/balances.ts'
+import * as spending from '../ledger/spending.ts'
 import * as pool from './pool.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
@@ -17,18 +18,19 @@ const { VERSION: PAIR_VERSION, SEQUENCE: PAIR_SEQUENCE } = PAIR
 const ACCOUNT_VERSION = ACCOUNT.VERSION
 const { BASE, QUOTE } = TERMS
 const { RELEASE } = R
-const { SELL } = Flag
+const { SELL, MASTER_FUNDED } = Flag
 const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
 const SEQUENCE = CLOCK_AT + CLOCK.SEQUENCE
 const { emitOrderEnded } = emit
 const { removeFromLevel } = levels
 const { delist, giveSlot } = pool
+const { countRelease, payerOf } = spending
 const releaseHold = release
 const takeOff = withdraw
 
 /**
- * Releases the hold of an order that is out of the book and marks its account and book as changed, for readers. The released
- * atoms are in register RELEASE afterwards.
+ * Releases the hold of an order that is out of the book to whoever pays for it and marks its account and book as changed, for readers.
+ * The released atoms are in register RELEASE afterwards.
  */
 export function release(state: State, row: number): void {
   row &= ADDRESS
@@ -37,12 +39,15 @@ export function release(state: State, row: number): void {
   const pair = i32[row + OF_PAIR]!
   const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
   const asset = i32[terms + ((i32[row + FLAGS]! & SELL) !== 0 ? BASE : QUOTE)]!
-  const balance = (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW) & ADDRESS
+  const funded = (i32[row + FLAGS]! & MASTER_FUNDED) !== 0
+  const payer = funded ? payerOf(state, row) : account
+  const balance = (state.balancesAt + Math.imul(payer, state.balanceStride) + asset * BALANCE_ROW) & ADDRESS
   i64[RELEASE] = i64[(row + HOLD) >>> 1]!
   i64[(row + HOLD) >>> 1] = 0n
   i64[balance + AVAILABLE] = i64[balance + AVAILABLE]! + i64[RELEASE]!
   i64[balance + LOCKED] = i64[balance + LOCKED]! - i64[RELEASE]!
   i64[balance + VERSION] = i64[balance + VERSION]! + 1n
+  if (funded) countRelease(state, row)
   i32[(state.accountsAt + account * ACCOUNT_ROW + ACCOUNT_VERSION) & ADDRESS]!++
   const book = (state.pairsAt + pair * PAIR_ROW) & ADDRESS
   i32[book + PAIR_VERSION]!++

@@ -20,6 +20,7 @@ import * as levels from '../book/levels.ts'
 import * as matching from '../book/match.ts'
 import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
+import * as spending from '../ledger/spending.ts'
 import * as agentGrants from '../programs/grants.ts'
 import * as sessions from '../programs/sessions.ts'
 import * as admission from './admission.ts'
@@ -29,7 +30,7 @@ import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS
 const C = ORDER_COMMAND.at
-const { SELL, MARKET, KEYED, EXPIRES, IOC } = Flag
+const { SELL, MARKET, KEYED, EXPIRES, IOC, MASTER_FUNDED } = Flag
 const ORDER_FLAGS = FLAG_ORDER_MASK
 const LABEL_AT = LABEL_SHIFT
 const { ACCOUNT: OWNER, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, HOLD, EXPIRES_AT } = ORDER
@@ -56,6 +57,7 @@ const { emitLabel, emitOrderResult, emitResult } = emit
 const { appendToLevel } = levels
 const { bestOpposite, clearExpiredTouch, crosses, match } = matching
 const { holdOfBid } = fees
+const { countHold, payerOf } = spending
 const { sessionAccount, sessionAgent } = sessions
 const { lacksNotional, lacksToPlace } = agentGrants
 const { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit, OWN_ORDER } = admission
@@ -172,7 +174,7 @@ function remainderReason(state: State, pair: number, flags: number): number {
   return (flags & IOC) !== 0 ? IOC_REMAINDER : NONE
 }
 
-/** Locks what an order needs for the lots that rest. */
+/** Locks what an order needs for the lots that rest, of the account that pays for it. */
 export function lockRemaining(state: State, row: number): void {
   row &= ADDRESS
   const { i32, i64 } = state
@@ -184,11 +186,14 @@ export function lockRemaining(state: State, row: number): void {
     asset = i32[terms + BASE]!
     i64[R_HOLD] = BigInt(remaining | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
   }
-  const balance = (state.balancesAt + Math.imul(i32[row + OWNER]!, state.balanceStride) + asset * BALANCE_ROW) & ADDRESS
+  const funded = (i32[row + FLAGS]! & MASTER_FUNDED) !== 0
+  const payer = funded ? payerOf(state, row) : i32[row + OWNER]!
+  const balance = (state.balancesAt + Math.imul(payer, state.balanceStride) + asset * BALANCE_ROW) & ADDRESS
   i64[balance + AVAILABLE] = i64[balance + AVAILABLE]! - i64[R_HOLD]!
   i64[balance + LOCKED] = i64[balance + LOCKED]! + i64[R_HOLD]!
   i64[balance + VERSION] = i64[balance + VERSION]! + 1n
   i64[(row + HOLD) >>> 1] = i64[R_HOLD]!
+  if (funded) countHold(state, row)
 }
 
 /** Marks a RESULT as the answer to a replacement of the order in `originalSlot`, whose sequence is in register REPLACED. */

@@ -1,8 +1,8 @@
 /**
  * Replacing a resting order: one atomic step that ends the original as REPLACED and places its successor.
  *
- * Omitted terms stay: price as it is, quantity as what is still open, post-only, self-trade mode, expiration and client order id as
- * they were. The successor has a new id. A lower quantity at the same price keeps its place in the queue; anything else goes to
+ * Omitted terms stay: price as it is, quantity as what is still open, post-only, self-trade mode, expiration, client order id and who
+ * pays as they were. The successor has a new id. A lower quantity at the same price keeps its place in the queue; anything else goes to
  * the back. Everything that can refuse is checked before the original is touched, so a refused replace leaves it as it was; a
  * retry after success finds no such order (specification, Orders, rule 3).
  *
@@ -65,9 +65,10 @@ export function replaceOrder(state: State, command: Views, base: number): void {
 }
 
 function successorFlags(old: number, given: number): number {
-  let flags = old & (Flag.SELL | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.EXPIRES)
+  let flags = old & (Flag.SELL | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.EXPIRES | Flag.MASTER_FUNDED)
   if ((given & Flag.NEW_STP) !== 0) flags = (flags & ~Flag.CANCEL_BOTH) | (given & Flag.CANCEL_BOTH) | Flag.STP_GIVEN
   if ((given & Flag.NEW_POST_ONLY) !== 0) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
+  if ((given & Flag.NEW_FUNDING) !== 0) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
   const label = given >>> LABEL_SHIFT === 0 ? old >>> LABEL_SHIFT : given >>> LABEL_SHIFT
   return flags | (label << LABEL_SHIFT)
 }
@@ -84,7 +85,10 @@ function checkSuccessor(state: State, command: Views, base: number, row: number,
     if (holder >= 0 && holder !== state.i32[row + ORDER.SLOT]) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   }
   if (code === 0) code = checkPostOnly(state, pair, flags, price)
-  state.i64[R.RELEASE] = state.i64[(row + ORDER.HOLD) >>> 1]!
+  const samePayer = ((flags ^ state.i32[row + ORDER.FLAGS]!) & Flag.MASTER_FUNDED) === 0
+  // Two stores: a choice between two BigInts would be allocated.
+  if (samePayer) state.i64[R.RELEASE] = state.i64[(row + ORDER.HOLD) >>> 1]!
+  else state.i64[R.RELEASE] = 0n
   if (code === 0) code = checkFunds(state, account, pair, flags, price, lots)
   return code
 }

@@ -80,7 +80,8 @@ export function readSpendLimits(state: State, gate: Int32Array, sub: number, now
   })
 }
 
-function copySpendLimit(state: State, row: number, now: number): SpendLimitView {
+/** The limit in `row` as it is now: consistent only inside {@link consistently}. */
+export function copySpendLimit(state: State, row: number, now: number): SpendLimitView {
   const { spendLimits, spendLimitsF64: f64, spendLimitsI64: i64 } = state
   const at = row * SPEND_LIMIT_WORDS
   const daily = i64[(at + SPEND_LIMIT.DAILY) >>> 1]!

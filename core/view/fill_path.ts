@@ -9,6 +9,7 @@ import { Flag } from '../layout/command.ts'
 import { LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
+import { isOwn, payerFor } from '../ledger/spending.ts'
 import { protectiveLimit } from '../orders/admission.ts'
 import { consistently } from './consistent.ts'
 
@@ -16,7 +17,7 @@ import { consistently } from './consistent.ts'
 export interface Incoming {
   account: number
   pair: number
-  /** {@link Flag} bits; SELL and MARKET matter. */
+  /** {@link Flag} bits; SELL, MARKET and MASTER_FUNDED matter. */
   flags: number
   /** Limit in ticks; ignored for MARKET, whose limit is the protective band. */
   price: number
@@ -28,7 +29,7 @@ export interface FillPath {
   filled: number
   /** Their value: the sum of ticks × lots. */
   tickLots: bigint
-  /** An order of the same account stands in the path, so that what is left would be cancelled. */
+  /** An order of the same account, or one that the same account pays for, stands in the path, so that what is left would be cancelled. */
   meetsOwn: boolean
   /** The path has more than {@link PATH_MAX} orders, and this is only its beginning. */
   tooLong: boolean
@@ -48,6 +49,7 @@ function walk(state: State, { account, pair, flags, price, lots }: Incoming, now
   const { orders, ordersF64, levels, genesis } = state
   const sell = (flags & Flag.SELL) !== 0
   const path: FillPath = { filled: 0, tickLots: 0n, meetsOwn: false, tooLong: false }
+  const payer = payerFor(state, account, flags)
   let limit = (flags & Flag.MARKET) !== 0 ? 0 : price
   let visited = 0
   // A torn copy may lead anywhere: slots stay in range, visits are bounded and so are levels; that copy is thrown away.
@@ -62,7 +64,7 @@ function walk(state: State, { account, pair, flags, price, lots }: Incoming, now
       if (ordersF64[(row + ORDER.EXPIRES_AT) >>> 1]! > now) {
         // The touch that a MARKET order is banded by is the first order that can trade.
         if (limit === 0) limit = protectiveLimit(state, tick, sell)
-        path.meetsOwn = orders[row + ORDER.ACCOUNT] === account
+        path.meetsOwn = isOwn(state, state.ordersAt + row, account, payer)
         if (path.meetsOwn) break
         met += Math.min(orders[row + ORDER.REMAINING]!, lots - path.filled - met)
       }

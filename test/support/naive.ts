@@ -5,27 +5,29 @@
  * It differs in structure on purpose: balances are totals only and what is locked is computed from the open orders whenever it
  * is asked for; the book is one list per pair that is sorted for every incoming order; slots are a plain stack; receipts and
  * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
- * accounts, sessions and faucet; trading is in naive_terms.ts and naive_orders.ts, delegated agents in naive_agents.ts, what the operator
- * decides in naive_policy.ts.
+ * accounts, sessions, faucet and receipts; trading is in naive_terms.ts and naive_orders.ts, families in naive_families.ts, delegated
+ * agents in naive_agents.ts, what the operator decides in naive_policy.ts.
  */
 import type { Genesis } from '../../core/engine/genesis.ts'
-import { CommandType, typeOfKind } from '../../core/layout/command.ts'
+import { CommandType, Flag, typeOfKind } from '../../core/layout/command.ts'
 import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { delegate, endOldest, lastsUntil, owner, revokeAgent, upsertAgent, type Agent } from './naive_agents.ts'
 import type { NaiveEvent } from './naive_events.ts'
+import { family, payerOf, type SpendLimit, type Spending } from './naive_families.ts'
 import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
 import { policy } from './naive_policy.ts'
 import { holdOf, type Order } from './naive_terms.ts'
 
 /** Numbers of the refusal register, written out: they are a promise. */
 export const CODE = {
-  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, AGENT_NOT_ALLOWED: 118, VALIDATION_ERROR: 200,
-  INVALID_TICK: 210, INVALID_EXPIRATION: 213,
-  OPERATIONS_BLOCKED: 300,
+  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, AGENT_NOT_ALLOWED: 118, MASTER_ONLY: 119, VALIDATION_ERROR: 200,
+  INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
   IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
-  TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, TOO_MANY_AGENTS: 314, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
-  BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501,
+  TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, ADDRESS_IN_USE: 310, TOO_MANY_SUB_ACCOUNTS: 311, LIMIT_EXISTS: 312,
+  NOT_SUB_ACCOUNT: 313, TOO_MANY_AGENTS: 314, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
+  BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
+  POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900,
 } as const
 
@@ -46,6 +48,8 @@ export interface Account {
   mints: number[]
   /** Fee tier. */
   tier: number
+  /** Its master; -1: it is one. */
+  master: number
 }
 
 export interface Session {
@@ -92,6 +96,8 @@ export class NaiveExchange {
   /** By row. */
   agents: Agent[] = []
   receipts: Receipt[] = []
+  spendLimits: SpendLimit[] = []
+  spendings: Spending[] = []
   /** Resting orders by pair, in no order that matters. */
   books: Order[][]
   freeSlots: number[] = []
@@ -129,7 +135,7 @@ export class NaiveExchange {
     else if (type === CommandType.UPSERT_AGENT) upsertAgent(this, command)
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
-    else policy(this, command)
+    else if (!family(this, command)) policy(this, command)
     return this.events
   }
 
@@ -167,7 +173,8 @@ export class NaiveExchange {
 
   locked(account: number, asset: number): bigint {
     let sum = 0n
-    for (const order of this.openOrders(account)) {
+    for (const order of this.books.flat()) {
+      if (payerOf(this, order.account, order.flags) !== account) continue
       const pair = this.genesis.pairs[order.pair]!
       if ((order.sell ? pair.base : pair.quote) === asset) sum += holdOf(this, order)
     }
@@ -188,6 +195,35 @@ export class NaiveExchange {
   touch(account: number, asset: number): void {
     const { version } = this.accounts[account]!
     version[asset] = version[asset]! + 1n
+  }
+
+  /** Makes an account and returns its row. */
+  newAccount(application: number, address: string, master: number): number {
+    const zeros = (): bigint[] => this.genesis.assets.map(() => 0n)
+    const fresh = { application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0, master }
+    return this.accounts.push(fresh) - 1
+  }
+
+  /** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */
+  admit(command: Decoded, account: number): number | Receipt {
+    if ((Number(command['flags']) & Flag.KEYED) === 0) return 0
+    const { receipts: most, receiptLifetimeMs } = this.genesis.limits
+    this.receipts = this.receipts.filter((receipt) => receipt.time + receiptLifetimeMs > this.now)
+    const receipt = this.receipts.find((each) => each.account === account && each.key === command['key'])
+    if (receipt === undefined) return this.receipts.length >= most ? CODE.ORDER_SUBMISSION_CAPACITY_EXCEEDED : 0
+    return receipt.payload === command['payload'] ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
+  }
+
+  /** Answers as the first time. */
+  repeat(command: Decoded, receipt: Receipt): void {
+    const { kind: _kind, correlation: _correlation, sequence: _sequence, time: _time, ...rest } = receipt.result
+    this.result(command, { ...rest, flags: (Number(rest['flags'] ?? 0) | Flag.REPEATED) >>> 0 })
+  }
+
+  /** Keeps the answer of a keyed command that was accepted. */
+  keep(command: Decoded, account: number, result: Decoded): void {
+    if ((Number(command['flags']) & Flag.KEYED) === 0) return
+    this.receipts.push({ account, key: String(command['key']), payload: String(command['payload']), time: this.now, result })
   }
 }
 
@@ -251,7 +287,7 @@ function sessionRow(exchange: NaiveExchange, publicKey: string): number {
 }
 
 function openSession(exchange: NaiveExchange, command: Decoded): void {
-  const { accounts, genesis, sequence } = exchange
+  const { accounts, genesis } = exchange
   const application = Number(command['application'])
   const address = String(command['address'])
   const publicKey = String(command['publicKey'])
@@ -262,11 +298,7 @@ function openSession(exchange: NaiveExchange, command: Decoded): void {
   if (isNew && accounts.length >= genesis.limits.accounts) return exchange.refuse(command, CODE.OVERLOADED, -1)
   const row = sessionRow(exchange, publicKey)
   if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
-  if (isNew) {
-    const zeros = (): bigint[] => genesis.assets.map(() => 0n)
-    const fresh = { application, address, createdSequence: sequence, total: zeros(), version: zeros(), mints: [], tier: 0 }
-    account = accounts.push(fresh) - 1
-  }
+  if (isNew) account = exchange.newAccount(application, address, -1)
   begin(exchange, row, publicKey, account, null)
   sessionResult(exchange, command, row, isNew ? 1 : 0)
 }

@@ -3,7 +3,7 @@
  * balances compared and invariants checked every so often. A difference ends with everything needed to look at it.
  */
 import { apply, setTime } from '../../core/engine/apply.ts'
-import { BALANCE, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
+import { BALANCE, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
 import { createOutbox } from '../../core/engine/outbox.ts'
@@ -11,7 +11,9 @@ import { createState, type State } from '../../core/engine/state.ts'
 import { commandName, typeOfKind } from '../../core/layout/command.ts'
 import { RECORD_BYTES, viewsOf, type Views } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
+import { copySpendLimit } from '../../core/view/families.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
+import { onHold, spentToday } from './naive_families.ts'
 import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import { Workload, type WorkloadOptions } from './workload.ts'
 import { genesisText, VARIANTS } from './variants.ts'
@@ -75,7 +77,8 @@ export function duel(options: DuelOptions): DuelReport {
   const text = genesisText(VARIANTS[options.variant]!)
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
-  const workload = new Workload(options.seed, state.genesis, options.workload)
+  const families = VARIANTS[options.variant]!.families === true
+  const workload = new Workload(options.seed, state.genesis, { families, ...options.workload })
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
   const report: DuelReport = { events: 0, seen: new Map() }
   for (let index = 0; index < options.commands; index++) {
@@ -91,6 +94,7 @@ export function duel(options: DuelOptions): DuelReport {
       if (index % options.checkEvery === 0 || index === options.commands - 1) {
         checkInvariants(state)
         compareBalances(state, naive)
+        compareFamilies(state, naive)
       }
     } catch (error) {
       throw new Error(
@@ -133,6 +137,27 @@ function compareBalances(state: State, naive: NaiveExchange): void {
     same(`fees ${symbol}`, state.totals[index * TOTAL_WORDS + TOTAL.FEES]!, naive.fees[index]!)
     same(`issued ${symbol}`, state.totals[index * TOTAL_WORDS + TOTAL.ISSUED]!, naive.issued[index]!)
   }
+}
+
+/** Who is whose sub-account, and every limit row. */
+function compareFamilies(state: State, naive: NaiveExchange): void {
+  const same = (what: string, engine: unknown, expected: unknown): void => {
+    if (engine !== expected) throw new Error(`${what}: engine ${String(engine)}, naive ${String(expected)}`)
+  }
+  naive.accounts.forEach(({ master }, row) => same(`master of ${row}`, state.profiles[row * PROFILE_WORDS + PROFILE.MASTER]! - 1, master))
+  same('limit rows', state.scalars[SCALAR.SPEND_LIMITS_USED], naive.spendLimits.length)
+  naive.spendLimits.forEach((limit, row) => {
+    const view = copySpendLimit(state, row, naive.now)
+    same(`sub-account of limit ${row}`, view.sub, limit.sub)
+    same(`asset of limit ${row}`, view.asset, limit.asset)
+    same(`limit ${row} exists`, (state.spendLimits[row * SPEND_LIMIT_WORDS + SPEND_LIMIT.STATE]! & 1) !== 0, limit.exists)
+    same(`limit ${row} is active`, view.isActive, limit.active)
+    same(`identity of limit ${row}`, view.createdSequence, limit.createdSequence)
+    same(`most of limit ${row}`, view.maxAmount, limit.max)
+    same(`daily of limit ${row}`, view.dailyLimit ?? -1n, limit.daily)
+    same(`outstanding of limit ${row}`, view.outstanding, onHold(naive, limit.sub, limit.asset))
+    same(`spent today under limit ${row}`, view.usedToday, spentToday(naive, limit.sub, limit.asset))
+  })
 }
 
 function count(report: DuelReport, events: Views, records: number): void {

@@ -8,8 +8,9 @@
 import { Flag, FLAG_ORDER_MASK } from '../../core/layout/command.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { CODE, type Receipt } from './naive.ts'
+import { CODE } from './naive.ts'
 import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
+import { isOwn, noteSpending, payerOf } from './naive_families.ts'
 import {
   bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, ratesOf, roomRefusal, simulate, termsRefusal, valueOf,
   type Ex, type Order, type Terms,
@@ -24,7 +25,7 @@ const wordOf = (order: Order): number =>
 function takeOff(ex: Ex, order: Order): bigint {
   const released = holdOf(ex, order)
   leave(ex, order)
-  ex.touch(order.account, assetHeld(ex, order))
+  ex.touch(payer(ex, order), assetHeld(ex, order))
   ex.freeSlots.push(order.slot)
   return released
 }
@@ -43,6 +44,7 @@ export function end(ex: Ex, order: Order, status: number, reason: number, correl
   })
 }
 
+const payer = (ex: Ex, order: Order): number => payerOf(ex, order.account, order.flags)
 const assetHeld = (ex: Ex, order: Order): number => ex.genesis.pairs[order.pair]![order.sell ? 'base' : 'quote']
 
 function leave(ex: Ex, order: Order): void {
@@ -56,25 +58,6 @@ function clearTouch(ex: Ex, pair: number, sell: boolean): void {
     if (!isOver(ex, order)) return
     end(ex, order, Status.EXPIRED, Reason.EXPIRED, 0, false)
   }
-}
-
-/** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */
-function admit(ex: Ex, command: Decoded, account: number): number | Receipt {
-  if (!has(Number(command['flags']), Flag.KEYED)) return 0
-  ex.receipts = ex.receipts.filter((receipt) => receipt.time + ex.genesis.limits.receiptLifetimeMs > ex.now)
-  const receipt = ex.receipts.find((each) => each.account === account && each.key === command['key'])
-  if (receipt === undefined) return ex.receipts.length >= ex.genesis.limits.receipts ? CODE.ORDER_SUBMISSION_CAPACITY_EXCEEDED : 0
-  return receipt.payload === command['payload'] ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
-}
-
-function repeat(ex: Ex, command: Decoded, receipt: Receipt): void {
-  const { kind: _kind, correlation: _correlation, sequence: _sequence, time: _time, ...rest } = receipt.result
-  ex.result(command, { ...rest, flags: (Number(rest['flags']) | Flag.REPEATED) >>> 0 })
-}
-
-function keep(ex: Ex, command: Decoded, account: number, result: Decoded): void {
-  if (!has(Number(command['flags']), Flag.KEYED)) return
-  ex.receipts.push({ account, key: String(command['key']), payload: String(command['payload']), time: ex.now, result })
 }
 
 function orderResult(ex: Ex, command: Decoded, order: Order, outcome: number, over: Decoded = {}): Decoded {
@@ -101,8 +84,8 @@ export function place(ex: Ex, command: Decoded): void {
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const given = Number(command['flags'])
   const pair = Number(command['pair'])
-  const known = admit(ex, command, account)
-  if (typeof known === 'object') return repeat(ex, command, known)
+  const known = ex.admit(command, account)
+  if (typeof known === 'object') return ex.repeat(command, known)
   const early = known || openRefusal(ex, pair)
   if (early !== 0) return ex.refuse(command, early, account)
   const agent = ex.signingAgent(command)
@@ -129,7 +112,7 @@ export function place(ex: Ex, command: Decoded): void {
   let reason: number = Reason.NONE
   if (ownInFok) reason = Reason.SELF_TRADE_PREVENTION
   else if (has(flags, Flag.FOK) && seen.left > 0) reason = Reason.INSUFFICIENT_DEPTH
-  keep(ex, command, account, run(ex, command, order, terms.limit, reason))
+  ex.keep(command, account, run(ex, command, order, terms.limit, reason))
 }
 
 /** Trades the order, rests or ends what is left, and answers. `blocked`: why it must not trade at all. */
@@ -146,7 +129,7 @@ function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: num
     status = order.trades > 0 ? Status.PARTIALLY_FILLED : Status.SUBMITTED
     order.place = ++ex.places
     ex.books[order.pair]!.push(order)
-    ex.touch(order.account, assetHeld(ex, order))
+    ex.touch(payer(ex, order), assetHeld(ex, order))
   }
   tellLabel(ex, order)
   const result = orderResult(ex, command, order, status | (reason << 8), over)
@@ -170,7 +153,7 @@ function trade(ex: Ex, command: Decoded, taker: Order, limit: number): number {
   for (const maker of path(ex, taker.pair, taker.sell, limit)) {
     if (taker.remaining === 0) break
     if (isOver(ex, maker)) end(ex, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
-    else if (maker.account === taker.account) {
+    else if (isOwn(ex, taker.account, taker.flags, maker)) {
       if (has(taker.flags, Flag.CANCEL_BOTH)) {
         end(ex, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, Number(command['correlation']), true)
       }
@@ -197,11 +180,13 @@ function fill(ex: Ex, taker: Order, maker: Order): void {
   const takerFee = charge(ex, taker, quote, ratesOf(ex, taker.account, taker.pair).taker)
   const makerFee = charge(ex, maker, quote, maker.makerPpm)
   const [buyer, buyerFee, seller, sellerFee] = taker.sell ? [maker, makerFee, taker, takerFee] : [taker, takerFee, maker, makerFee]
-  ex.pay(buyer.account, rules.quote, -quote - buyerFee)
-  ex.pay(buyer.account, rules.base, base)
-  ex.pay(seller.account, rules.quote, quote - sellerFee)
-  ex.pay(seller.account, rules.base, -base)
+  ex.pay(payer(ex, buyer), rules.quote, -quote - buyerFee)
+  ex.pay(payer(ex, buyer), rules.base, base)
+  ex.pay(payer(ex, seller), rules.quote, quote - sellerFee)
+  ex.pay(payer(ex, seller), rules.base, -base)
   ex.fees[rules.quote] = ex.fees[rules.quote]! + buyerFee + sellerFee
+  noteSpending(ex, taker, quote, base, takerFee)
+  noteSpending(ex, maker, quote, base, makerFee)
   taker.remaining -= lots
   maker.remaining -= lots
   if (taker.trades === 0) taker.bestPrice = maker.price
@@ -272,9 +257,11 @@ function successorTerms(ex: Ex, command: Decoded, original: Order): Terms {
   let flags = original.flags & ~Flag.SLIPPAGE
   if (has(given, Flag.NEW_STP)) flags = (flags & ~Flag.CANCEL_BOTH) | Flag.STP_GIVEN | (given & Flag.CANCEL_BOTH)
   if (has(given, Flag.NEW_POST_ONLY)) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
+  if (has(given, Flag.NEW_FUNDING)) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
+  const samePayer = has(flags, Flag.MASTER_FUNDED) === has(original.flags, Flag.MASTER_FUNDED)
   const labelled = given >>> 24 !== 0
   return {
-    account: original.account, pair: original.pair, flags, released: holdOf(ex, original), original,
+    account: original.account, pair: original.pair, flags, released: samePayer ? holdOf(ex, original) : 0n, original,
     limit: has(given, Flag.NEW_PRICE) ? Number(command['price']) : original.price,
     lots: has(given, Flag.NEW_LOTS) ? Number(command['lots']) : original.remaining,
     label: labelled ? String(command['label']) : original.label, labelLength: labelled ? given >>> 24 : original.labelLength,
@@ -285,8 +272,8 @@ function successorTerms(ex: Ex, command: Decoded, original: Order): Terms {
 export function replace(ex: Ex, command: Decoded): void {
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
-  const known = admit(ex, command, account)
-  if (typeof known === 'object') return repeat(ex, command, known)
+  const known = ex.admit(command, account)
+  if (typeof known === 'object') return ex.repeat(command, known)
   if (known !== 0) return ex.refuse(command, known, account)
   const original = targetOf(ex, command, account)
   if (original === undefined) return ex.refuse(command, CODE.ORDER_NOT_FOUND, account)
@@ -304,10 +291,10 @@ export function replace(ex: Ex, command: Decoded): void {
   end(ex, original, Status.CANCELLED, Reason.REPLACED, Number(command['correlation']), true)
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop()!, original.expiresAt)
   const naming = { originalSequence: original.sequence, detail: original.slot }
-  if (!keepsPlace) return keep(ex, command, account, run(ex, command, order, terms.limit, Reason.NONE, naming))
+  if (!keepsPlace) return ex.keep(command, account, run(ex, command, order, terms.limit, Reason.NONE, naming))
   order.place = oldPlace
   ex.books[order.pair]!.push(order)
-  ex.touch(order.account, assetHeld(ex, order))
+  ex.touch(payer(ex, order), assetHeld(ex, order))
   tellLabel(ex, order)
-  keep(ex, command, account, orderResult(ex, command, order, Status.SUBMITTED, naming))
+  ex.keep(command, account, orderResult(ex, command, order, Status.SUBMITTED, naming))
 }

@@ -5,6 +5,7 @@
 import { Flag } from '../../core/layout/command.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
 import type { Agent } from './naive_agents.ts'
+import { fundingRefusal, isOwn, payerOf } from './naive_families.ts'
 
 /** Largest value of one order, quote atoms. */
 const MOST_VALUE = 450_000_000_000_000n
@@ -126,14 +127,14 @@ function mayCost(ex: Ex, terms: Terms): bigint {
   return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rates.taker, whileResting) : whileResting)
 }
 
-/** Walks the path without trading. `own`: an order of the same account was met before the quantity was reached. */
+/** Walks the path without trading. `own`: an order of the same account or payer was met before the quantity was reached. */
 export function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: boolean } {
   let left = terms.lots
   let value = 0n
   for (const maker of path(ex, terms.pair, has(terms.flags, Flag.SELL), terms.limit)) {
     if (left === 0) break
     if (isOver(ex, maker)) continue
-    if (maker.account === terms.account) return { left, value, own: true }
+    if (isOwn(ex, terms.account, terms.flags, maker)) return { left, value, own: true }
     const lots = Math.min(left, maker.remaining)
     value += valueOf(ex, terms.pair, maker.price, lots)
     left -= lots
@@ -149,7 +150,11 @@ export function claimRefusal(ex: Ex, terms: Terms): number {
   const sell = has(flags, Flag.SELL)
   if (has(flags, Flag.POST_ONLY) && path(ex, pair, sell, limit).length > 0) return CODE.POST_ONLY_WOULD_CROSS
   const asset = ex.genesis.pairs[pair]![sell ? 'base' : 'quote']
-  return ex.available(account, asset) + terms.released < mayCost(ex, terms) ? CODE.INSUFFICIENT_BALANCE : 0
+  const payer = payerOf(ex, account, flags)
+  if (payer < 0) return CODE.NOT_SUB_ACCOUNT
+  const need = mayCost(ex, terms)
+  const limited = has(flags, Flag.MASTER_FUNDED) ? fundingRefusal(ex, account, asset, need, terms.released) : 0
+  return limited || (ex.available(payer, asset) + terms.released < need ? CODE.INSUFFICIENT_BALANCE : 0)
 }
 
 export function openRefusal(ex: Ex, pair: number): number {

@@ -25,6 +25,8 @@ export interface VariantSpec {
   assets: [symbol: string, scale: number, faucetAmount: string][]
   pairs: PairSpec[]
   feeTiers?: FeeTierSpec
+  /** Its workload has sub-accounts, transfers, spend limits and orders that masters pay for. */
+  families?: boolean
 }
 
 const DAY = 86_400_000
@@ -115,6 +117,22 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     feeTiers: {
       asset: 'USD', tiers: [['0', '0', '0'], ['10', '200', '150'], ['20', '0', '150'], ['30', '149.99', '150'], ['40', '200', '37.5']],
     },
+  },
+  /** Families, often at their limits: few sub-accounts and limit rows, one asset spent on two pairs, makers that pay and that earn. */
+  family: {
+    limits: {
+      orders: 512, accounts: 18, priceTicks: 4096, receipts: 24, openOrdersPerAccount: 24, subAccountsPerMaster: 3, spendLimits: 12,
+    },
+    dailyLimit: 4,
+    assets: [['USD', 4, '2000'], ['A', 3, '60'], ['B', 3, '500']],
+    pairs: [
+      pairSpec('A/USD', { lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '20', makerFeeBps: '20', takerFeeBps: '50' }),
+      pairSpec('B/USD', {
+        tickSize: '0.001', lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '200', makerFeeBps: '5', takerFeeBps: '10',
+      }),
+    ],
+    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '0', '5'], ['20', '10', '5']] },
+    families: true,
   },
   /** One deep book over a wide range of prices, long queues, many pages of levels; sizes up to the largest order value. */
   deep: {

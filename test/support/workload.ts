@@ -11,6 +11,7 @@ import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Stat
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { AGENT_WALLETS, grantValues } from './workload_agents.ts'
+import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
 
 interface Client {
   application: number
@@ -22,6 +23,8 @@ interface Client {
   owner: number
   agent: number
   agentSequence: number
+  /** Row of the account; -1: not known yet. */
+  account: number
 }
 
 interface Known {
@@ -34,8 +37,10 @@ interface Known {
   remaining: number
 }
 
-/** What to leave out of a stream. */
+/** What to leave out of a stream, or to put in. */
 export interface WorkloadOptions {
+  /** Sub-accounts, transfers, spend limits and orders that masters pay for. */
+  families?: boolean
   clients?: number
   /** No client order ids (drawn and thrown away, so that the rest of the stream is the same). */
   unlabelled?: boolean
@@ -45,9 +50,12 @@ export interface WorkloadOptions {
 
 const SESSION_INVALID = 113
 const ORDER_NOT_FOUND = 502
-const INSUFFICIENT_BALANCE = 400
+/** INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED. */
+const UNPAID: ReadonlySet<number> = new Set([400, 404])
 /** Sent by the operator; now and then somebody else claims to be him. */
 const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
+/** Account of a client that waits for a master to make its account; now and then it does not wait. */
+const UNBORN = -2
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const START = 1_700_000_000_000
@@ -63,6 +71,7 @@ export class Workload {
   private readonly clients: Client[]
   private readonly mids: number[]
   private readonly known: Known[] = []
+  private readonly families: FamilyWorkload | null
   private readonly clientOf = new Map<number, number>()
   private correlation = 0
   private maintenance = false
@@ -71,6 +80,8 @@ export class Workload {
   /** The last order placed, and the one that could not be paid: a client tries less and less until it can, which finds where funds end. */
   private placed: Decoded = {}
   private unpaid: { client: number; order: Decoded } | null = null
+  /** Wallet that the CREATE_SUB_ACCOUNT in flight names. */
+  private asked = ''
   /** Who signed the command in flight. */
   private signer = 0
   /** The order that the command in flight aims at. */
@@ -82,7 +93,8 @@ export class Workload {
     this.genesis = genesis
     this.options = options
     this.random = createPrng(seed)
-    const unsigned = { session: -1, generation: 0, owner: -1, agent: -1, agentSequence: 0 }
+    this.families = options.families === true ? new FamilyWorkload(genesis, this.random) : null
+    const unsigned = { session: -1, generation: 0, account: -1, owner: -1, agent: -1, agentSequence: 0 }
     const keysOf = (name: string): string[] => [hex(`${name}-a`, 32), hex(`${name}-b`, 32), hex('a key that two clients share', 32)]
     const clients: Client[] = Array.from({ length: options.clients ?? 8 }, (_, index) => ({
       application: index === 7 ? 1 : 0, address: hex(`wallet-${index === 6 ? 0 : index === 7 ? 1 : index}`, 20),
@@ -91,7 +103,10 @@ export class Workload {
     const agents = AGENT_WALLETS.filter(([owner]) => owner < clients.length).map(([owner, wallet], index): Client => ({
       application: 0, address: hex(wallet, 20), keys: keysOf(`agent-key-${index}`), ...unsigned, owner,
     }))
-    this.clients = [...clients, ...agents]
+    const subs = Array.from({ length: this.families === null ? 0 : SUB_WALLETS }, (_, index): Client => ({
+      application: 0, address: hex(`sub-${index}`, 20), keys: keysOf(`sub-key-${index}`), ...unsigned, account: UNBORN,
+    }))
+    this.clients = [...clients, ...agents, ...subs]
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
 
@@ -118,10 +133,12 @@ export class Workload {
 
   private command(): { type: CommandType; values: Decoded } {
     this.passTime()
+    if (this.families !== null) this.time = this.families.nextTime(this.time)
     let client = this.below(this.clients.length)
     if (this.clients[client]!.session < 0) {
-      const { owner, agent } = this.clients[client]!
-      if ((owner < 0 || agent >= 0) && this.chance(1, 3)) return this.openSession(client)
+      const { owner, agent, account } = this.clients[client]!
+      const waits = account === UNBORN && !this.chance(1, 200)
+      if ((owner < 0 || agent >= 0) && !waits && this.chance(1, 3)) return this.openSession(client)
       const other = this.clients.findIndex((each) => each.session >= 0)
       if (other >= 0) client = other
     }
@@ -130,9 +147,10 @@ export class Workload {
     if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
     if (this.stopped >= 0 && this.chance(1, 20)) return this.setPairStatus(this.stopped, PairStatus.ACTIVE)
     if (this.unpaid !== null && this.chance(3, 4)) return this.tryLess(this.unpaid)
+    if (this.families !== null && this.chance(1, 8)) return this.familyCommand(this.families, client)
     const dice = this.below(1000)
     if (dice < 540) {
-      this.placed = this.order()
+      this.placed = this.fundedOrder(client)
       return { type: CommandType.PLACE_ORDER, values: { ...signed, ...this.placed } }
     }
     if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: { ...this.signature(this.owner(client)), ...this.target } }
@@ -150,6 +168,19 @@ export class Workload {
     const pair = this.below(this.genesis.pairs.length + 1)
     if (dice < 993) return this.setPairStatus(this.stopped < 0 ? pair : this.stopped, this.below(5) - 1)
     return this.setFeeTier()
+  }
+
+  private familyCommand(families: FamilyWorkload, client: number): { type: CommandType; values: Decoded } {
+    const { type, client: signer, values } = families.command(client, this.clients.map(({ address }) => address))
+    this.asked = String(values['address'] ?? '')
+    return { type, values: { ...this.signature(signer), ...values } }
+  }
+
+  /** An order and who pays for it. */
+  private fundedOrder(client: number): Decoded {
+    const order = this.order()
+    const funding = this.families?.funding(this.clients[client]!.account) ?? 0
+    return { ...order, flags: (Number(order['flags']) | funding) >>> 0 }
   }
 
   private setPairStatus(pair: number, status: number): { type: CommandType; values: Decoded } {
@@ -329,6 +360,7 @@ export class Workload {
     if (this.chance(1, 10)) flags |= Flag.NEW_STP | (this.chance(1, 2) ? Flag.CANCEL_BOTH : 0)
     if (this.chance(1, 10)) flags |= Flag.NEW_POST_ONLY | (this.chance(1, 2) ? Flag.POST_ONLY : 0)
     if (this.chance(1, 50)) flags |= this.below(0x4000)
+    flags |= this.families?.newFunding() ?? 0
     return { ...values, flags: flags >>> 0 }
   }
 
@@ -369,6 +401,12 @@ export class Workload {
     if (at >= 0) this.known.splice(at, 1)
   }
 
+  /** The wallet that was meant may sign in from now on. */
+  private learnSubAccount(row: number): void {
+    this.families!.learn(row, this.signer)
+    for (const client of this.clients) if (client.address === this.asked) client.account = -1
+  }
+
   private learnResult(events: Views, base: number): void {
     const type = answeredTypeOf(events.u32[base]!)
     const code = events.i32[base + RESULT.at.code]!
@@ -378,15 +416,18 @@ export class Workload {
       const client = this.clients[this.signer]!
       client.session = events.i32[base + RESULT.at.detail]!
       client.generation = events.u32[base + RESULT.at.detail2]!
+      client.account = account
       if (type === CommandType.OPEN_SESSION) this.clientOf.set(account, this.signer)
     } else if (type === CommandType.OPEN_DELEGATED_SESSION && this.chance(1, 2)) this.clients[this.signer]!.agent = -1
     else if (type === CommandType.UPSERT_AGENT && code === 0) {
       const agent = this.clients[this.granted]!
       agent.agent = events.i32[base + RESULT.at.detail]!
       agent.agentSequence = events.f64[(base + RESULT.at.originalSequence) >>> 1]!
+    } else if (type === CommandType.CREATE_SUB_ACCOUNT && code === 0) {
+      this.learnSubAccount(events.i32[base + RESULT.at.detail]!)
     } else if (code === SESSION_INVALID && this.chance(9, 10)) this.clients[this.signer]!.session = -1
     else if (code === ORDER_NOT_FOUND) this.dropChosen()
-    else if (code === INSUFFICIENT_BALANCE && type === CommandType.PLACE_ORDER) this.unpaid = { client: this.signer, order: this.placed }
+    else if (UNPAID.has(code) && type === CommandType.PLACE_ORDER) this.unpaid = { client: this.signer, order: this.placed }
     else if (code === 0 && type === CommandType.CANCEL_ORDER) this.forget(events, base, RESULT.at.slot, RESULT.at.orderSequence)
     else if (code === 0 && (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED)) {
       if (this.known.length > 200) this.known.splice(this.below(200), 1)
