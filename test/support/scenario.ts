@@ -9,8 +9,9 @@
  *   steps   WHO buys|sells QTY at PRICE|market [ioc] [fok] [post-only] [cancel-both] [slippage=BPS] [expires=SECONDS] [id=LABEL] [key=K]
  *           WHO replaces NAME [price=P] [quantity=Q] [post-only] [id=LABEL] [key=K]         "b: ann replaces a ..." names the successor
  *           WHO cancels NAME | WHO cancels all [pair] [limit=N] | timer expires NAME | wait SECONDS | maintenance on|off
- *           pair halted|cancel-only|active | tier NUMBER WHO
+ *           pair halted|cancel-only|active | tier NUMBER WHO | those of scenario_agents.ts; "pair=1": on the second pair, USD/BTC
  *   trades  'cat buys 1 at 100 from ann'          taker first
+ *   ended   'ann sells 1 at 100 EXPIRED'          orders that ended unfilled, but by their own cancel
  *   book    'ann sells 1 at 101', 'bob buys 2 at 99'    asks from the best, then bids from the best, each queue in its order
  *   balances 'ann 9 BTC, 99.95 USD, 1 BTC locked'
  */
@@ -18,18 +19,19 @@ import type { Test } from 'tap'
 import { BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
 import type { Asset } from '../../core/engine/genesis.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
-import { refusalByNumber } from '../../core/engine/refusals.ts'
+import { refusalByNumber, REFUSALS } from '../../core/engine/refusals.ts'
 import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
 import {
-  CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, SET_FEE_TIER_COMMAND,
-  SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
+  AgentGrant, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, ORDER_COMMAND, PairStatus, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND,
+  SET_PAIR_STATUS_COMMAND,
 } from '../../core/layout/command.ts'
-import { EventType, eventTypeOf, FILL, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
+import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { copyStored } from './recording.ts'
+import { agentStep, opening, type AgentName } from './scenario_agents.ts'
 import { genesisText, pairSpec, type FeeTierSpec, type PairSpec } from './variants.ts'
 
 export interface SceneOptions {
@@ -37,12 +39,15 @@ export interface SceneOptions {
   limits?: Record<string, number>
   /** Maker and taker discounts in bps of the tiers from 1 on. */
   tiers?: [maker: string, taker: string][]
+  /** Digits of a USD, instead of 6. */
+  scale?: number
 }
 
 export interface Scenario extends SceneOptions {
   given: string[]
   when: [step: string, outcome: string][]
   trades?: string[]
+  ended?: string[]
   book?: string[]
   balances?: string[]
 }
@@ -54,12 +59,15 @@ export function play(t: Test, name: string, scenario: Scenario): void {
     for (const line of scenario.given) scene.give(line)
     for (const [step, outcome] of scenario.when) t.equal(scene.step(step), outcome, step)
     if (scenario.trades !== undefined) t.same(scene.trades, scenario.trades, 'trades')
+    if (scenario.ended !== undefined) t.same(scene.ended, scenario.ended, 'ended')
     if (scenario.book !== undefined) t.same(scene.book(), scenario.book, 'book')
     for (const line of scenario.balances ?? []) t.equal(scene.balances(line.split(' ')[0]!), line, 'balances')
   })
 }
 
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
+
+const GRANT_NAMES = new Map<number, string>(Object.entries(AgentGrant).map(([name, number]) => [number, name]))
 
 /** What only the operator sends. */
 const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
@@ -68,20 +76,24 @@ export class Scene {
   bench: Bench
   /** Trades so far, oldest first. */
   readonly trades: string[] = []
+  /** Orders that ended unfilled so far, oldest first. */
+  readonly ended: string[] = []
   /** The last RESULT. */
   result: Decoded = {}
   time = 1_700_000_000_000
   private readonly sessions = new Map<string, { session: number; sessionGeneration: number; account: number }>()
   private readonly orders = new Map<string, { targetSlot: number; targetSequence: number }>()
+  private readonly agents = new Map<string, AgentName>()
   private readonly command = viewsOf(new ArrayBuffer(RECORD_BYTES))
   private readonly text: string
 
   constructor(options: SceneOptions = {}) {
     const pair = { ...pairSpec('BTC/USD', { makerFeeBps: '0', takerFeeBps: '0' }), ...options.pair }
-    const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', 6, '1']]
+    const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', options.scale ?? 6, '1']]
+    const second = pairSpec('USD/BTC', { makerFeeBps: '0', takerFeeBps: '0' })
     const discounts: [string, string][] = [['0', '0'], ...(options.tiers ?? [])]
     const feeTiers: FeeTierSpec = { asset: 'USD', tiers: discounts.map(([maker, taker], tier) => [String(tier), maker, taker]) }
-    this.text = genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair], feeTiers })
+    this.text = genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair, second], feeTiers })
     this.bench = createBench(this.text)
   }
 
@@ -116,8 +128,15 @@ export class Scene {
   private signIn(who: string): { session: number; sessionGeneration: number; account: number } {
     const known = this.sessions.get(who)
     if (known !== undefined) return known
-    this.send(OPEN_SESSION_COMMAND, CommandType.OPEN_SESSION, { session: -1, address: hex(who, 20), publicKey: hex(who, 32) })
-    const { detail, detail2, account } = this.result
+    return this.open(who)
+  }
+
+  /** Signs in; who may not has no session and no account. */
+  private open(who: string): { session: number; sessionGeneration: number; account: number } {
+    const { layout, type, values } = opening(who)
+    this.send(layout, type, values)
+    const { code, detail, detail2, account } = this.result
+    if (code !== 0) return { session: -1, sessionGeneration: 0, account: -1 }
     const session = { session: Number(detail), sessionGeneration: Number(detail2), account: Number(account) }
     this.sessions.set(who, session)
     return session
@@ -137,6 +156,7 @@ export class Scene {
       const base = record * RECORD_WORDS
       const kind = eventTypeOf(said.u32[base]!)
       if (kind === EventType.FILL) this.trades.push(this.tradeText(decode(FILL, said, base)))
+      if (kind === EventType.ORDER_ENDED) this.ended.push(this.endText(decode(ORDER_ENDED, said, base)))
       if (kind === EventType.RESULT) this.result = decode(RESULT, said, base)
     }
   }
@@ -146,6 +166,12 @@ export class Scene {
     const [taker, maker] = [this.nameOf(Number(fill['takerAccount'])), this.nameOf(Number(fill['makerAccount']))]
     const terms = `${this.quantity(Number(fill['lots']))} at ${this.price(Number(fill['price']))}`
     return sells ? `${taker} sells ${terms} to ${maker}` : `${taker} buys ${terms} from ${maker}`
+  }
+
+  private endText({ account, flags, remaining, price, outcome }: Decoded): string {
+    const verb = (Number(flags) & Flag.SELL) !== 0 ? 'sells' : 'buys'
+    const terms = `${this.quantity(Number(remaining))} at ${this.price(Number(price))}`
+    return `${this.nameOf(Number(account))} ${verb} ${terms} ${REASON_NAMES[Number(outcome) >>> 8]!}`
   }
 
   private price(ticks: number): string {
@@ -183,11 +209,24 @@ export class Scene {
     else if (verb === 'cancels' && words[0] === 'all') this.cancelAll(who, words)
     else if (verb === 'cancels') this.send(ORDER_COMMAND, CommandType.CANCEL_ORDER, { ...this.signed(who), ...this.target(words[0]!) })
     else if (verb === 'replaces') this.replace(who, words)
-    else this.place(who, verb, words)
+    else if (verb === 'signs' && words[0] === 'in') this.open(who)
+    else if (!this.stepOfAgents(who, [verb, ...words])) this.place(who, verb, words)
     if (name !== undefined && this.result['code'] === 0) {
       this.orders.set(name, { targetSlot: Number(this.result['slot']), targetSequence: Number(this.result['orderSequence']) })
     }
     return this.outcome()
+  }
+
+  /** Does the step when it is one of scenario_agents.ts. */
+  private stepOfAgents(who: string, words: string[]): boolean {
+    const step = agentStep(who, words, this.time, this.agents)
+    if (step === null) return false
+    this.send(step.layout, step.type, { ...this.signed(who), ...step.values })
+    const { code, detail, originalSequence } = this.result
+    if (step.type === CommandType.UPSERT_AGENT && code === 0) {
+      this.agents.set(`${who} ${words[1]!}`, { agent: Number(detail), createdSequence: Number(originalSequence) })
+    }
+    return true
   }
 
   private signed(who: string): Decoded {
@@ -209,6 +248,7 @@ export class Scene {
     let flags = Number(values['flags'])
     const given = (name: string): string | undefined => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
     const [id, key, slippage, expires] = [given('id'), given('key'), given('slippage'), given('expires')]
+    if (words.includes('pair=1')) values['pair'] = 1
     if (words.includes('ioc')) flags |= Flag.IOC
     if (words.includes('fok')) flags |= Flag.FOK
     if (words.includes('post-only')) flags |= Flag.POST_ONLY | Flag.NEW_POST_ONLY
@@ -245,8 +285,11 @@ export class Scene {
 
   private outcome(): string {
     const { code, outcome, lots, remaining, flags, detail, detail2 } = this.result
-    if (code !== 0) return `refused ${refusalByNumber(Number(code)).code}`
-    if ((Number(this.result['kind']) >>> 8 & 0xff) === CommandType.CANCEL_ALL) return `${detail} cancelled, ${detail2} left`
+    const type = Number(this.result['kind']) >>> 8 & 0xff
+    const grant = code === REFUSALS.AGENT_NOT_ALLOWED.number ? GRANT_NAMES.get(Number(detail)) : undefined
+    if (code !== 0) return `refused ${refusalByNumber(Number(code)).code}${grant === undefined ? '' : ` ${grant}`}`
+    if (type === CommandType.CANCEL_ALL) return `${detail} cancelled, ${detail2} left`
+    if (type === CommandType.REVOKE_AGENT) return `${detail2} ended`
     if (outcome === 0) return 'done'
     const reason = REASON_NAMES[Number(outcome) >>> 8]!
     const filled = Number(lots) - Number(remaining)
