@@ -226,7 +226,7 @@ export const REFUSALS = {
     903,
     'VERIFICATION_UNAVAILABLE',
     'UNAVAILABLE',
-    'Signature verification is at capacity; this is no verdict',
+    'Signatures cannot be verified now; this is no verdict',
     'ExchangeNotAvailable',
   ),
   DISK_RESERVE: refusal(

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import {
-  createPublicClient, createWalletClient, defineChain, encodeDeployData, http, type Abi, type Address, type Hex, type PublicClient,
+  createPublicClient, createWalletClient, defineChain, encodeDeployData, getAddress, http,
+  type Abi, type Address, type Hex, type PublicClient,
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 
@@ -77,7 +78,7 @@ async function deployFrom(url: string, account: PrivateKeyAccount, nonce: number
   const hash = await client.sendRawTransaction({ serializedTransaction: raw })
   const receipt = await client.getTransactionReceipt({ hash })
   if (receipt.status !== 'success' || receipt.contractAddress == null) throw new Error('the contract was not created')
-  return receipt.contractAddress
+  return getAddress(receipt.contractAddress)
 }
 
 export interface OwnedWallet {
