@@ -110,6 +110,7 @@ export function replaceTerms(item: ReplaceItem, pair: Pair): OrderTerms | Refuse
   if (item.slippageToleranceBps !== undefined) return refusedField('slippageToleranceBps', 'slippageToleranceBps is for MARKET orders only')
   if (item.postOnly !== undefined) terms.flags |= Flag.NEW_POST_ONLY | (item.postOnly ? Flag.POST_ONLY : 0)
   if (item.selfTradePreventionMode !== undefined) terms.flags |= Flag.NEW_STP
+  if (item.useMasterBalance !== undefined) terms.flags |= Flag.NEW_FUNDING
   return takeCommon(item, terms) ?? terms
 }
 
@@ -181,7 +182,7 @@ function takeExpiration(item: OrderItem, now: number, terms: OrderTerms): Refuse
 /** What orders and replacements share. */
 function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused | null {
   const { clientOrderId, idempotencyKey, selfTradePreventionMode } = item
-  if (item.useMasterBalance === true) return refusedField('useMasterBalance', 'Only a sub-account can use a master balance')
+  if (item.useMasterBalance === true) terms.flags |= Flag.MASTER_FUNDED
   if (clientOrderId !== undefined) {
     if (!LABEL.test(clientOrderId)) return refusedField(
       'clientOrderId', `clientOrderId must be 1 to ${LABEL_BYTES} printable ASCII characters`,

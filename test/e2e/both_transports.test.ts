@@ -162,13 +162,16 @@ async function raiseFamily(script: Script): Promise<void> {
   await script.call('CreateSubAccountLimit', { ...target, maxAmount: '1500', dailyLimit: '2000' }, maker)
   await script.call('CreateSubAccountLimit', { ...target, maxAmount: '1500' }, maker)
   const funded = { ...limit, side: 'BUY', price: '1900', useMasterBalance: true }
+  const { orderId } = await script.call('CreateOrder', funded, sub)
   await script.call('CreateOrder', funded, sub)
   await script.call('CreateOrder', funded, maker)
+  await script.call('GetOrder', { orderId }, sub)
   await script.call('ListSubAccountLimits', { subAccountId }, maker)
   await script.call('ListSubAccountLimits', { subAccountId }, taker)
   await script.call('UpdateSubAccountLimit', { ...target, isActive: false }, maker)
   await script.call('DeleteSubAccountLimit', target, maker)
   await script.call('DeleteSubAccountLimit', target, maker)
+  await script.call('CancelOrder', { orderId }, sub)
   await script.call('ListSubAccounts', {}, maker)
   await script.call('ListSubAccounts', {}, sub)
 }

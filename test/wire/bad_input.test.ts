@@ -96,7 +96,7 @@ t.test('fields of the wrong type or value are named', (t) => untouched(t, async 
     ['tradingPairId', 'x'], ['tradingPairId', 1], ['tradingPairId', `${pair.id} `], ['orderType', 'limit'], ['orderType', 'STOP'],
     ['side', 'HOLD'], ['side', 0], ['tradingMode', 'FUTURES'],
     ['tradingMode', 'MARGIN'], ['timeInForce', 'GTD'], ['postOnly', 'true'], ['postOnly', 1],
-    ['slippageToleranceBps', 10], ['slippageToleranceBps', '10'], ['slippageToleranceBps', 1.5], ['useMasterBalance', true],
+    ['slippageToleranceBps', 10], ['slippageToleranceBps', '10'], ['slippageToleranceBps', 1.5],
     ['useMasterBalance', 'x'],
     ['expirationDate', 'tomorrow'], ['expirationDate', 1], ['expirationDate', '2020-01-01T00:00:00Z'], ['expirationDate', '2099-01-01'],
     ['expirationDate', '2099-13-01T00:00:00Z'], ['expirationDate', '2099-01-01T00:00:00'],

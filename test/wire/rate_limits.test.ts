@@ -2,6 +2,7 @@
  * Promise: a gated request draws its items from the account's budget whichever thread takes it; its answer says what is left; over budget
  * it is refused whole, with the time to wait, and nothing reaches the engine. Mass cancels are never refused. Switched off, it only counts.
  */
+import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
 import { GATEWAY, gatewayCounters, MATCHER, matcherCounters, type GatewayCounter } from '../../core/ring/counters.ts'
@@ -23,6 +24,11 @@ const batch = (harness: Harness, session: Session, items: number): Promise<Reply
   call(harness, session, 'POST', `${ORDERS}/batch-create`, { orders: Array.from({ length: items }, () => order) })
 const cancel = (harness: Harness, session: Session): Promise<Reply> => call(harness, session, 'DELETE', `${ORDERS}/${ORDER_ID}`)
 const massCancel = (harness: Harness, session: Session): Promise<Reply> => call(harness, session, 'POST', `${ORDERS}/batch-cancel-all`)
+
+/** Two items of a budget that needs no funds and is answered 200. */
+const cancelTwice = (harness: Harness, session: Session): Promise<Reply> =>
+  call(harness, session, 'POST', `${ORDERS}/batch-cancel`, { orderIds: [ORDER_ID, ORDER_ID] })
+const newAddress = (): string => `0x${randomBytes(20).toString('hex')}`
 
 const times = async (count: number, make: () => Promise<Reply>): Promise<Reply[]> => {
   const replies: Reply[] = []
@@ -134,6 +140,31 @@ t.test('another account has a budget of its own', async (t) => {
     return [...await times(PER_MINUTE + 1, () => create(enforcing, session)), await create(enforcing, other)]
   })
   t.same(statuses(replies).slice(-2), [429, 200])
+})
+
+t.test('a master and its sub-accounts share a budget on top of their own, whichever thread draws', async (t) => {
+  const families = await startHarness([...budgets, '--enforce-rate-limits', '1', '--rate-family-factor', '2'])
+  t.teardown(() => families.close())
+  const replies = await inOneMinute(families, async (master) => {
+    const subs: Session[] = []
+    for (let i = 0; i < 2; i++) {
+      const made = await call(families, master, 'POST', '/api/v1/accounts/sub-accounts', { address: newAddress() })
+      subs.push(await families.openSession(0, made.json.subAccount.address.toLowerCase()))
+    }
+    const stranger = await families.openSession()
+    const [first, second] = subs as [Session, Session]
+    return [
+      ...await times(PER_MINUTE - 1, () => cancelTwice(families, first)), ...await times(PER_MINUTE, () => cancelTwice(families, master)),
+      await cancelTwice(families, second), await cancelTwice(families, second), await cancelTwice(families, first),
+      await massCancel(families, second), await cancelTwice(families, stranger),
+    ]
+  })
+  const codes = statuses(replies)
+  t.same(codes.slice(0, 2 * PER_MINUTE), Array.from({ length: 2 * PER_MINUTE }, () => 200), 'twice the budget of one for all three')
+  t.same(codes.slice(2 * PER_MINUTE), [429, 429, 200, 200], 'nobody of the family has any left; who is not of it has')
+  isOverBudget(t, replies[2 * PER_MINUTE]!)
+  t.equal(left(replies.at(-2)!).split(' ')[1], '0', 'getting out is never refused')
+  t.equal(left(replies[0]!).split(' ')[1], String(2 * PER_MINUTE - 2), 'the tighter of the own and the family\'s is told')
 })
 
 t.test('what is refused before costs nothing', async (t) => {

@@ -1,0 +1,198 @@
+/**
+ * Promise: a master makes sub-accounts, gives them balances and lets their orders spend its own inside limits, over REST and gRPC alike;
+ * a sub-account signs in with its own wallet and has nothing of its master's but that.
+ */
+import t, { type Test } from 'tap'
+import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { connectGrpc } from '../support/grpc.ts'
+import { farFromMidnight } from '../support/midnight.ts'
+import { newUser, signIn } from '../support/sign_in.ts'
+import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
+
+t.setTimeout(600_000)
+
+const directory = temporaryDirectory()
+const exchange = await startExchange(directory, ['--gateways', '2', '--sign-in-per-ip', '1000'])
+const client = connectGrpc(exchange.grpcPort)
+t.teardown(async () => {
+  client.close()
+  await exchange.kill()
+  removeDirectory(directory)
+})
+const TRANSPORTS: Readonly<Record<string, Transport>> = { REST: restTransport(exchange.port), gRPC: grpcTransport(client) }
+const { tradingPairs } = await TRANSPORTS['REST']!('ListTradingPairs', { pageSize: 100 }, null) as Json
+const pair: Json = tradingPairs.find((each: Json) => each['symbol'] === 'ETH/USDC')
+const [USDC, ETH] = [pair['quoteAssetId'], pair['baseAssetId']] as [string, string]
+const NOTHING = '00000000-0000-4000-8000-000000000000'
+const EXCEEDED = { refused: 'SUB_ACCOUNT_LIMIT_EXCEEDED' }
+
+const order = (side: string, quantity: string, price = '2000'): Json =>
+  ({ tradingPairId: pair['id'], orderType: 'LIMIT', side, quantity, price })
+const funded = (quantity: string, price = '2000'): Json => ({ ...order('BUY', quantity, price), useMasterBalance: true })
+
+/** A master with funds, a sub-account without, both signed in. */
+class Family {
+  readonly call: Transport
+  readonly master: Wallet
+  readonly sub = newWallet()
+  subAccountId = ''
+
+  constructor(call: Transport, master: Wallet) {
+    this.call = call
+    this.master = master
+  }
+
+  static async make(t: Test, call: Transport): Promise<Family> {
+    const family = new Family(call, await newUser(call))
+    const { address } = family.sub.wallet
+    const { subAccount }: Json = await call('CreateSubAccount', { address, username: 'desk 1' }, family.master.session)
+    t.match(subAccount, { address, username: 'desk 1', accountType: 'sub', isActive: true, balances: [] })
+    family.subAccountId = subAccount.id
+    t.match(await signIn(call, family.sub), { isNewUser: false, user: { id: subAccount.id, address, username: 'desk 1' } })
+    return family
+  }
+
+  bySub(name: Parameters<Transport>[0], input: Json = {}): Promise<Json> {
+    return this.call(name, input, this.sub.session)
+  }
+
+  byMaster(name: Parameters<Transport>[0], input: Json = {}): Promise<Json> {
+    return this.call(name, input, this.master.session)
+  }
+
+  /** What is available and locked of an asset. */
+  async balance(who: Wallet, assetId: string): Promise<[available: string, locked: string]> {
+    const { availableBalance, lockedBalance }: Json = await this.call('GetBalance', { assetId }, who.session)
+    return [availableBalance, lockedBalance]
+  }
+
+  async limit(): Promise<Json> {
+    const { limits } = await this.byMaster('ListSubAccountLimits', { subAccountId: this.subAccountId })
+    return limits[0]
+  }
+}
+
+for (const [name, call] of Object.entries(TRANSPORTS)) {
+  t.test(`${name}: who is who`, async (t) => {
+    const family = await Family.make(t, call)
+    const master = await family.byMaster('GetProfile')
+    t.match(master, { accountType: 'master', canWithdraw: true })
+    t.equal(master['masterAccountId'] ?? null, null)
+    t.match(await family.bySub('GetProfile'), { accountType: 'sub', canWithdraw: false, username: 'desk 1', masterAccountId: master['id'] })
+    const { address } = family.sub.wallet
+    t.match(await family.byMaster('CreateSubAccount', { address }), { refused: 'ADDRESS_IN_USE' })
+    t.match(await family.byMaster('CreateSubAccount', { address: family.master.wallet.address }), { refused: 'ADDRESS_IN_USE' })
+    for (const username of ['', 'é', 'x'.repeat(33), 'a\nb']) {
+      const outcome = await family.byMaster('CreateSubAccount', { address: newWallet().wallet.address, username })
+      t.match(outcome, { refused: 'VALIDATION_ERROR', details: { field: 'username' } }, JSON.stringify(username))
+    }
+    t.match(await family.bySub('CreateSubAccount', { address: newWallet().wallet.address }), { refused: 'MASTER_ONLY' })
+    const { subAccounts } = await family.byMaster('ListSubAccounts')
+    t.equal(subAccounts.length, 1)
+    t.equal(subAccounts[0].balances.length, 4, 'with a row for every asset')
+    t.match(await family.bySub('ListSubAccounts'), { refused: 'MASTER_ONLY' })
+  })
+
+  t.test(`${name}: balances go to a sub-account and back`, async (t) => {
+    const family = await Family.make(t, call)
+    const { subAccountId, sub, master } = family
+    const give = { subAccountId, assetId: USDC, amount: '100.50', direction: 'TO_SUB_ACCOUNT', idempotencyKey: 'a' }
+    const given = await family.byMaster('TransferSubAccountBalance', give)
+    t.match(given, { subAccountId, assetId: USDC, amount: '100.5', direction: 'TO_SUB_ACCOUNT' })
+    t.strictSame(await family.byMaster('TransferSubAccountBalance', give), given, 'repeated, not run again')
+    t.match(await family.byMaster('TransferSubAccountBalance', { ...give, amount: '1' }), { refused: 'IDEMPOTENCY_KEY_CONFLICT' })
+    const take = { ...give, direction: 'FROM_SUB_ACCOUNT', idempotencyKey: 'b', amount: '100.500001' }
+    t.match(await family.byMaster('TransferSubAccountBalance', take), { refused: 'INSUFFICIENT_BALANCE' })
+    const taken = await family.byMaster('TransferSubAccountBalance', { ...take, amount: '0.5' })
+    t.match(taken, { amount: '0.5' })
+    t.strictSame(await family.balance(sub, USDC), ['100', '0'])
+    t.strictSame(await family.balance(master, USDC), ['9900', '0'])
+    const { movements } = await family.byMaster('ListMovements', { page: 1 })
+    t.match(movements.slice(0, 2), [
+      { id: taken['movementId'], entryType: 'CREDIT', amount: '0.5' }, { id: given['movementId'], entryType: 'DEBIT', amount: '100.5' },
+    ])
+    t.match(await family.bySub('TransferSubAccountBalance', give), { refused: 'MASTER_ONLY' })
+    const wrong: [string, Json, string][] = [
+      ['amount', { amount: '0' }, 'VALIDATION_ERROR'], ['amount', { amount: '-1' }, 'VALIDATION_ERROR'],
+      ['amount', { amount: '0.0000001' }, 'VALIDATION_ERROR'], ['amount', { amount: '9'.repeat(28) }, 'VALIDATION_ERROR'],
+      ['amount', { amount: '1e3' }, 'VALIDATION_ERROR'], ['assetId', { assetId: NOTHING }, 'NOT_FOUND'],
+      ['subAccountId', { subAccountId: NOTHING }, 'NOT_FOUND'], ['idempotencyKey', { idempotencyKey: 'x'.repeat(129) }, 'VALIDATION_ERROR'],
+    ]
+    for (const [field, change, refused] of wrong) {
+      const outcome = await family.byMaster('TransferSubAccountBalance', { ...give, ...change })
+      t.match(outcome, { refused, details: { field } }, JSON.stringify(change))
+    }
+    t.strictSame(await family.balance(sub, USDC), ['100', '0'], 'nothing else moved')
+    t.ok((await family.bySub('CreateOrder', order('BUY', '0.01', '500'))).orderId, 'what was given may be traded with')
+  })
+
+  t.test(`${name}: orders of a sub-account spend the master's balance, inside the limit`, async (t) => {
+    await farFromMidnight()
+    const family = await Family.make(t, call)
+    const { subAccountId, sub, master } = family
+    const seller = await newUser(call)
+    t.match(await family.bySub('CreateOrder', funded('0.1')), EXCEEDED, 'without a limit nothing')
+    const target = { subAccountId, assetId: USDC }
+    const { limit } = await family.byMaster('CreateSubAccountLimit', { ...target, maxAmount: '1000.0', dailyLimit: '1500' })
+    t.match(limit, { ...target, maxAmount: '1000', dailyLimit: '1500', usedToday: '0', outstanding: '0', isActive: true })
+    t.match(await family.byMaster('CreateOrder', funded('0.1')), { refused: 'NOT_SUB_ACCOUNT' })
+    const { orderId } = await family.bySub('CreateOrder', funded('0.4', '1990'))
+    t.match(await family.bySub('GetOrder', { orderId }), { useMasterBalance: true, status: 'SUBMITTED', userId: subAccountId })
+    t.match(await family.byMaster('GetOrder', { orderId }), { refused: 'ORDER_NOT_FOUND' }, 'it is the sub-account\'s order')
+    t.strictSame(await family.balance(master, USDC), ['9204', '796'], 'held of the master')
+    t.strictSame(await family.balance(sub, USDC), ['0', '0'])
+    t.match(await family.limit(), { outstanding: '796', usedToday: '0' })
+    t.match(await family.bySub('CreateOrder', funded('0.2')), EXCEEDED, 'more than may be outstanding')
+    const batch = await family.bySub('BatchCreateOrders', { orders: [funded('0.2'), funded('0.001', '1900')] })
+    t.match(batch['results'], [{ error: { code: 'SUB_ACCOUNT_LIMIT_EXCEEDED' } }, { orderId: /./ }], 'item by item')
+    t.match(await family.bySub('CancelOrder', { orderId: batch['results'][1].orderId }), { status: 'SUCCESS' })
+    t.match(await family.bySub('CreateOrder', order('BUY', '0.001')), { refused: 'INSUFFICIENT_BALANCE' }, 'of its own it has nothing')
+    const replaced = await family.bySub('ReplaceOrder', { orderId, useMasterBalance: false })
+    t.match(replaced, { refused: 'INSUFFICIENT_BALANCE' })
+
+    await call('CreateOrder', { ...order('SELL', '0.4', '1990'), timeInForce: 'IOC' }, seller.session)
+    t.match(await family.bySub('GetOrder', { orderId }), { status: 'FILLED', useMasterBalance: true })
+    t.match(await family.limit(), { outstanding: '0', usedToday: '796' })
+    t.strictSame(await family.balance(master, ETH), ['10.4', '0'], 'what was bought is the master\'s')
+    t.strictSame(await family.balance(sub, ETH), ['0', '0'])
+    t.match(await family.bySub('CreateOrder', funded('0.4', '1800')), EXCEEDED, 'more than the day has left')
+    const rest = await family.bySub('CreateOrder', funded('0.3', '1800'))
+    t.ok(rest['orderId'])
+    const lower = await family.byMaster('UpdateSubAccountLimit', { ...target, maxAmount: '100' })
+    t.match(lower, { limit: { id: limit.id, dailyLimit: '1500' } })
+    t.match(await family.limit(), { maxAmount: '100', outstanding: '540' }, 'what rests stays')
+    t.match(await family.bySub('CreateOrder', funded('0.001', '1800')), EXCEEDED)
+    t.match(await family.bySub('CancelOrder', { orderId: rest['orderId'] }), { status: 'SUCCESS' })
+    const off = await family.byMaster('UpdateSubAccountLimit', { ...target, isActive: false })
+    t.match(off, { limit: { isActive: false, maxAmount: '100' } })
+    t.match(await family.bySub('CreateOrder', funded('0.001', '1800')), EXCEEDED, 'switched off')
+    t.strictSame(await family.byMaster('DeleteSubAccountLimit', target), { deleted: true })
+    t.equal(await family.limit(), undefined)
+    const again = await family.byMaster('CreateSubAccountLimit', { ...target, maxAmount: '1000' })
+    t.not(again['limit'].id, limit.id, 'another limit')
+    t.match(again['limit'], { usedToday: '796' }, 'but what was spent today was spent')
+    t.equal(again['limit'].dailyLimit ?? null, null)
+  })
+
+  t.test(`${name}: limits that are none`, async (t) => {
+    const family = await Family.make(t, call)
+    const target = { subAccountId: family.subAccountId, assetId: USDC }
+    const wrong: [string, Json, string][] = [
+      ['maxAmount', { maxAmount: '-1' }, 'VALIDATION_ERROR'], ['maxAmount', { maxAmount: '-0' }, 'VALIDATION_ERROR'],
+      ['maxAmount', { maxAmount: '1.0000001' }, 'VALIDATION_ERROR'], ['maxAmount', { maxAmount: '.5' }, 'VALIDATION_ERROR'],
+      ['maxAmount', { maxAmount: '1'.repeat(29) }, 'VALIDATION_ERROR'], ['maxAmount', { maxAmount: '9'.repeat(28) }, 'VALIDATION_ERROR'],
+      ['dailyLimit', { dailyLimit: '-1' }, 'VALIDATION_ERROR'], ['dailyLimit', { dailyLimit: '1.0000001' }, 'VALIDATION_ERROR'],
+      ['assetId', { assetId: NOTHING }, 'NOT_FOUND'], ['subAccountId', { subAccountId: NOTHING }, 'NOT_FOUND'],
+    ]
+    for (const [field, change, refused] of wrong) {
+      for (const operation of ['CreateSubAccountLimit', 'UpdateSubAccountLimit'] as const) {
+        const outcome = await family.byMaster(operation, { ...target, maxAmount: '1', ...change })
+        t.match(outcome, { refused, details: { field } }, `${operation} ${JSON.stringify(change)}`)
+      }
+    }
+    t.match(await family.byMaster('UpdateSubAccountLimit', { ...target, maxAmount: '1' }), { refused: 'NOT_FOUND' })
+    t.match(await family.byMaster('DeleteSubAccountLimit', target), { refused: 'NOT_FOUND' })
+    t.match(await family.byMaster('CreateSubAccountLimit', { ...target, maxAmount: '0' }), { limit: { maxAmount: '0' } }, 'nothing')
+    t.match(await family.byMaster('CreateSubAccountLimit', { ...target, maxAmount: '1' }), { refused: 'LIMIT_EXISTS' })
+  })
+}
