@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import {
-  ACCOUNT, AGENT, AgentStatus, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, PROFILE, SCALAR, SESSION, SESSION_LINK,
+  ACCOUNT, AGENT, AgentStatus, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK,
 } from '../../core/engine/columns.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
 import type { State } from '../../core/engine/state.ts'
@@ -53,7 +53,7 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   'a resting order has a rate of no tier': [/T: order/, (state, slot) => { state.orders[slot * ORDER_WORDS + ORDER.MAKER_PPM]! += 1 }],
   'an agent counts an order too many': [/A: agent/, (state) => { state.agents[AGENT.OPEN_ORDERS]! += 1 }],
   'an agent has no status': [/A: agent/, (state) => { state.agents[AGENT.STATUS] = AgentStatus.NONE }],
-  'an agent leaves the list of its owner': [/A: a/, (state) => { state.profiles[PROFILE.FIRST_AGENT] = 0 }],
+  'an agent leaves the list of its owner': [/A: a/, (state) => { state.profiles[state.agents[AGENT.OWNER]! * PROFILE_WORDS + PROFILE.FIRST_AGENT] = 0 }],
   'a list of sessions is lost': [/A: live session/, (state) => { state.profiles[PROFILE.FIRST_SESSION] = 0 }],
   'a session becomes an agent\'s': [/A: session/, (state) => { state.sessions[SESSION.AGENT] = 1 }],
   'a list of sessions ends in itself': [/A: session/, (state) => { state.sessionLinks[SESSION_LINK.NEXT] = 1 }],
@@ -138,7 +138,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
 
 const RUNNER = `
 import { duel } from "./test/support/naive_compare.ts"
-const runs = [['tight', 12000], ['market', 6000], ['fees', 4000], ['tiers', 6000], ['deep', 8000], ['tight', 40000], ['market', 40000]]
+const runs = [['tight', 12000], ['market', 6000], ['fees', 4000], ['tiers', 20000], ['deep', 8000], ['tight', 40000], ['market', 40000]]
 for (const [variant, commands] of runs) {
   try {
     duel({ variant, seed: 50, commands, checkEvery: 50 })

@@ -90,7 +90,7 @@ export class Scene {
   constructor(options: SceneOptions = {}) {
     const pair = { ...pairSpec('BTC/USD', { makerFeeBps: '0', takerFeeBps: '0' }), ...options.pair }
     const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', options.scale ?? 6, '1']]
-    const second = pairSpec('USD/BTC', { makerFeeBps: '0', takerFeeBps: '0' })
+    const second = pairSpec('USD/BTC', { makerFeeBps: pair.makerFeeBps, takerFeeBps: pair.takerFeeBps })
     const discounts: [string, string][] = [['0', '0'], ...(options.tiers ?? [])]
     const feeTiers: FeeTierSpec = { asset: 'USD', tiers: discounts.map(([maker, taker], tier) => [String(tier), maker, taker]) }
     this.text = genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair, second], feeTiers })

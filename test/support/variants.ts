@@ -104,7 +104,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   /** By its tier the same maker pays or earns and the same taker pays a lot or nothing; accounts are poor, so that it matters. */
   tiers: {
     limits: {
-      orders: 512, accounts: 16, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 8, sessionsPerAccount: 1, agentsPerAccount: 2,
+      orders: 512, accounts: 16, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 8, sessionsPerAccount: 2, agentsPerAccount: 2,
     },
     dailyLimit: 2,
     assets: [['USD', 5, '20'], ['A', 3, '1'], ['B', 3, '10']],
