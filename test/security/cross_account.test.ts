@@ -195,7 +195,8 @@ for (const [way, transport] of Object.entries(TRANSPORTS)) {
         await asOthers(t, transport, name, field)
         t.equal(await seen(), before, 'nothing of the owner changed')
         if (TABLE[name].method !== 'GET') return
-        const asOwner = async (id: string): Promise<string> => told(await transport(name, inputWith(name, field, id), world.person.session), id)
+        const { session } = world.person
+        const asOwner = async (id: string): Promise<string> => told(await transport(name, inputWith(name, field, id), session), id)
         const none = await asOwner(OWNED[field]!)
         t.ok(await eventually(async () => (await asOwner(world.things[field]!)) !== none), 'the owner is served')
       })
