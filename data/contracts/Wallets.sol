@@ -94,7 +94,7 @@ contract InvalidWallet {
     }
 }
 
-/// Accepts, if writing were allowed: a check must not need to change anything to be a check of the present state.
+/// Writes while it checks. A call may, and nothing of it is kept.
 contract CountingWallet {
     uint256 public count;
 

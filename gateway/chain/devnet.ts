@@ -8,7 +8,7 @@
  * - Block time is the clock's, in whole seconds, never before the parent's: two blocks may have the same. It stands in the store, so
  *   that executing the stored transactions again gives equal blocks.
  * - Calls see the state of their block and, at the newest, the number and time of the block that would come next.
- * - Every state is kept, in memory; {@link BLOCKS_MAX} bounds that.
+ * - Every state is kept, in memory; {@link BLOCKS_MAX} and {@link STORED_BYTES_MAX} bound that.
  * - Blob transactions, proposals of other nodes, withdrawals and requests of the consensus layer do not exist here.
  *
  * One piece of work at a time: callers wait for each other (methods.ts). The header's beacon fields are those of an empty chain.
@@ -24,37 +24,41 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { toRlp } from 'viem/utils'
 import { RPC, RpcError } from './errors.ts'
 import { commonOf, createMachine, HARDFORK, type Machine } from './machine.ts'
+import { doneRecord, headerRecord, type Fields } from './records.ts'
 import { ChainDamaged, type ChainStore, type StoredBlock } from './store.ts'
 import { toBytes, toHex, type BlockReference, type Hex } from './values.ts'
 
 export const BLOCK_GAS_LIMIT = 30_000_000n
 /** Most gas of one transaction (EIP-7825), and of one call. */
 export const TRANSACTION_GAS_LIMIT = 16_777_216n
-/** Blocks kept at most, the first included; a full chain refuses transactions. */
-export const BLOCKS_MAX = 50_000
+/** Blocks kept at most, the first included, and bytes of their transactions; a full chain refuses more. A block is 25 kB of memory. */
+export const BLOCKS_MAX = 20_000
+const STORED_BYTES_MAX = 128 << 20
 /** Time one transaction may take when it arrives, ms. At a start stored ones take what they take. */
 const TRANSACTION_MS = 5_000
 const EMPTY_CODE_PREFIX = '0xef0100'
 
-/** A block with what its one transaction did; the first block has none. */
+/**
+ * A block with what its one transaction did; the first block has none. It keeps records, not the library's objects: each of those holds a
+ * copy of the chain's parameters, ten times as much as the block.
+ */
 export interface Mined {
-  readonly block: Block
   readonly number: number
   readonly hash: Hex
   /** Unix seconds. */
   readonly timestamp: number
+  readonly stateRoot: Uint8Array
+  /** As JSON-RPC gives it, but for its transactions. */
+  readonly header: Fields
   readonly done: Done | null
 }
 export interface Done {
-  readonly transaction: TypedTransaction
   readonly hash: Hex
-  readonly from: Hex
-  readonly succeeded: boolean
   readonly gasUsed: bigint
   readonly logs: readonly Log[]
-  readonly bloom: Hex
-  /** Of a creation. */
-  readonly created: Hex | null
+  /** As JSON-RPC gives them. */
+  readonly transaction: Fields
+  readonly receipt: Fields
 }
 
 export interface CallRequest {
@@ -100,6 +104,8 @@ interface Chain {
   readonly blocks: Mined[]
   readonly numbers: Map<Hex, number>
   readonly transactions: Map<Hex, number>
+  /** Of all transactions. */
+  bytes: number
 }
 
 const addressOf = (hex: Hex): Address => createAddressFromString(hex)
@@ -115,12 +121,12 @@ export const chainRules = `${HARDFORK}, ethereumjs 10.1.3`
 export async function openDevnet(chainId: number, store: ChainStore, now: () => number): Promise<Devnet> {
   const blocks: Mined[] = []
   const blockchain = {
-    getBlock: async (number: number) => blocks[number]!.block,
+    getBlock: async (number: number) => ({ hash: () => toBytes(blocks[number]!.hash) }),
     putBlock: async () => undefined,
     shallowCopy: () => blockchain,
   }
   const machine = await createMachine(commonOf(chainId), blockchain)
-  const chain: Chain = { chainId, machine, store, now, blocks, numbers: new Map(), transactions: new Map() }
+  const chain: Chain = { chainId, machine, store, now, blocks, numbers: new Map(), transactions: new Map(), bytes: 0 }
   const root = await machine.state.getStateRoot()
   add(chain, createBlock({ header: { ...headerBase(0, 0), stateRoot: root } }, { common: machine.common }), null)
   for (const stored of store.blocks()) await replay(chain, stored)
@@ -148,12 +154,14 @@ const headerBase = (number: number, timestamp: number): Record<string, bigint> =
   number: BigInt(number), timestamp: BigInt(timestamp), gasLimit: BLOCK_GAS_LIMIT, baseFeePerGas: 0n, blobGasUsed: 0n, excessBlobGas: 0n,
 })
 
-function add(chain: Chain, block: Block, done: Done | null): Mined {
-  const mined = { block, number: chain.blocks.length, hash: toHex(block.hash()), timestamp: Number(block.header.timestamp), done }
-  chain.blocks.push(mined)
-  chain.numbers.set(mined.hash, mined.number)
-  if (done !== null) chain.transactions.set(done.hash, mined.number)
-  return mined
+/** Adds the block that stands in `block`, with what its transaction did. */
+function add(chain: Chain, block: Block, executed: { transaction: TypedTransaction; result: RunTxResult } | null): void {
+  const [number, hash, timestamp] = [chain.blocks.length, toHex(block.hash()), Number(block.header.timestamp)]
+  const place = { number, hash, timestamp }
+  const done = executed === null ? null : doneRecord(place, executed.transaction, executed.result)
+  chain.blocks.push({ ...place, stateRoot: block.header.stateRoot, header: headerRecord(place, block), done })
+  chain.numbers.set(hash, number)
+  if (done !== null) chain.transactions.set(done.hash, number)
 }
 
 function find(chain: Chain, reference: BlockReference): Mined | null {
@@ -163,17 +171,18 @@ function find(chain: Chain, reference: BlockReference): Mined | null {
 }
 
 const stateAt = async (chain: Chain, at: Mined): Promise<Machine> =>
-  at.number === chain.blocks.length - 1 ? chain.machine : chain.machine.at(at.block.header.stateRoot)
+  at.number === chain.blocks.length - 1 ? chain.machine : chain.machine.at(at.stateRoot)
 
 async function send(chain: Chain, raw: Uint8Array): Promise<Hex> {
   const transaction = decode(chain, raw)
   const hash = toHex(transaction.hash())
   if (chain.transactions.has(hash)) throw refusal('already known')
-  if (chain.blocks.length >= BLOCKS_MAX) throw new RpcError(RPC.LIMIT, 'the chain is full')
+  if (chain.blocks.length >= BLOCKS_MAX || chain.bytes + raw.length > STORED_BYTES_MAX) throw new RpcError(RPC.LIMIT, 'the chain is full')
   await admit(chain, transaction)
   const parent = chain.blocks.at(-1)!
   await mine(chain, transaction, Math.max(parent.timestamp, chain.now()), TRANSACTION_MS, async (block) => {
     chain.store.append({ number: parent.number + 1, timestamp: Number(block.header.timestamp), hash: block.hash(), raw })
+    chain.bytes += raw.length
   })
   return hash
 }
@@ -182,6 +191,7 @@ async function replay(chain: Chain, { number, timestamp, hash, raw }: StoredBloc
   try {
     await mine(chain, decode(chain, raw), timestamp, Infinity, async (block) => {
       if (toHex(block.hash()) !== toHex(hash)) throw new ChainDamaged(`block ${number} is not the one it was`)
+      chain.bytes += raw.length
     })
   } catch (error) {
     if (error instanceof ChainDamaged) throw error
@@ -234,7 +244,7 @@ async function mine(
   const { machine } = chain
   const { common, vm, state } = machine
   const parent = chain.blocks.at(-1)!
-  const header = { ...headerBase(parent.number + 1, timestamp), parentHash: parent.block.hash() }
+  const header = { ...headerBase(parent.number + 1, timestamp), parentHash: toBytes(parent.hash) }
   let built: { block: Block; result: RunTxResult } | undefined
   await machine.within(milliseconds, () => execute(vm, transaction, createBlock({ header }, { common })), async (result) => {
     const receipt = result.receipt as PostByzantiumTxReceipt
@@ -251,17 +261,7 @@ async function mine(
     built = { block, result }
     return true
   })
-  const { block, result } = built!
-  add(chain, block, {
-    transaction,
-    hash: toHex(transaction.hash()),
-    from: transaction.getSenderAddress().toString(),
-    succeeded: (result.receipt as PostByzantiumTxReceipt).status === 1,
-    gasUsed: result.totalGasSpent,
-    logs: result.receipt.logs,
-    bloom: toHex(result.bloom.bitvector),
-    created: transaction.to === undefined ? (result.createdAddress?.toString() ?? null) : null,
-  })
+  add(chain, built!.block, { transaction, result: built!.result })
 }
 
 /** Runs a transaction. What the machine itself refuses, beyond what {@link admit} said, is a refusal without its details. */
@@ -277,7 +277,7 @@ async function execute(vm: Machine['vm'], transaction: TypedTransaction, block: 
 function blockFor(chain: Chain, at: Mined): Block {
   const newest = at.number === chain.blocks.length - 1
   const header = newest ? headerBase(at.number + 1, Math.max(at.timestamp, chain.now())) : headerBase(at.number, at.timestamp)
-  return createBlock({ header: { ...header, parentHash: at.block.hash() } }, { common: chain.machine.common })
+  return createBlock({ header: { ...header, parentHash: toBytes(at.hash) } }, { common: chain.machine.common })
 }
 
 async function call(chain: Chain, request: CallRequest, at: Mined, milliseconds: number): Promise<EVMResult['execResult']> {

@@ -7,7 +7,7 @@
  */
 import { BLOCK_GAS_LIMIT, TRANSACTION_GAS_LIMIT, type CallRequest, type Devnet, type EstimateRequest, type Mined } from './devnet.ts'
 import { RPC, RpcError } from './errors.ts'
-import { blockRecord, matchingLogs, receiptRecord, revertReason, transactionRecord, type LogFilter } from './records.ts'
+import { blockRecord, matchingLogs, receiptRecord, revertReason, type LogFilter } from './records.ts'
 import {
   fields, quantity, readAddress, readBlock, readBlockTag, readData, readHash, readQuantity, toBytes, toHex, type BlockReference, type Hex,
 } from './values.ts'
@@ -165,7 +165,7 @@ export const METHODS: Readonly<Record<string, Method>> = {
   eth_sendRawTransaction: (chain, [raw]) => chain.send(toBytes(readData(raw, 'transaction'))),
   eth_getTransactionByHash: (chain, [hash]) => {
     const mined = chain.findTransaction(readHash(hash, 'hash'))
-    return mined === null ? null : transactionRecord(mined, mined.done!)
+    return mined === null ? null : mined.done!.transaction
   },
   eth_getTransactionReceipt: (chain, [hash]) => {
     const mined = chain.findTransaction(readHash(hash, 'hash'))

@@ -1,13 +1,16 @@
 /** Blocks, transactions, receipts and logs of the embedded chain as JSON-RPC gives them. */
+import type { Block } from '@ethereumjs/block'
 import type { Log } from '@ethereumjs/evm'
-import type { TypedTransaction } from '@ethereumjs/tx'
+import { TransactionType, type TypedTransaction } from '@ethereumjs/tx'
+import type { PostByzantiumTxReceipt, RunTxResult } from '@ethereumjs/vm'
 import type { Done, Mined } from './devnet.ts'
 import { quantity, toBytes, toHex, type Hex } from './values.ts'
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
+type Place = Pick<Mined, 'hash' | 'number' | 'timestamp'>
 
-/** A block; with whole transactions or with their hashes. */
-export function blockRecord({ block, hash, number, timestamp, done }: Mined, whole: boolean): Fields {
+/** A block without its transactions. */
+export function headerRecord({ hash, number, timestamp }: Place, block: Block): Fields {
   const { header } = block
   return {
     number: quantity(number),
@@ -35,22 +38,42 @@ export function blockRecord({ block, hash, number, timestamp, done }: Mined, who
     size: quantity(block.serialize().length),
     withdrawals: [],
     uncles: [],
-    transactions: done === null ? [] : [whole ? transactionRecord({ hash, number, timestamp }, done) : done.hash],
   }
 }
 
-export function transactionRecord(block: Pick<Mined, 'hash' | 'number' | 'timestamp'>, { transaction, hash, from }: Done): Fields {
+/** A block; with whole transactions or with their hashes. */
+export const blockRecord = ({ header, done }: Mined, whole: boolean): Fields =>
+  ({ ...header, transactions: done === null ? [] : [whole ? done.transaction : done.hash] })
+
+/** What a transaction did in the block at this place. */
+export function doneRecord(place: Place, transaction: TypedTransaction, result: RunTxResult): Done {
+  const hash = toHex(transaction.hash())
+  const from = transaction.getSenderAddress().toString()
+  const [gasUsed, { logs }] = [result.totalGasSpent, result.receipt]
+  const succeeded = (result.receipt as PostByzantiumTxReceipt).status === 1
+  const position = { blockHash: place.hash, blockNumber: quantity(place.number), transactionIndex: '0x0' }
+  const receipt = {
+    ...position,
+    transactionHash: hash,
+    from,
+    to: transaction.to?.toString() ?? null,
+    contractAddress: succeeded && transaction.to === undefined ? (result.createdAddress?.toString() ?? null) : null,
+    type: quantity(transaction.type),
+    status: succeeded ? '0x1' : '0x0',
+    gasUsed: quantity(gasUsed),
+    cumulativeGasUsed: quantity(gasUsed),
+    effectiveGasPrice: prices(transaction)['gasPrice'],
+    logsBloom: toHex(result.bloom.bitvector),
+  }
+  return { hash, gasUsed, logs, transaction: { ...position, hash, from, ...transactionFields(transaction) }, receipt }
+}
+
+function transactionFields(transaction: TypedTransaction): Fields {
   const { v, r, s } = transaction.toJSON()
-  const legacy = transaction.type === 0
   return {
-    blockHash: block.hash,
-    blockNumber: quantity(block.number),
-    transactionIndex: '0x0',
-    hash,
     type: quantity(transaction.type),
     chainId: quantity(transaction.common.chainId()),
     nonce: quantity(transaction.nonce),
-    from,
     to: transaction.to?.toString() ?? null,
     value: quantity(transaction.value),
     gas: quantity(transaction.gasLimit),
@@ -61,7 +84,7 @@ export function transactionRecord(block: Pick<Mined, 'hash' | 'number' | 'timest
       : {}),
     ...('authorizationList' in transaction ? { authorizationList: transaction.authorizationList.map(authorization) } : {}),
     v, r, s,
-    ...(legacy ? {} : { yParity: v }),
+    ...(transaction.type === TransactionType.Legacy ? {} : { yParity: v }),
   }
 }
 
@@ -80,24 +103,9 @@ function prices(transaction: TypedTransaction): Fields {
   }
 }
 
-export function receiptRecord(mined: Mined, done: Done): Fields {
-  return {
-    transactionHash: done.hash,
-    transactionIndex: '0x0',
-    blockHash: mined.hash,
-    blockNumber: quantity(mined.number),
-    from: done.from,
-    to: done.transaction.to?.toString() ?? null,
-    contractAddress: done.succeeded ? done.created : null,
-    type: quantity(done.transaction.type),
-    status: done.succeeded ? '0x1' : '0x0',
-    gasUsed: quantity(done.gasUsed),
-    cumulativeGasUsed: quantity(done.gasUsed),
-    effectiveGasPrice: prices(done.transaction)['gasPrice'],
-    logsBloom: done.bloom,
-    logs: done.logs.map((log, index) => logRecord(mined, done, log, index)),
-  }
-}
+/** The receipt of a block's transaction, with its logs. */
+export const receiptRecord = (mined: Mined, done: Done): Fields =>
+  ({ ...done.receipt, logs: done.logs.map((log, index) => logRecord(mined, done, log, index)) })
 
 function logRecord(mined: Mined, done: Done, [address, topics, data]: Log, index: number): Fields {
   return {
