@@ -10,10 +10,15 @@
  *           WHO replaces NAME [price=P] [quantity=Q] [post-only] [id=LABEL] [key=K]         "b: ann replaces a ..." names the successor
  *           WHO cancels NAME | WHO cancels all [pair] [limit=N] | timer expires NAME | wait SECONDS | maintenance on|off
  *           pair halted|cancel-only|active | tier NUMBER WHO | those of scenario_agents.ts; "pair=1": on the second pair, USD/BTC
+ *           MASTER makes SUB [name=USERNAME] | MASTER gives SUB QTY ASSET [key=K] | MASTER takes QTY ASSET from SUB [key=K]
+ *           MASTER limits SUB to QTY ASSET [daily=Q] [inactive] | MASTER changes SUB ASSET [max=Q] [daily=Q|none] [inactive|active]
+ *           MASTER drops SUB ASSET                                             (the limit)
+ *           orders of sub-accounts: funded (on the master's balance); a replacement: funded | own-funds, otherwise as the original
  *   trades  'cat buys 1 at 100 from ann'          taker first
  *   ended   'ann sells 1 at 100 EXPIRED'          orders that ended unfilled, but by their own cancel
  *   book    'ann sells 1 at 101', 'bob buys 2 at 99'    asks from the best, then bids from the best, each queue in its order
  *   balances 'ann 9 BTC, 99.95 USD, 1 BTC locked'
+ *   spending 'bob 500 USD, 50 a day: 100 held, 20 spent'
  */
 import type { Test } from 'tap'
 import { BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
@@ -32,6 +37,7 @@ import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { copyStored } from './recording.ts'
 import { agentStep, opening, type AgentName } from './scenario_agents.ts'
+import { familyStep, limitsText } from './scenario_families.ts'
 import { genesisText, pairSpec, type FeeTierSpec, type PairSpec } from './variants.ts'
 
 export interface SceneOptions {
@@ -50,6 +56,7 @@ export interface Scenario extends SceneOptions {
   ended?: string[]
   book?: string[]
   balances?: string[]
+  spending?: string[]
 }
 
 /** Plays a scenario as a subtest. Pairs are BTC/USD with a tick of 0.01, a lot of 0.001 and no fees, unless it says otherwise. */
@@ -62,6 +69,7 @@ export function play(t: Test, name: string, scenario: Scenario): void {
     if (scenario.ended !== undefined) t.same(scene.ended, scenario.ended, 'ended')
     if (scenario.book !== undefined) t.same(scene.book(), scenario.book, 'book')
     for (const line of scenario.balances ?? []) t.equal(scene.balances(line.split(' ')[0]!), line, 'balances')
+    for (const line of scenario.spending ?? []) t.equal(scene.spending(line.split(' ')[0]!), line, 'spending')
   })
 }
 
@@ -195,7 +203,7 @@ export class Scene {
     const [, name, line] = /^(?:(\w+): )?(.*)$/.exec(text)!
     const [who, verb, ...words] = line!.split(' ') as [string, string, ...string[]]
     if (who === 'wait') {
-      this.time += Number(verb) * 1000
+      this.time += Math.round(Number(verb) * 1000)
       return 'waited'
     }
     if (who === 'maintenance') this.send(SET_MAINTENANCE_COMMAND, CommandType.SET_MAINTENANCE, { session: -1, on: verb === 'on' ? 1 : 0 })
@@ -210,11 +218,19 @@ export class Scene {
     else if (verb === 'cancels') this.send(ORDER_COMMAND, CommandType.CANCEL_ORDER, { ...this.signed(who), ...this.target(words[0]!) })
     else if (verb === 'replaces') this.replace(who, words)
     else if (verb === 'signs' && words[0] === 'in') this.open(who)
-    else if (!this.stepOfAgents(who, [verb, ...words])) this.place(who, verb, words)
+    else if (!this.stepOfAgents(who, [verb, ...words]) && !this.stepOfFamilies(who, verb, words)) this.place(who, verb, words)
     if (name !== undefined && this.result['code'] === 0) {
       this.orders.set(name, { targetSlot: Number(this.result['slot']), targetSequence: Number(this.result['orderSequence']) })
     }
     return this.outcome()
+  }
+
+  /** Does the step when it is one of scenario_families.ts. */
+  private stepOfFamilies(who: string, verb: string, words: string[]): boolean {
+    const names = { account: (name: string) => this.signIn(name).account, asset: (symbol: string) => this.asset(symbol) }
+    const step = familyStep(verb, words, names)
+    if (step !== null) this.send(step.layout, step.type, { ...this.signed(who), ...step.values })
+    return step !== null
   }
 
   /** Does the step when it is one of scenario_agents.ts. */
@@ -252,6 +268,8 @@ export class Scene {
     if (words.includes('ioc')) flags |= Flag.IOC
     if (words.includes('fok')) flags |= Flag.FOK
     if (words.includes('post-only')) flags |= Flag.POST_ONLY | Flag.NEW_POST_ONLY
+    if (words.includes('funded')) flags |= Flag.MASTER_FUNDED | Flag.NEW_FUNDING
+    if (words.includes('own-funds')) flags |= Flag.NEW_FUNDING
     if (words.includes('cancel-both')) flags |= Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.NEW_STP
     if (id !== undefined) [flags, values['label']] = [flags | (id.length << 24), hex(id, 40)]
     if (key !== undefined) {
@@ -290,12 +308,17 @@ export class Scene {
     if (code !== 0) return `refused ${refusalByNumber(Number(code)).code}${grant === undefined ? '' : ` ${grant}`}`
     if (type === CommandType.CANCEL_ALL) return `${detail} cancelled, ${detail2} left`
     if (type === CommandType.REVOKE_AGENT) return `${detail2} ended`
-    if (outcome === 0) return 'done'
+    const repeated = (Number(flags) & Flag.REPEATED) !== 0 ? ', repeated' : ''
+    if (outcome === 0) return `done${repeated}`
     const reason = REASON_NAMES[Number(outcome) >>> 8]!
     const filled = Number(lots) - Number(remaining)
-    const repeated = (Number(flags) & Flag.REPEATED) !== 0 ? ', repeated' : ''
     const partly = filled > 0 && remaining !== 0 ? `, filled ${this.quantity(filled)}` : ''
     return `${STATUS_NAMES[Number(outcome) & 0xff]}${reason === '' ? '' : ` ${reason}`}${partly}${repeated}`
+  }
+
+  /** What a sub-account may spend of its master. */
+  spending(who: string): string {
+    return limitsText(this.bench.state, who, this.signIn(who).account, this.time)
   }
 
   /** Every resting order: asks from the best, then bids from the best, each queue in its order. */
