@@ -160,11 +160,16 @@ interface Tally {
   fees: bigint
 }
 
-/** What an account traded, paid and earned from `since` on, movement by movement. */
-function tallyOf(run: HistoryRun, movements: readonly HistoryMovement[], since: number): Tally {
+/** What an account traded, and what it paid and earned from `since` on, movement by movement. Who trades need not be who pays. */
+function tallyOf(run: HistoryRun, account: number, movements: readonly HistoryMovement[], since: number): Tally {
   const { genesis, plain } = run
   const held = new Map<number, { atoms: bigint; cost: bigint }>()
   const tally: Tally = { realizedPnl: 0n, volume: 0n, fees: 0n }
+  for (const { makerAccount, takerAccount, pair, quote, sequence, index, time } of plain.trades) {
+    if (time < since || (makerAccount !== account && takerAccount !== account)) continue
+    const counts = (each: HistoryTrade): boolean => each.sequence < sequence || (each.sequence === sequence && each.index <= index)
+    tally.volume += valueOf(run, genesis.pairs[pair]!.quote, quote, counts) ?? 0n
+  }
   for (const { entry, transaction, asset, amount, sequence, time, referenceSlot } of movements) {
     if (entry === Entry.LOCK || entry === Entry.UNLOCK) continue
     const trade = plain.trades.find((each) => each.sequence === sequence && each.index === referenceSlot)
@@ -173,7 +178,6 @@ function tallyOf(run: HistoryRun, movements: readonly HistoryMovement[], since: 
     const what = traded ? [quote, trade!.quote] as const : [asset, amount] as const
     const value = valueOf(run, ...what, (each) => each.sequence <= sequence) ?? 0n
     const counts = time >= since
-    if (counts && traded && asset === quote) tally.volume += value
     if (counts && transaction === Transaction.FEE) tally.fees += value
     if (counts && transaction === Transaction.REBATE) tally.fees -= value
     if (asset === genesis.feeTiers.asset) continue
@@ -204,7 +208,7 @@ function checkPortfolios(t: Test, run: HistoryRun): void {
       t.equal(asset, genesis.feeTiers.asset, 'in the reference asset')
       t.ok(times.every(isSound) && times.at(-1) === now && times.length <= 122, `points of ${account}, ${period}`)
       t.strictSame(points, times.map((time) => ({ time, equity: equityBefore(run, movements, time) })), `equity of ${account}, ${period}`)
-      t.strictSame(tally, tallyOf(run, movements, since), `tallies of ${account}, ${period}`)
+      t.strictSame(tally, tallyOf(run, account, movements, since), `tallies of ${account}, ${period}`)
       priced += points.filter(({ equity }) => equity !== null && equity !== 0n).length
     }
   }

@@ -21,6 +21,8 @@ const RUNS = given
   ? [[VARIANT ?? 'market', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
   : ([['market', 31, 25_000], ['tight', 32, 12_000], ['fees', 33, 12_000], ['deep', 34, 12_000]] as const)
 const place = ({ sequence }: { sequence: number }): { sequence: number; index: number } => ({ sequence, index: 0 })
+/** Flags that the engine adds and the history leaves out. */
+const ADDED = Flag.RESTING | Flag.BY_AGENT
 const WALK = { limit: 1000, skip: 0, countMost: 0 }
 
 const accountsOf = ({ state }: HistoryRun): number[] => Array.from({ length: state.scalars[SCALAR.ACCOUNTS]! }, (_, account) => account)
@@ -82,7 +84,7 @@ function checkOpen(t: Test, { answers, state }: HistoryRun, account: number): vo
   const facts = open.map(({ outcome: _outcome, slippageBps: _slippage, ...order }) => order).sort(byAge)
   const slots: OrderView[] = Array.from({ length: state.scalars[SCALAR.ORDERS_USED]! }, (_, slot) => copyOrder(state, slot))
   const resting = slots.filter((order) => order.account === account && (order.flags & Flag.RESTING) !== 0).sort(byAge)
-  const rows = resting.map((order) => ({ ...order, flags: (order.flags & ~Flag.RESTING) >>> 0, updatedAt: 0 }))
+  const rows = resting.map((order) => ({ ...order, flags: (order.flags & ~ADDED) >>> 0, updatedAt: 0 }))
   t.strictSame(facts.map((order) => ({ ...order, updatedAt: 0 })), rows, `what rests of ${account}`)
 }
 
@@ -106,10 +108,11 @@ function checkSums(t: Test, run: HistoryRun, account: number, movements: readonl
   t.equal(sum, value + wideAt(rows, row + TALLY.REALIZED) - wideAt(rows, row + TALLY.FEES), `what ${account} has is accounted for`)
 }
 
-/** What a credit was worth in the reference asset when it came; 0 for other movements. */
-function creditValue({ genesis, plain }: HistoryRun, { transaction, asset, amount, sequence }: HistoryMovement): bigint {
+/** What a credit or transfer was worth in the reference asset when it came, less than 0 when it went; 0 for other movements. */
+function creditValue({ genesis, plain }: HistoryRun, { transaction, entry, asset, amount: atoms, sequence }: HistoryMovement): bigint {
   const reference = genesis.feeTiers.asset
-  if (transaction !== Transaction.FAUCET) return 0n
+  if (transaction !== Transaction.FAUCET && transaction !== Transaction.TRANSFER) return 0n
+  const amount = entry === Entry.DEBIT ? -atoms : atoms
   if (asset === reference) return amount
   const pair = genesis.pairs.find((each) => each.base === asset && each.quote === reference)
   const trade = plain.trades.findLast((each) => each.pair === pair?.index && each.sequence < sequence)
