@@ -108,10 +108,16 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   const: OTHER_CHOICE, enum: OTHER_CHOICE, anyOf: OTHER_CHOICE, pattern: 'has the wrong form',
 }
 
-/** Asks the engine one thing: encodes one command, and the RESULT goes to `waiter`. Refuses the call when there is no room. */
-export function submit(gateway: Gateway, call: Call<never>, waiter: Waiter, encode: (at: number, correlation: number) => void): void {
+/**
+ * Asks the engine one thing: encodes one command, and the RESULT goes to `waiter`. Without room the call is refused with `noRoom`, and
+ * nothing was sent.
+ */
+export function submit(
+  gateway: Gateway, call: Call<never>, waiter: Waiter, encode: (at: number, correlation: number) => void,
+  noRoom: RefusalCode = 'OVERLOADED',
+): void {
   const { bridge } = gateway
-  if (!hasRoom(bridge, 1, CREDIT)) return call.refuse(new Refused('OVERLOADED'))
+  if (!hasRoom(bridge, 1, CREDIT)) return call.refuse(new Refused(noRoom))
   encode(slotAt(bridge, 0), enlist(bridge, waiter, CREDIT, gateway.config.deadlineMs))
   send(bridge, 1)
 }

@@ -3,6 +3,9 @@
  *
  * A sub-account is a wallet of its own that signs in for itself; who its master is never changes. Somebody else's sub-account and a
  * missing one are the same 404. What depends on the state (funds, free rows, maintenance) is decided by the engine.
+ *
+ * A transfer with an idempotency key that cannot be sent, or whose answer does not come, is ORDER_SUBMISSION_UNAVAILABLE, as an order
+ * with one: repeating it with the key finds out. Keys are shared with orders.
  */
 import Type, { type Static } from 'typebox'
 import { SCALAR } from '../../core/engine/columns.ts'
@@ -131,13 +134,12 @@ export const TransferSubAccountBalance = operation({
         direction,
       }),
     )
-    const keyed = key !== ''
-    if (keyed) waiter.onDeadline = () => call.refuse(new Refused('ORDER_SUBMISSION_UNAVAILABLE', REPEAT))
-    submit(gateway, call, waiter, (at, correlation) =>
-      encodeTransfer(gateway.bridge, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }),
+    const unanswered = key === '' ? 'SERVICE_UNAVAILABLE' : 'ORDER_SUBMISSION_UNAVAILABLE'
+    waiter.onDeadline = () => call.refuse(new Refused(unanswered))
+    submit(
+      gateway, call, waiter,
+      (at, correlation) => encodeTransfer(gateway.bridge, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }),
+      key === '' ? 'OVERLOADED' : unanswered,
     )
   },
 })
-
-/** Of a keyed transfer without an answer. */
-const REPEAT = 'The answer did not come; repeat the transfer with the same key to find out'

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { farFromMidnight } from '../support/midnight.ts'
-import { newUser, signIn } from '../support/sign_in.ts'
+import { newUser, signIn, signInFor } from '../support/sign_in.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
 t.setTimeout(600_000)
@@ -172,6 +172,29 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
     t.not(again['limit'].id, limit.id, 'another limit')
     t.match(again['limit'], { usedToday: '796' }, 'but what was spent today was spent')
     t.equal(again['limit'].dailyLimit ?? null, null)
+  })
+
+  t.test(`${name}: an agent of a sub-account spends the master's balance where both allow it`, async (t) => {
+    const family = await Family.make(t, call)
+    const { subAccountId, sub, master } = family
+    const agent = newWallet()
+    const grant = { agentAddress: agent.wallet.address, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [pair['id']] }
+    const { id: agentId } = await family.bySub('UpsertDelegatedAgent', { ...grant, maxOrderNotional: '120' })
+    t.match(await signInFor(call, sub.wallet.address, agent), { agentId, userId: subAccountId })
+    t.match(await call('CreateOrder', funded('0.1', '1000'), agent.session), EXCEEDED, 'the master allows nothing')
+    await family.byMaster('CreateSubAccountLimit', { subAccountId, assetId: USDC, maxAmount: '150' })
+    const large = await call('CreateOrder', funded('0.13', '1000'), agent.session)
+    t.match(large, { refused: 'AGENT_NOT_ALLOWED', details: { grant: 'NOTIONAL' } }, 'the sub-account allows less')
+    const { orderId }: Json = await call('CreateOrder', funded('0.1', '1000'), agent.session)
+    t.strictSame(await family.balance(master, USDC), ['9900', '100'])
+    t.match(await call('CreateOrder', funded('0.1', '1000'), agent.session), EXCEEDED)
+    t.match(await family.byMaster('RevokeDelegatedAgent', { agentId }), { refused: 'NOT_FOUND' }, 'it is the sub-account\'s agent')
+    t.strictSame(await family.bySub('RevokeDelegatedAgent', { agentId }), { revoked: true, ordersCancelled: 1 })
+    const ended = await family.bySub('GetOrder', { orderId })
+    t.match(ended, { status: 'CANCELLED', terminalReason: 'DELEGATION_REVOKED', useMasterBalance: true })
+    t.strictSame(await family.balance(master, USDC), ['10000', '0'], 'what was held is the master\'s again')
+    t.strictSame(await family.balance(sub, USDC), ['0', '0'])
+    t.match(await family.limit(), { outstanding: '0', usedToday: '0' })
   })
 
   t.test(`${name}: limits that are none`, async (t) => {

@@ -4,16 +4,18 @@
  * The operations come from the table, so a new one is tested by existing.
  */
 import { generateKeyPairSync } from 'node:crypto'
+import { status } from '@grpc/grpc-js'
 import t from 'tap'
 import { CommandType, OPEN_DELEGATED_SESSION_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import type { OperationName } from '../../gateway/operations/table.ts'
 import { startHarness, type Session } from '../support/gateway_harness.ts'
-import { connectGrpc } from '../support/grpc.ts'
+import { connectGrpc, detailsOf, schema, typeOf } from '../support/grpc.ts'
+import { StreamClient } from '../support/grpc_stream.ts'
 import { messageSigned } from '../support/message_signature.ts'
 import { NO_AGENT, NO_USER, sampleInputs, sampleOrder, sessionSamples } from '../support/session_samples.ts'
-import { grpcTransport, restTransport, type Json, type Outcome, type Transport } from '../support/transports.ts'
+import { grpcTransport, messageOf, restTransport, type Json, type Outcome, type Transport } from '../support/transports.ts'
 
 const harness = await startHarness(['--grpc-thread', '1'])
 const client = connectGrpc(harness.grpcPort)
@@ -84,6 +86,22 @@ for (const [transport, call] of Object.entries(TRANSPORTS)) {
     t.match(await call('GetProfile', {}, session), { refused: 'SESSION_INVALID' })
   })
 }
+
+t.test('actions of an order stream, signed one by one or in a session, are held to the grant', async (t) => {
+  const stream = new StreamClient(client)
+  const createOrder = messageOf(typeOf('CreateOrderRequest'), sampleOrder(harness.genesis))
+  const refusalOf = ({ error }: Json): Json => {
+    const type = schema.lookupType('google.rpc.Status')
+    return detailsOf(type.encode(type.fromObject(error)).finish())
+  }
+  const lacking = { reason: 'AGENT_NOT_ALLOWED', details: { grant: 'ACTION' } }
+  t.match(refusalOf(await stream.ask({ requestId: 'signed', createOrder } as { requestId: string }, idler)), lacking)
+  t.ok((await stream.ask({ requestId: 'open', counter: 1, openSession: {} } as { requestId: string }, idler)).openSession)
+  t.match(refusalOf(await stream.ask({ requestId: 'counted', counter: 2, createOrder } as { requestId: string })), lacking)
+  t.ok((await stream.ask({ requestId: 'granted', createOrder } as { requestId: string }, agent)).createOrder, 'and what is granted is done')
+  stream.call.end()
+  t.equal((await stream.ended).code, status.OK)
+})
 
 /** The same thing with one digit changed. */
 const altered = (id: string): string => id.slice(0, -1) + (id.endsWith('0') ? '1' : '0')
