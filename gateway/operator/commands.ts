@@ -202,7 +202,7 @@ const SESSIONS: readonly Command[] = [
     options: ['user'],
     purpose: 'the live sessions of a user, newest first',
     explains: 'At most the newest 100 are listed. A session is a key that may sign for the user until it expires or is revoked; of the\n'
-      + 'key the first 8 characters are shown, to recognise it.',
+      + 'key the first 8 characters are shown, to recognise it. Sessions of delegated agents name the wallet that signs.',
     example: [
       `sessions list --user ${USER}`,
       'CREATED                   EXPIRES                   APPLICATION  KEY       SESSION\n'

@@ -10,7 +10,7 @@
  *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
  *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
  *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
- *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey}]}, the newest 100
+ *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey, agent}]}, the newest 100
  *   POST /sessions/revoke      {"session": id} -> {session, userId, sequence}
  *
  * `npm run operator` (main.ts) puts it on the command line.
@@ -45,8 +45,9 @@ const tell = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
 const policy = createPolicy(state, admin, tell)
-const applications = new Applications(state, new Int32Array(shared.gate))
-const sessions = createSessions(state, applications, admin, tell)
+const gate = new Int32Array(shared.gate)
+const applications = new Applications(state, gate)
+const sessions = createSessions(state, gate, applications, admin, tell)
 const tiers = createTierQueue(admin, tell)
 const gauges = gaugesOf(shared, state, tiers, Date.now())
 

@@ -33,7 +33,12 @@ export interface SessionList {
   readonly userId: string
   /** All live sessions; `sessions` has the newest of them. */
   readonly live: number
-  readonly sessions: readonly Readonly<Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string>>[]
+  readonly sessions: readonly ListedSession[]
+}
+
+type ListedSession = Readonly<Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string>> & {
+  /** The delegated agent that signs with it. */
+  readonly agent: Readonly<Record<'id' | 'address', string>> | null
 }
 
 export function showStatus(status: Status): string {
@@ -79,7 +84,10 @@ export const showFeeTiers = ({ asset, tiers }: FeeTiers): string =>
 
 export function showSessions({ userId, live, sessions }: SessionList): string {
   if (live === 0) return `user ${userId} has no live session`
-  const rows = sessions.map(({ createdAt, expiresAt, application, publicKey, id }) => [createdAt, expiresAt, application, publicKey, id])
-  const listed = table(['CREATED', 'EXPIRES', 'APPLICATION', 'KEY', 'SESSION'], rows)
+  const delegated = sessions.some(({ agent }) => agent !== null)
+  const rows = sessions.map(({ createdAt, expiresAt, application, publicKey, id, agent }) => [
+    createdAt, expiresAt, application, publicKey, id, ...(delegated ? [agent?.address ?? '-'] : []),
+  ])
+  const listed = table(['CREATED', 'EXPIRES', 'APPLICATION', 'KEY', 'SESSION', ...(delegated ? ['AGENT'] : [])], rows)
   return live > sessions.length ? `${listed}\n\nthe newest ${sessions.length} of ${count(live)} live sessions` : listed
 }

@@ -53,7 +53,9 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   'a resting order has a rate of no tier': [/T: order/, (state, slot) => { state.orders[slot * ORDER_WORDS + ORDER.MAKER_PPM]! += 1 }],
   'an agent counts an order too many': [/A: agent/, (state) => { state.agents[AGENT.OPEN_ORDERS]! += 1 }],
   'an agent has no status': [/A: agent/, (state) => { state.agents[AGENT.STATUS] = AgentStatus.NONE }],
-  'an agent leaves the list of its owner': [/A: a/, (state) => { state.profiles[state.agents[AGENT.OWNER]! * PROFILE_WORDS + PROFILE.FIRST_AGENT] = 0 }],
+  'an agent leaves the list of its owner': [/A: a/, (state) => {
+    state.profiles[state.agents[AGENT.OWNER]! * PROFILE_WORDS + PROFILE.FIRST_AGENT] = 0
+  }],
   'a list of sessions is lost': [/A: live session/, (state) => { state.profiles[PROFILE.FIRST_SESSION] = 0 }],
   'a session becomes an agent\'s': [/A: session/, (state) => { state.sessions[SESSION.AGENT] = 1 }],
   'a list of sessions ends in itself': [/A: session/, (state) => { state.sessionLinks[SESSION_LINK.NEXT] = 1 }],

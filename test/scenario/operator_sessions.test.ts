@@ -12,9 +12,11 @@ import { apply, setTime } from '../../core/engine/apply.ts'
 import { CLOCK, SCALAR } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { createState } from '../../core/engine/state.ts'
-import { CommandType, kindOf, OPEN_SESSION_COMMAND } from '../../core/layout/command.ts'
+import {
+  CommandType, kindOf, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, UPSERT_AGENT_COMMAND,
+} from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
-import { formatId, IdKind, orderId, userId } from '../../core/layout/ids.ts'
+import { agentId, formatId, IdKind, orderId, parseId, userId } from '../../core/layout/ids.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import type { FromThread } from '../../core/threads.ts'
 import type { Admin } from '../../gateway/operator/admin.ts'
@@ -26,9 +28,15 @@ const LIFETIME = 24 * HOUR
 /** Fewer rows than sessions are opened, so that rows are used again. */
 const ROWS = 256
 
+const AGENT_ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+
 interface World {
   /** Opens a session with a new key at `time`, Unix ms. */
   open(account: number, time: number): { id: string; key: string; createdAt: string; expiresAt: string; user: string }
+  /** Account 0 grants the agent, by its session; the agent's id. */
+  grant(session: string): string
+  /** The agent signs in for account 0; the session's id. */
+  delegate(time: number): string
   list(user: string): Promise<Listing>
   revoke(body: unknown): Promise<{ status: number; json: Record<string, unknown> }>
   readonly log: Extract<FromThread, { type: 'log' }>[]
@@ -38,10 +46,10 @@ interface World {
 interface Listing {
   readonly status: number
   readonly live: number
-  readonly sessions: readonly Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string>[]
+  readonly sessions: readonly (Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string> & { agent: object | null })[]
 }
 
-function createWorld(slice: number): World {
+function createWorld(): World {
   const path = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
   const json = JSON.parse(readFileSync(path, 'utf8')) as { limits: object }
   const rows = { sessions: ROWS, sessionsPerAccount: ROWS, sessionLifetimeMs: LIFETIME }
@@ -64,8 +72,9 @@ function createWorld(slice: number): World {
     stop: () => undefined,
   }
   const log: World['log'] = []
-  const applications = new Applications(state, new Int32Array(1))
-  const sessions = createSessions(state, applications, admin, (message) => message.type === 'log' && log.push(message), slice)
+  const gate = new Int32Array(1)
+  const applications = new Applications(state, gate)
+  const sessions = createSessions(state, gate, applications, admin, (message) => message.type === 'log' && log.push(message))
   const users = new Map<number, string>()
   let keys = 0
   return {
@@ -85,6 +94,23 @@ function createWorld(slice: number): World {
       const expiresAt = new Date(Math.floor((now + LIFETIME) / 1000) * 1000).toISOString()
       return { id, key, createdAt, expiresAt, user: users.get(account)! }
     },
+    grant(session) {
+      const { sequence, slot } = parseId(IdKind.SESSION, session)!
+      const grants = { address: AGENT_ADDRESS.slice(2).toLowerCase(), grants: 1, pairs: '01'.padEnd(64, '0') }
+      const { code, detail, originalSequence } = run(
+        CommandType.UPSERT_AGENT, UPSERT_AGENT_COMMAND, { session: slot, sessionGeneration: sequence, ...grants }, 1,
+      )
+      if (code !== 0) throw new Error(`not granted: ${String(code)}`)
+      return agentId(originalSequence as number, detail as number)
+    },
+    delegate(time) {
+      setTime(state, Math.max(time, state.clock[CLOCK.TIME]!))
+      const [owner, agent] = ['1'.padStart(40, '0'), AGENT_ADDRESS.slice(2).toLowerCase()]
+      const values = { owner, agent, publicKey: 'd'.repeat(64) }
+      const { code, detail, detail2 } = run(CommandType.OPEN_DELEGATED_SESSION, OPEN_DELEGATED_SESSION_COMMAND, values, 1)
+      if (code !== 0) throw new Error(`not opened: ${String(code)}`)
+      return formatId(IdKind.SESSION, (detail2 as number) >>> 0, detail as number)
+    },
     async list(user) {
       const { status, body } = await sessions.list({ url: `/sessions?userId=${user}` } as IncomingMessage)
       return { status, ...(JSON.parse(body) as Omit<Listing, 'status'>) }
@@ -98,7 +124,7 @@ function createWorld(slice: number): World {
 }
 
 t.test('the live sessions of one account, and nobody else', async (t) => {
-  const world = createWorld(3)
+  const world = createWorld()
   const now = Date.now()
   world.open(0, now - LIFETIME - HOUR)
   const old = world.open(0, now - 2 * HOUR)
@@ -107,7 +133,7 @@ t.test('the live sessions of one account, and nobody else', async (t) => {
   const { live, sessions } = await world.list(old.user)
   t.equal(live, 2, 'neither the expired one nor the one of somebody else is counted')
   const shown = [recent, old].map(({ id, key, createdAt, expiresAt }) => ({
-    id, createdAt, expiresAt, application: 'Ringbook', publicKey: key.slice(0, 8),
+    id, createdAt, expiresAt, application: 'Ringbook', publicKey: key.slice(0, 8), agent: null,
   }))
   t.strictSame(sessions, shown)
   t.notOk(JSON.stringify(sessions).includes(recent.key.slice(0, 9)), 'no more of the key than 8 characters')
@@ -119,7 +145,7 @@ t.test('the live sessions of one account, and nobody else', async (t) => {
 })
 
 t.test('revoking ends the named session only', async (t) => {
-  const world = createWorld(3)
+  const world = createWorld()
   const [first, second] = [world.open(0, Date.now() - HOUR), world.open(0, Date.now() - HOUR)]
   const revoked = await world.revoke({ session: first.id.toUpperCase() })
   t.match(revoked, { status: 200, json: { session: first.id, userId: first.user, sequence: 3 } })
@@ -140,7 +166,7 @@ t.test('revoking ends the named session only', async (t) => {
 })
 
 t.test('a row that was opened again is another session', async (t) => {
-  const world = createWorld(64)
+  const world = createWorld()
   const old = world.open(0, Date.now() - LIFETIME - HOUR)
   for (let row = 1; row < ROWS; row++) world.open(1, Date.now() - LIFETIME - HOUR)
   t.equal(world.live(), ROWS, 'every row is used')
@@ -151,13 +177,21 @@ t.test('a row that was opened again is another session', async (t) => {
   t.match(await world.list(fresh.user), { live: 1, sessions: [{ id: fresh.id }] }, 'the new one lives')
 })
 
-t.test('of many sessions all are counted and the newest listed, however the rows are sliced', async (t) => {
-  for (const slice of [7, 100, 1000]) {
-    const world = createWorld(slice)
-    const opened = Array.from({ length: 240 }, (_, i) => world.open(0, Date.now() - HOUR + i * 1000))
-    const { live, sessions } = await world.list(opened[0]!.user)
-    t.equal(live, 240)
-    t.equal(LISTED_MAX, 100)
-    t.strictSame(sessions.map(({ id }) => id), opened.slice(-LISTED_MAX).reverse().map(({ id }) => id), `slices of ${slice}`)
-  }
+t.test('of many sessions all are counted and the newest listed', async (t) => {
+  const world = createWorld()
+  const opened = Array.from({ length: 240 }, (_, i) => world.open(0, Date.now() - HOUR + i * 1000))
+  const { live, sessions } = await world.list(opened[0]!.user)
+  t.equal(live, 240)
+  t.equal(LISTED_MAX, 100)
+  t.strictSame(sessions.map(({ id }) => id), opened.slice(-LISTED_MAX).reverse().map(({ id }) => id))
+})
+
+t.test('sessions of delegated agents are the owner\'s, and name the agent', async (t) => {
+  const world = createWorld()
+  const own = world.open(0, Date.now() - 2 * HOUR)
+  const agent = world.grant(own.id)
+  const session = world.delegate(Date.now() - HOUR)
+  const { live, sessions } = await world.list(own.user)
+  t.equal(live, 2)
+  t.strictSame(sessions.map(({ id, agent }) => [id, agent]), [[session, { id: agent, address: AGENT_ADDRESS }], [own.id, null]])
 })
