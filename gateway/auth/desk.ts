@@ -84,8 +84,8 @@ function challenge(request: ChallengeRequest): ChallengeReply | RefusalReply {
 }
 
 /**
- * Whether the wallet of this challenge signed its text, `message`, with `text`. The key is tried first, whatever the address is: most are ordinary, and an
- * account that delegates its code still has its key. The chain is asked only about wallets that may be contracts.
+ * Whether the wallet of this challenge signed its text, `message`, with `text`. The key is tried first, whatever the address is: most are
+ * ordinary, and an account that delegates its code still has its key. The chain is asked only about wallets that may be contracts.
  */
 async function verdictOn(entry: Nonce, message: string, text: string, pool: WalletPool): Promise<Verdict> {
   const digits = signatureDigits(text)
