@@ -164,7 +164,7 @@ function runCopy(directory: string): { status: number | null; said: string } {
 t.test('faults in the source are caught', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'ringbook-canary-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  for (const part of ['layout', 'engine', 'book', 'orders', 'ledger', 'programs', 'lib']) {
+  for (const part of ['layout', 'engine', 'book', 'orders', 'ledger', 'programs', 'lib', 'view', 'ring']) {
     cpSync(join(ROOT, 'core', part), join(directory, 'core', part), { recursive: true })
   }
   cpSync(join(ROOT, 'test/support'), join(directory, 'test/support'), { recursive: true })
