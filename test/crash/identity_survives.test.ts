@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { verify } from '../../core/replay/verify.ts'
+import { listSnapshots } from '../../core/snapshot/file.ts'
 import type { OperationName } from '../../gateway/operations/table.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
@@ -65,6 +66,16 @@ async function raise(call: Transport, world: World, pair: Json, maker: Wallet): 
   world.subAccountIds.push(subAccount.id)
 }
 
+/** Waits for a snapshot newer than `known`, a minute at most; the newest. */
+async function newSnapshot(directory: string, known: number): Promise<number> {
+  for (let looks = 0; looks < 1200; looks++) {
+    const newest = listSnapshots(directory)[0] ?? 0
+    if (newest > known) return newest
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('there is no new snapshot')
+}
+
 /** What the exchange says of everybody. */
 async function told(call: Transport, { masters, live, ended, subAccountIds }: World): Promise<unknown> {
   const said: [string, unknown][] = []
@@ -96,9 +107,11 @@ t.test(`${ROUNDS} kills`, async (t) => {
   writeFileSync(genesis, testGenesis())
   const world: World = { masters: [], live: [], ended: [], subAccountIds: [] }
   let before: unknown = null
+  let snapshot = 0
   for (let round = 0; round <= ROUNDS; round++) {
     // Every other start has snapshots of what was before; the others replay from the genesis or from an old one.
-    const every = round % 2 === 0 ? '20' : '1000000'
+    const often = round % 2 === 0
+    const every = often ? '20' : '1000000'
     const exchange = await startExchange(directory, ['--genesis', genesis, '--snapshot-every', every, '--sign-in-per-ip', '1000'])
     running = exchange
     const call = restTransport(exchange.port)
@@ -114,6 +127,7 @@ t.test(`${ROUNDS} kills`, async (t) => {
     before = await told(call, world)
     t.match(JSON.stringify(before), /"refused":"SESSION_INVALID"/)
     t.notMatch(JSON.stringify(before), /"refused":"(?!SESSION_INVALID)/, 'nothing else is refused')
+    if (often) snapshot = await newSnapshot(directory, snapshot)
     await exchange.kill()
   }
   const { snapshots, commands } = verify(directory, () => undefined)
