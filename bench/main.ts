@@ -23,6 +23,7 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   grpc: { file: './system/grpc.ts', what: 'signed single orders over gRPC, unary and on streams, durable, client on the same cores' },
   batch: { file: './system/batch.ts', what: 'signed batches of 20 orders over HTTP by autocannon, durable, client on the same cores' },
   reads: { file: './system/reads.ts', what: 'order book and signed open orders over HTTP by autocannon' },
+  verify: { file: './system/verify.ts', what: 'wallet sign-ins, by recovery and by contract, and trading beside a flood of bad ones' },
   latency: { file: './system/latency.ts', what: 'one signed order at a time over HTTP, durable' },
 }
 

@@ -1,8 +1,8 @@
 /**
  * Promise: a request says what its schema says and nothing else. Two users in the same position make the same calls, one of them with
  * fields that only the service sets, with unknown ones and with keys that mean something to JavaScript: answers and everything stored
- * afterwards are the same. Decimals are decimal text. Nothing that JSON or protobuf can carry makes an operation stumble. Operations and their fields
- * come from the table, so a new one is tested by existing.
+ * afterwards are the same. Decimals are decimal text. Nothing that JSON or protobuf can carry makes an operation stumble. Operations and
+ * their fields come from the table, so a new one is tested by existing.
  */
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
