@@ -1,5 +1,8 @@
 /** The task of the wallet pool: one EIP-191 recovery, about 1.4 ms of a core. Knows nothing of nonces or sessions. */
 import { recoverMessageAddress } from 'viem/utils'
+import { workInBackground } from '../background.ts'
+
+workInBackground()
 
 export interface WalletTask {
   /** Lowercase. */

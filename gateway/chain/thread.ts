@@ -8,10 +8,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { AddressInfo } from 'node:net'
 import { parseGenesis } from '../../core/engine/genesis.ts'
+import { workInBackground } from '../background.ts'
 import { EXIT, type ChainData, type FromThread, type ToThread } from '../../core/threads.ts'
 import { chainRules, openDevnet, type Devnet } from './devnet.ts'
 import { createRpcServer } from './rpc_server.ts'
 import { chainPath, openChainStore, type ChainStore } from './store.ts'
+
+workInBackground()
 
 const { config, genesis } = workerData as ChainData
 const { chainId } = parseGenesis(genesis)
