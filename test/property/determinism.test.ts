@@ -14,8 +14,9 @@ const CUTS = 50
 /** Commands an engine from a cut is followed for. */
 const FOLLOWED = 1000
 
-for (const [variant, seed] of [['market', 21], ['tight', 22], ['fees', 23], ['deep', 24], ['tiers', 25]] as const) {
-  const recording = recordWorkload(genesisText(VARIANTS[variant]!), seed, COMMANDS)
+for (const [variant, seed] of [['market', 21], ['tight', 22], ['fees', 23], ['deep', 24], ['tiers', 25], ['family', 26]] as const) {
+  const { families = false } = VARIANTS[variant]!
+  const recording = recordWorkload(genesisText(VARIANTS[variant]!), seed, COMMANDS, { families })
 
   t.test(`${variant}, seed ${seed}: twice the same`, async (t) => {
     const second = createBench(recording.text, 5)

@@ -19,6 +19,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 7, commands: 10_000, checkEvery: 1 },
   { variant: 'tiers', seed: 8, commands: 90_000, checkEvery: 199 },
   { variant: 'tiers', seed: 9, commands: 10_000, checkEvery: 1 },
+  { variant: 'family', seed: 10, commands: 120_000, checkEvery: 199 },
+  { variant: 'family', seed: 11, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
 ]
 
 function runs(): DuelOptions[] {

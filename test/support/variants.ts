@@ -122,6 +122,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   family: {
     limits: {
       orders: 512, accounts: 18, priceTicks: 4096, receipts: 24, openOrdersPerAccount: 24, subAccountsPerMaster: 3, spendLimits: 12,
+      sessionLifetimeMs: 4 * DAY,
     },
     dailyLimit: 4,
     assets: [['USD', 4, '2000'], ['A', 3, '60'], ['B', 3, '500']],

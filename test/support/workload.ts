@@ -134,7 +134,8 @@ export class Workload {
   private command(): { type: CommandType; values: Decoded } {
     this.passTime()
     if (this.families !== null) this.time = this.families.nextTime(this.time)
-    let client = this.below(this.clients.length)
+    const few = this.families !== null && this.chance(1, 2)
+    let client = few ? this.clients.length - 1 - this.below(SUB_WALLETS) : this.below(this.clients.length)
     if (this.clients[client]!.session < 0) {
       const { owner, agent, account } = this.clients[client]!
       const waits = account === UNBORN && !this.chance(1, 200)

@@ -45,7 +45,7 @@ export class FamilyWorkload {
 
   /** Sometimes the next midnight, give or take a millisecond: that is where the days of limits end. */
   nextTime(time: number): number {
-    if (this.below(400) !== 0) return time
+    if (this.below(150) !== 0) return time
     return Math.max(time, (Math.floor(time / DAY_MS) + 1) * DAY_MS + this.below(3) - 1)
   }
 
@@ -78,11 +78,13 @@ export class FamilyWorkload {
     return { address: wallet, username: hex(username, 32) }
   }
 
-  /** Atoms: mostly about what an order costs, sometimes nothing, everything or nonsense. */
+  /** Atoms: mostly about what an order costs, or exactly what a sale of some lots does; sometimes nothing, everything or nonsense. */
   private atoms(asset: number): bigint {
     const unit = 10n ** BigInt(this.genesis.assets[asset]?.scale ?? 0)
     const dice = this.below(100)
-    if (dice < 55) return (BigInt(this.below(60_000)) * unit) / 1000n
+    const lot = this.genesis.pairs.find(({ base }) => base === asset)?.lotAtoms ?? unit
+    if (dice < 35) return (BigInt(this.below(30_000)) * unit) / 1000n
+    if (dice < 60) return BigInt(this.below(16)) * lot
     if (dice < 80) return (BigInt(this.below(2_000_000)) * unit) / 1000n
     if (dice < 92) return BigInt(this.below(40))
     return this.pick([0n, -1n, -2n, MOST, MOST + 1n, -MOST, 1n << 62n])
@@ -99,7 +101,7 @@ export class FamilyWorkload {
   private limit(asset: number): Decoded {
     const changes = [LimitChange.CREATE, LimitChange.CREATE, LimitChange.CREATE, LimitChange.UPDATE, LimitChange.UPDATE, LimitChange.DELETE]
     const change = this.below(100) === 0 ? this.pick([-1, 3]) : this.pick(changes)
-    const dailyLimit = this.below(2) === 0 ? -1n : this.atoms(asset) * 2n
+    const dailyLimit = this.below(3) === 0 ? -1n : this.atoms(asset) * (this.below(3) === 0 ? 2n : 1n)
     const active = this.below(6) === 0 ? 0 : this.below(2) + 1
     return { change, fields: this.below(8), maxAmount: this.atoms(asset), dailyLimit, active }
   }
