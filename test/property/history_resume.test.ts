@@ -24,7 +24,7 @@ const directory = temporaryDirectory()
 t.teardown(() => removeDirectory(directory))
 t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/property/history_resume.test.ts`)
 
-const made = makeJournal(directory, { seed: SEED, batches: BATCHES, commands: 24, snapshots: SNAPSHOTS })
+const made = makeJournal(directory, { seed: SEED, batches: BATCHES, commands: 24, snapshots: SNAPSHOTS, families: true })
 await made.database.close()
 const path = (name: string): string => join(directory, `${name}.sqlite`)
 let warnings: string[] = []
@@ -53,7 +53,10 @@ t.test('random transactions and stops', async (t) => {
   const truth = openReader(path('truth'))
   const journal = openJournal(directory, true)
   t.equal(readPosition(truth)!.sequence, endSequence(journal), 'the journal was projected to its end')
-  t.ok(compareStores(truth, truth).rows['trade_page']! > 3, 'there are trades')
+  const { rows } = compareStores(truth, truth)
+  t.ok(rows['trade_page']! > 3, 'there are trades')
+  const listed = [rows['order_reference_page']!, rows['posting_reference_page']!, rows['application_trade_page']!, rows['application_user']!]
+  t.ok(listed.every((count) => count > 1), `and applications list them: ${listed.join(', ')}`)
   truth.close()
   await journal.close()
   const random = createPrng(SEED)

@@ -210,7 +210,7 @@ export function runHistory(
   const identities = identitiesOf(state)
   const projector = createProjector(database, genesis, identities)
   const plain = new PlainHistory(genesis, identities.applicationOf)
-  const workload = new Workload(seed, genesis)
+  const workload = new Workload(seed, genesis, { families: true })
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
   const position = { genesis: '', time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0 }

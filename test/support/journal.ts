@@ -201,17 +201,21 @@ export interface JournalOptions {
   commands?: number
   /** Writes a snapshot after these batches. */
   snapshots?: readonly number[]
+  /** Masters make sub-accounts, move money and pay for orders. */
+  families?: boolean
 }
 
 /** Makes a journal of engine commands. What it says about each batch comes from an engine of its own, not from the sequencer. */
-export function makeJournal(dataDir: string, { seed = 1, batches = 20, commands = 8, snapshots = [] }: JournalOptions = {}): MadeJournal {
+export function makeJournal(
+  dataDir: string, { seed = 1, batches = 20, commands = 8, snapshots = [], families = false }: JournalOptions = {},
+): MadeJournal {
   const matcher = startMatcher(dataDir)
   const { sequencer } = matcher
   const { writer } = sequencer
   const bench = createBench(GENESIS)
   bench.state.clock[CLOCK.SEQUENCE] = 1
   bench.state.clock[CLOCK.TIME] = START_TIME
-  const workload = new Workload(seed, parseGenesis(GENESIS))
+  const workload = new Workload(seed, parseGenesis(GENESIS), { families })
   const after: After[] = [{ first: 1, last: 1, time: START_TIME, digest: stateDigest(bench.state), events: 0, checksum: writer.checksum }]
   for (let batch = 1; batch <= batches; batch++) {
     const { last, events } = after[batch - 1]!
