@@ -49,13 +49,18 @@ interface Listing {
   readonly sessions: readonly (Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string> & { agent: object | null })[]
 }
 
-function createWorld(): World {
+/** The shipped genesis with few rows, and no limit of sessions that binds anybody. */
+function smallGenesis(): string {
   const path = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
   const json = JSON.parse(readFileSync(path, 'utf8')) as { limits: object }
   const rows = { sessions: ROWS, sessionsPerAccount: ROWS, sessionLifetimeMs: LIFETIME }
   const small = { orders: 64, accounts: 16, receipts: 16, priceTicks: 1024, ...rows }
   json.limits = { ...json.limits, ...small }
-  const state = createState(parseGenesis(JSON.stringify(json)))
+  return JSON.stringify(json)
+}
+
+function createWorld(): World {
+  const state = createState(parseGenesis(smallGenesis()))
   const run = (type: number, layout: Layout, values: Decoded, lane: number): Decoded => {
     const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
     encode(layout, command, 0, { kind: kindOf(type, 1, lane), session: -1, ...values })
