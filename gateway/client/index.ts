@@ -48,6 +48,8 @@ export interface ClientOptions {
   readonly clientId?: string
   /** Session key to use instead of a new one; with a session that is open already no sign-in is needed. */
   readonly signer?: Signer
+  /** Secret key of an application's backend; for its operations, on servers only. */
+  readonly serverKey?: string
   /** Headers that carry the signatures: X-Svc-* (`legacy`, the default) or those of RFC 9421. */
   readonly protocol?: 'legacy' | 'rfc9421'
   readonly fetch?: typeof globalThis.fetch
@@ -170,6 +172,10 @@ async function once(connection: Connection, row: Row, input: Fields, signal: Abo
     if (signer === null) throw new Error('sign in first')
     const signed = options.protocol === 'rfc9421' ? signMessage : signRequest
     Object.assign(headers, signed(signer, row.method, target, body, Math.round(Date.now() + clockOffset)))
+  }
+  if (row.access === 'server-key') {
+    if (options.serverKey === undefined) throw new Error('a client without a server key cannot call for an application')
+    headers['x-server-key'] = options.serverKey
   }
   const timeout = AbortSignal.timeout(options.timeoutMs ?? 35_000)
   return exchange(connection.fetch, url, {

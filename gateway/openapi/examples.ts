@@ -332,5 +332,26 @@ export const EXAMPLES: Examples = {
     },
     output: { expiresAt: EXPIRES, agentId: AGENT, userId: USER },
   },
+  GetApplicationConfig: {
+    input: {},
+    output: {
+      id: '9a1c0000-0000-4000-8000-000000000001',
+      name: 'Ringbook',
+      clientId: 'ringbook',
+      allowedOrigins: ['*'],
+      payoutAddress: null,
+      builderFeeBps: '0',
+      builderMakerFeeBps: '0',
+      isActive: true,
+      createdAt: null,
+    },
+  },
+  ListApplicationUsers: {
+    input: { accountType: 'master', address: '7099', pageSize: 20 },
+    output: {
+      users: [{ id: USER, address: ADDRESS, username: null, accountType: 'master', isActive: true, createdAt: MOMENT }], ...page,
+    },
+  },
+  ListApplicationBalances: { input: { userId: USER }, output: { balances: [{ userId: USER, ...usdc }], ...page } },
   Check: { input: {}, output: { status: 'ok', version: '1.0.0', sequence: 43, timestamp: LATER } },
 }

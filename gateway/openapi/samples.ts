@@ -38,6 +38,7 @@ const SIGNATURE = ['X-Svc-PublicKey: $KEY', 'X-Svc-Timestamp: $TIME', 'X-Svc-Sig
 function shell(row: Row, target: string, body: JsonSchema | undefined): string {
   const lines = [`curl -s${row.method === 'GET' ? '' : ` -X ${row.method}`} '${BASE}${target}'`]
   if (row.access === 'session') lines.push(...SIGNATURE.map((header) => `-H "${header}"`))
+  if (row.access === 'server-key') lines.push('-H "x-server-key: $SERVER_KEY"')
   if (body !== undefined) lines.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(body)}'`)
   return lines.join(' \\\n  ')
 }

@@ -32,6 +32,10 @@ const READ: readonly RefusalCode[] = ['ENGINE_UNAVAILABLE']
 const HISTORY: readonly RefusalCode[] = ['HISTORY_UNAVAILABLE']
 const WALLET: readonly RefusalCode[] = ['NOT_FOUND', 'VERIFICATION_UNAVAILABLE', 'RATE_LIMIT_EXCEEDED']
 
+/** A listing that looks at every account of the application. */
+const WALK: readonly RefusalCode[] = ['OVERLOADED', ...READ]
+
+const EXACT = 'Totals are exact up to 10,000 pages of the page size and end there. Each row is of one moment, the listing is not.'
 const PAGES = 'Page by number with `page`, or walk with `pageToken`; see Lists.'
 
 export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
@@ -306,6 +310,25 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
     answer: 'The session is open.',
     refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', 'AGENT_NOT_ALLOWED', ...COMMAND],
   },
+  GetApplicationConfig: {
+    summary: 'The application itself',
+    description: 'What the operator set for the application of the server key. There are no builder fees in this version: they are 0, and '
+      + 'there is no payout address.',
+    answer: 'The application.',
+    refusals: READ,
+  },
+  ListApplicationUsers: {
+    summary: 'Users of the application',
+    description: `Users in the order they were made. ${EXACT}`,
+    answer: 'A page of users.',
+    refusals: WALK,
+  },
+  ListApplicationBalances: {
+    summary: 'Balances of the users of the application',
+    description: `Balances that are not zero, by user. A user that is unknown here has none. ${EXACT}`,
+    answer: 'A page of balances.',
+    refusals: WALK,
+  },
   Check: {
     summary: 'Health',
     description: 'ok, maintenance (orders and transfers are refused, cancels and reads work) or degraded (the matching engine does not '
@@ -326,5 +349,6 @@ export const TAGS: Readonly<Record<string, string>> = {
   FeesService: 'What an order would cost.',
   FaucetService: 'Test funds.',
   DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
+  ApplicationsService: 'For backends of applications: the server key says which application; nothing of another is seen.',
   HealthService: 'Whether the service works. Public.',
 }

@@ -4,6 +4,7 @@ import { GetBalance, GetProfile, ListBalances } from './accounts.ts'
 import {
   CreateDelegatedSession, GetDelegatedAgent, ListDelegatedAgents, RevokeDelegatedAgent, UpsertDelegatedAgent,
 } from './agents.ts'
+import { GetApplicationConfig, ListApplicationBalances, ListApplicationUsers } from './applications.ts'
 import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
 import { BatchCancelOrders, BatchCreateOrders, BatchReplaceOrders } from './batches.ts'
 import { GetFaucetInfo, Mint } from './faucet.ts'
@@ -33,6 +34,7 @@ export const HANDLERS = {
   SimulateFees,
   GetFaucetInfo, Mint,
   UpsertDelegatedAgent, ListDelegatedAgents, GetDelegatedAgent, RevokeDelegatedAgent, CreateDelegatedSession,
+  GetApplicationConfig, ListApplicationUsers, ListApplicationBalances,
   Check,
 } as const satisfies Record<OperationName, Operation<never, never>>
 

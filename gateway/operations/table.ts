@@ -75,6 +75,9 @@ export const TABLE = {
   GetDelegatedAgent: row('DelegatedAgentsService', 'GET', `${AGENTS}/{agentId}`, 'session', 'no', 'open', 'none'),
   RevokeDelegatedAgent: row('DelegatedAgentsService', 'DELETE', `${AGENTS}/{agentId}`, 'session', 'no', 'blocked', 'none'),
   CreateDelegatedSession: row('DelegatedAgentsService', 'POST', `${AGENTS}/sessions`, 'public', '-', 'open', 'none'),
+  GetApplicationConfig: row('ApplicationsService', 'GET', '/api/v1/applications/config', 'server-key', '-', 'open', 'none'),
+  ListApplicationUsers: row('ApplicationsService', 'GET', '/api/v1/applications/users', 'server-key', '-', 'open', 'none'),
+  ListApplicationBalances: row('ApplicationsService', 'GET', '/api/v1/applications/balances', 'server-key', '-', 'open', 'none'),
   Check: row('HealthService', 'GET', '/api/v1/health', 'public', '-', 'open', 'none'),
 } as const satisfies Record<string, Row>
 

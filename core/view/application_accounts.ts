@@ -1,0 +1,48 @@
+/**
+ * The accounts of one application, from the shared columns, a slice at a time: nothing indexes accounts by application, so every row is
+ * looked at, and between slices other work of the thread goes on.
+ *
+ * Accounts are walked in the order they were made, as many as there were at the beginning. What is fixed about an account (its
+ * application, wallet, master, time) is the same whenever it is read; what a caller reads besides is as of the moment its row is reached,
+ * so a listing is consistent row by row and not as a whole.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, SCALAR } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
+import { consistently } from './consistent.ts'
+
+/** Longest time one slice takes, ms, and rows between two looks at the clock. */
+const SLICE_MS = 2
+const LOOK_ROWS = 1024
+
+/**
+ * Calls `visit` with the rows of the application's accounts until it returns false. Resolves with false when the accounts could not be
+ * counted because the matcher stands still in the middle of a batch.
+ */
+export async function walkAccounts(
+  state: State, gate: Int32Array, application: number, visit: (account: number) => boolean,
+): Promise<boolean> {
+  const { accounts, scalars } = state
+  // A row is counted before it is written; between batches all that are counted are whole.
+  const count = consistently(gate, scalars, SCALAR.ACCOUNTS, () => scalars[SCALAR.ACCOUNTS]!)
+  if (count === null) return false
+  let until = performance.now() + SLICE_MS
+  for (let account = 0; account < count; account++) {
+    if (account % LOOK_ROWS === LOOK_ROWS - 1 && performance.now() >= until) {
+      await nextTurn()
+      until = performance.now() + SLICE_MS
+    }
+    if (accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION] === application && !visit(account)) return true
+  }
+  return true
+}
+
+/** Whether the account has any of this asset, available or locked, right now; reads words, so that a walk allocates nothing. */
+export function hasBalance({ assetCount }: State, words: Int32Array, account: number, asset: number): boolean {
+  const row = 2 * (account * assetCount + asset) * BALANCE_WORDS
+  const [available, locked] = [row + 2 * BALANCE.AVAILABLE, row + 2 * BALANCE.LOCKED]
+  return (words[available]! | words[available + 1]! | words[locked]! | words[locked + 1]!) !== 0
+}
+
+/** The balances as 32-bit words, for {@link hasBalance}. */
+export const balanceWords = ({ balances }: State): Int32Array => new Int32Array(balances.buffer, balances.byteOffset, balances.length * 2)

@@ -1,0 +1,204 @@
+/**
+ * What an application's backend reads of its own application: configuration, users, balances (specification, Application backend). The
+ * server key says which application; there is nothing here to name another with.
+ *
+ * Users and balances come from the shared columns, in the order accounts were made. A listing counts to 10,000 pages of its page size and
+ * looks no further; each row is of one moment, the listing as a whole is not (core/view/application_accounts.ts). Filters that name
+ * something unknown, or of another application, match nothing.
+ */
+import Type, { type Static } from 'typebox'
+import { ACCOUNT, ACCOUNT_WORDS } from '../../core/engine/columns.ts'
+import { IdKind, parseId, userId } from '../../core/layout/ids.ts'
+import { readAccount, readBalances } from '../../core/view/accounts.ts'
+import { balanceWords, hasBalance, walkAccounts } from '../../core/view/application_accounts.ts'
+import { masterOf } from '../../core/view/families.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { addressText, Balance, balanceRecord, userIdOf, usernameText } from './accounts.ts'
+import { PAGE_MAX } from './listing.ts'
+import { Decimal, Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
+
+/** Listings that one thread walks at once; more are 503. */
+const WALKS_MAX = 16
+const PAGE_SIZE = 20
+/** Fees of applications are charged by a program that this version does not have. */
+const NO_FEE = '0'
+
+const ApplicationConfig = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  clientId: Type.String(),
+  allowedOrigins: Type.Array(Type.String()),
+  payoutAddress: Nullable(Type.String()),
+  builderFeeBps: Decimal,
+  builderMakerFeeBps: Decimal,
+  isActive: Type.Boolean(),
+  /** `null`: made with the exchange. */
+  createdAt: Nullable(Timestamp),
+})
+
+export const GetApplicationConfig = operation({
+  output: ApplicationConfig,
+  run: (gateway, call) => {
+    const found = gateway.applications.at(call.application)
+    if (found === undefined) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    const { id, name, clientId, allowedOrigins, isActive, createdAt } = found
+    call.answer({
+      id, name, clientId, isActive,
+      allowedOrigins: [...allowedOrigins],
+      payoutAddress: null,
+      builderFeeBps: NO_FEE,
+      builderMakerFeeBps: NO_FEE,
+      createdAt: createdAt === 0 ? null : rfc3339(createdAt),
+    })
+  },
+})
+
+const AccountType = Type.Union([Type.Literal('master'), Type.Literal('sub')])
+const ApplicationUser = Type.Object({
+  id: Uuid,
+  /** EIP-55. */
+  address: Type.String(),
+  username: Nullable(Type.String()),
+  accountType: AccountType,
+  isActive: Type.Boolean(),
+  createdAt: Timestamp,
+})
+
+/** One page of what is walked: rows of it, and how many there are up to the ceiling. */
+class PageOf<Row> {
+  readonly page: number
+  readonly pageSize: number
+  readonly rows: Row[] = []
+  #seen = 0
+
+  constructor({ page = 1, pageSize = PAGE_SIZE }: { page?: number; pageSize?: number }) {
+    this.page = page
+    this.pageSize = pageSize
+  }
+
+  /** Takes one row into account; false when nothing more need be looked at. */
+  take(row: () => Row): boolean {
+    const place = this.#seen++
+    const first = (this.page - 1) * this.pageSize
+    if (place >= first && place < first + this.pageSize) this.rows.push(row())
+    return this.#seen < this.pageSize * PAGE_MAX
+  }
+
+  fields(): { page: number; pageSize: number; total: number; totalPages: number } {
+    const { page, pageSize } = this
+    return { page, pageSize, total: this.#seen, totalPages: Math.ceil(this.#seen / pageSize) }
+  }
+}
+
+/** Walks under way in this thread. */
+let walks = 0
+
+/** Walks the accounts of the caller's application and then answers, whenever that is; `visit` as for {@link walkAccounts}. */
+function walk(gateway: Gateway, call: Call<never>, visit: (account: number) => boolean, done: () => void): void {
+  if (walks >= WALKS_MAX) return call.refuse(new Refused('OVERLOADED'))
+  walks++
+  const ended = (whole: boolean): void => {
+    walks--
+    if (whole) done()
+    else call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+  }
+  const failed = (error: unknown): void => {
+    gateway.bridge.onError(error)
+    call.refuse(new Refused('INTERNAL'))
+  }
+  walkAccounts(gateway.state, gateway.gate, call.application, visit).then(ended).catch(failed)
+}
+
+export const ListApplicationUsers = operation({
+  query: Type.Object({
+    ...PageQuery,
+    isActive: Type.Optional(Type.Boolean()),
+    accountType: Type.Optional(AccountType),
+    /** Any part of the address, in either case. */
+    address: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
+  }),
+  output: Type.Object({ users: Type.Array(ApplicationUser), ...PageOutput }),
+  run: (gateway, call, input) => {
+    const page = new PageOf<number>(input)
+    const matches = userFilter(gateway, input)
+    const visit = (account: number): boolean => !matches(account) || page.take(() => account)
+    walk(gateway, call, visit, () => call.answer({ users: page.rows.map((account) => userRecord(gateway, account)), ...page.fields() }))
+  },
+})
+
+interface UserFilter {
+  readonly isActive?: boolean
+  readonly accountType?: 'master' | 'sub'
+  readonly address?: string
+}
+
+function userFilter({ state }: Gateway, { isActive = true, accountType, address }: UserFilter): (account: number) => boolean {
+  const part = address?.toLowerCase()
+  const bytes = new Uint8Array(state.accounts.buffer, state.accounts.byteOffset, state.accounts.byteLength)
+  return (account) => {
+    // Nothing closes a user in this version: every one is active.
+    if (!isActive) return false
+    if (accountType !== undefined && accountType !== (masterOf(state, account) < 0 ? 'master' : 'sub')) return false
+    if (part === undefined) return true
+    const at = (account * ACCOUNT_WORDS + ACCOUNT.ADDRESS) * 4
+    return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + at, 20).toString('hex')}`.includes(part)
+  }
+}
+
+function userRecord(gateway: Gateway, account: number): Static<typeof ApplicationUser> {
+  const { address, createdAt, createdSequence } = readAccount(gateway.state, account)
+  return {
+    id: userId(createdSequence, account),
+    address: addressText(account, address),
+    username: usernameText(gateway, account),
+    accountType: masterOf(gateway.state, account) < 0 ? 'master' : 'sub',
+    isActive: true,
+    createdAt: rfc3339(createdAt),
+  }
+}
+
+const ApplicationBalance = Type.Object({ userId: Uuid, ...Balance.properties })
+
+export const ListApplicationBalances = operation({
+  query: Type.Object({
+    ...PageQuery,
+    userId: Type.Optional(Uuid),
+    /** Contract address, in either case. */
+    token: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
+  }),
+  output: Type.Object({ balances: Type.Array(ApplicationBalance), ...PageOutput }),
+  run: (gateway, call, input) => {
+    const { state, genesis } = gateway
+    const page = new PageOf<{ account: number; asset: number }>(input)
+    const user = input.userId === undefined ? undefined : parseId(IdKind.USER, input.userId)
+    const token = input.token?.toLowerCase()
+    const assets = genesis.assets.filter((asset) => token === undefined || asset.token.toLowerCase() === token)
+    const words = balanceWords(state)
+    const visit = (account: number): boolean => {
+      if (user !== undefined) {
+        // Rows are walked in order: behind the one that is named there is nothing to look for.
+        if (user === null || account > user.slot) return false
+        if (account < user.slot || readAccount(state, account).createdSequence !== user.sequence) return true
+      }
+      return assets.every(({ index }) => !hasBalance(state, words, account, index) || page.take(() => ({ account, asset: index })))
+    }
+    walk(gateway, call, visit, () => {
+      const balances = balanceRecords(gateway, page.rows)
+      if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+      call.answer({ balances, ...page.fields() })
+    })
+  },
+})
+
+function balanceRecords(
+  gateway: Gateway, rows: readonly { account: number; asset: number }[],
+): Static<typeof ApplicationBalance>[] | null {
+  const records: Static<typeof ApplicationBalance>[] = []
+  for (const { account, asset } of rows) {
+    const balances = readBalances(gateway.state, gateway.gate, account)
+    if (balances === null) return null
+    records.push({ userId: userIdOf(gateway, account), ...balanceRecord(gateway.genesis.assets[asset]!, balances[asset]!) })
+  }
+  return records
+}
