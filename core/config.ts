@@ -62,6 +62,9 @@ export const KNOBS = {
   grpcIdleSeconds: number(300, 1, 86_400, 'seconds', 'A gRPC connection without calls is closed after this long'),
   grpcConnections: number(1024, 1, 100_000, 'connections', 'Most gRPC connections at once; more are closed at once'),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
+  operatorTokenFile: text(
+    '', 'path', "File with the operator's token; without it operator.token of the data directory, made at the first start",
+  ),
   gateways: number(Math.max(1, availableParallelism() - 1), 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1'),
   spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle thread looks before it parks; more lowers latency and burns a core'),
   commandRing: powerOfTwo(8192, 256, 1 << 20, 'records', 'Command ring of each gateway; full answers 503'),
@@ -105,6 +108,14 @@ export const KNOBS = {
   logLevel: text('info', 'level', 'fatal, error, warn, info, debug or trace'),
 } as const
 
+/** Where the operator's token may stand; it is no knob (operator_token.ts). The file is one of the data directory. */
+export const OPERATOR_TOKEN_VARIABLE = 'RINGBOOK_OPERATOR_TOKEN'
+export const OPERATOR_TOKEN_FILE = 'operator.token'
+/** What somebody may take for knobs although they are secrets. */
+const SECRETS: Readonly<Record<string, string>> = {
+  operatorToken: `${OPERATOR_TOKEN_VARIABLE} or the file of --operator-token-file`,
+}
+
 type Knobs = typeof KNOBS
 export type Config = { readonly [K in keyof Knobs]: Knobs[K]['fallback'] extends number ? number : string }
 
@@ -119,12 +130,15 @@ export function configHelp(): string {
     const origin = `Default ${fallback === '' ? 'none' : fallback}; environment ${variable(name)}.`
     return `  --${kebab(name)} <${knob.unit}>\n      ${knob.meaning}.\n      ${origin}`
   })
-  return `Ringbook: an exchange in one box.\n\nUsage: npm start -- [flags]\n\n${rows.join('\n')}\n\n  --help\n      This text.\n`
+  const secrets = `Secrets come from files or the environment: the operator's token from ${SECRETS['operatorToken']}.`
+  const usage = 'Ringbook: an exchange in one box.\n\nUsage: npm start -- [flags]'
+  return `${usage}\n\n${rows.join('\n')}\n\n  --help\n      This text.\n\n${secrets}\n`
 }
 
 /** The configuration of these arguments and environment; throws ConfigError naming the key at fault. `null`: help was asked for. */
 export function readConfig(argv: readonly string[], environment: Readonly<Record<string, string | undefined>>): Config | null {
   const options = Object.fromEntries(Object.keys(KNOBS).map((name) => [kebab(name), { type: 'string' as const }]))
+  refuseSecrets(argv)
   let flags: Record<string, unknown>
   try {
     flags = parseArgs({ args: [...argv], options: { ...options, help: { type: 'boolean' } }, strict: true }).values
@@ -132,7 +146,7 @@ export function readConfig(argv: readonly string[], environment: Readonly<Record
     throw new ConfigError(`${(error as Error).message.split('. ')[0]}. Try --help`)
   }
   if (flags['help'] === true) return null
-  const names = new Set(Object.keys(KNOBS).map(variable))
+  const names = new Set([...Object.keys(KNOBS).map(variable), OPERATOR_TOKEN_VARIABLE])
   for (const key of Object.keys(environment)) {
     if (key.startsWith('RINGBOOK_') && !names.has(key)) throw new ConfigError(`unknown environment variable ${key}. Try --help`)
   }
@@ -148,6 +162,15 @@ export function readConfig(argv: readonly string[], environment: Readonly<Record
     }
   }
   return checkRelations(config as unknown as Config)
+}
+
+/** Every process of the machine can read a command line. */
+function refuseSecrets(argv: readonly string[]): void {
+  for (const [name, place] of Object.entries(SECRETS)) {
+    const flag = `--${kebab(name)}`
+    if (!argv.some((word) => word === flag || word.startsWith(`${flag}=`))) continue
+    throw new ConfigError(`${flag}: secrets are not taken from the command line, which others can read; use ${place}`)
+  }
 }
 
 function readFile(path: string): Record<string, unknown> {

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { startChain, type ChainThread } from './chain_thread.ts'
 import {
-  ConfigError, configHelp, describeConfig, embedsChain, frontThreads, readConfig, type Config,
+  ConfigError, configHelp, describeConfig, embedsChain, frontThreads, OPERATOR_TOKEN_VARIABLE, readConfig, type Config,
 } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
 import { parseGenesis } from './engine/genesis.ts'
@@ -18,6 +18,7 @@ import { keepRoom } from './journal/room.ts'
 import { realIo } from './lib/io.ts'
 import { startQuickThread } from './lib/quick_thread.ts'
 import { createLogger, type Logger } from './lib/log.ts'
+import { readOperatorToken, type OperatorToken } from './operator_token.ts'
 import { readPageTokenKey } from './page_token_key.ts'
 import { createBroadcast } from './ring/broadcast.ts'
 import { budgetsBytes } from './ring/budgets.ts'
@@ -58,6 +59,7 @@ class Exchange {
   readonly #log: Logger
   readonly #lock: DirectoryLock
   readonly #pageTokenKey: Uint8Array
+  readonly #operatorToken: OperatorToken
   readonly #shared: Omit<Shared, 'columns'>
   readonly #workers = new Map<string, Worker>()
   #follower: ChildProcess | null = null
@@ -70,6 +72,9 @@ class Exchange {
     this.#log = log
     this.#lock = lockDirectory(config.dataDir)
     this.#pageTokenKey = readPageTokenKey(config.dataDir)
+    this.#operatorToken = readOperatorToken(config.dataDir, config.operatorTokenFile, process.env)
+    // Threads and processes that are started from here need not have it.
+    delete process.env[OPERATOR_TOKEN_VARIABLE]
     this.#shared = allocate(config)
   }
 
@@ -87,7 +92,8 @@ class Exchange {
     const history = this.#startReaders(genesis)
     const desks = this.#startDesk(genesis, shared)
     if (embedsChain(config)) this.#chain = this.#startChain(genesis)
-    const operator = this.#ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared })
+    const token = this.#operatorToken
+    const operator = this.#ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared, token })
     const { port, grpcPort } = await this.#startFronts(genesis, shared, desks.ports, history.ports)
     await Promise.all([desks.ready, operator, ...history.ready])
     const { port: operatorPort } = await operator

@@ -12,6 +12,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from './config.ts'
 import type { Buffers } from './engine/columns.ts'
+import type { OperatorToken } from './operator_token.ts'
 
 /** Exit codes of the process. */
 export const EXIT = {
@@ -84,6 +85,8 @@ export interface HistoryReaderData {
 /** workerData of the operator thread. */
 export interface OperatorData {
   readonly config: Config
+  /** What the port asks for before anything is changed, and where it comes from, in words. */
+  readonly token: OperatorToken
   readonly genesis: string
   readonly shared: Shared
 }

@@ -28,10 +28,28 @@ export function exampleCall(row: Row, input: JsonSchema, queryFields: readonly s
 export function codeSamples(row: Row, { target, body }: ExampleCall): JsonSchema[] {
   return [
     { lang: 'Shell', label: 'curl', source: shell(row, target, body) },
-    { lang: 'TypeScript', label: 'TypeScript', source: `const answer = await session.request(${args(row, target, body, typescript)})` },
-    { lang: 'Python', label: 'Python', source: `answer = session.request(${args(row, target, body, python)})` },
+    ...(row.access === 'server-key' ? forServers(target) : forSessions(row, target, body)),
   ]
 }
+
+const forSessions = (row: Row, target: string, body: JsonSchema | undefined): JsonSchema[] => [
+  { lang: 'TypeScript', label: 'TypeScript', source: `const answer = await session.request(${args(row, target, body, typescript)})` },
+  { lang: 'Python', label: 'Python', source: `answer = session.request(${args(row, target, body, python)})` },
+]
+
+/** Backends sign nothing: any HTTP client will do. */
+const forServers = (target: string): JsonSchema[] => [
+  {
+    lang: 'TypeScript',
+    label: 'TypeScript',
+    source: `const answer = await (await fetch('${BASE}${target}', { headers: { 'x-server-key': serverKey } })).json()`,
+  },
+  {
+    lang: 'Python',
+    label: 'Python',
+    source: `answer = requests.get("${BASE}${target}", headers={"x-server-key": server_key}).json()`,
+  },
+]
 
 const SIGNATURE = ['X-Svc-PublicKey: $KEY', 'X-Svc-Timestamp: $TIME', 'X-Svc-Signature: $SIGNATURE']
 

@@ -5,6 +5,7 @@
  * Every way it can fail is an {@link OperatorError} whose message says what to do. A change without an answer may have been made.
  */
 import { request, type IncomingMessage } from 'node:http'
+import { needsToken, TOKEN_HEADER } from './access.ts'
 
 /** Longest answer that is read, bytes. The metrics of 64 gateways and 64 pairs are far below. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
@@ -34,10 +35,13 @@ export class OperatorError extends Error {
   }
 }
 
-/** A client of 127.0.0.1:`port` that waits `timeoutMs` for a whole answer. */
-export function createAsk(port: number, timeoutMs: number): Ask {
+/**
+ * A client of 127.0.0.1:`port` that waits `timeoutMs` for a whole answer. `token` gives the operator's token, or `null` when there is none;
+ * it is only asked, and only sent, for what needs it: whoever listens there otherwise has no use for it.
+ */
+export function createAsk(port: number, timeoutMs: number, token: () => string | null): Ask {
   return async (path, body) => {
-    const { status, type, text } = await exchange(port, timeoutMs, path, body)
+    const { status, type, text } = await exchange({ port, timeoutMs, path, body, token: needed(path, body) ? token() : null })
     const json = type.startsWith(JSON_TYPE) ? parseObject(text) : null
     if (json !== null && typeof json['error'] === 'string') throw refusal(json, body !== undefined)
     // Not ready is an answer, and the only one beside 200 that is no refusal.
@@ -46,6 +50,9 @@ export function createAsk(port: number, timeoutMs: number): Ask {
     return { status, text, json }
   }
 }
+
+const needed = (path: string, body: object | undefined): boolean =>
+  needsToken(body === undefined ? 'GET' : 'POST', path.split('?', 1)[0]!)
 
 export function unexpected(port: number, what: string): OperatorError {
   const message = `what answers on 127.0.0.1:${port} is not the operator port of this version (${what}). Another port is named with --port`
@@ -76,11 +83,20 @@ interface Raw {
   readonly text: string
 }
 
-function exchange(port: number, timeoutMs: number, path: string, body: object | undefined): Promise<Raw> {
+interface Question {
+  readonly port: number
+  readonly timeoutMs: number
+  readonly path: string
+  readonly body: object | undefined
+  readonly token: string | null
+}
+
+function exchange({ port, timeoutMs, path, body, token }: Question): Promise<Raw> {
   return new Promise<Raw>((resolve, reject) => {
     const changing = body !== undefined
     const payload = changing ? JSON.stringify(body) : ''
-    const headers = changing ? { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(payload) } : {}
+    const type = changing ? { 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(payload) } : {}
+    const headers = { ...type, ...(token === null ? {} : { [TOKEN_HEADER]: token }) }
     // Without an agent: one connection that ends with its answer, and no proxy of the environment.
     const sent = request({ host: '127.0.0.1', port, method: changing ? 'POST' : 'GET', path, headers, agent: false })
     const timer = setTimeout(() => end(noAnswer(`no answer in ${timeoutMs / 1000} s`, changing)), timeoutMs)

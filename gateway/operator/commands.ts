@@ -6,47 +6,17 @@
  */
 import { PAIR_STATUS_NAMES } from '../../core/layout/command.ts'
 import { formatId, IdKind, userId as formatUserId } from '../../core/layout/ids.ts'
+import { APPLICATION_COMMANDS } from './application_commands.ts'
 import type { Ask } from './client.ts'
+import { get, said, UsageError, type Command, type Shown } from './command.ts'
 import {
   showFeeTiers, showPairs, showReady, showSessions, showStatus, type FeeTiers, type Pairs, type Ready, type SessionList, type Status,
 } from './show.ts'
 import { printable } from './text.ts'
 
-/** The call was wrong: nothing was asked. */
-export class UsageError extends Error {
-  override name = 'UsageError'
-}
-
-/** What a command answers: for people, for programs, and whether all is well. */
-export interface Shown {
-  readonly text: string
-  readonly json: unknown
-  /** False: the answer is a bad one, exit code 1. */
-  readonly good?: boolean
-}
-
-export interface Command {
-  /** One or two words. */
-  readonly name: string
-  /** What follows them, in the order it is typed. */
-  readonly parameters: readonly string[]
-  /** Options of its own, all of which must be given. */
-  readonly options?: readonly 'user'[]
-  readonly purpose: string
-  /** What one should know before typing it. */
-  readonly explains: string
-  /** Its arguments in an example, and what that may print. */
-  readonly example: readonly [call: string, prints: string]
-  run(ask: Ask, parameters: readonly string[], options: { readonly user?: string }): Promise<Shown>
-}
-
 /** Ids as they look, for examples. */
 const USER = formatUserId(1040, 7)
 const SESSION = formatId(IdKind.SESSION, 1041, 9)
-
-const said = (json: unknown, text: string): Shown => ({ json, text })
-/** What the port answered; its shape is this version's own. */
-const get = async <T>(ask: Ask, path: string, body?: object): Promise<T> => (await ask(path, body)).json as T
 
 type Changed = Readonly<Record<'sequence', number> & Record<'symbol' | 'status' | 'before' | 'userId' | 'session' | 'tier', string>>
 
@@ -199,7 +169,7 @@ const SESSIONS: readonly Command[] = [
   {
     name: 'sessions list',
     parameters: [],
-    options: ['user'],
+    options: [{ name: 'user', value: 'USER_ID' }],
     purpose: 'the live sessions of a user, newest first',
     explains: 'At most the newest 100 are listed. A session is a key that may sign for the user until it expires or is revoked; of the\n'
       + 'key the first 8 characters are shown, to recognise it. Sessions of delegated agents name the wallet that signs.',
@@ -226,7 +196,7 @@ const SESSIONS: readonly Command[] = [
   },
 ]
 
-export const COMMANDS: readonly Command[] = [...LOOKING, ...MAINTENANCE, ...PAIRS, ...TIERS, ...SESSIONS]
+export const COMMANDS: readonly Command[] = [...LOOKING, ...MAINTENANCE, ...PAIRS, ...TIERS, ...SESSIONS, ...APPLICATION_COMMANDS]
 
 /** Samples of the text format by series; the port writes no timestamps. */
 function samples(text: string): Record<string, number> {

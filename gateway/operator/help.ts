@@ -1,6 +1,6 @@
 /** What `npm run operator -- --help` teaches, made from the rows of commands.ts. */
-import { KNOBS } from '../../core/config.ts'
-import type { Command } from './commands.ts'
+import { KNOBS, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from '../../core/config.ts'
+import type { Command, OptionUse } from './command.ts'
 
 /** What is typed before a command. */
 export const RUN = 'npm run operator --'
@@ -8,7 +8,9 @@ const indented = (text: string, by = 2): string => text.replace(/^(?=.)/gm, ' '.
 
 /** The command as it is typed: `pairs set PAIR STATUS`. */
 export const usage = ({ name, parameters, options = [] }: Command): string =>
-  [name, ...parameters, ...options.map((option) => `--${option} USER_ID`)].join(' ')
+  [name, ...parameters, ...options.map(usageOf)].join(' ')
+
+const usageOf = ({ name, value, optional }: OptionUse): string => (optional === true ? `[--${name} ${value}]` : `--${name} ${value}`)
 
 /** Everything at a glance: each command with its purpose and an example. */
 export const overview = (commands: readonly Command[]): string => `\
@@ -23,8 +25,12 @@ ${OPTIONS}
 
 With --help after a command it tells more about that, or about all that begin with a word: ${RUN} pairs --help
 
-It talks to the operator port on 127.0.0.1 of this machine; whoever can do that is an operator. Changes are commands of the journal,
-answered when they are on disk and applied; the sequence that is printed finds them there: npm run replay -- inspect --at SEQUENCE
+It talks to the operator port on 127.0.0.1 of this machine. What changes something, and what shows users or applications, needs the
+operator's token: from --token-file, else from the environment variable ${OPERATOR_TOKEN_VARIABLE}, else from
+${OPERATOR_TOKEN_FILE} in the data directory, where the exchange puts it at its first start.
+
+Changes are commands of the journal, answered when they are on disk and applied; the sequence that is printed finds them there:
+npm run replay -- inspect --at SEQUENCE
 
 For programs: npm run --silent operator -- status --json. With --json the answer goes to standard output as one JSON object, a
 failure to standard error as {"code", "message", "details"}.
@@ -34,6 +40,10 @@ Exit codes: 0 done; 1 refused, not ready, not running or no answer; 2 the call w
 
 const OPTIONS = `  --port PORT
       Operator port of the exchange. Default ${KNOBS.operatorPort.fallback}; environment RINGBOOK_OPERATOR_PORT.
+  --token-file FILE
+      File with the operator's token.
+  --data-dir DIRECTORY
+      Data directory of the exchange, for its token. Default that of npm start; environment RINGBOOK_DATA_DIR.
   --timeout SECONDS
       Longest wait for an answer, 1 to 60. Default 10.
   --json

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { REFUSALS, type Refusal, type RefusalCode } from '../../core/engine/refusals.ts'
 
 /** Longest body, bytes. */
-export const BODY_BYTES_MAX = 1_024
+export const BODY_BYTES_MAX = 4_096
 const JSON_TYPE = /^application\/json\s*(;|$)/i
 
 export interface Answer {

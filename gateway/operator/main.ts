@@ -5,22 +5,30 @@
  * Answers go to standard output, failures to standard error. Exit code 0: done; 1: refused, not ready, not running or no answer; 2: the
  * call was wrong and nothing was asked.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { KNOBS } from '../../core/config.ts'
+import { KNOBS, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from '../../core/config.ts'
 import { createAsk, OperatorError, unexpected } from './client.ts'
-import { COMMANDS, UsageError, type Command } from './commands.ts'
+import { UsageError, type Command, type Options } from './command.ts'
+import { COMMANDS } from './commands.ts'
 import { details, overview, RUN, usage } from './help.ts'
 import { printable } from './text.ts'
 
 const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
 const TIMEOUT_SECONDS = { fallback: 10, low: 1, high: 60 } as const
 const PORT_VARIABLE = 'RINGBOOK_OPERATOR_PORT'
+const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
+/** Options that belong to commands. */
+const OWN_OPTIONS = ['user', 'client-id', 'name', 'origin', 'active', 'grace', 'out'] as const
 
 function parse(argv: readonly string[]) {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean' } as const
   try {
-    const options = { port: text, timeout: text, user: text, json: flag, help: flag }
+    const origin = { ...text, multiple: true } as const
+    const own = { user: text, 'client-id': text, name: text, origin, active: text, grace: text, out: text }
+    const options = { port: text, timeout: text, 'token-file': text, 'data-dir': text, json: flag, help: flag, ...own }
     return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {
     throw new UsageError((error as Error).message.split('. ')[0]!)
@@ -43,6 +51,28 @@ function portOf(given: string | undefined): number {
 const secondsOf = (given: string | undefined): number =>
   given === undefined ? TIMEOUT_SECONDS.fallback : whole(given, '--timeout', TIMEOUT_SECONDS.low, TIMEOUT_SECONDS.high)
 
+/** What may stand in a header. */
+const TOKEN = /^[\x21-\x7e]{1,512}$/
+
+/** The operator's token; `null` where none is: the port then says where it is. */
+function tokenOf(file: string | undefined, dataDir: string | undefined): string | null {
+  const given = file === undefined ? process.env[OPERATOR_TOKEN_VARIABLE] : undefined
+  const path = file ?? join(dataDir ?? process.env[DATA_DIR_VARIABLE] ?? KNOBS.dataDir.fallback, OPERATOR_TOKEN_FILE)
+  const token = given ?? readToken(path, file !== undefined)
+  if (token !== null && !TOKEN.test(token)) throw new UsageError(`no token: ${given === undefined ? path : OPERATOR_TOKEN_VARIABLE}`)
+  return token
+}
+
+function readToken(path: string, named: boolean): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && !named) return null
+    throw new UsageError(`the operator's token cannot be read: ${message}`)
+  }
+}
+
 /** The commands that begin with these words; throws when there are none. */
 function family(words: readonly string[]): readonly Command[] {
   const typed = words.slice(0, 2).join(' ')
@@ -52,15 +82,17 @@ function family(words: readonly string[]): readonly Command[] {
   throw new UsageError(`no such command: ${typed}${siblings.length > 0 ? `; there is: ${siblings.join(', ')}` : ''}`)
 }
 
-/** The command these words name, with its parameters. */
-function commandOf(words: readonly string[], user: string | undefined): { command: Command; parameters: readonly string[] } {
+/** The command these words name, with its parameters. `given`: names of the options that were typed. */
+function commandOf(words: readonly string[], given: readonly string[]): { command: Command; parameters: readonly string[] } {
   const found = family(words)
   const [command] = found as [Command]
   const length = command.name.split(' ').length
   if (words.length < length) throw new UsageError(`which of them: ${found.map(({ name }) => name).join(', ')}?`)
   const parameters = words.slice(length)
-  const takesUser = command.options?.includes('user') === true
-  if (parameters.length !== command.parameters.length || takesUser !== (user !== undefined)) {
+  const { options = [] } = command
+  const fits = given.every((name) => options.some((option) => option.name === name))
+    && options.every(({ name, optional }) => optional === true || given.includes(name))
+  if (parameters.length !== command.parameters.length || !fits) {
     throw new UsageError(`it is typed as: ${usage(command)}`)
   }
   return { command, parameters }
@@ -74,12 +106,12 @@ async function run(argv: readonly string[]): Promise<number> {
     return EXIT.DONE
   }
   if (words.length === 0) throw new UsageError(`which command? There is: ${COMMANDS.map(({ name }) => name).join(', ')}`)
-  const { command, parameters } = commandOf(words, values.user)
+  const { command, parameters } = commandOf(words, OWN_OPTIONS.filter((name) => values[name] !== undefined))
   const port = portOf(values.port)
-  const ask = createAsk(port, secondsOf(values.timeout) * 1000)
-  const { user } = values
+  const ask = createAsk(port, secondsOf(values.timeout) * 1000, () => tokenOf(values['token-file'], values['data-dir']))
   try {
-    const shown = await command.run(ask, parameters, user === undefined ? {} : { user })
+    const shown = await command.run(ask, parameters, values as Options)
+    if (shown.warning !== undefined) process.stderr.write(`${shown.warning}\n`)
     print(values.json === true ? `${JSON.stringify(shown.json)}\n` : `${shown.text}\n`)
     return shown.good === false ? EXIT.FAILED : EXIT.DONE
   } catch (error) {

@@ -1,33 +1,44 @@
 /**
  * The operator thread: metrics, probes and what an operator can change, on a port of its own, on loopback only.
  *
+ * Open:
  *   GET  /metrics      Prometheus text 0.0.4
  *   GET  /health       liveness: this thread answers
  *   GET  /ready        200 when the matcher and every gateway passed their loops within their bound, else 503
  *   GET  /status       every counter as JSON
- *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
  *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
- *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
  *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
+ * With the operator's token in x-operator-token (access.ts):
+ *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
+ *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
  *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
  *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey, agent}]}, the newest 100
  *   POST /sessions/revoke      {"session": id} -> {session, userId, sequence}
+ *   GET  /applications         {applications: [{id, clientId, name, allowedOrigins, isActive, createdAt, users, serverKey}]}
+ *   POST /applications         {"clientId", "name", "allowedOrigins"?} -> {id, clientId, name, isActive, sequence}
+ *   POST /applications/set     {"application": id or client id, "clientId"?, "name"?, "isActive"?} -> the same
+ *   POST /applications/origins {"application", "origin", "allowed": true | false} -> {id, origin, allowed, origins, sequence}
+ *   POST /keys/issue           {"application", "graceSeconds"?} -> {id, clientId, oldKeyUntil, sequence, serverKey}
+ *   POST /keys/revoke          {"application"} -> {id, clientId, sequence}
  *
  * `npm run operator` (main.ts) puts it on the command line.
  *
- * There is no authentication: who can open a loopback connection on the machine is an operator. Web pages are kept out: a
- * foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot send unasked) are refused.
+ * Web pages are kept out: a foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot send unasked)
+ * are refused.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseGenesis } from '../../core/engine/genesis.ts'
+import { REFUSALS } from '../../core/engine/refusals.ts'
 import { attachState } from '../../core/engine/state.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
 import { EXIT, type FromThread, type OperatorData, type ToOperator } from '../../core/threads.ts'
 import { Applications } from '../../core/view/applications.ts'
+import { isToken, needsToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
-import { json, refuse, type Answer, type Route } from './http.ts'
+import { ApplicationRoutes } from './applications.ts'
+import { json, refuse, refused, type Answer, type Route } from './http.ts'
 import { exposition, gatewayAge, gaugesOf, matcherAge, status } from './metrics.ts'
 import { createPolicy } from './policy.ts'
 import { createSessions } from './sessions.ts'
@@ -40,7 +51,7 @@ const CONNECTIONS_MAX = 64
 const REQUEST_TIMEOUT_MS = 5_000
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
 
-const { config, shared, genesis } = workerData as OperatorData
+const { config, shared, genesis, token } = workerData as OperatorData
 const tell = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
@@ -48,6 +59,7 @@ const policy = createPolicy(state, admin, tell)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const sessions = createSessions(state, gate, applications, admin, tell)
+const applicationRoutes = new ApplicationRoutes(state, applications, admin, tell)
 const tiers = createTierQueue(admin, tell)
 const gauges = gaugesOf(shared, state, tiers, Date.now())
 
@@ -77,6 +89,16 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/fee-tier': { GET: policy.listFeeTiers, POST: policy.setFeeTier },
   '/sessions': { GET: sessions.list },
   '/sessions/revoke': { POST: sessions.revoke },
+  '/applications': { GET: applicationRoutes.list, POST: applicationRoutes.add },
+  '/applications/set': { POST: applicationRoutes.set },
+  '/applications/origins': { POST: applicationRoutes.setOrigin },
+  '/keys/issue': { POST: applicationRoutes.issueKey },
+  '/keys/revoke': { POST: applicationRoutes.revokeKey },
+}
+
+function withoutToken(): Answer {
+  const message = `The operator's token is needed in the header ${TOKEN_HEADER}; it is in ${token.said}`
+  return { ...refused({ ...REFUSALS.UNAUTHENTICATED, message }), headers: { Connection: 'close' } }
 }
 
 async function route(request: IncomingMessage): Promise<Answer> {
@@ -87,7 +109,10 @@ async function route(request: IncomingMessage): Promise<Answer> {
   if (found === undefined) return refuse('ROUTE_NOT_FOUND')
   const { method } = request
   const handle = method === 'GET' || method === 'HEAD' ? found.GET : method === 'POST' ? found.POST : undefined
-  if (handle !== undefined) return handle(request)
+  if (handle !== undefined) {
+    const known = !needsToken(method!, path) || isToken(request.headers[TOKEN_HEADER], token.token)
+    return known ? handle(request) : withoutToken()
+  }
   const allowed = [...(found.GET === undefined ? [] : ['GET', 'HEAD']), ...(found.POST === undefined ? [] : ['POST'])]
   return { ...refuse('METHOD_NOT_ALLOWED'), headers: { Allow: allowed.join(', ') } }
 }

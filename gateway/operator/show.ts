@@ -41,6 +41,27 @@ type ListedSession = Readonly<Record<'id' | 'createdAt' | 'expiresAt' | 'applica
   readonly agent: Readonly<Record<'id' | 'address', string>> | null
 }
 
+export interface ApplicationList {
+  readonly applications: readonly Readonly<{
+    id: string
+    clientId: string
+    name: string
+    allowedOrigins: readonly string[]
+    isActive: boolean
+    users: number
+    serverKey: Readonly<{ issuedAt: string; oldKeyUntil: string | null }> | null
+  }>[]
+}
+
+export const showApplications = ({ applications }: ApplicationList): string =>
+  table(
+    ['CLIENT ID', 'NAME', 'ACTIVE', 'USERS', 'SERVER KEY', 'ORIGINS', 'ID'],
+    applications.map(({ id, clientId, name, allowedOrigins, isActive, users, serverKey }) => {
+      const origins = allowedOrigins.length === 0 ? 'none' : allowedOrigins.join(' ')
+      return [clientId, name, isActive ? 'yes' : 'no', users, serverKey === null ? 'none' : serverKey.issuedAt, origins, id]
+    }),
+  )
+
 export function showStatus(status: Status): string {
   const { matcher, history, feeTierChanges: tiers } = status
   const overview = facts([

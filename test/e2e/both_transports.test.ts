@@ -5,7 +5,8 @@
  */
 import t, { type Test } from 'tap'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
-import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { issueServerKey, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { signed } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
@@ -207,6 +208,17 @@ async function delegate(script: Script): Promise<void> {
   await script.call('GetProfile', {}, agent)
 }
 
+async function readAsBackend(script: Script): Promise<void> {
+  await script.call('GetApplicationConfig')
+  const { users } = await script.call('ListApplicationUsers', { pageSize: 100 })
+  await script.call('ListApplicationUsers', { accountType: 'sub', isActive: true })
+  await script.call('ListApplicationUsers', { isActive: false })
+  await script.call('ListApplicationBalances', { page: 2, pageSize: 3 })
+  const { balances } = await script.call('ListApplicationBalances', { userId: users[0].id })
+  await script.call('ListApplicationBalances', { token: balances[0].token })
+  await script.call('ListApplicationBalances', { userId: 'x' })
+}
+
 async function readBack(script: Script): Promise<void> {
   const { maker, taker, pair } = script
   const nothing = '00000000-0000-4000-8000-000000000000'
@@ -231,7 +243,7 @@ async function readBack(script: Script): Promise<void> {
 
 async function play(transport: Transport): Promise<Script['steps']> {
   const script = new Script(transport)
-  for (const part of [arrive, tradeOneByOne, tradeInBatches, raiseFamily, delegate, readBack]) await part(script)
+  for (const part of [arrive, tradeOneByOne, tradeInBatches, raiseFamily, delegate, readAsBackend, readBack]) await part(script)
   t.strictSame([...script.called].sort(), Object.keys(TABLE).sort(), 'the script calls every operation')
   return script.steps
 }
@@ -247,10 +259,11 @@ async function exchangeFor(t: Test, flags: readonly string[] = []): Promise<Exch
 }
 
 t.test('the same script gets the same answers over both transports', async (t) => {
-  const rest = await play(restTransport((await exchangeFor(t)).port))
-  const client = connectGrpc((await exchangeFor(t)).grpcPort)
+  const [one, two] = [await exchangeFor(t), await exchangeFor(t)]
+  const rest = await play(restTransport(one.port, signed, await issueServerKey(one)))
+  const client = connectGrpc(two.grpcPort)
   t.teardown(client.close)
-  const grpc = await play(grpcTransport(client))
+  const grpc = await play(grpcTransport(client, await issueServerKey(two)))
   t.equal(grpc.length, rest.length)
   rest.forEach(([step, outcome], index) => t.strictSame(grpc[index]?.[1], outcome, `${index} ${step}`))
 })

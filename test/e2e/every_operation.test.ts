@@ -6,7 +6,9 @@ import t, { type Test } from 'tap'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { createClient, RingbookError, type Client } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import {
+  issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
+} from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
 t.setTimeout(120_000)
@@ -53,6 +55,7 @@ t.test('every operation of the table, once', async (t) => {
   await client.CreateOrder(order)
   t.equal((await client.BatchCancelAllOrders()).totalCancelled, 1)
   await readHistory(t, exchange.baseUrl, client, tradingPairId)
+  await readAsBackend(t, exchange, address)
   await raiseFamily(t, exchange.baseUrl, client)
   await delegate(t, exchange.baseUrl, client, tradingPairId)
   t.match(await client.Check(), { status: 'ok' })
@@ -64,13 +67,24 @@ t.test('every operation of the table, once', async (t) => {
   const others = 'ReplaceOrder BatchCreateOrders BatchCancelAllOrders ListTradingPairs GetTradingPair GetServerTime GetOrderbook'
   const batches = 'BatchReplaceOrders BatchCancelOrders BatchCancelOrdersByPair SimulateFees'
   const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade'
-  const rest = 'GetFaucetInfo Mint Check'
+  const rest = 'GetFaucetInfo Mint Check GetApplicationConfig ListApplicationUsers ListApplicationBalances'
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
   const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
   const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'
   const all = [called, others, batches, history, family, limits, agents, rest].join(' ').split(' ')
   t.strictSame(all.sort(), Object.keys(TABLE).sort(), 'that was the whole table')
 })
+
+/** What the backend of the application reads. */
+async function readAsBackend(t: Test, { baseUrl, ...exchange }: Exchange, address: string): Promise<void> {
+  const backend = createClient({ baseUrl, serverKey: await issueServerKey({ baseUrl, ...exchange }) })
+  t.match(await backend.GetApplicationConfig(), { clientId: 'ringbook', isActive: true, builderFeeBps: '0', createdAt: null })
+  const { users } = await backend.ListApplicationUsers({ address })
+  t.match(users, [{ address, accountType: 'master', isActive: true }])
+  const { balances } = await backend.ListApplicationBalances({ userId: users[0]!.id })
+  t.ok(balances.every(({ userId }) => userId === users[0]!.id))
+  t.ok(balances.some(({ symbol }) => symbol === 'USDC'))
+}
 
 /** A trade with somebody else, simulated first, and what the history says of it. */
 async function readHistory(t: Test, baseUrl: string, client: Client, tradingPairId: string): Promise<void> {
@@ -153,12 +167,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   const grant = { agentAddress, allowedActions: ['CREATE_ORDER' as const], allowedTradingPairIds: [tradingPairId] }
   const agentId = (await client.UpsertDelegatedAgent(grant)).id
   const maintenance = async (on: boolean): Promise<void> => {
-    const answer = await fetch(`http://127.0.0.1:${exchange.operatorPort}/maintenance`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ on }),
-    })
-    t.match(await answer.json(), { maintenance: on })
+    t.match((await operate(exchange, '/maintenance', { on })).json, { maintenance: on })
   }
   await maintenance(true)
   const inputs: Partial<Record<OperationName, object>> = {
@@ -172,7 +181,8 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },
     UpsertDelegatedAgent: grant, GetDelegatedAgent: { agentId }, RevokeDelegatedAgent: { agentId },
   }
-  const once = createClient({ baseUrl: exchange.baseUrl, signer })
+  const serverKey = await issueServerKey(exchange)
+  const once = createClient({ baseUrl: exchange.baseUrl, signer, serverKey })
   for (const [name, row] of Object.entries(TABLE) as [OperationName, Row][]) {
     if (['Challenge', 'Verify', 'Revoke', 'GetTrade', 'CreateDelegatedSession'].includes(name) || /Cancel/.test(name)) continue
     const failed = await once.call(name, (inputs[name] ?? {}) as never).then(

@@ -9,7 +9,9 @@ import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 
 import { createClient, signRequest, type Client, type Signer, type Wallet } from '../../gateway/client/index.ts'
 import { Session } from '../../gateway/openapi/guide/client.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
-import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import {
+  issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
+} from '../support/exchange.ts'
 import {
   checkingFetch, createChecker, findOperation, type ApiDocument, type Checker, type DocumentOperation,
 } from '../support/openapi_check.ts'
@@ -25,6 +27,8 @@ let document: ApiDocument
 let checker: Checker
 const problems: string[] = []
 let send: typeof fetch
+/** Of the backend of the first application. */
+let serverKey: string
 
 t.before(async () => {
   const directory = temporaryDirectory()
@@ -33,6 +37,7 @@ t.before(async () => {
     await exchange.kill()
     removeDirectory(directory)
   })
+  serverKey = await issueServerKey(exchange)
   document = (await (await fetch(`${exchange.baseUrl}/api/v1/openapi.json`)).json()) as ApiDocument
   checker = createChecker(document)
   send = checkingFetch(checker, (problem) => problems.push(problem))
@@ -94,6 +99,10 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await maker.GetProfile()
   const { balances } = await maker.ListBalances()
   await maker.GetBalance({ assetId: balances[0]!.assetId })
+  const backend = createClient({ baseUrl: exchange.baseUrl, serverKey, fetch: send })
+  await backend.GetApplicationConfig()
+  await backend.ListApplicationUsers({ accountType: 'master', isActive: true })
+  await backend.ListApplicationBalances({ token: balances[0]!.token })
   await raiseFamily(maker, balances[0]!.assetId)
   await delegate(maker, tradingPairId)
   await maker.GetFaucetInfo()
@@ -158,6 +167,13 @@ function signed(signer: Signer, sent: Sent, at = Date.now()): Sent {
   return { ...sent, headers: { ...signature, ...sent.headers } }
 }
 
+/** The same request as the operation's caller sends it: signed, with the server key, or as it is. */
+function authorised(name: OperationName, signer: Signer, sent: Sent): Sent {
+  const { access }: Row = TABLE[name]
+  if (access === 'public') return sent
+  return access === 'session' ? signed(signer, sent) : { ...sent, headers: { 'x-server-key': serverKey, ...sent.headers } }
+}
+
 /** The example call of an operation, as the document has it. */
 function example(name: OperationName): Sent {
   const row: Row = TABLE[name]
@@ -181,6 +197,7 @@ t.test('refusals of the edge and of the signature are announced, for every opera
     await refused({ ...call, headers: { 'X-Svc-Timestamp': '1', Signature: 'svc=:AA==:' } }, 'MIXED_CREDENTIALS')
     if (TABLE[name].access === 'public') continue
     await refused(call, 'UNAUTHENTICATED')
+    if (TABLE[name].access === 'server-key') continue
     await refused(signed(signer, call, Date.now() - 60_000), 'CLOCK_SKEW')
     await refused(signed(signer, call, Date.now() + 60_000), 'CLOCK_SKEW')
     await refused({ ...signed(signer, call), target: `${call.target}?other=1` }, 'INVALID_SIGNATURE')
@@ -196,7 +213,7 @@ t.test('what the document does not allow is refused, field by field', async (t) 
   const { orderId } = (await placed.json()) as { orderId: string }
   let tried = 0
   const refused = async (name: OperationName, sent: Sent, field: string, why: string): Promise<void> => {
-    const answer = await raw(TABLE[name].access === 'public' ? sent : signed(signer, sent))
+    const answer = await raw(authorised(name, signer, sent))
     t.match(answer, { code: /^(VALIDATION_ERROR|INVALID_EXPIRATION)$/, field }, `${name}.${field} ${why}`)
     tried++
   }
@@ -258,9 +275,7 @@ t.test('things that are not there, bodies that are none, budgets and maintenance
   let code: string | null = null
   for (let i = 0; i < 20 && code === null; i++) code = await over()
   t.equal(code, 'RATE_LIMIT_EXCEEDED')
-  const maintenance = (on: boolean): Promise<Response> => fetch(`http://127.0.0.1:${exchange.operatorPort}/maintenance`, {
-    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ on }),
-  })
+  const maintenance = (on: boolean): Promise<unknown> => operate(exchange, '/maintenance', { on })
   const other = await session()
   await maintenance(true)
   for (const name of names.filter((each) => TABLE[each].maintenance === 'blocked')) {
@@ -320,6 +335,12 @@ t.test('the program of the guide signs in and trades, and every sample is one th
   for (const name of [...names.filter((each) => each !== revoke), revoke] as OperationName[]) {
     const operation = findOperation(document, TABLE[name].method, TABLE[name].path) as unknown as { 'x-codeSamples': CodeSample[] }
     const { source } = operation['x-codeSamples'].find(({ lang }) => lang === 'TypeScript')!
+    if (TABLE[name].access === 'server-key') {
+      const here = source.replace(/http:\/\/[^/]+/, exchange.baseUrl)
+      const answer = await new AsyncFunction('serverKey', `${here}; return answer`)(serverKey as never)
+      t.notOk((answer as { code?: string }).code, `${name}: ${source}`)
+      continue
+    }
     const refused = await new AsyncFunction('session', source)(session).then(
       () => null,
       (envelope: { code: string }) => envelope.code,

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createClient } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { operate as post, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -30,11 +30,7 @@ t.teardown(async () => {
 })
 
 /** Posts to the operator's port. */
-async function operate(path: string, body: object): Promise<{ status: number; json: Record<string, unknown> }> {
-  const headers = { 'Content-Type': 'application/json' }
-  const response = await fetch(`http://127.0.0.1:${exchange.operatorPort}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-  return { status: response.status, json: (await response.json()) as Record<string, unknown> }
-}
+const operate = (path: string, body: object): ReturnType<typeof post> => post(exchange, path, body)
 
 const limit = (pair: string, side: 'BUY' | 'SELL', quantity: string, price: string) =>
   ({ tradingPairId: pair, orderType: 'LIMIT' as const, side, quantity, price })

@@ -80,7 +80,9 @@ function consumer(): { stop(): Promise<void> } {
   }
 }
 
-const data: OperatorData = { config: { ...readConfig([], {})!, operatorPort: 0 }, genesis: genesisText, shared }
+const TOKEN = 'a token of the operator that nobody guesses'.replaceAll(' ', '-')
+const token = { token: TOKEN, said: 'the file of this test' }
+const data: OperatorData = { config: { ...readConfig([], {})!, operatorPort: 0 }, token, genesis: genesisText, shared }
 const worker = new Worker(join(root, 'gateway', 'operator', 'server.ts'), { workerData: data })
 const logs: string[] = []
 const noted: Extract<FromThread, { type: 'log' }>[] = []
@@ -103,9 +105,15 @@ interface Got {
   readonly text: string
   readonly json: Record<string, unknown>
 }
-function ask(method: string, path: string, { body, headers = {} }: { body?: string; headers?: Record<string, string> } = {}): Promise<Got> {
+const WITH_TOKEN = { 'x-operator-token': TOKEN }
+interface Sent {
+  readonly body?: string
+  readonly headers?: Record<string, string | string[]>
+  readonly token?: Record<string, string | string[]>
+}
+function ask(method: string, path: string, { body, headers = {}, token = WITH_TOKEN }: Sent = {}): Promise<Got> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers: { ...headers, ...token }, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
@@ -304,12 +312,41 @@ await t.test('fee tiers that the history found are set one after the other', asy
   await engine.stop()
 })
 
+await t.test('what changes something or shows users needs the token; probes and metrics do not', async (t) => {
+  const closed: [method: string, path: string][] = [
+    ['POST', '/maintenance'], ['POST', '/pairs'], ['POST', '/fee-tier'], ['GET', `/sessions?userId=${userId(1, 0)}`], ['HEAD', '/sessions'],
+    ['POST', '/sessions/revoke'], ['GET', '/applications'], ['POST', '/applications'], ['POST', '/applications/set'],
+    ['POST', '/applications/origins'], ['POST', '/keys/issue'], ['POST', '/keys/revoke'],
+  ]
+  const wrong: Record<string, string | string[]>[] = [
+    {}, { 'x-operator-token': '' }, { 'x-operator-token': TOKEN.slice(1) }, { 'x-operator-token': `${TOKEN}x` },
+    { 'x-operator-token': TOKEN.toUpperCase() }, { 'x-operator-token': [TOKEN, TOKEN] }, { Authorization: `Bearer ${TOKEN}` },
+  ]
+  const before = state.clock[CLOCK.SEQUENCE]
+  for (const [method, path] of closed) {
+    for (const token of wrong) {
+      const body = method === 'POST' ? { body: '{"on":true}', headers: JSON_TYPE } : {}
+      const { status, text, json } = await ask(method, path, { ...body, token })
+      t.equal(status, 401, `${method} ${path} ${JSON.stringify(token)}`)
+      if (method === 'HEAD') continue
+      t.equal(json['code'], 'UNAUTHENTICATED')
+      t.equal(json['message'], "The operator's token is needed in the header x-operator-token; it is in the file of this test")
+      t.notOk(text.includes(TOKEN), 'the token is not told')
+    }
+  }
+  t.equal(state.clock[CLOCK.SEQUENCE], before, 'nothing was changed')
+  for (const path of ['/metrics', '/health', '/status', '/pairs', '/fee-tier']) {
+    for (const method of ['GET', 'HEAD']) t.equal((await ask(method, path, { token: {} })).status, 200, `${method} ${path} is open`)
+  }
+  t.not((await ask('GET', '/ready', { token: {} })).status, 401)
+})
+
 await t.test('malformed requests and web pages are refused', async (t) => {
   for (const body of ['', '{', '[]', 'null', '"on"', '{}', '{"on":1}', '{"on":"true"}']) {
     const { status, json } = await post(body)
     t.match([status, json], [400, { error: 'VALIDATION_ERROR', code: 'VALIDATION_ERROR', statusCode: 400, details: { field: 'on' } }], body)
   }
-  const long = await post(JSON.stringify({ on: true, pad: 'x'.repeat(2000) }))
+  const long = await post(JSON.stringify({ on: true, pad: 'x'.repeat(5000) }))
   t.match([long.status, long.json['code'], long.headers['connection']], [413, 'BODY_TOO_LARGE', 'close'])
   t.match(await post('{"on":true}', { 'Content-Type': 'text/plain' }), { status: 400, json: { details: { field: 'Content-Type' } } })
   t.match(await post('{"on":true}', {}), { status: 400 })

@@ -3,7 +3,7 @@
  * directory of its own, ended by its own process id.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -14,6 +14,8 @@ export interface Exchange {
   readonly port: number
   readonly grpcPort: number
   readonly operatorPort: number
+  /** What the operator port wants in x-operator-token. */
+  readonly operatorToken: string
   /** JSON-RPC of the embedded chain; absent with the flags --chain 0 or --chain-rpc-url. */
   readonly chainPort: number | undefined
   readonly baseUrl: string
@@ -26,6 +28,22 @@ export interface Exchange {
   kill(): Promise<void>
   /** Resolves with the exit code when the process ends by itself. */
   readonly ended: Promise<number | null>
+}
+
+/** Posts to the operator's port with its token. */
+export async function operate(
+  { operatorPort, operatorToken }: Pick<Exchange, 'operatorPort' | 'operatorToken'>, path: string, body: object,
+): Promise<{ status: number; json: Record<string, unknown> }> {
+  const headers = { 'Content-Type': 'application/json', 'x-operator-token': operatorToken }
+  const response = await fetch(`http://127.0.0.1:${operatorPort}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> }
+}
+
+/** A new server key of an application, named by its client id. */
+export async function issueServerKey(exchange: Exchange, clientId = 'ringbook'): Promise<string> {
+  const { status, json } = await operate(exchange, '/keys/issue', { application: clientId })
+  if (status !== 200) throw new Error(`no server key: ${JSON.stringify(json)}`)
+  return json['serverKey'] as string
 }
 
 /** A new directory under the project's ignored data, so that benches and crash tests use the disk the exchange would use. */
@@ -79,6 +97,7 @@ export async function startExchange(
     port,
     grpcPort,
     operatorPort,
+    operatorToken: environment['RINGBOOK_OPERATOR_TOKEN'] ?? readFileSync(join(dataDir, 'operator.token'), 'utf8').trim(),
     chainPort,
     dataDir,
     log,

@@ -9,7 +9,7 @@ import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 
 import { REFUSALS, type RefusalCode } from '../../core/engine/refusals.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { request, signed, type Session } from './gateway_harness.ts'
-import { typeOf, type GrpcClient } from './grpc.ts'
+import { encodeMessage, pathOf, typeOf, type GrpcClient } from './grpc.ts'
 
 export type Json = Record<string, any>
 /** An answer, or the code and text of a refusal; its status was held against the register. */
@@ -40,11 +40,14 @@ export function restRequest({ method, path }: Row, input: Json): RestRequest {
   return { method, target, body: method === 'GET' || empty ? '' : JSON.stringify(rest) }
 }
 
-/** REST by hand. `sign` makes the headers of the protocol. */
-export function restTransport(port: number, sign = signed): Transport {
+const SERVER_KEY = 'x-server-key'
+
+/** REST by hand. `sign` makes the headers of the protocol; `serverKey` is for the operations of backends. */
+export function restTransport(port: number, sign = signed, serverKey = ''): Transport {
   return async (name, input, session) => {
     const { method, target, body } = restRequest(TABLE[name], input)
-    const headers = (TABLE[name] as Row).access === 'session' ? sign(session!, method, target, body) : {}
+    const { access } = TABLE[name] as Row
+    const headers = access === 'session' ? sign(session!, method, target, body) : access === 'server-key' ? { [SERVER_KEY]: serverKey } : {}
     const reply = await request(port, method, target, headers, body)
     if (reply.status === 200) return reply.json
     const { code, message, details = {} } = reply.json as { code: RefusalCode; message: string; details?: Json }
@@ -53,9 +56,11 @@ export function restTransport(port: number, sign = signed): Transport {
   }
 }
 
-export function grpcTransport(client: GrpcClient): Transport {
+export function grpcTransport(client: GrpcClient, serverKey = ''): Transport {
   return async (name, input, session) => {
-    const reply = await client.call(name, messageOf(typeOf(`${name}Request`), input), session)
+    const message = messageOf(typeOf(`${name}Request`), input)
+    const reply = (TABLE[name] as Row).access !== 'server-key' ? await client.call(name, message, session)
+      : await client.send(pathOf(name), encodeMessage(`${name}Request`, message), { [SERVER_KEY]: serverKey }, `${name}Response`)
     if (reply.code === status.OK) return jsonOf(typeOf(`${name}Response`), reply.response)
     const code = reply.reason as RefusalCode
     if (REFUSALS[code] === undefined) throw new Error(`${name} over gRPC: ${status[reply.code]} ${reply.message}`)

@@ -24,7 +24,10 @@ const flag = (name: string): string => `--${kebab(name)}`
 const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-', '_').toUpperCase()}`
 const read = (argv: readonly string[] = [], environment: Record<string, string> = {}): Config => readConfig(argv, environment)!
 
-const TEXTS = ['config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'chainRpcUrl', 'contractLoginFile']
+const TEXTS = [
+  'config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'chainRpcUrl', 'contractLoginFile',
+  'operatorTokenFile',
+]
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
   port: [0, 65_535], grpcPort: [0, 65_535], grpcThread: [0, 1], grpcIdleSeconds: [1, 86_400], grpcConnections: [1, 100_000],

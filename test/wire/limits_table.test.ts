@@ -6,10 +6,12 @@
 import t, { type Test } from 'tap'
 import { OPERATIONS } from '../../gateway/operations/index.ts'
 import { call, request, startHarness, type Reply } from '../support/gateway_harness.ts'
+import { giveServerKey } from '../support/server_keys.ts'
 
 const harness = await startHarness()
 t.teardown(() => harness.close())
 const session = await harness.openSession()
+const serverKey = await giveServerKey(harness)
 for (let mints = 0; mints < 5; mints++) await call(harness, session, 'POST', '/api/v1/faucet/mint')
 
 const ORDERS = '/api/v1/orders'
@@ -57,14 +59,17 @@ t.test('batches: 1 to 100 items', async (t) => {
 const listings = OPERATIONS.filter(({ operation }) => 'page' in (operation.query?.schema.properties ?? {}))
 
 t.test('the listings were found', async (t) => {
-  t.same(listings.map(({ name }) => name).sort(),
-    ['ListAccountTrades', 'ListBalances', 'ListMovements', 'ListOrders', 'ListTrades', 'ListTradingPairs'])
+  t.same(listings.map(({ name }) => name).sort(), [
+    'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationUsers', 'ListBalances', 'ListMovements', 'ListOrders', 'ListTrades',
+    'ListTradingPairs',
+  ])
 })
 
 for (const { name, row, operation } of listings) {
   const get = (query: string): Promise<Reply> => {
     const target = `${row.path}?${query}`
-    return row.access === 'public' ? request(harness.port, 'GET', target) : call(harness, session, 'GET', target)
+    if (row.access === 'session') return call(harness, session, 'GET', target)
+    return request(harness.port, 'GET', target, row.access === 'public' ? {} : { 'x-server-key': serverKey })
   }
   const refuses = async (t: Test, query: string, field: string): Promise<void> => {
     t.match((await get(query)).json, { statusCode: 400, code: 'VALIDATION_ERROR', details: { field } }, query)
