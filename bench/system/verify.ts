@@ -1,6 +1,6 @@
 /**
- * What sign-ins cost, and what they cost trading: EIP-191 recoveries of the wallet pool alone; logins of contract wallets (EIP-1271) against
- * the real exchange with the embedded chain; and signed orders over HTTP, alone and beside a flood of bad sign-ins in turns, once with the
+ * What sign-ins cost, and what they cost trading: EIP-191 recoveries of the wallet pool alone; logins of contract wallets (EIP-1271) in the
+ * real exchange with the embedded chain; and signed orders over HTTP, alone and beside a flood of bad sign-ins in turns, once with the
  * limits as they are by default and once with limits that let everything through to the pool. Everything shares the two cores.
  */
 import { once } from 'node:events'
