@@ -22,12 +22,13 @@
 import {
   ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
   PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TOTAL,
-  TOTAL_WORDS,  bitmapWords,
+  TOTAL_WORDS, bitmapWords,
 } from './columns.ts'
 import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
 import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { assert, broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
+import { checkApplications } from './invariants_applications.ts'
 import { checkFamilies } from './invariants_families.ts'
 import type { State } from './state.ts'
 
@@ -49,6 +50,7 @@ export function checkInvariants(state: State): void {
   checkTerms(state)
   checkAgents(state, live)
   checkFamilies(state, live)
+  checkApplications(state)
 }
 
 const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!

@@ -9,8 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import {
-  ACCOUNT, AGENT, AgentStatus, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK,
-  SPEND_LIMIT,
+  ACCOUNT, AGENT, AgentStatus, APPLICATION, APPLICATION_WORDS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, PROFILE, PROFILE_WORDS, SCALAR,
+  SESSION, SESSION_LINK, SPEND_LIMIT,
 } from '../../core/engine/columns.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
 import type { State } from '../../core/engine/state.ts'
@@ -62,6 +62,12 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   'a list of sessions ends in itself': [/A: session/, (state) => { state.sessionLinks[SESSION_LINK.NEXT] = 1 }],
   'an account gets a master': [/F: /, (state) => { state.profiles[PROFILE.MASTER] = 2 }],
   'a limit row appears': [/F: /, (state) => { state.scalars[SCALAR.SPEND_LIMITS_USED] = 1 }],
+  'an application counts a user too many': [/C: /, (state) => { state.applications[APPLICATION.ACCOUNTS]! += 1 }],
+  'two applications have one client id': [/C: /, (state) => {
+    state.applications.copyWithin(APPLICATION.CLIENT_ID, APPLICATION_WORDS + APPLICATION.CLIENT_ID, APPLICATION_WORDS + APPLICATION.NAME)
+  }],
+  'an application counts an origin that is not there': [/C: /, (state) => { state.applications[APPLICATION.ORIGINS] = 1 }],
+  'an old key has no end': [/C: /, (state) => { state.applications[APPLICATION.OLD_KEY] = 1 }],
   'a label is lost': [/I12|P:/, (state) => { state.labelIndex.fill(0) }],
 }
 
@@ -120,6 +126,12 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/cancel.ts', ' && !isHalted(state, row)', ''],
   ['orders/place.ts', '=== ACTIVE ? 0', '!== 0 ? 0'],
   ['programs/policy.ts', '=== 0 ? 0 : REFUSALS.OPERATOR_ONLY.number', '>= 0 ? 0 : 1'],
+  ['programs/applications.ts', 'gatewayOfKind(command.u32[base]!) !== 0', 'gatewayOfKind(command.u32[base]!) < 0'],
+  ['programs/applications.ts', 'other !== application && ', ''],
+  ['programs/applications.ts', 'used >= genesis.limits.applications', 'used > genesis.limits.applications'],
+  ['programs/applications.ts', 'place >= ORIGINS_MAX', 'place > ORIGINS_MAX'],
+  ['programs/applications.ts', '!ends && graceMs > 0', 'graceMs > 0'],
+  ['programs/applications.ts', '=== 0 ? REFUSALS.APPLICATION_INACTIVE', '=== 2 ? REFUSALS.APPLICATION_INACTIVE'],
   ['orders/place.ts', 'if (!rests) giveSlot(state, row)', ''],
   ['orders/replace.ts', '&& lots < i32', '&& lots <= i32'],
   ['orders/replace.ts', '&& holder !== state.i32[row + ORDER.SLOT]', ''],
@@ -161,11 +173,18 @@ const FAULTS: [file: string, from: string, to: string][] = [
 ]
 
 const RUNNER = `
+import { duelApplications } from "./test/support/applications_duel.ts"
 import { duel } from "./test/support/naive_compare.ts"
 const runs = [
   ['tight', 12000], ['family', 12000], ['market', 6000], ['fees', 4000], ['tiers', 20000], ['deep', 8000],
   ['tight', 40000], ['market', 40000],
 ]
+try {
+  duelApplications({ seed: 50, commands: 4000 })
+} catch (error) {
+  console.log(error.message.split('\\n')[0])
+  process.exit(3)
+}
 for (const [variant, commands] of runs) {
   try {
     duel({ variant, seed: 50, commands, checkEvery: 50 })

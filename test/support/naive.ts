@@ -13,6 +13,7 @@ import { CommandType, Flag, typeOfKind } from '../../core/layout/command.ts'
 import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { delegate, endOldest, lastsUntil, owner, revokeAgent, upsertAgent, type Agent } from './naive_agents.ts'
+import { applicationsOf, closed, setApplications, type NaiveApplication } from './naive_applications.ts'
 import type { NaiveEvent } from './naive_events.ts'
 import { family, payerOf, type SpendLimit, type Spending } from './naive_families.ts'
 import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
@@ -21,11 +22,12 @@ import { holdOf, type Order } from './naive_terms.ts'
 
 /** Numbers of the refusal register, written out: they are a promise. */
 export const CODE = {
-  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, AGENT_NOT_ALLOWED: 118, MASTER_ONLY: 119, VALIDATION_ERROR: 200,
+  SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, AGENT_NOT_ALLOWED: 118, MASTER_ONLY: 119,
+  APPLICATION_INACTIVE: 120, VALIDATION_ERROR: 200,
   INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
   IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
   TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, ADDRESS_IN_USE: 310, TOO_MANY_SUB_ACCOUNTS: 311, LIMIT_EXISTS: 312,
-  NOT_SUB_ACCOUNT: 313, TOO_MANY_AGENTS: 314, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
+  NOT_SUB_ACCOUNT: 313, TOO_MANY_AGENTS: 314, CLIENT_ID_IN_USE: 315, TOO_MANY_APPLICATIONS: 316, INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
   BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
   POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900,
@@ -95,6 +97,7 @@ export class NaiveExchange {
   nextReclaim = 0
   /** By row. */
   agents: Agent[] = []
+  applications: NaiveApplication[]
   receipts: Receipt[] = []
   spendLimits: SpendLimit[] = []
   spendings: Spending[] = []
@@ -111,6 +114,7 @@ export class NaiveExchange {
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = genesis
     this.rules = rules
+    this.applications = applicationsOf(genesis)
     this.books = genesis.pairs.map(() => [])
     this.statuses = genesis.pairs.map(() => 'ACTIVE')
     this.fees = genesis.assets.map(() => 0n)
@@ -135,7 +139,7 @@ export class NaiveExchange {
     else if (type === CommandType.UPSERT_AGENT) upsertAgent(this, command)
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
-    else if (!family(this, command)) policy(this, command)
+    else if (!family(this, command) && !setApplications(this, command)) policy(this, command)
     return this.events
   }
 
@@ -291,7 +295,8 @@ function openSession(exchange: NaiveExchange, command: Decoded): void {
   const application = Number(command['application'])
   const address = String(command['address'])
   const publicKey = String(command['publicKey'])
-  if (genesis.applications[application] === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
+  const shut = closed(exchange, application)
+  if (shut !== 0) return exchange.refuse(command, shut, -1)
   let account = accounts.findIndex((each) => each.application === application && each.address === address)
   const isNew = account < 0
   if (isTaken(exchange, publicKey, account, null)) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
@@ -315,7 +320,8 @@ function begin(exchange: NaiveExchange, row: number, publicKey: string, account:
 
 function openDelegatedSession(exchange: NaiveExchange, command: Decoded): void {
   const publicKey = String(command['publicKey'])
-  if (exchange.genesis.applications[Number(command['application'])] === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
+  const shut = closed(exchange, Number(command['application']))
+  if (shut !== 0) return exchange.refuse(command, shut, -1)
   const found = delegate(exchange, command)
   if (found === null) return exchange.refuse(command, CODE.AGENT_NOT_ALLOWED, -1)
   const { account, agent } = found
