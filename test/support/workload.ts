@@ -50,8 +50,8 @@ export interface WorkloadOptions {
 
 const SESSION_INVALID = 113
 const ORDER_NOT_FOUND = 502
-/** INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED. */
-const UNPAID: ReadonlySet<number> = new Set([400, 404])
+const INSUFFICIENT_BALANCE = 400
+const SUB_ACCOUNT_LIMIT_EXCEEDED = 404
 /** Sent by the operator; now and then somebody else claims to be him. */
 const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
 /** Account of a client that waits for a master to make its account; now and then it does not wait. */
@@ -408,6 +408,11 @@ export class Workload {
     for (const client of this.clients) if (client.address === this.asked) client.account = -1
   }
 
+  /** Less may be affordable; where there is no limit, nothing is, so that is not tried for long. */
+  private mayTryLess(code: number): boolean {
+    return code === INSUFFICIENT_BALANCE || (code === SUB_ACCOUNT_LIMIT_EXCEEDED && this.chance(1, 3))
+  }
+
   private learnResult(events: Views, base: number): void {
     const type = answeredTypeOf(events.u32[base]!)
     const code = events.i32[base + RESULT.at.code]!
@@ -428,7 +433,7 @@ export class Workload {
       this.learnSubAccount(events.i32[base + RESULT.at.detail]!)
     } else if (code === SESSION_INVALID && this.chance(9, 10)) this.clients[this.signer]!.session = -1
     else if (code === ORDER_NOT_FOUND) this.dropChosen()
-    else if (UNPAID.has(code) && type === CommandType.PLACE_ORDER) this.unpaid = { client: this.signer, order: this.placed }
+    else if (type === CommandType.PLACE_ORDER && this.mayTryLess(code)) this.unpaid = { client: this.signer, order: this.placed }
     else if (code === 0 && type === CommandType.CANCEL_ORDER) this.forget(events, base, RESULT.at.slot, RESULT.at.orderSequence)
     else if (code === 0 && (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED)) {
       if (this.known.length > 200) this.known.splice(this.below(200), 1)
