@@ -16,13 +16,13 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
 import { addressText, Balance, balanceRecord, userIdOf, usernameText } from './accounts.ts'
 import { PAGE_MAX } from './listing.ts'
-import { Decimal, Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
+import { Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 
 /** Listings that one thread walks at once; more are 503. */
 const WALKS_MAX = 16
 const PAGE_SIZE = 20
 /** Fees of applications are charged by a program that this version does not have. */
-const NO_FEE = '0'
+const NO_FEE = 0
 
 const ApplicationConfig = Type.Object({
   id: Uuid,
@@ -30,8 +30,9 @@ const ApplicationConfig = Type.Object({
   clientId: Type.String(),
   allowedOrigins: Type.Array(Type.String()),
   payoutAddress: Nullable(Type.String()),
-  builderFeeBps: Decimal,
-  builderMakerFeeBps: Decimal,
+  /** Whole basis points. */
+  builderFeeBps: Type.Integer(),
+  builderMakerFeeBps: Type.Integer(),
   isActive: Type.Boolean(),
   /** `null`: made with the exchange. */
   createdAt: Nullable(Timestamp),

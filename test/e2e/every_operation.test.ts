@@ -78,7 +78,7 @@ t.test('every operation of the table, once', async (t) => {
 /** What the backend of the application reads. */
 async function readAsBackend(t: Test, { baseUrl, ...exchange }: Exchange, address: string): Promise<void> {
   const backend = createClient({ baseUrl, serverKey: await issueServerKey({ baseUrl, ...exchange }) })
-  t.match(await backend.GetApplicationConfig(), { clientId: 'ringbook', isActive: true, builderFeeBps: '0', createdAt: null })
+  t.match(await backend.GetApplicationConfig(), { clientId: 'ringbook', isActive: true, builderFeeBps: 0, createdAt: null })
   const { users } = await backend.ListApplicationUsers({ address })
   t.match(users, [{ address, accountType: 'master', isActive: true }])
   const { balances } = await backend.ListApplicationBalances({ userId: users[0]!.id })
