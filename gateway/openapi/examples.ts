@@ -353,5 +353,23 @@ export const EXAMPLES: Examples = {
     },
   },
   ListApplicationBalances: { input: { userId: USER }, output: { balances: [{ userId: USER, ...usdc }], ...page } },
+  ListApplicationOrders: { input: { userId: USER, side: 'BUY', page: 1, pageSize: 20 }, output: { orders: [order], ...page } },
+  ListApplicationMovements: {
+    input: { transactionType: 'FEE', page: 1, pageSize: 20 }, output: { movements: [{ ...movement, userId: USER }], ...page },
+  },
+  GetApplicationStats: {
+    input: { since: MOMENT },
+    output: {
+      assetId: USDC,
+      symbol: 'USDC',
+      volume: '3000',
+      makerFee: '-0.15',
+      takerFee: '1.5',
+      totalUsers: 12,
+      activeUsers: 2,
+      totalTrades: 1,
+      since: MOMENT,
+    },
+  },
   Check: { input: {}, output: { status: 'ok', version: '1.0.0', sequence: 43, timestamp: LATER } },
 }

@@ -36,6 +36,7 @@ const WALLET: readonly RefusalCode[] = ['NOT_FOUND', 'VERIFICATION_UNAVAILABLE',
 const WALK: readonly RefusalCode[] = ['OVERLOADED', ...READ]
 
 const EXACT = 'Totals are exact up to 10,000 pages of the page size and end there. Each row is of one moment, the listing is not.'
+const USERS = 'A `userId` of another application matches nothing. Totals are exact up to 10,000 pages of the page size and end there.'
 const PAGES = 'Page by number with `page`, or walk with `pageToken`; see Lists.'
 
 export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
@@ -328,6 +329,25 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
     description: `Balances that are not zero, by user. A user that is unknown here has none. ${EXACT}`,
     answer: 'A page of balances.',
     refusals: WALK,
+  },
+  ListApplicationOrders: {
+    summary: 'Orders of all users',
+    description: `Orders of the users of the application, of any age, newest first. ${USERS}`,
+    answer: 'A page of orders.',
+    refusals: HISTORY,
+  },
+  ListApplicationMovements: {
+    summary: 'Movements of all users',
+    description: `Every change of a balance of a user of the application, newest first. ${USERS}`,
+    answer: 'A page of movements.',
+    refusals: HISTORY,
+  },
+  GetApplicationStats: {
+    summary: 'What the users traded',
+    description: 'Volume, fees and numbers of users and trades, exact, of all time or from a moment on. Amounts are in one asset, at the '
+      + 'prices of the moment of each trade.',
+    answer: 'The statistics.',
+    refusals: HISTORY,
   },
   Check: {
     summary: 'Health',

@@ -12,7 +12,7 @@ export const pairFilter = (gateway: Gateway, id: string | undefined): number | u
   id === undefined ? undefined : (findPair(gateway, id)?.index ?? UNKNOWN)
 
 /** Unix ms or RFC 3339. */
-const Time = Type.Optional(Type.String({ maxLength: 40 }))
+export const Time = Type.Optional(Type.String({ maxLength: 40 }))
 /** Both ends are inclusive. */
 export const TimeRange = { startTime: Time, endTime: Time }
 
@@ -25,7 +25,7 @@ export interface Range {
 const UNIX_MS = /^[0-9]{1,15}$/
 
 /** Unix ms of a time, NaN when it is malformed. */
-const timeOf = (text: string): number => (UNIX_MS.test(text) ? Number(text) : parseDateTime(text))
+export const timeOf = (text: string): number => (UNIX_MS.test(text) ? Number(text) : parseDateTime(text))
 
 /** The range of the two fields, or the refusal that names the malformed one. */
 export function timeRangeOf({ startTime, endTime }: { startTime?: string; endTime?: string }): Range | Refused {

@@ -5,6 +5,7 @@ import {
   CreateDelegatedSession, GetDelegatedAgent, ListDelegatedAgents, RevokeDelegatedAgent, UpsertDelegatedAgent,
 } from './agents.ts'
 import { GetApplicationConfig, ListApplicationBalances, ListApplicationUsers } from './applications.ts'
+import { GetApplicationStats, ListApplicationMovements, ListApplicationOrders } from './application_history.ts'
 import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
 import { BatchCancelOrders, BatchCreateOrders, BatchReplaceOrders } from './batches.ts'
 import { GetFaucetInfo, Mint } from './faucet.ts'
@@ -35,6 +36,7 @@ export const HANDLERS = {
   GetFaucetInfo, Mint,
   UpsertDelegatedAgent, ListDelegatedAgents, GetDelegatedAgent, RevokeDelegatedAgent, CreateDelegatedSession,
   GetApplicationConfig, ListApplicationUsers, ListApplicationBalances,
+  ListApplicationOrders, ListApplicationMovements, GetApplicationStats,
   Check,
 } as const satisfies Record<OperationName, Operation<never, never>>
 

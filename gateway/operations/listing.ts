@@ -18,7 +18,8 @@ import { makePageToken, readPageToken, type Direction, type Scope } from './page
 import type { OperationName } from './table.ts'
 
 export const PAGE_MAX = 10_000
-const PAGE_SIZE = 20
+/** Rows of a page when nothing is said. */
+export const PAGE_SIZE = 20
 const PAGE_SIZE_MAX = 100
 const CURSOR_SIZE_MAX = 1000
 

@@ -78,6 +78,9 @@ export const TABLE = {
   GetApplicationConfig: row('ApplicationsService', 'GET', '/api/v1/applications/config', 'server-key', '-', 'open', 'none'),
   ListApplicationUsers: row('ApplicationsService', 'GET', '/api/v1/applications/users', 'server-key', '-', 'open', 'none'),
   ListApplicationBalances: row('ApplicationsService', 'GET', '/api/v1/applications/balances', 'server-key', '-', 'open', 'none'),
+  ListApplicationOrders: row('ApplicationsService', 'GET', '/api/v1/applications/orders', 'server-key', '-', 'open', 'none'),
+  ListApplicationMovements: row('ApplicationsService', 'GET', '/api/v1/applications/movements', 'server-key', '-', 'open', 'none'),
+  GetApplicationStats: row('ApplicationsService', 'GET', '/api/v1/applications/stats', 'server-key', '-', 'open', 'none'),
   Check: row('HealthService', 'GET', '/api/v1/health', 'public', '-', 'open', 'none'),
 } as const satisfies Record<string, Row>
 

@@ -217,6 +217,16 @@ async function readAsBackend(script: Script): Promise<void> {
   const { balances } = await script.call('ListApplicationBalances', { userId: users[0].id })
   await script.call('ListApplicationBalances', { token: balances[0].token })
   await script.call('ListApplicationBalances', { userId: 'x' })
+  const userId = users[0].id
+  await script.call('ListApplicationOrders', { pageSize: 100 })
+  await script.call('ListApplicationOrders', { userId, status: ['FILLED', 'CANCELLED'], side: 'SELL', orderType: 'LIMIT', pageSize: 3 })
+  await script.call('ListApplicationOrders', { tradingPairId: script.pair, page: 2, pageSize: 2 })
+  await script.call('ListApplicationOrders', { page: 10_001 })
+  await script.call('ListApplicationMovements', { pageSize: 100 })
+  await script.call('ListApplicationMovements', { transactionType: 'TRANSFER', entryType: 'DEBIT' })
+  await script.call('ListApplicationMovements', { userId, token: balances[0].token, page: 1, pageSize: 5 })
+  await script.call('GetApplicationStats')
+  await script.call('GetApplicationStats', { since: '2099-01-01T00:00:00.000Z' })
 }
 
 async function readBack(script: Script): Promise<void> {

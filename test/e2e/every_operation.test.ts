@@ -68,10 +68,11 @@ t.test('every operation of the table, once', async (t) => {
   const batches = 'BatchReplaceOrders BatchCancelOrders BatchCancelOrdersByPair SimulateFees'
   const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade'
   const rest = 'GetFaucetInfo Mint Check GetApplicationConfig ListApplicationUsers ListApplicationBalances'
+  const backend = 'ListApplicationOrders ListApplicationMovements GetApplicationStats'
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
   const limits = 'CreateSubAccountLimit ListSubAccountLimits UpdateSubAccountLimit DeleteSubAccountLimit'
   const agents = 'UpsertDelegatedAgent ListDelegatedAgents GetDelegatedAgent RevokeDelegatedAgent CreateDelegatedSession'
-  const all = [called, others, batches, history, family, limits, agents, rest].join(' ').split(' ')
+  const all = [called, others, batches, history, family, limits, agents, rest, backend].join(' ').split(' ')
   t.strictSame(all.sort(), Object.keys(TABLE).sort(), 'that was the whole table')
 })
 
@@ -84,6 +85,16 @@ async function readAsBackend(t: Test, { baseUrl, ...exchange }: Exchange, addres
   const { balances } = await backend.ListApplicationBalances({ userId: users[0]!.id })
   t.ok(balances.every(({ userId }) => userId === users[0]!.id))
   t.ok(balances.some(({ symbol }) => symbol === 'USDC'))
+  const userId = users[0]!.id
+  const { orders } = await backend.ListApplicationOrders({ userId, status: ['FILLED'] })
+  t.match(orders, [{ userId, side: 'BUY', quantity: '0.1' }])
+  const { movements, total } = await backend.ListApplicationMovements({ transactionType: 'FEE' })
+  t.match(movements, [{ userId, entryType: 'DEBIT', amount: orders[0]!.fee }])
+  t.equal(total, 1, 'the maker had a rebate')
+  const stats = await backend.GetApplicationStats()
+  t.match(stats, { volume: '200', takerFee: orders[0]!.fee, totalUsers: 2, activeUsers: 2, totalTrades: 1, since: null })
+  const none = await backend.GetApplicationStats({ since: '2099-01-01T00:00:00Z' })
+  t.match(none, { volume: '0', makerFee: '0', takerFee: '0', totalUsers: 2, activeUsers: 0, totalTrades: 0 })
 }
 
 /** A trade with somebody else, simulated first, and what the history says of it. */

@@ -55,7 +55,8 @@ t.test('random transactions and stops', async (t) => {
   t.equal(readPosition(truth)!.sequence, endSequence(journal), 'the journal was projected to its end')
   const { rows } = compareStores(truth, truth)
   t.ok(rows['trade_page']! > 3, 'there are trades')
-  const listed = [rows['order_reference_page']!, rows['posting_reference_page']!, rows['application_trade_page']!, rows['application_user']!]
+  const tables = ['order_reference_page', 'posting_reference_page', 'application_trade_page', 'application_user']
+  const listed = tables.map((table) => rows[table]!)
   t.ok(listed.every((count) => count > 1), `and applications list them: ${listed.join(', ')}`)
   truth.close()
   await journal.close()

@@ -1,0 +1,163 @@
+/**
+ * What an application's backend reads of the past of its own users: orders, movements and statistics. From the history.
+ *
+ * Pages by number, newest first: page 1 to 10,000, totals exact up to that many pages and never more. (Specification, Application
+ * backend.) A user of another application, like one that does not exist, matches nothing: the answer is the same empty page.
+ */
+import Type, { type Static } from 'typebox'
+import { SCALAR } from '../../core/engine/columns.ts'
+import {
+  Entry, Transaction, type ApplicationStats, type HistoryMovement, type HistoryOrder, type Listing, type Walk,
+} from '../../core/history/queries.ts'
+import { IdKind, parseId } from '../../core/layout/ids.ts'
+import { STATUS_NAMES } from '../../core/layout/event.ts'
+import { readAccount } from '../../core/view/accounts.ts'
+import { askHistory } from '../bridge/history.ts'
+import type { Gateway } from '../context.ts'
+import { Refused, refusedField } from '../http/envelope.ts'
+import { userIdOf } from './accounts.ts'
+import { amountText } from './amounts.ts'
+import { pairFilter, Time, timeOf, UNKNOWN } from './history_filters.ts'
+import { PAGE_MAX, PAGE_SIZE } from './listing.ts'
+import { EntryType, movementRecord, MovementRecord, TransactionType } from './movements.ts'
+import { Decimal, Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
+import { OrderType, Side } from './order_entry.ts'
+import { orderRecord, OrderRecord, OrderStatus } from './order_record.ts'
+
+/** Row of the application's user with this id; {@link UNKNOWN} when there is none. */
+function findUser({ state }: Gateway, { application }: Call<never>, id: string): number {
+  const found = parseId(IdKind.USER, id)
+  if (found === null || found.slot >= state.scalars[SCALAR.ACCOUNTS]!) return UNKNOWN
+  const account = readAccount(state, found.slot)
+  return account.createdSequence === found.sequence && account.application === application ? found.slot : UNKNOWN
+}
+
+interface PageInput {
+  readonly page?: number
+  readonly pageSize?: number
+}
+
+const walkOf = ({ page = 1, pageSize = PAGE_SIZE }: PageInput): Walk =>
+  ({ limit: pageSize, skip: (page - 1) * pageSize, after: null, countMost: pageSize * PAGE_MAX })
+
+type PageFields = Static<typeof PageFields>
+const PageFields = Type.Object(PageOutput)
+
+/** The page fields of an answer. */
+function pageFields({ page = 1, pageSize = PAGE_SIZE }: PageInput, { total }: Listing<unknown>): PageFields {
+  return { page, pageSize, total, totalPages: Math.ceil(total / pageSize) }
+}
+
+export const ListApplicationOrders = operation({
+  query: Type.Object({
+    ...PageQuery,
+    status: Type.Optional(Type.Array(OrderStatus, { maxItems: 32 })),
+    tradingPairId: Type.Optional(Uuid),
+    userId: Type.Optional(Uuid),
+    side: Type.Optional(Side),
+    orderType: Type.Optional(OrderType),
+  }),
+  output: Type.Object({ orders: Type.Array(OrderRecord), ...PageOutput }),
+  run: (gateway, call, input) => {
+    const { status, side, orderType, userId } = input
+    const account = userId === undefined ? null : findUser(gateway, call, userId)
+    const filters = {
+      ...walkOf(input),
+      statuses: status === undefined || status.length === 0 ? undefined : status.map((name) => STATUS_NAMES.indexOf(name)),
+      pair: account === UNKNOWN ? UNKNOWN : pairFilter(gateway, input.tradingPairId),
+      sell: side === undefined ? undefined : side === 'SELL',
+      market: orderType === undefined ? undefined : orderType === 'MARKET',
+    }
+    const answer = (listing: Listing<HistoryOrder> | Refused): void => {
+      if (listing instanceof Refused) call.refuse(listing)
+      else call.answer({ orders: listing.rows.map((order) => orderRecord(gateway, order)), ...pageFields(input, listing) })
+    }
+    if (account === null || account === UNKNOWN) {
+      askHistory(gateway.history, 'applicationOrders', { ...filters, application: call.application }, answer)
+    } else askHistory(gateway.history, 'orders', { ...filters, account }, answer)
+  },
+})
+
+const ApplicationMovement = Type.Object({ ...MovementRecord.properties, userId: Uuid })
+
+/** The asset with this contract address. */
+function assetFilter({ genesis }: Gateway, token: string | undefined): number | undefined {
+  if (token === undefined) return undefined
+  const address = token.toLowerCase()
+  return genesis.assets.find((asset) => asset.token.toLowerCase() === address)?.index ?? UNKNOWN
+}
+
+export const ListApplicationMovements = operation({
+  query: Type.Object({
+    ...PageQuery,
+    userId: Type.Optional(Uuid),
+    entryType: Type.Optional(EntryType),
+    transactionType: Type.Optional(TransactionType),
+    token: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
+  }),
+  output: Type.Object({ movements: Type.Array(ApplicationMovement), ...PageOutput }),
+  run: (gateway, call, input) => {
+    const { entryType, transactionType, userId } = input
+    const account = userId === undefined ? null : findUser(gateway, call, userId)
+    const filters = {
+      ...walkOf(input),
+      asset: account === UNKNOWN ? UNKNOWN : assetFilter(gateway, input.token),
+      entry: entryType === undefined ? undefined : Entry[entryType],
+      transaction: transactionType === undefined ? undefined : Transaction[transactionType],
+    }
+    const record = (movement: HistoryMovement): Static<typeof ApplicationMovement> =>
+      ({ ...movementRecord(gateway, movement), userId: userIdOf(gateway, movement.account) })
+    const answer = (listing: Listing<HistoryMovement> | Refused): void => {
+      if (listing instanceof Refused) call.refuse(listing)
+      else call.answer({ movements: listing.rows.map(record), ...pageFields(input, listing) })
+    }
+    if (account === null || account === UNKNOWN) {
+      askHistory(gateway.history, 'applicationMovements', { ...filters, application: call.application }, answer)
+    } else askHistory(gateway.history, 'movements', { ...filters, account }, answer)
+  },
+})
+
+const ApplicationStatsRecord = Type.Object({
+  /** The asset of every amount here. */
+  assetId: Uuid,
+  symbol: Type.String(),
+  /** Value of the trades in which a user of the application was the taker. */
+  volume: Decimal,
+  /** Of the application's users; positive: paid, negative: earned. */
+  makerFee: Decimal,
+  takerFee: Decimal,
+  totalUsers: Type.Integer(),
+  /** Users that traded. */
+  activeUsers: Type.Integer(),
+  /** Trades in which a user of the application took part. */
+  totalTrades: Type.Integer(),
+  /** As asked for; `null`: from the beginning. */
+  since: Nullable(Timestamp),
+})
+
+function statsRecord(gateway: Gateway, stats: ApplicationStats, since: number | null): Static<typeof ApplicationStatsRecord> {
+  const { asset: index, volume, makerFee, takerFee, ...counts } = stats
+  const asset = gateway.genesis.assets[index]!
+  return {
+    assetId: asset.id,
+    symbol: asset.symbol,
+    volume: amountText(asset, volume),
+    makerFee: amountText(asset, makerFee),
+    takerFee: amountText(asset, takerFee),
+    ...counts,
+    since: since === null ? null : rfc3339(since),
+  }
+}
+
+export const GetApplicationStats = operation({
+  query: Type.Object({ since: Time }),
+  output: ApplicationStatsRecord,
+  run: (gateway, call, input) => {
+    const since = input.since === undefined ? null : timeOf(input.since)
+    if (Number.isNaN(since)) return call.refuse(refusedField('since', 'since must be Unix ms or an RFC 3339 date-time'))
+    askHistory(gateway.history, 'applicationStats', { application: call.application, since: since ?? 0 }, (stats) => {
+      if (stats instanceof Refused) call.refuse(stats)
+      else call.answer(statsRecord(gateway, stats, since))
+    })
+  },
+})
