@@ -19,7 +19,7 @@ const { SEED, VARIANT, COMMANDS } = process.env
 const given = SEED !== undefined || VARIANT !== undefined
 const RUNS = given
   ? [[VARIANT ?? 'market', Number(SEED ?? 1), Number(COMMANDS ?? 5000)] as const]
-  : ([['market', 31, 25_000], ['tight', 32, 12_000], ['fees', 33, 12_000], ['deep', 34, 12_000]] as const)
+  : ([['market', 31, 25_000], ['tight', 37, 12_000], ['fees', 33, 12_000], ['deep', 34, 12_000]] as const)
 const place = ({ sequence }: { sequence: number }): { sequence: number; index: number } => ({ sequence, index: 0 })
 /** Flags that the engine adds and the history leaves out. */
 const ADDED = Flag.RESTING | Flag.BY_AGENT
