@@ -198,7 +198,9 @@ function checkPortfolios(t: Test, run: HistoryRun): void {
   let priced = 0
   for (let account = 0; account <= state.scalars[SCALAR.ACCOUNTS]!; account++) {
     const movements = plain.movements.filter((movement) => movement.account === account)
-    const first = Math.floor((movements[0]?.time ?? now) / HOUR_MS) * HOUR_MS
+    // A sub-account may trade on its master's balance, which is volume of its own, before anything of its own moves.
+    const traded = plain.trades.find(({ makerAccount, takerAccount }) => makerAccount === account || takerAccount === account)
+    const first = Math.floor(Math.min(movements[0]?.time ?? now, traded?.time ?? now) / HOUR_MS) * HOUR_MS
     for (const period of PERIODS) {
       const { asset, points, ...tally } = ask(answers, 'portfolio', { account, period, now })
       const since = period === 'all' ? 0 : hour - HOURS[period] * HOUR_MS
