@@ -1,10 +1,20 @@
 /**
  * Logs of the main thread: one JSON object a line on standard output (pino). Other threads send messages; the matcher only
- * counts. Signatures, keys and bodies are never logged.
+ * counts. Signatures, keys and bodies are never logged: nobody hands them over, and fields with their names are masked all the same.
  */
 import { pino, type Logger } from 'pino'
 
 export type { Logger }
+
+/** Fields whose values never reach a log, wherever they stand: at the top, in an object, or in an object of that. */
+const MASKED = [
+  'token', 'operatorToken', 'serverKey', 'key', 'privateKey', 'secret', 'password', 'signature', 'authorization', 'nonce', 'body',
+  '["x-operator-token"]', '["x-server-key"]', '["x-svc-signature"]',
+]
+const paths = MASKED.flatMap((name) => {
+  const under = name.startsWith('[') ? name : `.${name}`
+  return [name, `*${under}`, `*.*${under}`]
+})
 
 export const createLogger = (level: string): Logger =>
   pino({
@@ -12,4 +22,5 @@ export const createLogger = (level: string): Logger =>
     base: { service: 'ringbook' },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    redact: { paths, censor: '[masked]' },
   })

@@ -20,6 +20,8 @@ export interface Exchange {
   readonly chainPort: number | undefined
   readonly baseUrl: string
   readonly dataDir: string
+  /** Everything it wrote so far, to both outputs. */
+  readonly output: string[]
   /** Log lines so far, parsed. */
   readonly log: Record<string, unknown>[]
   /** Orderly stop (SIGTERM); resolves with the exit code. */
@@ -75,7 +77,10 @@ export async function startExchange(
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...all]
   const child = spawn(process.execPath, main, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const log: Record<string, unknown>[] = []
+  const output: string[] = []
   let stderr = ''
+  child.stdout.on('data', (text: Buffer) => output.push(text.toString()))
+  child.stderr.on('data', (text: Buffer) => output.push(text.toString()))
   child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
   const ready = new Promise<Record<string, unknown>>((resolve, reject) => {
@@ -101,6 +106,7 @@ export async function startExchange(
     chainPort,
     dataDir,
     log,
+    output,
     ended,
     baseUrl: `http://127.0.0.1:${port}`,
     stop: () => {
