@@ -3,7 +3,7 @@
  * code its help names. The real exchange, the command line as a process of its own.
  */
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -222,6 +222,7 @@ t.test('a running exchange', async (t) => {
   await t.test('has its pairs stopped and opened', (t) => stopsPairs(t, exchange, says, gives, fails))
   await t.test('has fee tiers', (t) => setsTiers(t, exchange, says, gives, fails))
   await t.test('has sessions', (t) => endsSessions(t, exchange, says, gives, fails))
+  await t.test('has applications and server keys', (t) => keepsApplications(t, exchange, says, gives, fails))
   await t.test('has all of that in its journal, which replays', async (t) => {
     await exchange.stop()
     const { code, out } = await operator(['verify', '--data-dir', directory], {}, join(root, 'core', 'replay', 'main.ts'))
@@ -289,6 +290,55 @@ async function setsTiers(t: Test, exchange: Exchange, says: Says, gives: Gives, 
   t.match(await gives('tiers', 'set', id, '0'), { userId: id, tier: 0, before: 3 })
   t.match(await fails('tiers', 'set', id, '6'), { code: 1, out: '', err: /^operator: VALIDATION_ERROR: .* \(field tier, tiers 6\)\n$/ })
   t.match(await fails('tiers', 'set', 'ann', '1'), { code: 1, out: '', err: /VALIDATION_ERROR: .* \(field userId\)/ })
+}
+
+async function keepsApplications(t: Test, exchange: Exchange, says: Says, gives: Gives, fails: Fails): Promise<void> {
+  const heads = '^CLIENT ID +NAME +ACTIVE +USERS +SERVER KEY +ORIGINS +ID\\n'
+  t.match(await says('applications', 'list'), new RegExp(`${heads}ringbook +Ringbook +yes +\\d+ +none +\\* +`))
+  const site = 'https://desk.example'
+  const origins = ['--origin', site, '--origin', `${site}:8443`]
+  const added = await gives('applications', 'add', '--client-id', 'desk', '--name', 'The Desk', ...origins)
+  t.match(added, { clientId: 'desk', name: 'The Desk', isActive: true, sequence: Number })
+  const listed = { id: added['id'], allowedOrigins: [site, `${site}:8443`], serverKey: null }
+  t.match(await gives('applications', 'list'), { applications: [{}, listed] })
+  t.match(await says('origins', 'remove', 'desk', site), /^https:\/\/desk\.example is not allowed; origins: 1 \(sequence \d+\)\n$/)
+  t.match(await says('origins', 'add', String(added['id']), '*'), /^\* is allowed; origins: 2 /)
+  t.match(await fails('origins', 'remove', 'desk', site), { code: 1, err: /^operator: NOT_FOUND/ })
+  t.match(await says('applications', 'set', 'desk', '--name', 'Desk'), /^application desk \(Desk\) is active \(sequence \d+\)\n$/)
+
+  const issued = await fails('keys', 'issue', 'desk')
+  t.match([issued.code, issued.out], [0, /^sk_[A-Za-z0-9_-]{43}\n$/], 'the key and nothing else')
+  t.match(issued.err, /^This key is not shown again/)
+  const first = issued.out.trim()
+  const file = join(exchange.dataDir, 'desk.key')
+  const filed = await fails('keys', 'issue', 'desk', '--grace', '24h', '--out', file)
+  t.equal(filed.code, 0)
+  t.notMatch(filed.out + filed.err, /sk_/, 'not shown')
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  const second = readFileSync(file, 'utf8').trim()
+  const config = async (key: string): Promise<number> =>
+    (await fetch(`${exchange.baseUrl}/api/v1/applications/config`, { headers: { 'x-server-key': key } })).status
+  t.same([await config(first), await config(second)], [200, 200])
+  const over = await fails('keys', 'issue', 'desk', '--out', file)
+  t.match(over, { code: 2, err: /--out: no new file can be made there/ }, 'never over a file')
+  t.same([await config(first), await config(second)], [200, 200], 'and nothing was issued')
+  for (const grace of ['1', '1.5h', '-1h', '1w', '366d', '01h', '']) {
+    t.equal((await fails('keys', 'issue', 'desk', `--grace=${grace}`)).code, 2, grace)
+  }
+  t.match(await says('keys', 'revoke', 'desk'), /^application desk has no server key \(sequence \d+\)\n$/)
+  t.same([await config(first), await config(second)], [401, 401])
+  for (const words of ['applications add --name x', 'applications set desk', 'keys issue', 'status --grace 1h']) {
+    t.equal((await fails(...words.split(' '))).code, 2, words)
+  }
+  const port = ['--port', String(exchange.operatorPort)]
+  const nowhere = await operator(['applications', 'list', ...port, '--data-dir', join(exchange.dataDir, 'none')])
+  t.equal(nowhere.code, 1)
+  t.match(nowhere.err, /UNAUTHENTICATED: The operator's token is needed .*operator\.token/, 'it says where the token is')
+  const environment = { RINGBOOK_OPERATOR_TOKEN: exchange.operatorToken }
+  t.equal((await operator(['applications', 'list', ...port, '--data-dir', '/nowhere'], environment)).code, 0, 'from the environment')
+  const byFile = ['--token-file', join(exchange.dataDir, 'operator.token')]
+  t.equal((await operator(['applications', 'list', ...port, ...byFile], { RINGBOOK_OPERATOR_TOKEN: 'wrong' })).code, 0, 'from a file')
+  t.equal((await operator(['applications', 'list', ...port, '--token-file', '/nowhere'])).code, 2)
 }
 
 async function endsSessions(t: Test, exchange: Exchange, says: Says, gives: Gives, fails: Fails): Promise<void> {

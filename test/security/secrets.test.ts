@@ -1,6 +1,7 @@
 /**
  * Promise: secrets stay secret. A run with sign-ins, wrong signatures, server keys, rotations and wrong tokens, at the most talkative log
- * level, leaves none of them in what the exchange writes: not in its output, and in its data directory only hashes (and the operator's token in its own file).
+ * level, leaves none of them in what the exchange writes: not in its output, and in its data directory only hashes (and the operator's
+ * token in its own file).
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
@@ -66,8 +67,10 @@ async function guessTokens(t: Test, { operatorPort }: Exchange): Promise<void> {
   }
 }
 
-const filesUnder = (directory: string): string[] =>
-  readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name)).filter((path) => statSync(path).isFile())
+const filesUnder = (directory: string): string[] => {
+  const names = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+  return names.map((name) => join(directory, name)).filter((path) => statSync(path).isFile())
+}
 
 /** A secret as text and, where it stands for bytes, as those. */
 function forms(secret: string): Buffer[] {

@@ -33,7 +33,8 @@ export const APPLICATIONS_MAX = 4
 
 /** Runs it; throws at the first difference. Returns how often each refusal number came, 0 for none, by type of command. */
 export function duelApplications({ seed, commands }: ApplicationsDuel): Map<string, number> {
-  const text = genesisText({ ...VARIANTS['tight']!, limits: { ...VARIANTS['tight']!.limits, applications: APPLICATIONS_MAX, accounts: 64 } })
+  const tight = VARIANTS['tight']!
+  const text = genesisText({ ...tight, limits: { ...tight.limits, applications: APPLICATIONS_MAX, accounts: 64 } })
   const { state, run, said } = createBench(text)
   const naive = new NaiveExchange(state.genesis)
   const reader = new Applications(state, new Int32Array(1))
