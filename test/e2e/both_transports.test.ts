@@ -5,7 +5,9 @@
  */
 import t, { type Test } from 'tap'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
-import { issueServerKey, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import {
+  historyReached, issueServerKey, removeDirectory, startExchange, temporaryDirectory, type Exchange,
+} from '../support/exchange.ts'
 import { signed } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
@@ -40,11 +42,13 @@ class Script {
   readonly maker = newWallet()
   readonly taker = newWallet()
   readonly transport: Transport
+  readonly exchange: Exchange
   pair = ''
   limit: Json = {}
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, exchange: Exchange) {
     this.transport = transport
+    this.exchange = exchange
   }
 
   async call(name: OperationName, input: Json = {}, trader: Wallet | null = null): Promise<Json> {
@@ -217,6 +221,7 @@ async function readAsBackend(script: Script): Promise<void> {
   const { balances } = await script.call('ListApplicationBalances', { userId: users[0].id })
   await script.call('ListApplicationBalances', { token: balances[0].token })
   await script.call('ListApplicationBalances', { userId: 'x' })
+  await historyReached(script.exchange)
   const userId = users[0].id
   await script.call('ListApplicationOrders', { pageSize: 100 })
   await script.call('ListApplicationOrders', { userId, status: ['FILLED', 'CANCELLED'], side: 'SELL', orderType: 'LIMIT', pageSize: 3 })
@@ -251,8 +256,8 @@ async function readBack(script: Script): Promise<void> {
   await script.call('GetProfile', {}, maker)
 }
 
-async function play(transport: Transport): Promise<Script['steps']> {
-  const script = new Script(transport)
+async function play(transport: Transport, exchange: Exchange): Promise<Script['steps']> {
+  const script = new Script(transport, exchange)
   for (const part of [arrive, tradeOneByOne, tradeInBatches, raiseFamily, delegate, readAsBackend, readBack]) await part(script)
   t.strictSame([...script.called].sort(), Object.keys(TABLE).sort(), 'the script calls every operation')
   return script.steps
@@ -270,10 +275,10 @@ async function exchangeFor(t: Test, flags: readonly string[] = []): Promise<Exch
 
 t.test('the same script gets the same answers over both transports', async (t) => {
   const [one, two] = [await exchangeFor(t), await exchangeFor(t)]
-  const rest = await play(restTransport(one.port, signed, await issueServerKey(one)))
+  const rest = await play(restTransport(one.port, signed, await issueServerKey(one)), one)
   const client = connectGrpc(two.grpcPort)
   t.teardown(client.close)
-  const grpc = await play(grpcTransport(client, await issueServerKey(two)))
+  const grpc = await play(grpcTransport(client, await issueServerKey(two)), two)
   t.equal(grpc.length, rest.length)
   rest.forEach(([step, outcome], index) => t.strictSame(grpc[index]?.[1], outcome, `${index} ${step}`))
 })

@@ -7,7 +7,7 @@ import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { createClient, RingbookError, type Client } from '../../gateway/client/index.ts'
 import {
-  issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
+  historyReached, issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
@@ -85,6 +85,7 @@ async function readAsBackend(t: Test, { baseUrl, ...exchange }: Exchange, addres
   const { balances } = await backend.ListApplicationBalances({ userId: users[0]!.id })
   t.ok(balances.every(({ userId }) => userId === users[0]!.id))
   t.ok(balances.some(({ symbol }) => symbol === 'USDC'))
+  await historyReached({ baseUrl, ...exchange })
   const userId = users[0]!.id
   const { orders } = await backend.ListApplicationOrders({ userId, status: ['FILLED'] })
   t.match(orders, [{ userId, side: 'BUY', quantity: '0.1' }])

@@ -48,6 +48,17 @@ export async function issueServerKey(exchange: Exchange, clientId = 'ringbook'):
   return json['serverKey'] as string
 }
 
+/** Resolves when the history has everything that was answered so far: on a busy machine a read would not wait long enough for it. */
+export async function historyReached({ baseUrl, operatorPort }: Exchange): Promise<void> {
+  const { sequence } = (await (await fetch(`${baseUrl}/api/v1/health`)).json()) as { sequence: number }
+  for (let look = 0; look < 3_000; look++) {
+    const metrics = await (await fetch(`http://127.0.0.1:${operatorPort}/metrics`)).text()
+    if (Number(/^exchange_history_sequence (\d+)/m.exec(metrics)?.[1]) >= sequence) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`the history did not reach ${sequence}`)
+}
+
 /** A new directory under the project's ignored data, so that benches and crash tests use the disk the exchange would use. */
 export function temporaryDirectory(): string {
   return mkdtempSync(join(root, 'data', 'var-'))
