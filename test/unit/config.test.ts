@@ -156,3 +156,15 @@ t.test('the help says every knob: flag, variable, default, meaning', async (t) =
   t.notOk(help.includes(process.cwd()), 'paths are given from the project')
   t.equal(new ConfigError('x').name, 'ConfigError')
 })
+
+t.test('secrets are not taken from the command line, nor from the file of knobs', async (t) => {
+  for (const argv of [['--operator-token', 'x'.repeat(32)], [`--operator-token=${'x'.repeat(32)}`]]) {
+    const error = t.throws(() => read(argv), { name: 'ConfigError', message: /secrets are not taken from the command line/ })
+    t.notMatch(String(error), /xxx/, 'and not repeated')
+  }
+  const filed = fileOf({ operatorToken: 'x'.repeat(32) })
+  t.throws(() => read(['--config', filed]), { name: 'ConfigError', message: /unknown key operatorToken/ })
+  const config = read([], { RINGBOOK_OPERATOR_TOKEN: 'y'.repeat(32) })
+  t.notMatch(JSON.stringify(config), /yyy/, 'the environment may have it, and no knob does')
+  t.match(configHelp(), /operator's token from RINGBOOK_OPERATOR_TOKEN or the file of --operator-token-file/)
+})

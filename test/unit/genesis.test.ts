@@ -95,6 +95,7 @@ const undiscounted = (fields: Json) => (document: Document): void => {
   delete (document as Partial<Document>).feeTiers
 }
 const limit = (fields: Json) => (document: Document): void => void Object.assign(document.limits, fields)
+const application = (change: Json) => ({ applications }: Document): void => void Object.assign(applications[0]!, change)
 const REFUSED: [what: string, change: (document: Document) => void, message: RegExp][] = [
   ['tick × lot below a quote atom', first({ tickSize: '0.001' }), /BTC\/USDC: tick × lot is no whole number of quote atoms/],
   ['tick × lot between quote atoms', first({ tickSize: '0.015', lotSize: '0.0001' }), /no whole number of quote atoms/],
@@ -127,6 +128,18 @@ const REFUSED: [what: string, change: (document: Document) => void, message: Reg
   ['an asset symbol twice', ({ assets }) => void (assets[3]!['symbol'] = 'ETH'), /SEI\/USDC|named twice/],
   ['an application twice', ({ applications }) => void applications.push({ ...applications[0]! }), /application is named twice/],
   ['a client id twice', ({ applications }) => void applications.push({ ...applications[0]!, id: 'other' }), /application is named twice/],
+  ['a client id that does not fit', application({ clientId: 'x'.repeat(41) }), /application 0: clientId must be at most 40 printable/],
+  ['a client id that cannot be printed', application({ clientId: 'é' }), /application 0: clientId must be/],
+  ['a name that does not fit', application({ name: 'ü'.repeat(25) }), /application 0: name must be at most 48 bytes/],
+  ['a name of two lines', application({ name: 'a\nb' }), /application 0: name must be .* without control characters/],
+  ['an origin that does not fit', application({ allowedOrigins: ['x'.repeat(97)] }), /application 0: an allowed origin must be at most 96/],
+  ['an origin that is a number', application({ allowedOrigins: [5] }), /application 0: an allowed origin must be/],
+  ['an origin twice', application({ allowedOrigins: ['*', '*'] }), /application 0: an origin is allowed twice/],
+  ['a text for a list of origins', application({ allowedOrigins: '*' }), /application 0: allowedOrigins must be a list of at most 16/],
+  [
+    'too many origins', application({ allowedOrigins: Array.from({ length: 17 }, (_, index) => `https://a${index}.example`) }),
+    /application 0: allowedOrigins must be a list of at most 16/,
+  ],
   ['a scale above the decimals', ({ assets }) => void (assets[0]!['scale'] = 7), /scale must be a whole number from 0 to 6/],
   ['more than 18 decimals', ({ assets }) => void (assets[0]!['decimals'] = 19), /decimals must be a whole number from 0 to 18/],
   ['a faucet amount below an atom', ({ assets }) => void (assets[0]!['faucetAmount'] = '0.0000001'), /faucetAmount/],
