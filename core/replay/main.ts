@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { diff } from './diff.ts'
 import { inspect } from './inspect.ts'
 import { openSource, printable } from './steps.ts'
-import { verify } from './verify.ts'
+import { isGood, verify } from './verify.ts'
 
 const HELP = `Replay tools: read a journal without changing it, also while the exchange runs.
 
@@ -75,7 +75,7 @@ function run(): number {
       console.error(`${done} of ${end} commands, ${Math.round(rate)}/s, ${Math.ceil((end - done) / rate)} s left`),
     )
     console.log(JSON.stringify({ ...result, rate: Math.round(result.rate) }, null, 2))
-    return result.snapshots.every((snapshot) => snapshot.verdict === 'ok') ? 0 : 1
+    return result.snapshots.every((snapshot) => isGood(snapshot.verdict)) ? 0 : 1
   }
   if (tool === 'export') {
     if ((values.format ?? 'ndjson') !== 'ndjson') throw new Error('--format: only ndjson')

@@ -8,7 +8,13 @@ import { checkInvariants } from '../engine/invariants.ts'
 import { openJournal } from '../journal/file.ts'
 import { endSequence, readBatches } from '../journal/reader.ts'
 import { fromGenesis } from '../journal/recover.ts'
-import { listSnapshots, readSnapshotInfo } from '../snapshot/file.ts'
+import { listSnapshots, OtherFormat, readSnapshotInfo } from '../snapshot/file.ts'
+
+/** How the verdict on a snapshot of another version begins: nothing is wrong with it, and nobody uses it. */
+const PASSED_OVER = 'passed over'
+
+/** True when a snapshot's verdict is no fault. */
+export const isGood = (verdict: string): boolean => verdict === 'ok' || verdict.startsWith(PASSED_OVER)
 
 export interface Verified {
   commands: number
@@ -49,6 +55,7 @@ function compare(dataDir: string, snapshot: number, sequence: number, digest: ()
   try {
     return { sequence: snapshot, verdict: readSnapshotInfo(dataDir, snapshot).digest === digest() ? 'ok' : 'DIGEST MISMATCH' }
   } catch (error) {
+    if (error instanceof OtherFormat) return { sequence: snapshot, verdict: `${PASSED_OVER}: ${error.message}` }
     return { sequence: snapshot, verdict: `unreadable: ${(error as Error).message}` }
   }
 }

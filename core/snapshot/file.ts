@@ -15,7 +15,17 @@ import { CLOCK } from '../engine/columns.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../engine/digest.ts'
 import { parseGenesis } from '../engine/genesis.ts'
 import { createState, type State } from '../engine/state.ts'
-import { FORMAT } from '../journal/frame.ts'
+
+/**
+ * Which columns a snapshot holds and what their words mean. Grows with every change of a stored column; a snapshot of another format is
+ * no fault, it is passed over and the journal is replayed instead.
+ */
+export const SNAPSHOT_FORMAT = 2
+
+/** A whole snapshot, but of another version of this program. */
+export class OtherFormat extends Error {
+  override name = 'OtherFormat'
+}
 
 /** Bytes per durable transaction. */
 const CHUNK_BYTES = 1 << 19
@@ -69,7 +79,7 @@ export function writeSnapshot(
     }
     database
       .prepare('insert into snapshot values (?, ?, ?, ?, ?, ?, ?, ?)')
-      .run(sequence, info.timeMs, FORMAT, batchChecksum, eventsChecksum, info.digest, genesis, sealOf(info))
+      .run(sequence, info.timeMs, SNAPSHOT_FORMAT, batchChecksum, eventsChecksum, info.digest, genesis, sealOf(info))
   } finally {
     database.close()
   }
@@ -99,7 +109,7 @@ export function readSnapshotInfo(dataDir: string, sequence: number): SnapshotInf
 function infoOf(database: Database.Database, sequence: number): SnapshotInfo {
   const row = database.prepare('select * from snapshot').get() as Record<string, number | string> | undefined
   if (row === undefined) throw new Error('it is incomplete')
-  if (row['format'] !== FORMAT) throw new Error(`it has format ${row['format']}, this version reads ${FORMAT}`)
+  if (row['format'] !== SNAPSHOT_FORMAT) throw new OtherFormat(`it has format ${row['format']}, this version reads ${SNAPSHOT_FORMAT}`)
   if (row['sequence'] !== sequence) throw new Error(`it says it is ${row['sequence']}`)
   const info = {
     sequence,
@@ -115,7 +125,7 @@ function infoOf(database: Database.Database, sequence: number): SnapshotInfo {
 
 /** The digest covers the columns; this covers what is said about them. */
 function sealOf({ sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis }: SnapshotInfo): string {
-  const said = JSON.stringify([FORMAT, sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis])
+  const said = JSON.stringify([SNAPSHOT_FORMAT, sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis])
   return createHash('sha256').update(said).digest('hex')
 }
 

@@ -2,7 +2,7 @@
 create table snapshot (
   sequence integer not null,        -- last command it contains
   time_ms integer not null,         -- sequenced time of that command
-  format integer not null,          -- journal format it continues
+  format integer not null,          -- which columns it holds (file.ts)
   batch_checksum integer not null,  -- checksum of the last batch: what the next one must continue
   events_checksum integer not null, -- chained checksum of all events so far
   digest text not null,             -- SHA-256 of the stored columns, hex

@@ -1,0 +1,44 @@
+/**
+ * Promise: a snapshot of another version is told from a damaged one. The stored columns are written down here once more, with the format
+ * that means them: whoever changes one changes the other.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { columnsOf, type Column } from '../../core/engine/columns.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { createState } from '../../core/engine/state.ts'
+import { isGood } from '../../core/replay/verify.ts'
+import { loadSnapshot, OtherFormat, readSnapshotInfo, SNAPSHOT_FORMAT, snapshotPath, writeSnapshot } from '../../core/snapshot/file.ts'
+import { testGenesis } from '../support/gateway_harness.ts'
+
+const source = testGenesis()
+const genesis = parseGenesis(source)
+
+/** Name, type and words of a row; of balances, of one asset. */
+const STORED = [
+  'scalars i32 1', 'clock f64 1', 'totals i64 4', 'pairs i32 16', 'accounts i32 16', 'balances i64 4', 'faucet f64 32',
+  'sessions i32 16', 'orders i32 32', 'labels i32 10', 'pages i32 4', 'levels i32 256', 'receipts i32 48', 'profiles i32 16',
+  'sessionLinks i32 2', 'spendLimits i32 20', 'agents i32 48', 'orderAgents i32 1', 'applications i32 64', 'origins i32 384',
+]
+
+t.test('stored columns stand as their format says', async (t) => {
+  const words = ({ name, stride }: Column): number => (name === 'balances' ? stride / genesis.assets.length : stride)
+  const stored = columnsOf(genesis).filter((column) => !column.derived)
+  t.equal(SNAPSHOT_FORMAT, 2)
+  t.same(stored.map((column) => `${column.name} ${column.type} ${words(column)}`), STORED)
+})
+
+t.test('a snapshot of another format is passed over, and no fault', async (t) => {
+  const dataDir = mkdtempSync(join(import.meta.dirname, '..', '..', 'data', 'var-'))
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  writeSnapshot(dataDir, createState(genesis), source, 1, 2)
+  t.equal(readSnapshotInfo(dataDir, 0).batchChecksum, 1)
+  const file = new Database(snapshotPath(dataDir, 0))
+  file.prepare('update snapshot set format = 1').run()
+  file.close()
+  t.throws(() => loadSnapshot(dataDir, 0), OtherFormat)
+  t.throws(() => readSnapshotInfo(dataDir, 0), { message: 'it has format 1, this version reads 2' })
+  t.same(['ok', 'passed over: it has format 1', 'DIGEST MISMATCH', 'unreadable: it is incomplete'].map(isGood), [true, true, false, false])
+})
