@@ -6,7 +6,9 @@ import type { Genesis } from '../engine/genesis.ts'
 import { Flag } from '../layout/command.ts'
 import { FILL } from '../layout/event.ts'
 import { createApplicationStats } from './application_stats.ts'
+import { listCandles } from './candle_answers.ts'
 import { buys, isTrade, POSTING, takes } from './layout.ts'
+import { createMarketReader } from './market_answers.ts'
 import { applicationMovementTrail, movementTrail } from './movement_answers.ts'
 import { applicationOrderTrail, findOrder, orderTrail } from './order_answers.ts'
 import { createPageReader, type PageReader } from './page_reader.ts'
@@ -33,7 +35,9 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const postingReferences = createPageReader(database, 'posting_reference_page')
   const tallies = createPageReader(database, 'application_trade_page')
   const stats = createApplicationStats(database, genesis, tallies)
+  const candles = createPageReader(database, 'candle_page')
   const portfolio = createPortfolioReader(database, genesis)
+  const market = createMarketReader(genesis, candles, trades)
   return {
     *order(ask) {
       return findOrder(orders, ask.account, ask.sequence)
@@ -62,8 +66,13 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     *applicationStats(ask) {
       return yield* stats(ask.application, ask.since)
     },
+    screener: (ask) => market.screener(ask),
+    *market(ask) {
+      return market.statsOf(ask.pair, ask.now)
+    },
+    candles: (ask) => listCandles(candles, ask),
     forget: () => {
-      for (const reader of [orders, postings, orderReferences, postingReferences, tallies, ...trades]) reader.forget()
+      for (const reader of [orders, postings, orderReferences, postingReferences, tallies, candles, ...trades]) reader.forget()
     },
   }
 }

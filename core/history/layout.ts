@@ -15,6 +15,10 @@
  *   posting_reference_page   POSTING_REFERENCE, one for each posting that moved a balance of its accounts, in order of (sequence, number)
  *   application_trade_page   APPLICATION_TRADE, one for each trade of its accounts, in order of (sequence, index)
  *
+ * and what the market is told of, owner = pair and resolution ({@link candleOwner}):
+ *
+ *   candle_page    CANDLE, one for each minute, hour or day in which the pair traded, in order of time; the last changed in place
+ *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero, and the first eight bytes
  * of a record in use are not. A last page is stored as short as {@link storedBytes} says, so that small accounts stay small.
  * Everything here is a function of the records alone, never of when they were written: equal journals give equal tables.
@@ -22,7 +26,7 @@
 import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../layout/table.ts'
 
 /** Part of the position row; a store of another format is made anew. */
-export const HISTORY_FORMAT = 2
+export const HISTORY_FORMAT = 3
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
 export const PAGE_BYTES = 31 * RECORD_BYTES
@@ -30,7 +34,7 @@ export const PAGE_WORDS = PAGE_BYTES / 4
 /** Words of a record, by table; a divisor of {@link PAGE_WORDS}. */
 export const PAGE_TABLES = {
   order_page: RECORD_WORDS, posting_page: RECORD_WORDS, trade_page: RECORD_WORDS,
-  order_reference_page: 8, posting_reference_page: 8, application_trade_page: 16,
+  order_reference_page: 8, posting_reference_page: 8, application_trade_page: 16, candle_page: 16,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 /** Records of a full page. */
@@ -172,4 +176,28 @@ export const APPLICATION_TRADE = defineLayout('application_trade', {
   /** Fees of its accounts; negative when rebates are more. */
   makerFee: 'i64', makerFeeHigh: 'i64',
   takerFee: 'i64', takerFeeHigh: 'i64',
+})
+
+/** Lengths of the candles that are kept; all others are folded from these. The numbers are stored. */
+export const Resolution = { MINUTE: 0, HOUR: 1, DAY: 2 } as const
+/** Length by resolution, ms. */
+export const RESOLUTION_MS = [60_000, 3_600_000, 86_400_000] as const
+export const candleOwner = (pair: number, resolution: number): number => pair * RESOLUTION_MS.length + resolution
+
+/**
+ * The trades of a pair in one minute, hour or day of UTC, and all trades up to its end. Sums have 128 bits, the lower word first, and
+ * count from the pair's first trade, so that those of any span are the difference of two.
+ */
+export const CANDLE = defineLayout('candle', {
+  trades: 'f64',
+  /** Its beginning, Unix ms. */
+  time: 'f64',
+  /** Quote atoms. */
+  quote: 'i64', quoteHigh: 'i64',
+  lots: 'i64', lotsHigh: 'i64',
+  /** Ticks: of its own trades alone. */
+  open: 'i32',
+  high: 'i32',
+  low: 'i32',
+  close: 'i32',
 })

@@ -12,8 +12,11 @@ export interface PageReader {
   count(owner: number): number
   /** Address of record `number` of `owner`, valid until the next call. */
   locate(owner: number, number: number): number
-  /** How many records of `owner`, of the first `count`, pass `before`, which holds for some from the first on and then for none. */
-  search(owner: number, count: number, before: (at: number) => boolean): number
+  /**
+   * How many records of `owner`, of the first `count`, pass `before`, which holds for some from the first on and then for none. It is
+   * known to hold for the first `least`.
+   */
+  search(owner: number, count: number, before: (at: number) => boolean, least?: number): number
   /** The store may have changed: read again. */
   forget(): void
 }
@@ -51,8 +54,8 @@ export function createPageReader(database: HistoryDatabase, table: PageTableName
       }
       return (number - page * pageRecords) * words
     },
-    search: (owner, count, before) => {
-      let low = 0
+    search: (owner, count, before, least = 0) => {
+      let low = least
       let high = count
       while (low < high) {
         const middle = Math.floor((low + high) / 2)

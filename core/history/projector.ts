@@ -11,6 +11,7 @@ import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import type { Genesis } from '../engine/genesis.ts'
 import { createApplicationTrades } from './application_trades.ts'
 import { createAccounts, type AccountsModel } from './accounts.ts'
+import { createCandles } from './candles.ts'
 import type { Identities } from './identities.ts'
 import { createMovements } from './movements.ts'
 import { createOrders } from './orders.ts'
@@ -38,6 +39,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
   const portfolio = createPortfolio(database, genesis, accounts)
   const orders = createOrders(database, genesis.limits.orders, identities)
   const trades = createTrades(database)
+  const candles = createCandles(database, genesis.pairs.length)
   const movements = createMovements(database, genesis, identities, accounts, portfolio)
   const applications = createApplicationTrades(database, genesis, identities, portfolio)
   const traded = new Set<number>()
@@ -46,6 +48,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     const { i32, f64 } = events
     portfolio.traded(i32[base + FILL.at.pair]!, i32[base + FILL.at.price]!, f64[(base + FILL.at.time) >>> 1]!)
     trades.filled(events, base)
+    candles.filled(events, base)
     movements.filled(events, base)
     applications.filled(events, base)
     orders.filled(events, base)
@@ -91,6 +94,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     flush: () => {
       orders.flush()
       trades.flush()
+      candles.flush()
       movements.flush()
       applications.flush()
       accounts.flush()

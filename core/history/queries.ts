@@ -187,6 +187,106 @@ export interface Portfolio {
   fees: bigint
 }
 
+/** Lengths of candles by name, ms. They begin at whole multiples of it since 1970 in UTC; weeks on Mondays. */
+export const INTERVALS = {
+  '1m': 60_000, '5m': 300_000, '15m': 900_000, '30m': 1_800_000, '1h': 3_600_000, '4h': 14_400_000, '1d': 86_400_000, '1w': 604_800_000,
+} as const
+export type Interval = keyof typeof INTERVALS
+/** 1970-01-01 was a Thursday: the first Monday came four days later. */
+const FIRST_MONDAY = 4 * INTERVALS['1d']
+/** When the candle began that holds `time`; both in Unix ms. */
+export function candleStart(interval: Interval, time: number): number {
+  const length = INTERVALS[interval]
+  const origin = interval === '1w' ? FIRST_MONDAY : 0
+  return Math.floor((time - origin) / length) * length + origin
+}
+
+/** Most candles of one answer. */
+export const CANDLES_MAX = 500
+/** Candles of a pair that begin in `from`..`to`, Unix ms, both inclusive. */
+export interface CandlesAsk {
+  pair: number
+  interval: Interval
+  from?: number
+  to?: number
+  /** 1..{@link CANDLES_MAX}: the first from `from` on or, without it, the last. */
+  limit: number
+}
+
+/** One candle, from the first of its pair that has a trade to the last; those without trades between are flat at the close before. */
+export interface HistoryCandle {
+  /** Unix ms. */
+  start: number
+  /** Ticks. */
+  open: number
+  high: number
+  low: number
+  close: number
+  lots: bigint
+  /** Quote atoms. */
+  quote: bigint
+  trades: number
+}
+
+/**
+ * What traded in a rolling window: the minutes of it, the last of which is the one that is now. So it never has a trade older than its
+ * name says, and loses one up to a minute early.
+ */
+export interface MarketWindow {
+  lots: bigint
+  /** Quote atoms. */
+  quote: bigint
+  /** Last price before it, ticks; `null`: the pair had none. */
+  before: number | null
+}
+export const WINDOWS = { '1h': 60, '24h': 1440, '7d': 10_080 } as const
+export type WindowName = keyof typeof WINDOWS
+
+/** What traded on one day of UTC. */
+export interface MarketDay {
+  /** Unix ms. */
+  start: number
+  /** Quote atoms. */
+  quote: bigint
+  /** Last price before the day and up to its end, ticks; `null`: the pair had none. */
+  before: number | null
+  close: number | null
+}
+
+/** A pair that has traded, at one moment. */
+export interface MarketStats {
+  pair: number
+  /** The last trade: ticks, and Unix ms. */
+  price: number
+  time: number
+  windows: Record<WindowName, MarketWindow>
+  /** Of the window of 24 h, ticks; `null`: no trade in it. */
+  high: number | null
+  low: number | null
+  /** Seven, oldest first; the last one is today. */
+  days: MarketDay[]
+  /** Since its first trade: quote atoms, and trades. */
+  quote: bigint
+  trades: number
+}
+
+/** `now`: Unix ms; a time before the last trade of a pair counts as that of the trade. */
+export interface ScreenerAsk {
+  marketType?: string
+  limit: number
+  skip: number
+  now: number
+}
+/**
+ * Pairs by what they traded in 24 h in units of their own quote assets, most first; those that never traded, whose `stats` are `null`,
+ * come last; equal ones by symbol.
+ */
+export interface Screener {
+  rows: { pair: number; stats: MarketStats | null }[]
+  /** Pairs of that market type. */
+  total: number
+}
+
 /** Every question by name. `null`: there is no such thing, or it is not the asker's. */
 export interface Queries {
   order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
@@ -199,6 +299,10 @@ export interface Queries {
   applicationMovements: { ask: ApplicationMovementsAsk; answer: Listing<HistoryMovement> }
   /** `since`: Unix ms; only trades at or after it count. */
   applicationStats: { ask: { application: number; since: number }; answer: ApplicationStats }
+  screener: { ask: ScreenerAsk; answer: Screener }
+  /** `null`: it never traded. */
+  market: { ask: { pair: number; now: number }; answer: MarketStats | null }
+  candles: { ask: CandlesAsk; answer: HistoryCandle[] }
 }
 export type QueryName = keyof Queries
 

@@ -35,6 +35,10 @@ create table application_trade_page (
   id integer primary key,            -- application × 2^29 + number of the page
   records blob not null
 ) strict;
+create table candle_page (
+  id integer primary key,            -- (pair × 3 + resolution) × 2^29 + number of the page
+  records blob not null
+) strict;
 -- The accounts of an application.
 create table application_user (
   id integer primary key,            -- application × 2^29 + account

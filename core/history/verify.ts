@@ -5,6 +5,7 @@ import type { HistoryDatabase } from './store.ts'
 const TABLES = {
   order_page: 'records', posting_page: 'records', trade_page: 'records', account_hour: 'state', price_hour: 'ticks',
   order_reference_page: 'records', posting_reference_page: 'records', application_trade_page: 'records', application_user: 'traded_ms',
+  candle_page: 'records',
 } as const
 
 export interface Comparison {

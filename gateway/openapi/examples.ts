@@ -122,6 +122,40 @@ const trade = {
   executedAt: LATER,
   settlementStatus: 'PENDING' as const,
 }
+const candle = {
+  t: 1_768_467_600_000, T: 1_768_471_199_999, o: '59990', h: '60120.5', l: '59950', c: '60000', v: '1.25', q: '75012.5', n: 42,
+}
+const DAY_MS = 86_400_000
+const screenerItem = {
+  tradingPairId: PAIR,
+  symbol: 'BTC/USDC',
+  baseIconUrl: null,
+  quoteIconUrl: null,
+  lastPrice: '60000',
+  lastPriceTimestamp: '1768469402125',
+  quoteVolume1h: '75012.5',
+  quoteVolume24h: '1287655',
+  quoteVolume7d: '8120034.25',
+  priceChangePercent1h: '0.0167',
+  priceChangePercent24h: '-1.25',
+  priceChangePercent7d: null,
+  snapshot7d: [6, 5, 4, 3, 2, 1, 0].map((ago) => ({
+    bucketStart: String(Date.parse('2026-01-15T00:00:00.000Z') - ago * DAY_MS),
+    quoteVolume: ago === 6 ? null : '1287655',
+    priceChangePercent: ago > 4 ? null : '-0.5',
+    openInterestNotionalAvg: null,
+  })),
+  category: 'major',
+  totalQuoteVolumeLtd: '8120034.25',
+  totalTradeCountLtd: 90_210,
+  latestFundingRate: null,
+  lastFundingTime: null,
+  openInterestBase: null,
+  openInterestNotional: null,
+  openInterestNotionalAvg1h: null,
+  openInterestNotionalAvg24h: null,
+  openInterestNotionalAvg7d: null,
+}
 const accountTrade = {
   ...trade, orderId: SUCCESSOR, side: 'BUY' as const, role: 'taker' as const, fee: '1.5', feeRaw: '1500000', feeToken: 'USDC',
 }
@@ -281,6 +315,24 @@ export const EXAMPLES: Examples = {
   BatchCancelAllOrders: { input: {}, output: { totalCancelled: 1, orderIds: [ORDER] } },
   ListTradingPairs: { input: { isActive: true, quoteToken: 'USDC' }, output: { tradingPairs: [pair], ...page } },
   GetTradingPair: { input: { tradingPairId: PAIR }, output: { tradingPair: pair } },
+  GetScreener: { input: { marketType: 'SPOT', page: 1, pageSize: 20 }, output: { items: [screenerItem], ...page } },
+  GetMarketMetadata: {
+    input: { tradingPairId: PAIR },
+    output: {
+      tradingPairId: PAIR,
+      symbol: 'BTC/USDC',
+      lastPrice: '60000',
+      volume24h: '21.5',
+      quoteVolume24h: '1287655',
+      high24h: '60410.5',
+      low24h: '59020',
+      priceChangePercent24h: '-1.25',
+    },
+  },
+  GetCandles: {
+    input: { tradingPairId: PAIR, interval: '1h', startTime: '1768467600000', limit: 1 },
+    output: { tradingPairId: PAIR, interval: '1h', candles: [candle] },
+  },
   GetServerTime: { input: {}, output: { serverTime: MOMENT, unixMs: 1_768_469_400_000 } },
   GetOrderbook: {
     input: { tradingPairId: PAIR, depth: 2 },

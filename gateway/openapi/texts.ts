@@ -37,6 +37,11 @@ const WALK: readonly RefusalCode[] = ['OVERLOADED', ...READ]
 
 const EXACT = 'Totals are exact up to 10,000 pages of the page size and end there. Each row is of one moment, the listing is not.'
 const USERS = 'A `userId` of another application matches nothing. Totals are exact up to 10,000 pages of the page size and end there.'
+/** What rolling windows and missing figures of markets mean. */
+const WINDOWS = 'A window is whole minutes of UTC, the last of them the present one: it never has a trade older than its name says, and '
+  + 'loses one up to a minute early.'
+const UNKNOWN = 'What is not known is null, never zero: everything of a pair that never traded, and the change in percent while the pair '
+  + 'had no price before the window.'
 const PAGES = 'Page by number with `page`, or walk with `pageToken`; see Lists.'
 
 export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
@@ -234,6 +239,28 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
     answer: 'The trading pair.',
     refusals: ['NOT_FOUND'],
   },
+  GetScreener: {
+    summary: 'What the markets do',
+    description: 'Every pair with its last price, what was traded in 1 hour, 24 hours, 7 days and ever, and how the price moved: most '
+      + `\`quoteVolume24h\` first, pairs that never traded last. Volumes compare as numbers, whatever they are quoted in. ${WINDOWS} ${UNKNOWN}`,
+    answer: 'A page of pairs.',
+    refusals: HISTORY,
+  },
+  GetMarketMetadata: {
+    summary: 'What one market does',
+    description: `Last price of a pair, and its last 24 hours. ${WINDOWS} ${UNKNOWN} What only perpetuals have is absent.`,
+    answer: 'The pair at this moment.',
+    refusals: ['NOT_FOUND', ...HISTORY],
+  },
+  GetCandles: {
+    summary: 'Candles',
+    description: 'Price and volume of a pair by minute, hour, day or week, oldest first. Candles begin at whole multiples of the interval '
+      + 'in UTC, weeks on Mondays. The first one is that of the first trade, the last one that of the last trade and may still change; '
+      + 'those without trades between them are flat at the close before. With `startTime` the answer has the first `limit` candles that '
+      + 'begin at it or later, without it the last ones that begin at `endTime` or earlier; so go on from `T` + 1, or back from `t` - 1.',
+    answer: 'The candles.',
+    refusals: ['NOT_FOUND', ...HISTORY],
+  },
   GetServerTime: {
     summary: 'Time of the service',
     description: 'To measure how far your clock is off: signatures are good for 30 seconds either way.',
@@ -363,7 +390,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   AuthService: 'Sign in with a wallet, keep and end sessions.',
   AccountsService: 'The caller: profile, balances, movements, own trades, portfolio, sub-accounts and their limits.',
   OrdersService: 'Place, read, replace and cancel orders, one by one and many at once.',
-  MarketService: 'Markets and the clock. Public.',
+  MarketService: 'Markets, what they traded, and the clock. Public.',
   OrderbookService: 'Order book depth. Public.',
   TradesService: 'Trades of everybody. Public.',
   FeesService: 'What an order would cost.',

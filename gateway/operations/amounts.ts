@@ -42,6 +42,8 @@ function unitsText(count: number, unit: number, scale: number): string {
 
 export const priceText = (pair: Pair, ticks: number): string => unitsText(ticks, pair.tickUnits, pair.priceScale)
 export const quantityText = (pair: Pair, lots: number): string => unitsText(lots, pair.lotUnits, pair.lotScale)
+/** Lots of many trades. */
+export const volumeText = (pair: Pair, lots: bigint): string => formatDecimal(lots * BigInt(pair.lotUnits), pair.lotScale)
 export const amountText = (asset: Asset, atoms: bigint): string => formatDecimal(atoms, asset.scale)
 /** Smallest units of the token. */
 export const rawText = (asset: Asset, atoms: bigint): string => (atoms * 10n ** BigInt(asset.decimals - asset.scale)).toString()
@@ -62,4 +64,14 @@ export function slippageBps(pair: Pair, quoteAtoms: bigint, lots: number, best: 
   const ideal = BigInt(best) * BigInt(lots) * pair.tickLotAtoms
   const off = quoteAtoms > ideal ? quoteAtoms - ideal : ideal - quoteAtoms
   return Number((2n * off * 10_000n + ideal) / (2n * ideal))
+}
+
+/** Digits of a change in percent. */
+const PERCENT_DIGITS = 4
+
+/** How far `now` is from `before`, both in ticks, in percent, rounded half away from zero to 4 digits; negative when it fell. */
+export function changePercent(before: number, now: number): string {
+  const scaled = 2n * BigInt(Math.abs(now - before)) * 100n * 10n ** BigInt(PERCENT_DIGITS)
+  const change = (scaled + BigInt(before)) / (2n * BigInt(before))
+  return formatDecimal(now < before ? -change : change, PERCENT_DIGITS)
 }

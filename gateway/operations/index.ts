@@ -12,6 +12,7 @@ import { GetFaucetInfo, Mint } from './faucet.ts'
 import { SimulateFees } from './fees.ts'
 import { Check } from './health.ts'
 import { GetServerTime, GetTradingPair, ListTradingPairs } from './market.ts'
+import { GetCandles, GetMarketMetadata, GetScreener } from './market_data.ts'
 import { BatchCancelAllOrders, BatchCancelOrdersByPair } from './mass_cancel.ts'
 import { ListMovements } from './movements.ts'
 import type { Elements, Operation } from './operation.ts'
@@ -31,7 +32,7 @@ export const HANDLERS = {
   CreateSubAccountLimit, ListSubAccountLimits, UpdateSubAccountLimit, DeleteSubAccountLimit,
   CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder,
   BatchCreateOrders, BatchReplaceOrders, BatchCancelOrders, BatchCancelAllOrders, BatchCancelOrdersByPair,
-  ListTradingPairs, GetTradingPair, GetServerTime, GetOrderbook, ListTrades, GetTrade,
+  ListTradingPairs, GetTradingPair, GetScreener, GetMarketMetadata, GetCandles, GetServerTime, GetOrderbook, ListTrades, GetTrade,
   SimulateFees,
   GetFaucetInfo, Mint,
   UpsertDelegatedAgent, ListDelegatedAgents, GetDelegatedAgent, RevokeDelegatedAgent, CreateDelegatedSession,

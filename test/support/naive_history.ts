@@ -1,9 +1,11 @@
 /** A history in memory, slow and obvious: rows, and what the contract (core/history/queries.ts) makes of them. */
+import type { Genesis } from '../../core/engine/genesis.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type {
-  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, HistoryMovement, HistoryOrder, HistoryReply, HistoryRequest,
-  HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries, TradesAsk, Walk,
+  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, HistoryMovement, HistoryOrder, HistoryReply,
+  HistoryRequest, HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries, ScreenerAsk, TradesAsk, Walk,
 } from '../../core/history/queries.ts'
+import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
 
 export interface NaiveHistory {
   readonly orders: HistoryOrder[]
@@ -14,6 +16,8 @@ export interface NaiveHistory {
   readonly applications: Map<number, number>
   /** What trades were worth in the reference asset when they were made; without one its own quote atoms count. */
   readonly values: Map<HistoryTrade, TradeValue>
+  /** Its pairs are what a screener lists; without it there are none. */
+  genesis: Genesis | null
   /** Everything that was asked, newest last. */
   readonly asked: HistoryRequest[]
 }
@@ -22,7 +26,7 @@ export type TradeValue = Readonly<Record<'quote' | 'makerFee' | 'takerFee', bigi
 
 export const createNaiveHistory = (): NaiveHistory => ({
   orders: [], trades: [], movements: [], portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
-  applications: new Map(), values: new Map(), asked: [],
+  applications: new Map(), values: new Map(), genesis: null, asked: [],
 })
 
 const same = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
@@ -122,5 +126,17 @@ export function answerNaively(history: NaiveHistory, request: HistoryRequest): H
       return { id, answer: applicationMovements(history, request.ask as ApplicationMovementsAsk) }
     case 'applicationStats':
       return { id, answer: applicationStats(history, request.ask as Queries['applicationStats']['ask']) }
+    case 'screener': {
+      const { genesis } = history
+      return { id, answer: genesis === null ? { rows: [], total: 0 } : naiveScreener(history.trades, genesis, request.ask as ScreenerAsk) }
+    }
+    case 'market': {
+      const { pair, now } = request.ask as Queries['market']['ask']
+      return { id, answer: naiveStats(history.trades, pair, now) }
+    }
+    case 'candles': {
+      const asked = request.ask as CandlesAsk
+      return { id, answer: candlesAsked(naiveCandles(history.trades, asked), asked) }
+    }
   }
 }

@@ -1,0 +1,237 @@
+/**
+ * Market data: screener, metadata and candles of pairs. Public, the same for everybody, all from the history, the last price included, so
+ * that the fields of one answer are of one moment. Without the history they are 503.
+ *
+ * What is not known is `null`, never zero: everything of a pair that never traded, and a change in percent while the pair had no price
+ * before the window or day began. A pair that traded at least once and not in a window has "0" there. Fields of perpetuals are `null`
+ * in the screener and absent in the metadata, because every pair is spot.
+ */
+import Type, { type Static } from 'typebox'
+import {
+  CANDLES_MAX, INTERVALS, type HistoryCandle, type Interval, type MarketStats, type MarketWindow,
+} from '../../core/history/queries.ts'
+import type { Pair } from '../../core/engine/genesis.ts'
+import { askHistory } from '../bridge/history.ts'
+import type { Gateway } from '../context.ts'
+import { Refused } from '../http/envelope.ts'
+import { amountText, changePercent, priceText, volumeText } from './amounts.ts'
+import { timeRangeOf, TimeRange } from './history_filters.ts'
+import { Decimal, Nullable, operation, PageOutput, PageQuery, Timestamp, Uuid } from './operation.ts'
+import { findPair, TradingMode } from './order_entry.ts'
+
+/** Unix ms as text. */
+const UnixMs = Type.String()
+const Maybe = Nullable(Decimal)
+
+const DaySnapshot = Type.Object({
+  bucketStart: UnixMs,
+  quoteVolume: Maybe,
+  priceChangePercent: Maybe,
+  openInterestNotionalAvg: Maybe,
+})
+type DaySnapshot = Static<typeof DaySnapshot>
+
+const ScreenerItem = Type.Object({
+  tradingPairId: Uuid,
+  symbol: Type.String(),
+  baseIconUrl: Nullable(Type.String()),
+  quoteIconUrl: Nullable(Type.String()),
+  lastPrice: Maybe,
+  lastPriceTimestamp: Nullable(UnixMs),
+  quoteVolume1h: Maybe,
+  quoteVolume24h: Maybe,
+  quoteVolume7d: Maybe,
+  priceChangePercent1h: Maybe,
+  priceChangePercent24h: Maybe,
+  priceChangePercent7d: Maybe,
+  snapshot7d: Type.Array(DaySnapshot),
+  category: Nullable(Type.String()),
+  totalQuoteVolumeLtd: Maybe,
+  totalTradeCountLtd: Nullable(Type.Integer()),
+  latestFundingRate: Maybe,
+  lastFundingTime: Nullable(UnixMs),
+  openInterestBase: Maybe,
+  openInterestNotional: Maybe,
+  openInterestNotionalAvg1h: Maybe,
+  openInterestNotionalAvg24h: Maybe,
+  openInterestNotionalAvg7d: Maybe,
+})
+export type ScreenerItem = Static<typeof ScreenerItem>
+
+const Metadata = Type.Object({
+  tradingPairId: Uuid,
+  symbol: Type.String(),
+  lastPrice: Maybe,
+  volume24h: Maybe,
+  quoteVolume24h: Maybe,
+  high24h: Maybe,
+  low24h: Maybe,
+  priceChangePercent24h: Maybe,
+  markPrice: Type.Optional(Decimal),
+  indexPrice: Type.Optional(Decimal),
+  fundingRate: Type.Optional(Decimal),
+  nextFundingTime: Type.Optional(Timestamp),
+  openInterest: Type.Optional(Decimal),
+})
+export type Metadata = Static<typeof Metadata>
+
+const Candle = Type.Object({
+  t: Type.Integer(),
+  T: Type.Integer(),
+  o: Decimal,
+  h: Decimal,
+  l: Decimal,
+  c: Decimal,
+  v: Decimal,
+  q: Decimal,
+  n: Type.Integer(),
+})
+export type Candle = Static<typeof Candle>
+
+export const CandleInterval = Type.Union([
+  Type.Literal('1m'), Type.Literal('5m'), Type.Literal('15m'), Type.Literal('30m'), Type.Literal('1h'), Type.Literal('4h'),
+  Type.Literal('1d'), Type.Literal('1w'),
+])
+
+const DAY_MS = INTERVALS['1d']
+const DAYS = 7
+const INTERVAL = '1m'
+const CANDLES = 100
+
+/** `null` when either price is not known. */
+const changeText = (before: number | null, now: number | null): string | null =>
+  before === null || now === null ? null : changePercent(before, now)
+
+/** The seven days up to that of `now`; those before the first trade of the pair are not known. */
+function snapshotOf(gateway: Gateway, pair: Pair, stats: MarketStats | null, now: number): DaySnapshot[] {
+  const quote = gateway.genesis.assets[pair.quote]!
+  if (stats === null) {
+    const today = now - (now % DAY_MS)
+    return Array.from({ length: DAYS }, (_, index) => ({
+      bucketStart: String(today - (DAYS - 1 - index) * DAY_MS), quoteVolume: null, priceChangePercent: null, openInterestNotionalAvg: null,
+    }))
+  }
+  return stats.days.map((day) => ({
+    bucketStart: String(day.start),
+    quoteVolume: day.close === null ? null : amountText(quote, day.quote),
+    priceChangePercent: changeText(day.before, day.close),
+    openInterestNotionalAvg: null,
+  }))
+}
+
+/** A row of the screener at `now`, Unix ms; `stats`: what the history knows of the pair. */
+export function screenerItem(gateway: Gateway, pair: Pair, stats: MarketStats | null, now: number): ScreenerItem {
+  const base = gateway.genesis.assets[pair.base]!
+  const quote = gateway.genesis.assets[pair.quote]!
+  const windows = stats?.windows
+  const volume = (window: MarketWindow | undefined): string | null => (window === undefined ? null : amountText(quote, window.quote))
+  const change = (window: MarketWindow | undefined): string | null => changeText(window?.before ?? null, stats?.price ?? null)
+  return {
+    tradingPairId: pair.id,
+    symbol: pair.symbol,
+    baseIconUrl: base.iconUrl,
+    quoteIconUrl: quote.iconUrl,
+    lastPrice: stats === null ? null : priceText(pair, stats.price),
+    lastPriceTimestamp: stats === null ? null : String(stats.time),
+    quoteVolume1h: volume(windows?.['1h']),
+    quoteVolume24h: volume(windows?.['24h']),
+    quoteVolume7d: volume(windows?.['7d']),
+    priceChangePercent1h: change(windows?.['1h']),
+    priceChangePercent24h: change(windows?.['24h']),
+    priceChangePercent7d: change(windows?.['7d']),
+    snapshot7d: snapshotOf(gateway, pair, stats, now),
+    category: pair.category,
+    totalQuoteVolumeLtd: stats === null ? null : amountText(quote, stats.quote),
+    totalTradeCountLtd: stats?.trades ?? null,
+    latestFundingRate: null,
+    lastFundingTime: null,
+    openInterestBase: null,
+    openInterestNotional: null,
+    openInterestNotionalAvg1h: null,
+    openInterestNotionalAvg24h: null,
+    openInterestNotionalAvg7d: null,
+  }
+}
+
+/** A pair in its last 24 h. */
+export function metadataRecord(gateway: Gateway, pair: Pair, stats: MarketStats | null): Metadata {
+  const { id, symbol } = pair
+  const quote = gateway.genesis.assets[pair.quote]!
+  const day = stats?.windows['24h']
+  const price = (ticks: number | null | undefined): string | null => (ticks === null || ticks === undefined ? null : priceText(pair, ticks))
+  return {
+    tradingPairId: id,
+    symbol,
+    lastPrice: price(stats?.price),
+    volume24h: day === undefined ? null : volumeText(pair, day.lots),
+    quoteVolume24h: day === undefined ? null : amountText(quote, day.quote),
+    high24h: price(stats?.high),
+    low24h: price(stats?.low),
+    priceChangePercent24h: changeText(day?.before ?? null, stats?.price ?? null),
+  }
+}
+
+export function candleRecord(gateway: Gateway, pair: Pair, interval: Interval, candle: HistoryCandle): Candle {
+  const { start, open, high, low, close, lots, quote, trades } = candle
+  return {
+    t: start,
+    // The last millisecond that belongs to it.
+    T: start + INTERVALS[interval] - 1,
+    o: priceText(pair, open),
+    h: priceText(pair, high),
+    l: priceText(pair, low),
+    c: priceText(pair, close),
+    v: volumeText(pair, lots),
+    q: amountText(gateway.genesis.assets[pair.quote]!, quote),
+    n: trades,
+  }
+}
+
+const missing = (): Refused => new Refused('NOT_FOUND', 'Trading pair not found')
+
+export const GetScreener = operation({
+  query: Type.Object({ ...PageQuery, marketType: Type.Optional(TradingMode) }),
+  output: Type.Object({ items: Type.Array(ScreenerItem), ...PageOutput }),
+  run: (gateway, call, { page = 1, pageSize = 20, marketType }) => {
+    const now = gateway.now()
+    const ask = { limit: pageSize, skip: (page - 1) * pageSize, now, ...(marketType === undefined ? {} : { marketType }) }
+    askHistory(gateway.history, 'screener', ask, (answer) => {
+      if (answer instanceof Refused) return call.refuse(answer)
+      const { rows, total } = answer
+      const items = rows.map(({ pair, stats }) => screenerItem(gateway, gateway.genesis.pairs[pair]!, stats, now))
+      call.answer({ items, page, pageSize, total, totalPages: Math.ceil(total / pageSize) })
+    })
+  },
+})
+
+export const GetMarketMetadata = operation({
+  params: Type.Object({ tradingPairId: Uuid }),
+  output: Metadata,
+  run: (gateway, call, { tradingPairId }) => {
+    const pair = findPair(gateway, tradingPairId)
+    if (pair === undefined) return call.refuse(missing())
+    askHistory(gateway.history, 'market', { pair: pair.index, now: gateway.now() }, (answer) => {
+      if (answer instanceof Refused) call.refuse(answer)
+      else call.answer(metadataRecord(gateway, pair, answer))
+    })
+  },
+})
+
+export const GetCandles = operation({
+  params: Type.Object({ tradingPairId: Uuid }),
+  query: Type.Object({
+    interval: Type.Optional(CandleInterval), ...TimeRange, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: CANDLES_MAX })),
+  }),
+  output: Type.Object({ tradingPairId: Uuid, interval: CandleInterval, candles: Type.Array(Candle) }),
+  run: (gateway, call, { tradingPairId, interval = INTERVAL, limit = CANDLES, ...times }) => {
+    const range = timeRangeOf(times)
+    if (range instanceof Refused) return call.refuse(range)
+    const pair = findPair(gateway, tradingPairId)
+    if (pair === undefined) return call.refuse(missing())
+    askHistory(gateway.history, 'candles', { pair: pair.index, interval, limit, ...range }, (answer) => {
+      if (answer instanceof Refused) return call.refuse(answer)
+      const candles = answer.map((candle) => candleRecord(gateway, pair, interval, candle))
+      call.answer({ tradingPairId: pair.id, interval, candles })
+    })
+  },
+})

@@ -1,0 +1,54 @@
+/** A history store that knows nothing but trades: made one by one at any time, written when wanted, projected again from where it stands. */
+import { createAnswers, type Answers } from '../../core/history/answers.ts'
+import { createCandles, type CandlesModel } from '../../core/history/candles.ts'
+import type { HistoryTrade } from '../../core/history/queries.ts'
+import { openWriter, type HistoryDatabase } from '../../core/history/store.ts'
+import { createTrades, type TradesModel } from '../../core/history/trades.ts'
+import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
+import { EventType, FILL } from '../../core/layout/event.ts'
+import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
+import { genesisText, VARIANTS } from './variants.ts'
+
+export class MarketStore {
+  readonly genesis: Genesis = parseGenesis(genesisText(VARIANTS['market']!))
+  readonly database: HistoryDatabase = openWriter(':memory:')
+  readonly answers: Answers = createAnswers(this.database, this.genesis)
+  /** In the order they were made. */
+  readonly trades: HistoryTrade[] = []
+  readonly #events = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  #candles: CandlesModel
+  #records: TradesModel
+
+  constructor() {
+    this.#candles = createCandles(this.database, this.genesis.pairs.length)
+    this.#records = createTrades(this.database)
+  }
+
+  /** A trade of `lots` at `price` ticks, `time` in Unix ms. */
+  trade(pair: number, time: number, price: number, lots: number): void {
+    const sequence = this.trades.length + 1
+    const quote = BigInt(price) * BigInt(lots) * this.genesis.pairs[pair]!.tickLotAtoms
+    const trade: HistoryTrade = {
+      pair, sequence, time, price, lots, quote, index: 0, makerSells: false, makerAccount: 1, takerAccount: 2, makerSequence: sequence,
+      makerSlot: 1, takerSlot: 2, makerFee: 0n, takerFee: 0n,
+    }
+    this.trades.push(trade)
+    encode(FILL, this.#events, 0, { kind: EventType.FILL, pair, sequence, time, price, lots, quote })
+    this.#candles.filled(this.#events, 0)
+    this.#records.filled(this.#events, 0)
+  }
+
+  /** Writes what changed, as the end of a transaction does. */
+  flush(): void {
+    this.database.transaction(() => {
+      this.#candles.flush()
+      this.#records.flush()
+    })()
+  }
+
+  /** Forgets what was not written and goes on from the store, as after a stop. */
+  restart(): void {
+    this.#candles = createCandles(this.database, this.genesis.pairs.length)
+    this.#records = createTrades(this.database)
+  }
+}
