@@ -1,7 +1,7 @@
 /**
  * Candles of any interval, folded from the records of minutes, hours or days, whichever is the largest that fits; at most 30 records
- * for each. From the first candle of a pair to its last there is one for every interval, so which ones a question is about is known before any
- * record is read. The answer is a function of the trades alone: after the last of them no time passes.
+ * for each. From the first candle of a pair to its last there is one for every interval, so which ones a question is about is known
+ * before they are read. The answer is a function of the trades alone: after the last of them no time passes.
  */
 import { NOTHING, turnoverAt, type Turnover } from './candles.ts'
 import { CANDLE, candleOwner, Resolution, RESOLUTION_MS } from './layout.ts'

@@ -1,6 +1,6 @@
 /**
- * What pairs traded lately: rolling windows, days and totals, as differences of the sums that stand beside the candles, so that a window costs
- * a binary search whatever happened in it.
+ * What pairs traded lately: rolling windows, days and totals, as differences of the sums that stand beside the candles, so that a window
+ * costs a binary search whatever happened in it.
  *
  * A window is whole minutes, the last of which is the one that is now; days are those of UTC. What was worked out for a pair holds until
  * it trades again or the minute is over, and is kept until then.

@@ -242,7 +242,8 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   GetScreener: {
     summary: 'What the markets do',
     description: 'Every pair with its last price, what was traded in 1 hour, 24 hours, 7 days and ever, and how the price moved: most '
-      + `\`quoteVolume24h\` first, pairs that never traded last. Volumes compare as numbers, whatever they are quoted in. ${WINDOWS} ${UNKNOWN}`,
+      + `\`quoteVolume24h\` first, pairs that never traded last. Volumes compare as numbers, whatever they are quoted in. ${WINDOWS} `
+      + UNKNOWN,
     answer: 'A page of pairs.',
     refusals: HISTORY,
   },

@@ -66,7 +66,7 @@ t.test('every operation of the table, once', async (t) => {
   const called = 'Challenge Verify Refresh Revoke GetProfile ListBalances GetBalance CreateOrder GetOrder ListOrders CancelOrder'
   const others = 'ReplaceOrder BatchCreateOrders BatchCancelAllOrders ListTradingPairs GetTradingPair GetServerTime GetOrderbook'
   const batches = 'BatchReplaceOrders BatchCancelOrders BatchCancelOrdersByPair SimulateFees'
-  const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade'
+  const history = 'ListMovements ListAccountTrades GetPortfolio ListTrades GetTrade GetScreener GetMarketMetadata GetCandles'
   const rest = 'GetFaucetInfo Mint Check GetApplicationConfig ListApplicationUsers ListApplicationBalances'
   const backend = 'ListApplicationOrders ListApplicationMovements GetApplicationStats'
   const family = 'ListSubAccounts CreateSubAccount TransferSubAccountBalance'
@@ -110,9 +110,21 @@ async function readHistory(t: Test, baseUrl: string, client: Client, tradingPair
   t.match(trades, [{ orderId, role: 'taker', side: 'BUY', price: '2000', quantity: '0.1', fee: fees.takerFee }])
   t.match((await client.ListTrades({ tradingPairId })).trades, [{ id: trades[0]!.id, makerSide: 'SELL' }])
   t.match(await client.GetTrade({ tradeId: trades[0]!.id }), { id: trades[0]!.id, quoteQuantity: '200' })
+  await readMarket(t, client, tradingPairId)
   const { movements } = await client.ListMovements({ transactionType: 'FEE' })
   t.match(movements, [{ entryType: 'DEBIT', amount: fees.takerFee, referenceId: trades[0]!.id }])
   t.match(await client.GetPortfolio({ period: '24h' }), { volume: '200', fees: fees.takerFee })
+}
+
+/** What the market says of the one trade there is. */
+async function readMarket(t: Test, client: Client, tradingPairId: string): Promise<void> {
+  const { items } = await client.GetScreener()
+  t.match(items[0], { tradingPairId, lastPrice: '2000', quoteVolume1h: '200', quoteVolume24h: '200', totalTradeCountLtd: 1 })
+  t.match(items[1], { lastPrice: null, quoteVolume24h: null, totalTradeCountLtd: null }, 'nothing else was traded')
+  t.match(await client.GetMarketMetadata({ tradingPairId }), { lastPrice: '2000', volume24h: '0.1', high24h: '2000', low24h: '2000' })
+  const { candles } = await client.GetCandles({ tradingPairId, interval: '5m' })
+  t.match(candles, [{ o: '2000', h: '2000', l: '2000', c: '2000', v: '0.1', q: '200', n: 1 }])
+  t.equal(candles[0]!.t % 300_000, 0)
 }
 
 /** A sub-account, its balance and its limit. */
@@ -185,6 +197,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   const inputs: Partial<Record<OperationName, object>> = {
     CreateOrder: order, ReplaceOrder: { orderId, price: '2001' }, BatchCreateOrders: { orders: [order] }, Mint: {},
     GetOrder: { orderId }, GetBalance: { assetId }, GetTradingPair: { tradingPairId },
+    GetMarketMetadata: { tradingPairId }, GetCandles: { tradingPairId },
     GetOrderbook: { tradingPairId }, BatchReplaceOrders: { orders: [{ orderId, price: '2001' }] },
     SimulateFees: { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '2000' },
     CreateSubAccount: { address: newWallet().address }, ListSubAccountLimits: { subAccountId: subAccount.id },

@@ -84,6 +84,9 @@ t.test('every operation answers 200 as the document says', async (t) => {
   await maker.ListAccountTrades({ pageToken: '' })
   await maker.ListMovements({ page: 1, pageSize: 5 })
   await maker.GetPortfolio({ period: 'all' })
+  await maker.GetScreener({ marketType: 'SPOT' })
+  await maker.GetMarketMetadata({ tradingPairId })
+  await maker.GetCandles({ tradingPairId, interval: '1h', startTime: '0', limit: 10 })
   await taker.SimulateFees({ ...limit, side: 'BUY', quantity: '1' })
   const replaced = await maker.ReplaceOrder({ orderId: ask.orderId, price: '2001' })
   await maker.CancelOrder({ orderId: replaced.orderId })
@@ -255,7 +258,7 @@ t.test('things that are not there, bodies that are none, budgets and maintenance
     GetBalance: 'NOT_FOUND', GetOrder: 'ORDER_NOT_FOUND', CancelOrder: 'ORDER_NOT_FOUND', ReplaceOrder: 'ORDER_NOT_FOUND',
     GetDelegatedAgent: 'NOT_FOUND', RevokeDelegatedAgent: 'NOT_FOUND', ListSubAccountLimits: 'NOT_FOUND',
     UpdateSubAccountLimit: 'NOT_FOUND', DeleteSubAccountLimit: 'NOT_FOUND',
-    GetTradingPair: 'NOT_FOUND', GetOrderbook: 'NOT_FOUND', GetTrade: 'NOT_FOUND',
+    GetTradingPair: 'NOT_FOUND', GetMarketMetadata: 'NOT_FOUND', GetCandles: 'NOT_FOUND', GetOrderbook: 'NOT_FOUND', GetTrade: 'NOT_FOUND',
   }
   for (const [name, code] of Object.entries(missing) as [OperationName, string][]) {
     const target = TABLE[name].path.replaceAll(/\{\w+\}/g, MISSING)

@@ -99,7 +99,8 @@ class Asker {
   screener(): unknown {
     const { below } = this.#random
     const question = {
-      now: this.#moment(), limit: 1 + below(4), skip: below(3), ...(below(4) > 0 ? {} : { marketType: pick(this.#random, ['SPOT', 'MARGIN']) }),
+      now: this.#moment(), limit: 1 + below(4), skip: below(3),
+      ...(below(4) > 0 ? {} : { marketType: pick(this.#random, ['SPOT', 'MARGIN']) }),
     }
     const answer = ask(this.#answers, 'screener', question)
     const wanted = naiveScreener(this.#trades, this.#genesis, question)

@@ -55,6 +55,7 @@ t.test('random transactions and stops', async (t) => {
   t.equal(readPosition(truth)!.sequence, endSequence(journal), 'the journal was projected to its end')
   const { rows } = compareStores(truth, truth)
   t.ok(rows['trade_page']! > 3, 'there are trades')
+  t.ok(rows['candle_page']! > 2, 'and candles')
   const tables = ['order_reference_page', 'posting_reference_page', 'application_trade_page', 'application_user']
   const listed = tables.map((table) => rows[table]!)
   t.ok(listed.every((count) => count > 1), `and applications list them: ${listed.join(', ')}`)

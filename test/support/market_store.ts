@@ -1,4 +1,4 @@
-/** A history store that knows nothing but trades: made one by one at any time, written when wanted, projected again from where it stands. */
+/** A history store that knows nothing but trades: made one by one at any time, written when wanted, gone on with as after a stop. */
 import { createAnswers, type Answers } from '../../core/history/answers.ts'
 import { createCandles, type CandlesModel } from '../../core/history/candles.ts'
 import type { HistoryTrade } from '../../core/history/queries.ts'

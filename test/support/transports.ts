@@ -73,7 +73,7 @@ export function grpcTransport(client: GrpcClient, serverKey = ''): Transport {
 
 const prefixOf = (type: protobuf.Enum): string => `${type.name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase()}_`
 /** Enumerations whose JSON is in lower case. */
-const LOWER = new Set(['AccountType', 'TradeRole', 'HealthStatus', 'PortfolioPeriod'])
+const LOWER = new Set(['AccountType', 'TradeRole', 'HealthStatus', 'PortfolioPeriod', 'CandleInterval'])
 
 /** A protobuf message as the JSON it stands for: the enum's prefix off, times as text, absent fields absent. */
 function jsonOf(type: protobuf.Type, message: Json): Json {

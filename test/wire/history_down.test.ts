@@ -48,6 +48,11 @@ const PAST = [
   ORDERS, `${ORDERS}?status=FILLED`, `${ORDERS}?status=SUBMITTED&status=CANCELLED`, `${ORDERS}/${orderId(9_999_999, 1)}`,
   '/api/v1/accounts/trades', '/api/v1/accounts/movements', '/api/v1/accounts/portfolio',
 ]
+const MARKET = '/api/v1/market'
+const PUBLIC = [
+  '/api/v1/trades', `/api/v1/trades/${tradeId(1, 0)}`, `${MARKET}/screener`, `${MARKET}/pairs/${pair.id}/metadata`,
+  `${MARKET}/pairs/${pair.id}/candles`,
+]
 
 t.test('down or failing: the past is 503, trading and open orders go on', async (t) => {
   for (const state of ['down', 'failing'] as const) {
@@ -65,7 +70,7 @@ t.test('down or failing: the past is 503, trading and open orders go on', async 
         `${state} ${target}`,
       )
     }
-    for (const target of ['/api/v1/trades', `/api/v1/trades/${tradeId(1, 0)}`]) {
+    for (const target of PUBLIC) {
       t.equal((await request(harness.port, 'GET', target)).json.code, 'HISTORY_UNAVAILABLE', `${state} ${target}`)
     }
     t.equal((await request(harness.port, 'GET', `/api/v1/orderbook/${pair.id}`)).status, 200)

@@ -60,8 +60,8 @@ const listings = OPERATIONS.filter(({ operation }) => 'page' in (operation.query
 
 t.test('the listings were found', async (t) => {
   t.same(listings.map(({ name }) => name).sort(), [
-    'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationMovements', 'ListApplicationOrders', 'ListApplicationUsers',
-    'ListBalances', 'ListMovements', 'ListOrders', 'ListTrades', 'ListTradingPairs',
+    'GetScreener', 'ListAccountTrades', 'ListApplicationBalances', 'ListApplicationMovements', 'ListApplicationOrders',
+    'ListApplicationUsers', 'ListBalances', 'ListMovements', 'ListOrders', 'ListTrades', 'ListTradingPairs',
   ])
 })
 
