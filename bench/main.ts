@@ -19,6 +19,7 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   replay: { file: './system/replay.ts', what: 'a journal of 1 M commands replayed, LMDB to engine' },
   snapshot: { file: './system/snapshot.ts', what: 'what a snapshot costs the matcher: longest stall and commit' },
   history: { file: './system/history.ts', what: 'the history projected from a journal, and how far it is behind a loaded matcher' },
+  stats: { file: './system/stats.ts', what: 'candles and screener: cost per trade in the history, answers of one reader' },
   rest: { file: './system/rest.ts', what: 'signed single orders over HTTP by autocannon, durable, client on the same cores' },
   grpc: { file: './system/grpc.ts', what: 'signed single orders over gRPC, unary and on streams, durable, client on the same cores' },
   batch: { file: './system/batch.ts', what: 'signed batches of 20 orders over HTTP by autocannon, durable, client on the same cores' },
