@@ -2,7 +2,7 @@
 import type { Row } from '../operations/table.ts'
 import type { JsonSchema } from './schemas.ts'
 
-const BASE = 'http://127.0.0.1:8080'
+export const BASE = 'http://127.0.0.1:8080'
 
 /** An example call: the target with path and query filled in, and the body, if there is one. */
 export interface ExampleCall {
@@ -47,7 +47,8 @@ const forServers = (target: string): JsonSchema[] => [
   {
     lang: 'Python',
     label: 'Python',
-    source: `answer = requests.get("${BASE}${target}", headers={"x-server-key": server_key}).json()`,
+    source: `request = urllib.request.Request("${BASE}${target}", headers={"x-server-key": server_key})\n`
+      + 'answer = json.load(urllib.request.urlopen(request))',
   },
 ]
 

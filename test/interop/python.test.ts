@@ -11,8 +11,9 @@ import { createInterface } from 'node:readline'
 import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createDocument } from '../../gateway/openapi/document.ts'
+import { BASE } from '../../gateway/openapi/samples.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { issueServerKey, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
 import { findPython } from '../support/python.ts'
 
@@ -26,15 +27,15 @@ function findPythonAndCompiler(): { python: string } | { reason: string } {
   return protoc.status === 0 ? findPython(PACKAGES) : { reason: `protoc: ${protoc.error?.message ?? protoc.stderr}` }
 }
 
-/** Python samples of the document by operation; the one that ends the session comes last. */
-function samples(): Record<string, string> {
+/** Python samples of the document by operation, for the exchange at `baseUrl`; the one that ends the session comes last. */
+function samples(baseUrl: string): Record<string, string> {
   const document = createDocument() as unknown as ApiDocument
   const names = (Object.keys(TABLE) as OperationName[]).filter((name) => name !== 'Revoke')
   return Object.fromEntries([...names, 'Revoke' as const].map((name) => {
     const operation = findOperation(document, TABLE[name].method, TABLE[name].path) as unknown as {
       'x-codeSamples': { lang: string; source: string }[]
     }
-    return [name, operation['x-codeSamples'].find(({ lang }) => lang === 'Python')!.source]
+    return [name, operation['x-codeSamples'].find(({ lang }) => lang === 'Python')!.source.replaceAll(BASE, baseUrl)]
   }))
 }
 
@@ -53,6 +54,7 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
     removeDirectory(directory)
     rmSync(stubs, { recursive: true, force: true })
   })
+  const serverKey = await issueServerKey(exchange)
   const account = privateKeyToAccount(generatePrivateKey())
   const guide = join(root, 'gateway', 'openapi', 'guide')
   const program = [join(import.meta.dirname, 'trade.py'), join(root, 'proto'), stubs, guide]
@@ -69,7 +71,7 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
     if (said.sign !== undefined) child.stdin.write(`${await account.signMessage({ message: said.sign as unknown as string })}\n`)
     else if ('sample' in said) codes[said['sample']!['name'] as string] = said['sample']!['code']
     else Object.assign(told, said)
-    if ('rest' in said) child.stdin.write(`${JSON.stringify(samples())}\n`)
+    if ('rest' in said) child.stdin.write(`${JSON.stringify({ serverKey, samples: samples(exchange.baseUrl) })}\n`)
   }
   t.equal(await ended, 0, errors)
   t.strictSame(told['signed_in'], { address: account.address, new: true, profile: true })

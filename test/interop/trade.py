@@ -6,6 +6,7 @@ The wallet is on the other side of the pipe: {"sign": text} asks for its signatu
 """
 import json
 import sys
+import urllib.request
 
 from svc_client import Exchange, Refused, compile_protos, details_of
 
@@ -90,9 +91,11 @@ tell("rest", status=answer["matchResult"]["status"], same=seen.quantity)
 session.request("DELETE", "/api/v1/orders/" + answer["orderId"])
 
 # Every sample of the document runs; what its ids name is not there.
-for name, source in json.loads(sys.stdin.readline()).items():
+given = json.loads(sys.stdin.readline())
+names = {"session": session, "server_key": given["serverKey"], "json": json, "urllib": urllib}
+for name, source in given["samples"].items():
     try:
-        exec(source, {"session": session})
+        exec(source, dict(names))
         code = None
     except ApiError as error:
         code = error.envelope["code"]
