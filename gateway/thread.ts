@@ -1,4 +1,4 @@
-/** The gateway thread: attaches to the shared memory, serves HTTP, and stops in order. Its messages are in core/threads.ts. */
+/** The gateway thread: attaches to the shared memory, serves HTTP and WebSockets, and stops in order. Its messages are in core/threads.ts. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { GATEWAY } from '../core/ring/counters.ts'
 import { EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
@@ -8,6 +8,7 @@ import { createDispatcher } from './http/dispatch.ts'
 import { createRouter } from './http/router.ts'
 import { closeServer, createServer, listen } from './http/server.ts'
 import { OPERATIONS } from './operations/index.ts'
+import { serveSockets } from './ws/server.ts'
 
 /** Requests under way get this long to end at a stop, ms. */
 const GRACE_MS = 5000
@@ -24,6 +25,7 @@ const gateway = attachGateway(data, tell)
 const server = createServer(
   gateway.counters, createDispatcher(gateway, createRouter(OPERATIONS), gateway.bridge.onError), createCors(gateway.applications),
 )
+const sockets = serveSockets(gateway, server, data.shared.events, data.budgets)
 
 const beat = (): void => {
   gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
@@ -44,7 +46,7 @@ function detach(): void {
 async function stop(graceMs: number): Promise<void> {
   if (stopping) return
   stopping = true
-  await closeServer(server, graceMs)
+  await closeServer(server, graceMs, () => sockets.stop())
   tell({ type: 'stopped' })
   detach()
 }

@@ -10,6 +10,8 @@ export const BUDGET = {
   LOCK: 0,
   CREATE_SECOND: 2, CREATE_MINUTE: 4, REDUCE_SECOND: 6, REDUCE_MINUTE: 8, MOVEMENT_MINUTE: 10, MOVEMENT_DAY: 12, CLOSE_SECOND: 14,
   FAMILY_CREATE_SECOND: 16, FAMILY_CREATE_MINUTE: 18, FAMILY_REDUCE_SECOND: 20, FAMILY_REDUCE_MINUTE: 22,
+  /** Authenticated WebSocket connections, counted by atomic operations (gateway/ws/limits.ts). */
+  SOCKETS: 24,
 } as const
 
 /** Bytes for this many accounts. The operating system commits a row when its account first draws. */

@@ -56,6 +56,17 @@ export const GATEWAY_COUNTERS = [
   'rate_refused_close',
   'server_key_ok',
   'server_key_rejected',
+  'ws_connections',
+  'ws_authenticated',
+  'ws_subscriptions',
+  'ws_messages',
+  'ws_frames',
+  'ws_bytes',
+  'ws_slow',
+  'ws_closed_1001',
+  'ws_closed_1008',
+  'ws_closed_1009',
+  'ws_closed_1013',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it has reached, how many commands it is behind, events it

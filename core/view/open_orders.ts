@@ -5,7 +5,7 @@
  * orders costs a walk along its list, not ten thousand objects.
  */
 import type { Listing, OrdersAsk } from '../history/queries.ts'
-import { ACCOUNT, ACCOUNT_WORDS, DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { Flag, LABEL_SHIFT } from '../layout/command.ts'
 import { Status } from '../layout/event.ts'
@@ -34,6 +34,30 @@ export function listOpenOrders(state: State, gate: Int32Array, ask: OrdersAsk): 
       slot = state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT_NEXT]!
     }
     return { rows, total: Math.min(found, ask.countMost), more: older > ask.skip + rows.length }
+  })
+}
+
+/** All resting orders of an account, newest first, as they are when every command up to `sequence` was applied and none behind it. */
+export interface OpenOrders {
+  readonly sequence: number
+  readonly orders: readonly OrderView[]
+}
+
+/** {@link OpenOrders} of `account`; `null` when they are unreadable. */
+export function readOpenOrders(state: State, gate: Int32Array, account: number): OpenOrders | null {
+  const row = account * ACCOUNT_WORDS
+  return consistently(gate, state.accounts, row + ACCOUNT.VERSION, () => {
+    // Before the orders: whatever is applied from here on to other accounts leaves these as they were at this sequence.
+    const sequence = state.clock[CLOCK.SEQUENCE]!
+    const { orders: slots, openOrdersPerAccount } = state.genesis.limits
+    const most = Math.min(state.accounts[row + ACCOUNT.OPEN_ORDERS]!, openOrdersPerAccount)
+    const orders: OrderView[] = []
+    let slot = state.accounts[row + ACCOUNT.ORDERS_HEAD]!
+    for (let step = 0; step < most && slot >= 0 && slot < slots; step++) {
+      orders.push(copyOrder(state, slot))
+      slot = state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT_NEXT]!
+    }
+    return { sequence, orders }
   })
 }
 

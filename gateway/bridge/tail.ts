@@ -147,11 +147,12 @@ function labelOf(tail: Tail, sequence: number): string {
 
 function finishedAt(kept: Views, base: number, label: string): FinishedOrder {
   const type = eventTypeOf(kept.u32[base]!)
-  if (type === EventType.RESULT) return ofResult(kept, base, label)
-  return type === EventType.FILL ? ofFill(kept, base, label) : ofEnded(kept, base, label)
+  if (type === EventType.RESULT) return orderOfResult(kept, base, label)
+  return type === EventType.FILL ? orderOfFill(kept, base, label) : orderOfEnded(kept, base, label)
 }
 
-function ofResult({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
+/** The order that the RESULT at word `base` speaks of, as it is after it. */
+export function orderOfResult({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
   const { at } = RESULT
   const cancelled = answeredTypeOf(u32[base]!) === CommandType.CANCEL_ORDER
   const time = f64[(base + at.time) >>> 1]!
@@ -175,7 +176,8 @@ function ofResult({ i32, u32, f64, i64 }: Views, base: number, label: string): F
   }
 }
 
-function ofFill({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
+/** The resting order that the FILL at word `base` filled to the end. */
+export function orderOfFill({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
   const { at } = FILL
   return {
     sequence: f64[(base + at.makerSequence) >>> 1]!,
@@ -198,8 +200,8 @@ function ofFill({ i32, u32, f64, i64 }: Views, base: number, label: string): Fin
   }
 }
 
-/** A resting order that left the book unfilled. */
-function ofEnded({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
+/** The resting order that the ORDER_ENDED at word `base` says left the book unfilled. */
+export function orderOfEnded({ i32, u32, f64, i64 }: Views, base: number, label: string): FinishedOrder {
   const { at } = ORDER_ENDED
   return {
     sequence: f64[(base + at.orderSequence) >>> 1]!,

@@ -1,5 +1,5 @@
 /**
- * HTTP over uWebSockets.js: the only file that knows that library.
+ * HTTP over uWebSockets.js: with ws/server.ts, which serves WebSockets on the same port, the only file that knows that library.
  *
  * It collects method, raw target, the headers that matter, remote address and body of each request, hands an {@link Exchange}
  * up, and writes the answer. One exchange is answered exactly once; after an abort the answer is dropped.
@@ -152,6 +152,8 @@ export interface Server {
   /** Bytes answered in this turn of the event loop. */
   turnBytes: number
   readonly endTurn: () => void
+  /** Takes a header of the request that is being read. */
+  readonly take: (name: string, value: string) => void
   listening: us_listen_socket | null
 }
 
@@ -163,26 +165,56 @@ export function createServer(
   const endTurn = (): void => {
     server.turnBytes = 0
   }
-  const server: Server = { app, counters, head: createHead(), deliver, commonHeaders, inFlight: 0, turnBytes: 0, endTurn, listening: null }
-  const take = (name: string, value: string): void => visit(server.head, name, value)
-  app.any('/*', (response, request) => accept(server, response, request, take))
+  const head = createHead()
+  const take = (name: string, value: string): void => visit(head, name, value)
+  const server: Server = { app, counters, head, deliver, commonHeaders, inFlight: 0, turnBytes: 0, endTurn, take, listening: null }
+  app.any('/*', (response, request) => accept(server, response, request))
   return server
 }
 
-function accept(server: Server, response: HttpResponse, request: HttpRequest, take: (name: string, value: string) => void): void {
+/** Reads the head of a request and counts it. */
+function readHead(server: Server, response: HttpResponse, request: HttpRequest): Exchange {
   const { head, counters } = server
   resetHead(head)
-  request.forEach(take)
+  request.forEach(server.take)
   // The types of the package say '' for "no query"; the library says undefined and keeps '' for a bare question mark.
   const query = request.getQuery() as string | undefined
-  const exchange = new Exchange(server, response, request.getCaseSensitiveMethod(), request.getUrl(), query, head)
   server.inFlight++
   counters[GATEWAY.requests]!++
+  return new Exchange(server, response, request.getCaseSensitiveMethod(), request.getUrl(), query, head)
+}
+
+function accept(server: Server, response: HttpResponse, request: HttpRequest): void {
+  const { head } = server
+  const exchange = readHead(server, response, request)
   const code = judge(head, exchange.target)
   if (code === null && head.transferEncodings === 0 && (head.contentLengths === 0 || head.contentLength === '0')) server.deliver(exchange)
   else if (code !== null) refuseHead(exchange, code, isSuspect(head))
   else receive(exchange, head.contentLength)
   if (!exchange.ended) response.onAborted(() => exchange.abort())
+}
+
+/** The one version of the protocol there is (RFC 6455, 4.4). */
+const SOCKET_VERSION = '13'
+
+/** Whether a request for a WebSocket may become one, as far as its head says; otherwise it has been answered. */
+export function screenUpgrade(server: Server, response: HttpResponse, request: HttpRequest): boolean {
+  const { head } = server
+  resetHead(head)
+  request.forEach(server.take)
+  const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && request.getHeader('sec-websocket-version') === SOCKET_VERSION
+  const hasBody = head.transferEncodings > 0 || (head.contentLengths > 0 && head.contentLength !== '0')
+  const code = judge(head, request.getUrl()) ?? (isUpgrade && !hasBody ? null : 'MALFORMED_REQUEST')
+  if (code === null) return true
+  refuseUpgrade(server, response, request, new Refused(code))
+  return false
+}
+
+/** Answers a request for a WebSocket with a refusal and closes its connection. */
+export function refuseUpgrade(server: Server, response: HttpResponse, request: HttpRequest, refused: Refused): void {
+  const exchange = readHead(server, response, request)
+  response.onAborted(() => exchange.abort())
+  exchange.sendAndClose(refused)
 }
 
 function refuseHead(exchange: Exchange, code: RefusalCode, suspect: boolean): void {
@@ -252,11 +284,12 @@ export function listen(server: Server, host: string, port: number, first: boolea
   return number
 }
 
-/** Stops listening, lets requests under way end for at most `graceMs`, then closes every connection. */
-export async function closeServer(server: Server, graceMs: number): Promise<void> {
+/** Stops listening, lets requests under way end for at most `graceMs`, then `farewell`, then closes every connection. */
+export async function closeServer(server: Server, graceMs: number, farewell: () => Promise<void>): Promise<void> {
   if (server.listening !== null) us_listen_socket_close(server.listening)
   server.listening = null
   const until = performance.now() + graceMs
   while (server.inFlight > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
+  await farewell()
   server.app.close()
 }

@@ -37,7 +37,8 @@ type TradingPair = Static<typeof TradingPair>
 
 const isActive = (gateway: Gateway, pair: Pair): boolean => gateway.state.pairs[pair.index * PAIR_WORDS + PAIR.STATUS] === PairStatus.ACTIVE
 
-function pairRecord(gateway: Gateway, pair: Pair): TradingPair {
+/** A trading pair as it is now. */
+export function pairRecord(gateway: Gateway, pair: Pair): TradingPair {
   const base = gateway.genesis.assets[pair.base]!
   const quote = gateway.genesis.assets[pair.quote]!
   return {

@@ -11,6 +11,7 @@ import { findPair } from './order_entry.ts'
 
 const Level = Type.Object({ price: Decimal, quantity: Decimal, orderCount: Type.Integer() })
 type Level = Static<typeof Level>
+type PricedLevel = Pick<Level, 'price' | 'quantity'>
 
 const Query = Type.Object({
   /** Levels of each side. */
@@ -32,7 +33,7 @@ const Orderbook = Type.Object({
 })
 
 /** Levels of each side that the checksum covers. */
-const CHECKSUM_LEVELS = 10
+export const CHECKSUM_LEVELS = 10
 const DEPTH = 50
 
 function levelRecord(gateway: Gateway, pair: Pair, level: DepthLevel, inQuote: boolean): Level {
@@ -43,7 +44,7 @@ function levelRecord(gateway: Gateway, pair: Pair, level: DepthLevel, inQuote: b
 }
 
 /** CRC-32 of `price:quantity` of the ten best levels of each side as answered, joined by commas, bids first. */
-export function checksumOf(bids: readonly Level[], asks: readonly Level[]): number {
+export function checksumOf(bids: readonly PricedLevel[], asks: readonly PricedLevel[]): number {
   const best = [...bids.slice(0, CHECKSUM_LEVELS), ...asks.slice(0, CHECKSUM_LEVELS)]
   return crc32(best.map(({ price, quantity }) => `${price}:${quantity}`).join(','))
 }

@@ -47,7 +47,10 @@ export const AccountTradeRecord = Type.Object({
 })
 export type AccountTradeRecord = Static<typeof AccountTradeRecord>
 
-function tradeRecord(gateway: Gateway, trade: HistoryTrade): TradeRecord {
+/** What everybody may know of a trade: a fill has it, wherever it comes from. */
+export type PublicTrade = Pick<HistoryTrade, 'pair' | 'sequence' | 'index' | 'price' | 'lots' | 'quote' | 'makerSells' | 'time'>
+
+export function tradeRecord(gateway: Gateway, trade: PublicTrade): TradeRecord {
   const pair = gateway.genesis.pairs[trade.pair]!
   return {
     id: tradeId(trade.sequence, trade.index),

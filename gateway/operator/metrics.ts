@@ -62,6 +62,9 @@ const overBudget = (name: string): Metric =>
 const rateRefused = (name: string): Metric =>
   counter('exchange_rate_refusals_total', 'Requests refused over a rate budget, by class', `class="${name}"`)
 
+const socketsClosed = (code: number): Metric =>
+  counter('exchange_websocket_closes_total', 'WebSockets the service closed, by close code', `code="${code}"`)
+
 const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   requests: counter('exchange_requests_total', 'Requests read: HTTP requests, gRPC calls and stream actions'),
   responses_2xx: counter('exchange_responses_total', 'Responses by class of HTTP status', 'class="2xx"'),
@@ -89,6 +92,17 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   rate_refused_reduce: rateRefused('reduce'),
   rate_refused_movement: rateRefused('movement'),
   rate_refused_close: rateRefused('close'),
+  ws_connections: gauge('exchange_websocket_connections', 'Open WebSockets'),
+  ws_authenticated: gauge('exchange_websocket_authenticated_connections', 'Open WebSockets with a session'),
+  ws_subscriptions: gauge('exchange_websocket_subscriptions', 'Subscriptions of open WebSockets'),
+  ws_messages: counter('exchange_websocket_messages_total', 'Messages and pings read from WebSockets'),
+  ws_frames: counter('exchange_websocket_frames_total', 'Frames written to WebSockets'),
+  ws_bytes: counter('exchange_websocket_frame_bytes_total', 'Bytes of those frames'),
+  ws_slow: counter('exchange_websocket_slow_total', 'WebSockets cut because their clients did not read'),
+  ws_closed_1001: socketsClosed(1001),
+  ws_closed_1008: socketsClosed(1008),
+  ws_closed_1009: socketsClosed(1009),
+  ws_closed_1013: socketsClosed(1013),
 }
 
 const HISTORY_METRICS: Record<HistoryCounter, Metric> = {

@@ -1,0 +1,151 @@
+/**
+ * `balances {}`: the balances of the account. The snapshot has every asset; an update is one asset's row as over REST, with its `version`: a
+ * higher one replaces, an equal one is a duplicate, a lower one is ignored (specification, Events, rule 5).
+ *
+ * Events say which rows changed and why; the rows are read from the shared columns in one consistent copy at the end of the turn, so a row
+ * may hold more than the events so far, and its version says so: what follows of it is then not told again. One turn makes one frame of a
+ * row. `reason` is the first cause, `reasons` has all.
+ *
+ * What an order does on its master's balance is told to the master. A listener costs nothing to others: events meet a map by account.
+ */
+import { Flag } from '../../../core/layout/command.ts'
+import { CREDIT, CreditSource, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT } from '../../../core/layout/event.ts'
+import type { Views } from '../../../core/layout/table.ts'
+import type { BalanceView } from '../../../core/view/accounts.ts'
+import { masterOf } from '../../../core/view/families.ts'
+import type { Gateway } from '../../context.ts'
+import { balanceRecord, balancesOf } from '../../operations/accounts.ts'
+import { dataFrame } from '../frames.ts'
+import type { Channel, Subscriber } from './channel.ts'
+import { OrderChange, orderChangeOf, rests } from './events.ts'
+
+const NAME = 'balances'
+
+export type Reason = 'trade' | 'fee' | 'rebate' | 'lock' | 'unlock' | 'faucet' | 'transfer'
+/** Reasons that name the token (specification, Channels named). */
+const NAMING: ReadonlySet<Reason> = new Set<Reason>(['trade', 'fee', 'rebate'])
+
+interface Listened {
+  readonly account: number
+  readonly subscribers: Set<Subscriber>
+  /** Versions told last, by asset. */
+  readonly told: bigint[]
+  /** Assets that changed, and why. */
+  readonly touched: Map<number, Set<Reason>>
+}
+
+export function createBalances(gateway: Gateway): Channel {
+  const accounts = new Map<number, Listened>()
+  const touched = new Set<Listened>()
+  const touch = (account: number, asset: number, reason: Reason): void => {
+    const listened = accounts.get(account)
+    if (listened === undefined) return
+    const reasons = listened.touched.get(asset)
+    if (reasons === undefined) listened.touched.set(asset, new Set([reason]))
+    else reasons.add(reason)
+    touched.add(listened)
+  }
+  return {
+    name: NAME,
+    access: 'private',
+    read: () => ({}),
+    subscribe: (subscriber) => {
+      const { account } = subscriber
+      const listened = accounts.get(account) ?? listen(accounts, account)
+      listened.subscribers.add(subscriber)
+      const rows = balancesOf(gateway, account)
+      if (rows === null) return false
+      const data = { balances: rows.map((row) => record(gateway, row)) }
+      subscriber.push(dataFrame(NAME, 'snapshot', gateway.now(), data))
+      return true
+    },
+    unsubscribe: (subscriber) => {
+      const listened = accounts.get(subscriber.account)
+      if (listened === undefined) return
+      listened.subscribers.delete(subscriber)
+      if (listened.subscribers.size === 0) accounts.delete(subscriber.account)
+    },
+    take: (records, base) => {
+      if (accounts.size > 0) take(gateway, touch, records, base)
+    },
+    flush: () => {
+      for (const listened of touched) if (tell(gateway, listened)) touched.delete(listened)
+    },
+  }
+}
+
+function listen(accounts: Map<number, Listened>, account: number): Listened {
+  const listened: Listened = { account, subscribers: new Set<Subscriber>(), told: [], touched: new Map<number, Set<Reason>>() }
+  accounts.set(account, listened)
+  return listened
+}
+
+const record = (gateway: Gateway, row: BalanceView) => balanceRecord(gateway.genesis.assets[row.asset]!, row)
+
+/** Tells an account's rows that changed; false: they cannot be read now. */
+function tell(gateway: Gateway, { account, subscribers, told, touched }: Listened): boolean {
+  const rows = subscribers.size === 0 ? [] : balancesOf(gateway, account)
+  if (rows === null) return false
+  for (const row of rows) {
+    const reasons = touched.get(row.asset)
+    if (reasons === undefined || row.version <= (told[row.asset] ?? -1n)) continue
+    told[row.asset] = row.version
+    const all = [...reasons]
+    const data = {
+      ...record(gateway, row), reasons: all,
+      ...(all.some((reason) => NAMING.has(reason)) ? { tokenSymbol: gateway.genesis.assets[row.asset]!.symbol } : {}),
+    }
+    const frame = dataFrame(NAME, 'balance_update', gateway.now(), data, undefined, all[0])
+    for (const subscriber of subscribers) subscriber.push(frame)
+  }
+  touched.clear()
+  return true
+}
+
+type Touch = (account: number, asset: number, reason: Reason) => void
+
+function take(gateway: Gateway, touch: Touch, records: Views, base: number): void {
+  const { i32, u32 } = records
+  switch (eventTypeOf(u32[base]!)) {
+    case EventType.FILL:
+      return takeFill(gateway, touch, records, base)
+    case EventType.ORDER_ENDED: {
+      const { at } = ORDER_ENDED
+      return touchHold(gateway, touch, i32[base + at.account]!, i32[base + at.pair]!, u32[base + at.flags]!, 'unlock')
+    }
+    case EventType.RESULT: {
+      const { at } = RESULT
+      const what = orderChangeOf(records, base)
+      if (what === OrderChange.NONE || (what === OrderChange.PLACED && !rests(records, base))) return
+      const reason = what === OrderChange.PLACED ? 'lock' : 'unlock'
+      return touchHold(gateway, touch, i32[base + at.account]!, i32[base + at.pair]!, u32[base + at.flags]!, reason)
+    }
+    case EventType.CREDIT: {
+      const { at } = CREDIT
+      const reason = i32[base + at.source] === CreditSource.TRANSFER ? 'transfer' : 'faucet'
+      return touch(i32[base + at.account]!, i32[base + at.asset]!, reason)
+    }
+  }
+}
+
+/** The account whose balances an order of `account` with these flags moves. */
+const payerOf = ({ state }: Gateway, account: number, flags: number): number =>
+  (flags & Flag.MASTER_FUNDED) === 0 ? account : masterOf(state, account)
+
+function touchHold(gateway: Gateway, touch: Touch, account: number, pair: number, flags: number, reason: Reason): void {
+  const { base, quote } = gateway.genesis.pairs[pair]!
+  touch(payerOf(gateway, account, flags), (flags & Flag.SELL) !== 0 ? base : quote, reason)
+}
+
+function takeFill(gateway: Gateway, touch: Touch, { i32, u32, i64 }: Views, base: number): void {
+  const { at } = FILL
+  const pair = gateway.genesis.pairs[i32[base + at.pair]!]!
+  const settle = (account: number, flags: number, fee: bigint): void => {
+    const payer = payerOf(gateway, account, flags)
+    touch(payer, pair.base, 'trade')
+    touch(payer, pair.quote, 'trade')
+    if (fee !== 0n) touch(payer, pair.quote, fee > 0n ? 'fee' : 'rebate')
+  }
+  settle(i32[base + at.makerAccount]!, u32[base + at.makerFlags]!, i64[(base + at.makerFee) >>> 1]!)
+  settle(i32[base + at.takerAccount]!, u32[base + at.takerFlags]!, i64[(base + at.takerFee) >>> 1]!)
+}

@@ -1,0 +1,189 @@
+/**
+ * `orderbook {tradingPairId, magnitude?}`: the book of a pair, grouped by `magnitude` ticks, a power of ten (default 1).
+ *
+ * Snapshot and updates have the best levels of both sides (book_side.ts). An update has every level that changed since the frame before,
+ * quantity "0" removes; `previousSequence` is the `sequence` of the frame before, and `checksum` is of the ten best levels of each side
+ * after it, as over REST. A turn of the loop makes at most one update of a topic, whatever happened in it.
+ *
+ * How changes are known: a topic with subscribers has a mirror, which begins as a consistent copy of the shared book at a sequence and
+ * takes in the events behind it: a fill, an order that ended, and the RESULT of one that rests or was cancelled say price, lots and side.
+ * Who subscribes later gets the mirror, after what changed was told to the others, so all of them go on with the same frame.
+ */
+import type { Pair } from '../../../core/engine/genesis.ts'
+import { Flag } from '../../../core/layout/command.ts'
+import { EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT } from '../../../core/layout/event.ts'
+import type { Views } from '../../../core/layout/table.ts'
+import { readDepth } from '../../../core/view/book.ts'
+import type { Gateway } from '../../context.ts'
+import { priceText, quantityText } from '../../operations/amounts.ts'
+import { checksumOf as checksumOfBest, CHECKSUM_LEVELS } from '../../operations/orderbook.ts'
+import { BookSide, type Level } from '../book_side.ts'
+import { dataFrame, type Frame, type Params } from '../frames.ts'
+import type { Channel, Subscriber } from './channel.ts'
+import { OrderChange, orderChangeOf, rests } from './events.ts'
+import { readPair } from './parameters.ts'
+
+const NAME = 'orderbook'
+const MAGNITUDE_MAX = 1_000_000
+/** Levels of a side that are mirrored at most; more than view/book.ts walks. */
+const LEVELS_MAX = 100_000
+/** Between two looks at a book that could not be read, ms. */
+const RETRY_MS = 250
+
+interface Mirror {
+  readonly bids: BookSide
+  readonly asks: BookSide
+  /** Of the last command that is in it, and of the last frame that was sent. */
+  sequence: number
+  sent: number
+  /** As of `sent`, once somebody asked for it. */
+  snapshot: Frame | null
+}
+
+interface Topic {
+  readonly pair: Pair
+  readonly magnitude: number
+  readonly subscribers: Set<Subscriber>
+  /** `null`: the book could not be read yet. */
+  mirror: Mirror | null
+  retryAt: number
+}
+
+interface Terms {
+  readonly tradingPairId: string
+  readonly magnitude: number
+}
+
+export function createOrderbook(gateway: Gateway): Channel {
+  /** By index of the pair. */
+  const topics: Topic[][] = gateway.genesis.pairs.map(() => [])
+  const find = ({ tradingPairId, magnitude }: Terms): Topic | undefined =>
+    topics[gateway.pairs.get(tradingPairId.toLowerCase())!.index]!.find((topic) => topic.magnitude === magnitude)
+  const open = ({ tradingPairId, magnitude }: Terms): Topic => {
+    const pair = gateway.pairs.get(tradingPairId.toLowerCase())!
+    const topic: Topic = { pair, magnitude, subscribers: new Set(), mirror: null, retryAt: 0 }
+    topics[pair.index]!.push(topic)
+    return topic
+  }
+  return {
+    name: NAME,
+    access: 'public',
+    read: (params) => readTerms(gateway, params),
+    subscribe: (subscriber, params) => {
+      const terms = params as unknown as Terms
+      const topic = find(terms) ?? open(terms)
+      topic.subscribers.add(subscriber)
+      if (topic.mirror === null) return begin(gateway, topic)
+      tellChanges(gateway, topic, topic.mirror)
+      subscriber.push(snapshotOf(gateway, topic, topic.mirror))
+      return true
+    },
+    unsubscribe: (subscriber, params) => {
+      const topic = find(params as unknown as Terms)
+      if (topic === undefined) return
+      topic.subscribers.delete(subscriber)
+      const ofPair = topics[topic.pair.index]!
+      if (topic.subscribers.size === 0) ofPair.splice(ofPair.indexOf(topic), 1)
+    },
+    take: (records, base) => take(topics, records, base),
+    flush: () => {
+      for (const ofPair of topics) {
+        for (const topic of ofPair) {
+          if (topic.mirror !== null) tellChanges(gateway, topic, topic.mirror)
+          else if (gateway.now() >= topic.retryAt) begin(gateway, topic)
+        }
+      }
+    },
+  }
+}
+
+function readTerms(gateway: Gateway, params: Params): Params | string {
+  const pair = readPair(gateway, params)
+  if (typeof pair === 'string') return pair
+  const magnitude = params['magnitude'] ?? 1
+  const isPower = typeof magnitude === 'number' && magnitude >= 1 && magnitude <= MAGNITUDE_MAX && Number.isInteger(Math.log10(magnitude))
+  return isPower ? { tradingPairId: pair.id, magnitude } : `magnitude must be a power of ten up to ${MAGNITUDE_MAX}`
+}
+
+/** Copies the book and sends it to everybody who waits for it. False: it cannot be read now, and is tried again. */
+function begin(gateway: Gateway, topic: Topic): boolean {
+  const { pair, magnitude } = topic
+  const book = readDepth(gateway.state, gateway.gate, pair.index, LEVELS_MAX, magnitude)
+  topic.retryAt = gateway.now() + RETRY_MS
+  if (book === null) return false
+  const { sequence } = book
+  topic.mirror = {
+    bids: new BookSide(true, magnitude, book.bids), asks: new BookSide(false, magnitude, book.asks), sequence, sent: sequence,
+    snapshot: null,
+  }
+  const frame = snapshotOf(gateway, topic, topic.mirror)
+  for (const subscriber of topic.subscribers) subscriber.push(frame)
+  return true
+}
+
+function take(topics: readonly Topic[][], records: Views, base: number): void {
+  const { i32, u32, f64 } = records
+  switch (eventTypeOf(u32[base]!)) {
+    case EventType.FILL: {
+      const { at } = FILL
+      const ofPair = topics[i32[base + at.pair]!]!
+      if (ofPair.length === 0) return
+      return change(ofPair, f64[(base + at.sequence) >>> 1]!, u32[base + at.makerFlags]!, i32[base + at.price]!, -i32[base + at.lots]!)
+    }
+    case EventType.ORDER_ENDED: {
+      const { at } = ORDER_ENDED
+      const ofPair = topics[i32[base + at.pair]!]!
+      if (ofPair.length === 0) return
+      return change(ofPair, f64[(base + at.sequence) >>> 1]!, u32[base + at.flags]!, i32[base + at.price]!, -i32[base + at.remaining]!)
+    }
+    case EventType.RESULT: {
+      const { at } = RESULT
+      const ofPair = topics[i32[base + at.pair]!]
+      if (ofPair === undefined || ofPair.length === 0) return
+      const what = orderChangeOf(records, base)
+      if (what === OrderChange.NONE || (what === OrderChange.PLACED && !rests(records, base))) return
+      const lots = i32[base + at.remaining]!
+      const added = what === OrderChange.PLACED ? lots : -lots
+      return change(ofPair, f64[(base + at.sequence) >>> 1]!, u32[base + at.flags]!, i32[base + at.price]!, added)
+    }
+  }
+}
+
+function change(topics: readonly Topic[], sequence: number, flags: number, tick: number, lots: number): void {
+  for (const { mirror } of topics) {
+    // What stands in the copy already is not taken in again: a copy has all events of a command or none, and so has a frame.
+    if (mirror === null || sequence <= mirror.sent) continue
+    ;((flags & Flag.SELL) !== 0 ? mirror.asks : mirror.bids).add(tick, lots)
+    mirror.sequence = sequence
+  }
+}
+
+function tellChanges(gateway: Gateway, topic: Topic, mirror: Mirror): void {
+  if (mirror.sequence === mirror.sent) return
+  const { pair, magnitude } = topic
+  const data = {
+    tradingPairId: pair.id, magnitude, previousSequence: mirror.sent, bids: levelsText(pair, mirror.bids.takeChanges()),
+    asks: levelsText(pair, mirror.asks.takeChanges()), checksum: checksumOf(pair, mirror),
+  }
+  mirror.sent = mirror.sequence
+  mirror.snapshot = null
+  const frame = dataFrame(NAME, 'orderbook_update', gateway.now(), data, mirror.sequence)
+  for (const subscriber of topic.subscribers) subscriber.push(frame)
+}
+
+/** Everything told so far is in it: only when nothing is waiting to be told. */
+function snapshotOf(gateway: Gateway, { pair, magnitude }: Topic, mirror: Mirror): Frame {
+  if (mirror.snapshot !== null) return mirror.snapshot
+  const data = {
+    tradingPairId: pair.id, magnitude, bids: levelsText(pair, mirror.bids.best(Infinity)), asks: levelsText(pair, mirror.asks.best(Infinity)),
+    checksum: checksumOf(pair, mirror),
+  }
+  mirror.snapshot = dataFrame(NAME, 'snapshot', gateway.now(), data, mirror.sequence)
+  return mirror.snapshot
+}
+
+const levelsText = (pair: Pair, levels: readonly Level[]): { price: string; quantity: string }[] =>
+  levels.map(({ price, lots }) => ({ price: priceText(pair, price), quantity: quantityText(pair, lots) }))
+
+const checksumOf = (pair: Pair, { bids, asks }: Mirror): number =>
+  checksumOfBest(levelsText(pair, bids.best(CHECKSUM_LEVELS)), levelsText(pair, asks.best(CHECKSUM_LEVELS)))

@@ -1,0 +1,274 @@
+/**
+ * `orders {tradingPairId?}`: what happens to the orders of the account (specification, Events, rules 1 to 3).
+ *
+ * The snapshot has the orders that rest, in frames of {@link SNAPSHOT_ORDERS}; `more` says whether another follows. An update is one event of
+ * one order with its whole record as it is then:
+ *
+ *   OrderSubmitted                        it was accepted; as it was before it traded
+ *   OrderMatched                          it traded on arrival, and another trade of the same command follows
+ *   OrderPartiallyFilled, OrderFilled     it traded; what is left is open, or nothing is left
+ *   OrderReplaced                         it ended, and `replacedByOrderId` is in its place
+ *   OrderExpired, OrderCancelled          it ended unfilled; `terminalReason` says why
+ *
+ * A trade is told once to either side: no quantity and no fee is in two frames. `fee` and `feeRaw` are of the trade, `totalFee` is of the
+ * order so far. `stpCounterpartyOrderId` names the other order of a self-trade that was prevented, where the events say which it was.
+ * Refused orders never were and are not told. `sequence` is that of the command, for whoever has two snapshots; there is no gapless
+ * number, and what was missed is not sent again.
+ *
+ * What events do not repeat of a resting order, client order id and expiry, is remembered for accounts that somebody listens to.
+ */
+import { CommandType, Flag } from '../../../core/layout/command.ts'
+import {
+  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
+} from '../../../core/layout/event.ts'
+import { orderId, tradeId } from '../../../core/layout/ids.ts'
+import type { Views } from '../../../core/layout/table.ts'
+import { readOpenOrders } from '../../../core/view/open_orders.ts'
+import { orderOfEnded, orderOfFill, orderOfResult } from '../../bridge/tail.ts'
+import type { Gateway } from '../../context.ts'
+import { amountText, priceText, quantityText, rawText } from '../../operations/amounts.ts'
+import { orderRecord, type OrderFacts } from '../../operations/order_record.ts'
+import { dataFrame, type Params } from '../frames.ts'
+import type { Channel, Subscriber } from './channel.ts'
+import { OrderChange, orderChangeOf, rests } from './events.ts'
+import { readPair } from './parameters.ts'
+
+const NAME = 'orders'
+/** Orders in one frame of a snapshot. */
+export const SNAPSHOT_ORDERS = 500
+/** In place of a pair: all of them. */
+const ALL = -1
+
+type EventName =
+  | 'OrderSubmitted' | 'OrderMatched' | 'OrderPartiallyFilled' | 'OrderFilled' | 'OrderCancelled' | 'OrderExpired' | 'OrderReplaced'
+
+/** What a resting order has that its events do not say. */
+interface Known {
+  readonly label: string
+  readonly expiresAt: number
+}
+
+interface Listened {
+  /** By subscriber: the pairs, or {@link ALL}, and the sequence its snapshot of them has in it. */
+  readonly subscribers: Map<Subscriber, Map<number, number>>
+  /** Resting orders by sequence. */
+  readonly known: Map<number, Known>
+}
+
+/** One trade of the order that a command placed. */
+interface Trade {
+  readonly index: number
+  readonly price: number
+  readonly lots: number
+  readonly quote: bigint
+  readonly fee: bigint
+}
+
+/** A resting order that the command ended to prevent a self-trade. */
+interface Prevented {
+  readonly order: OrderFacts
+}
+
+export function createOrders(gateway: Gateway): Channel {
+  const events = new OrderEvents(gateway)
+  const pairOf = ({ tradingPairId }: Params): number =>
+    tradingPairId === undefined ? ALL : gateway.pairs.get((tradingPairId as string).toLowerCase())!.index
+  return {
+    name: NAME,
+    access: 'private',
+    read: (params) => {
+      if ((params['tradingPairId'] ?? null) === null) return {}
+      const pair = readPair(gateway, params)
+      return typeof pair === 'string' ? pair : { tradingPairId: pair.id }
+    },
+    subscribe: (subscriber, params) => events.subscribe(subscriber, pairOf(params)),
+    unsubscribe: (subscriber, params) => events.unsubscribe(subscriber, pairOf(params)),
+    take: (records, base) => events.take(records, base),
+    // Every event has left when its command ended.
+    flush: () => undefined,
+  }
+}
+
+class OrderEvents {
+  readonly #gateway: Gateway
+  readonly #accounts = new Map<number, Listened>()
+  /** Of the command under way, when somebody listens to its account. */
+  #trades: Trade[] = []
+  #prevented: Prevented | null = null
+  #label = { sequence: 0, text: '' }
+
+  constructor(gateway: Gateway) {
+    this.#gateway = gateway
+  }
+
+  subscribe(subscriber: Subscriber, pair: number): boolean {
+    const { state, gate, genesis } = this.#gateway
+    const listened = this.#accounts.get(subscriber.account) ?? { subscribers: new Map(), known: new Map() }
+    this.#accounts.set(subscriber.account, listened)
+    const pairs = listened.subscribers.get(subscriber) ?? new Map<number, number>()
+    listened.subscribers.set(subscriber, pairs)
+    const open = readOpenOrders(state, gate, subscriber.account)
+    pairs.set(pair, open?.sequence ?? 0)
+    if (open === null) return false
+    for (const { sequence, label, expiresAt } of open.orders) listened.known.set(sequence, { label, expiresAt })
+    const orders = open.orders.filter((order) => pair === ALL || order.pair === pair)
+    const scope = pair === ALL ? {} : { tradingPairId: genesis.pairs[pair]!.id }
+    for (let from = 0; from === 0 || from < orders.length; from += SNAPSHOT_ORDERS) {
+      const part = orders.slice(from, from + SNAPSHOT_ORDERS).map((order) => orderRecord(this.#gateway, order))
+      const data = { ...scope, orders: part, more: from + SNAPSHOT_ORDERS < orders.length }
+      subscriber.push(dataFrame(NAME, 'snapshot', this.#gateway.now(), data, open.sequence))
+    }
+    return true
+  }
+
+  unsubscribe(subscriber: Subscriber, pair: number): void {
+    const listened = this.#accounts.get(subscriber.account)
+    const pairs = listened?.subscribers.get(subscriber)
+    if (listened === undefined || pairs === undefined) return
+    pairs.delete(pair)
+    if (pairs.size === 0) listened.subscribers.delete(subscriber)
+    if (listened.subscribers.size === 0) this.#accounts.delete(subscriber.account)
+  }
+
+  take(records: Views, base: number): void {
+    if (this.#accounts.size === 0) return
+    switch (eventTypeOf(records.u32[base]!)) {
+      case EventType.FILL:
+        return this.#takeFill(records, base)
+      case EventType.ORDER_ENDED:
+        return this.#takeEnded(records, base)
+      case EventType.LABEL:
+        return this.#takeLabel(records, base)
+      case EventType.RESULT:
+        this.#takeResult(records, base)
+        this.#prevented = null
+        if (this.#trades.length > 0) this.#trades = []
+    }
+  }
+
+  #takeLabel({ i32, f64, bytes }: Views, base: number): void {
+    if (!this.#accounts.has(i32[base + LABEL.at.account]!)) return
+    const at = (base + LABEL.at.label) * 4
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, i32[base + LABEL.at.length]!).toString('latin1')
+    this.#label = { sequence: f64[(base + LABEL.at.orderSequence) >>> 1]!, text }
+  }
+
+  #takeFill(records: Views, base: number): void {
+    const { i32, f64, i64 } = records
+    const { at } = FILL
+    const trade: Trade = {
+      index: i32[base + at.index]!, price: i32[base + at.price]!, lots: i32[base + at.lots]!, quote: i64[(base + at.quote) >>> 1]!,
+      fee: i64[(base + at.takerFee) >>> 1]!,
+    }
+    // The record of the taker comes with its RESULT.
+    if (this.#accounts.has(i32[base + at.takerAccount]!)) this.#trades.push(trade)
+    const account = i32[base + at.makerAccount]!
+    const listened = this.#accounts.get(account)
+    if (listened === undefined) return
+    const sequence = f64[(base + at.sequence) >>> 1]!
+    const order: OrderFacts = { ...orderOfFill(records, base, ''), remaining: i32[base + at.makerRemaining]! }
+    const filled = order.remaining === 0
+    if (!filled) order.outcome = outcomeOf(Status.PARTIALLY_FILLED, Reason.NONE)
+    this.#tellTrade(filled ? 'OrderFilled' : 'OrderPartiallyFilled', sequence, this.#complete(listened, order, filled), 'maker', {
+      ...trade, fee: i64[(base + at.makerFee) >>> 1]!,
+    })
+  }
+
+  #takeEnded(records: Views, base: number): void {
+    const { i32, f64 } = records
+    const { at } = ORDER_ENDED
+    const sequence = f64[(base + at.sequence) >>> 1]!
+    const account = i32[base + at.account]!
+    const listened = this.#accounts.get(account)
+    const ended = orderOfEnded(records, base, '')
+    const order = listened === undefined ? ended : this.#complete(listened, ended, true)
+    switch (ended.outcome >>> 8) {
+      case Reason.SELF_TRADE_PREVENTION:
+        // The id of the other order comes with the RESULT, and its owner may listen when this one's does not.
+        this.#prevented = { order }
+        return
+      case Reason.REPLACED: {
+        const successor = f64[(base + at.counterpartySequence) >>> 1]!
+        return this.#tell('OrderReplaced', sequence, order, { replacedByOrderId: orderId(successor, order.slot) })
+      }
+      case Reason.EXPIRED:
+        return this.#tell('OrderExpired', sequence, order)
+      default:
+        return this.#tell('OrderCancelled', sequence, order)
+    }
+  }
+
+  #takeResult(records: Views, base: number): void {
+    const what = orderChangeOf(records, base)
+    if (what === OrderChange.NONE) return
+    const { i32, f64 } = records
+    const sequence = f64[(base + RESULT.at.sequence) >>> 1]!
+    const order = orderOfResult(records, base, '')
+    if (this.#prevented !== null) {
+      this.#tell('OrderCancelled', sequence, this.#prevented.order, { stpCounterpartyOrderId: orderId(order.sequence, order.slot) })
+    }
+    const listened = this.#accounts.get(i32[base + RESULT.at.account]!)
+    if (listened === undefined) return
+    if (answeredTypeOf(records.u32[base]!) === CommandType.CANCEL_ORDER) {
+      return this.#tell('OrderCancelled', sequence, this.#complete(listened, order, true))
+    }
+    if (this.#label.sequence === order.sequence) order.label = this.#label.text
+    if (rests(records, base)) listened.known.set(order.sequence, { label: order.label, expiresAt: order.expiresAt })
+    this.#tellPlaced(sequence, order)
+  }
+
+  /** What became of an order on arrival. */
+  #tellPlaced(sequence: number, order: OrderFacts & { outcome: number }): void {
+    const ended = (order.outcome & 0xff) === Status.CANCELLED
+    const fresh = { ...order, outcome: outcomeOf(Status.SUBMITTED, Reason.NONE), remaining: order.lots, filledQuote: 0n, fee: 0n }
+    this.#tell('OrderSubmitted', sequence, fresh)
+    const now = { ...fresh, outcome: outcomeOf(Status.PARTIALLY_FILLED, Reason.NONE) }
+    this.#trades.forEach((trade, i) => {
+      now.remaining -= trade.lots
+      now.filledQuote += trade.quote
+      now.fee += trade.fee
+      if (now.remaining === 0) now.outcome = outcomeOf(Status.FILLED, Reason.NONE)
+      const last = now.remaining === 0 ? 'OrderFilled' : 'OrderPartiallyFilled'
+      this.#tellTrade(i < this.#trades.length - 1 ? 'OrderMatched' : last, sequence, now, 'taker', trade)
+    })
+    if (!ended) return
+    const prevented = this.#prevented?.order
+    const more = prevented === undefined ? {} : { stpCounterpartyOrderId: orderId(prevented.sequence, prevented.slot) }
+    this.#tell('OrderCancelled', sequence, order, more)
+  }
+
+  /** Adds what is known of a resting order; one that `ends` is forgotten. */
+  #complete({ known }: Listened, order: OrderFacts, ends: boolean): OrderFacts {
+    const more = known.get(order.sequence)
+    if (ends) known.delete(order.sequence)
+    return more === undefined ? order : { ...order, ...more }
+  }
+
+  #tellTrade(event: EventName, sequence: number, order: OrderFacts, role: 'maker' | 'taker', trade: Trade): void {
+    const { genesis } = this.#gateway
+    const pair = genesis.pairs[order.pair]!
+    const quote = genesis.assets[pair.quote]!
+    this.#tell(event, sequence, order, {
+      tradeId: tradeId(sequence, trade.index),
+      lastFillQuantity: quantityText(pair, trade.lots),
+      lastFillPrice: priceText(pair, trade.price),
+      role,
+      fee: amountText(quote, trade.fee),
+      feeRaw: rawText(quote, trade.fee),
+      totalFee: amountText(quote, order.fee),
+    })
+  }
+
+  /** Sends one event of an order to whoever listens to it and does not have it in his snapshot. */
+  #tell(event: EventName, sequence: number, order: OrderFacts, more: object = {}): void {
+    const listened = this.#accounts.get(order.account)
+    if (listened === undefined) return
+    const wants = (since: number | undefined): boolean => since !== undefined && sequence > since
+    const to = [...listened.subscribers].filter(([, pairs]) => wants(pairs.get(ALL)) || wants(pairs.get(order.pair)))
+    if (to.length === 0) return
+    const { postOnly: _, ...record } = orderRecord(this.#gateway, order)
+    const postOnly = (order.flags & Flag.POST_ONLY) !== 0 ? { postOnly: true } : {}
+    const frame = dataFrame(NAME, 'order_update', this.#gateway.now(), { eventType: event, ...record, ...postOnly, ...more }, sequence)
+    for (const [subscriber] of to) subscriber.push(frame)
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * One WebSocket: its messages, its session, its subscriptions and what is waiting to leave.
+ *
+ * Frames are collected and leave together at the end of a turn, in order. A socket whose client does not take them is cut when more than
+ * `wsBufferKb` are waiting in the kernel's stead: nothing is thrown away in between, so what a client has read is without gaps. One
+ * snapshot may go beyond the bound; who is over it gets nothing more.
+ *
+ * The session is watched like that of any stream (auth/session_watch.ts). When it ends the socket gets SESSION_INVALID and 1008.
+ */
+import type { Watched } from '../auth/session_watch.ts'
+import { authenticate } from '../auth/authenticate.ts'
+import { findSession } from '../auth/session_cache.ts'
+import type { Caller, SignedRequest } from '../auth/signed_request.ts'
+import { GATEWAY } from '../../core/ring/counters.ts'
+import { readSessionRow } from '../../core/view/accounts.ts'
+import type { Gateway } from '../context.ts'
+import { ALL_CREDENTIALS } from '../http/edge.ts'
+import type { Channel, Subscriber } from './channels/channel.ts'
+import type { FanOut } from './fan_out.ts'
+import {
+  authenticatedFrame, CLOSE, errorFrame, MESSAGE_MAX, pongFrame, readMessage, subscriptionFrame, type CloseCode, type ErrorCode, type Frame,
+  type Malformed, type Message, type Params, type RequestId,
+} from './frames.ts'
+import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
+
+/** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
+const TARGET = '/ws'
+const NO_BYTES = Buffer.alloc(0)
+/** How long a connection may have more subscriptions than `wsSubscriptions`, ms. */
+export const BURST_MS = 10_000
+
+/** The socket of the library. Nothing may be called once it closed. */
+export interface Socket {
+  send(frame: Frame): void
+  /** Bytes that the kernel has not taken yet. */
+  buffered(): number
+  /** Runs `write` and sends what it wrote together. */
+  together(write: () => void): void
+  /** Closes with a code and a reason. */
+  end(code: CloseCode, reason: string): void
+  /** Closes without a word. */
+  drop(): void
+}
+
+/** What the connections of a thread have in common. */
+export interface Context {
+  readonly gateway: Gateway
+  readonly fanOut: FanOut
+  readonly channels: ReadonlyMap<string, Channel>
+  readonly accountSockets: AccountSockets
+  /** Connections with frames to send. */
+  readonly dirty: Set<Connection>
+}
+
+interface Subscription {
+  readonly channel: Channel
+  readonly params: Params
+}
+
+export class Connection implements Subscriber {
+  readonly #context: Context
+  readonly #socket: Socket
+  readonly #messages: Bucket
+  readonly #bytes: Bucket
+  readonly #subscriptions = new Map<string, Subscription>()
+  #waiting: Frame[] = []
+  #session: Watched | null = null
+  /** Goes off when there were too many subscriptions for too long. */
+  #burst: NodeJS.Timeout | null = null
+  #closed = false
+  readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
+
+  constructor(context: Context, socket: Socket) {
+    const { wsMessagesPerSecond, wsMessageBurst } = context.gateway.config
+    const now = performance.now()
+    this.#context = context
+    this.#socket = socket
+    this.#messages = new Bucket(wsMessagesPerSecond, wsMessageBurst, now)
+    this.#bytes = new Bucket(BYTES_PER_SECOND, BYTES_BURST, now)
+    context.gateway.counters[GATEWAY.ws_connections]!++
+  }
+
+  get account(): number {
+    return this.#caller.account
+  }
+
+  get subscriptions(): number {
+    return this.#subscriptions.size
+  }
+
+  push(frame: Frame): void {
+    if (this.#closed) return
+    this.#waiting.push(frame)
+    this.#context.dirty.add(this)
+  }
+
+  /** Sends what is waiting. */
+  flush(): void {
+    const frames = this.#waiting
+    this.#waiting = []
+    if (this.#closed) return
+    const { counters, config } = this.#context.gateway
+    if (this.#socket.buffered() > config.wsBufferKb * 1024) {
+      counters[GATEWAY.ws_slow]!++
+      this.#socket.drop()
+      return this.release()
+    }
+    this.#socket.together(() => {
+      for (const frame of frames) {
+        this.#socket.send(frame)
+        counters[GATEWAY.ws_bytes]! += frame.length
+      }
+    })
+    counters[GATEWAY.ws_frames]! += frames.length
+  }
+
+  /** A message came. The bytes are valid during the call only. */
+  receive(bytes: ArrayBuffer, binary: boolean): void {
+    if (this.#closed || !this.draw(bytes.byteLength)) return
+    if (bytes.byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
+    const message = readMessage(bytes, binary)
+    this.#context.fanOut.betweenCommands(() => this.#serve(message))
+  }
+
+  /** Draws a message of this many bytes from the budgets, or ends the connection. */
+  draw(bytes: number): boolean {
+    const now = performance.now()
+    this.#context.gateway.counters[GATEWAY.ws_messages]!++
+    if (this.#messages.take(1, now) && this.#bytes.take(bytes, now)) return true
+    this.#fail('MESSAGE_RATE_LIMIT', 'Too many messages', CLOSE.POLICY)
+    return false
+  }
+
+  #serve(message: Message | Malformed): void {
+    if (this.#closed) return
+    switch (message.type) {
+      case 'ping':
+        return this.push(pongFrame(this.#context.gateway.now()))
+      case 'auth':
+        return this.#authenticate(message)
+      case 'malformed':
+        return this.push(errorFrame('INVALID_SUBSCRIPTION', message.problem, message.id, message.channel))
+      default:
+        return this.#changeSubscription(message)
+    }
+  }
+
+  #authenticate({ publicKey, timestamp, signature }: Extract<Message, { type: 'auth' }>): void {
+    const { gateway, accountSockets } = this.#context
+    const caller: Caller = { ...this.#caller }
+    const request: SignedRequest = {
+      method: 'GET', target: TARGET, body: NO_BYTES, publicKey, timestamp, signature, credentials: ALL_CREDENTIALS, messageSignature: null,
+    }
+    const code = authenticate(gateway.sessions, request, gateway.now(), gateway.counters, caller)
+    if (code === 'SESSION_INVALID') return this.#sessionOver()
+    if (code !== null) return this.#fail('AUTH_FAILED', `Authentication failed: ${code}`, CLOSE.POLICY)
+    const found = findSession(gateway.sessions, publicKey)
+    if (found === null) return this.#sessionOver()
+    if (this.account >= 0 && this.account !== caller.account) {
+      return this.#fail('AUTH_FAILED', 'The connection belongs to another account', CLOSE.POLICY)
+    }
+    if (this.account < 0 && !accountSockets.take(caller.account)) {
+      return this.#fail('SUBSCRIPTION_LIMIT', 'Too many authenticated connections of this account', CLOSE.POLICY)
+    }
+    if (this.account < 0) gateway.counters[GATEWAY.ws_authenticated]!++
+    Object.assign(this.#caller, caller)
+    if (this.#session !== null) gateway.watch.remove(this.#session)
+    this.#session = { session: caller.session, generation: caller.generation, end: () => this.#sessionOver() }
+    gateway.watch.add(this.#session)
+    this.push(authenticatedFrame(Math.floor(found.view.expiresAt / 1000)))
+  }
+
+  #sessionOver(): void {
+    this.#fail('SESSION_INVALID', 'Session expired or revoked', CLOSE.POLICY)
+  }
+
+  #changeSubscription({ type, id, channel: name, params }: Extract<Message, { channel: string }>): void {
+    const channel = this.#context.channels.get(name)
+    const refuse = (code: ErrorCode, message: string): void => this.push(errorFrame(code, message, id, name))
+    if (channel === undefined) return refuse('INVALID_SUBSCRIPTION', 'There is no such channel')
+    if (channel.access === 'private') {
+      if (this.#session === null) return refuse('AUTH_REQUIRED', 'Authenticate before private channels')
+      if (!this.#isLive(this.#session)) return this.#sessionOver()
+    }
+    const terms = channel.read(params)
+    if (typeof terms === 'string') return refuse('INVALID_SUBSCRIPTION', terms)
+    const key = `${name} ${JSON.stringify(terms)}`
+    if (type === 'subscribe') return this.#subscribe(key, { channel, params: terms }, id)
+    if (!this.#subscriptions.has(key)) return refuse('INVALID_SUBSCRIPTION', 'There is no such subscription')
+    this.#unsubscribe(key)
+    this.push(subscriptionFrame('unsubscribed', id, name, terms))
+  }
+
+  /** Between two looks of the watch a session may be over already. */
+  #isLive({ session, generation }: Watched): boolean {
+    const { state, now } = this.#context.gateway
+    const view = readSessionRow(state, session)
+    return view !== null && view.generation === generation && view.expiresAt > now()
+  }
+
+  #subscribe(key: string, subscription: Subscription, id: RequestId): void {
+    const { channel, params } = subscription
+    const { gateway, fanOut } = this.#context
+    const { wsSubscriptions, wsSubscriptionBurst } = gateway.config
+    if (!this.#subscriptions.has(key)) {
+      if (this.#subscriptions.size >= Math.max(wsSubscriptions, wsSubscriptionBurst)) {
+        return this.push(errorFrame('SUBSCRIPTION_LIMIT', 'Too many subscriptions', id, channel.name))
+      }
+      this.#subscriptions.set(key, subscription)
+      fanOut.count(1)
+      if (this.#subscriptions.size > wsSubscriptions) this.#burst ??= setTimeout(() => this.#endBurst(), BURST_MS)
+    }
+    this.push(subscriptionFrame('subscribed', id, channel.name, params))
+    if (channel.subscribe(this, params)) return
+    this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', id, channel.name))
+  }
+
+  /** Ends the newest subscriptions that are too many. */
+  #endBurst(): void {
+    this.#burst = null
+    this.#context.fanOut.betweenCommands(() => {
+      const most = this.#context.gateway.config.wsSubscriptions
+      for (const [key, { channel, params }] of [...this.#subscriptions].slice(most).reverse()) {
+        this.#unsubscribe(key)
+        this.push(errorFrame('SUBSCRIPTION_LIMIT', `More than ${most} subscriptions for too long`, undefined, channel.name))
+        this.push(subscriptionFrame('unsubscribed', undefined, channel.name, params))
+      }
+    })
+  }
+
+  #unsubscribe(key: string): void {
+    const { channel, params } = this.#subscriptions.get(key)!
+    this.#subscriptions.delete(key)
+    channel.unsubscribe(this, params)
+    this.#context.fanOut.count(-1)
+  }
+
+  /** Says why, and closes. */
+  #fail(code: ErrorCode, message: string, close: CloseCode): void {
+    this.push(errorFrame(code, message))
+    this.flush()
+    this.close(close, code)
+  }
+
+  /** Closes; frames that are waiting leave first. */
+  close(code: CloseCode, reason: string): void {
+    if (this.#closed) return
+    this.flush()
+    if (this.#closed) return
+    const { counters } = this.#context.gateway
+    counters[CLOSED[code]]!++
+    this.#socket.end(code, reason)
+    this.release()
+  }
+
+  /** The socket closed or is about to, whoever did it: everything of it is given back. */
+  release(): void {
+    if (this.#closed) return
+    this.#closed = true
+    const { gateway, accountSockets, dirty } = this.#context
+    for (const key of [...this.#subscriptions.keys()]) this.#unsubscribe(key)
+    if (this.#session !== null) gateway.watch.remove(this.#session)
+    if (this.#burst !== null) clearTimeout(this.#burst)
+    gateway.counters[GATEWAY.ws_connections]!--
+    if (this.account >= 0) {
+      accountSockets.give(this.account)
+      gateway.counters[GATEWAY.ws_authenticated]!--
+    }
+    dirty.delete(this)
+    this.#waiting = []
+  }
+}
+
+const CLOSED: Readonly<Record<CloseCode, number>> = {
+  [CLOSE.GOING_AWAY]: GATEWAY.ws_closed_1001, [CLOSE.POLICY]: GATEWAY.ws_closed_1008, [CLOSE.TOO_LARGE]: GATEWAY.ws_closed_1009,
+  [CLOSE.RESYNC]: GATEWAY.ws_closed_1013,
+}

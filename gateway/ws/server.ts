@@ -1,0 +1,117 @@
+/**
+ * `/ws` on the port of a gateway thread: upgrades, and the sockets of the library as connections.
+ *
+ * An upgrade is refused like a request (http/edge.ts: framing, User-Agent), when it is no WebSocket of version 13, and over
+ * `wsConnections`. Whoever breaks the protocol of frames (reserved bits, unknown opcodes, broken UTF-8, more than {@link PAYLOAD_MAX}
+ * announced) is cut by the library without a close frame. There is no compression: it costs memory per socket and leaks lengths. The library
+ * pings a silent client and closes one that stays silent for `wsIdleSeconds`.
+ *
+ * An orderly stop takes in what the ring has, sends it, and closes with 1001.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { WebSocket } from 'uWebSockets.js'
+import { attachBroadcast } from '../../core/ring/broadcast.ts'
+import type { Gateway } from '../context.ts'
+import { refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
+import { Refused } from '../http/envelope.ts'
+import { createChannels } from './channels/index.ts'
+import { Connection, type Context, type Socket } from './connection.ts'
+import { FanOut } from './fan_out.ts'
+import { CLOSE, connectedFrame, PAYLOAD_MAX } from './frames.ts'
+import { AccountSockets } from './limits.ts'
+
+const PATH = '/ws'
+/** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */
+const BACKPRESSURE_MAX = 256 * 1024 * 1024
+/** How long clients get to see the close frame of a stop, ms. */
+const FAREWELL_MS = 50
+
+interface UserData {
+  connection: Connection | null
+}
+
+export interface Sockets {
+  /** Says goodbye to everybody; then the port may be closed. */
+  stop(): Promise<void>
+}
+
+/** Serves `/ws` on `server`. `events`, `budgets`: shared memory of core/threads.ts. */
+export function serveSockets(gateway: Gateway, server: Server, events: SharedArrayBuffer, budgets: SharedArrayBuffer): Sockets {
+  const { config, counters } = gateway
+  const connections = new Set<Connection>()
+  const dirty = new Set<Connection>()
+  const channels = createChannels(gateway)
+  const fanOut = new FanOut({
+    ring: attachBroadcast(events), channels, counters, onError: gateway.bridge.onError,
+    send: () => {
+      for (const connection of dirty) connection.flush()
+      dirty.clear()
+    },
+    resync: () => {
+      for (const connection of connections) if (connection.subscriptions > 0) connection.close(CLOSE.RESYNC, 'resync')
+    },
+  })
+  const context: Context = { gateway, fanOut, channels, dirty, accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount) }
+  let stopping = false
+  server.app.ws<UserData>(PATH, {
+    maxPayloadLength: PAYLOAD_MAX,
+    maxBackpressure: BACKPRESSURE_MAX,
+    closeOnBackpressureLimit: true,
+    compression: 0,
+    idleTimeout: config.wsIdleSeconds,
+    sendPingsAutomatically: true,
+    upgrade: (response, request, upgrading) => {
+      if (!screenUpgrade(server, response, request)) return
+      if (stopping || connections.size >= config.wsConnections) return refuseUpgrade(server, response, request, new Refused('OVERLOADED'))
+      const data: UserData = { connection: null }
+      // No subprotocol and no extension is agreed to.
+      response.upgrade(data, request.getHeader('sec-websocket-key'), '', '', upgrading)
+    },
+    open: (socket) => {
+      const connection = new Connection(context, socketOf(socket))
+      socket.getUserData().connection = connection
+      connections.add(connection)
+      connection.push(connectedFrame(randomUUID(), config.wsIdleSeconds * 1000))
+      connection.flush()
+    },
+    message: (socket, bytes, binary) => guard(gateway, socket, (connection) => connection.receive(bytes, binary)),
+    ping: (socket, bytes) => guard(gateway, socket, (connection) => void connection.draw(bytes.byteLength)),
+    close: (socket) => {
+      const { connection } = socket.getUserData()
+      if (connection === null) return
+      connections.delete(connection)
+      connection.release()
+    },
+  })
+  return {
+    stop: async () => {
+      stopping = true
+      fanOut.turn()
+      const any = connections.size > 0
+      for (const connection of [...connections]) connection.close(CLOSE.GOING_AWAY, 'shutting down')
+      fanOut.close()
+      if (any) await pause(FAREWELL_MS)
+    },
+  }
+}
+
+/** What goes wrong with one connection is logged, and ends that one. */
+function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: Connection) => void): void {
+  const { connection } = socket.getUserData()
+  if (connection === null) return
+  try {
+    act(connection)
+  } catch (error) {
+    gateway.bridge.onError(error)
+    connection.close(CLOSE.RESYNC, 'internal error')
+  }
+}
+
+const socketOf = (socket: WebSocket<UserData>): Socket => ({
+  send: (frame) => void socket.send(frame, false, false),
+  buffered: () => socket.getBufferedAmount(),
+  together: (write) => void socket.cork(write),
+  end: (code, reason) => socket.end(code, reason),
+  drop: () => socket.close(),
+})
