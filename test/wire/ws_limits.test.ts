@@ -1,0 +1,182 @@
+/**
+ * Promise: every bound of the WebSocket holds, says so, and harms nobody else: messages, bytes, subscriptions, connections, sockets that
+ * do not read, readers that were lapped. A stop says goodbye.
+ */
+import t from 'tap'
+import { APPLYING, GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
+import { attachBroadcast, broadcast } from '../../core/ring/broadcast.ts'
+import { RECORD_WORDS } from '../../core/layout/table.ts'
+import { call, startHarness, type Harness, type Session } from '../support/gateway_harness.ts'
+import { rawFrame, RawSocket, signerOf, SocketClient } from '../support/sockets.ts'
+
+const harness = await startHarness([
+  '--ws-messages-per-second', '1', '--ws-message-burst', '60', '--ws-connections-per-account', '3', '--ws-subscriptions', '4',
+  '--ws-subscription-burst', '6', '--ws-buffer-kb', '16', '--event-ring', '1024', '--gateways', '2', '--ws-connections', '40',
+])
+t.teardown(() => harness.close())
+const { port } = harness
+const [pair, other] = harness.genesis.pairs as [Harness['genesis']['pairs'][0], Harness['genesis']['pairs'][0]]
+const PING = '{"type":"ping"}'
+const BURST = 60
+
+const total = (name: keyof typeof GATEWAY): number => [1, 2].reduce((sum, n) => sum + gatewayCounters(harness.shared.counters, n)[GATEWAY[name]]!, 0)
+async function until(condition: () => boolean): Promise<boolean> {
+  for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
+  return condition()
+}
+async function trader(): Promise<Session> {
+  const session = await harness.openSession()
+  if ((await call(harness, session, 'POST', '/api/v1/faucet/mint', {})).status !== 200) throw new Error('no funds')
+  return session
+}
+
+for (const [what, frame] of [['messages', rawFrame(0x81, PING)], ['pings', rawFrame(0x89)]] as const) {
+  t.test(`the first of too many ${what} gets MESSAGE_RATE_LIMIT, then 1008`, async (t) => {
+    const raw = new RawSocket(port)
+    t.ok(await raw.until(() => raw.frames.length === 1))
+    // More than the burst and what comes of a machine that stands still for a minute.
+    raw.write(...Array.from({ length: BURST + 100 }, () => frame))
+    t.ok(await raw.until(() => raw.closed))
+    const { frames } = raw
+    t.equal(frames.at(-1)!.opcode, 8)
+    t.equal(frames.at(-1)!.payload.readUInt16BE(0), 1008)
+    t.match(JSON.parse(frames.at(-2)!.payload.toString()), { type: 'error', code: 'MESSAGE_RATE_LIMIT' })
+    t.ok(frames.length - 3 >= BURST, 'the burst was served')
+  })
+}
+
+t.test('pongs and continuations draw nothing', async (t) => {
+  const raw = new RawSocket(port)
+  t.ok(await raw.until(() => raw.frames.length === 1))
+  raw.write(...Array.from({ length: 5 * BURST }, () => rawFrame(0x8a)))
+  raw.write(rawFrame(0x01), ...Array.from({ length: 5 * BURST }, () => rawFrame(0x00)), rawFrame(0x80, PING))
+  t.ok(await raw.until(() => raw.frames.length === 2))
+  t.match(raw.frames[1]!.payload.toString(), /^\{"type":"pong"/)
+  raw.destroy()
+})
+
+t.test('large messages draw from the byte budget', async (t) => {
+  const raw = new RawSocket(port)
+  t.ok(await raw.until(() => raw.frames.length === 1))
+  raw.write(...Array.from({ length: BURST - 1 }, () => rawFrame(0x81, PING.padEnd(16_384))))
+  t.ok(await raw.until(() => raw.closed))
+  t.match(JSON.parse(raw.frames.at(-2)!.payload.toString()), { code: 'MESSAGE_RATE_LIMIT' })
+})
+
+t.test('subscriptions: a burst for a while, then the newest go; never more than the burst', async (t) => {
+  const client = await SocketClient.open(port)
+  const wanted = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+  const answers = []
+  for (const magnitude of wanted) answers.push(await client.subscribe('orderbook', { tradingPairId: pair.id, magnitude }))
+  t.strictSame(answers.map(({ type, code }) => code ?? type), [...Array<string>(6).fill('subscribed'), 'SUBSCRIPTION_LIMIT'])
+  t.match(await client.subscribe('orderbook', { tradingPairId: pair.id }), { type: 'subscribed' }, 'one that exists is not one more')
+  const ended = (magnitude: number) => client.next(({ type, params }) => type === 'unsubscribed' && params.magnitude === magnitude)
+  t.ok(await ended(100_000))
+  t.ok(await ended(10_000))
+  t.equal(client.frames.filter(({ type }) => type === 'unsubscribed').length, 2)
+  t.match(await client.ask({ type: 'unsubscribe', channel: 'orderbook', params: { tradingPairId: pair.id } }), { type: 'unsubscribed' })
+  t.match(await client.subscribe('trades', { tradingPairId: pair.id }), { type: 'subscribed' }, 'there is room again')
+  client.close()
+})
+
+t.test('authenticated connections of an account are counted over all threads', async (t) => {
+  const session = await trader()
+  const again = await harness.openSession(0, session.address)
+  const clients: SocketClient[] = []
+  for (let i = 0; i < 3; i++) {
+    const client = await SocketClient.open(port)
+    t.match(await client.authenticate(signerOf(i === 1 ? again : session)), { type: 'authenticated' })
+    clients.push(client)
+  }
+  const tooMany = await SocketClient.open(port)
+  await tooMany.authenticate(signerOf(session))
+  t.match(await tooMany.closed, { code: 1008, reason: 'SUBSCRIPTION_LIMIT' })
+  const stranger = await SocketClient.open(port)
+  t.match(await stranger.authenticate(signerOf(await trader())), { type: 'authenticated' }, 'another account has its own')
+  clients[0]!.close()
+  t.ok(await until(() => total('ws_authenticated') === 3))
+  const next = await SocketClient.open(port)
+  t.match(await next.authenticate(signerOf(session)), { type: 'authenticated' }, 'a place that was given back')
+  for (const client of [...clients, stranger, next]) client.close()
+})
+
+t.test('a book that cannot be read is SNAPSHOT_UNAVAILABLE, and comes when it can', async (t) => {
+  const client = await SocketClient.open(port)
+  const gate = new Int32Array(harness.shared.gate)
+  Atomics.add(gate, APPLYING, 1)
+  const from = client.frames.length
+  client.send({ type: 'subscribe', channel: 'orderbook', params: { tradingPairId: other.id } })
+  t.match(await client.next(({ type }) => type === 'error', from), { code: 'SNAPSHOT_UNAVAILABLE', channel: 'orderbook' })
+  Atomics.add(gate, APPLYING, 1)
+  t.match(await client.next(({ channel, type }) => channel === 'orderbook' && type === 'snapshot', from), { data: { bids: [] } })
+  client.close()
+})
+
+/** Makes the fan-out of both threads tell something. */
+async function change(session: Session, quantity = '0.5'): Promise<void> {
+  const order = { tradingPairId: pair.id, orderType: 'LIMIT', side: 'BUY', quantity, price: '100' }
+  const { status, json } = await call(harness, session, 'POST', '/api/v1/orders', order)
+  if (status !== 200) throw new Error(JSON.stringify(json))
+  await call(harness, session, 'DELETE', `/api/v1/orders/${json.orderId}`)
+}
+
+t.test('a client that does not read is cut, and the others get everything', async (t) => {
+  const roomy = await startHarness(['--ws-message-burst', '1000000', '--ws-buffer-kb', '16'])
+  const counters = gatewayCounters(roomy.shared.counters, 1)
+  const raw = new RawSocket(roomy.port)
+  t.ok(await raw.until(() => raw.frames.length === 1))
+  const reader = await SocketClient.open(roomy.port)
+  await reader.subscribe('instruments')
+  raw.socket.pause()
+  // Snapshots fill what the kernel holds for a client that does not read, and then the buffer. Bytes are drawn too: they are few.
+  const ask = rawFrame(0x81, '{"type":"subscribe","channel":"instruments"}')
+  for (let i = 0; i < 10_000 && counters[GATEWAY.ws_slow] === 0 && counters[GATEWAY.ws_closed_1008] === 0; i++) {
+    raw.write(ask)
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  t.equal(counters[GATEWAY.ws_slow], 1)
+  t.match(await reader.subscribe('instruments'), { type: 'subscribed' })
+  t.ok(await until(() => counters[GATEWAY.ws_connections] === 1))
+  raw.destroy()
+  reader.close()
+  await roomy.close()
+})
+
+t.test('readers that were lapped close their sockets with 1013; those that listen to nothing stay', async (t) => {
+  const session = await trader()
+  const [listening, idle] = [await SocketClient.open(port), await SocketClient.open(port)]
+  await listening.subscribe('orderbook', { tradingPairId: pair.id })
+  // A whole ring and more at once: no reader is that fast.
+  broadcast(attachBroadcast(harness.shared.events), new Int32Array(5000 * RECORD_WORDS), 5000)
+  t.match(await listening.closed, { code: 1013 })
+  idle.send(PING)
+  t.ok(await idle.next(({ type }) => type === 'pong'))
+  t.match(await idle.subscribe('orderbook', { tradingPairId: pair.id }), { type: 'subscribed' }, 'who comes afterwards begins anew')
+  await change(session)
+  t.ok(await idle.next(({ type }) => type === 'orderbook_update'))
+  idle.close()
+})
+
+t.test('too many connections are 503', async (t) => {
+  t.ok(await until(() => total('ws_connections') === 0))
+  const sockets = Array.from({ length: 82 }, () => new RawSocket(port))
+  for (const socket of sockets) t.ok(await socket.until(() => socket.status !== 0))
+  const refused = sockets.filter(({ status }) => status === 503).length
+  t.ok(refused >= 2, 'two threads take forty each')
+  t.equal(sockets.filter(({ status }) => status === 101).length, 82 - refused)
+  for (const socket of sockets) socket.destroy()
+  t.ok(await until(() => total('ws_connections') === 0))
+})
+
+t.test('a stop says goodbye with 1001', async (t) => {
+  const stopping = await startHarness()
+  const client = await SocketClient.open(stopping.port)
+  await client.subscribe('instruments')
+  await stopping.close()
+  t.match(await client.closed, { code: 1001 })
+})
+
+t.test('nothing went wrong inside', async (t) => {
+  t.equal(total('unhandled'), 0)
+  t.equal(total('ws_subscriptions'), 0)
+})
