@@ -1,4 +1,4 @@
-/** The gateway thread: attaches to the shared memory, serves HTTP and WebSockets, and stops in order. Its messages are in core/threads.ts. */
+/** The gateway thread: attaches to the shared memory, serves HTTP and WebSockets, stops in order. Its messages are in core/threads.ts. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { GATEWAY } from '../core/ring/counters.ts'
 import { EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'

@@ -202,7 +202,8 @@ export function screenUpgrade(server: Server, response: HttpResponse, request: H
   const { head } = server
   resetHead(head)
   request.forEach(server.take)
-  const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && request.getHeader('sec-websocket-version') === SOCKET_VERSION
+  const version = request.getHeader('sec-websocket-version')
+  const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && version === SOCKET_VERSION
   const hasBody = head.transferEncodings > 0 || (head.contentLengths > 0 && head.contentLength !== '0')
   const code = judge(head, request.getUrl()) ?? (isUpgrade && !hasBody ? null : 'MALFORMED_REQUEST')
   if (code === null) return true

@@ -3,8 +3,8 @@
  *
  * An upgrade is refused like a request (http/edge.ts: framing, User-Agent), when it is no WebSocket of version 13, and over
  * `wsConnections`. Whoever breaks the protocol of frames (reserved bits, unknown opcodes, broken UTF-8, more than {@link PAYLOAD_MAX}
- * announced) is cut by the library without a close frame. There is no compression: it costs memory per socket and leaks lengths. The library
- * pings a silent client and closes one that stays silent for `wsIdleSeconds`.
+ * announced) is cut by the library without a close frame. There is no compression: it costs memory per socket and leaks lengths. The
+ * library pings a silent client and closes one that stays silent for `wsIdleSeconds`.
  *
  * An orderly stop takes in what the ring has, sends it, and closes with 1001.
  */

@@ -3,6 +3,7 @@
  * do not read, readers that were lapped. A stop says goodbye.
  */
 import t from 'tap'
+import { readConfig } from '../../core/config.ts'
 import { APPLYING, GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { attachBroadcast, broadcast } from '../../core/ring/broadcast.ts'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
@@ -19,7 +20,9 @@ const [pair, other] = harness.genesis.pairs as [Harness['genesis']['pairs'][0], 
 const PING = '{"type":"ping"}'
 const BURST = 60
 
-const total = (name: keyof typeof GATEWAY): number => [1, 2].reduce((sum, n) => sum + gatewayCounters(harness.shared.counters, n)[GATEWAY[name]]!, 0)
+/** Of both threads. */
+const total = (name: keyof typeof GATEWAY): number =>
+  [1, 2].reduce((sum, thread) => sum + gatewayCounters(harness.shared.counters, thread)[GATEWAY[name]]!, 0)
 async function until(condition: () => boolean): Promise<boolean> {
   for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
   return condition()
@@ -29,6 +32,12 @@ async function trader(): Promise<Session> {
   if ((await call(harness, session, 'POST', '/api/v1/faucet/mint', {})).status !== 200) throw new Error('no funds')
   return session
 }
+
+t.test('the bounds are those of the specification unless the operator says otherwise', async (t) => {
+  t.match(readConfig([], {}), {
+    wsSubscriptions: 1024, wsSubscriptionBurst: 1200, wsConnectionsPerAccount: 50, wsMessagesPerSecond: 20, wsMessageBurst: 300,
+  })
+})
 
 for (const [what, frame] of [['messages', rawFrame(0x81, PING)], ['pings', rawFrame(0x89)]] as const) {
   t.test(`the first of too many ${what} gets MESSAGE_RATE_LIMIT, then 1008`, async (t) => {
@@ -146,8 +155,14 @@ t.test('readers that were lapped close their sockets with 1013; those that liste
   const session = await trader()
   const [listening, idle] = [await SocketClient.open(port), await SocketClient.open(port)]
   await listening.subscribe('orderbook', { tradingPairId: pair.id })
-  // A whole ring and more at once: no reader is that fast.
-  broadcast(attachBroadcast(harness.shared.events), new Int32Array(5000 * RECORD_WORDS), 5000)
+  // A whole ring and more at once: no reader is that fast, and if this thread is that slow, then the next time.
+  const ring = attachBroadcast(harness.shared.events)
+  const lapped = total('ws_closed_1013')
+  t.ok(await until(() => {
+    if (total('ws_closed_1013') > lapped) return true
+    broadcast(ring, new Int32Array(5000 * RECORD_WORDS), 5000)
+    return false
+  }))
   t.match(await listening.closed, { code: 1013 })
   idle.send(PING)
   t.ok(await idle.next(({ type }) => type === 'pong'))

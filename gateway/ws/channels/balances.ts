@@ -1,6 +1,6 @@
 /**
- * `balances {}`: the balances of the account. The snapshot has every asset; an update is one asset's row as over REST, with its `version`: a
- * higher one replaces, an equal one is a duplicate, a lower one is ignored (specification, Events, rule 5).
+ * `balances {}`: the balances of the account. The snapshot has every asset; an update is one asset's row as over REST, with its `version`:
+ * a higher one replaces, an equal one is a duplicate, a lower one is ignored (specification, Events, rule 5).
  *
  * Events say which rows changed and why; the rows are read from the shared columns in one consistent copy at the end of the turn, so a row
  * may hold more than the events so far, and its version says so: what follows of it is then not told again. One turn makes one frame of a

@@ -1,8 +1,8 @@
 /**
  * What a channel is: one file each, which declares name, parameters and access, gives the snapshot and turns events into frames.
  *
- * Channels of a thread see every event of the ring in order ({@link Channel.take}), and {@link Channel.flush} when all events of a turn were
- * seen and the last one ended its command. Subscribing happens only between commands too, so no snapshot has half of one.
+ * Channels of a thread see every event of the ring in order ({@link Channel.take}), and {@link Channel.flush} when all events of a turn
+ * were seen and the last one ended its command. Subscribing happens only between commands too, so no snapshot has half of one.
  */
 import type { Views } from '../../../core/layout/table.ts'
 import type { Frame, Params } from '../frames.ts'

@@ -175,8 +175,8 @@ function tellChanges(gateway: Gateway, topic: Topic, mirror: Mirror): void {
 function snapshotOf(gateway: Gateway, { pair, magnitude }: Topic, mirror: Mirror): Frame {
   if (mirror.snapshot !== null) return mirror.snapshot
   const data = {
-    tradingPairId: pair.id, magnitude, bids: levelsText(pair, mirror.bids.best(Infinity)), asks: levelsText(pair, mirror.asks.best(Infinity)),
-    checksum: checksumOf(pair, mirror),
+    tradingPairId: pair.id, magnitude, bids: levelsText(pair, mirror.bids.best(Infinity)),
+    asks: levelsText(pair, mirror.asks.best(Infinity)), checksum: checksumOf(pair, mirror),
   }
   mirror.snapshot = dataFrame(NAME, 'snapshot', gateway.now(), data, mirror.sequence)
   return mirror.snapshot

@@ -1,8 +1,8 @@
 /**
  * `orders {tradingPairId?}`: what happens to the orders of the account (specification, Events, rules 1 to 3).
  *
- * The snapshot has the orders that rest, in frames of {@link SNAPSHOT_ORDERS}; `more` says whether another follows. An update is one event of
- * one order with its whole record as it is then:
+ * The snapshot has the orders that rest, in frames of {@link SNAPSHOT_ORDERS}; `more` says whether another follows. An update is one event
+ * of one order with its whole record as it is then:
  *
  *   OrderSubmitted                        it was accepted; as it was before it traded
  *   OrderMatched                          it traded on arrival, and another trade of the same command follows

@@ -1,7 +1,7 @@
 /**
- * `trades {tradingPairId}`: the trades of a pair, oldest first, everybody's and without who made them. A turn of the loop makes one frame of
- * a pair with all its trades; `sequence` is that of the last. There is no snapshot: trades from before are asked for over REST, and one that
- * is in both has the same id.
+ * `trades {tradingPairId}`: the trades of a pair, oldest first, everybody's and without who made them. A turn of the loop makes one frame
+ * of a pair with all its trades; `sequence` is that of the last. There is no snapshot: trades from before are asked for over REST, and one
+ * that is in both has the same id.
  */
 import { Flag } from '../../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
