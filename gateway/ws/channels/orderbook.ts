@@ -72,9 +72,10 @@ export function createOrderbook(gateway: Gateway): Channel {
     subscribe: (subscriber, params) => {
       const terms = params as unknown as Terms
       const topic = find(terms) ?? open(terms)
+      // Who is there already is told first; the snapshot has it for who comes.
+      if (topic.mirror !== null) tellChanges(gateway, topic, topic.mirror)
       topic.subscribers.add(subscriber)
       if (topic.mirror === null) return begin(gateway, topic)
-      tellChanges(gateway, topic, topic.mirror)
       subscriber.push(snapshotOf(gateway, topic, topic.mirror))
       return true
     },
