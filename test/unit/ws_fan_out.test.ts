@@ -122,7 +122,8 @@ t.test('a book takes in what is behind its copy, each event of a command, and no
   book.flush()
   t.equal(frames.length, 1, 'the copy has it')
   take(result(11, rests), [FILL, { kind: EventType.FILL, pair: pair.index, sequence: 12, price: 100, lots: 2 }],
-    [FILL, { kind: EventType.FILL, pair: pair.index, sequence: 12, price: 100, lots: 1 }], result(12, { ...rests, remaining: 0, outcome: 3 }))
+    [FILL, { kind: EventType.FILL, pair: pair.index, sequence: 12, price: 100, lots: 1 }],
+    result(12, { ...rests, remaining: 0, outcome: 3 }))
   book.flush()
   t.match(frames[1], { sequence: 12, data: { previousSequence: 10, asks: [] } })
   t.equal(frames[1]!.data.bids.length, 1, 'one level, changed three times')
