@@ -126,7 +126,7 @@ t.test('a book takes in what is behind its copy, each event of a command, and no
     result(12, { ...rests, remaining: 0, outcome: 3 }))
   book.flush()
   t.match(frames[1], { sequence: 12, data: { previousSequence: 10, asks: [] } })
-  t.equal(frames[1]!.data.bids.length, 1, 'one level, changed three times')
+  t.strictSame(frames[1]!.data.bids, [{ price: '1', quantity: '0.0002' }], 'one level, changed three times')
   const late = { account: -1, push: (frame: Buffer) => void frames.push(JSON.parse(frame.toString())) }
   take(result(13, { ...rests, price: 99 }))
   book.subscribe(late, terms)
