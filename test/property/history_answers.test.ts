@@ -13,8 +13,7 @@ import {
 } from '../../core/history/queries.ts'
 import { CLOCK, SCALAR } from '../../core/engine/columns.ts'
 import { Status } from '../../core/layout/event.ts'
-import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { ask, runHistory, type HistoryRun } from '../support/history.ts'
+import { ask, Questioner, runHistory, type HistoryRun } from '../support/history.ts'
 import { answerNaively } from '../support/naive_history.ts'
 
 const { SEED, VARIANT, COMMANDS } = process.env
@@ -25,23 +24,7 @@ const RUNS = given
 const QUESTIONS = 400
 const HOURS = { '24h': 24, '7d': 168, '30d': 720 } as const
 
-class Asker {
-  readonly run: HistoryRun
-  readonly random: Prng
-  constructor(run: HistoryRun, seed: number) {
-    this.run = run
-    this.random = createPrng(seed)
-  }
-
-  private pick<T>(list: readonly T[]): T {
-    return list[this.random.below(list.length)]!
-  }
-
-  /** `make` once in `of` times. */
-  private maybe<T>(of: number, make: () => T): T | undefined {
-    return this.random.below(of) === 0 ? make() : undefined
-  }
-
+class Asker extends Questioner {
   private account(): number {
     return this.random.below(this.run.state.scalars[SCALAR.ACCOUNTS]! + 1)
   }

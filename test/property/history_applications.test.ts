@@ -9,8 +9,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { Entry, Transaction, type HistoryRequest, type Position, type Walk } from '../../core/history/queries.ts'
 import { Status } from '../../core/layout/event.ts'
-import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { ask, everything, runHistory, type HistoryRun } from '../support/history.ts'
+import { ask, everything, Questioner, runHistory, type HistoryRun } from '../support/history.ts'
 import { answerNaively } from '../support/naive_history.ts'
 
 const { SEED, VARIANT, COMMANDS } = process.env
@@ -22,22 +21,7 @@ const QUESTIONS = 300
 const NAMES = ['applicationOrders', 'applicationMovements', 'applicationStats'] as const
 type Name = (typeof NAMES)[number]
 
-class Asker {
-  readonly run: HistoryRun
-  readonly random: Prng
-  constructor(run: HistoryRun, seed: number) {
-    this.run = run
-    this.random = createPrng(seed)
-  }
-
-  private pick<T>(list: readonly T[]): T {
-    return list[this.random.below(list.length)]!
-  }
-
-  private maybe<T>(of: number, make: () => T): T | undefined {
-    return this.random.below(of) === 0 ? make() : undefined
-  }
-
+class Asker extends Questioner {
   /** One of the two, or one that nobody is in. */
   private application(): number {
     return this.pick([0, 0, 0, 1, 1, 1, 2])

@@ -17,7 +17,7 @@ import { CommandType, Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../../core/layo
 import { answeredTypeOf, CreditSource, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
-import { createPrng } from '../../core/lib/prng.ts'
+import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { createBench } from './naive_compare.ts'
 import { createNaiveHistory, type NaiveHistory } from './naive_history.ts'
 import { genesisText, VARIANTS } from './variants.ts'
@@ -268,5 +268,24 @@ export function everything<Row>(list: (after: Position | null) => Listing<Row>, 
     rows.push(...page)
     if (!more) return rows
     after = position(page.at(-1)!)
+  }
+}
+
+/** Random choices about the questions put to one run's history; what is asked is the test's own. */
+export class Questioner {
+  readonly run: HistoryRun
+  readonly random: Prng
+  constructor(run: HistoryRun, seed: number) {
+    this.run = run
+    this.random = createPrng(seed)
+  }
+
+  protected pick<T>(list: readonly T[]): T {
+    return list[this.random.below(list.length)]!
+  }
+
+  /** `make` once in `of` times. */
+  protected maybe<T>(of: number, make: () => T): T | undefined {
+    return this.random.below(of) === 0 ? make() : undefined
   }
 }
