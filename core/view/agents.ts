@@ -66,13 +66,6 @@ export function readAgents(state: State, gate: Int32Array, owner: number): Agent
   })
 }
 
-/** The agent in row `row`, whoever granted; `undefined`: the row was never used, `null`: the matcher kept changing it. */
-export function readAgent(state: State, gate: Int32Array, row: number): AgentView | undefined | null {
-  if (row < 0 || row >= state.genesis.limits.agents || state.agents[row * AGENT_WORDS + AGENT.STATUS] === 0) return undefined
-  const owner = state.agents[row * AGENT_WORDS + AGENT.OWNER]!
-  return consistently(gate, state.accounts, owner * ACCOUNT_WORDS + ACCOUNT.VERSION, () => copyAgent(state, row))
-}
-
 const text = new TextDecoder()
 
 function copyAgent(state: State, row: number): AgentView {
