@@ -31,11 +31,15 @@ export interface ApplicationsDuel {
 /** Applications at most in these exchanges: few, so that they run out. */
 export const APPLICATIONS_MAX = 4
 
+/** The exchange of the duel. */
+export function applicationsGenesis(): string {
+  const tight = VARIANTS['tight']!
+  return genesisText({ ...tight, limits: { ...tight.limits, applications: APPLICATIONS_MAX, accounts: 64 } })
+}
+
 /** Runs it; throws at the first difference. Returns how often each refusal number came, 0 for none, by type of command. */
 export function duelApplications({ seed, commands }: ApplicationsDuel): Map<string, number> {
-  const tight = VARIANTS['tight']!
-  const text = genesisText({ ...tight, limits: { ...tight.limits, applications: APPLICATIONS_MAX, accounts: 64 } })
-  const { state, run, said } = createBench(text)
+  const { state, run, said } = createBench(applicationsGenesis())
   const naive = new NaiveExchange(state.genesis)
   const reader = new Applications(state, new Int32Array(1))
   const random = createPrng(seed)
@@ -44,7 +48,7 @@ export function duelApplications({ seed, commands }: ApplicationsDuel): Map<stri
   let time = START
   for (let index = 0; index < commands; index++) {
     time += random.below(10) === 0 ? random.below(3 * HOUR) : random.below(50)
-    const { type, values } = next(random)
+    const { type, values } = applicationCommand(random)
     const lane = type === CommandType.OPEN_SESSION || random.below(30) === 0 ? 1 : 0
     encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...values, kind: kindOf(type, 1, lane), correlation: index })
     const decoded = decodeCommand(command, 0)
@@ -63,7 +67,8 @@ export function duelApplications({ seed, commands }: ApplicationsDuel): Map<stri
   return seen
 }
 
-function next(random: Prng): { type: CommandType; values: Decoded } {
+/** The next command, and what it says. */
+export function applicationCommand(random: Prng): { type: CommandType; values: Decoded } {
   const pick = <T>(list: readonly T[]): T => list[random.below(list.length)]!
   const application = random.below(20) === 0 ? pick([-2, APPLICATIONS_MAX, 1000]) : random.below(APPLICATIONS_MAX)
   const dice = random.below(100)

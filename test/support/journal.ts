@@ -203,19 +203,22 @@ export interface JournalOptions {
   snapshots?: readonly number[]
   /** Masters make sub-accounts, move money and pay for orders. */
   families?: boolean
+  /** Of the exchange: a name of variants.ts; absent: market. */
+  variant?: string
 }
 
 /** Makes a journal of engine commands. What it says about each batch comes from an engine of its own, not from the sequencer. */
 export function makeJournal(
-  dataDir: string, { seed = 1, batches = 20, commands = 8, snapshots = [], families = false }: JournalOptions = {},
+  dataDir: string, { seed = 1, batches = 20, commands = 8, snapshots = [], families = false, variant = 'market' }: JournalOptions = {},
 ): MadeJournal {
-  const matcher = startMatcher(dataDir)
+  const genesis = genesisText(VARIANTS[variant]!)
+  const matcher = startMatcher(dataDir, { genesis })
   const { sequencer } = matcher
   const { writer } = sequencer
-  const bench = createBench(GENESIS)
+  const bench = createBench(genesis)
   bench.state.clock[CLOCK.SEQUENCE] = 1
   bench.state.clock[CLOCK.TIME] = START_TIME
-  const workload = new Workload(seed, parseGenesis(GENESIS), { families })
+  const workload = new Workload(seed, parseGenesis(genesis), { families })
   const after: After[] = [{ first: 1, last: 1, time: START_TIME, digest: stateDigest(bench.state), events: 0, checksum: writer.checksum }]
   for (let batch = 1; batch <= batches; batch++) {
     const { last, events } = after[batch - 1]!
@@ -226,7 +229,7 @@ export function makeJournal(
     for (const lane of matcher.gateways) takeAnswers(lane)
     const time = sequencer.state.clock[CLOCK.TIME]!
     after.push({ first: last + 1, last: last + count, time, digest: stateDigest(bench.state), events: made, checksum: writer.checksum })
-    if (snapshots.includes(batch)) writeSnapshot(dataDir, sequencer.state, GENESIS, writer.checksum, sequencer.eventsChecksum)
+    if (snapshots.includes(batch)) writeSnapshot(dataDir, sequencer.state, genesis, writer.checksum, sequencer.eventsChecksum)
   }
   return { database: matcher.database, after }
 }
