@@ -9,7 +9,7 @@ import { amountText, quantityText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { findPair, TradingMode } from './order_entry.ts'
 
-const TradingPair = Type.Object({
+export const TradingPair = Type.Object({
   id: Uuid,
   symbol: Type.String(),
   baseToken: Type.String(),

@@ -9,15 +9,21 @@ import { amountText, priceText, quantityText } from './amounts.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { findPair } from './order_entry.ts'
 
-const Level = Type.Object({ price: Decimal, quantity: Decimal, orderCount: Type.Integer() })
+const PRICED = { price: Decimal, quantity: Decimal }
+/** A level as streams tell it. */
+export const PricedLevel = Type.Object(PRICED)
+export type PricedLevel = Static<typeof PricedLevel>
+const Level = Type.Object({ ...PRICED, orderCount: Type.Integer() })
 type Level = Static<typeof Level>
-type PricedLevel = Pick<Level, 'price' | 'quantity'>
+
+/** Groups prices by this many ticks, a power of ten ({@link isPowerOfTen}). */
+export const Magnitude = Type.Integer({ minimum: 1, maximum: 1_000_000 })
+export const isPowerOfTen = (magnitude: number): boolean => Number.isInteger(Math.log10(magnitude))
 
 const Query = Type.Object({
   /** Levels of each side. */
   depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  /** Groups prices by this many ticks, a power of ten. */
-  magnitude: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  magnitude: Type.Optional(Magnitude),
   denomination: Type.Optional(Type.Union([Type.Literal('BASE'), Type.Literal('QUOTE')])),
 })
 
@@ -54,7 +60,7 @@ export const GetOrderbook = operation({
   query: Query,
   output: Orderbook,
   run: (gateway, call, { tradingPairId, depth = DEPTH, magnitude = 1, denomination = 'BASE' }) => {
-    if (!Number.isInteger(Math.log10(magnitude))) return call.refuse(refusedField('magnitude', 'magnitude must be a power of ten'))
+    if (!isPowerOfTen(magnitude)) return call.refuse(refusedField('magnitude', 'magnitude must be a power of ten'))
     const pair = findPair(gateway, tradingPairId)
     if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found'))
     const book = readDepth(gateway.state, gateway.gate, pair.index, Math.max(depth, CHECKSUM_LEVELS), magnitude)

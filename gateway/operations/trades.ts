@@ -33,11 +33,14 @@ const PUBLIC = {
 export const TradeRecord = Type.Object(PUBLIC)
 export type TradeRecord = Static<typeof TradeRecord>
 
+export const Role = Type.Union([Type.Literal('maker'), Type.Literal('taker')])
+export type Role = Static<typeof Role>
+
 export const AccountTradeRecord = Type.Object({
   ...PUBLIC,
   orderId: Uuid,
   side: Side,
-  role: Type.Union([Type.Literal('maker'), Type.Literal('taker')]),
+  role: Role,
   /** Quote units; negative is a rebate. */
   fee: Decimal,
   /** Smallest units of the token. */

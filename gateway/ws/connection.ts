@@ -178,7 +178,7 @@ export class Connection implements Subscriber {
     const channel = this.#context.channels.get(name)
     const refuse = (code: ErrorCode, message: string): void => this.push(errorFrame(code, message, id, name))
     if (channel === undefined) return refuse('INVALID_SUBSCRIPTION', 'There is no such channel')
-    if (channel.access === 'private') {
+    if (channel.declaration.access === 'private') {
       if (this.#session === null) return refuse('AUTH_REQUIRED', 'Authenticate before private channels')
       if (!this.#isLive(this.#session)) return this.#sessionOver()
     }
@@ -200,19 +200,20 @@ export class Connection implements Subscriber {
 
   #subscribe(key: string, subscription: Subscription, id: RequestId): void {
     const { channel, params } = subscription
+    const { name } = channel.declaration
     const { gateway, fanOut } = this.#context
     const { wsSubscriptions, wsSubscriptionBurst } = gateway.config
     if (!this.#subscriptions.has(key)) {
       if (this.#subscriptions.size >= Math.max(wsSubscriptions, wsSubscriptionBurst)) {
-        return this.push(errorFrame('SUBSCRIPTION_LIMIT', 'Too many subscriptions', id, channel.name))
+        return this.push(errorFrame('SUBSCRIPTION_LIMIT', 'Too many subscriptions', id, name))
       }
       this.#subscriptions.set(key, subscription)
       fanOut.count(1)
       if (this.#subscriptions.size > wsSubscriptions) this.#burst ??= setTimeout(() => this.#endBurst(), BURST_MS)
     }
-    this.push(subscriptionFrame('subscribed', id, channel.name, params))
+    this.push(subscriptionFrame('subscribed', id, name, params))
     if (channel.subscribe(this, params)) return
-    this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', id, channel.name))
+    this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', id, name))
   }
 
   /** Ends the newest subscriptions that are too many. */
@@ -221,9 +222,10 @@ export class Connection implements Subscriber {
     this.#context.fanOut.betweenCommands(() => {
       const most = this.#context.gateway.config.wsSubscriptions
       for (const [key, { channel, params }] of [...this.#subscriptions].slice(most).reverse()) {
+        const { name } = channel.declaration
         this.#unsubscribe(key)
-        this.push(errorFrame('SUBSCRIPTION_LIMIT', `More than ${most} subscriptions for too long`, undefined, channel.name))
-        this.push(subscriptionFrame('unsubscribed', undefined, channel.name, params))
+        this.push(errorFrame('SUBSCRIPTION_LIMIT', `More than ${most} subscriptions for too long`, undefined, name))
+        this.push(subscriptionFrame('unsubscribed', undefined, name, params))
       }
     })
   }

@@ -3,6 +3,7 @@
  * has is not told again and what follows it is; a reader that was lapped and a channel that is contradicted make everybody begin anew.
  */
 import t from 'tap'
+import Type from 'typebox'
 import { PAIR, PAIR_WORDS } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { createState } from '../../core/engine/state.ts'
@@ -34,7 +35,8 @@ function stage(fails = false) {
   const told: string[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const channel: Channel = {
-    name: 'log', access: 'public', read: () => ({}), subscribe: () => true, unsubscribe: () => undefined,
+    declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} }, read: () => ({}), subscribe: () => true,
+    unsubscribe: () => undefined,
     take: ({ f64, u32 }, base) => {
       if (fails) throw new Error('contradicted')
       const at = (u32[base]! & 0xff) === EventType.FILL ? FILL.at.sequence : RESULT.at.sequence

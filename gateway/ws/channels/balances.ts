@@ -8,20 +8,41 @@
  *
  * What an order does on its master's balance is told to the master. A listener costs nothing to others: events meet a map by account.
  */
+import Type from 'typebox'
 import { Flag } from '../../../core/layout/command.ts'
 import { CREDIT, CreditSource, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { BalanceView } from '../../../core/view/accounts.ts'
 import { masterOf } from '../../../core/view/families.ts'
 import type { Gateway } from '../../context.ts'
-import { balanceRecord, balancesOf } from '../../operations/accounts.ts'
+import { Balance, balanceRecord, balancesOf } from '../../operations/accounts.ts'
+import { Nullable } from '../../operations/operation.ts'
 import { dataFrame } from '../frames.ts'
-import type { Channel, Subscriber } from './channel.ts'
+import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from './events.ts'
+import { readerOf } from './parameters.ts'
 
-const NAME = 'balances'
+const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer'] as const
+export type Reason = (typeof REASONS)[number]
 
-export type Reason = 'trade' | 'fee' | 'rebate' | 'lock' | 'unlock' | 'faucet' | 'transfer'
+export const BALANCES = {
+  name: 'balances',
+  access: 'private',
+  about: 'The balances of the account.',
+  params: Type.Object({}),
+  frames: {
+    snapshot: { about: 'A row of every asset.', data: Type.Object({ balances: Type.Array(Balance) }), sequenced: false },
+    balance_update: {
+      about: 'One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored.',
+      data: Type.Object({
+        ...Balance.properties, reasons: Type.Array(Type.Enum(REASONS)), tokenSymbol: Type.Optional(Nullable(Type.String())),
+      }),
+      sequenced: false,
+      reasons: REASONS,
+    },
+  },
+} as const satisfies Declaration
+const NAME = BALANCES.name
 /** Reasons that name the token (specification, Channels named). */
 const NAMING: ReadonlySet<Reason> = new Set<Reason>(['trade', 'fee', 'rebate'])
 
@@ -46,9 +67,8 @@ export function createBalances(gateway: Gateway): Channel {
     touched.add(listened)
   }
   return {
-    name: NAME,
-    access: 'private',
-    read: () => ({}),
+    declaration: BALANCES,
+    read: readerOf(gateway, BALANCES),
     subscribe: (subscriber) => {
       const { account } = subscriber
       const listened = accounts.get(account) ?? listen(accounts, account)

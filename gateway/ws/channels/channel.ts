@@ -1,9 +1,13 @@
 /**
- * What a channel is: one file each, which declares name, parameters and access, gives the snapshot and turns events into frames.
+ * What a channel is: one file each, which declares name, parameters, access and frames, gives the snapshot and turns events into frames.
+ *
+ * What it declares is known without an exchange ({@link Declaration}): the check of its parameters, the AsyncAPI document and the types of
+ * the client derive from it, and the tests hold every frame against it. Records in it are those of the operations, never repeated.
  *
  * Channels of a thread see every event of the ring in order ({@link Channel.take}), and {@link Channel.flush} when all events of a turn
  * were seen and the last one ended its command. Subscribing happens only between commands too, so no snapshot has half of one.
  */
+import type { TObject, TSchema } from 'typebox'
 import type { Views } from '../../../core/layout/table.ts'
 import type { Frame, Params } from '../frames.ts'
 
@@ -15,9 +19,32 @@ export interface Subscriber {
   push(frame: Frame): void
 }
 
-export interface Channel {
+/** What a frame of one type carries. */
+export interface FrameDeclaration {
+  /** One sentence for readers of the document. */
+  readonly about: string
+  /** What stands under `data`. */
+  readonly data: TSchema
+  /** Whether it has a `sequence`. */
+  readonly sequenced: boolean
+  /** Values of `reason`; absent: it has none. */
+  readonly reasons?: readonly string[]
+}
+
+/** What a channel promises, known without an exchange. */
+export interface Declaration {
   readonly name: string
   readonly access: 'public' | 'private'
+  /** One sentence for readers of the document. */
+  readonly about: string
+  /** Fields a client may send; `null` and absent are the same, others are ignored. */
+  readonly params: TObject
+  /** By `type` of the frame: `snapshot`, or the name of an update. */
+  readonly frames: Readonly<Record<string, FrameDeclaration>>
+}
+
+export interface Channel {
+  readonly declaration: Declaration
   /** The one written form of these parameters, or in words what is wrong with them. */
   read(params: Params): Params | string
   /**

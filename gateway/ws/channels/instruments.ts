@@ -2,14 +2,28 @@
  * `instruments {}`: the trading pairs as over REST. The snapshot has all of them, an update those whose status the operator changed. A pair
  * is told as it is when the frame is made, so two changes in one turn make one update.
  */
+import Type from 'typebox'
 import { CommandType } from '../../../core/layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, RESULT } from '../../../core/layout/event.ts'
 import type { Gateway } from '../../context.ts'
-import { pairRecord } from '../../operations/market.ts'
+import { pairRecord, TradingPair } from '../../operations/market.ts'
 import { dataFrame } from '../frames.ts'
-import type { Channel, Subscriber } from './channel.ts'
+import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { readerOf } from './parameters.ts'
 
-const NAME = 'instruments'
+const Instruments = Type.Object({ instruments: Type.Array(TradingPair) })
+
+export const INSTRUMENTS = {
+  name: 'instruments',
+  access: 'public',
+  about: 'The trading pairs and what they allow.',
+  params: Type.Object({}),
+  frames: {
+    snapshot: { about: 'All trading pairs.', data: Instruments, sequenced: false },
+    instruments_update: { about: 'The trading pairs whose status changed, as they are now.', data: Instruments, sequenced: true },
+  },
+} as const satisfies Declaration
+const NAME = INSTRUMENTS.name
 
 export function createInstruments(gateway: Gateway): Channel {
   const { pairs } = gateway.genesis
@@ -18,9 +32,8 @@ export function createInstruments(gateway: Gateway): Channel {
   const changed = new Set<number>()
   let sequence = 0
   return {
-    name: NAME,
-    access: 'public',
-    read: () => ({}),
+    declaration: INSTRUMENTS,
+    read: readerOf(gateway, INSTRUMENTS),
     subscribe: (subscriber) => {
       subscribers.add(subscriber)
       subscriber.push(dataFrame(NAME, 'snapshot', gateway.now(), { instruments: pairs.map((pair) => pairRecord(gateway, pair)) }))

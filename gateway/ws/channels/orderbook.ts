@@ -9,6 +9,7 @@
  * takes in the events behind it: a fill, an order that ended, and the RESULT of one that rests or was cancelled say price, lots and side.
  * Who subscribes later gets the mirror, after what changed was told to the others, so all of them go on with the same frame.
  */
+import Type, { type Static } from 'typebox'
 import type { Pair } from '../../../core/engine/genesis.ts'
 import { Flag } from '../../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT } from '../../../core/layout/event.ts'
@@ -16,15 +17,33 @@ import type { Views } from '../../../core/layout/table.ts'
 import { readDepth } from '../../../core/view/book.ts'
 import type { Gateway } from '../../context.ts'
 import { priceText, quantityText } from '../../operations/amounts.ts'
-import { checksumOf as checksumOfBest, CHECKSUM_LEVELS } from '../../operations/orderbook.ts'
+import { Uuid } from '../../operations/operation.ts'
+import {
+  checksumOf as checksumOfBest, CHECKSUM_LEVELS, isPowerOfTen, Magnitude, PricedLevel,
+} from '../../operations/orderbook.ts'
 import { BookSide, type Level } from '../book_side.ts'
-import { dataFrame, type Frame, type Params } from '../frames.ts'
-import type { Channel, Subscriber } from './channel.ts'
+import { dataFrame, type Frame } from '../frames.ts'
+import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from './events.ts'
-import { readPair } from './parameters.ts'
+import { readerOf } from './parameters.ts'
 
-const NAME = 'orderbook'
-const MAGNITUDE_MAX = 1_000_000
+const BOOK = { tradingPairId: Uuid, magnitude: Magnitude }
+const LEVELS = { bids: Type.Array(PricedLevel), asks: Type.Array(PricedLevel), checksum: Type.Integer() }
+
+export const ORDERBOOK = {
+  name: 'orderbook',
+  access: 'public',
+  about: 'The best levels of both sides of a book, grouped by `magnitude` ticks.',
+  params: Type.Object({ tradingPairId: Uuid, magnitude: Type.Optional(Magnitude) }),
+  frames: {
+    snapshot: { about: 'The best levels of each side.', data: Type.Object({ ...BOOK, ...LEVELS }), sequenced: true },
+    orderbook_update: {
+      about: 'The levels that changed since the frame that had `previousSequence`; quantity 0 removes one.',
+      data: Type.Object({ ...BOOK, previousSequence: Type.Integer(), ...LEVELS }), sequenced: true,
+    },
+  },
+} as const satisfies Declaration
+const NAME = ORDERBOOK.name
 /** Levels of a side that are mirrored at most; more than view/book.ts walks. */
 const LEVELS_MAX = 100_000
 /** Between two looks at a book that could not be read, ms. */
@@ -49,10 +68,7 @@ interface Topic {
   retryAt: number
 }
 
-interface Terms {
-  readonly tradingPairId: string
-  readonly magnitude: number
-}
+type Terms = Required<Static<typeof ORDERBOOK.params>>
 
 export function createOrderbook(gateway: Gateway): Channel {
   /** By index of the pair. */
@@ -65,12 +81,17 @@ export function createOrderbook(gateway: Gateway): Channel {
     topics[pair.index]!.push(topic)
     return topic
   }
+  const readTerms = readerOf(gateway, ORDERBOOK)
   return {
-    name: NAME,
-    access: 'public',
-    read: (params) => readTerms(gateway, params),
+    declaration: ORDERBOOK,
+    read: (params) => {
+      const terms = readTerms(params)
+      if (typeof terms === 'string') return terms
+      const { tradingPairId, magnitude = 1 } = terms
+      return isPowerOfTen(magnitude) ? { tradingPairId, magnitude } : 'magnitude must be a power of ten'
+    },
     subscribe: (subscriber, params) => {
-      const terms = params as unknown as Terms
+      const terms = params as Terms
       const topic = find(terms) ?? open(terms)
       // Who is there already is told first; the snapshot has it for who comes.
       if (topic.mirror !== null) tellChanges(gateway, topic, topic.mirror)
@@ -80,7 +101,7 @@ export function createOrderbook(gateway: Gateway): Channel {
       return true
     },
     unsubscribe: (subscriber, params) => {
-      const topic = find(params as unknown as Terms)
+      const topic = find(params as Terms)
       if (topic === undefined) return
       topic.subscribers.delete(subscriber)
       const ofPair = topics[topic.pair.index]!
@@ -96,14 +117,6 @@ export function createOrderbook(gateway: Gateway): Channel {
       }
     },
   }
-}
-
-function readTerms(gateway: Gateway, params: Params): Params | string {
-  const pair = readPair(gateway, params)
-  if (typeof pair === 'string') return pair
-  const magnitude = params['magnitude'] ?? 1
-  const isPower = typeof magnitude === 'number' && magnitude >= 1 && magnitude <= MAGNITUDE_MAX && Number.isInteger(Math.log10(magnitude))
-  return isPower ? { tradingPairId: pair.id, magnitude } : `magnitude must be a power of ten up to ${MAGNITUDE_MAX}`
 }
 
 /** Copies the book and sends it to everybody who waits for it. False: it cannot be read now, and is tried again. */
@@ -183,7 +196,7 @@ function snapshotOf(gateway: Gateway, { pair, magnitude }: Topic, mirror: Mirror
   return mirror.snapshot
 }
 
-const levelsText = (pair: Pair, levels: readonly Level[]): { price: string; quantity: string }[] =>
+const levelsText = (pair: Pair, levels: readonly Level[]): PricedLevel[] =>
   levels.map(({ price, lots }) => ({ price: priceText(pair, price), quantity: quantityText(pair, lots) }))
 
 const checksumOf = (pair: Pair, { bids, asks }: Mirror): number =>

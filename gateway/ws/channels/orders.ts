@@ -17,6 +17,7 @@
  *
  * What events do not repeat of a resting order, client order id and expiry, is remembered for accounts that somebody listens to.
  */
+import Type, { type Static } from 'typebox'
 import { CommandType, Flag } from '../../../core/layout/command.ts'
 import {
   answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
@@ -27,20 +28,55 @@ import { readOpenOrders } from '../../../core/view/open_orders.ts'
 import { orderOfEnded, orderOfFill, orderOfResult } from '../../bridge/tail.ts'
 import type { Gateway } from '../../context.ts'
 import { amountText, priceText, quantityText, rawText } from '../../operations/amounts.ts'
-import { orderRecord, type OrderFacts } from '../../operations/order_record.ts'
+import { Decimal, Uuid } from '../../operations/operation.ts'
+import { OrderRecord, orderRecord, type OrderFacts } from '../../operations/order_record.ts'
+import { Role } from '../../operations/trades.ts'
 import { dataFrame, type Params } from '../frames.ts'
-import type { Channel, Subscriber } from './channel.ts'
+import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from './events.ts'
-import { readPair } from './parameters.ts'
+import { readerOf } from './parameters.ts'
 
-const NAME = 'orders'
 /** Orders in one frame of a snapshot. */
 export const SNAPSHOT_ORDERS = 500
 /** In place of a pair: all of them. */
 const ALL = -1
 
-type EventName =
-  | 'OrderSubmitted' | 'OrderMatched' | 'OrderPartiallyFilled' | 'OrderFilled' | 'OrderCancelled' | 'OrderExpired' | 'OrderReplaced'
+const EventName = Type.Enum([
+  'OrderSubmitted', 'OrderMatched', 'OrderPartiallyFilled', 'OrderFilled', 'OrderCancelled', 'OrderExpired', 'OrderReplaced',
+])
+type EventName = Static<typeof EventName>
+
+export const ORDERS = {
+  name: 'orders',
+  access: 'private',
+  about: 'What happens to the orders of the account, of all pairs or of one.',
+  params: Type.Object({ tradingPairId: Type.Optional(Uuid) }),
+  frames: {
+    snapshot: {
+      about: 'Orders that rest, in as many frames as it takes; `more` says whether another follows.',
+      data: Type.Object({ tradingPairId: Type.Optional(Uuid), orders: Type.Array(OrderRecord), more: Type.Boolean() }),
+      sequenced: true,
+    },
+    order_update: {
+      about: 'One event of one order, with the whole order as it is then.',
+      data: Type.Object({
+        eventType: EventName,
+        ...OrderRecord.properties,
+        postOnly: Type.Optional(Type.Literal(true)),
+        tradeId: Type.Optional(Uuid),
+        lastFillQuantity: Type.Optional(Decimal),
+        lastFillPrice: Type.Optional(Decimal),
+        role: Type.Optional(Role),
+        feeRaw: Type.Optional(Type.String()),
+        totalFee: Type.Optional(Decimal),
+        stpCounterpartyOrderId: Type.Optional(Uuid),
+        replacedByOrderId: Type.Optional(Uuid),
+      }),
+      sequenced: true,
+    },
+  },
+} as const satisfies Declaration
+const NAME = ORDERS.name
 
 /** What a resting order has that its events do not say. */
 interface Known {
@@ -74,13 +110,8 @@ export function createOrders(gateway: Gateway): Channel {
   const pairOf = ({ tradingPairId }: Params): number =>
     tradingPairId === undefined ? ALL : gateway.pairs.get((tradingPairId as string).toLowerCase())!.index
   return {
-    name: NAME,
-    access: 'private',
-    read: (params) => {
-      if ((params['tradingPairId'] ?? null) === null) return {}
-      const pair = readPair(gateway, params)
-      return typeof pair === 'string' ? pair : { tradingPairId: pair.id }
-    },
+    declaration: ORDERS,
+    read: readerOf(gateway, ORDERS),
     subscribe: (subscriber, params) => events.subscribe(subscriber, pairOf(params)),
     unsubscribe: (subscriber, params) => events.unsubscribe(subscriber, pairOf(params)),
     take: (records, base) => events.take(records, base),
@@ -244,7 +275,7 @@ class OrderEvents {
     return more === undefined ? order : { ...order, ...more }
   }
 
-  #tellTrade(event: EventName, sequence: number, order: OrderFacts, role: 'maker' | 'taker', trade: Trade): void {
+  #tellTrade(event: EventName, sequence: number, order: OrderFacts, role: Role, trade: Trade): void {
     const { genesis } = this.#gateway
     const pair = genesis.pairs[order.pair]!
     const quote = genesis.assets[pair.quote]!

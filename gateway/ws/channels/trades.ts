@@ -3,16 +3,30 @@
  * of a pair with all its trades; `sequence` is that of the last. There is no snapshot: trades from before are asked for over REST, and one
  * that is in both has the same id.
  */
+import Type from 'typebox'
 import { Flag } from '../../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { Gateway } from '../../context.ts'
-import { tradeRecord, type PublicTrade } from '../../operations/trades.ts'
+import { Uuid } from '../../operations/operation.ts'
+import { TradeRecord, tradeRecord, type PublicTrade } from '../../operations/trades.ts'
 import { dataFrame } from '../frames.ts'
-import type { Channel, Subscriber } from './channel.ts'
-import { readPair } from './parameters.ts'
+import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { readerOf } from './parameters.ts'
 
-const NAME = 'trades'
+export const TRADES = {
+  name: 'trades',
+  access: 'public',
+  about: 'The trades of a pair, oldest first, without who made them.',
+  params: Type.Object({ tradingPairId: Uuid }),
+  frames: {
+    trades_update: {
+      about: 'Trades since the frame before; `sequence` is that of the last one.', data: Type.Object({ trades: Type.Array(TradeRecord) }),
+      sequenced: true,
+    },
+  },
+} as const satisfies Declaration
+const NAME = TRADES.name
 /** Trades in one frame; more make several. */
 const FRAME_TRADES = 500
 
@@ -22,12 +36,8 @@ export function createTrades(gateway: Gateway): Channel {
   const topics = pairs.map(() => ({ subscribers: new Set<Subscriber>(), trades: [] as PublicTrade[] }))
   const topicOf = (id: unknown) => topics[gateway.pairs.get((id as string).toLowerCase())!.index]!
   return {
-    name: NAME,
-    access: 'public',
-    read: (params) => {
-      const pair = readPair(gateway, params)
-      return typeof pair === 'string' ? pair : { tradingPairId: pair.id }
-    },
+    declaration: TRADES,
+    read: readerOf(gateway, TRADES),
     subscribe: (subscriber, { tradingPairId }) => {
       topicOf(tradingPairId).subscribers.add(subscriber)
       return true
