@@ -70,6 +70,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     *market(ask) {
       return market.statsOf(ask.pair, ask.now)
     },
+    markets: (ask) => market.statsOfEach(ask.pairs, ask.now),
     candles: (ask) => listCandles(candles, ask),
     forget: () => {
       for (const reader of [orders, postings, orderReferences, postingReferences, tallies, candles, ...trades]) reader.forget()

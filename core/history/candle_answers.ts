@@ -1,14 +1,18 @@
 /**
  * Candles of any interval, folded from the records of minutes, hours or days, whichever is the largest that fits; at most 30 records
  * for each. From the first candle of a pair to its last there is one for every interval, so which ones a question is about is known
- * before they are read. The answer is a function of the trades alone: after the last of them no time passes.
+ * before they are read. The answer is a function of the trades alone: after the last of them no time passes. It is of one moment, however
+ * long it takes: only the last record ever changes, and a copy of it is used.
  */
 import { NOTHING, turnoverAt, type Turnover } from './candles.ts'
-import { CANDLE, candleOwner, Resolution, RESOLUTION_MS } from './layout.ts'
+import { viewsOf, type Views } from '../layout/table.ts'
+import { CANDLE, candleOwner, PAGE_TABLES, Resolution, RESOLUTION_MS } from './layout.ts'
 import type { PageReader } from './page_reader.ts'
 import { candleStart, INTERVALS, type CandlesAsk, type HistoryCandle, type Interval } from './queries.ts'
 
 const { at: C } = CANDLE
+/** Words of a record. */
+const RECORD = PAGE_TABLES.candle_page
 /** Pages read before others get a turn. */
 const SLICE = 32
 
@@ -40,8 +44,8 @@ export function* listCandles(reader: PageReader, ask: CandlesAsk): Generator<und
   const owner = candleOwner(ask.pair, resolutionOf(ask.interval))
   const count = reader.count(owner)
   if (count === 0) return []
-  const last = startAt(reader, reader.locate(owner, count - 1))
-  const bounds = range(ask, startAt(reader, reader.locate(owner, 0)), last)
+  const newest = copyOf(reader.views, reader.locate(owner, count - 1))
+  const bounds = range(ask, startAt(reader, reader.locate(owner, 0)), newest.f64[C.time >>> 1]!)
   if (bounds === null) return []
   const [begin, end] = bounds
   let number = reader.search(owner, count, (at) => startAt(reader, at) < begin)
@@ -53,10 +57,12 @@ export function* listCandles(reader: PageReader, ask: CandlesAsk): Generator<und
     let candle: HistoryCandle | null = null
     let after: Turnover = before
     for (; number < count; number++) {
-      const at = reader.locate(owner, number)
-      if (startAt(reader, at) >= until) break
-      candle = extended(candle, start, reader, at)
-      after = turnoverAt(reader.views, at)
+      const isNewest = number === count - 1
+      const at = isNewest ? 0 : reader.locate(owner, number)
+      const views = isNewest ? newest : reader.views
+      if (views.f64[(at + C.time) >>> 1]! >= until) break
+      candle = extended(candle, start, views, at)
+      after = turnoverAt(views, at)
     }
     candles.push(candle === null ? flat(start, before) : { ...candle, ...between(before, after) })
     before = after
@@ -67,8 +73,15 @@ export function* listCandles(reader: PageReader, ask: CandlesAsk): Generator<und
   return candles
 }
 
+/** The CANDLE at `at`, as it is now, at word 0 of its own views. */
+function copyOf({ i32 }: Views, at: number): Views {
+  const copy = viewsOf(new ArrayBuffer(RECORD * 4))
+  copy.i32.set(i32.subarray(at, at + RECORD))
+  return copy
+}
+
 /** `candle` with the CANDLE at `at`; its sums are those up to its end. */
-function extended(candle: HistoryCandle | null, start: number, { views: { i32 } }: PageReader, at: number): HistoryCandle {
+function extended(candle: HistoryCandle | null, start: number, { i32 }: Views, at: number): HistoryCandle {
   const [open, high, low, close] = [i32[at + C.open]!, i32[at + C.high]!, i32[at + C.low]!, i32[at + C.close]!]
   if (candle === null) return { start, open, high, low, close, lots: 0n, quote: 0n, trades: 0 }
   candle.high = Math.max(candle.high, high)

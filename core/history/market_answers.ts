@@ -23,6 +23,8 @@ const SLICE = 32
 export interface MarketReader {
   /** A pair at `now`, Unix ms; `null`: it never traded, or there is no such pair. */
   statsOf(pair: number, now: number): MarketStats | null
+  /** The same of each of these. */
+  statsOfEach(pairs: readonly number[], now: number): Generator<undefined, (MarketStats | null)[]>
   screener(ask: ScreenerAsk): Generator<undefined, Screener>
 }
 
@@ -50,21 +52,27 @@ export function createMarketReader(genesis: Genesis, candles: PageReader, trades
     return stats
   }
 
-  function* screener({ marketType, limit, skip, now }: ScreenerAsk): Generator<undefined, Screener> {
-    const rows: Screener['rows'] = []
+  function* statsOfEach(indexes: readonly number[], now: number): Generator<undefined, (MarketStats | null)[]> {
+    const all: (MarketStats | null)[] = []
     let pause = candles.loads + SLICE
-    for (const { index, marketType: type } of pairs) {
-      if (marketType !== undefined && type !== marketType) continue
-      rows.push({ pair: index, stats: statsOf(index, now) })
+    for (const index of indexes) {
+      all.push(statsOf(index, now))
       if (candles.loads < pause) continue
       yield
       pause = candles.loads + SLICE
     }
+    return all
+  }
+
+  function* screener({ marketType, limit, skip, now }: ScreenerAsk): Generator<undefined, Screener> {
+    const asked = pairs.filter(({ marketType: type }) => marketType === undefined || type === marketType).map(({ index }) => index)
+    const stats = yield* statsOfEach(asked, now)
+    const rows: Screener['rows'] = asked.map((pair, i) => ({ pair, stats: stats[i]! }))
     const volumes = new Map(rows.map(({ pair, stats }) => [pair, volumeOf(genesis, pairs[pair]!, stats)]))
     rows.sort((a, b) => compare(volumes.get(b.pair)!, volumes.get(a.pair)!) || compare(pairs[a.pair]!.symbol, pairs[b.pair]!.symbol))
     return { rows: rows.slice(skip, skip + limit), total: rows.length }
   }
-  return { statsOf, screener }
+  return { statsOf, statsOfEach, screener }
 }
 
 const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -302,6 +302,8 @@ export interface Queries {
   screener: { ask: ScreenerAsk; answer: Screener }
   /** `null`: it never traded. */
   market: { ask: { pair: number; now: number }; answer: MarketStats | null }
+  /** The same of each of these, in their order; the rows may be of different moments, none of them before the question was begun. */
+  markets: { ask: { pairs: number[]; now: number }; answer: (MarketStats | null)[] }
   candles: { ask: CandlesAsk; answer: HistoryCandle[] }
 }
 export type QueryName = keyof Queries
@@ -315,6 +317,10 @@ export interface HistoryRequest<Name extends QueryName = QueryName> {
   atLeast: number
 }
 export type HistoryReply<Name extends QueryName = QueryName> =
-  | { id: number; answer: Queries[Name]['answer'] }
+  /**
+   * `sequence`: what the store had reached when the question was begun. Everything up to it is in the answer. Candles, the trades of a pair
+   * and one market have nothing beyond it either: they are of that moment, so that events behind it continue them.
+   */
+  | { id: number; answer: Queries[Name]['answer']; sequence: number }
   /** The store cannot be read, or the question took too long. */
   | { id: number; failed: string }

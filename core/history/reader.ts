@@ -31,8 +31,9 @@ interface Question {
   readonly request: HistoryRequest
   /** performance.now() of its arrival. */
   readonly at: number
-  /** Its work, once it has begun. */
+  /** Its work, once it has begun, and what the store had reached then. */
   work: Generator<undefined, unknown> | null
+  sequence: number
 }
 
 interface Store {
@@ -74,12 +75,12 @@ function theStore(): Store {
   return store
 }
 
-function reply({ port, request }: Question, outcome: { answer: unknown } | { failed: string }): void {
+function reply({ port, request }: Question, outcome: { answer: unknown; sequence: number } | { failed: string }): void {
   port.postMessage({ id: request.id, ...outcome } as HistoryReply)
 }
 
 function take(port: MessagePort, request: HistoryRequest): void {
-  const question: Question = { port, request, at: performance.now(), work: null }
+  const question: Question = { port, request, at: performance.now(), work: null, sequence: 0 }
   if (waiting.length + working.length >= QUESTIONS) return reply(question, { failed: 'too many questions' })
   waiting.push(question)
   schedule(0)
@@ -99,9 +100,10 @@ function turn(): void {
     const { database, answers, sequence } = theStore()
     database.exec('begin')
     try {
-      admit(sequence())
+      const position = sequence()
+      admit(position)
       answers.forget()
-      working = working.filter((question) => !slice(question, answers))
+      working = working.filter((question) => !slice(question, answers, position))
     } finally {
       database.exec('commit')
     }
@@ -122,12 +124,15 @@ function admit(sequence: number): void {
 }
 
 /** True when the question is done. */
-function slice(question: Question, answers: Answers): boolean {
+function slice(question: Question, answers: Answers, position: number): boolean {
   const { name, ask } = question.request
   try {
-    question.work ??= (answers[name as QueryName] as (ask: unknown) => Generator<undefined, unknown>)(ask)
+    if (question.work === null) {
+      question.work = (answers[name as QueryName] as (ask: unknown) => Generator<undefined, unknown>)(ask)
+      question.sequence = position
+    }
     const { done, value } = question.work.next()
-    if (done === true) reply(question, { answer: value })
+    if (done === true) reply(question, { answer: value, sequence: question.sequence })
     else if (performance.now() - question.at > DEADLINE_MS) reply(question, { failed: 'it took too long' })
     else return false
   } catch (error) {

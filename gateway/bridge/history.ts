@@ -22,7 +22,7 @@ type Answer = Queries[QueryName]['answer']
 
 interface Question {
   readonly port: MessagePort
-  readonly done: (answer: Answer | Refused) => void
+  readonly done: (answer: Answer | Refused, sequence: number) => void
   /** performance.now() of giving up. */
   readonly deadline: number
 }
@@ -66,12 +66,15 @@ const unavailable = (): Refused => new Refused('HISTORY_UNAVAILABLE')
 const isUp = ({ counters }: History): boolean =>
   counters[HISTORY.up] === 1 && Date.now() - counters[HISTORY.heartbeat_ms]! <= SILENCE_MS
 
-/** Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. */
+/**
+ * Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. `sequence` is what the history had reached
+ * when it was answered (core/history/queries.ts, HistoryReply); 0 beside a refusal.
+ */
 export function askHistory<Name extends QueryName>(
-  history: History, name: Name, ask: Queries[Name]['ask'], done: (answer: Queries[Name]['answer'] | Refused) => void,
+  history: History, name: Name, ask: Queries[Name]['ask'], done: (answer: Queries[Name]['answer'] | Refused, sequence: number) => void,
 ): void {
   const { ports, open } = history
-  if (ports.length === 0 || open.size >= OPEN_MAX || !isUp(history)) return done(unavailable())
+  if (ports.length === 0 || open.size >= OPEN_MAX || !isUp(history)) return done(unavailable(), 0)
   const id = history.next++
   const port = ports[id % ports.length]!
   open.set(id, { port, done: done as Question['done'], deadline: performance.now() + history.deadlineMs })
@@ -80,18 +83,19 @@ export function askHistory<Name extends QueryName>(
 }
 
 function take(history: History, reply: HistoryReply): void {
-  finish(history, reply.id, 'answer' in reply ? reply.answer : unavailable())
+  if ('answer' in reply) finish(history, reply.id, reply.answer, reply.sequence)
+  else finish(history, reply.id, unavailable())
 }
 
-function finish(history: History, id: number, answer: Answer | Refused): void {
+function finish(history: History, id: number, answer: Answer | Refused, sequence = 0): void {
   const question = history.open.get(id)
   if (question === undefined) return
   history.open.delete(id)
   try {
-    question.done(answer)
+    question.done(answer, sequence)
   } catch (error) {
     history.onError(error)
-    question.done(new Refused('INTERNAL'))
+    question.done(new Refused('INTERNAL'), 0)
   }
 }
 

@@ -58,7 +58,7 @@ const ScreenerItem = Type.Object({
 })
 export type ScreenerItem = Static<typeof ScreenerItem>
 
-const Metadata = Type.Object({
+export const Metadata = Type.Object({
   tradingPairId: Uuid,
   symbol: Type.String(),
   lastPrice: Maybe,
@@ -75,7 +75,7 @@ const Metadata = Type.Object({
 })
 export type Metadata = Static<typeof Metadata>
 
-const Candle = Type.Object({
+export const Candle = Type.Object({
   t: Type.Integer(),
   T: Type.Integer(),
   o: Decimal,
@@ -96,7 +96,8 @@ export const CandleInterval = Type.Union([
 const DAY_MS = INTERVALS['1d']
 const DAYS = 7
 const INTERVAL = '1m'
-const CANDLES = 100
+/** Candles of an answer that asks for no other number. */
+export const CANDLES = 100
 
 /** `null` when either price is not known. */
 const changeText = (before: number | null, now: number | null): string | null =>

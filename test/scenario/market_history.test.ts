@@ -97,6 +97,39 @@ t.test('the most candles of an answer, and walking on', async (t) => {
   t.strictSame(back, all, 'and back')
 })
 
+t.test('an answer that takes several turns is of the moment it was begun', async (t) => {
+  const store = new MarketStore()
+  const start = Date.UTC(2026, 2, 4)
+  for (let minute = 0; minute < 15_000; minute++) store.trade(PAIR, start + minute * MINUTE, 100 + (minute % 7), 1)
+  store.flush()
+  const question: CandlesAsk = { pair: PAIR, interval: '30m', limit: 500 }
+  const before = ask(store.answers, 'candles', question)
+  const work = store.answers.candles(question)
+  let turns = 0
+  for (let step = work.next(); ; step = work.next()) {
+    if (step.done === true) {
+      t.strictSame(step.value, before)
+      break
+    }
+    // In the last candle, which its record has already, and behind it.
+    if (turns++ === 0) for (const more of [0, MINUTE]) store.trade(PAIR, start + 14_999 * MINUTE + more, 200, 5)
+    store.flush()
+    store.answers.forget()
+  }
+  t.ok(turns > 1, `${turns} turns`)
+  t.notSame(ask(store.answers, 'candles', question), before)
+})
+
+t.test('several pairs in one question', async (t) => {
+  const store = new MarketStore()
+  store.trade(PAIR, SUNDAY, 100, 1)
+  store.trade(2, SUNDAY, 200, 1)
+  store.flush()
+  const pairs = [2, 1, PAIR]
+  t.strictSame(ask(store.answers, 'markets', { pairs, now: SUNDAY }), pairs.map((pair) => ask(store.answers, 'market', { pair, now: SUNDAY })))
+  t.strictSame(ask(store.answers, 'markets', { pairs: [], now: SUNDAY }), [])
+})
+
 t.test('when a trade leaves a window, and what a price is compared with', async (t) => {
   const store = new MarketStore()
   const first = Date.UTC(2026, 2, 4, 10, 0, 59, 999)

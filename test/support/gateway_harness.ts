@@ -79,9 +79,10 @@ const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
   applicationOrders: { rows: [], total: 0, more: false }, applicationMovements: { rows: [], total: 0, more: false },
   applicationStats: { asset: 0, volume: 0n, makerFee: 0n, takerFee: 0n, totalUsers: 0, activeUsers: 0, totalTrades: 0 },
-  screener: { rows: [], total: 0 }, market: null, candles: [],
+  screener: { rows: [], total: 0 }, market: null, markets: [], candles: [],
 }
-const emptyHistory: Historian = ({ id, name }) => ({ id, answer: NOTHING[name] })
+const emptyHistory: Historian = ({ id, name, ask, atLeast: sequence }) =>
+  ({ id, answer: name === 'markets' ? (ask as Queries['markets']['ask']).pairs.map(() => null) : NOTHING[name], sequence })
 
 /** The gateway's end of a channel to `historian`. */
 function historyPort(historian: Historian): MessagePort {

@@ -3,7 +3,7 @@ import type { Genesis } from '../../core/engine/genesis.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type {
   ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, HistoryMovement, HistoryOrder, HistoryReply,
-  HistoryRequest, HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries, ScreenerAsk, TradesAsk, Walk,
+  HistoryRequest, HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries, QueryName, ScreenerAsk, TradesAsk, Walk,
 } from '../../core/history/queries.ts'
 import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
 
@@ -102,41 +102,49 @@ function applicationStats(history: NaiveHistory, { application, since }: Queries
   return stats
 }
 
-/** Answers one question of a gateway. */
+/** Answers one question of a gateway, as a history that has reached what is asked for. */
 export function answerNaively(history: NaiveHistory, request: HistoryRequest): HistoryReply {
-  const { id, name } = request
   history.asked.push(request)
+  return { id: request.id, answer: answerOf(history, request), sequence: request.atLeast }
+}
+
+function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[QueryName]['answer'] {
+  const { name } = request
   const ask = request.ask as Queries['order']['ask'] & Queries['trade']['ask']
   switch (name) {
     case 'order':
-      return { id, answer: history.orders.find(({ account, sequence }) => account === ask.account && sequence === ask.sequence) ?? null }
+      return history.orders.find(({ account, sequence }) => account === ask.account && sequence === ask.sequence) ?? null
     case 'trade':
-      return { id, answer: history.trades.find(({ sequence, index }) => sequence === ask.sequence && index === ask.index) ?? null }
+      return history.trades.find(({ sequence, index }) => sequence === ask.sequence && index === ask.index) ?? null
     case 'orders':
-      return { id, answer: orders(history, request.ask as OrdersAsk) }
+      return orders(history, request.ask as OrdersAsk)
     case 'trades':
-      return { id, answer: trades(history, request.ask as TradesAsk) }
+      return trades(history, request.ask as TradesAsk)
     case 'movements':
-      return { id, answer: movements(history, request.ask as MovementsAsk) }
+      return movements(history, request.ask as MovementsAsk)
     case 'portfolio':
-      return { id, answer: history.portfolio }
+      return history.portfolio
     case 'applicationOrders':
-      return { id, answer: applicationOrders(history, request.ask as ApplicationOrdersAsk) }
+      return applicationOrders(history, request.ask as ApplicationOrdersAsk)
     case 'applicationMovements':
-      return { id, answer: applicationMovements(history, request.ask as ApplicationMovementsAsk) }
+      return applicationMovements(history, request.ask as ApplicationMovementsAsk)
     case 'applicationStats':
-      return { id, answer: applicationStats(history, request.ask as Queries['applicationStats']['ask']) }
+      return applicationStats(history, request.ask as Queries['applicationStats']['ask'])
     case 'screener': {
       const { genesis } = history
-      return { id, answer: genesis === null ? { rows: [], total: 0 } : naiveScreener(history.trades, genesis, request.ask as ScreenerAsk) }
+      return genesis === null ? { rows: [], total: 0 } : naiveScreener(history.trades, genesis, request.ask as ScreenerAsk)
     }
     case 'market': {
       const { pair, now } = request.ask as Queries['market']['ask']
-      return { id, answer: naiveStats(history.trades, pair, now) }
+      return naiveStats(history.trades, pair, now)
+    }
+    case 'markets': {
+      const { pairs, now } = request.ask as Queries['markets']['ask']
+      return pairs.map((pair) => naiveStats(history.trades, pair, now))
     }
     case 'candles': {
       const asked = request.ask as CandlesAsk
-      return { id, answer: candlesAsked(naiveCandles(history.trades, asked), asked) }
+      return candlesAsked(naiveCandles(history.trades, asked), asked)
     }
   }
 }

@@ -48,7 +48,7 @@ t.test('every answer goes to its question, whatever the order they come in', asy
     held.push(request)
     if (held.length === 20) {
       for (const { id, ask } of held.reverse()) {
-        readers[0]!.postMessage({ id, answer: { sequence: (ask as { sequence: number }).sequence } })
+        readers[0]!.postMessage({ id, answer: { sequence: (ask as { sequence: number }).sequence }, sequence: 1 })
       }
     }
     return null
@@ -60,8 +60,17 @@ t.test('every answer goes to its question, whatever the order they come in', asy
   t.equal(history.open.size, 0)
 })
 
+t.test('an answer says what it is complete to', async (t) => {
+  const { history } = bench(t, ({ id, atLeast }) => ({ id, answer: null, sequence: atLeast + 3 }))
+  history.clock[CLOCK.SEQUENCE] = 40
+  const sequence = await new Promise((resolve) => askHistory(history, 'trade', { sequence: 1, index: 0 }, (_, reached) => resolve(reached)))
+  t.equal(sequence, 43)
+  history.counters[HISTORY.up] = 0
+  askHistory(history, 'trade', { sequence: 1, index: 0 }, (_, reached) => t.equal(reached, 0, 'and a refusal nothing'))
+})
+
 t.test('readers take turns', async (t) => {
-  const { history, asked } = bench(t, ({ id }) => ({ id, answer: null }), 3)
+  const { history, asked } = bench(t, ({ id }) => ({ id, answer: null, sequence: 1 }), 3)
   await Promise.all(Array.from({ length: 12 }, () => ask(history)))
   t.same(asked.map((each) => each.length), [4, 4, 4])
 })
@@ -74,7 +83,7 @@ t.test('refused at once when the history is down, when it has no reader, and whe
   t.equal(history.open.size, OPEN_MAX)
   const none = bench(t, () => null, 0)
   t.equal(codeOf(await ask(none.history)), UNAVAILABLE)
-  const down = bench(t, ({ id }) => ({ id, answer: null }))
+  const down = bench(t, ({ id }) => ({ id, answer: null, sequence: 1 }))
   down.history.counters[HISTORY.up] = 0
   t.equal(codeOf(await ask(down.history)), UNAVAILABLE)
   t.equal(down.asked[0]!.length, 0)
@@ -90,13 +99,13 @@ t.test('a failed and a late reader are refusals, and a late answer is dropped', 
   t.equal(codeOf(await ask(failing.history)), UNAVAILABLE)
   const late = bench(t, () => null, 1, 1)
   t.equal(codeOf(await ask(late.history)), UNAVAILABLE)
-  late.readers[0]!.postMessage({ id: late.asked[0]![0]!.id, answer: null })
+  late.readers[0]!.postMessage({ id: late.asked[0]![0]!.id, answer: null, sequence: 1 })
   t.equal(codeOf(await ask(late.history)), UNAVAILABLE)
   t.equal(late.history.open.size, 0)
 })
 
 t.test('a reader that ends takes its questions with it; the others go on', async (t) => {
-  const { history, readers } = bench(t, ({ id }, reader) => (reader === 0 ? null : { id, answer: null }), 2)
+  const { history, readers } = bench(t, ({ id }, reader) => (reader === 0 ? null : { id, answer: null, sequence: 1 }), 2)
   const answers = Promise.all([ask(history), ask(history)])
   readers[0]!.close()
   t.same((await answers).map(codeOf).sort(), [UNAVAILABLE, 'answered'])
@@ -104,7 +113,7 @@ t.test('a reader that ends takes its questions with it; the others go on', async
 })
 
 t.test('a handler that throws is reported, and its question refused', async (t) => {
-  const { history, errors } = bench(t, ({ id }) => ({ id, answer: null }))
+  const { history, errors } = bench(t, ({ id }) => ({ id, answer: null, sequence: 1 }))
   const seen: string[] = []
   await new Promise<void>((resolve) => askHistory(history, 'trade', { sequence: 1, index: 0 }, (answer) => {
     seen.push(codeOf(answer))
