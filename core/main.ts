@@ -4,6 +4,7 @@
  * the next start recovers; only the history and the chain may end, and trading goes on without them.
  */
 import { fork, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
@@ -23,6 +24,7 @@ import { readPageTokenKey } from './page_token_key.ts'
 import { createBroadcast } from './ring/broadcast.ts'
 import { budgetsBytes } from './ring/budgets.ts'
 import { countersBytes, historyCounters, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
+import { createOpenings } from './ring/openings.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
 import {
@@ -260,10 +262,12 @@ class Exchange {
   ): Promise<{ port: number; grpcPort: number | undefined }> {
     const config = this.#config
     const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
+    const openings = createOpenings(Date.now(), randomBytes(32))
     const start = (index: number, name: string, path: string, port: number): Promise<Extract<FromThread, { type: 'ready' }>> => {
       const [desk, readers] = [desks[index]!, history[index]!]
       const data = {
-        config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, pageTokenKey: this.#pageTokenKey, history: readers,
+        config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, openings, pageTokenKey: this.#pageTokenKey,
+        history: readers,
       }
       return this.#ready(name, path, data, [desk, ...readers])
     }

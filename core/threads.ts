@@ -68,6 +68,8 @@ export interface GatewayData {
   readonly desk: MessagePort
   /** Rows of ring/budgets.ts, shared by all gateways. */
   readonly budgets: SharedArrayBuffer
+  /** Signatures that opened a session (ring/openings.ts), shared by all of them. */
+  readonly openings: SharedArrayBuffer
   /** 32 bytes (core/page_token_key.ts). */
   readonly pageTokenKey: Uint8Array
   /** To the history readers, one each. */

@@ -8,6 +8,7 @@ import { attachBroadcast } from '../core/ring/broadcast.ts'
 import { GATEWAY, gatewayCounters, historyCounters, matcherCounters } from '../core/ring/counters.ts'
 import type { FromThread, GatewayData } from '../core/threads.ts'
 import { closeDesk, createDesk, type Desk } from './auth/desk_client.ts'
+import { Openings } from './auth/openings.ts'
 import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
 import { SessionWatch } from './auth/session_watch.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
@@ -33,6 +34,8 @@ export interface Gateway {
   readonly applications: Applications
   /** Ends what is open when its session ends. */
   readonly watch: SessionWatch
+  /** Signatures that opened a session, on any thread. */
+  readonly openings: Openings
   /** Rate budgets. */
   readonly meter: Meter
   /** Seals page tokens (operations/page_token.ts). */
@@ -70,6 +73,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state),
     watch: new SessionWatch(state, () => Date.now()),
+    openings: new Openings(data.openings),
     matcher: matcherCounters(shared.counters),
     meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,

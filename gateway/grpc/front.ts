@@ -3,7 +3,6 @@ import { GATEWAY } from '../../core/ring/counters.ts'
 import { REFUSALS } from '../../core/engine/refusals.ts'
 import type { Gateway } from '../context.ts'
 import type { Refused } from '../http/envelope.ts'
-import { Openings } from './openings.ts'
 import type { StatusWriter } from './status.ts'
 
 /** Text of the refusal of what comes during a stop. */
@@ -12,7 +11,6 @@ export const SHUTTING_DOWN = 'The service is shutting down; nothing was applied'
 export interface Front {
   readonly gateway: Gateway
   readonly statuses: StatusWriter
-  readonly openings: Openings
   /** Calls and stream actions that are not answered yet. */
   inFlight: number
   /** Set at a stop: what comes now is refused. */
@@ -20,7 +18,7 @@ export interface Front {
 }
 
 export const createFront = (gateway: Gateway, statuses: StatusWriter): Front =>
-  ({ gateway, statuses, openings: new Openings(gateway.now()), inFlight: 0, stopping: false })
+  ({ gateway, statuses, inFlight: 0, stopping: false })
 
 export function countRequest(front: Front, bytes: number): void {
   const { counters } = front.gateway

@@ -5,7 +5,7 @@
  * request id when it is done. Actions enter the engine in the order they were sent.
  *
  * Credentials come with each action, or once with open_session; from then on an action without credentials is the session's if its counter
- * grew. A signature opens one stream (openings.ts). A refused signature of an action is its own answer; what breaks the rules of the stream
+ * grew. A signature opens one stream (auth/openings.ts). A refused signature of an action is its own answer; what breaks the rules of the stream
  * ends it with a status.
  *
  * The session of a stream is watched (auth/session_watch.ts) and looked up for every action: when it ends, nothing more is taken, and
@@ -216,12 +216,12 @@ export class OrderStream {
   }
 
   #openSession(message: Message, action: Message, call: StreamCall): void {
-    const { gateway, openings } = this.#front
+    const { gateway } = this.#front
     if (!Object.hasOwn(message, 'publicKey')) return call.refuse(new Refused('UNAUTHENTICATED', 'open_session is signed'))
     const counter = counterOf(action)
     if (counter < 0) return call.refuse(refusedField('counter', 'counter must be below 2^53'))
     const { publicKey: key, timestamp, signature } = message as { publicKey: string; timestamp: unknown; signature: string }
-    const taken = openings.take(signature, Number(timestamp), gateway.now())
+    const taken = gateway.openings.take(signature, Number(timestamp), gateway.now())
     if (taken === 'full') return call.refuse(new Refused('OVERLOADED'))
     if (taken === 'used') return call.refuse(new Refused('UNAUTHENTICATED', 'This signature has opened a session already'))
     const found = findSession(gateway.sessions, key)

@@ -7,12 +7,12 @@
  * A draw is all or nothing over every window it concerns: own second and minute, the family's second and minute. A draw over budget
  * takes nothing, so that a batch that is refused leaves the budget as it was. The same is measured when nothing is refused.
  *
- * The lock of the family's row covers the draw. It is held for some hundred nanoseconds; a thread that finds it taken looks again, and
- * sleeps when the holder seems to have lost its processor. The clock is read under the lock, so a window never comes back; a wall clock
- * that is set back opens new windows. An account's family never changes.
+ * The lock of the family's row (core/ring/lock.ts) covers the draw. It is held for some hundred nanoseconds. The clock is read under the
+ * lock, so a window never comes back; a wall clock that is set back opens new windows. An account's family never changes.
  */
 import type { Config } from '../../core/config.ts'
 import { BUDGET, BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
+import { lock, unlock } from '../../core/ring/lock.ts'
 import type { Budget } from './budget.ts'
 
 export type MeteredClass = 'create' | 'reduce' | 'movement' | 'close'
@@ -117,21 +117,8 @@ export function draw(meter: Meter, name: MeteredClass, account: number, items: n
     if (window.ms === SECOND_MS) remainingSecond = tighter(remainingSecond, left)
     else remainingMinute = tighter(remainingMinute, left)
   }
-  Atomics.store(rows, familyRow + BUDGET.LOCK, FREE)
+  unlock(rows, familyRow + BUDGET.LOCK)
   return { limitSecond, limitMinute, remainingSecond, remainingMinute, waitMs }
 }
 
 const tighter = (known: number, left: number): number => (known < 0 || left < known ? left : known)
-
-const FREE = 0
-const HELD = 1
-const LOOKS = 1000
-const SLEEPS = 10_000
-
-/** Takes the lock word at `at`. Sleeps are 1 ms and nobody wakes the sleeper: it is the rare case. */
-function lock(rows: Int32Array, at: number): void {
-  for (let tries = 0; Atomics.compareExchange(rows, at, FREE, HELD) !== FREE; tries++) {
-    if (tries > LOOKS + SLEEPS) throw new Error('a row of the rate budgets stays locked')
-    if (tries > LOOKS) Atomics.wait(rows, at, HELD, 1)
-  }
-}

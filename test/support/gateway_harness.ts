@@ -15,6 +15,7 @@ import {
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
+import { createOpenings } from '../../core/ring/openings.ts'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
 import type { HistoryReply, HistoryRequest, Queries } from '../../core/history/queries.ts'
 import { countersBytes, HISTORY, historyCounters } from '../../core/ring/counters.ts'
@@ -124,12 +125,13 @@ export async function startHarness(
   }
   const gateways: Worker[] = []
   const budgets = new SharedArrayBuffer(budgetsBytes(genesis.limits.accounts))
+  const openings = createOpenings(Date.now(), randomBytes(32))
   const pageTokenKey = randomBytes(32)
   let { port, grpcPort } = config
   for (let number = 1; number <= frontThreads(config); number++) {
     try {
       const history = [historyPort(historian)]
-      const data = { config: { ...config, port }, genesis: source, shared, number, budgets, pageTokenKey, history }
+      const data = { config: { ...config, port }, genesis: source, shared, number, budgets, openings, pageTokenKey, history }
       const grpc = number > config.gateways
       const { gateway, ready } = await startGateway(join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts'])), data, logs)
       gateways.push(gateway)

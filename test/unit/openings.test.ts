@@ -1,0 +1,124 @@
+/**
+ * Promise: a signature opens one session, whatever thread it comes to and whatever the clock does: of threads that race for it exactly one
+ * gets it. The file is also the other threads.
+ */
+import { hash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { createOpenings, OPENING, OPENINGS_MAX } from '../../core/ring/openings.ts'
+import { Openings } from '../../gateway/auth/openings.ts'
+import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
+
+const START = 1_700_000_000_000
+const THREADS = 4
+const ROUNDS = 100
+/** Signatures all threads want in a round. */
+const WANTED = 200
+
+const signature = (name: string | number): string => hash('sha512', `signature ${name}`)
+const newOpenings = (): Openings => new Openings(createOpenings(START, randomBytes(OPENING.KEY_BYTES)))
+
+interface Job {
+  readonly openings: SharedArrayBuffer
+  /** Word 0: the round. Word 1: threads that are done with it. Then how often each signature was taken, and how often it was used. */
+  readonly board: SharedArrayBuffer
+}
+
+/** Takes every signature of a round, each thread beginning somewhere else. */
+function race({ openings, board }: Job, thread: number): void {
+  const words = new Int32Array(board)
+  const mine = new Openings(openings)
+  for (let round = 1; round <= ROUNDS; round++) {
+    while (Atomics.load(words, 0) < round) Atomics.wait(words, 0, round - 1, 1000)
+    // Time goes on, so that tables are turned in the middle of the race too.
+    const now = START + round * FRESHNESS_MS
+    for (let i = 0; i < WANTED; i++) {
+      const which = round % 2 === 0 ? i : (i + thread * 7) % WANTED
+      const taken = mine.take(signature(`${round} ${which}`), now, now)
+      Atomics.add(words, 2 + which + (taken === 'taken' ? 0 : WANTED), 1)
+    }
+    Atomics.add(words, 1, 1)
+  }
+}
+
+async function tests(): Promise<void> {
+  const { default: t } = await import('tap')
+
+  t.test('a signature is taken once while it may be fresh, and never again', async (t) => {
+    // Whatever the moment within the periods.
+    for (const offset of [0, 1, FRESHNESS_MS, 2 * FRESHNESS_MS - 1, 2 * FRESHNESS_MS, 5 * FRESHNESS_MS]) {
+      const openings = newOpenings()
+      openings.take(signature('other'), START, START)
+      const at = START + offset
+      t.equal(openings.take(signature('s'), at, at), 'taken')
+      for (let later = 0; later <= 12 * FRESHNESS_MS; later += FRESHNESS_MS / 2) {
+        t.equal(openings.take(signature('s'), at, at + later), 'used', `${offset} + ${later}`)
+        const now = at + later
+        t.equal(openings.take(signature(`${offset} ${later}`), now, now), 'taken', 'another one is')
+      }
+    }
+  })
+
+  t.test('a clock that is set forward and back makes nothing good again', async (t) => {
+    const openings = newOpenings()
+    t.equal(openings.take(signature('s'), START + 1, START), 'taken')
+    for (let hours = 1; hours <= 3; hours++) openings.take(signature(hours), START + hours * 3_600_000, START + hours * 3_600_000)
+    t.equal(openings.take(signature('s'), START + 1, START + 2), 'used')
+  })
+
+  t.test('what was signed before the start opens nothing', async (t) => {
+    const openings = newOpenings()
+    t.equal(openings.take(signature('s'), START - 1, START), 'used')
+    t.equal(openings.take(signature('s'), START, START), 'taken')
+  })
+
+  t.test('what is remembered is bounded', async (t) => {
+    const openings = newOpenings()
+    for (let i = 0; i < OPENINGS_MAX; i++) if (openings.take(signature(i), START, START) !== 'taken') t.fail(`${i}`)
+    t.equal(openings.take(signature('more'), START, START), 'full')
+    t.equal(openings.take(signature(7), START, START), 'used', 'what is known stays known')
+    const next = START + 2 * FRESHNESS_MS
+    t.equal(openings.take(signature('more'), next, next), 'taken', 'there is room again')
+    t.equal(openings.take(signature(7), START, next), 'used')
+  })
+
+  t.test('the key decides where a signature stands', async (t) => {
+    const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)].map((key) => createOpenings(START, key)) as
+      [SharedArrayBuffer, SharedArrayBuffer]
+    for (const buffer of [one, two]) new Openings(buffer).take(signature('s'), START, START)
+    const place = (buffer: SharedArrayBuffer): number => new Int32Array(buffer).findIndex((word, i) => i >= OPENING.HEAD_WORDS && word !== 0)
+    t.ok(place(one) > 0)
+    t.not(place(one), place(two))
+  })
+
+  t.test(`${THREADS} threads, ${ROUNDS} races for ${WANTED} signatures: each is won once`, async (t) => {
+    const openings = createOpenings(START, randomBytes(OPENING.KEY_BYTES))
+    const board = new SharedArrayBuffer((2 + 2 * WANTED) * 4)
+    const words = new Int32Array(board)
+    const workers = Array.from({ length: THREADS }, (_, thread) =>
+      new Worker(import.meta.filename, { workerData: { job: { openings, board }, thread } }))
+    const ended = Promise.all(workers.map((worker) => once(worker, 'exit')))
+    const failed = new Promise<never>((_, reject) => workers.forEach((worker) => worker.on('error', reject)))
+    let exact = 0
+    for (let round = 1; round <= ROUNDS; round++) {
+      words.fill(0, 1)
+      Atomics.store(words, 0, round)
+      Atomics.notify(words, 0)
+      for (let waits = 0; Atomics.load(words, 1) < THREADS && waits < 60_000; waits++) {
+        await Promise.race([new Promise((resolve) => setTimeout(resolve, 1)), failed])
+      }
+      const won = words.subarray(2, 2 + WANTED)
+      const lost = words.subarray(2 + WANTED)
+      if (won.every((times) => times === 1) && lost.every((times) => times === THREADS - 1)) exact++
+    }
+    await ended
+    t.equal(exact, ROUNDS)
+    t.equal(new Int32Array(openings)[OPENING.LOCK], 0, 'the lock is free')
+  })
+}
+
+if (isMainThread) await tests()
+else {
+  const { job, thread } = workerData as { job: Job; thread: number }
+  race(job, thread)
+}
