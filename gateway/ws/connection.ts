@@ -18,10 +18,11 @@ import { ALL_CREDENTIALS } from '../http/edge.ts'
 import type { Channel, Subscriber } from './channels/channel.ts'
 import type { FanOut } from './fan_out.ts'
 import {
-  authenticatedFrame, CLOSE, errorFrame, MESSAGE_MAX, pongFrame, readMessage, subscriptionFrame, type CloseCode, type ErrorCode, type Frame,
-  type Malformed, type Message, type Params, type RequestId,
+  authenticatedFrame, errorFrame, MESSAGE_MAX, pongFrame, readMessage, subscriptionFrame, type Frame, type Malformed, type Message,
+  type Params, type RequestId,
 } from './frames.ts'
 import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
+import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
 
 /** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
 const TARGET = '/ws'

@@ -1,25 +1,16 @@
 /**
- * Frames of the WebSocket: what a client may say, checked, and what the service says, as bytes.
+ * Frames of the WebSocket: what a client may say, checked, and what the service says, as bytes. protocol.ts has both as schemas.
  *
  * A message is one JSON object of at most {@link MESSAGE_MAX} bytes in a text frame. Unknown fields are ignored, as in requests. What is no
  * such object gets an error frame and changes nothing.
  */
 import { rfc3339 } from '../operations/operation.ts'
+import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Largest message of a client, bytes; a longer one closes the connection with 1009. */
 export const MESSAGE_MAX = 16 * 1024
 /** What the library reads at most before it drops the connection without a word. */
 export const PAYLOAD_MAX = 4 * MESSAGE_MAX
-const ID_MAX = 64
-
-/** Close codes (RFC 6455, 7.4.1, and its registry). */
-export const CLOSE = { GOING_AWAY: 1001, POLICY: 1008, TOO_LARGE: 1009, RESYNC: 1013 } as const
-export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
-
-/** Codes of error frames (specification, Events, rule 4). */
-export type ErrorCode =
-  | 'INVALID_SUBSCRIPTION' | 'AUTH_REQUIRED' | 'SUBSCRIPTION_LIMIT' | 'SNAPSHOT_UNAVAILABLE' | 'SESSION_INVALID' | 'AUTH_FAILED'
-  | 'MESSAGE_RATE_LIMIT'
 
 /** The client's name for a request, repeated in the answer. */
 export type RequestId = string | number | undefined
@@ -77,12 +68,12 @@ function readAuth({ publicKey, timestamp, signature }: Params): Message {
 
 function readSubscription(type: 'subscribe' | 'unsubscribe', { id = undefined, channel, params = {} }: Params): Message | Malformed {
   const given = id ?? undefined
-  const isId = given === undefined || (typeof given === 'string' && given.length <= ID_MAX) || Number.isSafeInteger(given)
-  if (!isId) return malformed(`id must be text of at most ${ID_MAX} characters or a whole number`)
+  const isId = given === undefined || (typeof given === 'string' && given.length <= NAME_MAX) || Number.isSafeInteger(given)
+  if (!isId) return malformed(`id must be text of at most ${NAME_MAX} characters or a whole number`)
   const known = given as RequestId
   if (typeof channel !== 'string' || channel === '') return malformed('channel is required', { id: known })
   // What is repeated in the answer is bounded.
-  const name = channel.slice(0, ID_MAX)
+  const name = channel.slice(0, NAME_MAX)
   const terms = params ?? {}
   if (!isObject(terms)) return malformed('params must be an object', { id: known, channel: name })
   return { type, id: known, channel: name, params: terms }

@@ -18,8 +18,9 @@ import { Refused } from '../http/envelope.ts'
 import { createChannels } from './channels/index.ts'
 import { Connection, type Context, type Socket } from './connection.ts'
 import { FanOut } from './fan_out.ts'
-import { CLOSE, connectedFrame, PAYLOAD_MAX } from './frames.ts'
+import { connectedFrame, PAYLOAD_MAX } from './frames.ts'
 import { AccountSockets } from './limits.ts'
+import { CLOSE } from './protocol.ts'
 
 const PATH = '/ws'
 /** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */

@@ -40,7 +40,7 @@ export interface Checker {
 const JSON_TYPE = 'application/json'
 
 /** The same schema with every object closed that names its fields and says nothing about others. */
-function close(schema: unknown): unknown {
+export function close(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(close)
   if (typeof schema !== 'object' || schema === null) return schema
   const closed = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, close(value)]))

@@ -2,6 +2,7 @@
 import { createHash, sign } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { connect, type Socket as TcpSocket } from 'node:net'
+import { checkFrame } from './frame_check.ts'
 import type { Session } from './gateway_harness.ts'
 
 /** What is used of `ws`, which comes without types. */
@@ -53,6 +54,7 @@ export class SocketClient {
   private constructor(url: string, headers: Record<string, string>) {
     this.socket = new PackageSocketType(url, { headers })
     this.socket.on('message', (data) => {
+      checkFrame(data.toString())
       this.frames.push(JSON.parse(data.toString()) as Frame)
       for (const look of [...this.#listeners]) look()
     })
@@ -140,6 +142,7 @@ export function rawFrame(first: number, payload: string | Buffer = '', masked = 
   return Buffer.concat([Buffer.from(head), key, bytes])
 }
 
+const TEXT = 1
 export interface RawFrame {
   readonly opcode: number
   readonly payload: Buffer
@@ -148,6 +151,8 @@ export interface RawFrame {
 /** A socket that has upgraded (or was refused) and sends what it is given. */
 export class RawSocket {
   readonly socket: TcpSocket
+  /** Frames that were held against their declaration. */
+  #checked = 0
   #received = Buffer.alloc(0)
   closed = false
   readonly #listeners = new Set<() => void>()
@@ -194,6 +199,10 @@ export class RawSocket {
       if (start + length > this.#received.length) break
       frames.push({ opcode: this.#received[at]! & 0x0f, payload: this.#received.subarray(start, start + length) })
       at = start + length
+    }
+    for (; this.#checked < frames.length; this.#checked++) {
+      const { opcode, payload } = frames[this.#checked]!
+      if (opcode === TEXT) checkFrame(payload.toString())
     }
     return frames
   }
