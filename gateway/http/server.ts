@@ -196,14 +196,22 @@ function accept(server: Server, response: HttpResponse, request: HttpRequest): v
 
 /** The one version of the protocol there is (RFC 6455, 4.4). */
 const SOCKET_VERSION = '13'
+/** 16 bytes in base64 (RFC 6455, 4.1), of which the library looks at the length only. */
+const SOCKET_KEY = /^[A-Za-z0-9+/]{22}==$/
 
 /** Whether a request for a WebSocket may become one, as far as its head says; otherwise it has been answered. */
 export function screenUpgrade(server: Server, response: HttpResponse, request: HttpRequest): boolean {
   const { head } = server
   resetHead(head)
-  request.forEach(server.take)
-  const version = request.getHeader('sec-websocket-version')
-  const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && version === SOCKET_VERSION
+  const connection: string[] = []
+  const keys: string[] = []
+  request.forEach((name, value) => {
+    server.take(name, value)
+    if (name === 'connection') connection.push(...value.toLowerCase().split(','))
+    else if (name === 'sec-websocket-key') keys.push(value)
+  })
+  const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && connection.some((token) => token.trim() === 'upgrade') &&
+    request.getHeader('sec-websocket-version') === SOCKET_VERSION && keys.length === 1 && SOCKET_KEY.test(keys[0]!)
   const hasBody = head.transferEncodings > 0 || (head.contentLengths > 0 && head.contentLength !== '0')
   const code = judge(head, request.getUrl()) ?? (isUpgrade && !hasBody ? null : 'MALFORMED_REQUEST')
   if (code === null) return true

@@ -120,7 +120,7 @@ export class Connection implements Subscriber {
     if (this.#closed || !this.draw(bytes.byteLength)) return
     if (bytes.byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
     const message = readMessage(bytes, binary)
-    this.#context.fanOut.betweenCommands(() => this.#serve(message))
+    this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
   }
 
   /** Draws a message of this many bytes from the budgets, or ends the connection. */
@@ -130,6 +130,16 @@ export class Connection implements Subscriber {
     if (this.#messages.take(1, now) && this.#bytes.take(bytes, now)) return true
     this.#fail('MESSAGE_RATE_LIMIT', 'Too many messages', CLOSE.POLICY)
     return false
+  }
+
+  /** What goes wrong with a message is logged and ends this connection, and no other. */
+  #serveSafely(message: Message | Malformed): void {
+    try {
+      this.#serve(message)
+    } catch (error) {
+      this.#context.gateway.bridge.onError(error)
+      this.close(CLOSE.RESYNC, 'internal error')
+    }
   }
 
   #serve(message: Message | Malformed): void {

@@ -126,7 +126,8 @@ export class FanOut {
   }
 
   #wind(rest: number): void {
-    if (this.#timer !== null || this.#subscriptions === 0) return
+    // Without subscriptions there may still be acts that wait for the end of a command.
+    if (this.#timer !== null || (this.#subscriptions === 0 && this.#waiting.length === 0)) return
     this.#timer = setTimeout(() => {
       this.#timer = null
       const began = performance.now()

@@ -69,6 +69,24 @@ t.test('half a command is neither told nor subscribed into', async (t) => {
   t.strictSame(told.slice(-2), ['third', 'send'], 'at once between commands')
 })
 
+t.test('what waits for the end of a command is done although the last listener left', async (t) => {
+  const { told, fanOut, write } = stage()
+  fanOut.count(1)
+  write(fill(1))
+  fanOut.turn()
+  fanOut.betweenCommands(() => told.push('waited'))
+  fanOut.count(-1)
+  const until = async (condition: () => boolean): Promise<boolean> => {
+    for (let i = 0; i < 2000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 5))
+    return condition()
+  }
+  // The turn that was due when he left finds the command still unfinished.
+  t.ok(await until(() => told.filter((what) => what === 'send').length > 1))
+  t.notOk(told.includes('waited'))
+  write(result(1))
+  t.ok(await until(() => told.includes('waited')))
+})
+
 t.test('without subscriptions nothing is read, and the first begins with what comes', async (t) => {
   const { told, fanOut, write } = stage()
   write(fill(1))

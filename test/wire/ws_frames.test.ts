@@ -48,7 +48,36 @@ const HANDSHAKES: [what: string, head: string[], status: number][] = [
   ['with two Content-Lengths', [...UPGRADE, 'Content-Length: 0', 'Content-Length: 0'], 400],
   ['with two hosts', [...UPGRADE, 'Host: other'], 400],
   ['at another path', ['GET /wss HTTP/1.1', ...UPGRADE.slice(1)], 404],
+  ['at a path below', ['GET /ws/ HTTP/1.1', ...UPGRADE.slice(1)], 404],
+  ['without a Connection', without('connection'), 400],
+  ['whose connection is only kept alive', instead('connection', 'Connection: keep-alive'), 400],
+  ['with a key that is no base64', instead('sec-websocket-key', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j!Q=='), 400],
+  ['with two keys', [...UPGRADE, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='], 400],
+  ['of versions 13 and 8', instead('sec-websocket-version', 'Sec-WebSocket-Version: 13, 8'), 400],
+  ['without a host', without('host'), 400],
+  ['by PUT', ['PUT /ws HTTP/1.1', ...UPGRADE.slice(1)], 404],
+  ['of HTTP/1.0', ['GET /ws HTTP/1.0', ...UPGRADE.slice(1)], 505],
+  ['with a chunked body', [...UPGRADE, 'Transfer-Encoding: chunked'], 400],
+  ['with headers beyond all bounds', [...UPGRADE, `X-Fill: ${'x'.repeat(20_000)}`], 431],
+  ['with hundreds of headers', [...UPGRADE, ...Array.from({ length: 200 }, (_, i) => `X-${i}: 1`)], 431],
+  ['with credentials of two protocols', [...UPGRADE, 'X-Svc-PublicKey: a', 'Signature: b'], 401],
 ]
+const GOOD_HANDSHAKES: [what: string, head: string[]][] = [
+  ['names in lower case', UPGRADE.map((line, i) => (i === 0 ? line : line.replace(/^[^:]+/, (name) => name.toLowerCase())))],
+  ['a connection that is kept alive too', instead('connection', 'Connection: keep-alive, Upgrade')],
+  ['two Connection headers', [...UPGRADE, 'Connection: keep-alive']],
+  ['an Upgrade in capitals', instead('upgrade', 'Upgrade: WebSocket')],
+  ['any Origin: what is private wants a signature', [...UPGRADE, 'Origin: https://elsewhere.example']],
+  ['a query', ['GET /ws?v=1 HTTP/1.1', ...UPGRADE.slice(1)]],
+]
+for (const [what, head] of GOOD_HANDSHAKES) {
+  t.test(`a handshake may have ${what}`, async (t) => {
+    const raw = new RawSocket(port, head)
+    t.ok(await raw.until(() => raw.frames.length === 1))
+    t.equal(raw.status, 101)
+    raw.destroy()
+  })
+}
 for (const [what, head, status] of HANDSHAKES) {
   t.test(`a handshake ${what} is ${status}`, async (t) => {
     const raw = new RawSocket(port, head)
@@ -56,6 +85,17 @@ for (const [what, head, status] of HANDSHAKES) {
     t.equal(raw.status, status)
     raw.destroy()
   })
+}
+
+/** A masked frame whose length is written in this many bits. */
+function sized(first: number, text: string, bits: 7 | 16 | 64, mask: number[] = [1, 2, 3, 4]): Buffer {
+  const payload = Buffer.from(text)
+  const { length } = payload
+  const long = Buffer.alloc(8)
+  long.writeBigUInt64BE(BigInt(length))
+  const size = bits === 7 ? [0x80 | length] : bits === 16 ? [0xfe, ...long.subarray(6)] : [0xff, ...long]
+  payload.forEach((byte, i) => (payload[i] = byte ^ mask[i & 3]!))
+  return Buffer.concat([Buffer.from([first, ...size, ...mask]), payload])
 }
 
 /** Bytes, and the opcodes and texts of what comes back; the connection stays. */
@@ -77,6 +117,21 @@ const ALLOWED: [what: string, frames: Buffer[], answers: [opcode: number, text: 
   ['text of several bytes a character', [rawFrame(TEXT, '{"type":"ping","note":"é漢🂡"}')], [[1, PONG]]],
   ['a character cut by a fragment', [rawFrame(0x01, Buffer.from('{"type":"ping","n":"é"}').subarray(0, 21)),
     rawFrame(0x80, Buffer.from('{"type":"ping","n":"é"}').subarray(21))], [[1, PONG]]],
+  ['text of the whole range', [rawFrame(TEXT, '{"type":"ping","note":"\u{ffff}\u{10ffff}\u{fdd0}"}')], [[1, PONG]]],
+  ['a ping of bytes that are no text', [rawFrame(PING_FRAME, Buffer.from([0xc3, 0x28]))], [[10, /^.+$/]]],
+  ['a ping between all fragments', [
+    rawFrame(0x01, PING[0]), ...[...PING.slice(1, -1)].flatMap((byte) => [rawFrame(PING_FRAME, byte), rawFrame(0x00, byte)]),
+    rawFrame(0x80, PING.at(-1)),
+  ], [...[...PING.slice(1, -1)].map((byte): [number, string] => [10, byte]), [1, PONG]]],
+  ['a pong between fragments', [rawFrame(0x01, PING.slice(0, 5)), rawFrame(PONG_FRAME), rawFrame(0x80, PING.slice(5))], [[1, PONG]]],
+  ['a mask of zeros', [sized(TEXT, PING, 7, [0, 0, 0, 0])], [[1, PONG]]],
+  ['a mask of ones', [sized(TEXT, PING, 7, [255, 255, 255, 255])], [[1, PONG]]],
+  ['125 bytes', [sized(TEXT, PING.padEnd(125), 7)], [[1, PONG]]],
+  ['126 bytes', [sized(TEXT, PING.padEnd(126), 16)], [[1, PONG]]],
+  ['127 bytes', [sized(TEXT, PING.padEnd(127), 16)], [[1, PONG]]],
+  ['a length of 16 bits that 7 would hold', [sized(TEXT, PING, 16)], [[1, PONG]]],
+  ['a length of 64 bits that 7 would hold', [sized(TEXT, PING, 64)], [[1, PONG]]],
+  ['a length of 64 bits that 16 would hold', [sized(TEXT, PING.padEnd(16_384), 64)], [[1, PONG]]],
   ['a length of 16 bits', [rawFrame(TEXT, `${PING}${' '.repeat(200)}`)], [[1, PONG]]],
   ['the longest message', [rawFrame(TEXT, PING.padEnd(16_384))], [[1, PONG]]],
 ]
@@ -126,6 +181,13 @@ const BROKEN: [what: string, frames: Buffer[]][] = [
   ['a surrogate', [rawFrame(TEXT, utf8(0xed, 0xa0, 0x80))]],
   ['a code point that is too high', [rawFrame(TEXT, utf8(0xf4, 0x90, 0x80, 0x80))]],
   ['broken text over fragments', [rawFrame(0x01, utf8(0xc3)), rawFrame(0x80, utf8(0x28))]],
+  ['four bytes of a character in four fragments, the last of them wrong', [
+    rawFrame(0x01, utf8(0xf0)), rawFrame(0x00, utf8(0x9f)), rawFrame(0x00, utf8(0x82)), rawFrame(0x80, utf8(0x28)),
+  ]],
+  ['a byte that no text has', [rawFrame(TEXT, utf8(0xff))]],
+  ['a first fragment with a reserved bit', [rawFrame(0x41, PING)]],
+  ['a reserved bit of a continuation', [rawFrame(0x01, PING), rawFrame(0xc0, ' ')]],
+  ['65,537 bytes', [sized(TEXT, PING.padEnd(65_537), 64)]],
   ['an announced length beyond all bounds', [Buffer.from([TEXT, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4])]],
   ['a length with its highest bit set', [Buffer.from([TEXT, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5])]],
   ['fragments that are too much together', [rawFrame(0x01, 'x'.repeat(40_000)), rawFrame(0x00, 'x'.repeat(40_000))]],
@@ -142,24 +204,72 @@ for (const [what, frames] of BROKEN) {
   })
 }
 
-const CLOSES: [what: string, payload: Buffer][] = [
-  ['1000', Buffer.from([0x03, 0xe8])],
-  ['1000 and a reason', Buffer.concat([Buffer.from([0x03, 0xe8]), Buffer.from('bye')])],
-  ['3000, of a library', Buffer.from([0x0b, 0xb8])],
-  ['4999, of an application', Buffer.from([0x13, 0x87])],
-  ['no code', Buffer.alloc(0)],
-  ['half a code', Buffer.from([0x03])],
-  ['a reason that is no text', Buffer.from([0x03, 0xe8, 0xc3, 0x28])],
+const closing = (code: number, reason = ''): Buffer => Buffer.concat([Buffer.from([code >>> 8, code & 0xff]), Buffer.from(reason)])
+/** Payloads, and what is answered: itself, or no code when the library knows none such. */
+const CLOSES: [what: string, payload: Buffer, answer: Buffer][] = [
+  ['1000', closing(1000), closing(1000)],
+  ['1000 and a reason', closing(1000, 'bye'), closing(1000, 'bye')],
+  ['the longest reason', closing(1000, 'r'.repeat(123)), closing(1000, 'r'.repeat(123))],
+  ...[1001, 1002, 1003, 1007, 1008, 1009, 1011, 4000, 4999].map((code): [string, Buffer, Buffer] => [
+    `${code}`, closing(code), closing(code),
+  ]),
+  ...[0, 999, 1004, 1005, 1006, 1015, 1016, 2999, 5000, 65_535].map((code): [string, Buffer, Buffer] => [
+    `${code}, which nobody may send`, closing(code), Buffer.alloc(0),
+  ]),
+  ['1012, of the registry', closing(1012), Buffer.alloc(0)],
+  ['3000, of a library', closing(3000), Buffer.alloc(0)],
+  ['no code', Buffer.alloc(0), Buffer.alloc(0)],
+  ['half a code', Buffer.from([0x03]), Buffer.alloc(0)],
+  ['a reason that is no text', Buffer.from([0x03, 0xe8, 0xc3, 0x28]), Buffer.alloc(0)],
 ]
-for (const [what, payload] of CLOSES) {
+for (const [what, payload, answer] of CLOSES) {
   t.test(`a close with ${what} is answered and ends the connection`, async (t) => {
     const raw = await upgraded()
     raw.write(rawFrame(CLOSE, payload), rawFrame(TEXT, PING))
     t.ok(await raw.until(() => raw.closed))
     t.equal(raw.frames.length, 2, 'what comes behind it is not answered')
     t.equal(raw.frames[1]!.opcode, 8)
+    t.strictSame(raw.frames[1]!.payload, answer)
   })
 }
+
+t.test('a close between fragments closes, and the text is never read', async (t) => {
+  const raw = await upgraded()
+  raw.write(rawFrame(0x01, PING), rawFrame(CLOSE, closing(1000)), rawFrame(0x80))
+  t.ok(await raw.until(() => raw.closed))
+  t.strictSame(raw.frames.slice(1).map(({ opcode }) => opcode), [8])
+})
+
+t.test('a client that only ends its half of the connection loses the other', async (t) => {
+  const raw = await upgraded()
+  raw.socket.end()
+  t.ok(await raw.until(() => raw.closed))
+})
+
+t.test('a frame in the packet of the handshake does no harm', async (t) => {
+  const raw = new RawSocket(port)
+  // The library drops what comes in the same packet; a client must wait for the answer (RFC 6455, 4.1).
+  raw.socket.prependListener('connect', () => raw.socket.cork())
+  raw.socket.on('connect', () => {
+    raw.write(rawFrame(TEXT, PING))
+    raw.socket.uncork()
+  })
+  t.ok(await raw.until(() => raw.frames.length > 0))
+  t.equal(raw.status, 101)
+  raw.write(rawFrame(PING_FRAME, 'there?'))
+  t.ok(await raw.until(() => raw.frames.some(({ opcode, payload }) => opcode === 10 && payload.toString() === 'there?')))
+  raw.destroy()
+})
+
+t.test('an independent client: no extension is agreed to, pings are answered, codes are echoed', async (t) => {
+  const client = await SocketClient.open(port)
+  t.equal(client.socket.extensions, '')
+  const pong = new Promise<string>((resolve) => client.socket.on('pong', (data) => resolve(data.toString())))
+  client.socket.ping('echo')
+  t.equal(await pong, 'echo')
+  client.socket.close(4321)
+  t.match(await client.closed, { code: 4321 })
+})
 
 t.test('bytes inside a fragmented text are no message', async (t) => {
   const raw = await upgraded()
@@ -169,13 +279,15 @@ t.test('bytes inside a fragmented text are no message', async (t) => {
   raw.destroy()
 })
 
-t.test('a message that is too large is closed with 1009', async (t) => {
-  const raw = await upgraded()
-  raw.write(rawFrame(TEXT, PING.padEnd(16_385)))
-  t.ok(await raw.until(() => raw.closed))
-  t.equal(raw.frames[1]!.opcode, 8)
-  t.equal(raw.frames[1]!.payload.readUInt16BE(0), 1009)
-})
+for (const length of [16_385, 65_535, 65_536]) {
+  t.test(`a message of ${length} bytes is closed with 1009`, async (t) => {
+    const raw = await upgraded()
+    raw.write(rawFrame(TEXT, PING.padEnd(length)))
+    t.ok(await raw.until(() => raw.closed))
+    t.equal(raw.frames[1]!.opcode, 8)
+    t.equal(raw.frames[1]!.payload.readUInt16BE(0), 1009)
+  })
+}
 
 t.test('a frame without a mask is not understood, and harms nobody', async (t) => {
   const [raw, bystander] = [await upgraded(), await upgraded()]
@@ -223,7 +335,8 @@ for (const [what, message, answer] of MALFORMED) {
 t.test('magnitudes are powers of ten', async (t) => {
   const client = await SocketClient.open(port)
   const tradingPairId = harness.genesis.pairs[0]!.id
-  for (const magnitude of [0, -1, 2, 1.5, 10_000_000, '10', null, {}]) {
+  // The logarithm of the last two rounds to a whole number.
+  for (const magnitude of [0, -1, 2, 1.5, 10_000_000, '10', null, {}, true, [10], 99.99999999999999, 999_999.9999999999]) {
     const { type, code } = await client.subscribe('orderbook', { tradingPairId, magnitude })
     if (magnitude === null) t.equal(type, 'subscribed', 'null is absent')
     else t.equal(code, 'INVALID_SUBSCRIPTION', String(magnitude))

@@ -10,10 +10,10 @@
  *   OrderReplaced                         it ended, and `replacedByOrderId` is in its place
  *   OrderExpired, OrderCancelled          it ended unfilled; `terminalReason` says why
  *
- * A trade is told once to either side: no quantity and no fee is in two frames. `fee` and `feeRaw` are of the trade, `totalFee` is of the
- * order so far. `stpCounterpartyOrderId` names the other order of a self-trade that was prevented, where the events say which it was.
- * Refused orders never were and are not told. `sequence` is that of the command, for whoever has two snapshots; there is no gapless
- * number, and what was missed is not sent again.
+ * A trade is told once to either side: no quantity and no fee is in two frames. `fee` and `feeRaw` are of the trade that a frame tells of
+ * and 0 when it tells of none; `totalFee` is of the order so far, which they add up to. `stpCounterpartyOrderId` names the other order of a
+ * self-trade that was prevented, where the events say which it was. Refused orders never were and are not told. `sequence` is that of the
+ * command, for whoever has two snapshots; there is no gapless number, and what was missed is not sent again.
  *
  * What events do not repeat of a resting order, client order id and expiry, is remembered for accounts that somebody listens to.
  */
@@ -67,8 +67,8 @@ export const ORDERS = {
         lastFillQuantity: Type.Optional(Decimal),
         lastFillPrice: Type.Optional(Decimal),
         role: Type.Optional(Role),
-        feeRaw: Type.Optional(Type.String()),
-        totalFee: Type.Optional(Decimal),
+        feeRaw: Type.String(),
+        totalFee: Decimal,
         stpCounterpartyOrderId: Type.Optional(Uuid),
         replacedByOrderId: Type.Optional(Uuid),
       }),
@@ -139,7 +139,8 @@ class OrderEvents {
     const pairs = listened.subscribers.get(subscriber) ?? new Map<number, number>()
     listened.subscribers.set(subscriber, pairs)
     const open = readOpenOrders(state, gate, subscriber.account)
-    pairs.set(pair, open?.sequence ?? 0)
+    // Without a new snapshot what an earlier one has is still not told again.
+    pairs.set(pair, open?.sequence ?? pairs.get(pair) ?? 0)
     if (open === null) return false
     for (const { sequence, label, expiresAt } of open.orders) listened.known.set(sequence, { label, expiresAt })
     const orders = open.orders.filter((order) => pair === ALL || order.pair === pair)
@@ -159,6 +160,8 @@ class OrderEvents {
     pairs.delete(pair)
     if (pairs.size === 0) listened.subscribers.delete(subscriber)
     if (listened.subscribers.size === 0) this.#accounts.delete(subscriber.account)
+    // Whoever leaves may leave in the middle of a command, whose end is then not looked at.
+    if (this.#accounts.size === 0) this.#endCommand()
   }
 
   take(records: Views, base: number): void {
@@ -172,9 +175,13 @@ class OrderEvents {
         return this.#takeLabel(records, base)
       case EventType.RESULT:
         this.#takeResult(records, base)
-        this.#prevented = null
-        if (this.#trades.length > 0) this.#trades = []
+        this.#endCommand()
     }
+  }
+
+  #endCommand(): void {
+    this.#prevented = null
+    if (this.#trades.length > 0) this.#trades = []
   }
 
   #takeLabel({ i32, f64, bytes }: Views, base: number): void {
@@ -276,30 +283,30 @@ class OrderEvents {
   }
 
   #tellTrade(event: EventName, sequence: number, order: OrderFacts, role: Role, trade: Trade): void {
-    const { genesis } = this.#gateway
-    const pair = genesis.pairs[order.pair]!
-    const quote = genesis.assets[pair.quote]!
+    const pair = this.#gateway.genesis.pairs[order.pair]!
     this.#tell(event, sequence, order, {
       tradeId: tradeId(sequence, trade.index),
       lastFillQuantity: quantityText(pair, trade.lots),
       lastFillPrice: priceText(pair, trade.price),
       role,
-      fee: amountText(quote, trade.fee),
-      feeRaw: rawText(quote, trade.fee),
-      totalFee: amountText(quote, order.fee),
-    })
+    }, trade.fee)
   }
 
-  /** Sends one event of an order to whoever listens to it and does not have it in his snapshot. */
-  #tell(event: EventName, sequence: number, order: OrderFacts, more: object = {}): void {
+  /** Sends one event of an order to whoever listens to it and does not have it in his snapshot. `fee`: of the trade it tells of, atoms. */
+  #tell(event: EventName, sequence: number, order: OrderFacts, more: object = {}, fee = 0n): void {
     const listened = this.#accounts.get(order.account)
     if (listened === undefined) return
     const wants = (since: number | undefined): boolean => since !== undefined && sequence > since
     const to = [...listened.subscribers].filter(([, pairs]) => wants(pairs.get(ALL)) || wants(pairs.get(order.pair)))
     if (to.length === 0) return
-    const { postOnly: _, ...record } = orderRecord(this.#gateway, order)
-    const postOnly = (order.flags & Flag.POST_ONLY) !== 0 ? { postOnly: true } : {}
-    const frame = dataFrame(NAME, 'order_update', this.#gateway.now(), { eventType: event, ...record, ...postOnly, ...more }, sequence)
+    const { genesis } = this.#gateway
+    const quote = genesis.assets[genesis.pairs[order.pair]!.quote]!
+    const { postOnly: _, fee: totalFee, ...record } = orderRecord(this.#gateway, order)
+    const data = {
+      eventType: event, ...record, ...((order.flags & Flag.POST_ONLY) !== 0 ? { postOnly: true } : {}), ...more,
+      fee: amountText(quote, fee), feeRaw: rawText(quote, fee), totalFee,
+    }
+    const frame = dataFrame(NAME, 'order_update', this.#gateway.now(), data, sequence)
     for (const [subscriber] of to) subscriber.push(frame)
   }
 }
