@@ -1,5 +1,6 @@
 /**
- * How a call fails: {@link RingbookError} when the service answered, {@link NetworkError} when nobody knows whether it did.
+ * How a call fails: {@link RingbookError} when the service answered, {@link NetworkError} when nobody knows whether it did. What a
+ * subscription is refused with is a {@link StreamError}.
  *
  * The envelope does not carry the register's retry class and a browser does not load the register, so the class is derived from
  * status and code here; a test holds {@link retryOf} against every row of core/engine/refusals.ts. (Specification, Errors.)
@@ -69,6 +70,18 @@ export class NetworkError extends Error {
   constructor(message: string, cause: unknown) {
     super(message, { cause })
     this.timedOut = cause instanceof Error && cause.name === 'TimeoutError'
+  }
+}
+
+/** What the service refused on the socket; or what it would have refused. */
+export class StreamError extends Error {
+  override readonly name = 'StreamError'
+  /** Code of an error frame (specification, Events, rule 4). */
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
   }
 }
 

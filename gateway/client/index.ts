@@ -9,14 +9,27 @@
  * A call throws {@link RingbookError} when the service refused and {@link NetworkError} when there was no answer. Without a
  * retry policy every call is sent once. With one, only calls that may be repeated are: reads, cancels, challenge, refresh, and
  * creations with an idempotency key. (Specification, Errors, rules 6 and 7.)
+ *
+ * `client.subscribe` listens to a channel of `/ws` and `client.book` keeps a book; both survive lost connections (streams.ts, book.ts).
  */
 import type { OperationTypes } from '../operations/index.ts'
 import { TABLE, type OperationName, type Row } from '../operations/table.ts'
+import { LocalBook, type BookHandlers } from './book.ts'
 import { errorOf, NetworkError, RingbookError, UNEXPECTED_RESPONSE } from './errors.ts'
 import { wireRequest } from './request.ts'
 import { createSigner, signMessage, signRequest, type Signer } from './signing.ts'
+import type { ChannelName, ChannelParams, Handlers, Subscription } from './stream_types.ts'
+import { Streams, type StreamOptions } from './streams.ts'
 
-export { NetworkError, RingbookError, retryOf, UNEXPECTED_RESPONSE, type Envelope, type RetryClass } from './errors.ts'
+export type { BookHandlers, BookLevel, LocalBook } from './book.ts'
+export {
+  NetworkError, RingbookError, retryOf, StreamError, UNEXPECTED_RESPONSE, type Envelope, type RetryClass,
+} from './errors.ts'
+export type { LineStatus, SocketType } from './line.ts'
+export type {
+  ChannelName, ChannelParams, Frame, Handlers, SnapshotFrame, Subscription, SubscriptionStatus, UpdateFrame,
+} from './stream_types.ts'
+export type { StreamOptions } from './streams.ts'
 export {
   createSigner, signMessage, signRequest, type MessageSignatureHeaders, type SignatureHeaders, type Signer,
 } from './signing.ts'
@@ -60,6 +73,7 @@ export interface ClientOptions {
   readonly timeoutMs?: number
   /** Server clock minus this one in ms, if known; {@link ClientCore.syncClock} measures it. */
   readonly clockOffsetMs?: number
+  readonly streams?: StreamOptions
 }
 
 export interface CallOptions {
@@ -80,6 +94,15 @@ export interface ClientCore {
   syncClock(): Promise<number>
   /** The key that signs, or `null` before a sign-in. */
   readonly signer: Signer | null
+  /**
+   * Listens to a channel: a snapshot, then its updates without gap or repetition, until it is closed. One socket serves all subscriptions;
+   * when it is lost, they begin anew with a snapshot. Channels of the account want a sign-in.
+   */
+  subscribe<N extends ChannelName>(channel: N, params: ChannelParams<N>, handlers: Handlers<N>): Subscription
+  /** Keeps a copy of a book, of which every change is verified. `magnitude` groups prices by that many ticks, a power of ten. */
+  book(params: ChannelParams<'orderbook'>, handlers?: BookHandlers): LocalBook
+  /** Closes all subscriptions and their socket. */
+  closeStreams(): void
 }
 
 export type Client = ClientCore & { readonly [N in OperationName]: (...rest: Arguments<N>) => Promise<Output<N>> }
@@ -95,6 +118,8 @@ interface Connection {
   signer: Signer | null
   /** Server clock minus this one, ms. */
   clockOffset: number
+  /** Made with the first subscription. */
+  streams: Streams | null
 }
 type Fields = Readonly<Record<string, unknown>>
 
@@ -105,7 +130,9 @@ export function createClient(options: ClientOptions): Client {
     policy: { attempts: 1, baseMs: 100, capMs: 5000, ...options.retry },
     signer: options.signer ?? null,
     clockOffset: options.clockOffsetMs ?? 0,
+    streams: null,
   }
+  const streams = (): Streams => (connection.streams ??= streamsOf(connection))
   const core = {
     call: (name: OperationName, input?: Fields, rest?: CallOptions) => call(connection, name, input, rest),
     signIn: ({ referralCode }: { referralCode?: string } = {}) =>
@@ -113,6 +140,11 @@ export function createClient(options: ClientOptions): Client {
     signInFor: (ownerAddress: string) =>
       signIn(connection, 'CreateDelegatedSession', (agentAddress) => ({ agentAddress, ownerAddress })),
     syncClock: () => syncClock(connection),
+    subscribe: <N extends ChannelName>(channel: N, params: ChannelParams<N>, handlers: Handlers<N>) =>
+      streams().subscribe(channel, params, handlers),
+    book: (params: ChannelParams<'orderbook'>, handlers: BookHandlers = {}) =>
+      new LocalBook(params, handlers, (listening) => streams().subscribe('orderbook', params, listening)),
+    closeStreams: () => connection.streams?.close(),
     get signer() {
       return connection.signer
     },
@@ -122,6 +154,15 @@ export function createClient(options: ClientOptions): Client {
   }
   return core as unknown as Client
 }
+
+/** The server's clock, Unix ms. */
+const serverTime = ({ clockOffset }: Connection): number => Math.round(Date.now() + clockOffset)
+
+const streamsOf = (connection: Connection): Streams =>
+  new Streams(connection.options.baseUrl, connection.options.streams ?? {}, {
+    signer: () => connection.signer,
+    now: () => serverTime(connection),
+  })
 
 /** Challenge, wallet signature, and the operation that opens the session; `fields` are its own, given the wallet's address. */
 async function signIn(
@@ -135,6 +176,7 @@ async function signIn(
   const signature = await wallet.signMessage(message)
   const session = await call(connection, open, { ...key, nonce, signature, ...fields(address) })
   connection.signer = signer
+  connection.streams?.signedIn()
   return session
 }
 
@@ -163,7 +205,7 @@ async function call(connection: Connection, name: OperationName, input: Fields =
 
 /** One try. Each is signed for itself, with the time it is sent at. */
 async function once(connection: Connection, row: Row, input: Fields, signal: AbortSignal | undefined): Promise<unknown> {
-  const { options, signer, clockOffset } = connection
+  const { options, signer } = connection
   const { url, target, body } = wireRequest(options.baseUrl, row, input)
   const headers: Record<string, string> = {}
   if (body.length > 0) headers['Content-Type'] = 'application/json'
@@ -171,7 +213,7 @@ async function once(connection: Connection, row: Row, input: Fields, signal: Abo
   if (row.access === 'session') {
     if (signer === null) throw new Error('sign in first')
     const signed = options.protocol === 'rfc9421' ? signMessage : signRequest
-    Object.assign(headers, signed(signer, row.method, target, body, Math.round(Date.now() + clockOffset)))
+    Object.assign(headers, signed(signer, row.method, target, body, serverTime(connection)))
   }
   if (row.access === 'server-key') {
     if (options.serverKey === undefined) throw new Error('a client without a server key cannot call for an application')

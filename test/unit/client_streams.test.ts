@@ -1,0 +1,317 @@
+/**
+ * Promise: streams of the client are complete or say that they are not. Against a service that misbehaves: it closes with every code, goes
+ * silent, sends noise, drops sockets, leaves gaps and repeats itself. Time and chance are the test's.
+ */
+import t from 'tap'
+import { createSigner, signRequest, type Frame as StreamFrame, type StreamError, type Subscription } from '../../gateway/client/index.ts'
+import type { Signer } from '../../gateway/client/signing.ts'
+import { Streams, type StreamOptions } from '../../gateway/client/streams.ts'
+import { PackageWebSocket, ServedSocket, StreamServer, TestClock, until } from '../support/stream_server.ts'
+import type { Frame } from '../support/sockets.ts'
+
+const NO_BYTES = new Uint8Array(0)
+const PAIR = '11111111-1111-4111-8111-111111111111'
+const OTHER = '22222222-2222-4222-8222-222222222222'
+const NOW = 1_700_000_000_000
+const BASE = 100
+
+interface Stage {
+  readonly server: StreamServer
+  readonly clock: TestClock
+  readonly streams: Streams
+  /** The key of the session; a test may change it. */
+  readonly session: { signer: Signer | null }
+}
+
+async function stage(t: { teardown(handler: () => void): void }, options: StreamOptions = {}): Promise<Stage> {
+  const server = await StreamServer.open(t)
+  const clock = new TestClock()
+  const session = { signer: createSigner() as Signer | null }
+  const streams = new Streams(server.baseUrl, { clock, baseMs: BASE, capMs: 10_000, ...options }, {
+    signer: () => session.signer, now: () => NOW,
+  })
+  t.teardown(() => streams.close())
+  return { server, clock, streams, session }
+}
+
+/** What a subscription told: frames by type and data, statuses and codes of errors, in order. */
+function record(): { told: unknown[]; handlers: object } {
+  const told: unknown[] = []
+  return {
+    told,
+    handlers: {
+      snapshot: (data: unknown) => told.push(['snapshot', data]),
+      update: (data: unknown, { type }: { type: string }) => told.push([type, data]),
+      error: ({ code }: StreamError) => told.push(code),
+      status: (status: string) => told.push(status),
+    },
+  }
+}
+
+/** Confirms the first subscription of a socket. */
+async function confirmed(socket: ServedSocket, count = 1): Promise<Frame> {
+  const asked = (await socket.said('subscribe', count))[count - 1]!
+  socket.confirm(asked)
+  return asked
+}
+
+const update = (channel: string, data: object, more: object = {}): Frame =>
+  ({ channel, type: `${channel}_update`, timestamp: '2026-01-01T00:00:00.000Z', data, ...more })
+const snapshot = (channel: string, data: object, more: object = {}): Frame => ({ ...update(channel, data, more), type: 'snapshot' })
+const trade = (id: string, tradingPairId = PAIR): object => ({ trades: [{ id, tradingPairId }] })
+
+t.test('one socket, opened by the first subscription and closed behind the last, carries all', async (t) => {
+  const statuses: string[] = []
+  const { server, clock, streams } = await stage(t, { status: (status) => statuses.push(status) })
+  t.equal(streams.status, 'closed')
+  const [one, two] = [record(), record()]
+  const first = streams.subscribe('trades', { tradingPairId: PAIR }, one.handlers)
+  const second = streams.subscribe('trades', { tradingPairId: OTHER }, two.handlers)
+  t.equal(first.status, 'connecting')
+  const socket = await server.socket()
+  t.equal(socket.path, '/ws')
+  t.match(await socket.said('subscribe', 2), [
+    { channel: 'trades', params: { tradingPairId: PAIR } }, { channel: 'trades', params: { tradingPairId: OTHER } },
+  ])
+  for (const asked of socket.messages) socket.confirm(asked)
+  await Promise.all([first.ready, second.ready])
+  socket.send(update('trades', trade('a')))
+  socket.send(update('trades', trade('b', OTHER)))
+  socket.send(update('instruments', { instruments: [] }))
+  socket.send(update('trades', trade('c')))
+  await until('trades', () => one.told.length === 3 && two.told.length === 2)
+  t.strictSame(one.told, ['open', ['trades_update', trade('a')], ['trades_update', trade('c')]])
+  t.strictSame(two.told, ['open', ['trades_update', trade('b', OTHER)]])
+  first.close()
+  t.match(await socket.said('unsubscribe'), [{ channel: 'trades', params: { tradingPairId: PAIR } }])
+  second.close()
+  second.close()
+  await socket.said('unsubscribe', 2)
+  t.equal(socket.closed, null, 'kept for a while')
+  clock.advance(1000)
+  await until('a close', () => socket.closed !== null)
+  t.same([one.told.at(-1), two.told.at(-1), streams.status], ['closed', 'closed', 'closed'])
+  t.strictSame(statuses, ['connecting', 'open', 'closed'])
+  t.strictSame(clock.waiting, [], 'nothing is left to do')
+})
+
+t.test('whoever changes from one subscription to another keeps the socket', async (t) => {
+  const { server, clock, streams } = await stage(t)
+  const first = streams.subscribe('trades', { tradingPairId: PAIR }, {})
+  await confirmed(await server.socket())
+  await first.ready
+  first.close()
+  streams.subscribe('trades', { tradingPairId: OTHER }, {})
+  clock.advance(5000)
+  await server.sockets[0]!.said('subscribe', 2)
+  t.equal(server.sockets.length, 1)
+})
+
+t.test('listeners of one subscription share it, and whoever comes later makes a new snapshot for all', async (t) => {
+  const { server, streams } = await stage(t)
+  const [one, two] = [record(), record()]
+  const first = streams.subscribe('instruments', {}, one.handlers)
+  const socket = await server.socket()
+  await confirmed(socket)
+  socket.send(snapshot('instruments', { instruments: [1] }))
+  await first.ready
+  const second = streams.subscribe('instruments', {}, two.handlers)
+  await socket.said('subscribe', 2)
+  socket.send(update('instruments', { instruments: ['before the second confirmation'] }))
+  await confirmed(socket, 2)
+  socket.send(snapshot('instruments', { instruments: [2] }))
+  await until('snapshots', () => two.told.length === 2)
+  t.strictSame(one.told, ['open', ['snapshot', { instruments: [1] }], ['snapshot', { instruments: [2] }]])
+  t.strictSame(two.told, ['open', ['snapshot', { instruments: [2] }]])
+  first.close()
+  socket.send(update('instruments', { instruments: [3] }))
+  await until('an update', () => two.told.length === 3)
+  t.strictSame(one.told.at(-1), 'closed', 'who closed hears nothing more')
+  t.equal(socket.messages.filter(({ type }) => type === 'unsubscribe').length, 0)
+  second.close()
+  await socket.said('unsubscribe')
+})
+
+t.test('two spellings of one subscription: when one ends the other is subscribed to again', async (t) => {
+  const { server, streams } = await stage(t)
+  const written = { tradingPairId: PAIR, magnitude: 1 }
+  const short = streams.subscribe('orderbook', { tradingPairId: PAIR }, {})
+  const long = record()
+  streams.subscribe('orderbook', { tradingPairId: PAIR, magnitude: 1 }, long.handlers)
+  const socket = await server.socket()
+  for (const asked of await socket.said('subscribe', 2)) socket.confirm(asked, written)
+  await short.ready
+  short.close()
+  const [left] = await socket.said('unsubscribe')
+  socket.send({ type: 'unsubscribed', id: left!['id'], channel: 'orderbook', params: written })
+  t.match((await socket.said('subscribe', 3))[2], { channel: 'orderbook', params: written })
+})
+
+t.test('what is refused is told and over', async (t) => {
+  const { server, streams } = await stage(t, { subscriptions: 2 })
+  const [one, two, three] = [record(), record(), record()]
+  const refused = streams.subscribe('trades', { tradingPairId: 'nonsense' }, one.handlers)
+  const socket = await server.socket()
+  const [asked] = await socket.said('subscribe')
+  socket.send({ type: 'error', id: asked!['id'], channel: 'trades', code: 'INVALID_SUBSCRIPTION', message: 'no such pair' })
+  await t.rejects(refused.ready, { name: 'StreamError', code: 'INVALID_SUBSCRIPTION', message: 'no such pair' })
+  t.strictSame(one.told, ['INVALID_SUBSCRIPTION', 'closed'])
+  const ended = streams.subscribe('trades', { tradingPairId: PAIR }, two.handlers)
+  streams.subscribe('instruments', {}, {})
+  const surplus = streams.subscribe('trades', { tradingPairId: OTHER }, three.handlers)
+  await t.rejects(surplus.ready, { code: 'SUBSCRIPTION_LIMIT' })
+  t.strictSame(three.told, ['SUBSCRIPTION_LIMIT', 'closed'])
+  await confirmed(socket, 2)
+  await ended.ready
+  socket.send({ type: 'error', channel: 'trades', code: 'SUBSCRIPTION_LIMIT', message: 'for too long' })
+  socket.send({ type: 'unsubscribed', channel: 'trades', params: { tradingPairId: PAIR } })
+  await until('the end', () => two.told.length === 3)
+  t.strictSame(two.told, ['open', 'SUBSCRIPTION_LIMIT', 'closed'])
+  t.equal(streams.status, 'open', 'the others go on')
+  const early = streams.subscribe('trades', { tradingPairId: OTHER }, {})
+  early.close()
+  await t.rejects(early.ready, /closed/)
+})
+
+t.test('a snapshot that could not be read is asked for again after a pause', async (t) => {
+  const { server, clock, streams } = await stage(t)
+  const { told, handlers } = record()
+  streams.subscribe('instruments', {}, handlers)
+  const socket = await server.socket()
+  const asked = await confirmed(socket)
+  socket.send({ type: 'error', id: asked['id'], channel: 'instruments', code: 'SNAPSHOT_UNAVAILABLE', message: 'later' })
+  await until('a pause', () => clock.waiting.includes(BASE / 2))
+  t.strictSame(told, ['open', 'reconnecting'])
+  clock.advance(BASE / 2)
+  await confirmed(socket, 2)
+  socket.send(snapshot('instruments', { instruments: [] }))
+  await until('a snapshot', () => told.length === 4)
+  t.strictSame(told, ['open', 'reconnecting', 'open', ['snapshot', { instruments: [] }]])
+})
+
+t.test('a book whose frames leave a gap or repeat begins anew; updates before its snapshot are nothing', async (t) => {
+  const { server, clock, streams } = await stage(t)
+  const { told, handlers } = record()
+  streams.subscribe('orderbook', { tradingPairId: PAIR }, handlers)
+  const socket = await server.socket()
+  const terms = { tradingPairId: PAIR, magnitude: 1 }
+  const level = { price: '1', quantity: '1' }
+  const book = (previousSequence: number): object => ({ ...terms, previousSequence, bids: [level], asks: [], checksum: 0 })
+  const deltas: [sequence: number, previous: number][][] = [[[12, 11]], [[11, 10], [11, 10]], [[11, 10], [10, 11]]]
+  for (const [round, frames] of deltas.entries()) {
+    const asked = (await socket.said('subscribe', round + 1))[round]!
+    socket.confirm(asked, terms)
+    socket.send(update('orderbook', book(9), { sequence: 10 }))
+    socket.send(snapshot('orderbook', { ...terms, bids: [], asks: [], checksum: 0 }, { sequence: 10 }))
+    for (const [sequence, previous] of frames) socket.send(update('orderbook', book(previous), { sequence }))
+    await until('a pause', () => told.filter((each) => each === 'reconnecting').length === round + 1)
+    t.ok(clock.waiting.includes((BASE / 2) * 2 ** round), 'the longer the more often')
+    clock.advance((BASE / 2) * 2 ** round)
+  }
+  await socket.said('subscribe', 4)
+  const taken = (told as [string][]).map((each) => (Array.isArray(each) ? each[0] : each))
+  t.strictSame(taken, [
+    'open', 'snapshot', 'reconnecting', 'open', 'snapshot', 'orderbook_update', 'reconnecting',
+    'open', 'snapshot', 'orderbook_update', 'reconnecting',
+  ])
+})
+
+t.test('rows count by version, order events behind their snapshot, whose frames come as one', async (t) => {
+  const { server, streams } = await stage(t)
+  const [rows, all, one] = [record(), record(), record()]
+  streams.subscribe('balances', {}, rows.handlers)
+  streams.subscribe('orders', {}, all.handlers)
+  streams.subscribe('orders', { tradingPairId: PAIR }, one.handlers)
+  const socket = await server.socket()
+  await socket.said('auth')
+  socket.send({ type: 'authenticated', expiresAt: 1 })
+  for (const asked of await socket.said('subscribe', 3)) socket.confirm(asked)
+  const row = (assetId: string, version: number): object => ({ assetId, version })
+  const balance = (assetId: string, version: number): Frame => ({ ...update('balances', row(assetId, version)), type: 'balance_update' })
+  socket.send(balance('a', 1))
+  socket.send(snapshot('balances', { balances: [row('a', 5), row('b', 1)] }))
+  const versions = [['a', 4], ['a', 5], ['a', 7], ['a', 6], ['b', 2], ['c', 0]] as const
+  for (const [assetId, version] of versions) socket.send(balance(assetId, version))
+  const order = (sequence: number, tradingPairId = PAIR): Frame =>
+    ({ ...update('orders', { orderId: sequence, tradingPairId }, { sequence }), type: 'order_update' })
+  socket.send(order(1))
+  socket.send(snapshot('orders', { orders: [1, 2].map((orderId) => ({ orderId, tradingPairId: PAIR })), more: true }, { sequence: 20 }))
+  socket.send(snapshot('orders', { orders: [{ orderId: 3, tradingPairId: OTHER }], more: false }, { sequence: 20 }))
+  socket.send(snapshot('orders', { tradingPairId: PAIR, orders: [], more: false }, { sequence: 22 }))
+  for (const frame of [order(20), order(21), order(23), order(24, OTHER), order(25)]) socket.send(frame)
+  const isLast = (told: unknown[]): boolean => JSON.stringify(told).includes(':25')
+  await until('the last', () => isLast(one.told) && isLast(all.told))
+  t.strictSame(rows.told.slice(2), [row('a', 7), row('b', 2), row('c', 0)].map((each) => ['balance_update', each]))
+  t.match(all.told[1], ['snapshot', { orders: [{ orderId: 1 }, { orderId: 2 }, { orderId: 3 }], more: false }])
+  t.strictSame((all.told.slice(2) as [string, Frame][]).map(([, { orderId }]) => orderId), [21, 23, 24, 25])
+  t.strictSame(one.told[1], ['snapshot', { tradingPairId: PAIR, orders: [], more: false }])
+  t.strictSame((one.told.slice(2) as [string, Frame][]).map(([, { orderId }]) => orderId), [23, 25])
+})
+
+t.test('handlers that throw stop nobody', async (t) => {
+  const uncaught: unknown[] = []
+  const { queueMicrotask: original } = globalThis
+  globalThis.queueMicrotask = (act) => original(() => {
+    try {
+      act()
+    } catch (error) {
+      uncaught.push(error)
+    }
+  })
+  t.teardown(() => (globalThis.queueMicrotask = original))
+  const { server, streams } = await stage(t)
+  const { told, handlers } = record()
+  const fail = (): never => {
+    throw new Error('of the application')
+  }
+  streams.subscribe('instruments', {}, { snapshot: fail, status: fail })
+  streams.subscribe('instruments', {}, handlers)
+  const socket = await server.socket()
+  await confirmed(socket)
+  socket.send(snapshot('instruments', { instruments: [] }))
+  await until('a snapshot', () => told.length === 2)
+  t.match(uncaught, [/of the application/, /of the application/], 'it comes up where nobody catches it')
+})
+
+t.test('the socket is that of the platform, or any that is given', async (t) => {
+  const { server, streams } = await stage(t, { WebSocket: PackageWebSocket })
+  const subscription = streams.subscribe('instruments', {}, {})
+  await confirmed(await server.socket())
+  await subscription.ready
+  t.equal(subscription.status, 'open')
+})
+
+/** Never called: this is for the compiler. */
+export function typesOf({ subscribe }: Pick<Streams, 'subscribe'>): Subscription[] {
+  // @ts-expect-error: no such channel
+  subscribe('nothing', {}, {})
+  // @ts-expect-error: the pair is missing
+  subscribe('orderbook', {}, {})
+  // @ts-expect-error: no such field
+  subscribe('orderbook', { tradingPairId: PAIR }, { update: (data) => data.nothing })
+  // @ts-expect-error: a snapshot has no frame before it
+  subscribe('orderbook', { tradingPairId: PAIR }, { snapshot: ({ previousSequence }) => previousSequence })
+  return [
+    subscribe('orderbook', { tradingPairId: PAIR }, { update: ({ previousSequence, bids }) => previousSequence + Number(bids[0]!.price) }),
+    subscribe('orders', {}, { update: ({ eventType }, { sequence }): [string, number] => [eventType, sequence] }),
+    subscribe('balances', {}, { update: (_, { reason }: StreamFrame<'balances'>) => reason === 'trade' }),
+  ]
+}
+
+t.test('private channels: the socket is authenticated first, with the time of the service', async (t) => {
+  const { server, streams, session } = await stage(t)
+  const subscription = streams.subscribe('balances', {}, {})
+  const open = streams.subscribe('instruments', {}, {})
+  const socket = await server.socket()
+  const [auth] = await socket.said('auth')
+  const headers = signRequest(session.signer!, 'GET', '/ws', NO_BYTES, NOW)
+  t.strictSame(auth, {
+    type: 'auth', publicKey: headers['X-Svc-PublicKey'], timestamp: String(NOW), signature: headers['X-Svc-Signature'],
+  })
+  await confirmed(socket)
+  await open.ready
+  t.equal(socket.messages.filter(({ channel }) => channel === 'balances').length, 0, 'public ones do not wait for it')
+  socket.send({ type: 'authenticated', expiresAt: 1 })
+  t.match(await confirmed(socket, 2), { channel: 'balances', params: {} })
+  await subscription.ready
+})
