@@ -25,6 +25,10 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   batch: { file: './system/batch.ts', what: 'signed batches of 20 orders over HTTP by autocannon, durable, client on the same cores' },
   reads: { file: './system/reads.ts', what: 'order book and signed open orders over HTTP by autocannon' },
   verify: { file: './system/verify.ts', what: 'wallet sign-ins, by recovery and by contract, and trading beside a flood of bad ones' },
+  fanout: {
+    file: './system/fanout.ts',
+    what: 'books told to 2,000 WebSockets at 1,000 changes a second: lag, frames, what trading notices of it',
+  },
   latency: { file: './system/latency.ts', what: 'one signed order at a time over HTTP, durable' },
 }
 

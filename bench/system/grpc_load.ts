@@ -78,10 +78,13 @@ export function signedAction(trader: Trader, value: object): Buffer {
 /** Framed actions of a session that is open, without credentials; the first has `counter`. */
 export function countedActions(pair: string, count: number, seed: number, counter: number): Buffer[] {
   const random = createPrng(seed)
-  return Array.from({ length: count }, (_, i) => {
-    const action = encode('StreamOrdersAction', { requestId: String(i), counter: counter + i, createOrder: order(pair, random) })
-    return frame(encode('StreamOrdersRequest', { action }))
-  })
+  return Array.from({ length: count }, (_, i) => countedAction(counter + i, order(pair, random)))
+}
+
+/** One of them: creates this order. */
+export function countedAction(counter: number, createOrder: object): Buffer {
+  const action = encode('StreamOrdersAction', { requestId: String(counter), counter, createOrder })
+  return frame(encode('StreamOrdersRequest', { action }))
 }
 
 export interface Tally {

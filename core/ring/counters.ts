@@ -67,6 +67,8 @@ export const GATEWAY_COUNTERS = [
   'ws_closed_1008',
   'ws_closed_1009',
   'ws_closed_1013',
+  'ws_cpu_seconds',
+  'ws_stall_seconds_max',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it has reached, how many commands it is behind, events it
@@ -98,6 +100,12 @@ export const DESK_COUNTERS = [
 /** Upper bounds in seconds of the commit histogram; the last bucket is everything. */
 export const COMMIT_BUCKETS = [0.0001, 0.0002, 0.0004, 0.0008, 0.0016, 0.0032, 0.0064, 0.0128, 0.0256, 0.1, 1] as const
 
+/**
+ * Upper bounds in seconds of the histogram of the fan-out's lag; the last bucket is everything. Then comes the sum. Each turn of a thread
+ * that sent something counts once, with the time from its oldest event to the last byte of the turn.
+ */
+export const LAG_BUCKETS = [0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.25, 1] as const
+
 export type MatcherCounter = (typeof MATCHER_COUNTERS)[number]
 export type GatewayCounter = (typeof GATEWAY_COUNTERS)[number]
 export type DeskCounter = (typeof DESK_COUNTERS)[number]
@@ -109,8 +117,11 @@ export const GATEWAY = Object.fromEntries(GATEWAY_COUNTERS.map((name, i) => [nam
 export const HISTORY = Object.fromEntries(HISTORY_COUNTERS.map((name, i) => [name, i])) as Record<HistoryCounter, number>
 export const DESK = Object.fromEntries(DESK_COUNTERS.map((name, i) => [name, i])) as Record<DeskCounter, number>
 export const COMMIT_HISTOGRAM = MATCHER_COUNTERS.length
+export const LAG_HISTOGRAM = GATEWAY_COUNTERS.length
+export const LAG_SUM = LAG_HISTOGRAM + LAG_BUCKETS.length + 1
 
 const BLOCK = 64
+if (LAG_SUM >= BLOCK) throw new Error('a block of counters is too small for those of a gateway')
 
 /** Room for the matcher, this many threads in front of it (core/config.ts, frontThreads) and the sign-in desk. */
 export const countersBytes = (gateways: number): number => (2 + gateways) * BLOCK * 8

@@ -9,8 +9,8 @@ import { PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
 import type { State } from '../../core/engine/state.ts'
 import {
   COMMIT_BUCKETS, COMMIT_HISTOGRAM, DESK, DESK_COUNTERS, deskCounters, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,
-  HISTORY_COUNTERS, historyCounters, MATCHER, MATCHER_COUNTERS, matcherCounters, type DeskCounter, type GatewayCounter,
-  type HistoryCounter, type MatcherCounter,
+  HISTORY_COUNTERS, historyCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM, MATCHER, MATCHER_COUNTERS, matcherCounters,
+  type DeskCounter, type GatewayCounter, type HistoryCounter, type MatcherCounter,
 } from '../../core/ring/counters.ts'
 import { attachRing, waiting, type Ring } from '../../core/ring/spsc.ts'
 import type { Shared } from '../../core/threads.ts'
@@ -103,6 +103,8 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   ws_closed_1008: socketsClosed(1008),
   ws_closed_1009: socketsClosed(1009),
   ws_closed_1013: socketsClosed(1013),
+  ws_cpu_seconds: counter('exchange_websocket_cpu_seconds_total', 'Processor time of telling WebSockets what happened'),
+  ws_stall_seconds_max: gauge('exchange_websocket_stall_max_seconds', 'Longest time so far that this kept a gateway from requests'),
 }
 
 const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
@@ -168,10 +170,13 @@ export function gaugesOf(shared: Shared, state: State, tiers: TierQueue, now: nu
 export function exposition(gauges: Gauges, now: number): string {
   const text = new Exposition()
   for (const [name, metric] of Object.entries(MATCHER_METRICS)) text.sample(metric, gauges.matcher[MATCHER[name as MatcherCounter]]!)
-  commitHistogram(text, gauges.matcher)
+  text.head(COMMIT, 'histogram', 'Time of one journal commit, fsync included')
+  histogram(text, COMMIT, COMMIT_BUCKETS, gauges.matcher, COMMIT_HISTOGRAM, gauges.matcher[MATCHER.commit_seconds]!)
   for (const [name, metric] of Object.entries(GATEWAY_METRICS)) {
     gauges.gateways.forEach((block, i) => text.sample(metric, block[GATEWAY[name as GatewayCounter]]!, `gateway="${i + 1}"`))
   }
+  text.head(LAG, 'histogram', 'Time from the oldest event of a turn until all WebSockets have been written what came of it')
+  gauges.gateways.forEach((block, i) => histogram(text, LAG, LAG_BUCKETS, block, LAG_HISTOGRAM, block[LAG_SUM]!, `gateway="${i + 1}"`))
   for (const [name, metric] of Object.entries(HISTORY_METRICS)) text.sample(metric, gauges.history[HISTORY[name as HistoryCounter]]!)
   for (const [name, metric] of Object.entries(DESK_METRICS)) text.sample(metric, gauges.desk[DESK[name as DeskCounter]]!)
   const pairs = gauge('exchange_pair_status', 'What a pair lets happen: 0 halted, 1 active, 2 cancel only')
@@ -202,19 +207,24 @@ export const matcherAge = (gauges: Gauges, now: number): number => now - gauges.
 /** Ms since the loop of gateway `index` + 1 last passed. */
 export const gatewayAge = (gauges: Gauges, index: number, now: number): number => now - gauges.gateways[index]![GATEWAY.heartbeat_ms]!
 
-/** Slots of the block count commits per bucket; the format wants them cumulated. */
-function commitHistogram(text: Exposition, matcher: Float64Array): void {
-  const name = 'exchange_journal_commit_seconds'
-  text.head(name, 'histogram', 'Time of one journal commit, fsync included')
+const COMMIT = 'exchange_journal_commit_seconds'
+const LAG = 'exchange_websocket_lag_seconds'
+
+/** Slots of the block from `at` on count per bucket; the format wants them cumulated. The head was written. */
+function histogram(
+  text: Exposition, name: string, bounds: readonly number[], block: Float64Array, at: number, sum: number, label?: string,
+): void {
+  const labels = (more: string): string => [label, more].filter((each) => each !== undefined && each !== '').join(',')
+  const braced = (all: string): string => (all === '' ? '' : `{${all}}`)
   let count = 0
-  COMMIT_BUCKETS.forEach((bound, i) => {
-    count += matcher[COMMIT_HISTOGRAM + i]!
-    text.line(`${name}_bucket{le="${bound}"}`, count)
+  bounds.forEach((bound, i) => {
+    count += block[at + i]!
+    text.line(`${name}_bucket${braced(labels(`le="${bound}"`))}`, count)
   })
-  count += matcher[COMMIT_HISTOGRAM + COMMIT_BUCKETS.length]!
-  text.line(`${name}_bucket{le="+Inf"}`, count)
-  text.line(`${name}_sum`, matcher[MATCHER.commit_seconds]!)
-  text.line(`${name}_count`, count)
+  count += block[at + bounds.length]!
+  text.line(`${name}_bucket${braced(labels('le="+Inf"'))}`, count)
+  text.line(`${name}_sum${braced(labels(''))}`, sum)
+  text.line(`${name}_count${braced(labels(''))}`, count)
 }
 
 /** Writes each metric's head once and keeps its samples together, as the format demands. */

@@ -1,23 +1,26 @@
 /**
  * The fan-out of a thread: a reader of the event ring of its own, which hands every event to the channels.
  *
- * A turn takes in what is new and then lets the channels tell what became of it, once per topic whatever happened. Turns rest at least
- * {@link REST_MS}, and twice as long as the last one took: when many listen, frames hold more and the thread keeps time for requests. It
- * runs only while there are subscriptions.
+ * A turn takes in what is new and then lets the channels tell what became of it, once per topic whatever happened. What they told is sent
+ * in slices of {@link SLICE_MS}, between which the thread serves requests: most of a turn is one system call per socket, about 6 us each.
+ * Turns rest at least {@link REST_MS}, and half as long as the last one took: when many listen, frames hold more. It runs only while
+ * there are subscriptions.
  *
  * Every command ends with its RESULT, so the fan-out knows when it stands between two commands. Frames are made there and subscriptions
  * are changed there only: none has half a command. A reader that was lapped, and a channel that finds its state contradicted, leave no
  * doubt what to do: all sockets with subscriptions are closed with 1013, and the clients begin anew.
  */
-import { EventType, eventTypeOf } from '../../core/layout/event.ts'
+import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createReader, read, writtenTo, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
-import { GATEWAY } from '../../core/ring/counters.ts'
+import { GATEWAY, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
 import type { Channel } from './channels/channel.ts'
 
 /** Between two turns, ms. */
 const REST_MS = 5
 const REST_MOST_MS = 100
+/** How long sending keeps the thread from everything else, ms. */
+const SLICE_MS = 2
 /** Records copied at once, and copies one turn makes at most. */
 const BATCH = 256
 const COPIES_MAX = 64
@@ -26,26 +29,38 @@ export interface FanOutParts {
   readonly ring: Broadcast
   readonly channels: ReadonlyMap<string, Channel>
   readonly counters: Float64Array
-  /** Sends what channels pushed. */
-  readonly send: () => void
+  /** Sends what channels pushed, until all is sent or it is `until` by performance.now(); false: there is more. */
+  readonly send: (until: number) => boolean
   /** Closes the sockets with subscriptions: what they missed is gone. */
   readonly resync: () => void
   readonly onError: (error: unknown) => void
+  /** Wall clock, Unix ms. */
+  readonly now: () => number
 }
 
 export class FanOut {
   readonly #parts: FanOutParts
+  readonly #channels: readonly Channel[]
   readonly #reader: Reader
   readonly #records: Views
   #subscriptions = 0
   /** The last event ended its command. */
   #whole = true
   #inTurn = false
+  /** Sequenced time of the first command of this turn, Unix ms; 0: there is none. */
+  #oldest = 0
+  /** Frames sent before this turn. */
+  #frames = 0
+  /** When the timer's turn began, by performance.now(); 0: none is under way. */
+  #began = 0
   readonly #waiting: (() => void)[] = []
   #timer: NodeJS.Timeout | null = null
+  /** The next slice of what is being sent. */
+  #next: NodeJS.Immediate | null = null
 
   constructor(parts: FanOutParts) {
     this.#parts = parts
+    this.#channels = [...parts.channels.values()]
     this.#reader = createReader(parts.ring, BATCH)
     this.#records = viewsOf(this.#reader.copy.buffer)
   }
@@ -66,35 +81,81 @@ export class FanOut {
     this.#waiting.push(act)
     if (this.#inTurn || (!this.#whole && this.#subscriptions > 0)) return
     this.#act()
-    this.#parts.send()
+    // While a turn is being sent, what was pushed leaves with it.
+    if (this.#next === null) this.#send()
   }
 
-  /** Takes in what is new and sends what became of it. */
+  /** Takes in what is new and sends what became of it, at once if it takes no longer than a slice. */
   turn(): void {
-    const { onError, send } = this.#parts
-    this.#inTurn = true
-    try {
-      this.#takeIn()
-      if (this.#whole) for (const channel of this.#parts.channels.values()) channel.flush()
-    } catch (error) {
-      onError(error)
-      this.#resync()
-    }
-    this.#inTurn = false
-    if (this.#whole) this.#act()
-    send()
+    const { onError, counters } = this.#parts
+    this.#frames = counters[GATEWAY.ws_frames]!
+    this.#measured(() => {
+      this.#inTurn = true
+      try {
+        this.#takeIn()
+        if (this.#whole) for (const channel of this.#channels) channel.flush()
+      } catch (error) {
+        onError(error)
+        this.#resync()
+      }
+      this.#inTurn = false
+      if (this.#whole) this.#act()
+    })
+    this.#send()
   }
 
-  /** Stops the timer. */
+  /** Sends a slice, and the others in later turns of the loop, between which requests are served. */
+  #send(): void {
+    if (this.#next !== null) clearImmediate(this.#next)
+    this.#next = null
+    let all = true
+    this.#measured(() => (all = this.#parts.send(performance.now() + SLICE_MS)))
+    if (!all) this.#next = setImmediate(() => this.#send())
+    else this.#sent()
+  }
+
+  /** All was sent. */
+  #sent(): void {
+    const { counters, now } = this.#parts
+    if (this.#oldest > 0 && counters[GATEWAY.ws_frames]! > this.#frames) this.#countLag((now() - this.#oldest) / 1000)
+    if (this.#whole) this.#oldest = 0
+    const began = this.#began
+    this.#began = 0
+    if (began > 0) this.#wind(Math.min(REST_MOST_MS, Math.max(REST_MS, (performance.now() - began) / 2)))
+  }
+
+  /** Counts what `act` computes, and how long it kept the thread. */
+  #measured(act: () => void): void {
+    const { counters } = this.#parts
+    const began = performance.now()
+    const { user, system } = process.threadCpuUsage()
+    act()
+    const used = process.threadCpuUsage({ user, system })
+    counters[GATEWAY.ws_cpu_seconds]! += (used.user + used.system) / 1e6
+    const seconds = (performance.now() - began) / 1000
+    if (seconds > counters[GATEWAY.ws_stall_seconds_max]!) counters[GATEWAY.ws_stall_seconds_max] = seconds
+  }
+
+  #countLag(seconds: number): void {
+    const { counters } = this.#parts
+    let bucket = 0
+    while (bucket < LAG_BUCKETS.length && seconds > LAG_BUCKETS[bucket]!) bucket++
+    counters[LAG_HISTOGRAM + bucket]!++
+    counters[LAG_SUM]! += seconds
+  }
+
+  /** Stops turns and slices. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
+    if (this.#next !== null) clearImmediate(this.#next)
     this.#timer = null
+    this.#next = null
     this.#subscriptions = 0
   }
 
   #takeIn(): void {
-    const { channels } = this.#parts
-    const { u32 } = this.#records
+    const channels = this.#channels
+    const { u32, f64 } = this.#records
     for (let copies = 0; copies < COPIES_MAX || !this.#whole; copies++) {
       const count = read(this.#reader)
       if (count === 0) return
@@ -103,9 +164,13 @@ export class FanOut {
         return this.#resync()
       }
       for (let i = 0; i < count; i++) {
-        for (const channel of channels.values()) channel.take(this.#records, i * RECORD_WORDS)
+        for (const channel of channels) channel.take(this.#records, i * RECORD_WORDS)
       }
-      this.#whole = eventTypeOf(u32[(count - 1) * RECORD_WORDS]!) === EventType.RESULT
+      const last = (count - 1) * RECORD_WORDS
+      this.#whole = eventTypeOf(u32[last]!) === EventType.RESULT
+      for (let at = 0; at <= last && this.#oldest === 0; at += RECORD_WORDS) {
+        if (eventTypeOf(u32[at]!) === EventType.RESULT) this.#oldest = f64[(at + RESULT.at.time) >>> 1]!
+      }
     }
   }
 
@@ -127,12 +192,12 @@ export class FanOut {
 
   #wind(rest: number): void {
     // Without subscriptions there may still be acts that wait for the end of a command.
-    if (this.#timer !== null || (this.#subscriptions === 0 && this.#waiting.length === 0)) return
+    const idle = this.#subscriptions === 0 && this.#waiting.length === 0
+    if (idle || this.#timer !== null || this.#began > 0) return
     this.#timer = setTimeout(() => {
       this.#timer = null
-      const began = performance.now()
+      this.#began = performance.now()
       this.turn()
-      this.#wind(Math.min(REST_MOST_MS, Math.max(REST_MS, 2 * (performance.now() - began))))
     }, rest)
   }
 }

@@ -16,7 +16,7 @@ import type { Gateway } from '../context.ts'
 import { refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
 import { Refused } from '../http/envelope.ts'
 import { createChannels } from './channels/index.ts'
-import { Connection, type Context, type Socket } from './connection.ts'
+import { Connection, flushUntil, type Context, type Socket } from './connection.ts'
 import { FanOut } from './fan_out.ts'
 import { connectedFrame, PAYLOAD_MAX } from './frames.ts'
 import { AccountSockets } from './limits.ts'
@@ -44,11 +44,8 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
   const fanOut = new FanOut({
-    ring: attachBroadcast(events), channels, counters, onError: gateway.bridge.onError,
-    send: () => {
-      for (const connection of dirty) connection.flush()
-      dirty.clear()
-    },
+    ring: attachBroadcast(events), channels, counters, now: gateway.now, onError: gateway.bridge.onError,
+    send: (until) => flushUntil(dirty, until),
     resync: () => {
       for (const connection of connections) if (connection.subscriptions > 0) connection.close(CLOSE.RESYNC, 'resync')
     },

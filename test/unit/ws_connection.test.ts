@@ -7,7 +7,7 @@ import { BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
 import { GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import type { Channel } from '../../gateway/ws/channels/channel.ts'
-import { Connection, type Context } from '../../gateway/ws/connection.ts'
+import { Connection, flushUntil, type Context } from '../../gateway/ws/connection.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
 
@@ -33,10 +33,7 @@ function stage() {
   const dirty = new Set<Connection>()
   const fanOut = new FanOut({
     ring: createBroadcast(16), channels, counters, onError: () => undefined, resync: () => void log.push('resync'),
-    send: () => {
-      for (const connection of dirty) connection.flush()
-      dirty.clear()
-    },
+    send: (until) => flushUntil(dirty, until), now: () => 0,
   })
   t.teardown(() => fanOut.close())
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)

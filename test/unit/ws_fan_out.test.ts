@@ -45,8 +45,8 @@ function stage(fails = false) {
     flush: () => void told.push('flush'),
   }
   const fanOut = new FanOut({
-    ring, counters, channels: new Map([['log', channel]]), send: () => void told.push('send'), resync: () => void told.push('resync'),
-    onError: (error) => void told.push((error as Error).message),
+    ring, counters, channels: new Map([['log', channel]]), send: () => told.push('send') > 0, resync: () => void told.push('resync'),
+    onError: (error) => void told.push((error as Error).message), now: () => 0,
   })
   t.teardown(() => fanOut.close())
   const write = (...rows: Parameters<typeof records>): void => broadcast(ring, records(...rows), rows.length)
