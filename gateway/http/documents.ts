@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDocument, DOCUMENT_PATH } from '../openapi/document.ts'
+import { createStreamsDocument, STREAMS_PATH } from '../openapi/streams.ts'
 import { errorBody, Refused, statusOf, type HeaderList } from './envelope.ts'
 import type { Exchange } from './server.ts'
 
@@ -29,6 +30,7 @@ const PAGE: HeaderList = [['Content-Security-Policy', POLICY], ['Referrer-Policy
 
 const SOURCES: Readonly<Record<string, () => Stored>> = {
   [DOCUMENT_PATH]: () => store('application/json', Buffer.from(JSON.stringify(createDocument()))),
+  [STREAMS_PATH]: () => store('application/json', Buffer.from(JSON.stringify(createStreamsDocument()))),
   '/docs': () => store('text/html; charset=utf-8', readFileSync(join(page, 'index.html')), PAGE),
   '/docs/page.css': () => store('text/css; charset=utf-8', readFileSync(join(page, 'page.css'))),
   '/docs/page.js': () => store('text/javascript; charset=utf-8', readFileSync(join(page, 'page.js'))),

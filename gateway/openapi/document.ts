@@ -4,23 +4,21 @@
  *
  * The version is that of the interface, not of this software (specification, Versioning).
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { TSchema } from 'typebox'
 import { BUDGET_FIELDS, BUDGET_HEADERS, type Budget } from '../limits/budget.ts'
 import { VERSION } from '../operations/health.ts'
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import type { Check } from '../operations/operation.ts'
 import type { Access, AgentRule, Row } from '../operations/table.ts'
-import { ERROR_SCHEMA, errorExamples, errorResponses, errorTable } from './errors.ts'
+import { ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts'
 import { EXAMPLES } from './examples.ts'
+import { guideText } from './guide.ts'
 import { codeSamples, exampleCall } from './samples.ts'
 import { definitionOf, described, referenceTo, schemaOf, sharedName, sharedSchemas, type JsonSchema } from './schemas.ts'
 import { TAGS, TEXTS } from './texts.ts'
 
 export const DOCUMENT_PATH = '/api/v1/openapi.json'
 const JSON_TYPE = 'application/json'
-const guide = join(import.meta.dirname, 'guide')
 
 const REQUIREMENTS: Readonly<Record<Access, readonly JsonSchema[]>> = {
   public: [],
@@ -57,7 +55,7 @@ export function createDocument(): JsonSchema {
   for (const served of OPERATIONS) (paths[served.row.path] ??= {})[served.row.method.toLowerCase()] = operationObject(served)
   return {
     openapi: '3.1.0',
-    info: { title: 'Ringbook', version: VERSION, summary: 'An exchange in one box', description: guideText() },
+    info: { title: 'Ringbook', version: VERSION, summary: 'An exchange in one box', description: guideText('guide.md') },
     servers: [{ url: '/', description: 'The exchange that serves this document' }],
     tags: tags.map((name) => ({ name, description: TAGS[name] })),
     paths,
@@ -68,12 +66,6 @@ export function createDocument(): JsonSchema {
       securitySchemes: Object.fromEntries([...schemes].map((name) => [name, SCHEMES[name]])),
     },
   }
-}
-
-/** The guide with its programs and the table of errors in their places. */
-function guideText(): string {
-  const read = (name: string): string => readFileSync(join(guide, name), 'utf8').trimEnd()
-  return read('guide.md').replaceAll(/\{\{([\w.]+)\}\}/g, (_, name: string) => (name === 'errors' ? errorTable() : read(name)))
 }
 
 function headerObjects(): Record<string, JsonSchema> {

@@ -6,6 +6,7 @@
  */
 import { LABEL_BYTES } from '../../core/layout/command.ts'
 import type { JsonSchema } from './schemas.ts'
+import { STREAM_FIELDS } from './streams_fields.ts'
 
 export interface Field {
   readonly text?: string
@@ -17,6 +18,7 @@ const NEW_QUANTITY = 'Quantity of the successor, which starts unfilled; absent: 
 const MARGIN = 'Of margin orders; this market is spot and refuses it.'
 
 const TEXTS: Readonly<Record<string, string>> = {
+  ...STREAM_FIELDS,
   // Sessions
   address: 'Wallet address. Answers carry the EIP-55 form.',
   sessionPublicKey: 'Session public key: 32 ed25519 bytes as lowercase hex.',

@@ -18,7 +18,8 @@ export interface JsonSchema {
 interface Source {
   readonly type?: string
   readonly anyOf?: readonly Source[]
-  readonly const?: string
+  readonly const?: string | boolean
+  readonly enum?: readonly string[]
   readonly items?: Source
   readonly properties?: Readonly<Record<string, Source>>
   readonly required?: readonly string[]
@@ -54,7 +55,8 @@ export function sharedSchemas(): Record<string, JsonSchema> {
 export function definitionOf(schema: TSchema | Source, record: string): JsonSchema {
   const source = schema as Source
   if (source.anyOf !== undefined) return choice(source.anyOf, record)
-  if (source.const !== undefined) return { type: 'string', enum: [source.const] }
+  if (source.const !== undefined) return { type: typeof source.const, enum: [source.const] }
+  if (source.enum !== undefined) return { type: 'string', ...source }
   if (source.items !== undefined) return { ...source, items: schemaOf(source.items, record) }
   if (source.properties === undefined) return { ...source }
   const properties = Object.fromEntries(
