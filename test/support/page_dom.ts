@@ -63,22 +63,22 @@ export interface Page {
   filter(words: string): void
 }
 
-/** Runs `script` on a page at `hash` whose fetch answers with `answer`; resolves when the page has been shown. */
-export async function openPage(script: string, answer: unknown, hash = ''): Promise<Page> {
+/** Runs `script` on a page at `hash` whose fetch answers what it has under the path; resolves when the page has been shown. */
+export async function openPage(script: string, answers: Readonly<Record<string, unknown>>, hash = ''): Promise<Page> {
   const named = new Map(['main', 'contents', 'version', 'filter'].map((id) => [id, new PageElement('div')]))
   const main = named.get('main')!
   const byId = (id: string): PageElement | null => named.get(id) ?? main.all().find((element) => element.id === id) ?? null
   const document = { getElementById: byId, createElement: (tag: string) => new PageElement(tag) }
   const location = { origin: 'https://exchange.test', hash }
-  const fetched = Promise.resolve({ json: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)) })
   const requests: string[] = []
   const fetch = (path: string): unknown => {
     requests.push(path)
-    return fetched
+    const answer = answers[path]
+    return Promise.resolve({ json: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer)) })
   }
   new Script(script).runInContext(createContext({ document, location, fetch, setTimeout }))
   for (let turn = 0; turn < 100 && main.children.length === 0; turn++) await new Promise((resolve) => setImmediate(resolve))
-  if (requests.join() !== '/api/v1/openapi.json') throw new Error(`the page asked for ${requests.join()}`)
+  if (requests.join() !== Object.keys(answers).join()) throw new Error(`the page asked for ${requests.join()}`)
   const filter = (words: string): unknown => named.get('filter')!.listeners.get('input')!({ target: { value: words } })
   return { main, contents: named.get('contents')!, filter }
 }

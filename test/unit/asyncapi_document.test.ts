@@ -70,7 +70,8 @@ t.test('the parser of the format finds nothing', async (t) => {
   // A newer version of the format is no fault of a document.
   t.strictSame(diagnostics.filter(({ code }) => code !== 'asyncapi-latest-version'), [])
   t.equal(parsed?.version(), '3.0.0')
-  const broken = { ...document, operations: { ...document.operations, lost: { action: 'send', channel: { $ref: '#/channels/none' } } } }
+  const operations = { lost: { action: 'send', channel: { $ref: '#/channels/none' } } }
+  const broken = { asyncapi: '3.0.0', info: { title: 'x', version: '1' }, operations }
   const { diagnostics: found } = await new Parser().parse(JSON.stringify(broken))
   t.ok(found.some(({ severity }) => severity === 0), 'and would find something')
 })

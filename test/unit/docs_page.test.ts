@@ -1,17 +1,21 @@
 /**
- * Promise: the documentation page shows the whole OpenAPI document, puts nothing of it in as HTML, and loads nothing from elsewhere.
+ * Promise: the documentation page shows the whole OpenAPI document and every channel of the streams, puts nothing of it in as HTML, and loads nothing from elsewhere.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createDocument } from '../../gateway/openapi/document.ts'
+import { createDocument, DOCUMENT_PATH } from '../../gateway/openapi/document.ts'
+import { createStreamsDocument, STREAMS_PATH } from '../../gateway/openapi/streams.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
+import type { Declaration } from '../../gateway/ws/channels/channel.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
 import { openPage, type PageElement } from '../support/page_dom.ts'
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'gateway', 'openapi', 'page', name), 'utf8')
 const script = read('page.js')
 const document = JSON.parse(JSON.stringify(createDocument())) as ApiDocument
+const answers = { [DOCUMENT_PATH]: document, [STREAMS_PATH]: JSON.parse(JSON.stringify(createStreamsDocument())) as unknown }
 const names = Object.keys(TABLE) as OperationName[]
 
 /** The text of a page without its code. */
@@ -20,7 +24,7 @@ function prose(element: PageElement): string {
 }
 
 t.test('every operation with its path, fields, answers, samples and errors', async (t) => {
-  const { main } = await openPage(script, document)
+  const { main } = await openPage(script, answers)
   const articles = new Map(main.querySelectorAll('article').map((article) => [article.id, article.textContent]))
   t.strictSame([...articles.keys()].sort(), [...names].sort())
   for (const name of names) {
@@ -34,7 +38,7 @@ t.test('every operation with its path, fields, answers, samples and errors', asy
 })
 
 t.test('the guide, the records, and links that lead somewhere', async (t) => {
-  const { main, contents } = await openPage(script, document)
+  const { main, contents } = await openPage(script, answers)
   const text = main.textContent
   const parts = ['Sign a request', 'X-Svc-Signature', 'crypto.subtle', 'SigningKey.generate()', 'INSUFFICIENT_BALANCE']
   for (const part of parts) t.ok(text.includes(part), part)
@@ -48,8 +52,22 @@ t.test('the guide, the records, and links that lead somewhere', async (t) => {
   t.strictSame(links.filter((href) => !href.startsWith('#') || !ids.includes(href.slice(1))), [], 'every link has its place')
 })
 
+t.test('every channel with its parameters, frames and their fields', async (t) => {
+  const { main, contents } = await openPage(script, answers)
+  const sections = new Map(main.querySelectorAll('section').map((section) => [section.id, section]))
+  const linked = contents.querySelectorAll('a').map((link) => link.href)
+  for (const { name, about, access, params, frames } of DECLARATIONS as readonly Declaration[]) {
+    const text = sections.get(`channel-${name}`)!.textContent
+    const fields = Object.values(frames).flatMap(({ data }) => Object.keys((data as { properties?: object }).properties ?? {}))
+    // Marks of code are taken off.
+    const parts = [about.replaceAll('`', ''), access === 'public' ? 'Public' : 'authenticated', ...Object.keys(params.properties)]
+    for (const part of [...parts, ...Object.keys(frames), ...fields, 'subscribe']) t.ok(text.includes(part), `${name} shows ${part}`)
+    t.ok(linked.includes(`#channel-${name}`), `${name} is among the contents`)
+  }
+})
+
 t.test('the filter leaves what was asked for', async (t) => {
-  const { contents, filter } = await openPage(script, document)
+  const { contents, filter } = await openPage(script, answers)
   const shown = (): string[] => contents.querySelectorAll('a').filter((link) => !link.hidden).map((link) => link.hash)
   const all = shown().length
   filter('BATCHCANCEL')
@@ -59,12 +77,12 @@ t.test('the filter leaves what was asked for', async (t) => {
 })
 
 t.test('a link to an operation is followed once it is there', async (t) => {
-  const { main } = await openPage(script, document, '#CancelOrder')
+  const { main } = await openPage(script, answers, '#CancelOrder')
   t.strictSame(main.all().filter((element) => element['scrolled'] === true).map((element) => element.id), ['CancelOrder'])
 })
 
 t.test('a document that cannot be read is said', async (t) => {
-  const { main } = await openPage(script, new Error('no answer'))
+  const { main } = await openPage(script, { ...answers, [STREAMS_PATH]: new Error('no answer') })
   t.match(main.textContent, /could not be read: no answer/)
 })
 
@@ -72,7 +90,7 @@ t.test('nothing from elsewhere, no HTML from the document, no code in attributes
   t.notMatch(script, /innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(|setAttribute/)
   const page = read('index.html')
   t.notMatch(page, /\son\w+=|<style|style=|javascript:|<script>/)
-  for (const [, target] of page.matchAll(/(?:src|href)="([^"]*)"/g)) t.match(target, /^(\/docs\/|\/api\/v1\/openapi\.json|data:,$)/)
+  for (const [, target] of page.matchAll(/(?:src|href)="([^"]*)"/g)) t.match(target, /^(\/docs\/|\/api\/v1\/(openapi|asyncapi)\.json|data:,$)/)
   t.notMatch(read('page.css'), /url\(|@import|https?:/)
   const lines = ['index.html', 'page.css', 'page.js'].reduce((sum, name) => sum + read(name).split('\n').length, 0)
   t.ok(lines < 400, `${lines} lines`)

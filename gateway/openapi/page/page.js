@@ -1,6 +1,6 @@
 /**
- * Shows /api/v1/openapi.json: the guide, the operations by service, the records. Everything is put in as text or as elements made
- * here, never as HTML of the document.
+ * Shows /api/v1/openapi.json: the guide, the operations by service, the records; and the channels of /api/v1/asyncapi.json, whose records
+ * are the same. Everything is put in as text or as elements made here, never as HTML of a document.
  */
 'use strict'
 
@@ -8,6 +8,7 @@ const main = document.getElementById('main')
 const contents = document.getElementById('contents')
 const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 let api
+let streams
 
 /** An element with properties and children; texts become text nodes. */
 function make(tag, properties, ...children) {
@@ -85,7 +86,8 @@ function code(text) {
 
 const json = (value) => code(JSON.stringify(value, null, 2))
 const fold = (title, ...children) => make('details', {}, make('summary', {}, title), children)
-const resolve = (thing) => (thing.$ref === undefined ? thing : thing.$ref.slice(2).split('/').reduce((at, key) => at[key], api))
+const resolve = (thing, root = api) =>
+  (thing.$ref === undefined ? thing : thing.$ref.slice(2).split('/').reduce((at, key) => at[key], root))
 const nameOf = (thing) => thing.$ref.split('/').pop()
 
 /** A type in a few words; records are links. */
@@ -106,7 +108,8 @@ function limitsOf(schema) {
 
 function fieldRow(name, schema, required, description) {
   const limits = limitsOf(schema)
-  const inner = schema.type === 'object' && schema.properties !== undefined ? fieldTable(schema) : null
+  const { properties } = schema.items ?? schema
+  const inner = properties === undefined ? null : fieldTable(schema.items ?? schema)
   return [
     [make('code', {}, name), required ? null : make('span', { className: 'soft' }, ' optional')],
     [make('span', { className: 'soft' }, typeOf(schema))],
@@ -150,6 +153,24 @@ function operation(method, path, item) {
     errors(responses))
 }
 
+/** A message or frame of a channel: its own fields, without those that all have. */
+function channelMessage(title, { summary, payload, examples }, part) {
+  return [make('h4', {}, title), make('p', {}, inline(summary)), fieldTable(resolve(payload.properties[part])),
+    examples.map((each) => fold('Example', json(each.payload)))]
+}
+
+function channel(name, { address, summary, description, messages }) {
+  const own = Object.entries(messages).map(([type, reference]) => [type, resolve(reference, streams)])
+  const subscribe = own.find(([type]) => type === 'subscribe')[1]
+  const frames = own.filter(([, { payload }]) => payload.properties.data !== undefined)
+  return make('section', { id: `channel-${name}` },
+    make('h3', {}, make('a', { href: `#channel-${name}` }, name)),
+    make('div', { className: 'endpoint' }, make('span', { className: 'method get' }, 'WS'), make('code', {}, address)),
+    make('p', {}, inline(summary), ' ', make('em', {}, description)),
+    channelMessage('Parameters', subscribe, 'params'),
+    frames.map(([type, frame]) => channelMessage(type, frame, 'data')))
+}
+
 function record(name, schema) {
   const kind = schema.properties === undefined ? make('p', {}, typeOf(schema), ' ', make('code', {}, limitsOf(schema))) : fieldTable(schema)
   return make('section', { id: `record-${anchor(name)}` }, make('h3', {}, name), make('p', {}, inline(schema.description ?? '')), kind)
@@ -169,6 +190,9 @@ function show() {
     return [make('h2', { id: anchor(name) }, name), make('p', {}, inline(description)),
       own.map(({ method, path, item }) => operation(method, path, item))]
   })
+  const channels = Object.entries(streams.channels).filter(([, { messages }]) => messages.subscribe !== undefined)
+  contents.append(links('Channels', channels.map(([name]) => [`channel-${name}`, name])))
+  sections.push(make('h2', { id: 'channels' }, 'Channels'), channels.map(([name, each]) => channel(name, each)))
   const records = Object.entries(api.components.schemas).filter(([name]) => !/(Request|Response)$/.test(name))
   contents.prepend(links('Guide', [...guide.querySelectorAll('h2')].map(({ id, textContent }) => [id, textContent])))
   contents.append(links('Records', records.map(([name]) => [`record-${anchor(name)}`, name])))
@@ -182,10 +206,11 @@ document.getElementById('filter').addEventListener('input', ({ target }) => {
   for (const link of contents.querySelectorAll('a')) link.hidden = !`${link.textContent} ${link.hash}`.toLowerCase().includes(words)
 })
 
-fetch('/api/v1/openapi.json')
-  .then((answer) => answer.json())
-  .then((document) => {
-    api = document
+const read = (path) => fetch(path).then((answer) => answer.json())
+
+Promise.all([read('/api/v1/openapi.json'), read('/api/v1/asyncapi.json')])
+  .then((documents) => {
+    [api, streams] = documents
     show()
   })
   .catch((error) => main.replaceChildren(make('p', {}, `The description of the interface could not be read: ${error.message}`)))
