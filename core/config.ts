@@ -110,6 +110,11 @@ export const KNOBS = {
   wsSubscriptionBurst: number(1200, 1, 100_000, 'subscriptions', 'The same for ten seconds, so that a client may change over'),
   wsMessagesPerSecond: number(20, 1, 1_000_000, 'messages', 'Messages a second of one WebSocket'),
   wsMessageBurst: number(300, 1, 1_000_000, 'messages', 'Messages of one WebSocket at once'),
+  wsOrderEntry: number(0, 0, 1, 'switch', '1 takes orders on WebSockets, signed one by one or in a signed session; 0 does not'),
+  wsOrderBytesPerSecond: number(
+    8_388_608, 1024, 1_000_000_000, 'bytes', 'Bytes a second of the order messages of one WebSocket, which are not counted as messages',
+  ),
+  wsOrderBytesBurst: number(8_388_608, 65_536, 1_000_000_000, 'bytes', 'Bytes of the order messages of one WebSocket at once'),
   wsBufferKb: number(1024, 16, 1_000_000, 'KiB', 'Bytes a WebSocket may have waiting; one that does not read is cut there'),
   wsIdleSeconds: number(60, 8, 960, 'seconds', 'A WebSocket that is silent for this long, pings included, is closed'),
   publicHost: text('localhost', 'name', 'Host named in the text a wallet signs'),

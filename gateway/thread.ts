@@ -46,7 +46,7 @@ function detach(): void {
 async function stop(graceMs: number): Promise<void> {
   if (stopping) return
   stopping = true
-  await closeServer(server, graceMs, () => sockets.stop())
+  await closeServer(server, graceMs, () => sockets.stop(graceMs))
   tell({ type: 'stopped' })
   detach()
 }

@@ -69,6 +69,7 @@ export const GATEWAY_COUNTERS = [
   'ws_closed_1013',
   'ws_cpu_seconds',
   'ws_stall_seconds_max',
+  'ws_orders',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it has reached, how many commands it is behind, events it
@@ -133,6 +134,13 @@ export const deskCounters = (buffer: SharedArrayBuffer): Float64Array => new Flo
 /** `gateway` counts from 1, as in command headers. */
 export const gatewayCounters = (buffer: SharedArrayBuffer, gateway: number): Float64Array =>
   new Float64Array(buffer, gateway * BLOCK * 8, BLOCK)
+
+/** Counts an answer in the block of a gateway. Classes are those of HTTP for every transport, so that one graph shows all. */
+export function countResponse(counters: Float64Array, status: number): void {
+  if (status >= 500) counters[GATEWAY.responses_5xx]!++
+  else if (status >= 400) counters[GATEWAY.responses_4xx]!++
+  else if (status >= 200) counters[GATEWAY.responses_2xx]!++
+}
 
 /**
  * The one word that tells readers of the shared columns whether the matcher is applying a batch: odd while it is. A reader

@@ -67,7 +67,7 @@ export function signatureBase(components: readonly (readonly [name: string, valu
 const EMPTY_DIGEST = `sha-256=:${hash('sha256', '', 'base64')}:`
 
 /** Content-Digest of these bytes (RFC 9530), with SHA-256. */
-export function contentDigest(body: Uint8Array): string {
+export function contentDigest(body: SignedRequest['body']): string {
   return body.length === 0 ? EMPTY_DIGEST : `sha-256=:${hash('sha256', body, 'base64')}:`
 }
 

@@ -13,7 +13,8 @@ export interface SignedRequest {
   readonly method: string
   /** Exactly as sent. */
   readonly target: string
-  readonly body: Uint8Array
+  /** The raw bytes, or a text without lone surrogates, which stands for its UTF-8. */
+  readonly body: Uint8Array | string
   /** As sent, '' when absent; `credentials` has edge.ts's bits. */
   readonly publicKey: string
   readonly timestamp: string

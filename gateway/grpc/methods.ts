@@ -3,7 +3,8 @@ import type protobuf from 'protobufjs'
 import { Refused } from '../http/envelope.ts'
 import type { JsonObject } from '../http/body.ts'
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
-import type { Check, Operation } from '../operations/operation.ts'
+import { flatCheck, partsOf } from '../operations/flat_input.ts'
+import type { Operation } from '../operations/operation.ts'
 import type { OperationName } from '../operations/table.ts'
 import { compileReader, compileWriter, shapeOf, type Message, type Shape } from './mapping.ts'
 import { StrictReader } from './reader.ts'
@@ -40,7 +41,7 @@ export function compileMethods(root: protobuf.Root): Method[] {
 
 /** Path, query and body fields of an operation in one shape: a request message holds them all. */
 export function inputShape(operation: Operation<never>): Shape {
-  const parts = [operation.params, operation.query, operation.body].filter((check) => check !== null).map((check) => shapeOf(check.schema))
+  const parts = partsOf(operation).map((check) => shapeOf(check.schema))
   const items = Object.fromEntries(Object.entries(operation.items).map(([name, item]) => [name, { type: 'array', items: shapeOf(item) }]))
   return {
     properties: { ...Object.assign({}, ...parts.map((part) => part.properties)), ...items },
@@ -50,23 +51,11 @@ export function inputShape(operation: Operation<never>): Shape {
 
 function compileInput(request: protobuf.Type, operation: Operation<never>): Method['readInput'] {
   const read = compileReader(request, inputShape(operation))
-  const parts = [operation.params, operation.query, operation.body].filter((check) => check !== null).map(partOf)
+  const check = flatCheck(operation)
   return (message) => {
     const input = read(message)
-    for (const { check, pick } of parts) {
-      const refused = check(parts.length === 1 ? input : pick(input))
-      if (refused !== null) return refused
-    }
-    return input
+    return check(input) ?? input
   }
-}
-
-/** A part of the input with the fields that are its own: a body that allows no other fields must not see the path's. */
-function partOf({ schema, check }: Check): { check: Check['check']; pick: (input: JsonObject) => JsonObject } {
-  const names = Object.keys(schema.properties)
-  const pick = (input: JsonObject): JsonObject =>
-    Object.fromEntries(names.filter((name) => Object.hasOwn(input, name)).map((name) => [name, input[name]]))
-  return { check, pick }
 }
 
 /** Decodes a request; bytes that are no such message are a refusal. */

@@ -5,8 +5,8 @@
  * request id when it is done. Actions enter the engine in the order they were sent.
  *
  * Credentials come with each action, or once with open_session; from then on an action without credentials is the session's if its counter
- * grew. A signature opens one stream (auth/openings.ts). A refused signature of an action is its own answer; what breaks the rules of the stream
- * ends it with a status.
+ * grew. A signature opens one stream (auth/openings.ts). A refused signature of an action is its own answer; what breaks the rules of the
+ * stream ends it with a status.
  *
  * The session of a stream is watched (auth/session_watch.ts) and looked up for every action: when it ends, nothing more is taken, and
  * the stream ends with SESSION_INVALID behind the answers of what the engine has been asked already, at most {@link CUT_MS} later.
@@ -21,11 +21,11 @@ import { setCaller, type SignedRequest } from '../auth/signed_request.ts'
 import { findSession } from '../auth/session_cache.ts'
 import type { Watched } from '../auth/session_watch.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
+import { Refused, refusedField, SHUTTING_DOWN } from '../http/envelope.ts'
 import { admit } from '../operations/admission.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { StreamCall, type ActionKind, type StreamTypes } from './stream_call.ts'
-import { countRequest, SHUTTING_DOWN, type Front } from './front.ts'
+import { countRequest, type Front } from './front.ts'
 import { readLong, type Message } from './mapping.ts'
 import { decodeMessage } from './methods.ts'
 

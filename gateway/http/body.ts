@@ -14,15 +14,29 @@ export type BodyRule = 'required' | 'optional' | 'empty' | 'ignored'
 
 export function parseBody(body: Uint8Array, rule: BodyRule): JsonObject | Refused {
   if (rule === 'ignored') return {}
-  if (body.length === 0) return rule === 'required' ? new Refused('MALFORMED_REQUEST', 'A JSON object is expected as the body') : {}
+  if (body.length === 0) return noBody(rule)
   if (rule === 'empty') return new Refused('VALIDATION_ERROR', 'This operation takes no body', { field: 'body' })
   if (!isUtf8(body)) return new Refused('MALFORMED_REQUEST', 'The body is not valid UTF-8')
+  return parseText(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
+}
+
+/** What a body of nothing is. */
+export const noBody = (rule: BodyRule): JsonObject | Refused =>
+  rule === 'required' ? new Refused('MALFORMED_REQUEST', 'A JSON object is expected as the body') : {}
+
+/** The JSON object of a text. */
+export function parseText(text: string): JsonObject | Refused {
   let value: unknown
   try {
-    value = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
+    value = JSON.parse(text)
   } catch {
     return new Refused('MALFORMED_REQUEST', 'The body is not valid JSON')
   }
+  return objectOf(value)
+}
+
+/** A parsed value as the body it has to be. */
+export function objectOf(value: unknown): JsonObject | Refused {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return refusedField('body', 'The body must be a JSON object')
   dropNulls(value as JsonObject)
   return value as JsonObject

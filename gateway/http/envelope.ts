@@ -21,6 +21,9 @@ export class Refused {
 export const refusedField = (field: string, message: string, code: RefusalCode = 'VALIDATION_ERROR'): Refused =>
   new Refused(code, message, { field })
 
+/** Text of the refusal of what comes during a stop. */
+export const SHUTTING_DOWN = 'The service is shutting down; nothing was applied'
+
 export const statusOf = (refused: Refused): number => REFUSALS[refused.code].http
 
 export function errorBody(refused: Refused): string {

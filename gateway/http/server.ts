@@ -14,7 +14,7 @@ import {
   type us_socket,
 } from 'uWebSockets.js'
 import type { RefusalCode } from '../../core/engine/refusals.ts'
-import { GATEWAY } from '../../core/ring/counters.ts'
+import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { MessageSignature } from '../auth/signed_request.ts'
 import { createHead, isSuspect, judge, messageSignatureOf, resetHead, visit, type Head } from './edge.ts'
 import { errorBody, Refused, statusOf, type HeaderList } from './envelope.ts'
@@ -121,9 +121,7 @@ export class Exchange {
     this.ended = true
     const { server } = this
     server.inFlight--
-    if (status >= 500) server.counters[GATEWAY.responses_5xx]!++
-    else if (status >= 400) server.counters[GATEWAY.responses_4xx]!++
-    else if (status >= 200) server.counters[GATEWAY.responses_2xx]!++
+    countResponse(server.counters, status)
   }
 }
 

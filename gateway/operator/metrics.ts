@@ -105,6 +105,7 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   ws_closed_1013: socketsClosed(1013),
   ws_cpu_seconds: counter('exchange_websocket_cpu_seconds_total', 'Processor time of telling WebSockets what happened'),
   ws_stall_seconds_max: gauge('exchange_websocket_stall_max_seconds', 'Longest time so far that this kept a gateway from requests'),
+  ws_orders: counter('exchange_websocket_orders_total', 'Messages of order entry read from WebSockets'),
 }
 
 const HISTORY_METRICS: Record<HistoryCounter, Metric> = {

@@ -6,10 +6,13 @@
  * snapshot may go beyond the bound; who is over it gets nothing more.
  *
  * The session is watched like that of any stream (auth/session_watch.ts). When it ends the socket gets SESSION_INVALID and 1008.
+ *
+ * With order entry (order_entry.ts) an end on this side, whatever it is for, waits for the answers of what the engine has been asked, at
+ * most {@link ANSWERS_MS}; meanwhile nothing of a channel is told and nothing is taken.
  */
 import type { Watched } from '../auth/session_watch.ts'
 import { authenticate } from '../auth/authenticate.ts'
-import { findSession } from '../auth/session_cache.ts'
+import { findSession, type FoundSession } from '../auth/session_cache.ts'
 import type { Caller, SignedRequest } from '../auth/signed_request.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
@@ -18,10 +21,12 @@ import { ALL_CREDENTIALS } from '../http/edge.ts'
 import type { Channel, Subscriber } from './channels/channel.ts'
 import type { FanOut } from './fan_out.ts'
 import {
-  authenticatedFrame, errorFrame, MESSAGE_MAX, pongFrame, readMessage, subscriptionFrame, type Frame, type Malformed, type Message,
-  type Params, type RequestId,
+  authenticatedFrame, errorFrame, MESSAGE_MAX, parseMessage, pongFrame, readMessage, subscriptionFrame, type Frame, type Malformed,
+  type Message, type Params, type RequestId,
 } from './frames.ts'
 import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
+import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_entry.ts'
+import { isOrderType, ORDER_MESSAGE_MAX } from './order_messages.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
 
 /** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
@@ -51,6 +56,10 @@ export interface Context {
   readonly accountSockets: AccountSockets
   /** Connections with frames to send. */
   readonly dirty: Set<Connection>
+  /** Sends what is waiting at the end of this turn of the event loop. */
+  readonly flushSoon: () => void
+  /** Whether the service stops. */
+  readonly stopping: () => boolean
 }
 
 interface Subscription {
@@ -58,7 +67,7 @@ interface Subscription {
   readonly params: Params
 }
 
-export class Connection implements Subscriber {
+export class Connection implements Subscriber, OrderConnection {
   readonly #context: Context
   readonly #socket: Socket
   readonly #messages: Bucket
@@ -69,15 +78,20 @@ export class Connection implements Subscriber {
   /** Goes off when there were too many subscriptions for too long. */
   #burst: NodeJS.Timeout | null = null
   #closed = false
+  /** `null`: not switched on. */
+  readonly #orders: OrderEntry | null
+  /** What is left to do when the last answer was given: the connection is ending. */
+  #ending: { readonly finish: () => void; readonly timer: NodeJS.Timeout } | null = null
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
 
   constructor(context: Context, socket: Socket) {
-    const { wsMessagesPerSecond, wsMessageBurst } = context.gateway.config
+    const { wsMessagesPerSecond, wsMessageBurst, wsOrderEntry } = context.gateway.config
     const now = performance.now()
     this.#context = context
     this.#socket = socket
     this.#messages = new Bucket(wsMessagesPerSecond, wsMessageBurst, now)
     this.#bytes = new Bucket(BYTES_PER_SECOND, BYTES_BURST, now)
+    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this) : null
     context.gateway.counters[GATEWAY.ws_connections]!++
   }
 
@@ -87,6 +101,11 @@ export class Connection implements Subscriber {
 
   get subscriptions(): number {
     return this.#subscriptions.size
+  }
+
+  /** Whether it waits for answers before it closes. */
+  get ending(): boolean {
+    return this.#ending !== null
   }
 
   push(frame: Frame): void {
@@ -115,19 +134,40 @@ export class Connection implements Subscriber {
 
   /** A message came. The bytes are valid during the call only. */
   receive(bytes: ArrayBuffer, binary: boolean): void {
-    if (this.#closed || !this.draw(bytes.byteLength)) return
-    if (bytes.byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
-    const message = readMessage(bytes, binary)
+    if (this.#closed) return
+    const { byteLength } = bytes
+    // With order entry a message has to be read before it is known which budgets it draws from.
+    const early = this.#orders !== null && byteLength <= ORDER_MESSAGE_MAX ? parseMessage(bytes, binary) : null
+    if (early !== null && typeof early !== 'string' && isOrderType(early['type'])) return this.#takeOrder(early, byteLength)
+    if (this.#ending !== null || !this.draw(byteLength)) return
+    if (byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
+    const message = readMessage(early ?? parseMessage(bytes, binary))
     this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
   }
 
-  /** Draws a message of this many bytes from the budgets, or ends the connection. */
+  #takeOrder(message: Params, bytes: number): void {
+    const { gateway, stopping } = this.#context
+    gateway.counters[GATEWAY.ws_messages]!++
+    // While the service stops they are refused; when the connection ends for another reason nothing is taken.
+    if (this.#ending === null || stopping()) this.#orders!.take(message, bytes, stopping())
+  }
+
+  /** Counts a message of this many bytes and draws it from the budgets, or ends the connection. */
   draw(bytes: number): boolean {
-    const now = performance.now()
     this.#context.gateway.counters[GATEWAY.ws_messages]!++
+    return this.charge(bytes)
+  }
+
+  charge(bytes: number): boolean {
+    const now = performance.now()
     if (this.#messages.take(1, now) && this.#bytes.take(bytes, now)) return true
-    this.#fail('MESSAGE_RATE_LIMIT', 'Too many messages', CLOSE.POLICY)
+    this.fail('MESSAGE_RATE_LIMIT', 'Too many messages')
     return false
+  }
+
+  reply(frame: Frame): void {
+    this.push(frame)
+    this.#context.flushSoon()
   }
 
   /** What goes wrong with a message is logged and ends this connection, and no other. */
@@ -149,38 +189,48 @@ export class Connection implements Subscriber {
         return this.#authenticate(message)
       case 'malformed':
         return this.push(errorFrame('INVALID_SUBSCRIPTION', message.problem, message.id, message.channel))
+      case 'order':
+        return this.push(errorFrame('ORDER_ENTRY_DISABLED', 'Order entry is not switched on', message.id))
       default:
         return this.#changeSubscription(message)
     }
   }
 
   #authenticate({ publicKey, timestamp, signature }: Extract<Message, { type: 'auth' }>): void {
-    const { gateway, accountSockets } = this.#context
+    const { gateway } = this.#context
     const caller: Caller = { ...this.#caller }
     const request: SignedRequest = {
       method: 'GET', target: TARGET, body: NO_BYTES, publicKey, timestamp, signature, credentials: ALL_CREDENTIALS, messageSignature: null,
     }
     const code = authenticate(gateway.sessions, request, gateway.now(), gateway.counters, caller)
-    if (code === 'SESSION_INVALID') return this.#sessionOver()
-    if (code !== null) return this.#fail('AUTH_FAILED', `Authentication failed: ${code}`, CLOSE.POLICY)
-    const found = findSession(gateway.sessions, publicKey)
-    if (found === null) return this.#sessionOver()
-    if (this.account >= 0 && this.account !== caller.account) {
-      return this.#fail('AUTH_FAILED', 'The connection belongs to another account', CLOSE.POLICY)
-    }
-    if (this.account < 0 && !accountSockets.take(caller.account)) {
-      return this.#fail('SUBSCRIPTION_LIMIT', 'Too many authenticated connections of this account', CLOSE.POLICY)
-    }
-    if (this.account < 0) gateway.counters[GATEWAY.ws_authenticated]!++
-    Object.assign(this.#caller, caller)
-    if (this.#session !== null) gateway.watch.remove(this.#session)
-    this.#session = { session: caller.session, generation: caller.generation, end: () => this.#sessionOver() }
-    gateway.watch.add(this.#session)
-    this.push(authenticatedFrame(Math.floor(found.view.expiresAt / 1000)))
+    if (code === 'SESSION_INVALID') return this.sessionOver()
+    if (code !== null) return this.fail('AUTH_FAILED', `Authentication failed: ${code}`)
+    const found = this.adopt(caller, publicKey)
+    if (found !== null) this.push(authenticatedFrame(Math.floor(found.view.expiresAt / 1000)))
   }
 
-  #sessionOver(): void {
-    this.#fail('SESSION_INVALID', 'Session expired or revoked', CLOSE.POLICY)
+  adopt({ account, application, session, generation, agent }: Caller, publicKey: string): FoundSession | null {
+    const { gateway, accountSockets } = this.#context
+    const refuse = (code: ErrorCode, message: string): null => {
+      this.fail(code, message)
+      return null
+    }
+    const found = findSession(gateway.sessions, publicKey)
+    if (found === null) return refuse(...SESSION_OVER)
+    if (this.account >= 0 && this.account !== account) return refuse('AUTH_FAILED', 'The connection belongs to another account')
+    if (this.account < 0 && !accountSockets.take(account)) {
+      return refuse('SUBSCRIPTION_LIMIT', 'Too many authenticated connections of this account')
+    }
+    if (this.account < 0) gateway.counters[GATEWAY.ws_authenticated]!++
+    Object.assign(this.#caller, { account, application, session, generation, agent })
+    if (this.#session !== null) gateway.watch.remove(this.#session)
+    this.#session = { session, generation, end: () => this.sessionOver() }
+    gateway.watch.add(this.#session)
+    return found
+  }
+
+  sessionOver(): void {
+    this.fail(...SESSION_OVER)
   }
 
   #changeSubscription({ type, id, channel: name, params }: Extract<Message, { channel: string }>): void {
@@ -189,7 +239,7 @@ export class Connection implements Subscriber {
     if (channel === undefined) return refuse('INVALID_SUBSCRIPTION', 'There is no such channel')
     if (channel.declaration.access === 'private') {
       if (this.#session === null) return refuse('AUTH_REQUIRED', 'Authenticate before private channels')
-      if (!this.#isLive(this.#session)) return this.#sessionOver()
+      if (!this.#isLive(this.#session)) return this.sessionOver()
     }
     const terms = channel.read(params)
     if (typeof terms === 'string') return refuse('INVALID_SUBSCRIPTION', terms)
@@ -246,16 +296,29 @@ export class Connection implements Subscriber {
     this.#context.fanOut.count(-1)
   }
 
-  /** Says why, and closes. */
-  #fail(code: ErrorCode, message: string, close: CloseCode): void {
-    this.push(errorFrame(code, message))
-    this.flush()
-    this.close(close, code)
+  /** Says why, and closes with 1008. */
+  fail(code: ErrorCode, message: string): void {
+    this.close(CLOSE.POLICY, code, errorFrame(code, message))
   }
 
-  /** Closes; frames that are waiting leave first. */
-  close(code: CloseCode, reason: string): void {
-    if (this.#closed) return
+  /** Closes. Frames that are waiting leave first, answers that are under way too, for `waitMs` at most, and behind them `last`. */
+  close(code: CloseCode, reason: string, last: Frame | null = null, waitMs = ANSWERS_MS): void {
+    if (this.#closed || this.#ending !== null) return
+    const finish = (): void => {
+      if (last !== null) this.push(last)
+      this.#finish(code, reason)
+    }
+    if (this.#orders === null || this.#orders.open === 0 || waitMs === 0) return finish()
+    this.#unsubscribeAll()
+    // After a turn of the event loop, so that answers which are there are taken first, however late the timer is.
+    this.#ending = { finish, timer: setTimeout(() => setImmediate(finish), waitMs) }
+  }
+
+  answered(): void {
+    if (this.#ending !== null) this.#ending.finish()
+  }
+
+  #finish(code: CloseCode, reason: string): void {
     this.flush()
     if (this.#closed) return
     const { counters } = this.#context.gateway
@@ -264,12 +327,19 @@ export class Connection implements Subscriber {
     this.release()
   }
 
+  #unsubscribeAll(): void {
+    for (const key of [...this.#subscriptions.keys()]) this.#unsubscribe(key)
+  }
+
   /** The socket closed or is about to, whoever did it: everything of it is given back. */
   release(): void {
     if (this.#closed) return
     this.#closed = true
     const { gateway, accountSockets, dirty } = this.#context
-    for (const key of [...this.#subscriptions.keys()]) this.#unsubscribe(key)
+    this.#unsubscribeAll()
+    this.#orders?.release()
+    if (this.#ending !== null) clearTimeout(this.#ending.timer)
+    this.#ending = null
     if (this.#session !== null) gateway.watch.remove(this.#session)
     if (this.#burst !== null) clearTimeout(this.#burst)
     gateway.counters[GATEWAY.ws_connections]!--
@@ -295,6 +365,8 @@ export function flushUntil(dirty: Set<Connection>, until: number): boolean {
   }
   return true
 }
+
+const SESSION_OVER = ['SESSION_INVALID', 'Session expired or revoked'] as const
 
 const CLOSED: Readonly<Record<CloseCode, number>> = {
   [CLOSE.GOING_AWAY]: GATEWAY.ws_closed_1001, [CLOSE.POLICY]: GATEWAY.ws_closed_1008, [CLOSE.TOO_LARGE]: GATEWAY.ws_closed_1009,

@@ -5,6 +5,7 @@
  * such object gets an error frame and changes nothing.
  */
 import { rfc3339 } from '../operations/operation.ts'
+import { isOrderType } from './order_messages.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Largest message of a client, bytes; a longer one closes the connection with 1009. */
@@ -18,9 +19,11 @@ export type RequestId = string | number | undefined
 export type Params = Readonly<Record<string, unknown>>
 
 export type Message =
-  | { readonly type: 'auth'; readonly publicKey: string; readonly timestamp: string; readonly signature: string }
+  | ({ readonly type: 'auth' } & MessageCredentials)
   | { readonly type: 'subscribe' | 'unsubscribe'; readonly id: RequestId; readonly channel: string; readonly params: Params }
   | { readonly type: 'ping' }
+  /** Of order entry, which is not switched on. */
+  | { readonly type: 'order'; readonly id: RequestId }
 
 /** A message that is none, in words. `channel` and `id` as far as they could be read. */
 export interface Malformed {
@@ -32,16 +35,21 @@ export interface Malformed {
 
 const malformed = (problem: string, more: { id?: RequestId; channel?: string } = {}): Malformed => ({ type: 'malformed', problem, ...more })
 
-/** Reads one message. Never throws. */
-export function readMessage(bytes: ArrayBuffer, binary: boolean): Message | Malformed {
-  if (binary) return malformed('messages are JSON in text frames')
+/** The JSON object of a message, or what is wrong with it in words. Never throws. */
+export function parseMessage(bytes: ArrayBuffer, binary: boolean): Params | string {
+  if (binary) return 'messages are JSON in text frames'
   let json: unknown
   try {
     json = JSON.parse(Buffer.from(bytes).toString())
   } catch {
-    return malformed('the message is no JSON')
+    return 'the message is no JSON'
   }
-  if (!isObject(json)) return malformed('the message is no JSON object')
+  return isObject(json) ? json : 'the message is no JSON object'
+}
+
+/** Reads one message, as {@link parseMessage} gave it. */
+export function readMessage(json: Params | string): Message | Malformed {
+  if (typeof json === 'string') return malformed(json)
   switch (json['type']) {
     case 'ping':
       return { type: 'ping' }
@@ -51,26 +59,39 @@ export function readMessage(bytes: ArrayBuffer, binary: boolean): Message | Malf
     case 'unsubscribe':
       return readSubscription(json['type'], json)
     default:
-      return malformed('type must be auth, subscribe, unsubscribe or ping')
+      return isOrderType(json['type']) ? { type: 'order', id: readId(json) } : malformed('there is no such type of message')
   }
 }
 
 const isObject = (value: unknown): value is Params => typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** What a message was signed with, '' for what is missing. */
+interface MessageCredentials {
+  readonly publicKey: string
+  readonly timestamp: string
+  readonly signature: string
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
 /** The checks of what is signed say what is wrong with it; here it only has to be text, and the time may be a number. */
-function readAuth({ publicKey, timestamp, signature }: Params): Message {
-  const text = (value: unknown): string => (typeof value === 'string' ? value : '')
-  return {
-    type: 'auth', publicKey: text(publicKey), signature: text(signature),
-    timestamp: typeof timestamp === 'number' ? String(timestamp) : text(timestamp),
-  }
+export const readCredentials = ({ publicKey, timestamp, signature }: Params): MessageCredentials => ({
+  publicKey: text(publicKey), signature: text(signature), timestamp: typeof timestamp === 'number' ? String(timestamp) : text(timestamp),
+})
+
+const readAuth = (json: Params): Message => ({ type: 'auth', ...readCredentials(json) })
+
+const isId = (id: unknown): id is RequestId =>
+  id === undefined || (typeof id === 'string' && id.length <= NAME_MAX) || Number.isSafeInteger(id)
+/** The id of a message, when it is one. */
+function readId({ id = undefined }: Params): RequestId {
+  const given = id ?? undefined
+  return isId(given) ? given : undefined
 }
 
 function readSubscription(type: 'subscribe' | 'unsubscribe', { id = undefined, channel, params = {} }: Params): Message | Malformed {
-  const given = id ?? undefined
-  const isId = given === undefined || (typeof given === 'string' && given.length <= NAME_MAX) || Number.isSafeInteger(given)
-  if (!isId) return malformed(`id must be text of at most ${NAME_MAX} characters or a whole number`)
-  const known = given as RequestId
+  const known = id ?? undefined
+  if (!isId(known)) return malformed(`id must be text of at most ${NAME_MAX} characters or a whole number`)
   if (typeof channel !== 'string' || channel === '') return malformed('channel is required', { id: known })
   // What is repeated in the answer is bounded.
   const name = channel.slice(0, NAME_MAX)

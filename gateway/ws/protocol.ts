@@ -2,7 +2,8 @@
  * What goes over the socket, as schemas: messages of clients, frames of the connection itself, and the envelope of the frames of channels.
  *
  * The AsyncAPI document and the types of clients derive from here; tests hold the reader of messages (frames.ts) and every frame that they
- * get against it. Objects stay open: unknown fields of messages are ignored, and frames may gain fields.
+ * get against it. Objects stay open: unknown fields of messages are ignored, and frames may gain fields. Order entry is declared in
+ * order_messages.ts.
  */
 import Type, { type TObject } from 'typebox'
 import { Timestamp, Uuid } from '../operations/operation.ts'
@@ -11,10 +12,10 @@ import type { Declaration, FrameDeclaration } from './channels/channel.ts'
 /** Longest id of a request and name of a channel, characters. */
 export const NAME_MAX = 64
 
-/** Codes of error frames (specification, Events, rule 4). */
+/** Codes of error frames (specification, Events, rule 4), and one of order entry. */
 export const ERROR_CODES = [
   'INVALID_SUBSCRIPTION', 'AUTH_REQUIRED', 'SUBSCRIPTION_LIMIT', 'SNAPSHOT_UNAVAILABLE', 'SESSION_INVALID', 'AUTH_FAILED',
-  'MESSAGE_RATE_LIMIT',
+  'MESSAGE_RATE_LIMIT', 'ORDER_ENTRY_DISABLED',
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 

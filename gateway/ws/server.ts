@@ -19,7 +19,9 @@ import { createChannels } from './channels/index.ts'
 import { Connection, flushUntil, type Context, type Socket } from './connection.ts'
 import { FanOut } from './fan_out.ts'
 import { connectedFrame, PAYLOAD_MAX } from './frames.ts'
+import { ORDER_MESSAGE_MAX } from './order_messages.ts'
 import { AccountSockets } from './limits.ts'
+import { ANSWERS_MS } from './order_entry.ts'
 import { CLOSE } from './protocol.ts'
 
 const PATH = '/ws'
@@ -27,14 +29,16 @@ const PATH = '/ws'
 const BACKPRESSURE_MAX = 256 * 1024 * 1024
 /** How long clients get to see the close frame of a stop, ms. */
 const FAREWELL_MS = 50
+/** Between two looks whether answers under way have left, ms. */
+const LOOK_MS = 5
 
 interface UserData {
   connection: Connection | null
 }
 
 export interface Sockets {
-  /** Says goodbye to everybody; then the port may be closed. */
-  stop(): Promise<void>
+  /** Says goodbye to everybody, once answers under way have left (for `graceMs` at most); then the port may be closed. */
+  stop(graceMs: number): Promise<void>
 }
 
 /** Serves `/ws` on `server`. `events`, `budgets`: shared memory of core/threads.ts. */
@@ -43,6 +47,19 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
   const connections = new Set<Connection>()
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
+  let stopping = false
+  let flushing = false
+  const send = (): void => {
+    flushing = false
+    for (const connection of dirty) connection.flush()
+    dirty.clear()
+  }
+  // Behind everything else of this callback: replies of the engine are read many at once, and their answers leave together.
+  const flushSoon = (): void => {
+    if (flushing) return
+    flushing = true
+    queueMicrotask(send)
+  }
   const fanOut = new FanOut({
     ring: attachBroadcast(events), channels, counters, now: gateway.now, onError: gateway.bridge.onError,
     send: (until) => flushUntil(dirty, until),
@@ -50,10 +67,12 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
       for (const connection of connections) if (connection.subscriptions > 0) connection.close(CLOSE.RESYNC, 'resync')
     },
   })
-  const context: Context = { gateway, fanOut, channels, dirty, accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount) }
-  let stopping = false
+  const context: Context = {
+    gateway, fanOut, channels, dirty, flushSoon, stopping: () => stopping,
+    accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount),
+  }
   server.app.ws<UserData>(PATH, {
-    maxPayloadLength: PAYLOAD_MAX,
+    maxPayloadLength: config.wsOrderEntry === 1 ? 2 * ORDER_MESSAGE_MAX : PAYLOAD_MAX,
     maxBackpressure: BACKPRESSURE_MAX,
     closeOnBackpressureLimit: true,
     compression: 0,
@@ -83,11 +102,13 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
     },
   })
   return {
-    stop: async () => {
+    stop: async (graceMs) => {
       stopping = true
       fanOut.turn()
       const any = connections.size > 0
-      for (const connection of [...connections]) connection.close(CLOSE.GOING_AWAY, 'shutting down')
+      for (const connection of [...connections]) connection.close(CLOSE.GOING_AWAY, 'shutting down', null, Math.min(graceMs, ANSWERS_MS))
+      // Each ends by itself, however late its answers are.
+      while ([...connections].some(({ ending }) => ending)) await pause(LOOK_MS)
       fanOut.close()
       if (any) await pause(FAREWELL_MS)
     },

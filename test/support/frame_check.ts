@@ -5,6 +5,7 @@
 import { Compile } from 'typebox/schema'
 import type { TSchema } from 'typebox'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
+import { ORDER_ACTIONS, orderResult, RefusedResult, RESULT_TYPE, SessionOpened, type OrderType } from '../../gateway/ws/order_messages.ts'
 import { channelFrame, FRAMES } from '../../gateway/ws/protocol.ts'
 import { close } from './openapi_check.ts'
 
@@ -17,12 +18,24 @@ const schemas = new Map<string, TSchema>([
   ...DECLARATIONS.flatMap((declaration) =>
     Object.keys(declaration.frames).map((type): [string, TSchema] => [`${declaration.name} ${type}`, channelFrame(declaration, type)])),
 ])
+/** Answers of order entry do not say what they answer: one of these has to fit. */
+const RESULTS = [...(Object.keys(ORDER_ACTIONS) as OrderType[]).map(orderResult), SessionOpened]
+  .map((schema, i): [string, TSchema] => [`${RESULT_TYPE} ${i}`, schema])
+const REFUSED = `${RESULT_TYPE} refused`
+for (const [name, schema] of [...RESULTS, [REFUSED, RefusedResult] as [string, TSchema]]) schemas.set(name, schema)
 const compiled = new Map<string, ReturnType<typeof Compile>>()
 
 /** What is wrong with a frame, in words. */
 export function frameProblems(frame: Json): string[] {
   const { channel, type, data } = frame
-  const name = data === undefined ? String(type) : `${String(channel)} ${String(type)}`
+  if (type === RESULT_TYPE) {
+    const found = (frame['error'] === undefined ? RESULTS.map(([name]) => name) : [REFUSED]).map((name) => problemsOf(name, frame))
+    return found.some((problems) => problems.length === 0) ? [] : found.flat()
+  }
+  return problemsOf(data === undefined ? String(type) : `${String(channel)} ${String(type)}`, frame)
+}
+
+function problemsOf(name: string, frame: Json): string[] {
   const schema = schemas.get(name)
   if (schema === undefined) return ['it is declared nowhere']
   const validator = compiled.get(name) ?? Compile(close(schema) as Json)

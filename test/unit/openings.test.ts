@@ -10,6 +10,7 @@ import { Openings } from '../../gateway/auth/openings.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
 
 const START = 1_700_000_000_000
+const HEAD = OPENING.HEAD_WORDS
 const THREADS = 4
 const ROUNDS = 100
 /** Signatures all threads want in a round. */
@@ -86,11 +87,15 @@ async function tests(): Promise<void> {
     const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)].map((key) => createOpenings(START, key)) as
       [SharedArrayBuffer, SharedArrayBuffer]
     for (const buffer of [one, two]) new Openings(buffer).take(signature('s'), START, START)
-    const place = (buffer: SharedArrayBuffer): number => new Int32Array(buffer).findIndex((word, i) => i >= OPENING.HEAD_WORDS && word !== 0)
+    const place = (buffer: SharedArrayBuffer): number => new Int32Array(buffer).findIndex((word, i) => i >= HEAD && word !== 0)
     t.ok(place(one) > 0)
     t.not(place(one), place(two))
   })
+}
 
+/** Threads that want the same signatures. */
+async function races(): Promise<void> {
+  const { default: t } = await import('tap')
   t.test(`${THREADS} threads, ${ROUNDS} races for ${WANTED} signatures: each is won once`, async (t) => {
     const openings = createOpenings(START, randomBytes(OPENING.KEY_BYTES))
     const board = new SharedArrayBuffer((2 + 2 * WANTED) * 4)
@@ -117,8 +122,10 @@ async function tests(): Promise<void> {
   })
 }
 
-if (isMainThread) await tests()
-else {
+if (isMainThread) {
+  await tests()
+  await races()
+} else {
   const { job, thread } = workerData as { job: Job; thread: number }
   race(job, thread)
 }

@@ -306,7 +306,7 @@ const MALFORMED: [what: string, message: string | Buffer, answer: object][] = [
   ['null', 'null', { message: /no JSON object/ }],
   ['a number', '1', { message: /no JSON object/ }],
   ['no type', '{}', { message: /type/ }],
-  ['another type', '{"type":"order.create"}', { message: /type/ }],
+  ['another type', '{"type":"order.make"}', { message: /type/ }],
   ['a type that is none', '{"type":{}}', { message: /type/ }],
   ['bytes', Buffer.from(PING), { message: /text frames/ }],
   ['no channel', '{"type":"subscribe","id":"a"}', { message: /channel/, id: 'a' }],

@@ -1,0 +1,123 @@
+/**
+ * Order entry on the WebSocket, declared: messages, what they ask for and how they are answered, as schemas. order_entry.ts serves them;
+ * the document of the streams and the client derive from here.
+ *
+ * A message is signed by itself, or belongs to the session that `session.open` opened on the connection.
+ *
+ *   signed        {type, id, body, publicKey, timestamp, signature}     body: the text of a JSON object
+ *   in a session  {type, id, counter, body}                             body: a JSON object, or its text
+ *   answer        {type: 'result', id, status, data, budget?}           as over REST: status, body, rate budget
+ *                 {type: 'result', id, status, error}                   the error envelope of REST
+ *
+ * What is signed is four lines: `WS`, the type, the timestamp as sent, and the lowercase hex SHA-256 of the body's text in UTF-8 (of
+ * nothing without a body). A signed body travels as text, so that nobody has to write the same JSON twice in the same way. `id` is not
+ * signed: it is the client's name for its message, repeated in the answer. A field of the path is a field of the body.
+ */
+import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import { OPERATIONS } from '../operations/index.ts'
+import { flatCheck, partsOf } from '../operations/flat_input.ts'
+import type { Operation } from '../operations/operation.ts'
+import type { OperationName, Row } from '../operations/table.ts'
+import type { BodyRule, JsonObject } from '../http/body.ts'
+import type { Refused } from '../http/envelope.ts'
+import { NAME_MAX } from './protocol.ts'
+
+/** Largest message of order entry, bytes: a batch of 100 orders with every field there is fits. A longer one closes with 1009. */
+export const ORDER_MESSAGE_MAX = 64 * 1024
+
+/** The operation that each type asks for. */
+export const ORDER_ACTIONS = {
+  'order.create': 'CreateOrder',
+  'order.cancel': 'CancelOrder',
+  'order.replace': 'ReplaceOrder',
+  'order.batch': 'BatchCreateOrders',
+  'order.batch_replace': 'BatchReplaceOrders',
+  'order.batch_cancel': 'BatchCancelOrders',
+  'order.cancel_all': 'BatchCancelAllOrders',
+  'order.cancel_by_pair': 'BatchCancelOrdersByPair',
+} as const satisfies Record<string, OperationName>
+export type OrderType = keyof typeof ORDER_ACTIONS
+/** Opens a session on the connection; it is always signed. */
+export const SESSION_OPEN = 'session.open'
+/** Type of every answer. */
+export const RESULT_TYPE = 'result'
+
+/** What a type does, ready to be done. */
+export interface OrderAction {
+  readonly type: OrderType
+  readonly name: OperationName
+  readonly row: Row
+  readonly operation: Operation<never>
+  /** Whether the body may be left out. */
+  readonly bodyRule: Extract<BodyRule, 'required' | 'optional'>
+  readonly check: (input: JsonObject) => Refused | null
+}
+
+/** By type of message. */
+export const ACTIONS: ReadonlyMap<string, OrderAction> = new Map((Object.keys(ORDER_ACTIONS) as OrderType[]).map((type) => {
+  const { name, row, operation } = OPERATIONS.find((served) => served.name === ORDER_ACTIONS[type])!
+  const bodyRule = operation.params === null && operation.bodyRule === 'optional' ? 'optional' : 'required'
+  return [type, { type, name, row, operation, bodyRule, check: flatCheck(operation) }]
+}))
+
+/** Whether a message of this type is of order entry. */
+export const isOrderType = (type: unknown): boolean => type === SESSION_OPEN || ACTIONS.has(type as string)
+
+// Schemas for documents and types; `check` of the operation decides what is taken.
+
+const Id = Type.Union([Type.String({ minLength: 1, maxLength: NAME_MAX }), Type.Integer()])
+/** A whole number below 2^53. */
+const Counter = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const SIGNED = {
+  publicKey: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+  timestamp: Type.Union([Type.String({ pattern: '^[0-9]{13}$' }), Type.Integer()]),
+  signature: Type.String({ pattern: '^[0-9a-f]{128}$' }),
+}
+
+/** What the body of such a message is: the fields of path and body together, lists with their elements. */
+export function orderBody(type: OrderType): TObject {
+  const { operation } = ACTIONS.get(type)!
+  const fields: TProperties = Object.assign({}, ...partsOf(operation).map(({ schema }) => schema.properties))
+  for (const [field, element] of Object.entries(operation.items)) fields[field] = Type.Array(element, { minItems: 1, maxItems: 100 })
+  return Type.Object(fields)
+}
+
+/** The body of `session.open`: messages of the session have counters above this one; without a body above 0. */
+export const SessionBody = Type.Object({ counter: Type.Optional(Counter) })
+
+/** A message with a signature of its own; `body` is the text of {@link orderBody}. */
+export const signedOrder = (type: OrderType): TObject =>
+  Type.Object({ type: Type.Literal(type), id: Id, body: bodyPresence(type, Type.String()), ...SIGNED })
+/** A message of the open session: its counter is above that of every one before. */
+export const sessionOrder = (type: OrderType): TObject =>
+  Type.Object({
+    type: Type.Literal(type), id: Id, counter: Counter, body: bodyPresence(type, Type.Union([orderBody(type), Type.String()])),
+  })
+const bodyPresence = (type: OrderType, schema: TSchema): TSchema =>
+  (ACTIONS.get(type)!.bodyRule === 'optional' ? Type.Optional(schema) : schema)
+/** The signed message that opens a session; `body` is the text of {@link SessionBody}. */
+export const SessionOpen = Type.Object({ type: Type.Literal(SESSION_OPEN), id: Id, body: Type.Optional(Type.String()), ...SIGNED })
+
+/** What is left of the rate budget, as the X-RateLimit headers say it; a window that is not metered is absent. */
+export const ResultBudget = Type.Object({
+  limitSecond: Type.Optional(Type.Integer()), limitMinute: Type.Optional(Type.Integer()),
+  remainingSecond: Type.Optional(Type.Integer()), remainingMinute: Type.Optional(Type.Integer()),
+})
+/** The error envelope, as over REST. */
+export const ResultError = Type.Object({
+  error: Type.String(), message: Type.String(), code: Type.String(), statusCode: Type.Integer(),
+  details: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()]))),
+})
+/** The answer to a message that was done. */
+export const orderResult = (type: OrderType): TObject => Type.Object({
+  type: Type.Literal(RESULT_TYPE), id: Id, status: Type.Literal(200), data: ACTIONS.get(type)!.operation.output,
+  budget: Type.Optional(ResultBudget),
+})
+/** The answer to a message that was refused. Without `id`: it had none, or one that is none. */
+export const RefusedResult = Type.Object({
+  type: Type.Literal(RESULT_TYPE), id: Type.Optional(Id), status: Type.Integer({ minimum: 400, maximum: 599 }), error: ResultError,
+})
+/** The answer to `session.open`: when the session ends, Unix seconds. */
+export const SessionOpened = Type.Object({
+  type: Type.Literal(RESULT_TYPE), id: Id, status: Type.Literal(200), data: Type.Object({ expiresAt: Type.Integer() }),
+})
