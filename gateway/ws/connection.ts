@@ -181,7 +181,7 @@ export class Connection implements Subscriber, OrderConnection {
   }
 
   #serve(message: Message | Malformed): void {
-    if (this.#closed) return
+    if (this.#closed || this.#ending !== null) return
     switch (message.type) {
       case 'ping':
         return this.push(pongFrame(this.#context.gateway.now()))

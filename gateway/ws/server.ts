@@ -48,18 +48,7 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
   let stopping = false
-  let flushing = false
-  const send = (): void => {
-    flushing = false
-    for (const connection of dirty) connection.flush()
-    dirty.clear()
-  }
-  // Behind everything else of this callback: replies of the engine are read many at once, and their answers leave together.
-  const flushSoon = (): void => {
-    if (flushing) return
-    flushing = true
-    queueMicrotask(send)
-  }
+  const { send, flushSoon } = createSender(dirty)
   const fanOut = new FanOut({
     ring: attachBroadcast(events), channels, counters, now: gateway.now, onError: gateway.bridge.onError,
     send: (until) => flushUntil(dirty, until),
@@ -113,6 +102,25 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
       if (any) await pause(FAREWELL_MS)
     },
   }
+}
+
+/**
+ * `send` sends what the connections have waiting; `flushSoon` sends it behind everything else of this callback: replies of the engine are
+ * read many at once, and their answers leave together.
+ */
+function createSender(dirty: Set<Connection>): { send: () => void; flushSoon: () => void } {
+  let soon = false
+  const send = (): void => {
+    soon = false
+    for (const connection of dirty) connection.flush()
+    dirty.clear()
+  }
+  const flushSoon = (): void => {
+    if (soon) return
+    soon = true
+    queueMicrotask(send)
+  }
+  return { send, flushSoon }
 }
 
 /** What goes wrong with one connection is logged, and ends that one. */

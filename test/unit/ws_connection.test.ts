@@ -37,7 +37,7 @@ function stage() {
   })
   t.teardown(() => fanOut.close())
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)
-  const context: Context = { gateway, fanOut, channels, dirty, accountSockets }
+  const context: Context = { gateway, fanOut, channels, dirty, accountSockets, flushSoon: () => undefined, stopping: () => false }
   const connect = (name: string): Connection => new Connection(context, {
     send: (frame) => void log.push(`${name}: ${frame.toString()}`), buffered: () => 0, together: (write) => write(),
     end: (code, reason) => void log.push(`${name}: ${code} ${reason}`), drop: () => void log.push(`${name}: dropped`),
