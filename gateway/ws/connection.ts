@@ -56,8 +56,8 @@ export interface Context {
   readonly accountSockets: AccountSockets
   /** Connections with frames to send. */
   readonly dirty: Set<Connection>
-  /** Sends what is waiting at the end of this turn of the event loop. */
-  readonly flushSoon: () => void
+  /** Flushes a connection before anything else happens. */
+  readonly flushSoon: (connection: Connection) => void
   /** Whether the service stops. */
   readonly stopping: () => boolean
 }
@@ -74,6 +74,8 @@ export class Connection implements Subscriber, OrderConnection {
   readonly #bytes: Bucket
   readonly #subscriptions = new Map<string, Subscription>()
   #waiting: Frame[] = []
+  /** Answers are waiting, and will be flushed. */
+  #replied = false
   #session: Watched | null = null
   /** Goes off when there were too many subscriptions for too long. */
   #burst: NodeJS.Timeout | null = null
@@ -117,6 +119,7 @@ export class Connection implements Subscriber, OrderConnection {
   /** Sends what is waiting. */
   flush(): void {
     const frames = this.#waiting
+    this.#replied = false
     if (this.#closed || frames.length === 0) return
     this.#waiting = []
     const { counters, config } = this.#context.gateway
@@ -166,8 +169,11 @@ export class Connection implements Subscriber, OrderConnection {
   }
 
   reply(frame: Frame): void {
-    this.push(frame)
-    this.#context.flushSoon()
+    if (this.#closed) return
+    // The first of them sees to it that all leave.
+    if (!this.#replied) this.#context.flushSoon(this)
+    this.#replied = true
+    this.#waiting.push(frame)
   }
 
   /** What goes wrong with a message is logged and ends this connection, and no other. */

@@ -48,7 +48,6 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
   let stopping = false
-  const { send, flushSoon } = createSender(dirty)
   const fanOut = new FanOut({
     ring: attachBroadcast(events), channels, counters, now: gateway.now, onError: gateway.bridge.onError,
     send: (until) => flushUntil(dirty, until),
@@ -57,7 +56,7 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
     },
   })
   const context: Context = {
-    gateway, fanOut, channels, dirty, flushSoon, stopping: () => stopping,
+    gateway, fanOut, channels, dirty, flushSoon: createReplies(), stopping: () => stopping,
     accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount),
   }
   server.app.ws<UserData>(PATH, {
@@ -104,23 +103,18 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
   }
 }
 
-/**
- * `send` sends what the connections have waiting; `flushSoon` sends it behind everything else of this callback: replies of the engine are
- * read many at once, and their answers leave together.
- */
-function createSender(dirty: Set<Connection>): { send: () => void; flushSoon: () => void } {
-  let soon = false
+/** Flushes connections behind everything else of this callback: replies of the engine are read many at once, and leave together. */
+function createReplies(): (connection: Connection) => void {
+  let replied: Connection[] = []
   const send = (): void => {
-    soon = false
-    for (const connection of dirty) connection.flush()
-    dirty.clear()
+    const connections = replied
+    replied = []
+    for (const connection of connections) connection.flush()
   }
-  const flushSoon = (): void => {
-    if (soon) return
-    soon = true
-    queueMicrotask(send)
+  return (connection) => {
+    if (replied.length === 0) queueMicrotask(send)
+    replied.push(connection)
   }
-  return { send, flushSoon }
 }
 
 /** What goes wrong with one connection is logged, and ends that one. */
