@@ -43,6 +43,11 @@ export const STREAM_ERRORS: Readonly<Record<ErrorCode, Advice & { readonly close
     about: 'More messages, or more bytes of messages, than the budget of the connection.', client: 'Connect after a pause, and send less.',
     close: CLOSE.POLICY,
   },
+  ORDER_ENTRY_DISABLED: {
+    about: 'A message of order entry, which this service does not take on its sockets. Nothing was done.',
+    client: 'Send orders over REST or gRPC.',
+    close: null,
+  },
 }
 
 /** How a connection ends. */
