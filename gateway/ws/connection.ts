@@ -34,6 +34,8 @@ const TARGET = '/ws'
 const NO_BYTES = Buffer.alloc(0)
 /** How long a connection may have more subscriptions than `wsSubscriptions`, ms. */
 export const BURST_MS = 10_000
+/** Between two looks for snapshots that could not be read, ms. */
+const RETRY_MS = 250
 
 /** The socket of the library. Nothing may be called once it closed. */
 export interface Socket {
@@ -79,6 +81,9 @@ export class Connection implements Subscriber, OrderConnection {
   #session: Watched | null = null
   /** Goes off when there were too many subscriptions for too long. */
   #burst: NodeJS.Timeout | null = null
+  /** Subscriptions whose snapshot could not be read, and when they are looked at again. */
+  readonly #owed = new Set<Subscription>()
+  #retry: NodeJS.Timeout | null = null
   #closed = false
   /** `null`: not switched on. */
   readonly #orders: OrderEntry | null
@@ -277,8 +282,22 @@ export class Connection implements Subscriber, OrderConnection {
       if (this.#subscriptions.size > wsSubscriptions) this.#burst ??= setTimeout(() => this.#endBurst(), BURST_MS)
     }
     this.push(subscriptionFrame('subscribed', id, name, params))
+    const standing = this.#subscriptions.get(key)!
+    this.#owed.delete(standing)
     if (channel.subscribe(this, params)) return
-    this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', id, name))
+    this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands and it follows', id, name))
+    if (channel.sendsLate === true) return
+    this.#owed.add(standing)
+    this.#retry ??= setTimeout(() => this.#sendOwed(), RETRY_MS)
+  }
+
+  /** Sends the snapshots that can be read by now. */
+  #sendOwed(): void {
+    this.#context.fanOut.betweenCommands(() => {
+      this.#retry = null
+      for (const owed of this.#owed) if (owed.channel.subscribe(this, owed.params)) this.#owed.delete(owed)
+      if (this.#owed.size > 0) this.#retry = setTimeout(() => this.#sendOwed(), RETRY_MS)
+    })
   }
 
   /** Ends the newest subscriptions that are too many. */
@@ -297,6 +316,7 @@ export class Connection implements Subscriber, OrderConnection {
 
   #unsubscribe(key: string): void {
     const { channel, params } = this.#subscriptions.get(key)!
+    this.#owed.delete(this.#subscriptions.get(key)!)
     this.#subscriptions.delete(key)
     channel.unsubscribe(this, params)
     this.#context.fanOut.count(-1)
@@ -348,6 +368,7 @@ export class Connection implements Subscriber, OrderConnection {
     this.#ending = null
     if (this.#session !== null) gateway.watch.remove(this.#session)
     if (this.#burst !== null) clearTimeout(this.#burst)
+    if (this.#retry !== null) clearTimeout(this.#retry)
     gateway.counters[GATEWAY.ws_connections]!--
     if (this.account >= 0) {
       accountSockets.give(this.account)

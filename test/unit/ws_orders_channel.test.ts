@@ -1,6 +1,6 @@
 /**
- * Promise: what a listener to orders is told is what happened to his orders: one who leaves in the middle of a command leaves nothing behind
- * for those who come later, the fees of an order's frames add up to its fee, and what a snapshot has is not told again.
+ * Promise: what a listener to orders is told is what happened to his orders: one who leaves in the middle of a command leaves nothing
+ * behind for those who come later, the fees of an order's frames add up to its fee, and what a snapshot has is not told again.
  */
 import t from 'tap'
 import { parseGenesis } from '../../core/engine/genesis.ts'

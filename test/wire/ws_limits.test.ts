@@ -121,6 +121,24 @@ t.test('a book that cannot be read is SNAPSHOT_UNAVAILABLE, and comes when it ca
   client.close()
 })
 
+t.test('so do orders and balances, each once', async (t) => {
+  const client = await SocketClient.open(port)
+  await client.authenticate(signerOf(await trader()))
+  const gate = new Int32Array(harness.shared.gate)
+  Atomics.add(gate, APPLYING, 1)
+  for (const channel of ['orders', 'balances']) {
+    client.send({ type: 'subscribe', channel })
+    t.match(await client.next(({ type, channel: of }) => type === 'error' && of === channel), { code: 'SNAPSHOT_UNAVAILABLE' })
+  }
+  client.send({ type: 'subscribe', channel: 'balances' })
+  Atomics.add(gate, APPLYING, 1)
+  for (const channel of ['orders', 'balances']) t.ok(await client.next(({ channel: of, type }) => of === channel && type === 'snapshot'))
+  t.match(await client.subscribe('orders'), { type: 'subscribed' })
+  const snapshots = (): number => client.frames.filter(({ channel, type }) => channel === 'orders' && type === 'snapshot').length
+  t.ok(await until(() => snapshots() === 2), 'the late one, and a new one')
+  client.close()
+})
+
 /** Makes the fan-out of both threads tell something. */
 async function change(session: Session, quantity = '0.5'): Promise<void> {
   const order = { tradingPairId: pair.id, orderType: 'LIMIT', side: 'BUY', quantity, price: '100' }

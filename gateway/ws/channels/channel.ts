@@ -49,9 +49,12 @@ export interface Channel {
   read(params: Params): Params | string
   /**
    * Subscribes with parameters that {@link read} gave and pushes the snapshot; a subscription that exists gets a new snapshot. False: the
-   * snapshot cannot be read now. The subscription stands all the same.
+   * snapshot cannot be read now. The subscription stands all the same, and this is called again until it can be read, unless the channel
+   * {@link sendsLate}.
    */
   subscribe(subscriber: Subscriber, params: Params): boolean
+  /** The channel itself sends a snapshot that could not be read, to all who wait for it. */
+  readonly sendsLate?: true
   unsubscribe(subscriber: Subscriber, params: Params): void
   /** Takes in the event at word `base`. */
   take(records: Views, base: number): void
