@@ -104,6 +104,7 @@ export class LocalBook {
   #live = false
   #sequence = 0
   #checksum = 0
+  #isNot = (_: unknown): void => undefined
 
   /** `open` subscribes to the book; what {@link Streams.book} is for. */
   constructor(params: ChannelParams<'orderbook'>, handlers: BookHandlers, open: Open) {
@@ -111,10 +112,9 @@ export class LocalBook {
     this.params = params
     this.#changed = changed
     let isReady = (): void => undefined
-    let isNot = (_: unknown): void => undefined
     this.ready = new Promise((resolve, reject) => {
       isReady = resolve
-      isNot = reject
+      this.#isNot = reject
     })
     this.ready.catch(() => undefined)
     const take = (frame: Update): void => {
@@ -126,7 +126,7 @@ export class LocalBook {
       snapshot: (_, frame) => take(frame),
       update: (_, frame) => take(frame),
       error: (refusal) => {
-        isNot(refusal)
+        this.#isNot(refusal)
         error?.(refusal)
       },
       status: (now) => {
@@ -134,7 +134,7 @@ export class LocalBook {
         status?.(now)
       },
     })
-    this.#subscription.ready.catch(isNot)
+    this.#subscription.ready.catch(this.#isNot)
   }
 
   /** Best first. */
@@ -170,6 +170,7 @@ export class LocalBook {
   }
 
   close(): void {
+    this.#isNot(new Error('the book was closed'))
     this.#subscription.close()
   }
 

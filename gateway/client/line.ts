@@ -154,8 +154,8 @@ export class Line {
       return this.#fail(NO_CLOSE_FRAME, '')
     }
     this.#socket = socket
-    // A close follows every error.
-    socket.onerror = nothing
+    // Node's gives no close when it could not connect.
+    socket.onerror = () => this.#fail(NO_CLOSE_FRAME, '')
     socket.onmessage = ({ data }) => this.#receive(data)
     socket.onclose = ({ code, reason }) => this.#fail(code, reason)
     this.#cancelTimer = this.#clock.after(this.#options.answerMs, () => this.#fail(NO_CLOSE_FRAME, ''))
@@ -226,6 +226,8 @@ export class Line {
     if (socket === null) return
     socket.onmessage = null
     socket.onclose = null
+    // The package `ws` throws what nobody listens to.
+    socket.onerror = nothing
     socket.close()
   }
 

@@ -98,14 +98,13 @@ export class Streams implements LineOwner {
   /** A sign-in gave a new session: private subscriptions use it from now on. */
   signedIn(): void {
     this.#sessionError = null
+    // A socket keeps its account, and whose the new session is, is not known here.
+    if (this.#auth !== 'none') this.#line.restart()
     for (const topic of this.#topics.values()) {
       if (topic.phase !== 'suspended') continue
       topic.setStatus('connecting')
       this.#start(topic)
     }
-    // A socket keeps its account, and whose the new session is, is not known here.
-    if (this.#auth !== 'none') this.#line.restart()
-    this.#line.wake()
   }
 
   /** Closes all subscriptions, and the socket. */

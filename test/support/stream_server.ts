@@ -1,10 +1,10 @@
 /** A service of streams that does what a test tells it, on the package `ws`; and a clock that the test turns. */
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
-import type { Socket as TcpSocket } from 'node:net'
+import type { AddressInfo, Socket as TcpSocket } from 'node:net'
 import type { Clock } from '../../gateway/client/clock.ts'
-import type { SocketType } from '../../gateway/client/line.ts'
+import { createSigner, type Signer, type SocketType, type StreamError, type StreamOptions } from '../../gateway/client/index.ts'
+import { Streams } from '../../gateway/client/streams.ts'
 import type { Frame } from './sockets.ts'
 
 interface PackageSocket {
@@ -76,7 +76,7 @@ export class ServedSocket {
     this.send({ type: 'subscribed', id, channel, params: written })
   }
 
-  close(code: number, reason = ''): void {
+  close(code?: number, reason = ''): void {
     this.#socket.close(code, reason)
   }
 
@@ -93,10 +93,8 @@ export class StreamServer {
   readonly baseUrl: string
   /** Whether sockets are greeted. */
   greets = true
-  readonly #server: PackageServer
 
   private constructor(server: PackageServer) {
-    this.#server = server
     this.baseUrl = `http://127.0.0.1:${server.address().port}`
     server.on('connection', (socket, { url }) => {
       const served = new ServedSocket(socket, url)
@@ -120,10 +118,6 @@ export class StreamServer {
   async socket(index = 0): Promise<ServedSocket> {
     await until(`socket ${index}`, () => this.sockets.length > index)
     return this.sockets[index]!
-  }
-
-  get port(): number {
-    return this.#server.address().port
   }
 }
 
@@ -171,3 +165,55 @@ export class TestClock implements Clock {
     this.#now = end
   }
 }
+
+export const PAIR = '11111111-1111-4111-8111-111111111111'
+/** The service's time in Unix ms, and the shortest back-off in ms, of every stage. */
+export const NOW = 1_700_000_000_000
+export const BASE = 100
+
+export interface Stage {
+  readonly server: StreamServer
+  readonly clock: TestClock
+  readonly streams: Streams
+  /** The key of the session; a test may change it. */
+  readonly session: { signer: Signer | null }
+}
+
+type Test = { teardown(handler: () => void): void }
+
+/** Streams of a client with a session, in front of such a service. */
+export async function stage(t: Test, options: StreamOptions = {}, baseUrl?: string): Promise<Stage> {
+  const server = await StreamServer.open(t)
+  const clock = new TestClock()
+  const session = { signer: createSigner() as Signer | null }
+  const streams = new Streams(baseUrl ?? server.baseUrl, { clock, baseMs: BASE, capMs: 10_000, ...options }, {
+    signer: () => session.signer, now: () => NOW,
+  })
+  t.teardown(() => streams.close())
+  return { server, clock, streams, session }
+}
+
+/** What a subscription told: frames by type and data, statuses and codes of errors, in order. */
+export function record(): { told: unknown[]; handlers: object } {
+  const told: unknown[] = []
+  return {
+    told,
+    handlers: {
+      snapshot: (data: unknown) => told.push(['snapshot', data]),
+      update: (data: unknown, { type }: { type: string }) => told.push([type, data]),
+      error: ({ code }: StreamError) => told.push(code),
+      status: (status: string) => told.push(status),
+    },
+  }
+}
+
+/** Confirms subscription number `count` of a socket. */
+export async function confirmed(socket: ServedSocket, count = 1): Promise<Frame> {
+  const asked = (await socket.said('subscribe', count))[count - 1]!
+  socket.confirm(asked)
+  return asked
+}
+
+export const update = (channel: string, data: object, more: object = {}): Frame =>
+  ({ channel, type: `${channel}_update`, timestamp: '2026-01-01T00:00:00.000Z', data, ...more })
+export const snapshot = (channel: string, data: object, more: object = {}): Frame => ({ ...update(channel, data, more), type: 'snapshot' })

@@ -1,63 +1,15 @@
 /**
- * Promise: streams of the client are complete or say that they are not. Against a service that misbehaves: it closes with every code, goes
- * silent, sends noise, drops sockets, leaves gaps and repeats itself. Time and chance are the test's.
+ * Promise: what the client hands on of a subscription is complete and in order, or it says that it is not, against a service that leaves
+ * gaps, repeats itself and refuses. Time and chance are the test's.
  */
 import t from 'tap'
-import { createSigner, signRequest, type Frame as StreamFrame, type StreamError, type Subscription } from '../../gateway/client/index.ts'
-import type { Signer } from '../../gateway/client/signing.ts'
-import { Streams, type StreamOptions } from '../../gateway/client/streams.ts'
-import { PackageWebSocket, ServedSocket, StreamServer, TestClock, until } from '../support/stream_server.ts'
+import { signRequest, type Frame as StreamFrame, type Subscription } from '../../gateway/client/index.ts'
+import type { Streams } from '../../gateway/client/streams.ts'
 import type { Frame } from '../support/sockets.ts'
+import { BASE, confirmed, NOW, PackageWebSocket, PAIR, record, snapshot, stage, until, update } from '../support/stream_server.ts'
 
 const NO_BYTES = new Uint8Array(0)
-const PAIR = '11111111-1111-4111-8111-111111111111'
 const OTHER = '22222222-2222-4222-8222-222222222222'
-const NOW = 1_700_000_000_000
-const BASE = 100
-
-interface Stage {
-  readonly server: StreamServer
-  readonly clock: TestClock
-  readonly streams: Streams
-  /** The key of the session; a test may change it. */
-  readonly session: { signer: Signer | null }
-}
-
-async function stage(t: { teardown(handler: () => void): void }, options: StreamOptions = {}): Promise<Stage> {
-  const server = await StreamServer.open(t)
-  const clock = new TestClock()
-  const session = { signer: createSigner() as Signer | null }
-  const streams = new Streams(server.baseUrl, { clock, baseMs: BASE, capMs: 10_000, ...options }, {
-    signer: () => session.signer, now: () => NOW,
-  })
-  t.teardown(() => streams.close())
-  return { server, clock, streams, session }
-}
-
-/** What a subscription told: frames by type and data, statuses and codes of errors, in order. */
-function record(): { told: unknown[]; handlers: object } {
-  const told: unknown[] = []
-  return {
-    told,
-    handlers: {
-      snapshot: (data: unknown) => told.push(['snapshot', data]),
-      update: (data: unknown, { type }: { type: string }) => told.push([type, data]),
-      error: ({ code }: StreamError) => told.push(code),
-      status: (status: string) => told.push(status),
-    },
-  }
-}
-
-/** Confirms the first subscription of a socket. */
-async function confirmed(socket: ServedSocket, count = 1): Promise<Frame> {
-  const asked = (await socket.said('subscribe', count))[count - 1]!
-  socket.confirm(asked)
-  return asked
-}
-
-const update = (channel: string, data: object, more: object = {}): Frame =>
-  ({ channel, type: `${channel}_update`, timestamp: '2026-01-01T00:00:00.000Z', data, ...more })
-const snapshot = (channel: string, data: object, more: object = {}): Frame => ({ ...update(channel, data, more), type: 'snapshot' })
 const trade = (id: string, tradingPairId = PAIR): object => ({ trades: [{ id, tradingPairId }] })
 
 t.test('one socket, opened by the first subscription and closed behind the last, carries all', async (t) => {
