@@ -22,6 +22,9 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   stats: { file: './system/stats.ts', what: 'candles and screener: cost per trade in the history, answers of one reader' },
   rest: { file: './system/rest.ts', what: 'signed single orders over HTTP by autocannon, durable, client on the same cores' },
   grpc: { file: './system/grpc.ts', what: 'signed single orders over gRPC, unary and on streams, durable, client on the same cores' },
+  'ws-orders': {
+    file: './system/ws_orders.ts', what: 'signed single orders over WebSockets, one by one and in sessions, durable, client on the same cores',
+  },
   batch: { file: './system/batch.ts', what: 'signed batches of 20 orders over HTTP by autocannon, durable, client on the same cores' },
   reads: { file: './system/reads.ts', what: 'order book and signed open orders over HTTP by autocannon' },
   verify: { file: './system/verify.ts', what: 'wallet sign-ins, by recovery and by contract, and trading beside a flood of bad ones' },

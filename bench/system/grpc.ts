@@ -21,21 +21,22 @@ const ORDERS = 1000
 /** Orders of one session, made while nothing is measured; a round ends early when they are used up. */
 const COUNTED = 80_000
 
-interface Round {
+export interface Round {
   rate: number
   p50: number
   p99: number
   refused: number
 }
 
-interface Driven {
+export interface Driven {
   readonly tallies: readonly Tally[]
   readonly seconds: number
 }
 
-type Mode = (exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number) => Promise<Driven>
+export type Mode = (exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number) => Promise<Driven>
 
-async function timed(drive: () => Promise<unknown>): Promise<number> {
+/** Seconds that `drive` took. */
+export async function timed(drive: () => Promise<unknown>): Promise<number> {
   const started = performance.now()
   await drive()
   return (performance.now() - started) / 1000
@@ -51,7 +52,7 @@ const unary: Mode = async (exchange, traders, pair, seed, ms) => {
 }
 
 /** Frames that come round again until the time is over. */
-function cycle(frames: readonly Buffer[], ms: number): () => Buffer | null {
+export function cycle(frames: readonly Buffer[], ms: number): () => Buffer | null {
   const until = performance.now() + ms
   let next = 0
   return () => (performance.now() < until ? frames[next++ % frames.length]! : null)
@@ -87,7 +88,8 @@ const sessionStream: Mode = async (exchange, traders, pair, seed, ms) => {
   return { tallies: streams.map(({ tally }) => tally), seconds }
 }
 
-async function round(mode: Mode, exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number): Promise<Round> {
+/** One round of a mode, `ms` long. */
+export async function round(mode: Mode, exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number): Promise<Round> {
   const { tallies, seconds } = await mode(exchange, traders, pair, seed, ms)
   const latencies = Float64Array.from(tallies.flatMap((tally) => tally.latencies)).sort()
   const accepted = tallies.reduce((sum, tally) => sum + tally.accepted, 0)
