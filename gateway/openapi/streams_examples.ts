@@ -22,6 +22,8 @@ const order = EXAMPLES.GetOrder.output
 const balance = EXAMPLES.GetBalance.output
 const { tradingPair } = EXAMPLES.GetTradingPair.output
 const trade = EXAMPLES.GetTrade.output
+const candles = EXAMPLES.GetCandles.output
+const metadata = EXAMPLES.GetMarketMetadata.output
 const { tradingPairId } = order
 export const EXAMPLE_TIME = EXAMPLES.GetOrderbook.output.timestamp
 /** Sequence of the example frames, and that of the frame before. */
@@ -32,6 +34,10 @@ const bids = [{ price: '60000', quantity: '0.03' }]
 const asks = [{ price: '60010.5', quantity: '1.2' }]
 const pair = { tradingPairId, magnitude: 1 }
 const { postOnly: _, ...told } = order
+const conditional = {
+  createdAt: order.createdAt, conditionType: 'TRAILING_STOP', trailBps: 50, activationPrice: '60000', watermarkPrice: '60010.5',
+  trailArmedAt: order.createdAt,
+} as const
 
 export const CHANNEL_EXAMPLES: ChannelExamples = {
   orderbook: {
@@ -43,7 +49,15 @@ export const CHANNEL_EXAMPLES: ChannelExamples = {
       },
     },
   },
-  trades: { params: { tradingPairId }, frames: { trades_update: { trades: [trade] } } },
+  trades: {
+    params: { tradingPairId },
+    frames: { snapshot: { tradingPairId, trades: [trade] }, trades_update: { tradingPairId, trades: [trade] } },
+  },
+  ohlcv: {
+    params: { tradingPairId, interval: candles.interval },
+    frames: { snapshot: candles, ohlcv_update: candles },
+  },
+  market_stats: { params: { tradingPairId }, frames: { snapshot: { markets: [metadata] }, market_stats_update: metadata } },
   instruments: {
     params: {},
     frames: { snapshot: { instruments: [tradingPair] }, instruments_update: { instruments: [{ ...tradingPair, isActive: false }] } },
@@ -64,6 +78,20 @@ export const CHANNEL_EXAMPLES: ChannelExamples = {
       snapshot: { balances: [balance] },
       balance_update: { ...balance, version: 43, reasons: ['trade', 'fee'], tokenSymbol: 'USDC' },
     },
+  },
+  conditionalOrders: {
+    params: {},
+    frames: { snapshot: { conditionalOrders: [] }, conditional_order_update: conditional },
+  },
+  twapOrders: {
+    params: { tradingPairId },
+    frames: { snapshot: { twapOrders: [] }, twap_order_update: { twapOrderId: order.orderId, state: 'ACTIVE' } },
+  },
+  positions: { params: {}, frames: { snapshot: { positions: [] }, position_update: { version: 43 } } },
+  account: { params: {}, frames: { snapshot: { accounts: [] }, account_update: { marginAccountId: userId(2, 2) } } },
+  liquidations: {
+    params: {},
+    frames: { snapshot: { liquidations: [] }, liquidation_update: { status: 'COMPLETED', accountState: 'Normal' } },
   },
 }
 

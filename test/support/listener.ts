@@ -124,7 +124,9 @@ export class Listener {
         return book.take(frame)
       }
       case 'trades':
-        return type === 'snapshot' ? undefined : this.#takeTrades(data.trades)
+        // Those of the time before, and perhaps some that are known.
+        if (type === 'snapshot') return this.#takeTrades(data.trades.filter(({ id }: Frame) => !this.#tradeIds.has(id)))
+        return this.#takeTrades(data.trades)
       case 'balances':
         if (type === 'snapshot') for (const row of data.balances) this.#takeBalance(row)
         else this.#takeBalanceUpdate(frame)

@@ -24,16 +24,15 @@ export class MarketStore {
     this.#records = createTrades(this.database)
   }
 
-  /** A trade of `lots` at `price` ticks, `time` in Unix ms. */
-  trade(pair: number, time: number, price: number, lots: number): void {
-    const sequence = this.trades.length + 1
+  /** A trade of `lots` at `price` ticks, `time` in Unix ms; the trade `index` of the command with this sequence. */
+  trade(pair: number, time: number, price: number, lots: number, sequence = this.trades.length + 1, index = 0): void {
     const quote = BigInt(price) * BigInt(lots) * this.genesis.pairs[pair]!.tickLotAtoms
     const trade: HistoryTrade = {
-      pair, sequence, time, price, lots, quote, index: 0, makerSells: false, makerAccount: 1, takerAccount: 2, makerSequence: sequence,
+      pair, sequence, time, price, lots, quote, index, makerSells: false, makerAccount: 1, takerAccount: 2, makerSequence: sequence,
       makerSlot: 1, takerSlot: 2, makerFee: 0n, takerFee: 0n,
     }
     this.trades.push(trade)
-    encode(FILL, this.#events, 0, { kind: EventType.FILL, pair, sequence, time, price, lots, quote })
+    encode(FILL, this.#events, 0, { kind: EventType.FILL, pair, sequence, time, price, lots, quote, index })
     this.#candles.filled(this.#events, 0)
     this.#records.filled(this.#events, 0)
   }

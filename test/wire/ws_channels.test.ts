@@ -188,6 +188,7 @@ t.test('a trade tells everybody its terms and nobody who made it', async (t) => 
   const [maker, taker] = [await trader(), await trader()]
   const client = await SocketClient.open(harness.port)
   await client.subscribe('trades', { tradingPairId: pair.id })
+  await client.next(({ channel, type }) => channel === 'trades' && type === 'snapshot')
   await place(maker, 'SELL', '0.1', '3000')
   await place(taker, 'BUY', '0.1', '3000')
   const { data, sequence } = await client.next(({ type }) => type === 'trades_update')

@@ -315,7 +315,6 @@ const MALFORMED: [what: string, message: string | Buffer, answer: object][] = [
   ['a long id', `{"type":"subscribe","id":"${'x'.repeat(65)}","channel":"trades"}`, { message: /id/ }],
   ['params that are none', '{"type":"subscribe","channel":"trades","params":[]}', { message: /params/, channel: 'trades' }],
   ['an unknown channel', '{"type":"subscribe","channel":"weather"}', { message: /no such channel/, channel: 'weather' }],
-  ['a channel that is still to come', '{"type":"subscribe","channel":"positions"}', { message: /no such channel/ }],
   ['the name of a property of objects', '{"type":"subscribe","channel":"constructor"}', { message: /no such channel/ }],
   ['no pair', '{"type":"subscribe","channel":"trades"}', { message: /tradingPairId/ }],
   ['an unknown pair', '{"type":"subscribe","channel":"orderbook","params":{"tradingPairId":"x"}}', { message: /tradingPairId/ }],

@@ -1,18 +1,32 @@
 /**
- * `trades {tradingPairId}`: the trades of a pair, oldest first, everybody's and without who made them. A turn of the loop makes one frame
- * of a pair with all its trades; `sequence` is that of the last. There is no snapshot: trades from before are asked for over REST, and one
- * that is in both has the same id.
+ * `trades {tradingPairId}`: the trades of a pair, oldest first, everybody's and without who made them.
+ *
+ * The snapshot has the newest {@link SNAPSHOT_TRADES} and is complete to its `sequence`: what the history knows, joined with the fills
+ * behind it (history_join.ts). Updates go on behind it; a turn of the loop makes one frame of a pair with all its trades, and `sequence`
+ * is that of the last. While somebody has a snapshot the newest trades are remembered, so who comes later is not asked for again.
+ *
+ * Without the history there is no snapshot: the subscriber is told SNAPSHOT_UNAVAILABLE and gets the trades since it subscribed. None
+ * follows later, because it would repeat them; who wants one subscribes again.
  */
 import Type from 'typebox'
 import { Flag } from '../../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
+import type { Pair } from '../../../core/engine/genesis.ts'
 import type { Gateway } from '../../context.ts'
 import { Uuid } from '../../operations/operation.ts'
 import { TradeRecord, tradeRecord, type PublicTrade } from '../../operations/trades.ts'
-import { dataFrame } from '../frames.ts'
+import { dataFrame, errorFrame, type Frame } from '../frames.ts'
+import { HistoryJoin, Joins } from '../history_join.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
+
+/** Trades in a snapshot, at most. */
+export const SNAPSHOT_TRADES = 50
+/** Trades in one update; more make several. */
+const FRAME_TRADES = 500
+
+const Trades = Type.Object({ tradingPairId: Uuid, trades: Type.Array(TradeRecord) })
 
 export const TRADES = {
   name: 'trades',
@@ -20,43 +34,87 @@ export const TRADES = {
   about: 'The trades of a pair, oldest first, without who made them.',
   params: Type.Object({ tradingPairId: Uuid }),
   frames: {
-    trades_update: {
-      about: 'Trades since the frame before; `sequence` is that of the last one.', data: Type.Object({ trades: Type.Array(TradeRecord) }),
-      sequenced: true,
-    },
+    snapshot: { about: `The newest trades, ${SNAPSHOT_TRADES} at most.`, data: Trades, sequenced: true },
+    trades_update: { about: 'Trades since the frame before; `sequence` is that of the last one.', data: Trades, sequenced: true },
   },
 } as const satisfies Declaration
 const NAME = TRADES.name
-/** Trades in one frame; more make several. */
-const FRAME_TRADES = 500
+/** In place of the sequence of a snapshot: there was none. */
+const NOTHING = -1
+
+interface Topic {
+  readonly pair: Pair
+  /** Those who are told trades as they come, with the sequence their snapshot is complete to, and those who wait for theirs. */
+  readonly live: Map<Subscriber, number>
+  readonly waiting: Set<Subscriber>
+  /** While anybody waits. */
+  join: HistoryJoin<'trades', PublicTrade> | null
+  /** Not told yet to those who are live. */
+  untold: PublicTrade[]
+  /** The newest, all of them told or untold, and what they are complete to; `null`: not known. */
+  newest: { trades: PublicTrade[]; sequence: number } | null
+}
 
 export function createTrades(gateway: Gateway): Channel {
-  const { pairs } = gateway.genesis
+  const joins = new Joins(gateway, gateway.genesis.pairs.length)
   /** By index of the pair. */
-  const topics = pairs.map(() => ({ subscribers: new Set<Subscriber>(), trades: [] as PublicTrade[] }))
-  const topicOf = (id: unknown) => topics[gateway.pairs.get((id as string).toLowerCase())!.index]!
+  const topics = gateway.genesis.pairs.map((pair): Topic =>
+    ({ pair, live: new Map(), waiting: new Set(), join: null, untold: [], newest: null }))
+  const changed = new Set<Topic>()
+  const joining = new Set<Topic>()
+  const topicOf = (id: unknown): Topic => topics[gateway.pairs.get((id as string).toLowerCase())!.index]!
+  const drop = (topic: Topic): void => {
+    topic.join?.close()
+    topic.join = null
+    joining.delete(topic)
+  }
   return {
     declaration: TRADES,
     read: readerOf(gateway, TRADES),
     subscribe: (subscriber, { tradingPairId }) => {
-      topicOf(tradingPairId).subscribers.add(subscriber)
+      const topic = topicOf(tradingPairId)
+      tellUntold(gateway, topic)
+      if (topic.newest === null && topic.join === null) {
+        const { index: pair } = topic.pair
+        topic.join = new HistoryJoin(joins, 'trades', { pair, limit: SNAPSHOT_TRADES, skip: 0, after: null, countMost: 0 })
+        joining.add(topic)
+      }
+      // The history may be known to be away, or owe more answers than it may.
+      if (topic.join !== null && settle(gateway, topic)) joining.delete(topic)
+      if (topic.join?.open === true) {
+        topic.live.delete(subscriber)
+        topic.waiting.add(subscriber)
+        return true
+      }
+      drop(topic)
+      topic.live.set(subscriber, topic.newest?.sequence ?? NOTHING)
+      if (topic.newest === null) return false
+      subscriber.push(frameOf(gateway, topic, 'snapshot', topic.newest.trades, topic.newest.sequence))
       return true
     },
-    unsubscribe: (subscriber, { tradingPairId }) => void topicOf(tradingPairId).subscribers.delete(subscriber),
+    unsubscribe: (subscriber, { tradingPairId }) => {
+      const topic = topicOf(tradingPairId)
+      topic.live.delete(subscriber)
+      topic.waiting.delete(subscriber)
+      if (topic.waiting.size === 0) drop(topic)
+      if (topic.live.size > 0) return
+      topic.untold = []
+      topic.newest = null
+    },
     take: (records, base) => {
       if (eventTypeOf(records.u32[base]!) !== EventType.FILL) return
       const topic = topics[records.i32[base + FILL.at.pair]!]!
-      if (topic.subscribers.size > 0) topic.trades.push(tradeOf(records, base))
+      if (topic.live.size === 0 && topic.join === null) return
+      const trade = tradeOf(records, base)
+      topic.join?.keep(trade)
+      if (topic.live.size === 0) return
+      topic.untold.push(trade)
+      changed.add(topic)
     },
     flush: () => {
-      for (const { subscribers, trades } of topics) {
-        while (trades.length > 0) {
-          const part = trades.splice(0, FRAME_TRADES)
-          const data = { trades: part.map((trade) => tradeRecord(gateway, trade)) }
-          const frame = dataFrame(NAME, 'trades_update', gateway.now(), data, part.at(-1)!.sequence)
-          for (const subscriber of subscribers) subscriber.push(frame)
-        }
-      }
+      for (const topic of changed) tellUntold(gateway, topic)
+      changed.clear()
+      for (const topic of joining) if (settle(gateway, topic)) joining.delete(topic)
     },
   }
 }
@@ -73,4 +131,58 @@ function tradeOf({ i32, u32, f64, i64 }: Views, base: number): PublicTrade {
     makerSells: (u32[base + at.makerFlags]! & Flag.SELL) !== 0,
     time: f64[(base + at.time) >>> 1]!,
   }
+}
+
+function frameOf(
+  gateway: Gateway, { pair }: Topic, type: keyof typeof TRADES.frames, trades: readonly PublicTrade[], sequence: number,
+): Frame {
+  const data = { tradingPairId: pair.id, trades: trades.map((trade) => tradeRecord(gateway, trade)) }
+  return dataFrame(NAME, type, gateway.now(), data, sequence)
+}
+
+function tell(gateway: Gateway, topic: Topic, to: readonly Subscriber[], trades: readonly PublicTrade[]): void {
+  for (let from = 0; from < trades.length; from += FRAME_TRADES) {
+    const part = trades.slice(from, from + FRAME_TRADES)
+    const frame = frameOf(gateway, topic, 'trades_update', part, part.at(-1)!.sequence)
+    for (const subscriber of to) subscriber.push(frame)
+  }
+}
+
+function tellUntold(gateway: Gateway, topic: Topic): void {
+  const { live, untold, newest } = topic
+  if (untold.length === 0) return
+  topic.untold = []
+  const since = newest?.sequence ?? NOTHING
+  // The history may have been ahead of the events: whose snapshot has some of these gets the rest of them.
+  const rest = untold[0]!.sequence > since ? untold : untold.filter(({ sequence }) => sequence > since)
+  if (rest === untold) tell(gateway, topic, [...live.keys()], untold)
+  else {
+    const all = [...live.keys()]
+    tell(gateway, topic, all.filter((subscriber) => live.get(subscriber)! < since), untold)
+    tell(gateway, topic, all.filter((subscriber) => live.get(subscriber)! >= since), rest)
+  }
+  if (newest === null || rest.length === 0) return
+  newest.trades = [...newest.trades, ...rest].slice(-SNAPSHOT_TRADES)
+  newest.sequence = rest.at(-1)!.sequence
+}
+
+/** Sends the snapshot to those who wait for it, or the trades without one; false: it is not known yet which. Nothing is untold. */
+function settle(gateway: Gateway, topic: Topic): boolean {
+  const { waiting, live } = topic
+  const outcome = topic.join!.look()
+  if (outcome === null) return false
+  topic.join = null
+  if (outcome.answer !== null) {
+    const trades = [...outcome.answer.rows.reverse(), ...outcome.events].slice(-SNAPSHOT_TRADES)
+    topic.newest = { trades, sequence: outcome.sequence }
+    const frame = frameOf(gateway, topic, 'snapshot', trades, outcome.sequence)
+    for (const subscriber of waiting) subscriber.push(frame)
+  } else {
+    const message = `Earlier trades of ${topic.pair.symbol} cannot be read now; the subscription stands`
+    for (const subscriber of waiting) subscriber.push(errorFrame('SNAPSHOT_UNAVAILABLE', message, undefined, NAME))
+    tell(gateway, topic, [...waiting], outcome.events)
+  }
+  for (const subscriber of waiting) live.set(subscriber, topic.newest?.sequence ?? NOTHING)
+  waiting.clear()
+  return true
 }

@@ -1,0 +1,21 @@
+/** `positions {}`: positions of the account (specification, Channels named; Events, rule 5). There are none in this version. */
+import Type from 'typebox'
+import type { Gateway } from '../../context.ts'
+import type { Channel, Declaration } from './channel.ts'
+import { createUnborn } from './unborn.ts'
+
+/** What the specification names of it: a higher version replaces, an equal one is a duplicate, a lower one is ignored. */
+const Position = Type.Object({ version: Type.Integer() })
+
+export const POSITIONS = {
+  name: 'positions',
+  access: 'private',
+  about: 'The positions of the account. There are none in this version.',
+  params: Type.Object({}),
+  frames: {
+    snapshot: { about: 'Open positions.', data: Type.Object({ positions: Type.Array(Position) }), sequenced: false },
+    position_update: { about: 'A position that changed.', data: Position, sequenced: false },
+  },
+} as const satisfies Declaration
+
+export const createPositions = (gateway: Gateway): Channel => createUnborn(gateway, POSITIONS, { positions: [] })

@@ -1,0 +1,28 @@
+/**
+ * `twapOrders {tradingPairId?}`: TWAP orders of the account, of all pairs or of one (specification, Channels named). There are none in this
+ * version.
+ */
+import Type from 'typebox'
+import type { Gateway } from '../../context.ts'
+import { Uuid } from '../../operations/operation.ts'
+import type { Channel, Declaration } from './channel.ts'
+import { createUnborn } from './unborn.ts'
+
+/** What the specification names of it. */
+const TwapOrder = Type.Object({ twapOrderId: Uuid, state: Type.String() })
+
+export const TWAP_ORDERS = {
+  name: 'twapOrders',
+  access: 'private',
+  about: 'The TWAP orders of the account, of all pairs or of one. There are none in this version.',
+  params: Type.Object({ tradingPairId: Type.Optional(Uuid) }),
+  frames: {
+    snapshot: {
+      about: 'TWAP orders that are PENDING or ACTIVE.', data: Type.Object({ twapOrders: Type.Array(TwapOrder) }), sequenced: false,
+      reasons: ['snapshot'],
+    },
+    twap_order_update: { about: 'A TWAP order that changed.', data: TwapOrder, sequenced: false },
+  },
+} as const satisfies Declaration
+
+export const createTwapOrders = (gateway: Gateway): Channel => createUnborn(gateway, TWAP_ORDERS, { twapOrders: [] })
