@@ -32,6 +32,7 @@ const BENCHES: Record<string, { file: string; what: string }> = {
     file: './system/fanout.ts',
     what: 'books told to 2,000 WebSockets at 1,000 changes a second: lag, frames, what trading notices of it',
   },
+  'slow-sockets': { file: './system/slow_sockets.ts', what: 'trading beside 1,000 WebSockets that do not read' },
   latency: { file: './system/latency.ts', what: 'one signed order at a time over HTTP, durable' },
 }
 

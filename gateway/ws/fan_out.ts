@@ -3,8 +3,8 @@
  *
  * A turn takes in what is new and then lets the channels tell what became of it, once per topic whatever happened. What they told is sent
  * in slices of {@link SLICE_MS}, between which the thread serves requests: most of a turn is one system call per socket, about 6 us each.
- * Turns rest at least {@link REST_MS}, and half as long as the last one took: when many listen, frames hold more. It runs only while
- * there are subscriptions.
+ * Turns rest at least {@link REST_MS}, and as long as the last one took, or half as long when that would be too late for listeners: when
+ * many listen, frames hold more. It runs only while there are subscriptions.
  *
  * Every command ends with its RESULT, so the fan-out knows when it stands between two commands. Frames are made there and subscriptions
  * are changed there only: none has half a command. A reader that was lapped, and a channel that finds its state contradicted, leave no
@@ -19,11 +19,16 @@ import type { Channel } from './channels/channel.ts'
 /** Between two turns, ms. */
 const REST_MS = 5
 const REST_MOST_MS = 100
+/** From one turn to the next, if they are not so long that this would leave them less than half their time to rest, ms. */
+const EVERY_MS = 25
 /** How long sending keeps the thread from everything else, ms. */
 const SLICE_MS = 2
 /** Records copied at once, and copies one turn makes at most. */
 const BATCH = 256
 const COPIES_MAX = 64
+
+/** How long to rest after a turn of `took` ms, ms. */
+const restAfter = (took: number): number => Math.min(REST_MOST_MS, Math.max(REST_MS, took / 2, Math.min(took, EVERY_MS - took)))
 
 export interface FanOutParts {
   readonly ring: Broadcast
@@ -121,7 +126,7 @@ export class FanOut {
     if (this.#whole) this.#oldest = 0
     const began = this.#began
     this.#began = 0
-    if (began > 0) this.#wind(Math.min(REST_MOST_MS, Math.max(REST_MS, (performance.now() - began) / 2)))
+    if (began > 0) this.#wind(restAfter(performance.now() - began))
   }
 
   /** Counts what `act` computes, and how long it kept the thread. */

@@ -1,0 +1,74 @@
+/**
+ * What trading notices of listeners that stopped reading: the same flow of orders with 1,000 stalled WebSockets, for each of which frames pile
+ * up in the gateway, and with none, one round after the other. Nothing reads, so all it costs is the exchange's. No round is long enough
+ * for a socket to be cut.
+ */
+import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
+import { findPython } from '../../test/support/python.ts'
+import { SlowSockets } from '../../test/support/slow_sockets.ts'
+import { median, quantile, type Result } from '../result.ts'
+import { richGenesis } from './batch.ts'
+import { metricsOf, SteadyFlow } from './steady_flow.ts'
+
+const SOCKETS = 1000
+const ORDERS_PER_SECOND = 1000
+const TRADERS = 4
+const SECONDS = 4
+const ROUNDS = 6
+
+interface Round {
+  readonly p50: number
+  readonly p99: number
+}
+
+async function round(flow: SteadyFlow): Promise<Round> {
+  const { latencies } = await flow.run(ORDERS_PER_SECOND, SECONDS * 1000)
+  return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }
+}
+
+export async function run(): Promise<Result> {
+  const found = findPython('socket')
+  if ('reason' in found) throw new Error(`stalled sockets need Python: ${found.reason}`)
+  const directory = temporaryDirectory()
+  const exchange = await startExchange(directory, ['--genesis', richGenesis(directory), '--gateways', '1', '--ws-idle-seconds', '960'])
+  const none: Round[] = []
+  const stalled: Round[] = []
+  let lost = 0
+  let memory = 0
+  try {
+    const flow = await SteadyFlow.open(exchange, TRADERS)
+    await flow.run(ORDERS_PER_SECOND, 3000)
+    for (let i = 0; i < ROUNDS; i++) {
+      none.push(await round(flow))
+      const sockets = await SlowSockets.open(found.python, exchange.port, SOCKETS, flow.pairs)
+      const before = await metricsOf(exchange)
+      stalled.push(await round(flow))
+      const after = await metricsOf(exchange)
+      lost += SOCKETS - after.get('exchange_websocket_connections{gateway="1"}')!
+      memory = Math.max(memory, after.get('exchange_resident_memory_bytes')! - before.get('exchange_resident_memory_bytes')!)
+      sockets.stop()
+      await flow.run(ORDERS_PER_SECOND, 500)
+    }
+  } finally {
+    await exchange.stop()
+    removeDirectory(directory)
+  }
+  return {
+    name: 'slow-sockets: trading beside WebSockets that do not read',
+    settings: {
+      sockets: `${SOCKETS}, each subscribed to one of four books`,
+      flow: `${ORDERS_PER_SECOND} orders/s over gRPC sessions, durable`,
+      rounds: `${ROUNDS} of ${SECONDS} s without and with them, one after the other; medians`,
+    },
+    figures: {
+      'answer to an order, none, p50, ms': median(none.map(({ p50 }) => p50)),
+      'answer to an order, none, p99, ms': median(none.map(({ p99 }) => p99)),
+      'answer to an order, stalled sockets, p50, ms': median(stalled.map(({ p50 }) => p50)),
+      'answer to an order, stalled sockets, p99, ms': median(stalled.map(({ p99 }) => p99)),
+      'p99 with stalled sockets by p99 with none': median(stalled.map(({ p99 }, i) => p99 / none[i]!.p99)),
+      'more memory in a round, at most, MiB': memory / 2 ** 20,
+      'sockets cut': lost,
+    },
+    targets: [{ figure: 'p99 with stalled sockets by p99 with none', atMost: 1.1, unit: 'times' }],
+  }
+}
