@@ -4,17 +4,21 @@
  * Thirty times: start on the same directory, compare with the ledger of acknowledgements, trade, kill at a random moment. The load keeps
  * resting orders (acknowledged and not cancelled: must be open), cancels (acknowledged: must be gone) and crossing orders (must be in
  * the journal). What was sent but not answered may be either. At the end the whole journal is verified.
+ * Somebody listens on a socket: whatever he was told is there afterwards too.
  */
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
-import { orderId as idOf } from '../../core/layout/ids.ts'
+import { orderId as idOf, tradeId } from '../../core/layout/ids.ts'
 import { openSource } from '../../core/replay/steps.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
-import { RESULT } from '../../core/layout/event.ts'
+import { EventType, FILL, RESULT } from '../../core/layout/event.ts'
 import { RECORD_BYTES } from '../../core/layout/table.ts'
-import { createClient } from '../../gateway/client/index.ts'
+import { createClient, type Client } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { Listener } from '../support/listener.ts'
+import { SocketClient } from '../support/sockets.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
@@ -30,6 +34,44 @@ interface Ledger {
   cancelled: Set<string>
   /** Acknowledged, of any kind. */
   acknowledged: Set<string>
+}
+
+/** What the listener was told, of all rounds. */
+interface Told {
+  readonly orders: Set<string>
+  readonly ended: Set<string>
+  readonly trades: Set<string>
+  /** Newest row of each asset. */
+  readonly balances: Map<string, { version: number }>
+}
+
+async function listen({ port }: Exchange, { signer }: Trader): Promise<Listener> {
+  const socket = await SocketClient.open(port)
+  await socket.authenticate(signer)
+  for (const channel of ['orders', 'balances']) await socket.subscribe(channel)
+  return new Listener(socket)
+}
+
+/** Adds what came before the exchange was killed. */
+async function note(listener: Listener, told: Told): Promise<void> {
+  await listener.client.closed
+  listener.catchUp()
+  for (const { data } of listener.client.of('orders').filter(({ type }) => type === 'order_update')) {
+    told.orders.add(data.orderId)
+    if (['FILLED', 'CANCELLED', 'EXPIRED'].includes(data.status)) told.ended.add(data.orderId)
+  }
+  for (const { id } of listener.fills.values()) told.trades.add(id)
+  for (const [assetId, row] of listener.balances) told.balances.set(assetId, row as { version: number })
+}
+
+/** Assets of which the listener was told something that is not there. */
+async function untrue(client: Client, told: Told): Promise<string[]> {
+  const { balances } = await client.ListBalances({ pageSize: 100 })
+  const rows = new Map(balances.map((row) => [row.assetId, row]))
+  return [...told.balances].filter(([assetId, row]) => {
+    const now = rows.get(assetId)!
+    return now.version < row.version || (now.version === row.version && !isDeepStrictEqual(now, row))
+  }).map(([assetId]) => assetId)
 }
 
 /** One trader's load until the connection breaks: rest, sometimes cancel one of its own, sometimes cross. */
@@ -49,7 +91,8 @@ async function load(baseUrl: string, trader: Trader, pair: string, ledger: Ledge
     const side = random() < 0.5 ? 'BUY' : 'SELL'
     const away = (side === 'BUY' ? -1 : 1) * (crossing ? -0.001 : 0.05 + Math.floor(random() * 50) * 0.001)
     const order = { tradingPairId: pair, orderType: 'LIMIT', side, quantity: '10', price: (0.3 + away).toFixed(4) } as const
-    const answer = await client.CreateOrder(crossing ? { ...order, timeInForce: 'IOC' } : order)
+    // Half of those that cross rest until one of the others meets them.
+    const answer = await client.CreateOrder(crossing && random() < 0.5 ? { ...order, timeInForce: 'IOC' } : order)
     ledger.acknowledged.add(answer.orderId)
     if (crossing) continue
     ledger.open.add(answer.orderId)
@@ -80,6 +123,7 @@ t.test(`${ROUNDS} rounds of kill -9 under load`, async (t) => {
     removeDirectory(directory)
   })
   const ledger: Ledger = { open: new Set(), cancelled: new Set(), acknowledged: new Set() }
+  const told: Told = { orders: new Set(), ended: new Set(), trades: new Set(), balances: new Map() }
   let traders: Trader[] = []
   let pair = ''
   for (let round = 0; round <= ROUNDS; round++) {
@@ -92,32 +136,42 @@ t.test(`${ROUNDS} rounds of kill -9 under load`, async (t) => {
     const open = await openOrders(exchange, traders)
     const lost = [...ledger.open].filter((id) => !open.has(id))
     const risen = [...ledger.cancelled].filter((id) => open.has(id))
-    t.strictSame({ lost, risen }, { lost: [], risen: [] }, `round ${round}: ${open.size} open orders`)
+    const untold = [...told.ended].filter((id) => open.has(id))
+    t.strictSame({ lost, risen, untold }, { lost: [], risen: [], untold: [] }, `round ${round}: ${open.size} open orders`)
+    const client = createClient({ baseUrl: exchange.baseUrl, signer: traders[0]!.signer })
+    t.strictSame(await untrue(client, told), [], 'balances are as they were told, or newer')
     if (round === ROUNDS) {
       t.equal(await exchange.stop(), 0, 'orderly stop')
       break
     }
+    const listener = await listen(exchange, traders[0]!)
     const loads = traders.map((trader) => load(exchange.baseUrl, trader, pair, ledger, random.unit).catch(() => undefined))
     const killAt = ledger.acknowledged.size + 20 + random.below(150)
     while (ledger.acknowledged.size < killAt) await new Promise((resolve) => setImmediate(resolve))
     await exchange.kill()
     await Promise.all(loads)
+    await note(listener, told)
   }
   t.ok(ledger.acknowledged.size > ROUNDS * 20, `${ledger.acknowledged.size} acknowledged orders`)
   const verified = verify(directory, () => undefined)
   t.ok(verified.snapshots.length > 0 && verified.snapshots.every(({ verdict }) => verdict === 'ok'), 'every snapshot is what replay gives')
-  t.strictSame([...ledger.acknowledged].filter((id) => !accepted(directory).has(id)), [], 'every acknowledged order is in the journal')
+  const journal = readJournal(directory)
+  t.strictSame([...ledger.acknowledged].filter((id) => !journal.orders.has(id)), [], 'every acknowledged order is in the journal')
+  t.ok(told.orders.size > ROUNDS && told.ended.size > 0 && told.trades.size > 0, `${told.orders.size} orders and ${told.trades.size} trades were told`)
+  t.strictSame([...told.orders].filter((id) => !journal.orders.has(id)), [], 'every order that was told is in the journal')
+  t.strictSame([...told.trades].filter((id) => !journal.trades.has(id)), [], 'and every trade')
 })
 
-let cached: Set<string> | null = null
-/** Ids of every order the journal accepted. */
-function accepted(directory: string): Set<string> {
-  if (cached !== null) return cached
-  cached = new Set()
+/** Ids of every order the journal accepted, and of every trade. */
+function readJournal(directory: string): { orders: Set<string>; trades: Set<string> } {
+  const [orders, trades] = [new Set<string>(), new Set<string>()]
   for (const { command, events, sequence } of openSource(directory).steps) {
     if (typeOfKind(command.readUInt32LE(0)) !== CommandType.PLACE_ORDER) continue
+    for (let at = 0; at < events.length; at += RECORD_BYTES) {
+      if (events[at] === EventType.FILL) trades.add(tradeId(sequence, events.readInt32LE(at + FILL.at.index * 4)))
+    }
     const result = events.subarray(events.length - RECORD_BYTES)
-    if (result.readInt32LE(RESULT.at.code * 4) === 0) cached.add(idOf(sequence, result.readInt32LE(RESULT.at.slot * 4)))
+    if (result.readInt32LE(RESULT.at.code * 4) === 0) orders.add(idOf(sequence, result.readInt32LE(RESULT.at.slot * 4)))
   }
-  return cached
+  return { orders, trades }
 }
