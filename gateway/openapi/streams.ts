@@ -13,36 +13,27 @@ import { guideText } from './guide.ts'
 import { BASE } from './samples.ts'
 import { definitionOf, described, schemaOf, sharedSchemas, type JsonSchema } from './schemas.ts'
 import { CHANNEL_EXAMPLES, EXAMPLE_SEQUENCE, EXAMPLE_TIME, FRAME_EXAMPLES, MESSAGE_EXAMPLES } from './streams_examples.ts'
+import {
+  channelObject, FRAME, MESSAGE, messageObject, operationObject, replyOf, SIGNED, withFields, type Example, type Parts, type Section,
+} from './streams_parts.ts'
 import { FRAME_TEXTS, MESSAGE_TEXTS, STREAM_CLOSES, STREAM_ERRORS, STREAM_LIMITS } from './streams_texts.ts'
 
 export const STREAMS_PATH = '/api/v1/asyncapi.json'
-const ADDRESS = '/ws'
 /** The channel of what belongs to no other. */
 const CONNECTION = 'connection'
-/** Records of fields.ts for what every message and every frame has. */
-const MESSAGE = 'Message'
-const FRAME = 'Frame'
-
-const refer = (...path: readonly string[]): JsonSchema => ({ $ref: `#/${path.join('/')}` })
-type Parts = Record<string, JsonSchema>
 
 /** The whole document, as plain JSON values. */
 export function createStreamsDocument(): JsonSchema {
-  const messages: Parts = {
-    ...connectionMessages(), ...Object.assign({}, ...DECLARATIONS.map(channelMessages)),
-  }
+  const sections: readonly Section[] = [connectionSection(), ...DECLARATIONS.map(channelSection)]
+  const all = (part: keyof Section): Parts => Object.assign({}, ...sections.map((section) => section[part]))
+  const messages = all('messages')
   return {
     asyncapi: '3.0.0',
     info: { title: 'Ringbook streams', version: VERSION, description: guideText('streams.md') },
     defaultContentType: 'application/json',
     servers: { exchange: serverObject() },
-    channels: {
-      [CONNECTION]: channelObject('The connection itself: its first frame, authentication, signs of life, errors.', [
-        ...Object.keys(MESSAGE_EXAMPLES), 'connected', 'authenticated', 'pong', 'error',
-      ].map((name) => [name, name])),
-      ...Object.fromEntries(DECLARATIONS.map((declaration) => [declaration.name, subscribedChannel(declaration)])),
-    },
-    operations: { ...connectionOperations(), ...Object.assign({}, ...DECLARATIONS.map(channelOperations)) },
+    channels: all('channels'),
+    operations: all('operations'),
     components: { messages, schemas: usedSchemas(messages), securitySchemes: { session: SESSION } },
   }
 }
@@ -64,85 +55,44 @@ function serverObject(): JsonSchema {
   }
 }
 
-const BINDINGS: JsonSchema = {
-  ws: {
-    method: 'GET',
-    headers: {
-      type: 'object',
-      required: ['User-Agent'],
-      properties: { 'User-Agent': { type: 'string', minLength: 1, description: 'Any, as for every request.' } },
-    },
-    bindingVersion: '0.1.0',
-  },
-}
-
-/** `messages`: name in the channel, name in the components. */
-function channelObject(summary: string, messages: readonly (readonly [string, string])[], more: JsonSchema = {}): JsonSchema {
+function connectionSection(): Section {
+  const messages = connectionMessages()
+  const about = 'The connection itself: its first frame, authentication, signs of life, errors.'
+  const own = Object.keys(messages).filter((name) => name === 'error' || !ANSWERS.includes(name))
   return {
-    address: ADDRESS,
-    summary,
-    servers: [refer('servers', 'exchange')],
-    messages: Object.fromEntries(messages.map(([name, component]) => [name, refer('components', 'messages', component)])),
-    bindings: BINDINGS,
-    ...more,
+    channels: { [CONNECTION]: channelObject(about, own.map((name) => [name, name])) },
+    operations: {
+      connect: operationObject('send', CONNECTION, FRAME_TEXTS.connected, ['connected']),
+      authenticate: operationObject('receive', CONNECTION, MESSAGE_TEXTS.auth, ['auth'], replyOf(CONNECTION, 'authenticated', 'error')),
+      ping: operationObject('receive', CONNECTION, MESSAGE_TEXTS.ping, ['ping'], replyOf(CONNECTION, 'pong')),
+      refuse: operationObject('send', CONNECTION, FRAME_TEXTS.error, ['error']),
+    },
+    messages,
   }
 }
 
 const ACCESS: Readonly<Record<Declaration['access'], string>> = {
   public: 'Public.', private: 'For authenticated connections: it tells of the account of the session.',
 }
+/** Answers of all channels. */
+const ANSWERS = ['subscribed', 'unsubscribed', 'error']
 
-function subscribedChannel({ name, access, about, frames }: Declaration): JsonSchema {
+function channelSection(declaration: Declaration): Section {
+  const { name, access, about, frames } = declaration
   const own = ['subscribe', 'unsubscribe', ...Object.keys(frames)].map((type) => [type, `${name}.${type}`] as const)
-  const shared = ['subscribed', 'unsubscribed', 'error'].map((type) => [type, type] as const)
-  return channelObject(about, [...own, ...shared], { title: name, description: ACCESS[access], 'x-access': access })
-}
-
-// Operations.
-
-function operationObject(
-  action: 'send' | 'receive', channel: string, summary: string, names: readonly string[], more: JsonSchema = {},
-): JsonSchema {
-  return { action, channel: refer('channels', channel), summary, messages: messagesOf(channel, names), ...more }
-}
-const messagesOf = (channel: string, names: readonly string[]): JsonSchema[] =>
-  names.map((name) => refer('channels', channel, 'messages', name))
-const replyOf = (channel: string, ...names: readonly string[]): JsonSchema =>
-  ({ reply: { channel: refer('channels', channel), messages: messagesOf(channel, names) } })
-
-const connectionOperations = (): Parts => ({
-  connect: operationObject('send', CONNECTION, FRAME_TEXTS.connected, ['connected']),
-  authenticate: operationObject('receive', CONNECTION, MESSAGE_TEXTS.auth, ['auth'], replyOf(CONNECTION, 'authenticated', 'error')),
-  ping: operationObject('receive', CONNECTION, MESSAGE_TEXTS.ping, ['ping'], replyOf(CONNECTION, 'pong')),
-  refuse: operationObject('send', CONNECTION, FRAME_TEXTS.error, ['error']),
-})
-
-function channelOperations({ name, access, about, frames }: Declaration): Parts {
-  const security = access === 'private' ? { security: [refer('components', 'securitySchemes', 'session')] } : {}
+  const shared = ANSWERS.map((type) => [type, type] as const)
+  const security = access === 'private' ? SIGNED : {}
+  const ask = (type: 'subscribe' | 'unsubscribe'): JsonSchema =>
+    operationObject('receive', name, MESSAGE_TEXTS[type], [type], { ...security, ...replyOf(name, `${type}d`, 'error') })
   return {
-    [`${name}.subscribe`]: operationObject('receive', name, MESSAGE_TEXTS.subscribe, ['subscribe'], {
-      ...security, ...replyOf(name, 'subscribed', 'error'),
-    }),
-    [`${name}.unsubscribe`]: operationObject('receive', name, MESSAGE_TEXTS.unsubscribe, ['unsubscribe'], {
-      ...security, ...replyOf(name, 'unsubscribed', 'error'),
-    }),
-    [`${name}.frames`]: operationObject('send', name, about, Object.keys(frames), security),
+    channels: { [name]: channelObject(about, [...own, ...shared], { title: name, description: ACCESS[access], 'x-access': access }) },
+    operations: {
+      [`${name}.subscribe`]: ask('subscribe'),
+      [`${name}.unsubscribe`]: ask('unsubscribe'),
+      [`${name}.frames`]: operationObject('send', name, about, Object.keys(frames), security),
+    },
+    messages: channelMessages(declaration),
   }
-}
-
-// Messages.
-
-interface Example {
-  readonly name: string
-  readonly summary?: string
-  readonly payload: unknown
-}
-
-const CORRELATED = { correlationId: { description: 'The id of the request.', location: '$message.payload#/id' } }
-
-function messageObject(name: string, summary: string, payload: JsonSchema, examples: readonly Example[]): JsonSchema {
-  const { properties } = payload as { properties: JsonSchema }
-  return { name, summary, contentType: 'application/json', ...('id' in properties ? CORRELATED : {}), payload, examples }
 }
 
 function connectionMessages(): Parts {
@@ -162,13 +112,6 @@ function connectionMessages(): Parts {
 const errorExample = (code: ErrorCode): Example => {
   const { about } = STREAM_ERRORS[code]
   return { name: code, summary: about, payload: { type: 'error', code, message: about } }
-}
-
-/** The schema with another one in place of some fields. */
-function withFields(schema: JsonSchema, fields: JsonSchema, required: readonly string[] = []): JsonSchema {
-  const { properties } = schema as { properties: JsonSchema }
-  const all = [...((schema['required'] as readonly string[] | undefined) ?? []), ...required]
-  return { ...schema, required: all, properties: { ...properties, ...fields } }
 }
 
 function channelMessages(declaration: Declaration): Parts {
