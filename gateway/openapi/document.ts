@@ -5,19 +5,22 @@
  * The version is that of the interface, not of this software (specification, Versioning).
  */
 import type { TSchema } from 'typebox'
-import { BUDGET_FIELDS, BUDGET_HEADERS, type Budget } from '../limits/budget.ts'
+import { BUDGET_FIELDS, BUDGET_HEADERS } from '../limits/budget.ts'
 import { VERSION } from '../operations/health.ts'
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import type { Check } from '../operations/operation.ts'
 import type { Access, AgentRule, Row } from '../operations/table.ts'
 import { ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts'
 import { EXAMPLES } from './examples.ts'
+import { fieldOf } from './fields.ts'
 import { guideText } from './guide.ts'
 import { codeSamples, exampleCall } from './samples.ts'
 import { definitionOf, described, referenceTo, schemaOf, sharedName, sharedSchemas, type JsonSchema } from './schemas.ts'
 import { TAGS, TEXTS } from './texts.ts'
 
 export const DOCUMENT_PATH = '/api/v1/openapi.json'
+/** Record of fields.ts. */
+const BUDGET = 'Budget'
 const JSON_TYPE = 'application/json'
 
 const REQUIREMENTS: Readonly<Record<Access, readonly JsonSchema[]>> = {
@@ -37,13 +40,6 @@ const SCHEMES: Readonly<Record<string, JsonSchema>> = {
   MessageSignature: header('Signature', 'RFC 9421: signature of the request by the session key, base64 under the label svc.'),
   ContentDigest: header('Content-Digest', 'RFC 9530: SHA-256 of the bytes of the body, of no bytes without one.'),
   ServerKey: header('x-server-key', 'Secret key of an application backend; it begins with sk_.'),
-}
-
-const BUDGET_TEXTS: Readonly<Record<keyof Budget, string>> = {
-  limitSecond: 'Items allowed in a second.',
-  limitMinute: 'Items allowed in a minute.',
-  remainingSecond: 'Items left in this second, of the tighter of the account and its family.',
-  remainingMinute: 'Items left in this minute, of the tighter of the account and its family.',
 }
 
 /** The whole document, as plain JSON values. */
@@ -70,7 +66,7 @@ export function createDocument(): JsonSchema {
 
 function headerObjects(): Record<string, JsonSchema> {
   const integer = (description: string): JsonSchema => ({ description, schema: { type: 'integer', minimum: 0 } })
-  const budgets = BUDGET_FIELDS.map((field) => [BUDGET_HEADERS[field], integer(BUDGET_TEXTS[field])])
+  const budgets = BUDGET_FIELDS.map((field) => [BUDGET_HEADERS[field], integer(fieldOf(BUDGET, field).text!)])
   return { ...Object.fromEntries(budgets), 'Retry-After': integer('Seconds to wait before the next attempt.') }
 }
 

@@ -323,6 +323,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ListApplicationBalancesResponse.userId': 'User whose balance it is.',
   'ListApplicationBalances.userId': 'Only balances of this user.',
   'ListApplicationBalances.token': 'Only balances of the token with this contract address, in either case.',
+  // Budgets
+  limitSecond: 'Items allowed in a second.',
+  limitMinute: 'Items allowed in a minute.',
+  remainingSecond: 'Items left in this second, of the tighter of the account and its family.',
+  remainingMinute: 'Items left in this minute, of the tighter of the account and its family.',
   // Lists
   page: 'Page number, from 1; at most 10,000.',
   pageSize: 'Rows of a page.',

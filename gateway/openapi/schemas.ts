@@ -18,7 +18,7 @@ export interface JsonSchema {
 interface Source {
   readonly type?: string
   readonly anyOf?: readonly Source[]
-  readonly const?: string | boolean
+  readonly const?: string | boolean | number
   readonly enum?: readonly string[]
   readonly items?: Source
   readonly properties?: Readonly<Record<string, Source>>

@@ -9,10 +9,12 @@ import { VERSION } from '../operations/health.ts'
 import type { Declaration } from '../ws/channels/channel.ts'
 import { DECLARATIONS } from '../ws/channels/index.ts'
 import { channelFrame, CLOSE, ERROR_CODES, FRAMES, MESSAGES, type ErrorCode } from '../ws/protocol.ts'
+import { ERROR_SCHEMA } from './errors.ts'
 import { guideText } from './guide.ts'
 import { BASE } from './samples.ts'
 import { definitionOf, described, schemaOf, sharedSchemas, type JsonSchema } from './schemas.ts'
 import { CHANNEL_EXAMPLES, EXAMPLE_SEQUENCE, EXAMPLE_TIME, FRAME_EXAMPLES, MESSAGE_EXAMPLES } from './streams_examples.ts'
+import { ORDER_ENTRY_SECURITY, orderSection } from './streams_orders.ts'
 import {
   channelObject, FRAME, MESSAGE, messageObject, operationObject, replyOf, SIGNED, withFields, type Example, type Parts, type Section,
 } from './streams_parts.ts'
@@ -24,7 +26,7 @@ const CONNECTION = 'connection'
 
 /** The whole document, as plain JSON values. */
 export function createStreamsDocument(): JsonSchema {
-  const sections: readonly Section[] = [connectionSection(), ...DECLARATIONS.map(channelSection)]
+  const sections: readonly Section[] = [connectionSection(), ...DECLARATIONS.map(channelSection), orderSection()]
   const all = (part: keyof Section): Parts => Object.assign({}, ...sections.map((section) => section[part]))
   const messages = all('messages')
   return {
@@ -34,7 +36,7 @@ export function createStreamsDocument(): JsonSchema {
     servers: { exchange: serverObject() },
     channels: all('channels'),
     operations: all('operations'),
-    components: { messages, schemas: usedSchemas(messages), securitySchemes: { session: SESSION } },
+    components: { messages, schemas: usedSchemas(messages), securitySchemes: { session: SESSION, signedMessage: ORDER_ENTRY_SECURITY } },
   }
 }
 
@@ -140,7 +142,7 @@ function channelMessages(declaration: Declaration): Parts {
 
 /** The shared schemas that are referred to, by way of others too. */
 function usedSchemas(messages: Parts): Parts {
-  const all = sharedSchemas()
+  const all: Parts = { ...sharedSchemas(), Error: ERROR_SCHEMA }
   const used: Parts = {}
   const visit = (part: unknown): void => {
     for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {

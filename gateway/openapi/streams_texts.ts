@@ -9,6 +9,8 @@ import { DECLARATIONS } from '../ws/channels/index.ts'
 import { BURST_MS } from '../ws/connection.ts'
 import { MESSAGE_MAX } from '../ws/frames.ts'
 import { BYTES_BURST, BYTES_PER_SECOND } from '../ws/limits.ts'
+import { IN_FLIGHT_MAX } from '../ws/order_entry.ts'
+import { ORDER_MESSAGE_MAX } from '../ws/order_messages.ts'
 import { CLOSE, type ErrorCode, type FRAMES, type MESSAGES } from '../ws/protocol.ts'
 
 interface Advice {
@@ -54,7 +56,10 @@ export const STREAM_ERRORS: Readonly<Record<ErrorCode, Advice & { readonly close
 export const STREAM_CLOSES: Readonly<Record<keyof typeof CLOSE, Advice>> = {
   GOING_AWAY: { about: 'The service stops.', client: 'Connect again, with pauses that grow.' },
   POLICY: { about: 'A rule was broken; the error frame before it says which.', client: 'Do what its code asks for.' },
-  TOO_LARGE: { about: `A message had more than ${MESSAGE_MAX / 1024} KiB.`, client: 'Connect again, and do not repeat it.' },
+  TOO_LARGE: {
+    about: `A message had more than ${MESSAGE_MAX / 1024} KiB, one of order entry more than ${ORDER_MESSAGE_MAX / 1024} KiB.`,
+    client: 'Connect again, and do not repeat it.',
+  },
   RESYNC: {
     about: 'This connection would have missed events.',
     client: 'Connect again at once, authenticate, subscribe: the snapshots are fresh. Look over REST what became of requests meanwhile.',
@@ -90,6 +95,16 @@ export const STREAM_LIMITS: readonly { readonly name: string; readonly value: nu
   { name: 'byteBurst', value: BYTES_BURST, unit: 'bytes', about: 'Of messages from one connection at once.' },
   { name: 'messageBytes', value: MESSAGE_MAX, unit: 'bytes', about: 'Of one message; a larger one closes with 1009.' },
   {
+    name: 'orderBytesPerSecond', value: KNOBS.wsOrderBytesPerSecond.fallback, unit: 'bytes per second',
+    about: 'Of order entry from one connection for good; its messages count in the budgets of orders instead.',
+  },
+  { name: 'orderByteBurst', value: KNOBS.wsOrderBytesBurst.fallback, unit: 'bytes', about: 'Of order entry from one connection at once.' },
+  {
+    name: 'orderMessageBytes', value: ORDER_MESSAGE_MAX, unit: 'bytes',
+    about: 'Of one message of order entry; a larger one closes with 1009.',
+  },
+  { name: 'ordersInFlight', value: IN_FLIGHT_MAX, unit: 'messages', about: 'Of order entry without an answer yet; more are `OVERLOADED`.' },
+  {
     name: 'waitingBytes', value: KNOBS.wsBufferKb.fallback * 1024, unit: 'bytes',
     about: 'Not read by the client; over it the connection is cut.',
   },
@@ -113,6 +128,19 @@ export const FRAME_TEXTS: Readonly<Record<keyof typeof FRAMES, string>> = {
   pong: 'Answers `ping`.',
   error: 'What was asked for was refused, or the connection is about to be closed. Decide by `code`.',
 }
+
+export const ORDER_ENTRY_TEXTS = {
+  about: 'Orders, with the bodies, answers, refusals and budgets of REST.',
+  bounds: 'Off unless the operator switches it on; while it is off every message gets the error `ORDER_ENTRY_DISABLED`. Orders enter the '
+    + 'engine in the order they were sent; answers carry their `id` and may come in another order.',
+  signature: 'The session key (ed25519) signs the message: four lines, `WS`, the `type`, the timestamp as sent, and the SHA-256 of the '
+    + 'text `body` in lowercase hex. Or it belongs to the session that a signed `session.open` opened on the connection, and has a '
+    + '`counter` in place of a signature.',
+  session: 'Opens a session on the connection, and authenticates it. Its messages are not signed: they have a `counter` that grows. Such a '
+    + 'signature opens one session. It trusts the connection: use TLS.',
+  opened: 'The session is open, until `expiresAt`.',
+  refused: 'The message was refused, as over REST. What breaks the rules of the session closes the connection instead, with AUTH_FAILED.',
+} as const
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [`| ${head.join(' | ')} |`, `|${'---|'.repeat(head.length)}`, ...rows.map((row) => `| ${row.join(' | ')} |`)].join('\n')

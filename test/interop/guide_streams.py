@@ -13,12 +13,13 @@ from nacl.signing import SigningKey
 
 guide, url, seed, pair, price = sys.argv[1:]
 sys.path.insert(0, guide)
-from streams import Book, open_streams  # noqa: E402
+from streams import Book, enter_order, open_streams  # noqa: E402
 
 
 async def main():
     key = SigningKey(bytes.fromhex(seed))
-    socket = await open_streams(url, SimpleNamespace(key=key, public_key=bytes(key.verify_key).hex()))
+    session = SimpleNamespace(key=key, public_key=bytes(key.verify_key).hex())
+    socket = await open_streams(url, session)
     for channel, params in [("orders", {}), ("orderbook", {"tradingPairId": pair})]:
         await socket.send(json.dumps({"type": "subscribe", "channel": channel, "params": params}))
     book, told = Book(), []
@@ -31,6 +32,13 @@ async def main():
             print(json.dumps({"sequence": book.sequence}), flush=True)
             if price in book.sides["bids"]:
                 break
+    order = {"tradingPairId": pair, "orderType": "LIMIT", "side": "BUY", "quantity": "0.02", "price": "60"}
+    await enter_order(socket, session, "order.create", "mine", order)
+    entered = None
+    async for text in socket:
+        entered = json.loads(text)
+        if entered["type"] == "result":
+            break
     await socket.close()
     other = SimpleNamespace(key=SigningKey.generate(), public_key=bytes(key.verify_key).hex())
     try:
@@ -38,7 +46,8 @@ async def main():
     except RuntimeError as error:
         print(json.dumps({"refused": str(error)}), flush=True)
     wrong = {"type": "orderbook_update", "sequence": 0, "data": {"previousSequence": -2, "bids": [], "asks": [], "checksum": 0}}
-    print(json.dumps({"told": told, "bids": book.best("bids", 5), "asks": book.best("asks", 5), "gap": book.take(wrong)}), flush=True)
+    sides = {"bids": book.best("bids", 5), "asks": book.best("asks", 5)}
+    print(json.dumps({"told": told, "entered": entered, **sides, "gap": book.take(wrong)}), flush=True)
 
 
 asyncio.run(main())

@@ -1,6 +1,6 @@
 /**
- * Promise: the programs of the guide, as they stand there, open a stream, authenticate it and keep a book that is the one of REST, and say
- * when a frame does not continue it; in TypeScript and in Python.
+ * Promise: the programs of the guide, as they stand there, open a stream, authenticate it, keep a book that is the one of REST, say when a
+ * frame does not continue it, and enter orders; in TypeScript and in Python.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,12 +8,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { webcrypto } from 'node:crypto'
 import t from 'tap'
-import { Book, openStreams } from '../../gateway/openapi/guide/streams.ts'
+import { Book, enter, openStreams } from '../../gateway/openapi/guide/streams.ts'
 import { call, request, startHarness, type Session } from '../support/gateway_harness.ts'
 import { findPython } from '../support/python.ts'
 import type { Frame } from '../support/sockets.ts'
 
-const harness = await startHarness()
+const harness = await startHarness(['--ws-order-entry', '1'])
 t.teardown(() => harness.close())
 const url = `http://127.0.0.1:${harness.port}`
 const { id: tradingPairId } = harness.genesis.pairs[0]!
@@ -63,7 +63,12 @@ t.test('TypeScript', async (t) => {
   const book = new Book()
   const frames: Frame[] = []
   const takes: boolean[] = []
+  const keys = await keysOf(session)
   let found = (): void => undefined
+  let answered = (_: Frame): void => undefined
+  const answer = new Promise<Frame>((resolve) => {
+    answered = resolve
+  })
   const last = new Promise<void>((resolve) => {
     found = resolve
   })
@@ -71,7 +76,8 @@ t.test('TypeScript', async (t) => {
     frames.push(frame)
     if (frame['channel'] === 'orderbook' && frame['data'] !== undefined) takes.push(book.take(frame))
     if (book.bids.has(LAST)) found()
-  }, await keysOf(session))
+    if (frame['type'] === 'result') answered(frame)
+  }, keys)
   for (const [channel, params] of [['orders', {}], ['orderbook', { tradingPairId }]] as const) {
     socket.send(JSON.stringify({ type: 'subscribe', channel, params }))
   }
@@ -86,6 +92,8 @@ t.test('TypeScript', async (t) => {
   t.notOk(book.take(gap), 'a gap')
   const wrong = { ...update, data: { ...update['data'], previousSequence: book.sequence, checksum: update['data'].checksum ^ 1 } }
   t.notOk(book.take(wrong), 'another checksum')
+  await enter(socket, keys, 'order.create', 7, { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.02', price: '60' })
+  t.match(await answer, { id: 7, status: 200, data: { status: 'SUCCESS' } }, 'an order is entered')
   socket.close()
   const stranger = await keysOf(other)
   await t.rejects(openStreams(url, () => undefined, { ...stranger, publicKey: session.publicKey }), { type: 'error', code: 'AUTH_FAILED' })
@@ -119,7 +127,7 @@ t.test('Python', { skip }, async (t) => {
   await traded
   t.strictSame(await ended, [0, null])
   const { bids, asks } = await bookOverRest()
-  t.match(told.at(-1), { bids, asks, gap: false })
+  t.match(told.at(-1), { bids, asks, gap: false, entered: { type: 'result', id: 'mine', status: 200 } })
   t.ok(told.at(-1)!['told'].includes('orders snapshot'), 'the connection is authenticated')
   t.match(told.find(({ refused }) => refused !== undefined), { refused: /^AUTH_FAILED: / })
 })

@@ -12,11 +12,14 @@ import { STREAM_LIMITS } from '../../gateway/openapi/streams_texts.ts'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
 import type { Declaration } from '../../gateway/ws/channels/channel.ts'
 import { MESSAGE_MAX, parseMessage, readMessage } from '../../gateway/ws/frames.ts'
+import { ACTIONS, SESSION_OPEN } from '../../gateway/ws/order_messages.ts'
 import { CLOSE, ERROR_CODES, FRAMES, MESSAGES } from '../../gateway/ws/protocol.ts'
 import { frameProblems } from '../support/frame_check.ts'
 import { request, startHarness } from '../support/gateway_harness.ts'
 import { createChecker, type ApiDocument } from '../support/openapi_check.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
+
+t.setTimeout(120_000)
 
 interface Diagnostic {
   readonly code: string
@@ -79,7 +82,7 @@ t.test('the parser of the format finds nothing', async (t) => {
 t.test('every channel with its frames, parameters and who may listen, and no other', async (t) => {
   const names = declarations.map(({ name }) => name)
   t.equal(new Set(names).size, names.length, 'each name once')
-  t.strictSame(Object.keys(document.channels).sort(), ['connection', ...names].sort())
+  t.strictSame(Object.keys(document.channels).sort(), ['connection', 'orderEntry', ...names].sort())
   for (const { name, access, about, params, frames } of declarations) {
     const channel = document.channels[name]!
     t.match(channel, { address: '/ws', summary: about }, name)
@@ -147,17 +150,22 @@ t.test('every field is described', async (t) => {
   t.ok(fields > 150, `${fields} fields`)
 })
 
+/** What clients say. */
+const received = Object.values(document.operations).filter(({ action }) => action === 'receive')
+const said = new Set(received.flatMap((each) => each.messages.map(resolve)))
+
 t.test('examples are valid, for the document and for what is declared; wrong ones would be found', async (t) => {
   for (const [name, { payload, examples }] of Object.entries(messages)) {
     t.ok(examples.length > 0, `${name} has an example`)
     for (const example of examples) {
       t.strictSame(checker.schema(payload, example.payload, true), [], `${name} ${example.name}`)
       t.not(checker.schema(payload, { ...example.payload, type: 'else' }, true).length, 0, `${name} is of its type`)
-      if (Object.hasOwn(MESSAGES, example.payload['type'])) continue
+      if (said.has(messages[name]!)) continue
       t.strictSame(frameProblems(example.payload), [], `${name} is declared`)
       t.not(frameProblems({ ...example.payload, surprise: 1 }).length, 0, `${name} has no other field`)
       if (example.payload['data'] === undefined) continue
       t.not(frameProblems({ ...example.payload, data: { ...example.payload['data'], surprise: 1 } }).length, 0)
+      if (example.payload['channel'] === undefined) continue
       const { timestamp: _, ...less } = example.payload
       t.not(frameProblems(less).length, 0, `${name} has its time`)
     }
@@ -168,9 +176,9 @@ t.test('examples are valid, for the document and for what is declared; wrong one
 t.test('the reader of messages takes what the schemas take, and refuses what they refuse', async (t) => {
   const read = (message: unknown) => readMessage(parseMessage(new Uint8Array(Buffer.from(JSON.stringify(message))).buffer, false))
   const fits = (payload: object, message: unknown): boolean => checker.schema(payload as never, message, false).length === 0
-  const said = Object.values(messages).filter(({ examples }) => Object.hasOwn(MESSAGES, examples[0]!.payload['type']))
-  t.ok(said.length >= 2 + 2 * declarations.length)
-  for (const { payload, examples } of said) {
+  const readable = [...said].filter(({ examples }) => Object.hasOwn(MESSAGES, examples[0]!.payload['type']))
+  t.equal(readable.length, 2 + 2 * declarations.length)
+  for (const { payload, examples } of readable) {
     for (const { payload: example } of examples) {
       t.match(read(example), example, JSON.stringify(example))
       const wrong: unknown[] = [{ ...example, type: 'else' }, [example], null, 'ping']
@@ -185,6 +193,25 @@ t.test('the reader of messages takes what the schemas take, and refuses what the
       }
     }
   }
+})
+
+t.test('order entry: everything that can be asked, signed and in a session, with bodies and answers of its operation', async (t) => {
+  const { operations } = document
+  const own = Object.entries(operations).filter(([, { channel }]) => channel.$ref === '#/channels/orderEntry').map(([name]) => name)
+  t.strictSame(own.sort(), [SESSION_OPEN, ...ACTIONS.keys()].sort())
+  for (const { type, check } of ACTIONS.values()) {
+    const { messages: asked, reply, security } = operations[type]!
+    t.ok(security !== undefined, `${type} is signed`)
+    const [signed, counted] = asked.map((each) => resolve(each).examples[0]!.payload)
+    t.match(signed, { type, body: String, publicKey: String, timestamp: String, signature: String })
+    t.match(counted, { type, counter: Number })
+    t.strictSame(JSON.parse(signed!['body']), counted!['body'], `${type}: the same, as text and as an object`)
+    t.equal(check(counted!['body']), null, `${type}: the operation takes it`)
+    t.strictSame(reply!.messages.map((each) => each.$ref.split('/').at(-1)), [`${type}.result`, 'order.refused'])
+  }
+  t.match(document.channels['orderEntry'], { description: /^Off unless the operator/ })
+  t.match(document.info.description, /### Enter orders/)
+  for (const type of ACTIONS.keys()) t.match(document.info.description, `\`${type}\``, `the guide names ${type}`)
 })
 
 t.test('it is served, and its examples subscribe', async (t) => {

@@ -3,20 +3,29 @@ from decimal import Decimal
 import websockets
 
 
+def signed(session, method, target, body=""):
+    """The signature of a message: GET and /ws to authenticate, WS and the type to enter an order."""
+    timestamp = str(int(time.time() * 1000))
+    lines = "\n".join([method, target, timestamp, hashlib.sha256(body.encode()).hexdigest()])
+    return {"publicKey": session.public_key, "timestamp": timestamp, "signature": session.key.sign(lines.encode()).signature.hex()}
+
+
 async def open_streams(base, session=None):
     """A connection, authenticated when a session is given; iterate it for the texts of the frames that follow."""
     socket = await websockets.connect(base.replace("http", "ws", 1) + "/ws")
     await socket.recv()
     if session is not None:
-        timestamp = str(int(time.time() * 1000))
-        lines = "\n".join(["GET", "/ws", timestamp, hashlib.sha256(b"").hexdigest()])
-        signature = session.key.sign(lines.encode()).signature.hex()
-        message = {"type": "auth", "publicKey": session.public_key, "timestamp": timestamp, "signature": signature}
-        await socket.send(json.dumps(message))
+        await socket.send(json.dumps({"type": "auth", **signed(session, "GET", "/ws")}))
         answer = json.loads(await socket.recv())
         if answer["type"] != "authenticated":
             raise RuntimeError(f'{answer["code"]}: {answer["message"]}')
     return socket
+
+
+async def enter_order(socket, session, kind, id, data):
+    """Sends a signed message of order entry. The frame `result` with this id is its answer."""
+    body = json.dumps(data)
+    await socket.send(json.dumps({"type": kind, "id": id, "body": body, **signed(session, "WS", kind, body)}))
 
 
 class Book:

@@ -1,29 +1,41 @@
 const bytesToHex = (bytes: ArrayBuffer): string => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
+interface Keys {
+  readonly keys: CryptoKeyPair
+  readonly publicKey: string
+}
+
+/** The signature of a message: `GET` and `/ws` to authenticate, `WS` and the type to enter an order. */
+async function signed({ keys, publicKey }: Keys, method: string, target: string, body = ''): Promise<object> {
+  const timestamp = String(Date.now())
+  const digest = bytesToHex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body)))
+  const lines = new TextEncoder().encode([method, target, timestamp, digest].join('\n'))
+  return { publicKey, timestamp, signature: bytesToHex(await crypto.subtle.sign('Ed25519', keys.privateKey, lines)) }
+}
+
 /** Opens a connection, authenticated when a session is given. `onFrame` gets every frame but the first ones. */
-export function openStreams(
-  base: string, onFrame: (frame: any) => void, session?: { keys: CryptoKeyPair; publicKey: string },
-): Promise<WebSocket> {
+export function openStreams(base: string, onFrame: (frame: any) => void, session?: Keys): Promise<WebSocket> {
   const socket = new WebSocket(`${base.replace(/^http/, 'ws')}/ws`)
-  const authenticate = async (keys: CryptoKeyPair, publicKey: string): Promise<void> => {
-    const timestamp = String(Date.now())
-    const nothing = bytesToHex(await crypto.subtle.digest('SHA-256', new Uint8Array()))
-    const lines = new TextEncoder().encode(['GET', '/ws', timestamp, nothing].join('\n'))
-    const signature = bytesToHex(await crypto.subtle.sign('Ed25519', keys.privateKey, lines))
-    socket.send(JSON.stringify({ type: 'auth', publicKey, timestamp, signature }))
-  }
+  const authenticate = async (keys: Keys): Promise<void> =>
+    socket.send(JSON.stringify({ type: 'auth', ...(await signed(keys, 'GET', '/ws')) }))
   return new Promise((resolve, reject) => {
     let open = false
     socket.onclose = ({ code, reason }) => reject(new Error(`closed: ${code} ${reason}`))
     socket.onmessage = ({ data }) => {
       const frame = JSON.parse(data)
       if (open) return onFrame(frame)
-      if (frame.type === 'connected' && session !== undefined) return void authenticate(session.keys, session.publicKey).catch(reject)
+      if (frame.type === 'connected' && session !== undefined) return void authenticate(session).catch(reject)
       if (frame.type === 'error') return reject(frame)
       open = true
       resolve(socket)
     }
   })
+}
+
+/** Sends a signed message of order entry. The frame `result` with this id is its answer. */
+export async function enter(socket: WebSocket, session: Keys, type: string, id: string | number, input: object): Promise<void> {
+  const body = JSON.stringify(input)
+  socket.send(JSON.stringify({ type, id, body, ...(await signed(session, 'WS', type, body)) }))
 }
 
 /** CRC-32 of ASCII text. */
