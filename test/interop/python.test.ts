@@ -1,7 +1,7 @@
 /**
  * Promise: a stranger with the .proto files and the guide can trade. A Python program whose stubs are made here, by protoc, signs in,
  * places, reads, replaces and cancels over gRPC, streams orders, reads errors apart, and does the same over REST with the guide's own
- * program and every Python sample of the document.
+ * program and every Python sample of the document. Another follows its orders, balances and a book on a WebSocket.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,6 +16,7 @@ import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { issueServerKey, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
 import { findPython } from '../support/python.ts'
+import { newTrader } from '../support/traders.ts'
 
 t.setTimeout(180_000)
 const root = join(import.meta.dirname, '..', '..')
@@ -135,4 +136,41 @@ t.test('the Python of the README works as printed', { skip }, async (t) => {
   }
   t.equal(await ended, 0, errors)
   t.strictSame(printed, ['USDC 10000', 'BTC 1', 'ETH 10', 'SEI 50000'])
+})
+
+const listening = findPython('websockets, nacl')
+const skipStreams = 'reason' in listening ? `Python with websockets and PyNaCl is missing: ${listening.reason}` : false
+if (skipStreams !== false) t.comment(skipStreams)
+
+t.test('a Python client has book, orders and balances from frames alone, as over REST', { skip: skipStreams }, async (t) => {
+  const directory = temporaryDirectory()
+  const exchange = await startExchange(directory)
+  t.teardown(async () => {
+    await exchange.kill()
+    removeDirectory(directory)
+  })
+  const { client: taker } = await newTrader(exchange.baseUrl)
+  const account = privateKeyToAccount(generatePrivateKey())
+  const guide = join(root, 'gateway', 'openapi', 'guide')
+  const program = [join(import.meta.dirname, 'listen.py'), guide, exchange.baseUrl, account.address]
+  const child = spawn((listening as { python: string }).python, program, { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } })
+  let errors = ''
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
+  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const told: Told = {}
+  for await (const line of createInterface({ input: child.stdout })) {
+    const said = JSON.parse(line) as Told & { sign?: string }
+    if (said.sign !== undefined) child.stdin.write(`${await account.signMessage({ message: said.sign })}\n`)
+    Object.assign(told, said)
+    // Takes two asks whole and half of the third.
+    const tradingPairId = said['resting']?.['pair'] as string | undefined
+    if (tradingPairId !== undefined) {
+      await taker.CreateOrder({ tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.25', price: '2002' })
+    }
+  }
+  t.equal(await ended, 0, errors)
+  for (const what of ['sequence', 'bids', 'asks', 'balances', 'orders']) t.strictSame(told[what]!['frames'], told[what]!['rest'], what)
+  t.equal((told['bids']!['frames'] as object[]).length, 12)
+  t.strictSame((told['asks']!['frames'] as object[])[0], ['2002', '0.05'])
+  t.equal((told['orders']!['frames'] as object[]).length, 21)
 })

@@ -8,19 +8,11 @@ import json
 import sys
 import urllib.request
 
+from pipe import sign_message, tell
 from svc_client import Exchange, Refused, compile_protos, details_of
 
 protos, stubs, guide, address, base, wallet = sys.argv[1:]
 sys.path.insert(0, guide)
-
-
-def tell(heading, **values):
-    print(json.dumps({heading: values}), flush=True)
-
-
-def sign_message(message):
-    print(json.dumps({"sign": message}), flush=True)
-    return sys.stdin.readline().strip()
 
 
 def refusal(call):
