@@ -1,4 +1,4 @@
-/** Promise: the session of the README works as printed, against the real exchange over real sockets. */
+/** Promise: the programs of the README work as printed, against the real exchange over real sockets. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,16 +21,18 @@ function runScript(source: string): Promise<{ code: number | null; output: strin
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })))
 }
 
-t.test('sign in, mint, two orders that trade, the book and the balances', async (t) => {
-  const script = /<<'JS'\n([\s\S]*?)\nJS\n/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1]
-  t.ok(script, 'the README has a session')
+t.test('sign in, mint, two orders that trade, the book and the balances; then listen', async (t) => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const [session, streams, ...others] = [...readme.matchAll(/<<'JS'\n([\s\S]*?)\nJS\n/g)].map(([, script]) => script!)
+  t.ok(session !== undefined && streams !== undefined && others.length === 0, 'the README has a session and streams')
   const directory = temporaryDirectory()
   const exchange = await startExchange(directory, ['--gateways', '2'])
   t.teardown(async () => {
     await exchange.kill()
     removeDirectory(directory)
   })
-  const { code, output } = await runScript(script!.replaceAll('http://127.0.0.1:8080', exchange.baseUrl))
+  const run = (script: string) => runScript(script.replaceAll('http://127.0.0.1:8080', exchange.baseUrl))
+  const { code, output } = await run(session!)
   t.equal(code, 0, output)
   t.match(output, /maker sells: SUBMITTED/)
   t.match(output, /taker buys: FILLED 0.02 at 60000/)
@@ -40,6 +42,12 @@ t.test('sign in, mint, two orders that trade, the book and the balances', async 
   t.match(output, /maker: 11200.06 USDC available, 0 locked/)
   t.match(output, /taker: 1.02 BTC available, 0 locked/)
   t.match(output, /taker: 8799.4 USDC available, 0 locked/)
+  const listened = await run(streams!)
+  t.equal(listened.code, 0, listened.output)
+  const lines = ['open orders: 0', 'book at 0 best bid: undefined', 'OrderSubmitted BUY 0.5 at 2000', 'OrderCancelled BUY 0.5 at 2000']
+  for (const line of lines) {
+    t.ok(listened.output.includes(line), `${line} in ${listened.output}`)
+  }
   t.equal(await exchange.stop(), 0)
 })
 
