@@ -23,7 +23,8 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   rest: { file: './system/rest.ts', what: 'signed single orders over HTTP by autocannon, durable, client on the same cores' },
   grpc: { file: './system/grpc.ts', what: 'signed single orders over gRPC, unary and on streams, durable, client on the same cores' },
   'ws-orders': {
-    file: './system/ws_orders.ts', what: 'signed single orders over WebSockets, one by one and in sessions, durable, client on the same cores',
+    file: './system/ws_orders.ts',
+    what: 'signed single orders over WebSockets, one by one and in sessions, durable, client on the same cores',
   },
   batch: { file: './system/batch.ts', what: 'signed batches of 20 orders over HTTP by autocannon, durable, client on the same cores' },
   reads: { file: './system/reads.ts', what: 'order book and signed open orders over HTTP by autocannon' },

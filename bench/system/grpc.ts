@@ -89,7 +89,9 @@ const sessionStream: Mode = async (exchange, traders, pair, seed, ms) => {
 }
 
 /** One round of a mode, `ms` long. */
-export async function round(mode: Mode, exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number): Promise<Round> {
+export async function round(
+  mode: Mode, exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number,
+): Promise<Round> {
   const { tallies, seconds } = await mode(exchange, traders, pair, seed, ms)
   const latencies = Float64Array.from(tallies.flatMap((tally) => tally.latencies)).sort()
   const accepted = tallies.reduce((sum, tally) => sum + tally.accepted, 0)
