@@ -295,7 +295,7 @@ t.test('the document and the page are served with an entity tag, from the box al
   const get = (path: string, init: RequestInit = {}): Promise<Response> => fetch(exchange.baseUrl + path, init)
   const types = {
     '/api/v1/openapi.json': 'application/json', '/docs': 'text/html; charset=utf-8', '/docs/page.css': 'text/css; charset=utf-8',
-    '/docs/page.js': 'text/javascript; charset=utf-8',
+    '/docs/page.js': 'text/javascript; charset=utf-8', '/api/v1/asyncapi.json': 'application/json',
   }
   for (const [path, type] of Object.entries(types)) {
     const answer = await get(path)
