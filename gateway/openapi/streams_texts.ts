@@ -31,7 +31,7 @@ export const STREAM_ERRORS: Readonly<Record<ErrorCode, Advice & { readonly close
   },
   SNAPSHOT_UNAVAILABLE: {
     about: 'The snapshot cannot be read now. The subscription stands, and updates come.',
-    client: 'Subscribe again for a snapshot; a book sends its own as soon as it can.', close: null,
+    client: 'Books, candles and statistics send it as soon as they can. Otherwise subscribe again.', close: null,
   },
   SESSION_INVALID: {
     about: 'The session expired, was revoked, or was replaced by a newer one.', client: 'Sign in again, then connect and authenticate.',
