@@ -157,7 +157,8 @@ t.test(`${ROUNDS} rounds of kill -9 under load`, async (t) => {
   t.ok(verified.snapshots.length > 0 && verified.snapshots.every(({ verdict }) => verdict === 'ok'), 'every snapshot is what replay gives')
   const journal = readJournal(directory)
   t.strictSame([...ledger.acknowledged].filter((id) => !journal.orders.has(id)), [], 'every acknowledged order is in the journal')
-  t.ok(told.orders.size > ROUNDS && told.ended.size > 0 && told.trades.size > 0, `${told.orders.size} orders and ${told.trades.size} trades were told`)
+  const { orders, ended, trades } = told
+  t.ok(orders.size > ROUNDS && ended.size > 0 && trades.size > 0, `${orders.size} orders and ${trades.size} trades were told`)
   t.strictSame([...told.orders].filter((id) => !journal.orders.has(id)), [], 'every order that was told is in the journal')
   t.strictSame([...told.trades].filter((id) => !journal.trades.has(id)), [], 'and every trade')
 })

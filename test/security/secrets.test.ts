@@ -9,6 +9,8 @@ import { join, relative } from 'node:path'
 import t, { type Test } from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createClient, createSigner, signRequest } from '../../gateway/client/index.ts'
+import { authMessage, SocketClient } from '../support/sockets.ts'
+import { newTrader } from '../support/traders.ts'
 import { issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 
 t.setTimeout(240_000)
@@ -42,6 +44,22 @@ async function trade(t: Test, { baseUrl }: Exchange): Promise<void> {
   secrets.set('body', note)
   const headers = signRequest(signer, 'POST', '/api/v1/orders', Buffer.from(`{"note":"${note}"}`), Date.now())
   t.equal((await post(`${baseUrl}/api/v1/orders`, { ...headers }, `{"note":"${note}"}`)).status, 400)
+}
+
+/** The same over a socket: a right signature, a wrong one, a message that is none. */
+async function listen(t: Test, { baseUrl, port }: Exchange): Promise<void> {
+  const { signer } = await newTrader(baseUrl, 0)
+  for (const [name, at] of [['right', Date.now()], ['wrong', Date.now() - 60_000]] as const) {
+    const client = await SocketClient.open(port)
+    const message = authMessage(signer, String(at))
+    secrets.set(`${name} socket signature`, message['signature'])
+    client.send(message)
+    t.ok(await client.next(({ type }) => type === (name === 'right' ? 'authenticated' : 'error')))
+    const note = `a ${name} message that nobody logs`
+    secrets.set(note, note)
+    client.send({ type: 'subscribe', channel: note, params: { note } })
+    client.close()
+  }
 }
 
 async function rotateKeys(t: Test, exchange: Exchange): Promise<void> {
@@ -88,6 +106,7 @@ t.test('a talkative exchange says no secret and keeps none', async (t) => {
     removeDirectory(directory)
   })
   await trade(t, exchange)
+  await listen(t, exchange)
   await rotateKeys(t, exchange)
   await guessTokens(t, exchange)
   secrets.set('operator token', exchange.operatorToken)

@@ -50,6 +50,7 @@ export class SocketClient {
   readonly socket: PackageSocket
   readonly #listeners = new Set<() => void>()
   #asked = 0
+  #over = false
 
   private constructor(url: string, headers: Record<string, string>) {
     this.socket = new PackageSocketType(url, { headers })
@@ -60,7 +61,11 @@ export class SocketClient {
     })
     this.socket.on('error', () => undefined)
     this.closed = new Promise((resolve) => {
-      this.socket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }))
+      this.socket.on('close', (code, reason) => {
+        this.#over = true
+        resolve({ code, reason: reason.toString() })
+        for (const look of [...this.#listeners]) look()
+      })
     })
   }
 
@@ -68,7 +73,7 @@ export class SocketClient {
   static async open(port: number, headers: Record<string, string> = { 'User-Agent': 'test' }): Promise<SocketClient> {
     const client = new SocketClient(`ws://127.0.0.1:${port}/ws`, headers)
     await Promise.race([
-      client.next((frame) => frame['type'] === 'connected'),
+      client.next((frame) => frame['type'] === 'connected').catch(() => new Promise(() => undefined)),
       client.closed.then(({ code }) => Promise.reject(new Error(`closed before it was connected: ${code}`))),
     ])
     return client
@@ -78,7 +83,7 @@ export class SocketClient {
     this.socket.send(typeof message === 'string' || Buffer.isBuffer(message) ? message : JSON.stringify(message))
   }
 
-  /** The first frame from number `from` on for which this holds. */
+  /** The first frame from number `from` on for which this holds; throws when there can be none. */
   next(holds: (frame: Frame) => boolean, from = 0): Promise<Frame> {
     return new Promise((resolve, reject) => {
       let at = from
@@ -88,15 +93,17 @@ export class SocketClient {
           finish()
           return resolve(this.frames[at]!)
         }
+        if (this.#over) fail('the socket is closed')
+      }
+      const fail = (why: string): void => {
+        finish()
+        reject(new Error(`${why}; the last frames: ${JSON.stringify(this.frames.slice(-3)).slice(0, 1000)}`))
       }
       const finish = (): void => {
         clearTimeout(timer)
         this.#listeners.delete(look)
       }
-      const timer = setTimeout(() => {
-        finish()
-        reject(new Error(`no such frame; the last: ${JSON.stringify(this.frames.slice(-3)).slice(0, 1000)}`))
-      }, WAIT_MS)
+      const timer = setTimeout(() => fail('no such frame'), WAIT_MS)
       this.#listeners.add(look)
       look()
     })
