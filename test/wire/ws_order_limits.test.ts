@@ -1,6 +1,6 @@
 /**
  * Promise: every bound of order entry holds, says so, and harms nobody else: messages in flight, bytes, sizes, messages of nobody knows
- * whom, rate classes, clients that do not read. What ends a connection waits for the answers of what the engine has been asked, for a while.
+ * whom, rate classes, clients that do not read. What ends a connection waits for the answers of what the engine has been asked, a while.
  */
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
@@ -87,7 +87,7 @@ t.test('order messages have a byte budget of their own', async (t) => {
 /** An order with every field that an order can have here. */
 const FULL = {
   ...BODY, quantity: '1000000000.123456', price: '1000000000.1234', timeInForce: 'GTC', postOnly: true, useMasterBalance: false,
-  reduceOnly: false, tradingMode: 'SPOT', clientOrderId: 'x'.repeat(36), idempotencyKey: 'y'.repeat(36),
+  reduceOnly: false, tradingMode: 'SPOT', clientOrderId: 'x'.repeat(40), idempotencyKey: 'y'.repeat(128),
   selfTradePreventionMode: 'CANCEL_TAKER', expirationDate: '2030-01-01T00:00:00.000Z',
 }
 

@@ -68,7 +68,8 @@ function refusedBodies(theirs: string): [type: OrderType, text: string][] {
   const wrong = (change: object): [OrderType, string] => ['order.create', JSON.stringify({ ...BODY, ...change })]
   return [
     ...['', '[]', 'null', '7', '"x"', '{', '{"price":1}', '{}'].map((text): [OrderType, string] => ['order.create', text]),
-    wrong({ price: '100.001' }), wrong({ quantity: '0.0001' }), wrong({ quantity: '0.001' }), wrong({ quantity: 1 }), wrong({ price: null }),
+    wrong({ price: '100.001' }), wrong({ price: null }), wrong({ quantity: '0.0001' }), wrong({ quantity: '0.001' }),
+    wrong({ quantity: 1 }),
     wrong({ price: '1e3' }), wrong({ tradingPairId: MISSING }), wrong({ tradingPairId: 'x' }), wrong({ side: 'buy' }),
     wrong({ orderType: 'MARKET' }), wrong({ tradingMode: 'MARGIN' }), wrong({ leverage: '2' }), wrong({ reduceOnly: true }),
     wrong({ selfTradePreventionMode: 'NONE' }), wrong({ clientOrderId: '' }), wrong({ clientOrderId: 'é' }), wrong({ idempotencyKey: '' }),
@@ -233,7 +234,7 @@ t.test('what happens to an order is told on the same socket, without another aut
   const told = await socket.client.next(({ channel, type }) => channel === 'orders' && type === 'order_update')
   t.match(told['data'], { eventType: 'OrderSubmitted', orderId: data.orderId })
   await socket.client.authenticate(socket.signer)
-  t.match(await socket.counted('order.cancel', { orderId: data.orderId }), { status: 200 }, 'an authentication later leaves the session open')
+  t.match(await socket.counted('order.cancel', { orderId: data.orderId }), { status: 200 }, 'an auth later leaves the session open')
   t.ok(await socket.client.next((frame) => frame['data']?.eventType === 'OrderCancelled'))
   socket.close()
 })
