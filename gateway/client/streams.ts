@@ -55,8 +55,8 @@ export class Streams implements LineOwner {
   readonly #routes = new Map<string, Set<Topic>>()
   #lastId = 0
   #auth: 'none' | 'asked' | 'done' = 'none'
-  /** This socket was told that its session is of no use. */
-  #refused = false
+  /** What this socket was told of its session. */
+  #complaint: StreamError | null = null
   #cancelLinger = (): void => undefined
   /** Why there is no session to use, as far as is known. */
   #sessionError: StreamError | null = null
@@ -208,7 +208,7 @@ export class Streams implements LineOwner {
   }
 
   lost(_code: number, reason: string): void {
-    const wasRefused = this.#refused
+    const complaint = this.#complaint ?? new StreamError(reason, 'The session was refused')
     this.#forget()
     for (const topic of this.#topics.values()) {
       topic.stopPause()
@@ -217,13 +217,13 @@ export class Streams implements LineOwner {
       topic.phase = 'waiting'
       topic.interrupt()
     }
-    if (SESSION_CODES.has(reason) && !wasRefused) this.#dropSession(new StreamError(reason, 'The session was refused'))
+    if (SESSION_CODES.has(complaint.code)) this.#dropSession(complaint)
   }
 
   /** Nothing of the socket that was there counts any more. */
   #forget(): void {
     this.#auth = 'none'
-    this.#refused = false
+    this.#complaint = null
     this.#dirty.clear()
     this.#asked.clear()
     this.#routes.clear()
@@ -234,8 +234,6 @@ export class Streams implements LineOwner {
   }
 
   #dropSession(error: StreamError): void {
-    this.#refused = true
-    if (this.#sessionError !== null) return
     this.#sessionError = error
     for (const topic of this.#topics.values()) {
       if (!topic.isPrivate || topic.phase === 'suspended') continue
@@ -300,8 +298,10 @@ export class Streams implements LineOwner {
     if (typeof code !== 'string' || typeof message !== 'string') throw new TypeError('an error without code or message')
     const error = new StreamError(code, message)
     if (id === undefined) {
-      if (SESSION_CODES.has(code) && channel === undefined) this.#dropSession(error)
-      return
+      if (!SESSION_CODES.has(code) || channel !== undefined) return
+      // The service is about to close. Whatever becomes of that, the next socket comes after a pause.
+      this.#complaint = error
+      throw error
     }
     const topic = this.#asked.get(id as number)
     if (topic === undefined) return
