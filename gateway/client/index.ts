@@ -16,16 +16,18 @@ import type { OperationTypes } from '../operations/index.ts'
 import { TABLE, type OperationName, type Row } from '../operations/table.ts'
 import { LocalBook, type BookHandlers } from './book.ts'
 import { errorOf, NetworkError, RingbookError, UNEXPECTED_RESPONSE } from './errors.ts'
+import { OrderEntry, ordersOf, type Orders } from './order_entry.ts'
 import { wireRequest } from './request.ts'
 import { createSigner, signMessage, signRequest, type Signer } from './signing.ts'
 import type { ChannelName, ChannelParams, Handlers, Subscription } from './stream_types.ts'
-import { Streams, type StreamOptions } from './streams.ts'
+import { Streams, urlOf, type Session, type StreamOptions } from './streams.ts'
 
 export type { BookHandlers, BookLevel, LocalBook } from './book.ts'
 export {
   NetworkError, RingbookError, retryOf, StreamError, UNEXPECTED_RESPONSE, type Envelope, type RetryClass,
 } from './errors.ts'
 export type { LineStatus, SocketType } from './line.ts'
+export type { OrderOperation, Orders } from './order_entry.ts'
 export type {
   ChannelName, ChannelParams, Frame, Handlers, SnapshotFrame, Subscription, SubscriptionStatus, UpdateFrame,
 } from './stream_types.ts'
@@ -101,6 +103,8 @@ export interface ClientCore {
   subscribe<N extends ChannelName>(channel: N, params: ChannelParams<N>, handlers: Handlers<N>): Subscription
   /** Keeps a copy of a book, of which every change is verified. `magnitude` groups prices by that many ticks, a power of ten. */
   book(params: ChannelParams<'orderbook'>, handlers?: BookHandlers): LocalBook
+  /** Orders over a socket, where the operator has switched that on: as over REST, signed once for all (order_entry.ts). */
+  readonly orders: Orders
   /** Closes all subscriptions and their socket. */
   closeStreams(): void
 }
@@ -110,6 +114,9 @@ export type Client = ClientCore & { readonly [N in OperationName]: (...rest: Arg
 /** Browsers and their workers set User-Agent themselves and forbid scripts to. */
 const IN_BROWSER = 'document' in globalThis || 'importScripts' in globalThis
 
+/** Longest time of one try, ms. */
+const TIMEOUT_MS = 35_000
+
 /** What the calls of one client share. */
 interface Connection {
   readonly options: ClientOptions
@@ -118,8 +125,9 @@ interface Connection {
   signer: Signer | null
   /** Server clock minus this one, ms. */
   clockOffset: number
-  /** Made with the first subscription. */
+  /** Made with the first subscription; and with the first order over a socket. */
   streams: Streams | null
+  orders: OrderEntry | null
 }
 type Fields = Readonly<Record<string, unknown>>
 
@@ -131,8 +139,12 @@ export function createClient(options: ClientOptions): Client {
     signer: options.signer ?? null,
     clockOffset: options.clockOffsetMs ?? 0,
     streams: null,
+    orders: null,
   }
-  const streams = (): Streams => (connection.streams ??= streamsOf(connection))
+  const { baseUrl, streams: streamOptions = {}, timeoutMs = TIMEOUT_MS } = options
+  const session: Session = { signer: () => connection.signer, now: () => serverTime(connection) }
+  const streams = (): Streams => (connection.streams ??= new Streams(urlOf(baseUrl), streamOptions, session))
+  const orders = (): OrderEntry => (connection.orders ??= new OrderEntry(urlOf(baseUrl), streamOptions, session, timeoutMs))
   const core = {
     call: (name: OperationName, input?: Fields, rest?: CallOptions) => call(connection, name, input, rest),
     signIn: ({ referralCode }: { referralCode?: string } = {}) =>
@@ -144,6 +156,7 @@ export function createClient(options: ClientOptions): Client {
       streams().subscribe(channel, params, handlers),
     book: (params: ChannelParams<'orderbook'>, handlers: BookHandlers = {}) =>
       new LocalBook(params, handlers, (listening) => streams().subscribe('orderbook', params, listening)),
+    orders: ordersOf(orders, () => connection.orders?.close()),
     closeStreams: () => connection.streams?.close(),
     get signer() {
       return connection.signer
@@ -158,12 +171,6 @@ export function createClient(options: ClientOptions): Client {
 /** The server's clock, Unix ms. */
 const serverTime = ({ clockOffset }: Connection): number => Math.round(Date.now() + clockOffset)
 
-const streamsOf = (connection: Connection): Streams =>
-  new Streams(connection.options.baseUrl, connection.options.streams ?? {}, {
-    signer: () => connection.signer,
-    now: () => serverTime(connection),
-  })
-
 /** Challenge, wallet signature, and the operation that opens the session; `fields` are its own, given the wallet's address. */
 async function signIn(
   connection: Connection, open: 'Verify' | 'CreateDelegatedSession', fields: (address: string) => Fields,
@@ -177,6 +184,7 @@ async function signIn(
   const session = await call(connection, open, { ...key, nonce, signature, ...fields(address) })
   connection.signer = signer
   connection.streams?.signedIn()
+  connection.orders?.signedIn()
   return session
 }
 
@@ -219,7 +227,7 @@ async function once(connection: Connection, row: Row, input: Fields, signal: Abo
     if (options.serverKey === undefined) throw new Error('a client without a server key cannot call for an application')
     headers['x-server-key'] = options.serverKey
   }
-  const timeout = AbortSignal.timeout(options.timeoutMs ?? 35_000)
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
   return exchange(connection.fetch, url, {
     method: row.method,
     headers,

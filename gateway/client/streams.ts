@@ -40,6 +40,9 @@ const NO_BYTES = new Uint8Array(0)
 /** Complaints about a whole connection that are about its session or account. */
 const SESSION_CODES: ReadonlySet<string> = new Set(['SESSION_INVALID', 'AUTH_FAILED', 'SUBSCRIPTION_LIMIT'])
 
+/** Where the WebSocket of the service at `baseUrl` is. */
+export const urlOf = (baseUrl: string): string => baseUrl.replace(/^http/, 'ws') + TARGET
+
 export class Streams implements LineOwner {
   readonly #options: StreamOptions
   readonly #clock: Clock
@@ -61,11 +64,11 @@ export class Streams implements LineOwner {
   /** Why there is no session to use, as far as is known. */
   #sessionError: StreamError | null = null
 
-  constructor(baseUrl: string, options: StreamOptions, session: Session) {
+  constructor(url: string, options: StreamOptions, session: Session) {
     this.#options = options
     this.#clock = options.clock ?? REAL_CLOCK
     this.#session = session
-    this.#line = new Line(baseUrl.replace(/^http/, 'ws') + TARGET, options, this.#clock, this)
+    this.#line = new Line(url, options, this.#clock, this)
   }
 
   get status(): LineStatus {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import type { AddressInfo, Socket as TcpSocket } from 'node:net'
 import type { Clock } from '../../gateway/client/clock.ts'
 import { createSigner, type Signer, type SocketType, type StreamError, type StreamOptions } from '../../gateway/client/index.ts'
-import { Streams } from '../../gateway/client/streams.ts'
+import { Streams, urlOf } from '../../gateway/client/streams.ts'
 import type { Frame } from './sockets.ts'
 
 interface PackageSocket {
@@ -186,7 +186,7 @@ export async function stage(t: Test, options: StreamOptions = {}, baseUrl?: stri
   const server = await StreamServer.open(t)
   const clock = new TestClock()
   const session = { signer: createSigner() as Signer | null }
-  const streams = new Streams(baseUrl ?? server.baseUrl, { clock, baseMs: BASE, capMs: 10_000, ...options }, {
+  const streams = new Streams(urlOf(baseUrl ?? server.baseUrl), { clock, baseMs: BASE, capMs: 10_000, ...options }, {
     signer: () => session.signer, now: () => NOW,
   })
   t.teardown(() => streams.close())
