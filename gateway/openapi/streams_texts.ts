@@ -82,6 +82,7 @@ export const STREAM_LIMITS: readonly { readonly name: string; readonly value: nu
     name: 'subscriptionBurst', value: KNOBS.wsSubscriptionBurst.fallback, unit: 'subscriptions',
     about: `Of one connection for ${BURST_MS / 1000} seconds; then the newest that are too many end.`,
   },
+  { name: 'connections', value: KNOBS.wsConnections.fallback, unit: 'connections', about: 'Of one gateway thread; more are answered 503.' },
   {
     name: 'connectionsPerAccount', value: KNOBS.wsConnectionsPerAccount.fallback, unit: 'connections',
     about: 'Authenticated, of one account.',

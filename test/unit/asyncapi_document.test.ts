@@ -7,6 +7,7 @@ import { createRequire } from 'node:module'
 import t from 'tap'
 import { KNOBS } from '../../core/config.ts'
 import { createDocument } from '../../gateway/openapi/document.ts'
+import { EXAMPLES } from '../../gateway/openapi/examples.ts'
 import { createStreamsDocument, STREAMS_PATH } from '../../gateway/openapi/streams.ts'
 import { STREAM_LIMITS } from '../../gateway/openapi/streams_texts.ts'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
@@ -17,6 +18,7 @@ import { CLOSE, ERROR_CODES, FRAMES, MESSAGES } from '../../gateway/ws/protocol.
 import { frameProblems } from '../support/frame_check.ts'
 import { request, startHarness } from '../support/gateway_harness.ts'
 import { createChecker, type ApiDocument } from '../support/openapi_check.ts'
+import { OrderSocket } from '../support/order_socket.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
 t.setTimeout(120_000)
@@ -214,8 +216,8 @@ t.test('order entry: everything that can be asked, signed and in a session, with
   for (const type of ACTIONS.keys()) t.match(document.info.description, `\`${type}\``, `the guide names ${type}`)
 })
 
-t.test('it is served, and its examples subscribe', async (t) => {
-  const harness = await startHarness()
+t.test('it is served, and its examples subscribe and enter orders', async (t) => {
+  const harness = await startHarness(['--ws-order-entry', '1'])
   t.teardown(() => harness.close())
   const { status, text, headers } = await request(harness.port, 'GET', STREAMS_PATH, {})
   t.equal(status, 200)
@@ -225,13 +227,23 @@ t.test('it is served, and its examples subscribe', async (t) => {
   t.equal((await request(harness.port, 'POST', STREAMS_PATH, {}, '{}')).status, 405)
   const client = await SocketClient.open(harness.port)
   t.teardown(() => client.close())
-  await client.authenticate(signerOf(await harness.openSession()))
+  const signer = signerOf(await harness.openSession())
+  await client.authenticate(signer)
+  // Ids of the examples are those of the shipped genesis.
+  const { id: pair } = harness.genesis.pairs[0]!
+  const { tradingPairId } = EXAMPLES.GetTrade.output
+  const here = (example: unknown): Frame => JSON.parse(JSON.stringify(example).replaceAll(tradingPairId, pair)) as Frame
   for (const { name } of declarations) {
-    const { payload } = messages[`${name}.subscribe`]!.examples[0]!
-    // Ids of the example are those of the shipped genesis.
-    const here = 'tradingPairId' in payload['params'] ? { tradingPairId: harness.genesis.pairs[0]!.id } : {}
-    const params = { ...payload['params'], ...here }
+    const params = here(messages[`${name}.subscribe`]!.examples[0]!.payload['params'])
     t.match(await client.subscribe(name, params), { type: 'subscribed', channel: name, params }, name)
     t.match(await client.ask({ type: 'unsubscribe', channel: name, params }), { type: 'unsubscribed', channel: name, params })
+  }
+  const orders = await OrderSocket.inSession(harness.port, signer)
+  t.teardown(() => orders.close())
+  for (const type of ACTIONS.keys()) {
+    const answer = await orders.counted(type, here(messages[`${type}.counted`]!.examples[0]!.payload['body']))
+    const refused = String(answer['error']?.code)
+    // Without funds and without orders.
+    t.match(refused, /^(undefined|INSUFFICIENT_BALANCE|NOT_FOUND|ORDER_NOT_FOUND)$/, `${type}: ${JSON.stringify(answer)}`)
   }
 })
