@@ -1,7 +1,7 @@
 /**
- * What trading notices of listeners that stopped reading: the same flow of orders with 1,000 stalled WebSockets, for each of which frames pile
- * up in the gateway, and with none, one round after the other. Nothing reads, so all it costs is the exchange's. No round is long enough
- * for a socket to be cut.
+ * What trading notices of listeners that stopped reading: the same flow of orders with 1,000 stalled WebSockets, for each of which frames
+ * pile up in the gateway, and with none, one round after the other. Nothing reads, so all it costs is the exchange's. No round is long
+ * enough for a socket to be cut.
  */
 import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
 import { findPython } from '../../test/support/python.ts'

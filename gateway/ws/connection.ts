@@ -1,9 +1,9 @@
 /**
  * One WebSocket: its messages, its session, its subscriptions and what is waiting to leave.
  *
- * Frames are collected and leave together at the end of a turn, in order. A socket whose client does not take them is cut when more than
- * `wsBufferKb` are waiting in the kernel's stead: nothing is thrown away in between, so what a client has read is without gaps. One
- * snapshot may go beyond the bound; who is over it gets nothing more.
+ * Frames are collected and leave together at the end of a turn, in order; those of long snapshots are made one by one as they leave. A
+ * socket whose client does not take them is cut when more than `wsBufferKb` are waiting in the kernel's stead: nothing is thrown away in
+ * between, so what a client has read is without gaps. One snapshot may go beyond the bound; who is over it gets nothing more.
  *
  * The session is watched like that of any stream (auth/session_watch.ts). When it ends the socket gets SESSION_INVALID and 1008.
  *
@@ -21,8 +21,8 @@ import { ALL_CREDENTIALS } from '../http/edge.ts'
 import type { Channel, Subscriber } from './channels/channel.ts'
 import type { FanOut } from './fan_out.ts'
 import {
-  authenticatedFrame, errorFrame, MESSAGE_MAX, parseMessage, pongFrame, readMessage, subscriptionFrame, type Frame, type Malformed,
-  type Message, type Params, type RequestId,
+  authenticatedFrame, errorFrame, MESSAGE_MAX, parseMessage, pongFrame, readMessage, subscriptionFrame, type Frame, type LaterFrame,
+  type Malformed, type Message, type Params, type RequestId,
 } from './frames.ts'
 import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
 import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_entry.ts'
@@ -75,7 +75,7 @@ export class Connection implements Subscriber, OrderConnection {
   readonly #messages: Bucket
   readonly #bytes: Bucket
   readonly #subscriptions = new Map<string, Subscription>()
-  #waiting: Frame[] = []
+  #waiting: (Frame | LaterFrame)[] = []
   /** Answers are waiting, and will be flushed. */
   #replied = false
   #session: Watched | null = null
@@ -115,24 +115,48 @@ export class Connection implements Subscriber, OrderConnection {
     return this.#ending !== null
   }
 
-  push(frame: Frame): void {
+  push(frame: Frame | LaterFrame): void {
     if (this.#closed) return
     this.#waiting.push(frame)
     this.#context.dirty.add(this)
   }
 
-  /** Sends what is waiting. */
-  flush(): void {
-    const frames = this.#waiting
+  /** Sends what is waiting: all, or up to the next frame that must be made, or that one. True: there is more. */
+  flush(): boolean {
+    const waiting = this.#waiting
     this.#replied = false
-    if (this.#closed || frames.length === 0) return
-    this.#waiting = []
+    if (this.#closed || waiting.length === 0) return false
+    const later = waiting.findIndex(isLater)
+    this.#waiting = later < 0 ? [] : waiting.slice(Math.max(1, later))
+    if (later === 0) this.#sendLater(waiting[0] as LaterFrame)
+    else if (!this.#isSlow()) this.#send((later < 0 ? waiting : waiting.slice(0, later)) as Frame[])
+    if (this.#waiting.length === 0) return false
+    this.#context.dirty.add(this)
+    return true
+  }
+
+  /** Cuts a socket that does not read. Within a snapshot that was begun nobody is cut. */
+  #isSlow(): boolean {
     const { counters, config } = this.#context.gateway
-    if (this.#socket.buffered() > config.wsBufferKb * 1024) {
-      counters[GATEWAY.ws_slow]!++
-      this.#socket.drop()
-      return this.release()
+    if (this.#socket.buffered() <= config.wsBufferKb * 1024) return false
+    counters[GATEWAY.ws_slow]!++
+    this.#socket.drop()
+    this.release()
+    return true
+  }
+
+  #sendLater(make: LaterFrame): void {
+    try {
+      this.#send([make()])
+    } catch (error) {
+      this.#context.gateway.bridge.onError(error)
+      this.#waiting = []
+      this.close(CLOSE.RESYNC, 'internal error')
     }
+  }
+
+  #send(frames: readonly Frame[]): void {
+    const { counters } = this.#context.gateway
     // One frame is one system call anyway; most turns have one for a socket.
     if (frames.length === 1) this.#socket.send(frames[0]!)
     else this.#socket.together(() => frames.forEach((frame) => this.#socket.send(frame)))
@@ -345,7 +369,7 @@ export class Connection implements Subscriber, OrderConnection {
   }
 
   #finish(code: CloseCode, reason: string): void {
-    this.flush()
+    while (this.flush());
     if (this.#closed) return
     const { counters } = this.#context.gateway
     counters[CLOSED[code]]!++
@@ -379,6 +403,8 @@ export class Connection implements Subscriber, OrderConnection {
   }
 }
 
+const isLater = (frame: Frame | LaterFrame): boolean => typeof frame === 'function'
+
 /** Connections between two looks at the clock. */
 const GROUP = 16
 
@@ -387,8 +413,8 @@ export function flushUntil(dirty: Set<Connection>, until: number): boolean {
   let count = 0
   for (const connection of dirty) {
     dirty.delete(connection)
-    connection.flush()
-    if (++count % GROUP === 0 && performance.now() >= until) return dirty.size === 0
+    const more = connection.flush()
+    if ((more || ++count % GROUP === 0) && performance.now() >= until) return dirty.size === 0
   }
   return true
 }

@@ -85,7 +85,7 @@ export class FanOut {
   betweenCommands(act: () => void): void {
     this.#waiting.push(act)
     if (this.#inTurn || (!this.#whole && this.#subscriptions > 0)) return
-    this.#act()
+    this.#measured(() => this.#act())
     // While a turn is being sent, what was pushed leaves with it.
     if (this.#next === null) this.#send()
   }

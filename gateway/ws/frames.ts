@@ -102,6 +102,8 @@ function readSubscription(type: 'subscribe' | 'unsubscribe', { id = undefined, c
 
 /** A frame as it leaves: encoded once, sent to many. */
 export type Frame = Buffer
+/** What makes a frame of a long snapshot, from what was copied when somebody subscribed. */
+export type LaterFrame = () => Frame
 
 const encode = (value: object): Frame => Buffer.from(JSON.stringify(value))
 

@@ -19,6 +19,10 @@ import type { Frame } from '../support/sockets.ts'
 const [MAKER, TAKER] = [1, 2]
 
 /** The channel over a state without orders, and what each listener got. */
+/** A frame, made if it still has to be. */
+const read = (frame: Parameters<Subscriber['push']>[0]): Frame =>
+  JSON.parse((typeof frame === 'function' ? frame() : frame).toString()) as Frame
+
 function stage() {
   const genesis = parseGenesis(testGenesis())
   const state = createState(genesis)
@@ -27,7 +31,7 @@ function stage() {
   const channel = createOrders({ genesis, state, gate, pairs, now: () => 0 } as unknown as Gateway)
   const listen = (account: number): { frames: Frame[]; subscriber: Subscriber } => {
     const frames: Frame[] = []
-    const subscriber: Subscriber = { account, push: (frame) => void frames.push(JSON.parse(frame.toString()) as Frame) }
+    const subscriber: Subscriber = { account, push: (frame) => void frames.push(read(frame)) }
     channel.subscribe(subscriber, {})
     return { frames, subscriber }
   }

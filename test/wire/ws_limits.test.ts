@@ -7,7 +7,8 @@ import { readConfig } from '../../core/config.ts'
 import { APPLYING, GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { attachBroadcast, broadcast } from '../../core/ring/broadcast.ts'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
-import { call, startHarness, type Harness, type Session } from '../support/gateway_harness.ts'
+import { call, request, startHarness, type Harness, type Session } from '../support/gateway_harness.ts'
+import { Listener } from '../support/listener.ts'
 import { rawFrame, RawSocket, signerOf, SocketClient } from '../support/sockets.ts'
 
 const harness = await startHarness([
@@ -185,8 +186,21 @@ t.test('readers that were lapped close their sockets with 1013; those that liste
   idle.send(PING)
   t.ok(await idle.next(({ type }) => type === 'pong'))
   t.match(await idle.subscribe('orderbook', { tradingPairId: pair.id }), { type: 'subscribed' }, 'who comes afterwards begins anew')
-  await change(session)
-  t.ok(await idle.next(({ type }) => type === 'orderbook_update'))
+  for (const quantity of ['0.5', '0.7', '0.9']) await change(session, quantity)
+  const order = { tradingPairId: pair.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.3', price: '101' }
+  t.equal((await call(harness, session, 'POST', '/api/v1/orders', order)).status, 200)
+  const book = (await request(port, 'GET', `/api/v1/orderbook/${pair.id}?depth=1000`)).json
+  const listener = new Listener(idle)
+  t.ok(await until(() => {
+    listener.catchUp()
+    return listener.books.get(1)!.sequence >= book.sequence
+  }))
+  const { sequence, checksum, updates } = listener.books.get(1)!
+  t.ok(updates > 0)
+  t.match({ sequence, checksum }, { sequence: book.sequence, checksum: book.checksum }, 'and has it exactly')
+  const levels = (side: { price: string; quantity: string }[]) => side.map(({ price, quantity }) => ({ price, quantity }))
+  t.strictSame(listener.books.get(1)!.side('bids'), levels(book.bids))
+  t.strictSame(listener.books.get(1)!.side('asks'), levels(book.asks))
   idle.close()
 })
 

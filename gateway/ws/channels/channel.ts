@@ -9,14 +9,17 @@
  */
 import type { TObject, TSchema } from 'typebox'
 import type { Views } from '../../../core/layout/table.ts'
-import type { Frame, Params } from '../frames.ts'
+import type { Frame, LaterFrame, Params } from '../frames.ts'
 
 /** A connection, as channels know it. */
 export interface Subscriber {
   /** Row of the account it is authenticated for; -1: none. */
   readonly account: number
-  /** Takes a frame; it leaves at the end of the turn. */
-  push(frame: Frame): void
+  /**
+   * Takes a frame; it leaves at the end of the turn. A frame that costs much may come as what makes it: made when its turn to leave comes,
+   * with requests served in between.
+   */
+  push(frame: Frame | LaterFrame): void
 }
 
 /** What a frame of one type carries. */

@@ -146,9 +146,12 @@ class OrderEvents {
     const orders = open.orders.filter((order) => pair === ALL || order.pair === pair)
     const scope = pair === ALL ? {} : { tradingPairId: genesis.pairs[pair]!.id }
     for (let from = 0; from === 0 || from < orders.length; from += SNAPSHOT_ORDERS) {
-      const part = orders.slice(from, from + SNAPSHOT_ORDERS).map((order) => orderRecord(this.#gateway, order))
-      const data = { ...scope, orders: part, more: from + SNAPSHOT_ORDERS < orders.length }
-      subscriber.push(dataFrame(NAME, 'snapshot', this.#gateway.now(), data, open.sequence))
+      const part = orders.slice(from, from + SNAPSHOT_ORDERS)
+      const more = from + SNAPSHOT_ORDERS < orders.length
+      subscriber.push(() => {
+        const data = { ...scope, orders: part.map((order) => orderRecord(this.#gateway, order)), more }
+        return dataFrame(NAME, 'snapshot', this.#gateway.now(), data, open.sequence)
+      })
     }
     return true
   }

@@ -1,0 +1,142 @@
+/**
+ * Promise: what listeners are sent leaves in slices, between which the thread does other things. Of each connection frames leave in their
+ * order, also those that are made only then; who does not read is cut behind a snapshot and not within; the next turn waits for the last
+ * slice, and how late that was is counted once.
+ */
+import Type from 'typebox'
+import t from 'tap'
+import { readConfig } from '../../core/config.ts'
+import { CommandType } from '../../core/layout/command.ts'
+import { EventType, RESULT } from '../../core/layout/event.ts'
+import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
+import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
+import { BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
+import { GATEWAY, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
+import type { Gateway } from '../../gateway/context.ts'
+import type { Channel } from '../../gateway/ws/channels/channel.ts'
+import { Connection, flushUntil, type Context } from '../../gateway/ws/connection.ts'
+import { FanOut } from '../../gateway/ws/fan_out.ts'
+import { AccountSockets } from '../../gateway/ws/limits.ts'
+
+const HELD = 5_000_000
+const NOW = 1_000_020
+
+/** Connections with sockets that write down what they are sent; `held`: bytes that their clients do not take. */
+function stage(send?: (until: number) => boolean) {
+  const log: string[] = []
+  const counters = new Float64Array(64)
+  const held = new Map<string, number>()
+  const dirty = new Set<Connection>()
+  const channel: Channel = {
+    declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },
+    read: (params) => params, subscribe: () => true, unsubscribe: () => undefined, take: () => undefined,
+    flush: () => void log.push('flush'),
+  }
+  const channels = new Map([['log', channel]])
+  const ring = createBroadcast(16)
+  const fanOut = new FanOut({
+    ring, channels, counters, onError: () => undefined, resync: () => undefined, now: () => NOW,
+    send: send ?? ((until) => flushUntil(dirty, until)),
+  })
+  t.teardown(() => fanOut.close())
+  const gateway = {
+    config: readConfig([], {})!, counters, now: () => NOW, bridge: { onError: (error: Error) => void log.push(error.message) },
+  } as unknown as Gateway
+  const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)
+  const context: Context = { gateway, fanOut, channels, dirty, accountSockets, flushSoon: () => undefined, stopping: () => false }
+  const connect = (name: string): Connection => new Connection(context, {
+    send: (frame) => void log.push(`${name} ${frame.toString()}`), buffered: () => held.get(name) ?? 0, together: (write) => write(),
+    end: (code) => void log.push(`${name} ${code}`), drop: () => void log.push(`${name} dropped`),
+  })
+  return { log, counters, held, dirty, fanOut, connect, ring }
+}
+
+const text = (value: string): Buffer => Buffer.from(value)
+
+t.test('a slice ends when its time is over and the next goes on', async (t) => {
+  const { log, dirty, connect } = stage()
+  const connections = Array.from({ length: 40 }, (_, i) => connect(String(i)))
+  for (const connection of connections) connection.push(text('one'))
+  t.notOk(flushUntil(dirty, 0))
+  const first = log.length
+  t.ok(first > 0 && first < 40, 'part of them')
+  connections[39]!.push(text('two'))
+  t.ok(flushUntil(dirty, Infinity))
+  t.strictSame(log, [...connections.map((_, i) => `${i} one`), '39 two'], 'each once, in order')
+  t.equal(dirty.size, 0)
+})
+
+t.test('frames that are made later keep their place, and others go on between them', async (t) => {
+  const { log, dirty, connect } = stage()
+  const [long, short] = [connect('long'), connect('short')]
+  const page = (number: number) => () => {
+    log.push(`make ${number}`)
+    return text(`page ${number}`)
+  }
+  for (const frame of [text('subscribed'), page(1), page(2), text('update'), page(3)]) long.push(frame)
+  short.push(text('update'))
+  t.notOk(flushUntil(dirty, 0), 'one step is a slice')
+  t.strictSame(log, ['long subscribed'])
+  t.ok(flushUntil(dirty, Infinity))
+  t.strictSame(log, [
+    'long subscribed', 'short update', 'make 1', 'long page 1', 'make 2', 'long page 2', 'long update', 'make 3', 'long page 3',
+  ])
+  log.length = 0
+  for (const frame of [page(1), page(2), text('update')]) long.push(frame)
+  long.close(1001, 'going')
+  t.strictSame(log, ['make 1', 'long page 1', 'make 2', 'long page 2', 'long update', 'long 1001'], 'a close waits for all')
+})
+
+t.test('nobody is cut within a snapshot, and everybody behind it', async (t) => {
+  const { log, dirty, connect, held, counters } = stage()
+  const slow = connect('slow')
+  const page = () => text('page')
+  for (const frame of [text('subscribed'), page, page, text('update')]) slow.push(frame)
+  flushUntil(dirty, 0)
+  held.set('slow', HELD)
+  t.ok(flushUntil(dirty, Infinity))
+  t.strictSame(log, ['slow subscribed', 'slow page', 'slow page', 'slow dropped'])
+  t.equal(counters[GATEWAY.ws_slow], 1)
+  t.equal(counters[GATEWAY.ws_connections], 0)
+})
+
+t.test('a frame that cannot be made ends its connection with 1013 and no other', async (t) => {
+  const { log, dirty, connect } = stage()
+  const [mine, other] = [connect('mine'), connect('other')]
+  mine.push(() => {
+    throw new Error('a fault')
+  })
+  mine.push(text('never'))
+  other.push(text('one'))
+  t.ok(flushUntil(dirty, Infinity))
+  t.strictSame(log, ['a fault', 'mine 1013', 'other one'])
+})
+
+t.test('a turn ends with its last slice, and its lag is counted once', async (t) => {
+  let slices = 0
+  let frames = 0
+  let done = (): void => undefined
+  const ended = new Promise<void>((resolve) => (done = resolve))
+  const { counters, fanOut, ring, log } = stage(() => {
+    counters[GATEWAY.ws_frames] = ++frames
+    if (++slices === 4) setImmediate(done)
+    return slices >= 4
+  })
+  // Without a listener no timer makes a turn of its own.
+  const views = viewsOf(new ArrayBuffer(2 * RECORD_BYTES))
+  for (const [i, time] of [NOW - 20, NOW].entries()) {
+    encode(RESULT, views, i * (RECORD_BYTES / 4), { kind: EventType.RESULT | (CommandType.PLACE_ORDER << 8), sequence: i + 1, time })
+  }
+  broadcast(ring, views.i32, 2)
+  fanOut.turn()
+  t.equal(slices, 1, 'one at once')
+  fanOut.betweenCommands(() => log.push('act'))
+  t.strictSame(log, ['flush', 'act'], 'who comes meanwhile is served')
+  t.equal(slices, 1, 'and told with the next slice')
+  await ended
+  t.equal(slices, 4)
+  const buckets = [...counters.subarray(LAG_HISTOGRAM, LAG_HISTOGRAM + LAG_BUCKETS.length + 1)]
+  t.equal(buckets.reduce((sum, count) => sum + count), 1)
+  t.equal(buckets[LAG_BUCKETS.indexOf(0.02)], 1, 'of the oldest event')
+  t.equal(counters[LAG_SUM], 0.02)
+})
