@@ -159,7 +159,12 @@ export class Connection implements Subscriber, OrderConnection {
     const { counters } = this.#context.gateway
     // One frame is one system call anyway; most turns have one for a socket.
     if (frames.length === 1) this.#socket.send(frames[0]!)
-    else this.#socket.together(() => frames.forEach((frame) => this.#socket.send(frame)))
+    else {
+      this.#socket.together(() => {
+        // The library may cut a socket that has far too much waiting.
+        for (const frame of frames) if (!this.#closed) this.#socket.send(frame)
+      })
+    }
     for (const frame of frames) counters[GATEWAY.ws_bytes]! += frame.length
     counters[GATEWAY.ws_frames]! += frames.length
   }
@@ -308,11 +313,19 @@ export class Connection implements Subscriber, OrderConnection {
     this.push(subscriptionFrame('subscribed', id, name, params))
     const standing = this.#subscriptions.get(key)!
     this.#owed.delete(standing)
-    if (channel.subscribe(this, params)) return
-    this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands and it follows', id, name))
-    if (channel.sendsLate === true) return
+    const waiting = this.#waiting.length
+    if (channel.subscribe(this, params)) return this.#pay(this.#waiting.length - waiting)
+    this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', id, name))
+    if (channel.seesToLate === true) return
     this.#owed.add(standing)
     this.#retry ??= setTimeout(() => this.#sendOwed(), RETRY_MS)
+  }
+
+  /** A snapshot of many frames takes as long as many messages, and draws as many: one for each frame behind the second. */
+  #pay(frames: number): void {
+    const most = Math.floor(this.#context.gateway.config.wsMessageBurst / 3)
+    if (frames < 3 || this.#messages.take(Math.min(frames - 2, most), performance.now())) return
+    this.fail('MESSAGE_RATE_LIMIT', 'Too many large snapshots')
   }
 
   /** Sends the snapshots that can be read by now. */

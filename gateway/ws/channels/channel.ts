@@ -53,11 +53,11 @@ export interface Channel {
   /**
    * Subscribes with parameters that {@link read} gave and pushes the snapshot; a subscription that exists gets a new snapshot. False: the
    * snapshot cannot be read now. The subscription stands all the same, and this is called again until it can be read, unless the channel
-   * {@link sendsLate}.
+   * {@link seesToLate} ones.
    */
   subscribe(subscriber: Subscriber, params: Params): boolean
-  /** The channel itself sends a snapshot that could not be read, to all who wait for it. */
-  readonly sendsLate?: true
+  /** The channel itself sees to snapshots that could not be read: it sends them when they can be, or never. */
+  readonly seesToLate?: true
   unsubscribe(subscriber: Subscriber, params: Params): void
   /** Takes in the event at word `base`. */
   take(records: Views, base: number): void

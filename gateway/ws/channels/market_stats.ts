@@ -67,6 +67,7 @@ export function createMarketStats(gateway: Gateway): Channel {
     tradingPairId === undefined ? null : gateway.pairs.get((tradingPairId as string).toLowerCase())!.index
   return {
     declaration: MARKET_STATS,
+    seesToLate: true,
     read: readerOf(gateway, MARKET_STATS),
     subscribe: (subscriber, params) => stats.subscribe(subscriber, pairOf(params)),
     unsubscribe: (subscriber, params) => stats.unsubscribe(subscriber, pairOf(params)),

@@ -92,6 +92,7 @@ export function createOhlcv(gateway: Gateway): Channel {
   }
   return {
     declaration: OHLCV,
+    seesToLate: true,
     read: readerOf(gateway, OHLCV),
     subscribe: (subscriber, params) => {
       const topic = find(params as Terms) ?? open(params as Terms)

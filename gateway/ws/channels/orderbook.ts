@@ -84,7 +84,7 @@ export function createOrderbook(gateway: Gateway): Channel {
   const readTerms = readerOf(gateway, ORDERBOOK)
   return {
     declaration: ORDERBOOK,
-    sendsLate: true,
+    seesToLate: true,
     read: (params) => {
       const terms = readTerms(params)
       if (typeof terms === 'string') return terms

@@ -70,6 +70,7 @@ export function createTrades(gateway: Gateway): Channel {
   }
   return {
     declaration: TRADES,
+    seesToLate: true,
     read: readerOf(gateway, TRADES),
     subscribe: (subscriber, { tradingPairId }) => {
       const topic = topicOf(tradingPairId)
