@@ -57,7 +57,7 @@ export const CHANNEL_EXAMPLES: ChannelExamples = {
     params: { tradingPairId, interval: candles.interval },
     frames: { snapshot: candles, ohlcv_update: candles },
   },
-  market_stats: { params: { tradingPairId }, frames: { snapshot: { markets: [metadata] }, market_stats_update: metadata } },
+  market_stats: { params: { tradingPairId }, frames: { snapshot: { tradingPairId, markets: [metadata] }, market_stats_update: metadata } },
   instruments: {
     params: {},
     frames: { snapshot: { instruments: [tradingPair] }, instruments_update: { instruments: [{ ...tradingPair, isActive: false }] } },
@@ -85,7 +85,7 @@ export const CHANNEL_EXAMPLES: ChannelExamples = {
   },
   twapOrders: {
     params: { tradingPairId },
-    frames: { snapshot: { twapOrders: [] }, twap_order_update: { twapOrderId: order.orderId, state: 'ACTIVE' } },
+    frames: { snapshot: { tradingPairId, twapOrders: [] }, twap_order_update: { twapOrderId: order.orderId, state: 'ACTIVE' } },
   },
   positions: { params: {}, frames: { snapshot: { positions: [] }, position_update: { version: 43 } } },
   account: { params: {}, frames: { snapshot: { accounts: [] }, account_update: { marginAccountId: userId(2, 2) } } },

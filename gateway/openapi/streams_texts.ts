@@ -30,8 +30,8 @@ export const STREAM_ERRORS: Readonly<Record<ErrorCode, Advice & { readonly close
     client: 'End what you do not need, or spread over connections.', close: null,
   },
   SNAPSHOT_UNAVAILABLE: {
-    about: 'The snapshot cannot be read now. The subscription stands, and updates come.',
-    client: 'Books, candles and statistics send it as soon as they can. Otherwise subscribe again.', close: null,
+    about: 'The snapshot cannot be read now. The subscription stands, and the snapshot follows as soon as it can be read.',
+    client: 'Wait for it: subscribing again gets it no sooner.', close: null,
   },
   SESSION_INVALID: {
     about: 'The session expired, was revoked, or was replaced by a newer one.', client: 'Sign in again, then connect and authenticate.',

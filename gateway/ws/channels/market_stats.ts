@@ -32,7 +32,10 @@ export const MARKET_STATS = {
   about: 'What pairs traded in 24 hours: one pair or all of them.',
   params: Type.Object({ tradingPairId: Type.Optional(Uuid) }),
   frames: {
-    snapshot: { about: 'The pair, or all pairs.', data: Type.Object({ markets: Type.Array(Metadata) }), sequenced: true },
+    snapshot: {
+      about: 'The pair, or all pairs.', data: Type.Object({ tradingPairId: Type.Optional(Uuid), markets: Type.Array(Metadata) }),
+      sequenced: true,
+    },
     market_stats_update: { about: 'A pair that changed; at most one frame of it a second.', data: Metadata, sequenced: true },
   },
 } as const satisfies Declaration
@@ -220,7 +223,8 @@ class MarketStats {
   #snapshotOf(topic: Topic): Frame {
     if (topic.snapshot !== null) return topic.snapshot
     const known = topic.pairs.map((pair) => this.#known[pair]!)
-    const data = { markets: known.map(({ record }) => record) }
+    const markets = known.map(({ record }) => record)
+    const data = topic === this.#all ? { markets } : { tradingPairId: markets[0]!.tradingPairId, markets }
     const sequence = Math.min(...known.map((each) => each.sequence))
     topic.snapshot = dataFrame(NAME, 'snapshot', this.#gateway.now(), data, sequence)
     return topic.snapshot

@@ -5,8 +5,8 @@
  * behind it (history_join.ts). Updates go on behind it; a turn of the loop makes one frame of a pair with all its trades, and `sequence`
  * is that of the last. While somebody has a snapshot the newest trades are remembered, so who comes later is not asked for again.
  *
- * Without the history there is no snapshot: the subscriber is told SNAPSHOT_UNAVAILABLE and gets the trades since it subscribed. None
- * follows later, because it would repeat them; who wants one subscribes again.
+ * Without the history there is no snapshot: the subscriber is told SNAPSHOT_UNAVAILABLE and gets the trades from there on. The snapshot
+ * follows when it can be read; like every snapshot it replaces what was told before, and updates go on behind it.
  */
 import Type from 'typebox'
 import { Flag } from '../../../core/layout/command.ts'
@@ -39,15 +39,14 @@ export const TRADES = {
   },
 } as const satisfies Declaration
 const NAME = TRADES.name
-/** In place of the sequence of a snapshot: there was none. */
-const NOTHING = -1
 
 interface Topic {
   readonly pair: Pair
-  /** Those who are told trades as they come, with the sequence their snapshot is complete to, and those who wait for theirs. */
-  readonly live: Map<Subscriber, number>
+  /** Those who are told trades as they come. */
+  readonly live: Set<Subscriber>
+  /** Those who are told nothing before their snapshot. */
   readonly waiting: Set<Subscriber>
-  /** While anybody waits. */
+  /** Until it has succeeded: before, nobody has a snapshot. */
   join: HistoryJoin<'trades', PublicTrade> | null
   /** Not told yet to those who are live. */
   untold: PublicTrade[]
@@ -59,15 +58,10 @@ export function createTrades(gateway: Gateway): Channel {
   const joins = new Joins(gateway, gateway.genesis.pairs.length)
   /** By index of the pair. */
   const topics = gateway.genesis.pairs.map((pair): Topic =>
-    ({ pair, live: new Map(), waiting: new Set(), join: null, untold: [], newest: null }))
+    ({ pair, live: new Set(), waiting: new Set(), join: null, untold: [], newest: null }))
   const changed = new Set<Topic>()
   const joining = new Set<Topic>()
   const topicOf = (id: unknown): Topic => topics[gateway.pairs.get((id as string).toLowerCase())!.index]!
-  const drop = (topic: Topic): void => {
-    topic.join?.close()
-    topic.join = null
-    joining.delete(topic)
-  }
   return {
     declaration: TRADES,
     seesToLate: true,
@@ -80,32 +74,34 @@ export function createTrades(gateway: Gateway): Channel {
         topic.join = new HistoryJoin(joins, 'trades', { pair, limit: SNAPSHOT_TRADES, skip: 0, after: null, countMost: 0 })
         joining.add(topic)
       }
-      // The history may be known to be away, or owe more answers than it may.
       if (topic.join !== null && settle(gateway, topic)) joining.delete(topic)
-      if (topic.join?.open === true) {
-        topic.live.delete(subscriber)
-        topic.waiting.add(subscriber)
+      const { join, newest } = topic
+      if (newest !== null) {
+        topic.live.add(subscriber)
+        subscriber.push(frameOf(gateway, topic, 'snapshot', newest.trades, newest.sequence))
         return true
       }
-      drop(topic)
-      topic.live.set(subscriber, topic.newest?.sequence ?? NOTHING)
-      if (topic.newest === null) return false
-      subscriber.push(frameOf(gateway, topic, 'snapshot', topic.newest.trades, topic.newest.sequence))
-      return true
+      // Only what is kept can be told later.
+      const waits = join!.open && !join!.failing
+      if (!waits) topic.live.add(subscriber)
+      else if (!topic.live.has(subscriber)) topic.waiting.add(subscriber)
+      return waits
     },
     unsubscribe: (subscriber, { tradingPairId }) => {
       const topic = topicOf(tradingPairId)
       topic.live.delete(subscriber)
       topic.waiting.delete(subscriber)
-      if (topic.waiting.size === 0) drop(topic)
-      if (topic.live.size > 0) return
+      if (topic.live.size > 0 || topic.waiting.size > 0) return
+      topic.join?.close()
+      topic.join = null
+      joining.delete(topic)
       topic.untold = []
       topic.newest = null
     },
     take: (records, base) => {
       if (eventTypeOf(records.u32[base]!) !== EventType.FILL) return
       const topic = topics[records.i32[base + FILL.at.pair]!]!
-      if (topic.live.size === 0 && topic.join === null) return
+      if (topic.live.size === 0 && topic.waiting.size === 0) return
       const trade = tradeOf(records, base)
       topic.join?.keep(trade)
       if (topic.live.size === 0) return
@@ -141,7 +137,7 @@ function frameOf(
   return dataFrame(NAME, type, gateway.now(), data, sequence)
 }
 
-function tell(gateway: Gateway, topic: Topic, to: readonly Subscriber[], trades: readonly PublicTrade[]): void {
+function tell(gateway: Gateway, topic: Topic, to: ReadonlySet<Subscriber>, trades: readonly PublicTrade[]): void {
   for (let from = 0; from < trades.length; from += FRAME_TRADES) {
     const part = trades.slice(from, from + FRAME_TRADES)
     const frame = frameOf(gateway, topic, 'trades_update', part, part.at(-1)!.sequence)
@@ -153,37 +149,34 @@ function tellUntold(gateway: Gateway, topic: Topic): void {
   const { live, untold, newest } = topic
   if (untold.length === 0) return
   topic.untold = []
-  const since = newest?.sequence ?? NOTHING
-  // The history may have been ahead of the events: whose snapshot has some of these gets the rest of them.
-  const rest = untold[0]!.sequence > since ? untold : untold.filter(({ sequence }) => sequence > since)
-  if (rest === untold) tell(gateway, topic, [...live.keys()], untold)
-  else {
-    const all = [...live.keys()]
-    tell(gateway, topic, all.filter((subscriber) => live.get(subscriber)! < since), untold)
-    tell(gateway, topic, all.filter((subscriber) => live.get(subscriber)! >= since), rest)
-  }
+  // The history may have been ahead of the events: everybody's snapshot has those then.
+  const rest = newest === null ? untold : untold.filter(({ sequence }) => sequence > newest.sequence)
+  tell(gateway, topic, live, rest)
   if (newest === null || rest.length === 0) return
   newest.trades = [...newest.trades, ...rest].slice(-SNAPSHOT_TRADES)
   newest.sequence = rest.at(-1)!.sequence
 }
 
-/** Sends the snapshot to those who wait for it, or the trades without one; false: it is not known yet which. Nothing is untold. */
+/** Sends the snapshot to those who have none; false: it is not known yet. Nothing is untold. */
 function settle(gateway: Gateway, topic: Topic): boolean {
-  const { waiting, live } = topic
+  const { waiting, live, pair } = topic
   const outcome = topic.join!.look()
   if (outcome === null) return false
-  topic.join = null
-  if (outcome.answer !== null) {
-    const trades = [...outcome.answer.rows.reverse(), ...outcome.events].slice(-SNAPSHOT_TRADES)
-    topic.newest = { trades, sequence: outcome.sequence }
-    const frame = frameOf(gateway, topic, 'snapshot', trades, outcome.sequence)
-    for (const subscriber of waiting) subscriber.push(frame)
-  } else {
-    const message = `Earlier trades of ${topic.pair.symbol} cannot be read now; the subscription stands`
+  if (outcome.answer === null) {
+    const message = `Earlier trades of ${pair.symbol} cannot be read now; the subscription stands, and they follow`
     for (const subscriber of waiting) subscriber.push(errorFrame('SNAPSHOT_UNAVAILABLE', message, undefined, NAME))
-    tell(gateway, topic, [...waiting], outcome.events)
+    tell(gateway, topic, waiting, outcome.events)
+    for (const subscriber of waiting) live.add(subscriber)
+    waiting.clear()
+    return false
   }
-  for (const subscriber of waiting) live.set(subscriber, topic.newest?.sequence ?? NOTHING)
+  const { sequence } = outcome
+  const trades = [...outcome.answer.rows.reverse(), ...outcome.events].slice(-SNAPSHOT_TRADES)
+  const frame = frameOf(gateway, topic, 'snapshot', trades, sequence)
+  for (const subscriber of waiting) live.add(subscriber)
+  for (const subscriber of live) subscriber.push(frame)
   waiting.clear()
+  topic.join = null
+  topic.newest = { trades, sequence }
   return true
 }

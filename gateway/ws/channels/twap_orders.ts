@@ -18,8 +18,8 @@ export const TWAP_ORDERS = {
   params: Type.Object({ tradingPairId: Type.Optional(Uuid) }),
   frames: {
     snapshot: {
-      about: 'TWAP orders that are PENDING or ACTIVE.', data: Type.Object({ twapOrders: Type.Array(TwapOrder) }), sequenced: false,
-      reasons: ['snapshot'],
+      about: 'TWAP orders that are PENDING or ACTIVE.',
+      data: Type.Object({ tradingPairId: Type.Optional(Uuid), twapOrders: Type.Array(TwapOrder) }), sequenced: false, reasons: ['snapshot'],
     },
     twap_order_update: { about: 'A TWAP order that changed.', data: TwapOrder, sequenced: false },
   },

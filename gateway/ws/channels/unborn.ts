@@ -7,7 +7,10 @@ import { dataFrame, type Params } from '../frames.ts'
 import type { Channel, Declaration } from './channel.ts'
 import { readerOf } from './parameters.ts'
 
-/** A channel whose snapshot is always `data`; `refuse` says what is wrong with parameters that the declaration allows. */
+/**
+ * A channel whose snapshot is always `data`, beside its parameters. `refuse` says what is wrong with parameters that the declaration
+ * allows.
+ */
 export function createUnborn(
   gateway: Gateway, declaration: Declaration, data: object, refuse: (params: Params) => string | null = () => null,
 ): Channel {
@@ -19,8 +22,8 @@ export function createUnborn(
       const terms = read(params)
       return typeof terms === 'string' ? terms : (refuse(terms) ?? terms)
     },
-    subscribe: (subscriber) => {
-      subscriber.push(dataFrame(declaration.name, 'snapshot', gateway.now(), data, undefined, reason))
+    subscribe: (subscriber, terms) => {
+      subscriber.push(dataFrame(declaration.name, 'snapshot', gateway.now(), { ...terms, ...data }, undefined, reason))
       return true
     },
     unsubscribe: () => undefined,
