@@ -73,7 +73,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state),
     watch: new SessionWatch(state, () => Date.now()),
-    openings: new Openings(data.openings),
+    openings: new Openings(data.openings, data.budgets),
     matcher: matcherCounters(shared.counters),
     meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,

@@ -12,6 +12,8 @@ export const BUDGET = {
   FAMILY_CREATE_SECOND: 16, FAMILY_CREATE_MINUTE: 18, FAMILY_REDUCE_SECOND: 20, FAMILY_REDUCE_MINUTE: 22,
   /** Authenticated WebSocket connections, counted by atomic operations (gateway/ws/limits.ts). */
   SOCKETS: 24,
+  /** Sessions opened on streams: number of the period and how many, under the lock of ring/openings.ts. */
+  OPENINGS: 26,
 } as const
 
 /** Bytes for this many accounts. The operating system commits a row when its account first draws. */

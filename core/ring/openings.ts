@@ -2,14 +2,15 @@
  * Memory of the signatures that opened a session on a stream, of all threads in front of the engine (gateway/auth/openings.ts says why
  * and how). Nothing here is state of the engine: it starts empty and is gone with the process.
  *
- *   head: lock; which of the two tables is the present one; how many each has; when its period began; what is refused for its age; key
+ *   head: lock; which of the two tables is the present one; how many each has; which period it is and when it began; what is refused for
+ *         its age; key
  *   two tables of {@link OPENING}.SLOTS tags of four words; a free slot is zero
  *
  * Tags are keyed with random bytes of this process, so nobody outside can choose where a signature stands, or make two of them meet.
  */
 export const OPENING = {
-  /** Words of the head. */
-  LOCK: 0, PRESENT: 1, COUNT: 2, KEY: 16,
+  /** Words of the head. PERIOD: how many there were. */
+  LOCK: 0, PRESENT: 1, COUNT: 2, PERIOD: 12, KEY: 16,
   /** Doubles of the head: Unix ms. NEWEST: the latest time of signing in each table. */
   SINCE: 2, FLOOR: 3, NEWEST: 4,
   KEY_BYTES: 32,
@@ -21,6 +22,8 @@ export const OPENING = {
 
 /** Signatures remembered in one period; more open nothing. */
 export const OPENINGS_MAX = OPENING.SLOTS / 2
+/** Of these, one account's: nobody fills the table of all alone. */
+export const OPENINGS_PER_ACCOUNT = 256
 
 /** Memory for the threads. What was signed before `startedAt`, Unix ms, opens nothing; `key` is 32 random bytes. */
 export function createOpenings(startedAt: number, key: Uint8Array): SharedArrayBuffer {

@@ -11,36 +11,39 @@
  * A start forgets, and refuses what was signed before it. It cannot tell what a client whose clock is ahead signed with a time behind it.
  */
 import { hash } from 'node:crypto'
+import { BUDGET, BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
 import { lock, unlock } from '../../core/ring/lock.ts'
-import { OPENING, OPENINGS_MAX } from '../../core/ring/openings.ts'
+import { OPENING, OPENINGS_MAX, OPENINGS_PER_ACCOUNT } from '../../core/ring/openings.ts'
 import { FRESHNESS_MS } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
 
 /** A signature is fresh from one window before the server's time to one after. */
 const REMEMBERED_MS = 2 * FRESHNESS_MS
-const { LOCK, PRESENT, COUNT, KEY, KEY_BYTES, SINCE, FLOOR, NEWEST, HEAD_WORDS, TAG_WORDS, SLOTS } = OPENING
+const { LOCK, PRESENT, COUNT, PERIOD, KEY, KEY_BYTES, SINCE, FLOOR, NEWEST, HEAD_WORDS, TAG_WORDS, SLOTS } = OPENING
 
 export type Opening = 'taken' | 'used' | 'full'
 
 export class Openings {
   readonly #words: Int32Array
   readonly #times: Float64Array
+  readonly #accounts: Int32Array
   /** The key and the signature behind it, which are hashed together. */
   readonly #keyed: Buffer
 
-  /** `buffer`: of core/ring/openings.ts. */
-  constructor(buffer: SharedArrayBuffer) {
+  /** `buffer`: of core/ring/openings.ts; `budgets`: rows of core/ring/budgets.ts. */
+  constructor(buffer: SharedArrayBuffer, budgets: SharedArrayBuffer) {
     this.#words = new Int32Array(buffer)
+    this.#accounts = new Int32Array(budgets)
     this.#times = new Float64Array(buffer, 0, HEAD_WORDS / 2)
     this.#keyed = Buffer.alloc(KEY_BYTES + SIGNATURE_BYTES)
     this.#keyed.set(new Uint8Array(buffer, KEY * 4, KEY_BYTES))
   }
 
   /**
-   * Takes a signature that was verified, 128 hex digits, made at `signedAt`, at `now`, Unix ms: `taken` once, then `used`; `full` when too
-   * many are remembered. Exact over all threads.
+   * Takes a signature of `account` that was verified, 128 hex digits, made at `signedAt`, at `now`, Unix ms: `taken` once, then `used`;
+   * `full` when too many are remembered, of all or of this account. Exact over all threads.
    */
-  take(signature: string, signedAt: number, now: number): Opening {
+  take(signature: string, account: number, signedAt: number, now: number): Opening {
     this.#keyed.write(signature, KEY_BYTES, 'hex')
     const digest = hash('sha256', this.#keyed, 'buffer')
     const tag = Int32Array.from({ length: TAG_WORDS }, (_, i) => digest.readInt32LE(4 * i))
@@ -49,13 +52,13 @@ export class Openings {
     const words = this.#words
     lock(words, LOCK)
     try {
-      return this.#take(tag, signedAt, now)
+      return this.#take(tag, account, signedAt, now)
     } finally {
       unlock(words, LOCK)
     }
   }
 
-  #take(tag: Int32Array, signedAt: number, now: number): Opening {
+  #take(tag: Int32Array, account: number, signedAt: number, now: number): Opening {
     const words = this.#words
     const times = this.#times
     if (now - times[SINCE]! >= REMEMBERED_MS) this.#turn(now)
@@ -63,11 +66,25 @@ export class Openings {
     const present = words[PRESENT]!
     const at = this.#find(present, tag)
     if (words[at] !== 0 || words[this.#find(1 - present, tag)] !== 0) return 'used'
-    if (words[COUNT + present]! >= OPENINGS_MAX) return 'full'
+    if (words[COUNT + present]! >= OPENINGS_MAX || !this.#count(account)) return 'full'
     words.set(tag, at)
     words[COUNT + present]!++
     if (signedAt > times[NEWEST + present]!) times[NEWEST + present] = signedAt
     return 'taken'
+  }
+
+  /** Counts one more of this account in the period, unless it has as many as it may. */
+  #count(account: number): boolean {
+    const accounts = this.#accounts
+    const at = account * BUDGET_ROW_WORDS + BUDGET.OPENINGS
+    const period = this.#words[PERIOD]!
+    if (accounts[at] !== period) {
+      accounts[at] = period
+      accounts[at + 1] = 0
+    }
+    if (accounts[at + 1]! >= OPENINGS_PER_ACCOUNT) return false
+    accounts[at + 1]!++
+    return true
   }
 
   /** Begins a period: the table of the last but one goes. */
@@ -83,6 +100,7 @@ export class Openings {
       times[NEWEST + next] = 0
     }
     words[PRESENT] = next
+    words[PERIOD]!++
     times[SINCE] = now
   }
 

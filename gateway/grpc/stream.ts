@@ -221,7 +221,7 @@ export class OrderStream {
     const counter = counterOf(action)
     if (counter < 0) return call.refuse(refusedField('counter', 'counter must be below 2^53'))
     const { publicKey: key, timestamp, signature } = message as { publicKey: string; timestamp: unknown; signature: string }
-    const taken = gateway.openings.take(signature, Number(timestamp), gateway.now())
+    const taken = gateway.openings.take(signature, call.account, Number(timestamp), gateway.now())
     if (taken === 'full') return call.refuse(new Refused('OVERLOADED'))
     if (taken === 'used') return call.refuse(new Refused('UNAUTHENTICATED', 'This signature has opened a session already'))
     const found = findSession(gateway.sessions, key)

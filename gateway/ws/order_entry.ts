@@ -199,7 +199,7 @@ export class OrderEntry {
     if (refused !== null) return call.refuse(refused)
     const { counter = 0 } = body as { counter?: number }
     const { publicKey: key, timestamp, signature } = readCredentials(message)
-    const taken = openings.take(signature, Number(timestamp), now())
+    const taken = openings.take(signature, call.account, Number(timestamp), now())
     if (taken === 'full') return call.refuse(new Refused('OVERLOADED'))
     const used = 'This signature has opened a session already, or may have'
     if (taken === 'used') return this.#refuseUnknown(new Refused('UNAUTHENTICATED', used), bytes, call)

@@ -5,7 +5,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
-import { createOpenings, OPENING, OPENINGS_MAX } from '../../core/ring/openings.ts'
+import { budgetsBytes } from '../../core/ring/budgets.ts'
+import { createOpenings, OPENING, OPENINGS_MAX, OPENINGS_PER_ACCOUNT } from '../../core/ring/openings.ts'
 import { Openings } from '../../gateway/auth/openings.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
 
@@ -17,25 +18,29 @@ const ROUNDS = 100
 const WANTED = 200
 
 const signature = (name: string | number): string => hash('sha512', `signature ${name}`)
-const newOpenings = (): Openings => new Openings(createOpenings(START, randomBytes(OPENING.KEY_BYTES)))
+/** As many as fill the table. */
+const ACCOUNTS = OPENINGS_MAX / OPENINGS_PER_ACCOUNT + 1
+const newBudgets = (): SharedArrayBuffer => new SharedArrayBuffer(budgetsBytes(ACCOUNTS))
+const newOpenings = (): Openings => new Openings(createOpenings(START, randomBytes(OPENING.KEY_BYTES)), newBudgets())
 
 interface Job {
   readonly openings: SharedArrayBuffer
+  readonly budgets: SharedArrayBuffer
   /** Word 0: the round. Word 1: threads that are done with it. Then how often each signature was taken, and how often it was used. */
   readonly board: SharedArrayBuffer
 }
 
 /** Takes every signature of a round, each thread beginning somewhere else. */
-function race({ openings, board }: Job, thread: number): void {
+function race({ openings, budgets, board }: Job, thread: number): void {
   const words = new Int32Array(board)
-  const mine = new Openings(openings)
+  const mine = new Openings(openings, budgets)
   for (let round = 1; round <= ROUNDS; round++) {
     while (Atomics.load(words, 0) < round) Atomics.wait(words, 0, round - 1, 1000)
     // Time goes on, so that tables are turned in the middle of the race too.
     const now = START + round * FRESHNESS_MS
     for (let i = 0; i < WANTED; i++) {
       const which = round % 2 === 0 ? i : (i + thread * 7) % WANTED
-      const taken = mine.take(signature(`${round} ${which}`), now, now)
+      const taken = mine.take(signature(`${round} ${which}`), which, now, now)
       Atomics.add(words, 2 + which + (taken === 'taken' ? 0 : WANTED), 1)
     }
     Atomics.add(words, 1, 1)
@@ -49,44 +54,57 @@ async function tests(): Promise<void> {
     // Whatever the moment within the periods.
     for (const offset of [0, 1, FRESHNESS_MS, 2 * FRESHNESS_MS - 1, 2 * FRESHNESS_MS, 5 * FRESHNESS_MS]) {
       const openings = newOpenings()
-      openings.take(signature('other'), START, START)
+      openings.take(signature('other'), 0, START, START)
       const at = START + offset
-      t.equal(openings.take(signature('s'), at, at), 'taken')
+      t.equal(openings.take(signature('s'), 0, at, at), 'taken')
       for (let later = 0; later <= 12 * FRESHNESS_MS; later += FRESHNESS_MS / 2) {
-        t.equal(openings.take(signature('s'), at, at + later), 'used', `${offset} + ${later}`)
+        t.equal(openings.take(signature('s'), 0, at, at + later), 'used', `${offset} + ${later}`)
         const now = at + later
-        t.equal(openings.take(signature(`${offset} ${later}`), now, now), 'taken', 'another one is')
+        t.equal(openings.take(signature(`${offset} ${later}`), 0, now, now), 'taken', 'another one is')
       }
     }
   })
 
   t.test('a clock that is set forward and back makes nothing good again', async (t) => {
     const openings = newOpenings()
-    t.equal(openings.take(signature('s'), START + 1, START), 'taken')
-    for (let hours = 1; hours <= 3; hours++) openings.take(signature(hours), START + hours * 3_600_000, START + hours * 3_600_000)
-    t.equal(openings.take(signature('s'), START + 1, START + 2), 'used')
+    t.equal(openings.take(signature('s'), 0, START + 1, START), 'taken')
+    for (let hours = 1; hours <= 3; hours++) openings.take(signature(hours), 0, START + hours * 3_600_000, START + hours * 3_600_000)
+    t.equal(openings.take(signature('s'), 0, START + 1, START + 2), 'used')
   })
 
   t.test('what was signed before the start opens nothing', async (t) => {
     const openings = newOpenings()
-    t.equal(openings.take(signature('s'), START - 1, START), 'used')
-    t.equal(openings.take(signature('s'), START, START), 'taken')
+    t.equal(openings.take(signature('s'), 0, START - 1, START), 'used')
+    t.equal(openings.take(signature('s'), 0, START, START), 'taken')
   })
 
   t.test('what is remembered is bounded', async (t) => {
     const openings = newOpenings()
-    for (let i = 0; i < OPENINGS_MAX; i++) if (openings.take(signature(i), START, START) !== 'taken') t.fail(`${i}`)
-    t.equal(openings.take(signature('more'), START, START), 'full')
-    t.equal(openings.take(signature(7), START, START), 'used', 'what is known stays known')
+    for (let i = 0; i < OPENINGS_MAX; i++) {
+      const account = Math.floor(i / OPENINGS_PER_ACCOUNT)
+      if (openings.take(signature(i), account, START, START) !== 'taken') t.fail(`${i}`)
+    }
+    t.equal(openings.take(signature('more'), ACCOUNTS - 1, START, START), 'full')
+    t.equal(openings.take(signature(7), 0, START, START), 'used', 'what is known stays known')
     const next = START + 2 * FRESHNESS_MS
-    t.equal(openings.take(signature('more'), next, next), 'taken', 'there is room again')
-    t.equal(openings.take(signature(7), START, next), 'used')
+    t.equal(openings.take(signature('more'), ACCOUNTS - 1, next, next), 'taken', 'there is room again')
+    t.equal(openings.take(signature(7), 0, START, next), 'used')
+  })
+
+  t.test('one account does not fill the table of all', async (t) => {
+    const openings = newOpenings()
+    for (let i = 0; i < OPENINGS_PER_ACCOUNT; i++) if (openings.take(signature(i), 3, START, START) !== 'taken') t.fail(`${i}`)
+    t.equal(openings.take(signature('more'), 3, START, START), 'full')
+    t.equal(openings.take(signature(7), 3, START, START), 'used', 'what is known stays known')
+    t.equal(openings.take(signature('theirs'), 4, START, START), 'taken', 'another account has its own')
+    const next = START + 2 * FRESHNESS_MS
+    t.equal(openings.take(signature('more'), 3, next, next), 'taken', 'what was refused is not remembered, and there is room again')
   })
 
   t.test('the key decides where a signature stands', async (t) => {
     const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)].map((key) => createOpenings(START, key)) as
       [SharedArrayBuffer, SharedArrayBuffer]
-    for (const buffer of [one, two]) new Openings(buffer).take(signature('s'), START, START)
+    for (const buffer of [one, two]) new Openings(buffer, newBudgets()).take(signature('s'), 0, START, START)
     const place = (buffer: SharedArrayBuffer): number => new Int32Array(buffer).findIndex((word, i) => i >= HEAD && word !== 0)
     t.ok(place(one) > 0)
     t.not(place(one), place(two))
@@ -98,10 +116,11 @@ async function races(): Promise<void> {
   const { default: t } = await import('tap')
   t.test(`${THREADS} threads, ${ROUNDS} races for ${WANTED} signatures: each is won once`, async (t) => {
     const openings = createOpenings(START, randomBytes(OPENING.KEY_BYTES))
+    const budgets = newBudgets()
     const board = new SharedArrayBuffer((2 + 2 * WANTED) * 4)
     const words = new Int32Array(board)
     const workers = Array.from({ length: THREADS }, (_, thread) =>
-      new Worker(import.meta.filename, { workerData: { job: { openings, board }, thread } }))
+      new Worker(import.meta.filename, { workerData: { job: { openings, budgets, board }, thread } }))
     const ended = Promise.all(workers.map((worker) => once(worker, 'exit')))
     const failed = new Promise<never>((_, reject) => workers.forEach((worker) => worker.on('error', reject)))
     let exact = 0
