@@ -1,7 +1,7 @@
 /**
- * Orders over a socket: the calls of REST that market makers make often, without a signature for each. One signed message opens a session on
- * the socket, and a counter that grows continues it; so the way to the service must be trusted (TLS), as ws/order_messages.ts says. The
- * operator switches it on.
+ * Orders over a socket: the calls of REST that market makers make often, without a signature for each. One signed message opens a session
+ * on the socket, and a counter that grows continues it; so the way to the service must be trusted: TLS, or the same machine. The operator
+ * switches it on.
  *
  * Calls are sent in the order they are made and answered under their id, with the errors of REST. When the socket is lost, every call that
  * was not answered fails with {@link NetworkError}: it may have happened, unless it has an idempotency key to ask again with. Nothing is

@@ -104,7 +104,7 @@ async function openSession(socket: ServedSocket): Promise<Frame> {
 }
 const outcome = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error)
 
-t.test('one signature opens the session, a counter goes on; a lost socket fails what was not answered, and nothing is sent again', async (t) => {
+t.test('one signature and a counter; a lost socket fails what was not answered, and nothing is sent again', async (t) => {
   const { server, clock, orders } = await stage(t)
   const first = outcome(orders.call('CreateOrder', { n: 1 }))
   const second = outcome(orders.call('CancelOrder', { n: 2 }))
