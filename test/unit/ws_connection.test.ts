@@ -1,4 +1,7 @@
-/** Promise: what goes wrong with a message of one connection ends that connection, is logged, and leaves the others alone. */
+/**
+ * Promise: what goes wrong with a message of one connection ends that connection, is logged, and leaves the others alone; a snapshot of many
+ * frames draws as many messages.
+ */
 import Type from 'typebox'
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
@@ -11,7 +14,7 @@ import { Connection, flushUntil, type Context } from '../../gateway/ws/connectio
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
 
-/** Two connections and a channel that fails for whoever subscribes with `fail`. */
+/** Connections, and a channel that fails for whoever subscribes with `fail` and gives snapshots of `frames` frames. */
 function stage() {
   const log: string[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
@@ -21,8 +24,9 @@ function stage() {
   const channel: Channel = {
     declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },
     read: (params) => params,
-    subscribe: (_, { fail }) => {
+    subscribe: (subscriber, { fail, frames = 0 }) => {
       if (fail === true) throw new Error('a fault')
+      for (let i = 0; i < (frames as number); i++) subscriber.push(Buffer.from('part'))
       return true
     },
     unsubscribe: () => void log.push('unsubscribed'),
@@ -62,4 +66,20 @@ t.test('a message that fails closes its own connection with 1013 and no other', 
   t.match(log.at(-1), /^other: \{"type":"pong"/)
   t.equal(mine.subscriptions, 0)
   other.release()
+})
+
+t.test('a snapshot of many frames draws as many messages, and never more than a third of the burst', async (t) => {
+  const { log, connect, send } = stage()
+  const [small, large] = [connect('small'), connect('large')]
+  for (let i = 0; i < 100; i++) send(small, { type: 'subscribe', channel: 'log', params: { frames: 2 } })
+  t.notOk(log.includes('small: 1008 MESSAGE_RATE_LIMIT'))
+  const parts = (): number => log.filter((line) => line === 'large: part').length
+  send(large, { type: 'subscribe', channel: 'log', params: { frames: 5000 } })
+  send(large, { type: 'ping' })
+  t.equal(parts(), 5000, 'one is always to be had')
+  t.match(log.at(-1), /^large: \{"type":"pong"/)
+  for (let i = 0; i < 10; i++) send(large, { type: 'subscribe', channel: 'log', params: { frames: 102 } })
+  t.ok(log.includes('large: 1008 MESSAGE_RATE_LIMIT'), 'a thousand are more than the burst')
+  t.ok(parts() < 5000 + 1020)
+  small.release()
 })

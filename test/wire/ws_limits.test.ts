@@ -110,29 +110,6 @@ t.test('authenticated connections of an account are counted over all threads', a
   for (const client of [...clients, stranger, next]) client.close()
 })
 
-t.test('large snapshots draw like many messages', async (t) => {
-  const roomy = await startHarness(['--ws-messages-per-second', '1', '--ws-message-burst', '60', '--ws-buffer-kb', '200000'])
-  t.teardown(() => roomy.close())
-  const session = await roomy.openSession()
-  for (let i = 0; i < 5; i++) await call(roomy, session, 'POST', '/api/v1/faucet/mint', {})
-  const order = { tradingPairId: pair.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.01', price: '100' }
-  for (let i = 0; i < 20; i++) {
-    const { status } = await call(roomy, session, 'POST', '/api/v1/orders/batch-create', { orders: Array(100).fill(order) })
-    if (status !== 200) throw new Error(`no orders: ${status}`)
-  }
-  const client = await SocketClient.open(roomy.port)
-  await client.authenticate(signerOf(session))
-  const snapshots = (): number => client.of('orders').filter(({ type, data }) => type === 'snapshot' && data.more === false).length
-  for (let i = 1; i <= 10; i++) {
-    client.send({ type: 'subscribe', channel: 'orders' })
-    await client.next(() => snapshots() === i)
-  }
-  // Each is four frames and drew three messages; whatever was drawn back, sixty more are too many.
-  for (let i = 0; i < 60; i++) client.send({ type: 'subscribe', channel: 'orders' })
-  t.match(await client.closed, { code: 1008, reason: 'MESSAGE_RATE_LIMIT' })
-  t.ok(snapshots() < 45, `${snapshots()} snapshots`)
-})
-
 t.test('a book that cannot be read is SNAPSHOT_UNAVAILABLE, and comes when it can', async (t) => {
   const client = await SocketClient.open(port)
   const gate = new Int32Array(harness.shared.gate)
