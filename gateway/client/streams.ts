@@ -27,11 +27,10 @@ export interface Session {
   now(): number
 }
 
-const PRIVATE_CHANNELS = {
+/** The compiler says when one is missing. */
+const PRIVATE: { readonly [N in PrivateChannel]: true } = {
   orders: true, balances: true, conditionalOrders: true, twapOrders: true, positions: true, account: true, liquidations: true,
 }
-/** The compiler says when one is missing. */
-const PRIVATE: { readonly [N in PrivateChannel]: boolean } = PRIVATE_CHANNELS
 /** What is signed to authenticate a socket. */
 const TARGET = '/ws'
 /** How long a line without subscriptions is kept for the next one, ms. */

@@ -1,12 +1,13 @@
 /**
  * Promise: streams of the client outlive the exchange. It is stopped, killed and stopped again while accounts trade; each time books,
- * balances and open orders come back by themselves, and at rest they are what REST answers.
+ * balances and open orders come back by themselves, and at rest they are what REST answers. Every channel there is can be listened to.
  */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import t, { type Test } from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
-import { createClient, NetworkError, RingbookError, type Client, type LocalBook } from '../../gateway/client/index.ts'
+import { createClient, NetworkError, RingbookError, type ChannelName, type Client, type LocalBook } from '../../gateway/client/index.ts'
+import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { until } from '../support/stream_server.ts'
 import { pairOf, sodiumSigner } from '../support/traders.ts'
@@ -147,7 +148,32 @@ t.test('three restarts in the middle of trading leave what REST answers', async 
     await trade()
   }
   for (const dealer of dealers) await compare(t, dealer, tradingPairId)
+  await everyChannel(t, dealers[0]!, tradingPairId)
+  t.ok(await place(dealers[0]!) || await place(dealers[1]!), 'trading goes on')
 })
+
+/** Every channel there is, of one pair and of all, gives its snapshot to whom it belongs. */
+async function everyChannel(t: Test, { client }: Dealer, tradingPairId: string): Promise<void> {
+  const values: Record<string, unknown> = { tradingPairId, interval: '1m' }
+  const wanted: [ChannelName, Record<string, unknown>][] = []
+  for (const { name, params } of DECLARATIONS) {
+    const given = Object.keys(params.properties).filter((field) => field in values)
+    wanted.push([name, Object.fromEntries(given.map((field) => [field, values[field]]))])
+    const { required = [] } = params as { required?: string[] }
+    if (given.some((field) => !required.includes(field))) wanted.push([name, {}])
+  }
+  const heard = wanted.map(() => [] as Row[])
+  const subscriptions = wanted.map(([name, params], i) =>
+    client.subscribe(name, params as never, { snapshot: (data: unknown) => heard[i]!.push(data as Row) }))
+  await Promise.all(subscriptions.map(({ ready }) => ready))
+  await until('every snapshot', () => heard.every((each) => each.length > 0))
+  wanted.forEach(([name, params], i) => {
+    t.equal(heard[i]!.length, 1, `${name} ${JSON.stringify(params)}: one snapshot`)
+    t.equal(heard[i]![0]!['tradingPairId'], params['tradingPairId'], 'its own')
+  })
+  t.ok(wanted.length > DECLARATIONS.length)
+  for (const subscription of subscriptions) subscription.close()
+}
 
 async function compare(t: Test, { client, books, balances, orders, errors }: Dealer, tradingPairId: string): Promise<void> {
   const bookOf = (magnitude: number) => client.GetOrderbook({ tradingPairId, depth: 1000, magnitude })
