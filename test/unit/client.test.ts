@@ -1,6 +1,9 @@
 /** The typed client against a small HTTP server: what goes over the wire, and what comes back as which error. */
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { stripTypeScriptTypes } from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
@@ -222,4 +225,23 @@ t.test('with the protocol of RFC 9421 calls carry its headers, signed, at the se
   t.ok(ed25519.verify(signature, utf8ToBytes(lines), hexToBytes(client.signer!.publicKey)))
   const created = Number(/;created=(\d+);/.exec(parameters)![1])
   t.ok(Math.abs(created * 1000 - serverMs) < 30_000)
+})
+
+t.test('browsers can load it: no file that it loads has anything of Node', async (t) => {
+  const root = join(import.meta.dirname, '..', '..', 'gateway', 'client')
+  const seen = new Set<string>()
+  const packages = new Set<string>()
+  const visit = (file: string): void => {
+    if (seen.has(file)) return
+    seen.add(file)
+    const code = stripTypeScriptTypes(readFileSync(file, 'utf8'))
+    for (const [, target] of code.matchAll(/(?:from|import\()\s*'([^']+)'/g)) {
+      if (target!.startsWith('.')) visit(join(file, '..', target!))
+      else packages.add(target!)
+    }
+    t.notMatch(code, /\bprocess\.|\bBuffer\b|\brequire\(/, file.slice(root.length))
+  }
+  visit(join(root, 'index.ts'))
+  t.ok([...seen].some((file) => file.endsWith('streams.ts')))
+  t.strictSame([...packages].sort(), ['@noble/curves/ed25519.js', '@noble/hashes/sha2.js', '@noble/hashes/utils.js'])
 })
