@@ -88,6 +88,7 @@ t.test('it waits for the sequence it is asked for, but not for ever', async (t) 
   grow(database, 11, 20)
   t.equal(found(await early), 15, 'answered when the store got there')
   t.equal(found(await ask('order', order(20), 1_000_000)), 20, 'answered with what there is when it does not')
+  t.match([await early, await ask('order', order(20), 1_000_000)], [{ sequence: 20 }, { sequence: 20 }], 'and it says how far that is')
   database.close()
 })
 
