@@ -43,6 +43,8 @@ class Listeners {
 interface Round {
   readonly p50: number
   readonly p99: number
+  /** 99th percentile of the matcher's commits, ms. */
+  readonly commit: number
   readonly figures: Record<string, number>
 }
 
@@ -62,6 +64,7 @@ async function round(exchange: Exchange, flow: SteadyFlow, listeners: Listeners)
   const lag = 'exchange_websocket_lag_seconds'
   return {
     p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99),
+    commit: 1000 * bucketQuantile('exchange_journal_commit_seconds', since, until, 0.99),
     figures: {
       'changes/s': latencies.length / seconds,
       refused,
@@ -122,6 +125,8 @@ export async function run(): Promise<Result> {
       'answer to an order, nobody listens, p99, ms': median(alone.map(({ p99 }) => p99)),
       'answer to an order, told to many, p50, ms': median(told.map(({ p50 }) => p50)),
       'answer to an order, told to many, p99, ms': median(told.map(({ p99 }) => p99)),
+      'matcher, p99 of commits, nobody listens, ms': median(alone.map(({ commit }) => commit)),
+      'matcher, p99 of commits, told to many, ms': median(told.map(({ commit }) => commit)),
       'p99 of answers, told to many by nobody listens': median(told.map(({ p99 }, i) => p99 / alone[i]!.p99)),
     },
     targets: [

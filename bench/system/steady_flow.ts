@@ -93,7 +93,7 @@ export async function metricsOf({ operatorPort }: Exchange): Promise<Map<string,
 
 /** Quantile of what a histogram counted between two scrapes, between the bounds of its bucket in proportion; seconds. */
 export function bucketQuantile(name: string, since: Map<string, number>, until: Map<string, number>, q: number): number {
-  const buckets = [...until].filter(([key]) => key.startsWith(`${name}_bucket{gateway="1"`))
+  const buckets = [...until].filter(([key]) => key.startsWith(`${name}_bucket{gateway="1"`) || key.startsWith(`${name}_bucket{le=`))
     .map(([key, value]) => [Number(/le="([^"]+)"/.exec(key)![1]!.replace('+Inf', 'Infinity')), value - since.get(key)!] as const)
   const wanted = q * buckets.at(-1)![1]
   let [low, below] = [0, 0]
