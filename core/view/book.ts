@@ -18,20 +18,27 @@ export interface Depth {
   bestAsk: number | null
   /** Sequence of the last command that changed this book. */
   sequence: number
+  /** The walk ended at its bound: there are levels behind the last that nobody looked at. */
+  cut: boolean
 }
 
 /**
  * The best `depth` levels of each side of `pair`, grouped by `group` ticks; `null` when no consistent copy could be made. The
- * walk looks at `depth` groups, at most 1000 × 1000 levels.
+ * walk of a side looks at `most` levels at most.
  */
-export function readDepth(state: State, gate: Int32Array, pair: number, depth: number, group: number): Depth | null {
+export function readDepth(
+  state: State, gate: Int32Array, pair: number, depth: number, group: number, most: number = WALK_MAX,
+): Depth | null {
   const row = pair * PAIR_WORDS
   return consistently(gate, state.pairs, row + PAIR.VERSION, () => {
     const bid = state.pairs[row + PAIR.BEST_BID]!
     const ask = state.pairs[row + PAIR.BEST_ASK]!
+    const bids = side(state, pair, bid, depth, group, true, most)
+    const asks = side(state, pair, ask, depth, group, false, most)
     return {
-      bids: side(state, pair, bid, depth, group, true),
-      asks: side(state, pair, ask, depth, group, false),
+      bids: bids.levels,
+      asks: asks.levels,
+      cut: bids.cut || asks.cut,
       bestBid: bid === 0 ? null : bid,
       bestAsk: ask === NO_ASK ? null : ask,
       sequence: state.pairsF64[(row + PAIR.SEQUENCE) >>> 1]!,
@@ -42,10 +49,13 @@ export function readDepth(state: State, gate: Int32Array, pair: number, depth: n
 /** Levels one reader walks at most; a torn read ends here too. */
 const WALK_MAX = 100_000
 
-function side(state: State, pair: number, best: number, depth: number, group: number, bids: boolean): DepthLevel[] {
+function side(
+  state: State, pair: number, best: number, depth: number, group: number, bids: boolean, most: number,
+): { levels: DepthLevel[]; cut: boolean } {
   const levels: DepthLevel[] = []
   let tick = best
-  for (let walked = 0; tick !== 0 && tick !== NO_ASK && walked < WALK_MAX; walked++) {
+  for (let walked = 0; tick !== 0 && tick !== NO_ASK; walked++) {
+    if (walked === most) return { levels, cut: true }
     const at = levelOf(state, pair, tick) * LEVEL_WORDS
     if (at < 0) break
     const price = bids ? Math.floor(tick / group) * group : Math.ceil(tick / group) * group
@@ -61,5 +71,5 @@ function side(state: State, pair: number, best: number, depth: number, group: nu
     if (bids ? next >= tick : next <= tick) break
     tick = next
   }
-  return levels
+  return { levels, cut: false }
 }

@@ -9,6 +9,7 @@ import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
 const harness = await startHarness([])
 t.teardown(() => harness.close())
+t.setTimeout(120_000)
 const pair = harness.genesis.pairs.find(({ symbol }) => symbol === 'ETH/USDC')!
 
 async function trader(): Promise<Session> {

@@ -5,6 +5,7 @@
  */
 import t, { type Test } from 'tap'
 import { CommandType, PairStatus, SET_PAIR_STATUS_COMMAND } from '../../core/layout/command.ts'
+import { readDepth } from '../../core/view/book.ts'
 import { call, startHarness, type Session } from '../support/gateway_harness.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
@@ -198,6 +199,21 @@ t.test('a trade tells everybody its terms and nobody who made it', async (t) => 
   t.match(data.trades.at(-1), { price: '3000', quantity: '0.1', quoteQuantity: '300', makerSide: 'SELL', tradingPairId: pair.id })
   t.type(sequence, 'number')
   client.close()
+})
+
+t.test('a copy of a book says when it is not the whole of it', async (t) => {
+  const session = await trader()
+  const ids: string[] = []
+  for (const price of ['2000', '1999', '1998']) ids.push(await place(session, 'BUY', '0.1', price))
+  const gate = new Int32Array(harness.shared.gate)
+  const read = (group: number, most?: number) => readDepth(harness.state, gate, pair.index, 1000, group, most)!
+  t.match(read(1), { cut: false })
+  const levels = read(1).bids.length
+  t.ok(levels >= 3)
+  t.match(read(1, levels), { cut: false }, 'as many as there are')
+  t.match(read(1, levels - 1), { cut: true })
+  t.match(read(1_000_000, levels - 1), { cut: true }, 'grouped too')
+  for (const id of ids) await cancel(session, id)
 })
 
 t.test('instruments: all of them, then those whose status changes', async (t) => {

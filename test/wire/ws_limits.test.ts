@@ -16,6 +16,7 @@ const harness = await startHarness([
   '--ws-subscription-burst', '6', '--ws-buffer-kb', '16', '--event-ring', '1024', '--gateways', '2', '--ws-connections', '40',
 ])
 t.teardown(() => harness.close())
+t.setTimeout(120_000)
 const { port } = harness
 const [pair, other] = harness.genesis.pairs as [Harness['genesis']['pairs'][0], Harness['genesis']['pairs'][0]]
 const PING = '{"type":"ping"}'

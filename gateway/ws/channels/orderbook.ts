@@ -48,6 +48,8 @@ const NAME = ORDERBOOK.name
 const LEVELS_MAX = 100_000
 /** Between two looks at a book that could not be read, ms. */
 const RETRY_MS = 250
+/** The same for a book with more levels than are walked, ms. */
+const RETRY_LONG_MS = 10_000
 
 interface Mirror {
   readonly bids: BookSide
@@ -124,8 +126,9 @@ export function createOrderbook(gateway: Gateway): Channel {
 function begin(gateway: Gateway, topic: Topic): boolean {
   const { pair, magnitude } = topic
   const book = readDepth(gateway.state, gateway.gate, pair.index, LEVELS_MAX, magnitude)
-  topic.retryAt = gateway.now() + RETRY_MS
-  if (book === null) return false
+  topic.retryAt = gateway.now() + (book?.cut === true ? RETRY_LONG_MS : RETRY_MS)
+  // What is mirrored is known to its end: a change behind it could not be told from a contradiction.
+  if (book === null || book.cut) return false
   const { sequence } = book
   topic.mirror = {
     bids: new BookSide(true, magnitude, book.bids), asks: new BookSide(false, magnitude, book.asks), sequence, sent: sequence,
