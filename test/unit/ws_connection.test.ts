@@ -1,6 +1,6 @@
 /**
- * Promise: what goes wrong with a message of one connection ends that connection, is logged, and leaves the others alone; a snapshot of many
- * frames draws as many messages.
+ * Promise: what goes wrong with a message of one connection ends that connection, is logged, and leaves the others alone; a snapshot of
+ * many frames draws as many messages.
  */
 import Type from 'typebox'
 import t from 'tap'
