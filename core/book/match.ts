@@ -22,14 +22,14 @@ import * as levels from './levels.ts'
 const ADDRESS = ADDRESS_BITS
 const { ACCOUNT, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, BEST_PRICE, WORST_PRICE, EXPIRES_AT, UPDATED_AT, LEVEL: OF_LEVEL } = ORDER
 const { BEST_BID, BEST_ASK, LAST_PRICE } = PAIR
-const { SELL, CANCEL_BOTH, MASTER_FUNDED } = Flag
+const { SELL, CANCEL_BOTH, MASTER_FUNDED, TELL_SELF_TRADE } = Flag
 const NONE_ASK = NO_ASK
 const [PAIR_ROW, TERMS_ROW, LEVEL_ROW] = [PAIR_WORDS, TERMS_WORDS, LEVEL_WORDS]
 const { LOTS } = LEVEL
 const TIME = CLOCK_AT + CLOCK.TIME
 const FILLS = CLOCK_AT + CLOCK.FILLS
 const { NONE, SELF_TRADE_PREVENTION } = Reason
-const { emitFill } = emit
+const { emitFill, emitSelfTrade } = emit
 const { settle } = settlement
 const { payerOf } = spending
 const { delist, giveSlot } = pool
@@ -96,7 +96,7 @@ export function match(state: State, taker: number, limit: number, command: Views
     } else if (sameParty(state, taker, maker)) {
       if ((i32[taker + FLAGS]! & CANCEL_BOTH) !== 0) {
         endOrder(state, maker, Status.CANCELLED, SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
-      }
+      } else if ((command.i32[base + ORDER_COMMAND.at.flags]! & TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
       return SELF_TRADE_PREVENTION
     } else {
       fill(state, taker, maker, pair, sell, best)

@@ -12,12 +12,9 @@ import { isOwn, payerFor } from '../ledger/spending.ts'
 import { bestOpposite, crosses, isExpired } from './match.ts'
 import { headOf, tickAbove, tickBelow } from './levels.ts'
 
-/** Outcome of a walk: lots left when it ended, or OWN_ORDER when an order of the same account or payer stands in the path. */
-export const OWN_ORDER = -1
-
 /**
- * Walks the opposite side for `lots` up to `limit`. Returns the lots it could not fill, or OWN_ORDER. Register COST holds
- * the value in quote atoms of what it met before.
+ * Walks the opposite side for `lots` up to `limit`. Returns the lots it could not fill; when an order of the same account or payer stands
+ * in the path, the complement of its row, which is negative. Register COST holds the value in quote atoms of what it met before.
  */
 export function walk(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   const { i32, i64 } = state
@@ -30,7 +27,7 @@ export function walk(state: State, pair: number, flags: number, limit: number, l
     let row = headOf(state, pair, tick)
     for (;;) {
       if (!isExpired(state, row)) {
-        if (isOwn(state, row, account, payer)) return OWN_ORDER
+        if (isOwn(state, row, account, payer)) return ~row
         const met = i32[row + ORDER.REMAINING]! < lots ? i32[row + ORDER.REMAINING]! : lots
         i64[R.COST] = i64[R.COST]! + BigInt(tick | 0) * BigInt(met | 0) * i64[tickLotAtoms]!
         lots -= met

@@ -4,7 +4,7 @@
  * Eight bytes are copied as an i64 whatever they mean, so that two views of each memory do; `| 0` tells the compiler that an
  * argument is an integer.
  */
-import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf } from '../layout/event.ts'
+import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf, SELF_TRADE } from '../layout/event.ts'
 import { LABEL_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import { R, balanceRow } from '../ledger/balances.ts'
@@ -143,6 +143,21 @@ export function emitOrderEnded(
   if (counterparty) i64[(at + END.counterpartySequence) >>> 1] = from64[SEQUENCE]!
   else i64[(at + END.counterpartySequence) >>> 1] = 0n
   for (let word = ORDER_ENDED.words; word < RECORD; word++) i32[at + word] = 0
+}
+
+/** SELF_TRADE: the resting order at `row` stops the incoming one, and stays. */
+export function emitSelfTrade(state: State, row: number): void {
+  const { outbox, clock, i32, f64 } = state
+  const { at: SELF } = SELF_TRADE
+  const at = nextRecord(outbox)
+  outbox.i32.fill(0, at, at + RECORD)
+  outbox.i32[at + SELF.kind] = EventType.SELF_TRADE
+  outbox.i32[at + SELF.pair] = i32[row + ORDER.PAIR]!
+  outbox.f64[(at + SELF.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
+  outbox.f64[(at + SELF.time) >>> 1] = clock[CLOCK.TIME]!
+  outbox.i32[at + SELF.account] = i32[row + ORDER.ACCOUNT]!
+  outbox.i32[at + SELF.slot] = i32[row + ORDER.SLOT]!
+  outbox.f64[(at + SELF.orderSequence) >>> 1] = f64[(row + ORDER.SEQUENCE) >>> 1]!
 }
 
 /** LABEL of an order that carries a client order id. */

@@ -74,6 +74,8 @@ export const Flag = {
   BY_AGENT: 1 << 17,
   /** Replace only: useMasterBalance was given. */
   NEW_FUNDING: 1 << 18,
+  /** A SELF_TRADE event names the resting order that stops this one. Gateways always set it; journals from before it are without. */
+  TELL_SELF_TRADE: 1 << 19,
 } as const
 /** Flags of a gateway's record that describe the order itself and stay with it. */
 export const FLAG_ORDER_MASK =

@@ -1,13 +1,13 @@
 /**
  * Events: what the engine says happened, as fixed 128-byte records.
  *
- * Every command yields zero or more FILL / ORDER_ENDED / LABEL / CREDIT events and then exactly one RESULT, always last. The
+ * Every command yields zero or more FILL / ORDER_ENDED / SELF_TRADE / LABEL / CREDIT events and then exactly one RESULT, always last. The
  * RESULT is also the answer: the sequencer copies it to the reply ring of the gateway that asked. Events carry full order
  * records, so a reader needs no earlier event to understand one.
  */
 import { defineLayout, type Layout } from './table.ts'
 
-export const EventType = { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5 } as const
+export const EventType = { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6 } as const
 
 /** Order status as stored in records. The numbers are part of the journal and snapshot format. */
 export const Status = {
@@ -162,6 +162,22 @@ export const ORDER_ENDED = defineLayout('order_ended', {
   counterpartySequence: 'f64',
 })
 
+/**
+ * The resting order that the incoming one may not trade with. It stays as it is, and the incoming one ends with this command: its RESULT
+ * says so (self-trade prevention, CANCEL_TAKER). Of CANCEL_BOTH the ORDER_ENDED of the resting order says it instead. Only where the
+ * command has Flag.TELL_SELF_TRADE.
+ */
+export const SELF_TRADE = defineLayout('self_trade', {
+  kind: 'u32',
+  pair: 'i32',
+  sequence: 'f64',
+  time: 'f64',
+  /** Of the resting order. */
+  account: 'i32',
+  slot: 'i32',
+  orderSequence: 'f64',
+})
+
 /** The client order id of an order, for readers that show it. Follows nothing, precedes the RESULT of the placement. */
 export const LABEL = defineLayout('label', {
   kind: 'u32',
@@ -198,6 +214,7 @@ export const EVENT_LAYOUTS: Readonly<Record<number, Layout>> = {
   [EventType.ORDER_ENDED]: ORDER_ENDED,
   [EventType.LABEL]: LABEL,
   [EventType.CREDIT]: CREDIT,
+  [EventType.SELF_TRADE]: SELF_TRADE,
 }
 const NAMES = Object.fromEntries(Object.entries(EventType).map(([name, type]) => [type, name]))
 export const eventName = (type: number): string => NAMES[type] ?? `UNKNOWN_${type}`

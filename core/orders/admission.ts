@@ -13,7 +13,7 @@ import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
 import * as spending from '../ledger/spending.ts'
 import * as matching from '../book/match.ts'
-import { OWN_ORDER, walk } from '../book/walk.ts'
+import { walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
@@ -133,9 +133,7 @@ export function checkPostOnly(state: State, pair: number, flags: number, limit: 
   return crosses(sell, limit, bestOpposite(state, pair, sell)) ? POST_ONLY_WOULD_CROSS : 0
 }
 
-/** FOK: 0 lots left means it will fill; OWN_ORDER or lots left decide how it ends without filling (specification, Errors). */
+/** FOK: 0 lots left means it will fill; lots left, or the complement of an own order's row, how it ends unfilled (specification, Errors). */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   return (flags & FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
 }
-
-export { OWN_ORDER }

@@ -30,7 +30,7 @@ import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS
 const C = ORDER_COMMAND.at
-const { SELL, MARKET, KEYED, EXPIRES, IOC, MASTER_FUNDED } = Flag
+const { SELL, MARKET, KEYED, EXPIRES, IOC, MASTER_FUNDED, TELL_SELF_TRADE } = Flag
 const ORDER_FLAGS = FLAG_ORDER_MASK
 const LABEL_AT = LABEL_SHIFT
 const { ACCOUNT: OWNER, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, HOLD, EXPIRES_AT } = ORDER
@@ -53,14 +53,14 @@ const INVALID_EXPIRATION = REFUSALS.INVALID_EXPIRATION.number
 const CLIENT_ORDER_ID_CONFLICT = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
 const AGENT_NOT_ALLOWED = REFUSALS.AGENT_NOT_ALLOWED.number
 const SELF_TRADE_NOT_ALLOWED = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
-const { emitLabel, emitOrderResult, emitResult } = emit
+const { emitLabel, emitOrderResult, emitResult, emitSelfTrade } = emit
 const { appendToLevel } = levels
 const { bestOpposite, clearExpiredTouch, crosses, match } = matching
 const { holdOfBid } = fees
 const { countHold, payerOf } = spending
 const { sessionAccount, sessionAgent } = sessions
 const { lacksNotional, lacksToPlace } = agentGrants
-const { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit, OWN_ORDER } = admission
+const { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } = admission
 const { enlist, giveSlot, markAgent, takeSlot, writeLabel, writeOrder } = pool
 const closedRefusal = checkOpen
 const executeNew = execute
@@ -92,7 +92,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, pair, flags, limit, lots)
   if (lacking !== 0) code = AGENT_NOT_ALLOWED
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, lots, account) : 0
-  if (left === OWN_ORDER && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
+  if (left < 0 && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
     return
@@ -139,7 +139,10 @@ export function execute(state: State, row: number, limit: number, left: number, 
   const pair = i32[row + OF_PAIR]!
   const flags = i32[row + FLAGS]!
   let reason: number = NONE
-  if (left !== 0) reason = left === OWN_ORDER ? SELF_TRADE_PREVENTION : INSUFFICIENT_DEPTH
+  if (left < 0) {
+    reason = SELF_TRADE_PREVENTION
+    if ((command.i32[base + C.flags]! & TELL_SELF_TRADE) !== 0) emitSelfTrade(state, ~left)
+  } else if (left > 0) reason = INSUFFICIENT_DEPTH
   else if (crosses(flags & SELL, limit, bestOpposite(state, pair, flags & SELL))) reason = match(state, row, limit, command, base)
   const remaining = i32[row + REMAINING]!
   if (reason === NONE && remaining > 0) reason = remainderReason(state, pair, flags)

@@ -75,7 +75,7 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   begin(type)
   const keyed = terms.key !== ''
   scratch.i32[C.pair] = terms.pair
-  scratch.u32[C.flags] = (terms.flags | (keyed ? Flag.KEYED : 0) | (terms.label.length << LABEL_SHIFT)) >>> 0
+  scratch.u32[C.flags] = (terms.flags | Flag.TELL_SELF_TRADE | (keyed ? Flag.KEYED : 0) | (terms.label.length << LABEL_SHIFT)) >>> 0
   scratch.i32[C.price] = terms.price
   scratch.i32[C.lots] = terms.lots
   scratch.i32[C.slippageBps] = terms.slippageBps

@@ -89,7 +89,7 @@ t.test('every event and every reason, in an order that is known', async (t) => {
   const own = await place(maker, 'SELL', '0.1', 3000)
   for (const selfTradePreventionMode of ['CANCEL_TAKER', 'CANCEL_BOTH']) {
     const stopped = await place(maker, 'BUY', '0.1', 3000, { selfTradePreventionMode })
-    t.match(await ended(maker, stopped), { data: { terminalReason: 'SELF_TRADE_PREVENTION' } })
+    t.match(await ended(maker, stopped), { data: { terminalReason: 'SELF_TRADE_PREVENTION', stpCounterpartyOrderId: own } })
   }
   t.match(await ended(maker, own), { data: { terminalReason: 'SELF_TRADE_PREVENTION', stpCounterpartyOrderId: String } })
   const low = await place(taker, 'BUY', '0.1', 2000)
@@ -204,7 +204,7 @@ t.test('each event, each end and each reason was told', async (t) => {
   ])
   has(sum(({ endings }) => endings), [
     'FILLED', 'SELF_TRADE_PREVENTION', 'USER_CANCELLED', 'REPLACED', 'EXPIRED', 'SLIPPAGE_LIMIT', 'INSUFFICIENT_DEPTH', 'IOC_REMAINDER',
-    'DELEGATION_REVOKED', 'CANCEL_BOTH names the other order',
+    'DELEGATION_REVOKED', 'CANCEL_BOTH names the other order', 'CANCEL_TAKER names the other order',
   ])
   has(sum(({ reasons }) => reasons), ['trade', 'fee', 'rebate', 'lock', 'unlock', 'transfer', 'faucet'])
   for (const { listener } of listeners) listener.client.close()

@@ -157,6 +157,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/grants.ts', 'if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR', ''],
   ['programs/grants.ts', 'touch > limit ? touch : limit', 'touch < 0 ? touch : limit'],
   ['programs/grants.ts', 'return own || hasRoom', 'return hasRoom'],
+  ['book/match.ts', '& TELL_SELF_TRADE) !== 0) emitSelfTrade', '& TELL_SELF_TRADE) === 0) emitSelfTrade'],
+  ['orders/place.ts', 'emitSelfTrade(state, ~left)', 'emitSelfTrade(state, row)'],
   ['orders/cancel.ts', ' && (agent < 0 || mayTrade(state, agent, i32[row + ORDER.PAIR]!))', ''],
   ['orders/replace.ts', 'if (agent >= 0) markAgent(state, row, agent)', ''],
   ['orders/pool.ts', 'countForAgent(state, i32[row + SLOT]!, -1)', 'countForAgent(state, i32[row + SLOT]!, 0)'],

@@ -6,7 +6,7 @@
  * never trades.
  */
 import { Flag, FLAG_ORDER_MASK } from '../../core/layout/command.ts'
-import { EventType, FILL, LABEL, ORDER_ENDED, Reason, Status } from '../../core/layout/event.ts'
+import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
@@ -106,12 +106,14 @@ export function place(ex: Ex, command: Decoded): void {
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
   if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch)
   const seen = simulate(ex, terms)
-  const ownInFok = has(flags, Flag.FOK) && seen.own
-  if (ownInFok && has(flags, Flag.CANCEL_BOTH)) return ex.refuse(command, CODE.SELF_TRADE_NOT_ALLOWED, account)
+  const ownInFok = has(flags, Flag.FOK) ? seen.own : null
+  if (ownInFok !== null && has(flags, Flag.CANCEL_BOTH)) return ex.refuse(command, CODE.SELF_TRADE_NOT_ALLOWED, account)
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
   let reason: number = Reason.NONE
-  if (ownInFok) reason = Reason.SELF_TRADE_PREVENTION
-  else if (has(flags, Flag.FOK) && seen.left > 0) reason = Reason.INSUFFICIENT_DEPTH
+  if (ownInFok !== null) {
+    reason = Reason.SELF_TRADE_PREVENTION
+    tellSelfTrade(ex, command, ownInFok)
+  } else if (has(flags, Flag.FOK) && seen.left > 0) reason = Reason.INSUFFICIENT_DEPTH
   ex.keep(command, account, run(ex, command, order, terms.limit, reason))
 }
 
@@ -137,6 +139,13 @@ function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: num
   return result
 }
 
+/** The resting order that stops the incoming one, for whoever asked to be told. */
+function tellSelfTrade(ex: Ex, command: Decoded, { pair, account, slot, sequence: orderSequence }: Order): void {
+  if (!has(Number(command['flags']), Flag.TELL_SELF_TRADE)) return
+  const values = { kind: EventType.SELF_TRADE, pair, sequence: ex.sequence, time: ex.now, account, slot, orderSequence }
+  ex.events.push({ layout: SELF_TRADE, values })
+}
+
 function tellLabel(ex: Ex, order: Order): void {
   if (order.labelLength === 0) return
   ex.events.push({
@@ -156,7 +165,7 @@ function trade(ex: Ex, command: Decoded, taker: Order, limit: number): number {
     else if (isOwn(ex, taker.account, taker.flags, maker)) {
       if (has(taker.flags, Flag.CANCEL_BOTH)) {
         end(ex, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, Number(command['correlation']), true)
-      }
+      } else tellSelfTrade(ex, command, maker)
       return Reason.SELF_TRADE_PREVENTION
     } else fill(ex, taker, maker)
   }

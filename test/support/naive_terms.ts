@@ -127,19 +127,19 @@ function mayCost(ex: Ex, terms: Terms): bigint {
   return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rates.taker, whileResting) : whileResting)
 }
 
-/** Walks the path without trading. `own`: an order of the same account or payer was met before the quantity was reached. */
-export function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: boolean } {
+/** Walks the path without trading. `own`: the order of the same account or payer that was met before the quantity was reached. */
+export function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: Order | null } {
   let left = terms.lots
   let value = 0n
   for (const maker of path(ex, terms.pair, has(terms.flags, Flag.SELL), terms.limit)) {
     if (left === 0) break
     if (isOver(ex, maker)) continue
-    if (isOwn(ex, terms.account, terms.flags, maker)) return { left, value, own: true }
+    if (isOwn(ex, terms.account, terms.flags, maker)) return { left, value, own: maker }
     const lots = Math.min(left, maker.remaining)
     value += valueOf(ex, terms.pair, maker.price, lots)
     left -= lots
   }
-  return { left, value, own: false }
+  return { left, value, own: null }
 }
 
 /** Client order id, post-only and funds: what create and replace check alike, after the terms. */

@@ -56,7 +56,7 @@ function problemsOf(data: Frame, known: KnownOrder | undefined): string[] {
   if (name === 'OrderCancelled') holds('no reason to be cancelled', CANCELLED_FOR.includes(terminalReason))
   else holds('a reason of another event', terminalReason === { OrderExpired: 'EXPIRED', OrderReplaced: 'REPLACED' }[name])
   holds('a successor or none', ('replacedByOrderId' in data) === (name === 'OrderReplaced'))
-  holds('a counterparty without self-trade', !('stpCounterpartyOrderId' in data) || terminalReason === 'SELF_TRADE_PREVENTION')
+  holds('the other order of a prevented self-trade', ('stpCounterpartyOrderId' in data) === (terminalReason === 'SELF_TRADE_PREVENTION'))
   return wrong
 }
 

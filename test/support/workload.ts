@@ -319,6 +319,7 @@ export class Workload {
     const expires = this.chance(1, 6)
     if (expires) flags |= Flag.EXPIRES
     if (this.chance(1, 300)) flags |= Flag.RESTING | Flag.REPEATED
+    flags |= this.telling
     const expiresAt = expires ? this.time + this.pick([-1, 0, 1, 200, 5000, MINUTE, HOUR, 30 * HOUR]) : 0
     const market = (flags & Flag.MARKET) !== 0
     return {
@@ -342,6 +343,11 @@ export class Workload {
     return { targetSlot: this.chosen.slot, targetSequence: this.chosen.sequence }
   }
 
+  /** By the time and not by chance, so that the rest of the stream is as it was before there was such a flag. */
+  private get telling(): number {
+    return this.time % 3 === 0 ? 0 : Flag.TELL_SELF_TRADE
+  }
+
   private replacement(): Decoded {
     const target = this.target
     const { pair, sell, price, remaining } = this.chosen ?? { pair: 0, sell: false, price: 1, remaining: 1 }
@@ -361,7 +367,7 @@ export class Workload {
     if (this.chance(1, 10)) flags |= Flag.NEW_STP | (this.chance(1, 2) ? Flag.CANCEL_BOTH : 0)
     if (this.chance(1, 10)) flags |= Flag.NEW_POST_ONLY | (this.chance(1, 2) ? Flag.POST_ONLY : 0)
     if (this.chance(1, 50)) flags |= this.below(0x4000)
-    flags |= this.families?.newFunding() ?? 0
+    flags |= (this.families?.newFunding() ?? 0) | this.telling
     return { ...values, flags: flags >>> 0 }
   }
 

@@ -87,6 +87,7 @@ const RECORDS: Record<string, string[]> = {
     '12:lots:i32 13:remaining:i32 14:outcome:i32 15:correlation:u32 16:filledQuote:i64 18:fee:i64 20:released:i64',
     '22:createdAt:f64 24:counterpartySequence:f64',
   ],
+  self_trade: ['0:kind:u32 1:pair:i32 2:sequence:f64 4:time:f64 6:account:i32 7:slot:i32 8:orderSequence:f64'],
   label: ['0:kind:u32 1:account:i32 2:orderSequence:f64 4:slot:i32 5:length:i32 6:label:bytes40'],
   credit: [
     '0:kind:u32 1:account:i32 2:sequence:f64 4:time:f64 6:asset:i32 7:source:i32 8:amount:i64 10:available:i64 12:locked:i64',
@@ -99,7 +100,7 @@ const COMMANDS: Record<number, string> = {
   11: 'set_maintenance', 12: 'set_pair_status', 13: 'set_fee_tier', 14: 'create_sub_account', 15: 'transfer', 16: 'set_spend_limit',
   17: 'upsert_agent', 18: 'revoke_agent', 19: 'open_delegated_session', 20: 'set_application', 21: 'set_origin', 22: 'set_server_key',
 }
-const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit' }
+const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade' }
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
   MIXED_CREDENTIALS: 114, NONCE_INVALID: 115, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117,
@@ -138,7 +139,7 @@ t.test('numbers mean what they meant', async (t) => {
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
-  t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5 })
+  t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6 })
   t.same(Status, {
     SUBMITTED: 1, PARTIALLY_FILLED: 2, FILLED: 3, CANCELLED: 4, EXPIRED: 5, REJECTED: 6, SETTLED: 7, SETTLED_ON_CHAIN: 8,
   })
@@ -149,7 +150,7 @@ t.test('numbers mean what they meant', async (t) => {
   t.same(Flag, {
     SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, KEYED: 512,
     NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, RESTING: 16_384, REPEATED: 32_768,
-    MASTER_FUNDED: 65_536, BY_AGENT: 131_072, NEW_FUNDING: 262_144,
+    MASTER_FUNDED: 65_536, BY_AGENT: 131_072, NEW_FUNDING: 262_144, TELL_SELF_TRADE: 524_288,
   })
   t.same([FLAG_ORDER_MASK, LABEL_SHIFT, LABEL_BYTES], [0x101ff, 24, 40])
   t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)

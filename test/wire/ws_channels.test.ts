@@ -106,6 +106,14 @@ t.test('a prevented self-trade names the other order', async (t) => {
   const reason = { terminalReason: 'SELF_TRADE_PREVENTION' }
   t.match((await eventsOf(client, incoming, 'OrderCancelled')).at(-1), { ...reason, stpCounterpartyOrderId: resting })
   t.match((await eventsOf(client, resting, 'OrderCancelled')).at(-1), { ...reason, stpCounterpartyOrderId: incoming })
+  const stays = await place(session, 'SELL', '0.1', '3000')
+  for (const timeInForce of ['GTC', 'IOC', 'FOK']) {
+    const stopped = await place(session, 'BUY', '0.1', '3000', { timeInForce })
+    t.match((await eventsOf(client, stopped, 'OrderCancelled')).at(-1), { ...reason, stpCounterpartyOrderId: stays }, timeInForce)
+  }
+  const low = await place(session, 'BUY', '0.1', '2000')
+  const { json } = await call(harness, session, 'PUT', `/api/v1/orders/${low}`, { price: '3000' })
+  t.match((await eventsOf(client, json.orderId, 'OrderCancelled')).at(-1), { ...reason, stpCounterpartyOrderId: stays }, 'a replacement')
   client.close()
 })
 

@@ -12,7 +12,7 @@
  *
  * A trade is told once to either side: no quantity and no fee is in two frames. `fee` and `feeRaw` are of the trade that a frame tells of
  * and 0 when it tells of none; `totalFee` is of the order so far, which they add up to. `stpCounterpartyOrderId` names the other order of a
- * self-trade that was prevented, where the events say which it was. Refused orders never were and are not told. `sequence` is that of the
+ * self-trade that was prevented: the resting one that stopped it, or the incoming one. Refused orders never were and are not told. `sequence` is that of the
  * command, for whoever has two snapshots; there is no gapless number, and what was missed is not sent again.
  *
  * What events do not repeat of a resting order, client order id and expiry, is remembered for accounts that somebody listens to.
@@ -20,7 +20,7 @@
 import Type, { type Static } from 'typebox'
 import { CommandType, Flag } from '../../../core/layout/command.ts'
 import {
-  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
+  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, SELF_TRADE, Status,
 } from '../../../core/layout/event.ts'
 import { orderId, tradeId } from '../../../core/layout/ids.ts'
 import type { Views } from '../../../core/layout/table.ts'
@@ -126,6 +126,8 @@ class OrderEvents {
   /** Of the command under way, when somebody listens to its account. */
   #trades: Trade[] = []
   #prevented: Prevented | null = null
+  /** Id of the resting order that stopped the incoming one. */
+  #stoppedBy: string | null = null
   #label = { sequence: 0, text: '' }
 
   constructor(gateway: Gateway) {
@@ -176,6 +178,8 @@ class OrderEvents {
         return this.#takeEnded(records, base)
       case EventType.LABEL:
         return this.#takeLabel(records, base)
+      case EventType.SELF_TRADE:
+        return this.#takeSelfTrade(records, base)
       case EventType.RESULT:
         this.#takeResult(records, base)
         this.#endCommand()
@@ -184,6 +188,7 @@ class OrderEvents {
 
   #endCommand(): void {
     this.#prevented = null
+    this.#stoppedBy = null
     if (this.#trades.length > 0) this.#trades = []
   }
 
@@ -192,6 +197,11 @@ class OrderEvents {
     const at = (base + LABEL.at.label) * 4
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, i32[base + LABEL.at.length]!).toString('latin1')
     this.#label = { sequence: f64[(base + LABEL.at.orderSequence) >>> 1]!, text }
+  }
+
+  #takeSelfTrade({ i32, f64 }: Views, base: number): void {
+    const { at } = SELF_TRADE
+    this.#stoppedBy = orderId(f64[(base + at.orderSequence) >>> 1]!, i32[base + at.slot]!)
   }
 
   #takeFill(records: Views, base: number): void {
@@ -227,6 +237,7 @@ class OrderEvents {
       case Reason.SELF_TRADE_PREVENTION:
         // The id of the other order comes with the RESULT, and its owner may listen when this one's does not.
         this.#prevented = { order }
+        this.#stoppedBy = orderId(ended.sequence, ended.slot)
         return
       case Reason.REPLACED: {
         const successor = f64[(base + at.counterpartySequence) >>> 1]!
@@ -273,8 +284,7 @@ class OrderEvents {
       this.#tellTrade(i < this.#trades.length - 1 ? 'OrderMatched' : last, sequence, now, 'taker', trade)
     })
     if (!ended) return
-    const prevented = this.#prevented?.order
-    const more = prevented === undefined ? {} : { stpCounterpartyOrderId: orderId(prevented.sequence, prevented.slot) }
+    const more = this.#stoppedBy === null ? {} : { stpCounterpartyOrderId: this.#stoppedBy }
     this.#tell('OrderCancelled', sequence, order, more)
   }
 
