@@ -133,7 +133,7 @@ export function checkPostOnly(state: State, pair: number, flags: number, limit: 
   return crosses(sell, limit, bestOpposite(state, pair, sell)) ? POST_ONLY_WOULD_CROSS : 0
 }
 
-/** FOK: 0 lots left means it will fill; lots left, or the complement of an own order's row, how it ends unfilled (specification, Errors). */
+/** FOK: 0 lots left means it will fill; lots left, or the complement of an own order's row: it ends unfilled (specification, Errors). */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   return (flags & FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
 }

@@ -48,10 +48,8 @@ export interface WorkloadOptions {
   freshLabels?: boolean
 }
 
-const SESSION_INVALID = 113
-const ORDER_NOT_FOUND = 502
-const INSUFFICIENT_BALANCE = 400
-const SUB_ACCOUNT_LIMIT_EXCEEDED = 404
+const [SESSION_INVALID, ORDER_NOT_FOUND] = [113, 502]
+const [INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED] = [400, 404]
 /** Sent by the operator; now and then somebody else claims to be him. */
 const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
 /** Account of a client that waits for a master to make its account; now and then it does not wait. */
@@ -60,6 +58,8 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const START = 1_700_000_000_000
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
+/** By the time and not by chance, so that the rest of the stream is as it was before there was such a flag. */
+const tellsAt = (time: number): number => (time % 3 === 0 ? 0 : Flag.TELL_SELF_TRADE)
 const LABELS = ['a', 'a label of exactly forty bytes, not less', ...Array.from({ length: 12 }, (_, index) => `bot-${index}`)]
 
 export class Workload {
@@ -319,7 +319,7 @@ export class Workload {
     const expires = this.chance(1, 6)
     if (expires) flags |= Flag.EXPIRES
     if (this.chance(1, 300)) flags |= Flag.RESTING | Flag.REPEATED
-    flags |= this.telling
+    flags |= tellsAt(this.time)
     const expiresAt = expires ? this.time + this.pick([-1, 0, 1, 200, 5000, MINUTE, HOUR, 30 * HOUR]) : 0
     const market = (flags & Flag.MARKET) !== 0
     return {
@@ -343,11 +343,6 @@ export class Workload {
     return { targetSlot: this.chosen.slot, targetSequence: this.chosen.sequence }
   }
 
-  /** By the time and not by chance, so that the rest of the stream is as it was before there was such a flag. */
-  private get telling(): number {
-    return this.time % 3 === 0 ? 0 : Flag.TELL_SELF_TRADE
-  }
-
   private replacement(): Decoded {
     const target = this.target
     const { pair, sell, price, remaining } = this.chosen ?? { pair: 0, sell: false, price: 1, remaining: 1 }
@@ -367,7 +362,7 @@ export class Workload {
     if (this.chance(1, 10)) flags |= Flag.NEW_STP | (this.chance(1, 2) ? Flag.CANCEL_BOTH : 0)
     if (this.chance(1, 10)) flags |= Flag.NEW_POST_ONLY | (this.chance(1, 2) ? Flag.POST_ONLY : 0)
     if (this.chance(1, 50)) flags |= this.below(0x4000)
-    flags |= (this.families?.newFunding() ?? 0) | this.telling
+    flags |= (this.families?.newFunding() ?? 0) | tellsAt(this.time)
     return { ...values, flags: flags >>> 0 }
   }
 

@@ -12,8 +12,8 @@
  *
  * A trade is told once to either side: no quantity and no fee is in two frames. `fee` and `feeRaw` are of the trade that a frame tells of
  * and 0 when it tells of none; `totalFee` is of the order so far, which they add up to. `stpCounterpartyOrderId` names the other order of a
- * self-trade that was prevented: the resting one that stopped it, or the incoming one. Refused orders never were and are not told. `sequence` is that of the
- * command, for whoever has two snapshots; there is no gapless number, and what was missed is not sent again.
+ * self-trade that was prevented: the resting one that stopped it, or the incoming one. Refused orders never were and are not told.
+ * `sequence` is that of the command, for whoever has two snapshots; there is no gapless number, and what was missed is not sent again.
  *
  * What events do not repeat of a resting order, client order id and expiry, is remembered for accounts that somebody listens to.
  */
