@@ -10,10 +10,10 @@ import { cycle, round, timed, type Mode, type Round } from './grpc.ts'
 import { makeTraders, verifiesPerSecond } from './orders.ts'
 import { countedFrames, openingFrame, signedFrames, SocketLoad } from './ws_load.ts'
 
-const CONNECTIONS = 4
+const CONNECTIONS = 8
 /** Not answered on each connection. */
 const IN_FLIGHT = 128
-const SECONDS = 6
+const SECONDS = 5
 const ROUNDS = 3
 /** Different signed orders; each is sent many times within its thirty seconds. */
 const ORDERS = 1000
@@ -49,23 +49,32 @@ const session: Mode = async (exchange, traders, pair, seed, ms) => {
   return { tallies: sockets.map(({ tally }) => tally), seconds }
 }
 
-export async function run(): Promise<Result> {
-  const before = verifiesPerSecond(2)
+/** Rounds of these modes against an exchange of their own with so many gateway threads. */
+async function measure(gateways: number, modes: readonly Mode[]): Promise<Round[][]> {
   const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--genesis', richGenesis(directory), '--ws-order-entry', '1'])
-  const results: Record<string, Round[]> = { signed: [], session: [] }
-  const modes: [string, Mode][] = [['signed', signed], ['session', session]]
+  const options = ['--genesis', richGenesis(directory), '--ws-order-entry', '1', '--gateways', String(gateways)]
+  const exchange = await startExchange(directory, options)
   try {
     const { traders, pair } = await makeTraders(exchange.baseUrl, 20)
     let seed = 1
-    for (const [name, mode] of modes) {
+    const results: Round[][] = []
+    for (const mode of modes) {
       await round(mode, exchange, traders, pair, seed++, 2000)
-      for (let i = 0; i < ROUNDS; i++) results[name]!.push(await round(mode, exchange, traders, pair, seed++, SECONDS * 1000))
+      const rounds: Round[] = []
+      for (let i = 0; i < ROUNDS; i++) rounds.push(await round(mode, exchange, traders, pair, seed++, SECONDS * 1000))
+      results.push(rounds)
     }
+    return results
   } finally {
     await exchange.stop()
     removeDirectory(directory)
   }
+}
+
+export async function run(): Promise<Result> {
+  const before = verifiesPerSecond(2)
+  const [alone, alongside] = [await measure(1, [signed, session]), await measure(2, [signed])]
+  const results: Record<string, Round[]> = { signed: alongside[0]!, one: alone[0]!, session: alone[1]! }
   const verifies = (before + verifiesPerSecond(2)) / 2
   const of = (name: string, figure: keyof Round): number => median(results[name]!.map((each) => each[figure]))
   return {
@@ -73,6 +82,7 @@ export async function run(): Promise<Result> {
     settings: {
       client: 'own, plain sockets, frames made and signed beforehand, same two cores',
       connections: CONNECTIONS,
+      'gateway threads': 'signed: 2, one a core, which the operating system gives the connections to; in a session: 1',
       'messages in flight per connection': IN_FLIGHT,
       seconds: SECONDS,
       rounds: ROUNDS,
@@ -85,6 +95,8 @@ export async function run(): Promise<Result> {
       'signed, fraction of V': of('signed', 'rate') / verifies,
       'signed, latency p50, ms': of('signed', 'p50'),
       'signed, latency p99, ms': of('signed', 'p99'),
+      'signed, one gateway thread, orders/s': of('one', 'rate'),
+      'signed, one gateway thread, fraction of V': of('one', 'rate') / verifies,
       'in a session, orders/s': of('session', 'rate'),
       'in a session, fraction of V': of('session', 'rate') / verifies,
       'in a session, latency p50, ms': of('session', 'p50'),

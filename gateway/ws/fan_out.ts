@@ -3,8 +3,10 @@
  *
  * A turn takes in what is new and then lets the channels tell what became of it, once per topic whatever happened. What they told is sent
  * in slices of {@link SLICE_MS}, between which the thread serves requests: most of a turn is one system call per socket, about 6 us each.
- * Turns rest at least {@link REST_MS}, and as long as the last one took, or half as long when that would be too late for listeners: when
- * many listen, frames hold more. It runs only while there are subscriptions.
+ * A turn that told {@link TURN_FRAMES} listeners leaves other topics to the next one, which comes when the thread has rested as long as it
+ * worked; so topics take turns, what they tell is new, and others have the processor in between. Turns that told everything rest
+ * {@link REST_MS}, less when they were short, longer when they were long: when many listen, frames hold more. It runs only while there are
+ * subscriptions.
  *
  * Every command ends with its RESULT, so the fan-out knows when it stands between two commands. Frames are made there and subscriptions
  * are changed there only: none has half a command. A reader that was lapped, and a channel that finds its state contradicted, leave no
@@ -16,9 +18,14 @@ import { createReader, read, writtenTo, type Broadcast, type Reader } from '../.
 import { GATEWAY, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
 import type { Channel } from './channels/channel.ts'
 
-/** Between two turns, ms. */
+/** Between two turns, ms: when there is little to do, and whatever happens. */
 const REST_MS = 5
+const REST_LEAST_MS = 1
 const REST_MOST_MS = 100
+/** Rests are this many times as long as a turn as long as that is below {@link REST_MS}: listeners take a tenth of the thread at most. */
+const REST_TIMES = 10
+/** Frames a channel pushes in a turn, about. */
+const TURN_FRAMES = 256
 /** From one turn to the next, if they are not so long that this would leave them less than half their time to rest, ms. */
 const EVERY_MS = 25
 /** How long sending keeps the thread from everything else, ms. */
@@ -27,8 +34,12 @@ const SLICE_MS = 2
 const BATCH = 256
 const COPIES_MAX = 64
 
-/** How long to rest after a turn of `took` ms, ms. */
-const restAfter = (took: number): number => Math.min(REST_MOST_MS, Math.max(REST_MS, took / 2, Math.min(took, EVERY_MS - took)))
+/** How long to rest after a turn of `took` ms, ms. `more`: it left something. */
+function restAfter(took: number, more: boolean): number {
+  if (more) return Math.min(REST_MOST_MS, Math.max(REST_LEAST_MS, took))
+  const idle = Math.min(REST_MS, Math.max(REST_LEAST_MS, REST_TIMES * took))
+  return Math.min(REST_MOST_MS, Math.max(idle, took / 2, Math.min(took, EVERY_MS - took)))
+}
 
 export interface FanOutParts {
   readonly ring: Broadcast
@@ -52,8 +63,11 @@ export class FanOut {
   /** The last event ended its command. */
   #whole = true
   #inTurn = false
-  /** Sequenced time of the first command of this turn, Unix ms; 0: there is none. */
+  /** Sequenced time of the first command that this turn tells of, and of the first one that it leaves to the next, Unix ms; 0: none. */
   #oldest = 0
+  #left = 0
+  /** What a turn told is being sent. */
+  #telling = false
   /** Frames sent before this turn. */
   #frames = 0
   /** When the timer's turn began, by performance.now(); 0: none is under way. */
@@ -94,11 +108,12 @@ export class FanOut {
   turn(): void {
     const { onError, counters } = this.#parts
     this.#frames = counters[GATEWAY.ws_frames]!
+    this.#telling = true
     this.#measured(() => {
       this.#inTurn = true
       try {
         this.#takeIn()
-        if (this.#whole) for (const channel of this.#channels) channel.flush()
+        if (this.#whole) this.#flush()
       } catch (error) {
         onError(error)
         this.#resync()
@@ -107,6 +122,14 @@ export class FanOut {
       if (this.#whole) this.#act()
     })
     this.#send()
+  }
+
+  #flush(): void {
+    this.#left = 0
+    for (const channel of this.#channels) {
+      const left = channel.flush(TURN_FRAMES) ?? 0
+      if (left > 0 && (this.#left === 0 || left < this.#left)) this.#left = left
+    }
   }
 
   /** Sends a slice, and the others in later turns of the loop, between which requests are served. */
@@ -122,11 +145,14 @@ export class FanOut {
   /** All was sent. */
   #sent(): void {
     const { counters, now } = this.#parts
-    if (this.#oldest > 0 && counters[GATEWAY.ws_frames]! > this.#frames) this.#countLag((now() - this.#oldest) / 1000)
-    if (this.#whole) this.#oldest = 0
+    if (this.#telling) {
+      if (this.#oldest > 0 && counters[GATEWAY.ws_frames]! > this.#frames) this.#countLag((now() - this.#oldest) / 1000)
+      if (this.#whole) this.#oldest = this.#left
+    }
+    this.#telling = false
     const began = this.#began
     this.#began = 0
-    if (began > 0) this.#wind(restAfter(performance.now() - began))
+    if (began > 0) this.#wind(restAfter(performance.now() - began, this.#left > 0))
   }
 
   /** Counts what `act` computes, and how long it kept the thread. */

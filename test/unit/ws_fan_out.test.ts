@@ -139,12 +139,12 @@ t.test('a book takes in what is behind its copy, each event of a command, and no
     rows.forEach((_, i) => book.take(views, i * RECORD_WORDS))
   }
   take(result(9, rests), result(10, rests))
-  book.flush()
+  book.flush(Infinity)
   t.equal(frames.length, 1, 'the copy has it')
   take(result(11, rests), [FILL, { kind: EventType.FILL, pair: pair.index, sequence: 12, price: 100, lots: 2 }],
     [FILL, { kind: EventType.FILL, pair: pair.index, sequence: 12, price: 100, lots: 1 }],
     result(12, { ...rests, remaining: 0, outcome: 3 }))
-  book.flush()
+  book.flush(Infinity)
   t.match(frames[1], { sequence: 12, data: { previousSequence: 10, asks: [] } })
   t.strictSame(frames[1]!.data.bids, [{ price: '1', quantity: '0.0002' }], 'one level, changed three times')
   const late = { account: -1, push: (frame: Buffer) => void frames.push(JSON.parse(frame.toString())) }

@@ -61,6 +61,9 @@ export interface Channel {
   unsubscribe(subscriber: Subscriber, params: Params): void
   /** Takes in the event at word `base`. */
   take(records: Views, base: number): void
-  /** Pushes what became of the events since the last time. */
-  flush(): void
+  /**
+   * Pushes what became of the events since the last time. A channel with many subscribers may stop once it has pushed `most` frames,
+   * between topics and with the longest waiting ones told; it then returns the sequenced time of the oldest event that is left, Unix ms.
+   */
+  flush(most: number): number | void
 }

@@ -57,6 +57,8 @@ interface Mirror {
   /** Of the last command that is in it, and of the last frame that was sent. */
   sequence: number
   sent: number
+  /** Sequenced time of the first change that is not sent, Unix ms. */
+  since: number
   /** As of `sent`, once somebody asked for it. */
   snapshot: Frame | null
 }
@@ -111,12 +113,21 @@ export function createOrderbook(gateway: Gateway): Channel {
       if (topic.subscribers.size === 0) ofPair.splice(ofPair.indexOf(topic), 1)
     },
     take: (records, base) => take(topics, records, base),
-    flush: () => {
+    flush: (most) => {
+      const changed: { topic: Topic; mirror: Mirror }[] = []
       for (const ofPair of topics) {
         for (const topic of ofPair) {
-          if (topic.mirror !== null) tellChanges(gateway, topic, topic.mirror)
-          else if (gateway.now() >= topic.retryAt) begin(gateway, topic)
+          const { mirror } = topic
+          if (mirror === null && gateway.now() >= topic.retryAt) begin(gateway, topic)
+          else if (mirror !== null && mirror.sequence !== mirror.sent) changed.push({ topic, mirror })
         }
+      }
+      changed.sort((a, b) => a.mirror.since - b.mirror.since)
+      let pushed = 0
+      for (const { topic, mirror } of changed) {
+        if (pushed >= most) return mirror.since
+        tellChanges(gateway, topic, mirror)
+        pushed += topic.subscribers.size
       }
     },
   }
@@ -131,7 +142,7 @@ function begin(gateway: Gateway, topic: Topic): boolean {
   if (book === null || book.cut) return false
   const { sequence } = book
   topic.mirror = {
-    bids: new BookSide(true, magnitude, book.bids), asks: new BookSide(false, magnitude, book.asks), sequence, sent: sequence,
+    bids: new BookSide(true, magnitude, book.bids), asks: new BookSide(false, magnitude, book.asks), sequence, sent: sequence, since: 0,
     snapshot: null,
   }
   const frame = snapshotOf(gateway, topic, topic.mirror)
@@ -146,13 +157,15 @@ function take(topics: readonly Topic[][], records: Views, base: number): void {
       const { at } = FILL
       const ofPair = topics[i32[base + at.pair]!]!
       if (ofPair.length === 0) return
-      return change(ofPair, f64[(base + at.sequence) >>> 1]!, u32[base + at.makerFlags]!, i32[base + at.price]!, -i32[base + at.lots]!)
+      const [sequence, time] = [f64[(base + at.sequence) >>> 1]!, f64[(base + at.time) >>> 1]!]
+      return change(ofPair, sequence, time, u32[base + at.makerFlags]!, i32[base + at.price]!, -i32[base + at.lots]!)
     }
     case EventType.ORDER_ENDED: {
       const { at } = ORDER_ENDED
       const ofPair = topics[i32[base + at.pair]!]!
       if (ofPair.length === 0) return
-      return change(ofPair, f64[(base + at.sequence) >>> 1]!, u32[base + at.flags]!, i32[base + at.price]!, -i32[base + at.remaining]!)
+      const [sequence, time] = [f64[(base + at.sequence) >>> 1]!, f64[(base + at.time) >>> 1]!]
+      return change(ofPair, sequence, time, u32[base + at.flags]!, i32[base + at.price]!, -i32[base + at.remaining]!)
     }
     case EventType.RESULT: {
       const { at } = RESULT
@@ -162,16 +175,18 @@ function take(topics: readonly Topic[][], records: Views, base: number): void {
       if (what === OrderChange.NONE || (what === OrderChange.PLACED && !rests(records, base))) return
       const lots = i32[base + at.remaining]!
       const added = what === OrderChange.PLACED ? lots : -lots
-      return change(ofPair, f64[(base + at.sequence) >>> 1]!, u32[base + at.flags]!, i32[base + at.price]!, added)
+      const [sequence, time] = [f64[(base + at.sequence) >>> 1]!, f64[(base + at.time) >>> 1]!]
+      return change(ofPair, sequence, time, u32[base + at.flags]!, i32[base + at.price]!, added)
     }
   }
 }
 
-function change(topics: readonly Topic[], sequence: number, flags: number, tick: number, lots: number): void {
+function change(topics: readonly Topic[], sequence: number, time: number, flags: number, tick: number, lots: number): void {
   for (const { mirror } of topics) {
     // What stands in the copy already is not taken in again: a copy has all events of a command or none, and so has a frame.
     if (mirror === null || sequence <= mirror.sent) continue
     ;((flags & Flag.SELL) !== 0 ? mirror.asks : mirror.bids).add(tick, lots)
+    if (mirror.sequence === mirror.sent) mirror.since = time
     mirror.sequence = sequence
   }
 }
