@@ -2,11 +2,11 @@
  * The fan-out of a thread: a reader of the event ring of its own, which hands every event to the channels.
  *
  * A turn takes in what is new and then lets the channels tell what became of it, once per topic whatever happened. What they told is sent
- * in slices of {@link SLICE_MS}, between which the thread serves requests: most of a turn is one system call per socket, about 6 us each.
- * A turn that told {@link TURN_FRAMES} listeners leaves other topics to the next one, which comes when the thread has rested as long as it
- * worked; so topics take turns, what they tell is new, and others have the processor in between. Turns that told everything rest
- * {@link REST_MS}, less when they were short, longer when they were long: when many listen, frames hold more. It runs only while there are
- * subscriptions.
+ * in slices of {@link SLICE_MS}: most of a turn is one system call per socket. A turn that told {@link TURN_FRAMES} listeners leaves other
+ * topics to the next one, which follows soon; so topics take turns, and what they tell is new. Between slices and turns the thread serves
+ * requests or sleeps, so that the matcher need not wait for it on a machine with few processors. Turns that told everything rest
+ * {@link REST_MS}, less when they were short, longer when they were long: when many listen, frames hold more. It runs only while there
+ * are subscriptions.
  *
  * Every command ends with its RESULT, so the fan-out knows when it stands between two commands. Frames are made there and subscriptions
  * are changed there only: none has half a command. A reader that was lapped, and a channel that finds its state contradicted, leave no
@@ -18,10 +18,11 @@ import { createReader, read, writtenTo, type Broadcast, type Reader } from '../.
 import { GATEWAY, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
 import type { Channel } from './channels/channel.ts'
 
-/** Between two turns, ms: when there is little to do, and whatever happens. */
+/** Between two turns, ms: when there is little to do, and at most. */
 const REST_MS = 5
-const REST_LEAST_MS = 1
 const REST_MOST_MS = 100
+/** Between two slices, ms: others have the processor. No rest is shorter. */
+const PAUSE_MS = 1
 /** Rests are this many times as long as a turn as long as that is below {@link REST_MS}: listeners take a tenth of the thread at most. */
 const REST_TIMES = 10
 /** Frames a channel pushes in a turn, about. */
@@ -29,15 +30,15 @@ const TURN_FRAMES = 256
 /** From one turn to the next, if they are not so long that this would leave them less than half their time to rest, ms. */
 const EVERY_MS = 25
 /** How long sending keeps the thread from everything else, ms. */
-const SLICE_MS = 2
+const SLICE_MS = 1
 /** Records copied at once, and copies one turn makes at most. */
 const BATCH = 256
 const COPIES_MAX = 64
 
-/** How long to rest after a turn of `took` ms, ms. `more`: it left something. */
+/** How long to rest after a turn that worked for `took` ms, ms. `more`: it left something. */
 function restAfter(took: number, more: boolean): number {
-  if (more) return Math.min(REST_MOST_MS, Math.max(REST_LEAST_MS, took))
-  const idle = Math.min(REST_MS, Math.max(REST_LEAST_MS, REST_TIMES * took))
+  if (more) return PAUSE_MS
+  const idle = Math.min(REST_MS, Math.max(PAUSE_MS, REST_TIMES * took))
   return Math.min(REST_MOST_MS, Math.max(idle, took / 2, Math.min(took, EVERY_MS - took)))
 }
 
@@ -68,6 +69,8 @@ export class FanOut {
   #left = 0
   /** What a turn told is being sent. */
   #telling = false
+  /** How long this turn kept the thread so far, ms. */
+  #worked = 0
   /** Frames sent before this turn. */
   #frames = 0
   /** When the timer's turn began, by performance.now(); 0: none is under way. */
@@ -75,7 +78,7 @@ export class FanOut {
   readonly #waiting: (() => void)[] = []
   #timer: NodeJS.Timeout | null = null
   /** The next slice of what is being sent. */
-  #next: NodeJS.Immediate | null = null
+  #next: NodeJS.Timeout | null = null
 
   constructor(parts: FanOutParts) {
     this.#parts = parts
@@ -109,6 +112,7 @@ export class FanOut {
     const { onError, counters } = this.#parts
     this.#frames = counters[GATEWAY.ws_frames]!
     this.#telling = true
+    this.#worked = 0
     this.#measured(() => {
       this.#inTurn = true
       try {
@@ -134,11 +138,11 @@ export class FanOut {
 
   /** Sends a slice, and the others in later turns of the loop, between which requests are served. */
   #send(): void {
-    if (this.#next !== null) clearImmediate(this.#next)
+    if (this.#next !== null) clearTimeout(this.#next)
     this.#next = null
     let all = true
     this.#measured(() => (all = this.#parts.send(performance.now() + SLICE_MS)))
-    if (!all) this.#next = setImmediate(() => this.#send())
+    if (!all) this.#next = setTimeout(() => this.#send(), PAUSE_MS)
     else this.#sent()
   }
 
@@ -152,7 +156,7 @@ export class FanOut {
     this.#telling = false
     const began = this.#began
     this.#began = 0
-    if (began > 0) this.#wind(restAfter(performance.now() - began, this.#left > 0))
+    if (began > 0) this.#wind(restAfter(this.#worked, this.#left > 0))
   }
 
   /** Counts what `act` computes, and how long it kept the thread. */
@@ -163,7 +167,9 @@ export class FanOut {
     act()
     const used = process.threadCpuUsage({ user, system })
     counters[GATEWAY.ws_cpu_seconds]! += (used.user + used.system) / 1e6
-    const seconds = (performance.now() - began) / 1000
+    const ms = performance.now() - began
+    this.#worked += ms
+    const seconds = ms / 1000
     if (seconds > counters[GATEWAY.ws_stall_seconds_max]!) counters[GATEWAY.ws_stall_seconds_max] = seconds
   }
 
@@ -178,7 +184,7 @@ export class FanOut {
   /** Stops turns and slices. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
-    if (this.#next !== null) clearImmediate(this.#next)
+    if (this.#next !== null) clearTimeout(this.#next)
     this.#timer = null
     this.#next = null
     this.#subscriptions = 0
