@@ -107,8 +107,8 @@ export class FanOut {
     if (this.#next === null) this.#send()
   }
 
-  /** Takes in what is new and sends what became of it, at once if it takes no longer than a slice. */
-  turn(): void {
+  /** Takes in what is new and sends what became of it, at once if it takes no longer than a slice; `most`: see {@link Channel.flush}. */
+  turn(most = TURN_FRAMES): void {
     const { onError, counters } = this.#parts
     this.#frames = counters[GATEWAY.ws_frames]!
     this.#telling = true
@@ -117,7 +117,7 @@ export class FanOut {
       this.#inTurn = true
       try {
         this.#takeIn()
-        if (this.#whole) this.#flush()
+        if (this.#whole) this.#flush(most)
       } catch (error) {
         onError(error)
         this.#resync()
@@ -128,10 +128,10 @@ export class FanOut {
     this.#send()
   }
 
-  #flush(): void {
+  #flush(most: number): void {
     this.#left = 0
     for (const channel of this.#channels) {
-      const left = channel.flush(TURN_FRAMES) ?? 0
+      const left = channel.flush(most) ?? 0
       if (left > 0 && (this.#left === 0 || left < this.#left)) this.#left = left
     }
   }

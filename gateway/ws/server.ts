@@ -92,7 +92,7 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
   return {
     stop: async (graceMs) => {
       stopping = true
-      fanOut.turn()
+      fanOut.turn(Infinity)
       const any = connections.size > 0
       for (const connection of [...connections]) connection.close(CLOSE.GOING_AWAY, 'shutting down', null, Math.min(graceMs, ANSWERS_MS))
       // Each ends by itself, however late its answers are.

@@ -30,7 +30,7 @@ function stage(send?: (until: number) => boolean) {
   const channel: Channel = {
     declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },
     read: (params) => params, subscribe: () => true, unsubscribe: () => undefined, take: () => undefined,
-    flush: () => void log.push('flush'),
+    flush: (most) => void log.push(most === Infinity ? 'flush all' : 'flush'),
   }
   const channels = new Map([['log', channel]])
   const ring = createBroadcast(16)
@@ -139,4 +139,11 @@ t.test('a turn ends with its last slice, and its lag is counted once', async (t)
   t.equal(buckets.reduce((sum, count) => sum + count), 1)
   t.equal(buckets[LAG_BUCKETS.indexOf(0.02)], 1, 'of the oldest event')
   t.equal(counters[LAG_SUM], 0.02)
+})
+
+t.test('the last turn before a stop leaves no topic to a next one', async (t) => {
+  const { log, fanOut } = stage()
+  fanOut.turn()
+  fanOut.turn(Infinity)
+  t.strictSame(log, ['flush', 'flush all'])
 })
