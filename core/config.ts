@@ -3,6 +3,7 @@
  * unknown key anywhere refuses to start. Knobs never influence what the engine decides: that is the genesis, in the journal.
  */
 import { existsSync, readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,6 +27,16 @@ function number(fallback: number, low: number, high: number, unit: string, meani
     const value = Number(t)
     if (t.trim() === '' || !Number.isInteger(value) || value < low || value > high)
       throw new ConfigError(`must be a whole number from ${low} to ${high}`)
+    return value
+  }
+  return { fallback, unit, meaning, parse }
+}
+
+/** A number of so many units, of which a part will do. */
+function amount(fallback: number, low: number, high: number, unit: string, meaning: string): Knob<number> {
+  const parse = (t: string): number => {
+    const value = Number(t)
+    if (t.trim() === '' || !(value >= low && value <= high)) throw new ConfigError(`must be a number from ${low} to ${high}`)
     return value
   }
   return { fallback, unit, meaning, parse }
@@ -61,6 +72,13 @@ export const KNOBS = {
   grpcKey: text('', 'path', 'PEM private key of --grpc-cert'),
   grpcIdleSeconds: number(300, 1, 86_400, 'seconds', 'A gRPC connection without calls is closed after this long'),
   grpcConnections: number(1024, 1, 100_000, 'connections', 'Most gRPC connections at once; more are closed at once'),
+  grpcRequestMb: number(64, 4, 65_536, 'MiB', 'Most bytes held for gRPC requests at once, a share of it per client; more are refused'),
+  grpcRequestSeconds: number(20, 1, 3600, 'seconds', 'Longest time a gRPC request may take to come whole'),
+  httpConnections: number(10_000, 1, 1_000_000, 'connections', 'Most HTTP connections of each gateway thread; more are closed at once'),
+  firstRequestSeconds: number(
+    20, 1, 3600, 'seconds', 'A connection of gRPC, operator or chain without a request is closed after this long',
+  ),
+  proxyAddresses: text('', 'addresses', 'Client addresses, between commas, that stand for many clients and have no share of their own'),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   operatorTokenFile: text(
     '', 'path', "File with the operator's token; without it operator.token of the data directory, made at the first start",
@@ -71,8 +89,15 @@ export const KNOBS = {
   replyRing: powerOfTwo(16384, 4096, 1 << 20, 'records', 'Reply ring of each gateway; bounds its requests in flight'),
   eventRing: powerOfTwo(65536, 1024, 1 << 22, 'records', 'Broadcast ring of events; a reader further behind resynchronises'),
   batchMax: number(2048, 1, 4096, 'records', 'Most records in one journal batch'),
-  journalGb: number(64, 1, 4096, 'GiB', 'Address space of the journal; the file grows as it is used'),
-  diskReserveMb: number(256, 0, 1_000_000, 'MiB', 'Below this much free disk new orders are refused; cancels go on'),
+  journalGb: amount(
+    64, 0.01, 4096, 'GiB', 'Most the journal may grow to; near it new orders are refused, then nothing is recorded any more',
+  ),
+  diskReserveMb: number(256, 0, 1_000_000, 'MiB', 'With less free disk, or unknown, new orders are refused; cancels go on'),
+  clockJumpMs: number(1000, 10, 3_600_000, 'ms', 'A step of the wall clock above this is a jump: counted, said, followed slowly'),
+  clockGapSeconds: number(
+    86_400, 1, 315_360_000, 'seconds',
+    'A start whose wall clock is further ahead of the journal, or behind it, lets timers rest until the operator accepts the clock',
+  ),
   cutTail: number(
     0,
     0,
@@ -80,11 +105,23 @@ export const KNOBS = {
     'sequence',
     'Cut an invalid last journal batch with this first sequence; what it held is lost',
   ),
+  acceptLoss: number(
+    0,
+    0,
+    Number.MAX_SAFE_INTEGER,
+    'sequence',
+    'Go on with a journal that ends at this sequence although snapshots, history or journal/head know more; what is missing is lost',
+  ),
   snapshotEvery: number(1_000_000, 1, 1_000_000_000, 'commands', 'Commands between snapshots'),
   snapshotsKept: number(3, 1, 100, 'files', 'Newest snapshots kept'),
+  followerSilenceSeconds: number(
+    30, 1, 3600, 'seconds', 'A follower of history or snapshots that says nothing for this long hangs: it is killed and started again',
+  ),
   deadlineMs: number(30_000, 10, 3_600_000, 'ms', 'Longest wait for the engine to answer a request; then 503, applied or not'),
   batchDeadlineMs: number(600_000, 10, 3_600_000, 'ms', 'The same for the items of a batch, each of which is refused for itself'),
   historyReaders: number(1, 1, 16, 'threads', 'Threads that read the history for the gateways'),
+  scrubMbPerSecond: number(16, 0, 10_000, 'MB per second', 'Rate at which the journal is read back and checked, pass after pass; 0: not'),
+  historyScrubPages: number(250, 0, 1_000_000, 'pages per second', 'Pages of the history, 4 KB each, read back and checked; 0: none'),
   feeTierSeconds: number(60, 1, 86_400, 'seconds', 'How often the fee tiers of accounts that traded are worked out'),
   walletThreads: number(1, 1, 16, 'threads', 'Threads that recover wallet signatures at sign-in'),
   walletQueue: number(256, 1, 100_000, 'requests', 'Wallet signatures waiting; more answers 503'),
@@ -94,9 +131,11 @@ export const KNOBS = {
   chainTimeoutMs: number(2000, 10, 20_000, 'ms', 'Longest wait for the chain to answer about one signature; then 503 and no verdict'),
   contractChecks: number(32, 1, 1024, 'requests', 'Signatures the chain is asked about at once; more answers 503'),
   contractLoginFile: text('', 'path', 'JSON file {"contractLogin": "all", "none" or [addresses]}: which wallets may be contracts'),
-  signInPerAddress: number(10, 1, 1_000_000, 'per second', 'Challenges and verifies per wallet address'),
+  signInPerAddress: number(10, 1, 1_000_000, 'per second', 'Sign-ins per wallet address, counting only what its wallet signed'),
   signInPerIp: number(50, 1, 1_000_000, 'per second', 'Challenges and verifies per client address'),
-  challengeLimit: number(100_000, 1, 10_000_000, 'nonces', 'Challenges waiting for their verify; more answers 503'),
+  challengeLimit: number(400_000, 1, 10_000_000, 'nonces', 'Used challenges remembered until they expire; more answers 503'),
+  newAccountsPerIp: number(2000, 1, 10_000_000, 'per hour', 'Accounts and sub-accounts that sign-ins of one client address make'),
+  subAccountsPerMaster: number(100, 1, 10_000_000, 'per hour', 'Sub-accounts that one master makes'),
   rateCreatePerSecond: number(50, 1, 1_000_000, 'items', 'New and replacing orders per second and account; cancels have twice as much'),
   rateCreatePerMinute: number(1500, 1, 10_000_000, 'items', 'The same per minute'),
   rateFamilyFactor: number(4, 1, 100, 'times', 'Budget a master shares with its sub-accounts, in budgets of one account'),
@@ -104,8 +143,12 @@ export const KNOBS = {
   rateMovementPerDay: number(200, 1, 10_000_000, 'requests', 'The same per UTC day'),
   rateClosePerSecond: number(5, 1, 1_000_000, 'requests', 'Copy-trading closes per second and account'),
   enforceRateLimits: number(0, 0, 1, 'switch', '1 answers 429 over these budgets; 0 admits and counts'),
+  anonymousPercent: number(25, 1, 100, 'percent', 'Time of a gateway thread for requests without a signature, while signed ones come'),
+  bodyMb: number(64, 4, 100_000, 'MiB', 'Unfinished request bodies of each gateway thread; one address has half of what is free'),
+  bodyKbPerSecond: number(64, 1, 1_000_000, 'KiB/s', 'Least rate of a request body, after five seconds; a slower one is 408'),
   wsConnections: number(10_000, 1, 1_000_000, 'connections', 'Most WebSockets of each gateway thread; more are answered 503'),
   wsConnectionsPerAccount: number(50, 1, 100_000, 'connections', 'Most authenticated WebSockets of one account'),
+  wsUnusedSeconds: number(60, 1, 3600, 'seconds', 'A WebSocket without session and subscription is closed after this long'),
   wsSubscriptions: number(1024, 1, 100_000, 'subscriptions', 'Most subscriptions of one WebSocket'),
   wsSubscriptionBurst: number(1200, 1, 100_000, 'subscriptions', 'The same for ten seconds, so that a client may change over'),
   wsMessagesPerSecond: number(20, 1, 1_000_000, 'messages', 'Messages a second of one WebSocket'),
@@ -206,6 +249,9 @@ function checkRelations(config: Config): Config {
   if (config.batchMax > config.commandRing * config.gateways) throw new ConfigError('--batch-max exceeds what the command rings hold')
   if (config.replyRing < 4 * 1024) throw new ConfigError('--reply-ring must hold a mass cancel')
   if ((config.grpcCert === '') !== (config.grpcKey === '')) throw new ConfigError('--grpc-cert and --grpc-key belong together')
+  if (config.proxyAddresses.split(',').some((each) => each.trim() !== '' && isIP(each.trim()) === 0)) {
+    throw new ConfigError('--proxy-addresses: must be addresses between commas')
+  }
   if (config.chainRpcUrl !== '' && !isNodeUrl(config.chainRpcUrl)) throw new ConfigError('--chain-rpc-url: must be an http or https URL')
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')
   return config

@@ -1,44 +1,64 @@
 /**
+ * The exchange process, started by its supervisor (supervisor/main.ts).
+ *
  * The wiring of the exchange, top to bottom: configuration, directory, shared memory, matcher (recovers), followers of snapshots and
  * history, sign-in desk, chain, operator, history readers, gateways, gRPC. One thread dies: the process stops with its own exit code and
  * the next start recovers; only the history and the chain may end, and trading goes on without them.
  */
-import { fork, type ChildProcess } from 'node:child_process'
+import { announceExit, exit, stopAsked, supervised } from './supervised.ts'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { startChain, type ChainThread } from './chain_thread.ts'
-import {
-  ConfigError, configHelp, describeConfig, embedsChain, frontThreads, OPERATOR_TOKEN_VARIABLE, readConfig, type Config,
-} from './config.ts'
+import { describeConfig, embedsChain, frontThreads, OPERATOR_TOKEN_VARIABLE, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
+import { descriptorLimit, fitDescriptors, openDescriptors } from './descriptors.ts'
+import { watchDisk } from './disk.ts'
 import { parseGenesis } from './engine/genesis.ts'
 import { startHistory, type HistoryProcess } from './history/process.ts'
-import { keepRoom } from './journal/room.ts'
+import { usedBytes } from './journal/file.ts'
+import { journalRoom, keepHead, keepRoom } from './journal/room.ts'
+import { startScrub, type ScrubProcess } from './journal/scrub_process.ts'
 import { realIo } from './lib/io.ts'
+import { SystemFault, systemFault } from './lib/system_fault.ts'
 import { startQuickThread } from './lib/quick_thread.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { readOperatorToken, type OperatorToken } from './operator_token.ts'
 import { readPageTokenKey } from './page_token_key.ts'
+import { mendModes } from './private_files.ts'
 import { createBroadcast } from './ring/broadcast.ts'
 import { budgetsBytes } from './ring/budgets.ts'
-import { countersBytes, historyCounters, MATCHER, matcherCounters, STOP } from './ring/counters.ts'
+import {
+  backupCounters, countersBytes, historyCounters, MATCHER, matcherCounters, scrubCounters, snapshotsCounters, STOP,
+} from './ring/counters.ts'
+import { portsBytes } from './ring/ports.ts'
+import { watchBackups } from './backup/last.ts'
+import { refuseBackup } from './backup/manifest.ts'
 import { createOpenings } from './ring/openings.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
+import { startSnapshots, type SnapshotProcess } from './snapshot/process.ts'
 import {
   EXIT, type DeskData, type FromFollower, type FromThread, type Lane, type Shared, type ToDesk, type ToOperator, type ToThread,
 } from './threads.ts'
 
 /** What names of history reader threads begin with. */
 const READER = 'history reader'
+const MIB = 2 ** 20
+/** How often the open files are counted, ms. */
+const DESCRIPTORS_MS = 5_000
+const GIB = 2 ** 30
 const GATEWAY = join(import.meta.dirname, '..', 'gateway')
-/** How long an orderly stop may take before the process is ended anyway, ms; and how long a failing one may. */
-const STOP_MS = 60_000
-const FAIL_MS = 2_000
 /** How long a start waits for its history to catch up, and its chain to listen, before it says it is ready anyway, ms. */
 const HISTORY_MS = 10_000
+/** How often the lock of the directory is looked at, ms. */
+const LOCK_LOOK_MS = 1_000
+/** What is done about damage of the history, by who found it. */
+const DAMAGED = {
+  reader: 'a question to the history met damage and was not answered; the whole store is read back',
+  follower: 'the history is not what was written; it is made anew from the journal',
+} as const
 
 function allocate(config: Config): Omit<Shared, 'columns'> {
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
@@ -51,9 +71,23 @@ function allocate(config: Config): Omit<Shared, 'columns'> {
     gate: cell(),
     events: createBroadcast(config.eventRing).buffer,
     counters: new SharedArrayBuffer(countersBytes(frontThreads(config))),
+    ports: new SharedArrayBuffer(portsBytes(frontThreads(config))),
     matcherWait: cell(),
     lanes: Array.from({ length: frontThreads(config) + 1 }, lane),
   }
+}
+
+/** The configuration with bounds of connections that fit the files this process may open; lower ones are said. */
+function fitted(config: Config, log: Logger): Config {
+  const limit = descriptorLimit()
+  if (limit === null) return config
+  const { config: fits, wanted, fit } = fitDescriptors(config, limit)
+  if (wanted > fit) {
+    const { wsConnections, grpcConnections } = fits
+    const message = 'the process may not open as many files as its connections need; they are bounded lower: raise LimitNOFILE or ulimit -n'
+    log.warn({ limit, wanted, fit, wsConnections, grpcConnections }, message)
+  }
+  return fits
 }
 
 class Exchange {
@@ -64,15 +98,17 @@ class Exchange {
   readonly #operatorToken: OperatorToken
   readonly #shared: Omit<Shared, 'columns'>
   readonly #workers = new Map<string, Worker>()
-  #follower: ChildProcess | null = null
+  #snapshots: SnapshotProcess | null = null
   #history: HistoryProcess | null = null
+  #scrub: ScrubProcess | null = null
   #chain: ChainThread | null = null
   #stopping = false
+  #failing = false
 
-  constructor(config: Config, log: Logger) {
-    this.#config = config
+  constructor(config: Config, log: Logger, lock: DirectoryLock) {
+    this.#config = fitted(config, log)
     this.#log = log
-    this.#lock = lockDirectory(config.dataDir)
+    this.#lock = lock
     this.#pageTokenKey = readPageTokenKey(config.dataDir)
     this.#operatorToken = readOperatorToken(config.dataDir, config.operatorTokenFile, process.env)
     // Threads and processes that are started from here need not have it.
@@ -82,14 +118,31 @@ class Exchange {
 
   async run(): Promise<void> {
     const config = this.#config
-    this.#log.info({ config: describeConfig(config) }, 'starting')
+    this.#log.info({ pid: process.pid, config: describeConfig(config) }, 'starting')
+    this.#ownDirectory()
+    this.#watchDirectory()
+    let recovering = true
+    // What is started behind the recovery is stopped in order, once all of it stands.
+    void stopAsked.then((cause) => recovering && this.#stopEarly(cause))
     const matcher = this.#start('matcher', join(import.meta.dirname, 'sequencer', 'thread.ts'), { config, shared: this.#shared })
     const { genesis, columns, sequence } = await this.#message(matcher, 'recovered')
+    recovering = false
     this.#log.info({ sequence }, 'recovered')
     const shared: Shared = { ...this.#shared, columns }
-    keepRoom(config.dataDir, (error) => this.#log.warn({ error: error.message }, 'no room is made ahead of the journal any more'))
-    this.#startFollower()
+    this.#watchDisk()
+    watchBackups(config.dataDir, backupCounters(this.#shared.counters))
+    this.#watchDescriptors()
+    keepRoom(config.dataDir, config.journalGb * GIB, (failure) => {
+      if (failure === null) this.#log.info('room is made ahead of the journal again')
+      else this.#log.warn({ error: failure.message }, 'no room can be made ahead of the journal; it is tried again every second')
+    })
+    keepHead(config.dataDir, (failure) => {
+      if (failure === null) this.#log.info('journal/head is made durable again')
+      else this.#log.error({ error: failure.message }, 'journal/head cannot be made durable; it is tried again every second')
+    })
+    this.#snapshots = this.#startSnapshots()
     this.#history = this.#startHistory()
+    this.#scrub = this.#startScrub()
     // Side by side: loading a thread's modules takes longer than anything it does before it is ready.
     const history = this.#startReaders(genesis)
     const desks = this.#startDesk(genesis, shared)
@@ -99,12 +152,11 @@ class Exchange {
     const { port, grpcPort } = await this.#startFronts(genesis, shared, desks.ports, history.ports)
     await Promise.all([desks.ready, operator, ...history.ready])
     const { port: operatorPort } = await operator
-    this.#watchDisk()
-    process.on('SIGINT', () => void this.stop('SIGINT'))
-    process.on('SIGTERM', () => void this.stop('SIGTERM'))
+    void stopAsked.then((cause) => this.stop(cause))
     // Already open for trading; who waits for this line usually reads soon.
     const late = pause(HISTORY_MS, undefined, { ref: false })
     const [chainPort] = await Promise.all([Promise.race([this.#chain?.ready, late]), Promise.race([this.#history.ready, late])])
+    if (this.#stopping) return
     this.#log.info({ host: config.host, port, grpcPort, operatorPort, chainPort, gateways: config.gateways, sequence }, 'ready')
   }
 
@@ -113,7 +165,6 @@ class Exchange {
     if (this.#stopping) return
     this.#stopping = true
     this.#log.info({ cause }, 'stopping')
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), STOP_MS).unref()
     const names = [...this.#workers.keys()]
     // Gateways first: what they have under way may still need the desk.
     await Promise.all(names.filter((name) => name.startsWith('gateway')).map((name) => this.#end(name)))
@@ -124,20 +175,31 @@ class Exchange {
     Atomics.store(gate, STOP, 1)
     wake(new Int32Array(this.#shared.matcherWait))
     const { sequence } = await stopped
-    await Promise.all([this.#finishFollower(), this.#history?.finish()])
+    // Without a last snapshot the next start replays a little more, nothing else.
+    await Promise.all([this.#snapshots?.finish(), this.#history?.finish(), this.#scrub?.finish()])
     this.#lock.release()
     this.#log.info({ sequence }, 'stopped')
-    process.exit(EXIT.OK)
+    exit(EXIT.OK)
+  }
+
+  /** A stop during recovery, when there is nothing under way yet. */
+  #stopEarly(cause: string): void {
+    if (this.#stopping) return
+    this.#stopping = true
+    this.#log.info({ cause }, 'stopping')
+    this.#lock.release()
+    this.#log.info('stopped')
+    exit(EXIT.OK)
   }
 
   /** Stops because something broke: sockets are closed without an answer, then the process ends with `code`. */
   async fail(code: number, message: string): Promise<void> {
-    if (this.#stopping) return
+    if (this.#failing) return
+    this.#failing = true
     this.#stopping = true
     this.#log.fatal({ code }, message)
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), FAIL_MS).unref()
-    // Ending threads may block this one for good, when a native module's clean-up does; the follower sees to it that the process ends.
-    this.#follower?.send({ type: 'guard', afterMs: 2 * FAIL_MS }, () => undefined)
+    // Ending threads may block this one for good, when a native module's clean-up does; the supervisor sees to it that the process ends.
+    announceExit(code)
     await Promise.all([...this.#workers.keys()].filter((name) => name.startsWith('gateway')).map((name) => this.#end(name, 'abort')))
     process.exit(code)
   }
@@ -162,7 +224,8 @@ class Exchange {
   }
 
   #heard(name: string, message: FromThread): void {
-    if (message.type === 'fatal') void this.fail(message.code, `${name}: ${message.message}`)
+    if (message.type === 'damage') this.#history?.suspect(message.message)
+    else if (message.type === 'fatal') void this.fail(message.code, `${name}: ${message.message}`)
     else if (message.type === 'log') this.#log[message.level]({ thread: name, ...message.fields }, message.message)
     else if (message.type === 'progress') {
       const { stage, records, rate, secondsLeft } = message
@@ -191,47 +254,63 @@ class Exchange {
     })
   }
 
-  #startFollower(): void {
-    const { dataDir, snapshotEvery, snapshotsKept } = this.#config
-    const child = fork(join(import.meta.dirname, 'snapshot', 'follower.ts'), [dataDir, String(snapshotEvery), String(snapshotsKept)])
-    this.#follower = child
-    child.on('message', (message: FromThread) => {
-      if (message.type === 'snapshot') this.#log.info({ sequence: message.sequence }, 'snapshot written')
-      else this.#heard('snapshot follower', message)
-    })
-    child.on('exit', (code, signal) => {
-      this.#follower = null
-      if (this.#stopping) return
-      this.#log.error({ code, signal }, 'the snapshot follower ended; trading goes on, it is started again')
-      setTimeout(() => void (this.#stopping || this.#startFollower()), 5_000).unref()
+  /** What a follower process does to the log; trading goes on without it. */
+  #followerHooks(name: string) {
+    return {
+      started: (pid: number | undefined) => this.#log.info({ pid }, `${name} started`),
+      ended: (code: number | null, signal: NodeJS.Signals | null) => {
+        if (!this.#stopping) this.#log.error({ code, signal }, `the ${name} ended; trading goes on, it is started again`)
+      },
+      killed: (seconds: number) => this.#log.error({ seconds: Math.round(seconds) }, `the ${name} says nothing; it is killed`),
+    }
+  }
+
+  #startSnapshots(): SnapshotProcess {
+    const { counters } = this.#shared
+    return startSnapshots(this.#config, snapshotsCounters(counters), matcherCounters(counters), {
+      ...this.#followerHooks('snapshot follower'),
+      heard: (message) => this.#heard('snapshot follower', message),
+      snapshot: (sequence) => this.#log.info({ sequence }, 'snapshot written'),
     })
   }
 
-  /** The last snapshot of an orderly stop. Without a follower the next start replays a little more, nothing else. */
-  #finishFollower(): Promise<void> {
-    const child = this.#follower
-    if (child === null) return Promise.resolve()
-    return new Promise((resolve) => {
-      child.once('exit', () => resolve())
-      child.send({ type: 'finish' })
+  #startScrub(): ScrubProcess {
+    return startScrub(this.#config, scrubCounters(this.#shared.counters), {
+      ...this.#followerHooks('scrub of the journal'),
+      heard: (message) => this.#heard('scrub of the journal', message),
+      damaged: (signal, position) => {
+        this.#log.error({ signal, position }, 'the journal is damaged: LMDB ended its scrub behind this sequence; trading goes on')
+      },
     })
   }
 
   #startHistory(): HistoryProcess {
-    return startHistory(this.#config, historyCounters(this.#shared.counters), {
+    const { counters } = this.#shared
+    return startHistory(this.#config, historyCounters(counters), matcherCounters(counters), {
+      ...this.#followerHooks('history follower'),
+      damaged: (by, message) => this.#log.error({ by, damage: message }, DAMAGED[by]),
       heard: (message: FromFollower) => this.#heard('history follower', message as FromThread),
       tiers: (changes) => {
         this.#log.info({ accounts: changes.length }, 'fee tiers change')
         this.#workers.get('operator')?.postMessage({ type: 'tiers', changes } satisfies ToOperator)
       },
-      started: (pid) => this.#log.info({ pid }, 'history follower started'),
-      ended: (code, signal) => this.#log.error({ code, signal }, 'the history follower ended; trading goes on, it is started again'),
     })
   }
 
   /** Starts a thread and waits for it to say that it is ready. */
   #ready(name: string, path: string, data: object, transferList: MessagePort[] = []): Promise<Extract<FromThread, { type: 'ready' }>> {
     return this.#message(this.#start(name, path, data, transferList), 'ready')
+  }
+
+  /** Files that an earlier version, or a copy, left readable for others. */
+  #ownDirectory(): void {
+    const { mended, failure } = mendModes(this.#config.dataDir)
+    if (mended > 0) this.#log.warn({ mended }, 'files of the data directory were open to others; now they are its owner\'s alone')
+    if (failure !== null) this.#log.error({ error: failure }, 'files of the data directory stay open to others')
+    if (this.#config.enforceRateLimits === 0) {
+      const hint = 'data/ops/config.json enforces them'
+      this.#log.warn({ knob: 'enforceRateLimits', hint }, 'rate limits are counted and not enforced: one client can fill the disk')
+    }
   }
 
   /** Starts the sign-in desk; for each gateway a port to it. */
@@ -246,7 +325,7 @@ class Exchange {
 
   /** Starts the embedded chain; the desk hears where it is. */
   #startChain(genesis: string): ChainThread {
-    return startChain(join(GATEWAY, 'chain', 'thread.ts'), { config: this.#config, genesis }, {
+    return startChain(join(GATEWAY, 'chain', 'thread.ts'), { config: this.#config, genesis, ports: this.#shared.ports }, {
       heard: (message) => this.#heard('chain', message),
       moved: (url) => this.#workers.get('desk')?.postMessage({ type: 'chain', url } satisfies ToDesk),
       ended: (reason) => this.#log.error({ reason }, 'the chain thread ended; trading goes on, it is started again'),
@@ -295,37 +374,59 @@ class Exchange {
     return { ports, ready }
   }
 
-  #watchDisk(): void {
+  /** Off the hot path, and often enough: until it is noticed that the lock is gone, its socket keeps others away. */
+  #watchDirectory(): void {
+    setInterval(() => {
+      const lost = this.#lock.lost()
+      const advice = 'see to it that it is the right one and that nothing else runs on it, then start again'
+      if (lost !== null) void this.fail(EXIT.LOCKED, `${lost}; ${advice}`)
+    }, LOCK_LOOK_MS).unref()
+  }
+
+  #watchDescriptors(): void {
     const counters = matcherCounters(this.#shared.counters)
+    counters[MATCHER.descriptor_limit] = descriptorLimit() ?? Number.NaN
     const look = (): void => {
-      counters[MATCHER.free_disk_bytes] = realIo.freeBytes(this.#config.dataDir)
+      counters[MATCHER.open_descriptors] = openDescriptors()
     }
     look()
-    setInterval(look, 1_000).unref()
+    setInterval(look, DESCRIPTORS_MS).unref()
+  }
+
+  #watchDisk(): void {
+    const { dataDir, diskReserveMb, journalGb } = this.#config
+    watchDisk({
+      free: () => realIo.freeBytes(dataDir),
+      room: () => journalRoom(dataDir),
+      reserve: diskReserveMb * MIB,
+      limit: journalGb * GIB,
+      used: () => usedBytes(dataDir),
+      counters: matcherCounters(this.#shared.counters),
+      log: (level, message, fields) => this.#log[level](fields, message),
+    })
   }
 }
 
 async function main(): Promise<void> {
-  let config: Config | null
-  try {
-    config = readConfig(process.argv.slice(2), process.env)
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    console.error(`ringbook: ${error.message}`)
-    process.exit(EXIT.CONFIG)
-  }
-  if (config === null) {
-    console.log(configHelp())
-    return
-  }
   // Read by uWebSockets.js when it is loaded: room for RFC 9421 headers, browser headers and a page token.
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384'
+  // The supervisor has read the same before: it is good, and help was not asked for.
+  const config = readConfig(process.argv.slice(2), process.env)!
   const log = createLogger(config.logLevel)
+  if (!supervised) {
+    log.fatal({ code: EXIT.CONFIG }, 'this is the exchange process alone; start core/supervisor/main.ts, as npm start does')
+    exit(EXIT.CONFIG)
+  }
   try {
-    await new Exchange(config, log).run()
-  } catch (error) {
-    log.fatal({ code: error instanceof DirectoryLocked ? EXIT.LOCKED : EXIT.CONFIG }, (error as Error).message)
-    process.exit(error instanceof DirectoryLocked ? EXIT.LOCKED : EXIT.CONFIG)
+    refuseBackup(config.dataDir)
+    const exchange = new Exchange(config, log, await lockDirectory(config.dataDir))
+    process.on('uncaughtException', (error) => void exchange.fail(EXIT.THREAD, `main thread: ${error.stack ?? error.message}`))
+    await exchange.run()
+  } catch (thrown) {
+    const error = systemFault(thrown, (thrown as NodeJS.ErrnoException).path ?? config.dataDir)
+    const code = error instanceof DirectoryLocked ? EXIT.LOCKED : error instanceof SystemFault && error.disk ? EXIT.DISK : EXIT.CONFIG
+    log.fatal({ code }, error.message)
+    exit(code)
   }
 }
 

@@ -14,7 +14,10 @@ import type { Config } from './config.ts'
 import type { Buffers } from './engine/columns.ts'
 import type { OperatorToken } from './operator_token.ts'
 
-/** Exit codes of the process. */
+/**
+ * Exit codes of the process. A death by a signal that is none of its own doing is 128 plus the signal's number (supervisor/ending.ts): 137
+ * when it was killed.
+ */
 export const EXIT = {
   OK: 0,
   /** Bad configuration, genesis or data directory. */
@@ -46,6 +49,8 @@ export interface Shared {
   readonly gate: SharedArrayBuffer
   readonly events: SharedArrayBuffer
   readonly counters: SharedArrayBuffer
+  /** Counters of connections (ring/ports.ts). */
+  readonly ports: SharedArrayBuffer
   /** Wait cell of the matcher. */
   readonly matcherWait: SharedArrayBuffer
   readonly lanes: readonly Lane[]
@@ -110,6 +115,8 @@ export interface DeskData {
 export interface ChainData {
   readonly config: Config
   readonly genesis: string
+  /** Of ring/ports.ts. */
+  readonly ports: SharedArrayBuffer
 }
 
 /** Messages of any thread to the main thread. */
@@ -118,7 +125,8 @@ export type FromThread =
   | { readonly type: 'recovered'; readonly genesis: string; readonly columns: Buffers; readonly sequence: number }
   | { readonly type: 'progress'; readonly stage: string; readonly records: number; readonly rate: number; readonly secondsLeft: number }
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string; readonly fields?: Record<string, unknown> }
-  | { readonly type: 'snapshot'; readonly sequence: number }
+  | { readonly type: 'snapshot' | 'beat'; readonly sequence: number }
+  | { readonly type: 'damage'; readonly message: string }
   | { readonly type: 'fatal'; readonly code: number; readonly message: string }
   | { readonly type: 'stopped'; readonly sequence?: number }
 
@@ -128,11 +136,29 @@ export interface TierChange {
   readonly tier: number
 }
 
-/** Messages of the history follower to the main thread. `history`: it has caught up once, and this is how far it is. */
+/**
+ * Messages of the history follower to the main thread. `history`: how far it is, and whether it has caught up once. `damage`: the store was
+ * not what was written and is made anew. A history reader says `damage` too, of what it could not answer from.
+ */
 export type FromFollower =
   | FromThread
-  | { readonly type: 'history'; readonly sequence: number; readonly lag: number; readonly eventsPerSecond: number }
+  | {
+    readonly type: 'history'
+    readonly caughtUp: boolean
+    readonly sequence: number
+    readonly lag: number
+    readonly eventsPerSecond: number
+    /** Whole passes of the scrub since it began, and pages read in this one. */
+    readonly scrubPasses: number
+    readonly scrubPages: number
+  }
   | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }
+
+/** Messages of the scrub of the journal to the main thread. `scrub`: how far this pass is. `scrubbed`: it has read everything. */
+export type FromScrub =
+  | Extract<FromThread, { type: 'log' }>
+  | { readonly type: 'scrub'; readonly sequence: number; readonly bytes: number; readonly damaged: number }
+  | { readonly type: 'scrubbed'; readonly damaged: number; readonly seconds: number }
 
 /**
  * Messages of the main thread to any thread. `stop`: finish what is under way, close sockets, say `stopped`. `abort`: the matcher is
@@ -141,5 +167,9 @@ export type FromFollower =
 export type ToThread = { readonly type: 'stop' | 'abort' }
 /** Messages of the main thread to the sign-in desk. `chain`: where the embedded chain is, or that it is gone for now. */
 export type ToDesk = ToThread | { readonly type: 'chain'; readonly url: string | null }
+/** Messages of the supervisor to the exchange process. `stop`: an orderly stop, and what asked for it. */
+export type FromSupervisor = { readonly type: 'stop'; readonly cause: string }
+/** Messages of the exchange process to its supervisor. `ending`: it ends with this code; kill it if it does not end soon. */
+export type ToSupervisor = { readonly type: 'ending'; readonly code: number }
 /** Messages of the main thread to the operator thread. `tiers`: fee tiers that the history found earned. */
 export type ToOperator = ToThread | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }

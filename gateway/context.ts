@@ -5,7 +5,9 @@ import { Applications } from '../core/view/applications.ts'
 import { createOutbox } from '../core/engine/outbox.ts'
 import { attachState, type State } from '../core/engine/state.ts'
 import { attachBroadcast } from '../core/ring/broadcast.ts'
+import { sequencedClock } from '../core/ring/clock.ts'
 import { GATEWAY, gatewayCounters, historyCounters, matcherCounters } from '../core/ring/counters.ts'
+import { portBlock, type PortBlock, type PortName } from '../core/ring/ports.ts'
 import type { FromThread, GatewayData } from '../core/threads.ts'
 import { closeDesk, createDesk, type Desk } from './auth/desk_client.ts'
 import { Openings } from './auth/openings.ts'
@@ -14,6 +16,7 @@ import { SessionWatch } from './auth/session_watch.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
 import { closeTail, createTail, type Tail } from './bridge/tail.ts'
+import { AnonymousWork } from './limits/anonymous.ts'
 import { familyOf } from './limits/families.ts'
 import { createMeter, type Meter } from './limits/windows.ts'
 
@@ -36,18 +39,24 @@ export interface Gateway {
   readonly watch: SessionWatch
   /** Signatures that opened a session, on any thread. */
   readonly openings: Openings
+  /** Requests without a signature. */
+  readonly anonymous: AnonymousWork
   /** Rate budgets. */
   readonly meter: Meter
   /** Seals page tokens (operations/page_token.ts). */
   readonly pageTokenKey: Uint8Array
   readonly counters: Float64Array
+  /** Counters of the connections of this thread's ports. */
+  readonly portCounters: (port: PortName) => PortBlock
   /** Counters of the matcher, read only. */
   readonly matcher: Float64Array
   /** By id, lowercase. */
   readonly pairs: ReadonlyMap<string, Pair>
   readonly assets: ReadonlyMap<string, Asset>
-  /** Wall clock, Unix ms. */
+  /** Wall clock, Unix ms: how fresh a signature is, windows of budgets, times of frames. It may jump. */
   readonly now: () => number
+  /** Sequenced time, Unix ms: what the times in the state's rows are compared with. It never jumps. */
+  readonly time: () => number
   readonly log: Log
 }
 
@@ -58,28 +67,32 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
   const state = attachState(genesis, shared.columns, createOutbox(1))
   const gate = new Int32Array(shared.gate)
   const counters = gatewayCounters(shared.counters, number)
+  const matcher = matcherCounters(shared.counters)
+  const time = sequencedClock(matcher)
   const log: Log = (level, message, fields) => tell({ type: 'log', level, message, ...(fields === undefined ? {} : { fields }) })
   const onError = (error: unknown): void => {
     counters[GATEWAY.unhandled]!++
     log('error', 'unexpected error', { gateway: number, stack: error instanceof Error ? error.stack : String(error) })
   }
   return {
-    config, genesis, state, counters, log,
+    config, genesis, state, counters, matcher, log,
     gate,
+    portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
-    bridge: createBridge(shared.lanes[number]!, shared.matcherWait, number, counters, onError),
+    bridge: createBridge(shared.lanes[number]!, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, onError),
     tail: createTail(attachBroadcast(shared.events), counters),
     desk: createDesk(data.desk),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
-    sessions: createSessionCache(state),
-    watch: new SessionWatch(state, () => Date.now()),
+    sessions: createSessionCache(state, time),
+    watch: new SessionWatch(state, time),
     openings: new Openings(data.openings, data.budgets),
-    matcher: matcherCounters(shared.counters),
+    anonymous: new AnonymousWork(config.anonymousPercent, counters),
     meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
     pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
     assets: new Map(genesis.assets.map((asset) => [asset.id.toLowerCase(), asset])),
     now: () => Date.now(),
+    time,
   }
 }
 
@@ -88,6 +101,7 @@ export function detachGateway(gateway: Gateway): void {
   closeBridge(gateway.bridge)
   closeTail(gateway.tail)
   gateway.watch.close()
+  gateway.anonymous.close()
   closeDesk(gateway.desk)
   closeHistory(gateway.history)
 }

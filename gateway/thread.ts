@@ -3,10 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { GATEWAY } from '../core/ring/counters.ts'
 import { EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
 import { attachGateway, detachGateway } from './context.ts'
+import { HttpConnections } from './http/connections.ts'
 import { createCors } from './http/cors.ts'
 import { createDispatcher } from './http/dispatch.ts'
 import { createRouter } from './http/router.ts'
 import { closeServer, createServer, listen } from './http/server.ts'
+import { readProxies } from './limits/shares.ts'
 import { OPERATIONS } from './operations/index.ts'
 import { serveSockets } from './ws/server.ts'
 
@@ -22,13 +24,17 @@ process.on('uncaughtException', (error) => {
 })
 
 const gateway = attachGateway(data, tell)
+const { config } = data
+const connections = new HttpConnections(config.httpConnections, readProxies(config.proxyAddresses), gateway.portCounters('http'))
 const server = createServer(
-  gateway.counters, createDispatcher(gateway, createRouter(OPERATIONS), gateway.bridge.onError), createCors(gateway.applications),
+  gateway.counters, config, createDispatcher(gateway, createRouter(OPERATIONS)), createCors(gateway.applications), connections,
 )
-const sockets = serveSockets(gateway, server, data.shared.events, data.budgets)
+const sockets = serveSockets(gateway, server, connections, data.shared.events, data.budgets)
 
 const beat = (): void => {
   gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
+  gateway.counters[GATEWAY.openings] = gateway.openings.used
+  gateway.counters[GATEWAY.connections] = connections.open
 }
 beat()
 const heartbeat = setInterval(beat, HEARTBEAT_MS)

@@ -97,7 +97,7 @@ function reach(): Set<string> {
     }
   }
   for (const file of files)
-    if (scripts.includes(file) || file.endsWith('.test.ts') || file.startsWith('bench/micro') || file.startsWith('bench/system'))
+    if (scripts.includes(file) || /\.(test|torture)\.ts$/.test(file) || file.startsWith('bench/micro') || file.startsWith('bench/system'))
       visit(file)
   return seen
 }

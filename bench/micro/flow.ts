@@ -15,6 +15,7 @@ import {
   BALANCE, CLOCK, NO_ASK, ORDER, ORDER_WORDS, PAIR, SESSION, SESSION_WORDS, TOTAL, TOTAL_WORDS,
 } from '../../core/engine/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
+import { RULES } from '../../core/engine/rules.ts'
 import { createState, type State } from '../../core/engine/state.ts'
 import { warm } from '../../core/engine/warm.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
@@ -37,7 +38,7 @@ export const poolOf = (live: number): number => 2 ** Math.ceil(Math.log2(live * 
 /** A genesis with one pair, a maker rebate and a taker fee, and room for the flow. */
 export function benchGenesis(orders: number, accounts: number): Genesis {
   return parseGenesis(JSON.stringify({
-    name: 'bench', chainId: 1328,
+    name: 'bench', chainId: 1328, rules: RULES,
     limits: {
       orders, accounts, sessions: accounts, receipts: 1024, openOrdersPerAccount: 1_000_000, priceTicks: 1 << 20,
       sessionLifetimeMs: 86_400_000, receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000,

@@ -11,7 +11,7 @@ const COMMITS = 600
 async function measure(records: number): Promise<{ perSecond: number; p50: number; p99: number }> {
   const directory = temporaryDirectory()
   const database = openJournal(directory, false, 8)
-  const writer = createWriter(database, records, 0)
+  const writer = createWriter(database, records)
   const micros = new Float64Array(COMMITS)
   let sequence = 1
   const commit = (index: number): void => {

@@ -87,7 +87,7 @@ async function round(exchange: Exchange, flow: SteadyFlow, listeners: Listeners)
 export async function run(): Promise<Result> {
   const directory = temporaryDirectory()
   const exchange = await startExchange(directory, [
-    '--genesis', richGenesis(directory), '--gateways', '1', '--ws-connections', String(SOCKETS + 10), '--ws-idle-seconds', '960',
+    '--genesis', richGenesis(directory), '--gateways', '1', '--ws-connections', String(2 * SOCKETS + 20), '--ws-idle-seconds', '960',
   ])
   const listeners = new Listeners()
   const alone: Round[] = []

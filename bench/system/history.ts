@@ -55,10 +55,10 @@ async function project(directory: string): Promise<Round> {
 async function follow(directory: string, orders: Flood): Promise<number[]> {
   const lags: number[] = []
   let loaded = false
-  const child = fork(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60'])
+  const child = fork(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60', '250'])
   const caughtUp = Promise.withResolvers<void>()
   child.on('message', (message: FromFollower) => {
-    if (message.type !== 'history') return
+    if (message.type !== 'history' || !message.caughtUp) return
     caughtUp.resolve()
     if (loaded) lags.push(message.lag)
   })

@@ -11,6 +11,7 @@ import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters, STOP } from '../../core/ring/counters.ts'
+import { portsBytes } from '../../core/ring/ports.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread } from '../../core/threads.ts'
@@ -80,6 +81,7 @@ export async function startMatcher(directory: string): Promise<Matcher> {
     gate: cell(),
     events: createBroadcast(65536).buffer,
     counters: new SharedArrayBuffer(countersBytes(1)),
+    ports: new SharedArrayBuffer(portsBytes(1)),
     matcherWait: cell(),
     lanes: [lane(), lane()],
   }

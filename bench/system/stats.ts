@@ -7,13 +7,15 @@ import { join } from 'node:path'
 import { createAnswers, type Answers } from '../../core/history/answers.ts'
 import { createCandles, type CandlesModel } from '../../core/history/candles.ts'
 import type { Queries, QueryName } from '../../core/history/queries.ts'
-import { openWriter, type HistoryDatabase } from '../../core/history/store.ts'
+import { openTables, type Tables } from '../../core/history/heads.ts'
+import { openWriter, writePosition } from '../../core/history/store.ts'
 import { createTrades, type TradesModel } from '../../core/history/trades.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { EventType, FILL } from '../../core/layout/event.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
+import { positionAt } from '../../test/support/history.ts'
 import { genesisText, pairSpec } from '../../test/support/variants.ts'
 import { median, type Result } from '../result.ts'
 
@@ -56,13 +58,14 @@ function fill(events: Views, genesis: Genesis, random: Prng, first: number, coun
 }
 
 interface Store {
-  readonly database: HistoryDatabase
+  readonly tables: Tables
   readonly candles: CandlesModel
   readonly trades: TradesModel
 }
 
 /** Projects trades `from`..`to`; nanoseconds that the candles took, those of their writing included. */
-function project({ database, candles, trades }: Store, genesis: Genesis, from: number, to: number): number {
+function project({ tables, candles, trades }: Store, genesis: Genesis, from: number, to: number): number {
+  const { database } = tables
   const events = viewsOf(new ArrayBuffer(SLICE * RECORD_BYTES))
   const random = createPrng(1 + from)
   let spent = 0
@@ -76,6 +79,7 @@ function project({ database, candles, trades }: Store, genesis: Genesis, from: n
     candles.flush()
     spent += performance.now() - started
     trades.flush()
+    writePosition(database, positionAt(first + count, tables.flush()))
     database.exec('commit')
   }
   return spent * 1e6
@@ -98,8 +102,8 @@ function rate<Name extends QueryName>(
 }
 
 function open(path: string, genesis: Genesis): Store {
-  const database = openWriter(path)
-  return { database, candles: createCandles(database, genesis.pairs.length), trades: createTrades(database) }
+  const tables = openTables(openWriter(path))
+  return { tables, candles: createCandles(tables, genesis.pairs.length), trades: createTrades(tables) }
 }
 
 export async function run(): Promise<Result> {
@@ -109,11 +113,11 @@ export async function run(): Promise<Result> {
     const costs: number[] = []
     let store = open(join(directory, 'first.sqlite'), genesis)
     for (let round = 0; round < ROUNDS; round++) {
-      store.database.close()
+      store.tables.database.close()
       store = open(join(directory, `round${round}.sqlite`), genesis)
       costs.push(project(store, genesis, 0, TRADES) / TRADES)
     }
-    const answers = createAnswers(store.database, genesis)
+    const answers = createAnswers(store.tables.database, genesis)
     const now = START + DAYS * 86_400_000
     const screener = { limit: 20, skip: 0, now }
     let made = TRADES
@@ -131,7 +135,7 @@ export async function run(): Promise<Result> {
       'answers/s of all candles of 30m': candles('30m'),
       'answers/s of all candles of 1d': candles('1d'),
     }
-    store.database.close()
+    store.tables.database.close()
     return {
       name: 'stats: candles and screener in the history',
       settings: { pairs: PAIRS, days: DAYS, trades: TRADES, tradesPerTransaction: SLICE, rounds: ROUNDS, questions: QUESTIONS },

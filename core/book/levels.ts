@@ -30,6 +30,7 @@ const LEVELS_PER_PAGE = PAGE_LEVELS
 const NONE_ASK = NO_ASK
 const PAGES_FREE = SCALARS_AT + SCALAR.PAGES_FREE
 const PAGES_USED = SCALARS_AT + SCALAR.PAGES_USED
+const PAGES_LIVE = SCALARS_AT + SCALAR.PAGES_LIVE
 
 /** Where the directory says which page holds `tick` of `pair`. */
 const entryOf = (state: State, pair: number, tick: number): number =>
@@ -168,6 +169,7 @@ function takePage(state: State, pair: number, ticks: number): number {
   let page = i32[PAGES_FREE]!
   if (page >= 0) i32[PAGES_FREE] = i32[state.pagesAt + page * PAGE_ROW + PAGE.TICKS]!
   else page = i32[PAGES_USED]!++
+  i32[PAGES_LIVE]!++
   const row = state.pagesAt + page * PAGE_ROW
   i32[row + PAGE.PAIR] = pair
   i32[row + PAGE.TICKS] = ticks
@@ -182,5 +184,6 @@ function givePageIfEmpty(state: State, entry: number, page: number): void {
   if ((i32[row + BIDS]! | i32[row + ASKS]!) !== 0) return
   i32[row + PAGE.TICKS] = i32[PAGES_FREE]!
   i32[PAGES_FREE] = page
+  i32[PAGES_LIVE]!--
   i32[entry] = 0
 }

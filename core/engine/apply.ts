@@ -6,13 +6,15 @@ import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import * as cancel from '../orders/cancel.ts'
+import { cancelAccountOrders } from '../orders/cancel_account.ts'
 import { expireOrder } from '../orders/expiry.ts'
 import * as place from '../orders/place.ts'
 import * as replace from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
 import { setApplication, setOrigin, setServerKey } from '../programs/applications.ts'
 import { mint } from '../programs/faucet.ts'
-import { setFeeTier, setMaintenance, setPairStatus } from '../programs/policy.ts'
+import { acceptLoss } from '../programs/loss.ts'
+import { acceptClock, setFeeTier, setMaintenance, setPairStatus, setRules } from '../programs/policy.ts'
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
 import { setSpendLimit } from '../programs/spend_limits.ts'
 import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
@@ -81,6 +83,14 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return setOrigin(state, command, base)
     case CommandType.SET_SERVER_KEY:
       return setServerKey(state, command, base)
+    case CommandType.SET_RULES:
+      return setRules(state, command, base)
+    case CommandType.ACCEPT_LOSS:
+      return acceptLoss(state, command, base)
+    case CommandType.ACCEPT_CLOCK:
+      return acceptClock(state, command, base)
+    case CommandType.CANCEL_ACCOUNT_ORDERS:
+      return cancelAccountOrders(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

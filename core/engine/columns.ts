@@ -60,21 +60,28 @@ export const DETAIL = ORDER
 
 export const LABEL_WORDS = 10
 
-export const ACCOUNT_WORDS = 16
+/** What orders touch in the first 64 B, what signing in, listing and counting touch in the other. */
+export const ACCOUNT_WORDS = 32
 export const ACCOUNT = {
   APPLICATION: 0, OPEN_ORDERS: 1,
   /** Newest resting order, or -1; the list runs to the oldest. */
   ORDERS_HEAD: 2,
   /** Grows with every change of the account's balances or orders: readers compare it before and after a copy. */
   VERSION: 3,
-  /** 20 bytes. */
-  ADDRESS: 4,
+  /** Row of the account that its family is counted on: its master, or itself. */
+  FAMILY: 4,
+  /** On that row, what the whole family holds of a pool (shares.ts): resting orders, receipts ... */
+  FAMILY_ORDERS: 5, FAMILY_RECEIPTS: 6,
+  /** Receipts of the account alone. */
+  RECEIPTS: 7,
   /** Fee tier, an index into the genesis' feeTiers ... */
-  TIER: 9,
-  /** f64 each. */
-  CREATED_AT: 10, CREATED_SEQUENCE: 12,
+  TIER: 8,
   /** ... and its discounts in ppm, repeated so that an order finds its rates without the genesis. */
-  MAKER_DISCOUNT: 14, TAKER_DISCOUNT: 15,
+  MAKER_DISCOUNT: 9, TAKER_DISCOUNT: 10,
+  /** 20 bytes. */
+  ADDRESS: 16,
+  /** f64 each. */
+  CREATED_AT: 22, CREATED_SEQUENCE: 24,
 } as const
 
 /** i64 words per balance row; row = account × assets + asset. */
@@ -86,11 +93,11 @@ export const SESSION = {
   ACCOUNT: 0,
   /** Low 32 bits of the opening sequence; a command must name it. 0: never used. */
   GENERATION: 1,
-  /** f64, Unix ms; 0 when revoked. */
+  /** f64, Unix ms. Ended before its time: when, negated; before the rules 1 it was 0. */
   EXPIRES_AT: 2,
   PUBLIC_KEY: 4,
   APPLICATION: 12,
-  /** Row of the delegated agent that signs with it, + 1; 0: the account's own wallet opened it. */
+  /** Row of the delegated agent that signs with it, + 1; 0: the account's own wallet opened it; -1: an agent that is no more. */
   AGENT: 13,
   /** f64. */
   CREATED_AT: 14,
@@ -106,6 +113,8 @@ export const PROFILE = {
   MASTER: 0,
   /** Sub-accounts, newest first, and how many. */
   FIRST_SUB: 1, NEXT_SUB: 2, SUBS: 3,
+  /** Of a sub-account, which has none of its own: 1 when its wallet agreed to its master. */
+  CONSENTED: 3,
   /** Of a sub-account: its spend limits. */
   FIRST_LIMIT: 4,
   /** Delegated agents, newest first, and how many rows. */
@@ -241,6 +250,10 @@ export const SCALAR = {
   APPLICATIONS: 12,
   AGENTS_USED: 13,
   SPEND_LIMITS_USED: 14,
+  /** Which decisions are in force (rules.ts). */
+  RULES: 15,
+  /** Pages of price levels in use. */
+  PAGES_LIVE: 20,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {

@@ -9,6 +9,7 @@
  */
 import { AGENT_PAIRS_MAX, ORIGINS_MAX } from '../layout/command.ts'
 import { parseDecimal, scaleOf } from '../lib/decimal.ts'
+import { RULES } from './rules.ts'
 
 /** Largest value of one order or fill in quote atoms: value × fee rate must fit 63 bits. */
 export const MAX_NOTIONAL = 4.5e14
@@ -115,6 +116,8 @@ export interface Application {
 export interface Genesis {
   name: string
   chainId: number
+  /** Rules that the exchange begins with (rules.ts); a document without them has 0. */
+  rules: number
   limits: Limits
   faucetDailyLimit: number
   assets: Asset[]
@@ -361,6 +364,7 @@ function genesisOf(json: Json): Genesis {
   return {
     name: text(json, 'name'),
     chainId: wholeNumber(json, 'chainId', 1, 2 ** 31 - 1),
+    rules: json['rules'] === undefined ? 0 : wholeNumber(json, 'rules', 0, RULES),
     limits,
     faucetDailyLimit: wholeNumber(need(json['faucet'], 'faucet is missing') as Json, 'dailyLimit', 0, FAUCET_LIMIT_MAX),
     assets,

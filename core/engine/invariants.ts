@@ -12,6 +12,7 @@
  *   I11  receipts: in order of time, each found by its key, none twice
  *   I12  a client order id is unique among the resting orders of its owner, and found by the index
  *   F    families: invariants_families.ts
+ *   S    shares: invariants_shares.ts
  *   T    terms: a pair's status is one of three; an account has the discounts of its tier, a resting order a maker rate of some tier
  *   A    delegated agents: each in its owner's list once, newest first; resting orders of each as counted; sessions of a revoked one
  *        are dead, of another never outlast its grant; every live session is in its holder's list once, newest first
@@ -30,6 +31,7 @@ import { assert, broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
 import { checkFamilies } from './invariants_families.ts'
+import { checkShares } from './invariants_shares.ts'
 import type { State } from './state.ts'
 
 const PPM = 1_000_000n
@@ -51,6 +53,7 @@ export function checkInvariants(state: State): void {
   checkAgents(state, live)
   checkFamilies(state, live)
   checkApplications(state)
+  checkShares(state)
 }
 
 const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!
@@ -244,6 +247,7 @@ function checkPages(state: State, live: number): void {
     if (state.directory[entry] !== page + 1) broken('I6', `the directory has ${state.directory[entry]! - 1} for page ${page}`)
   }
   if (taken > live) broken('I6', `${taken} pages in use for ${live} orders`)
+  if (taken !== scalars[SCALAR.PAGES_LIVE]) broken('I6', `${taken} pages in use, ${scalars[SCALAR.PAGES_LIVE]} counted`)
   let entries = 0
   for (let entry = 0; entry < state.directory.length; entry++) if (state.directory[entry] !== 0) entries++
   if (entries !== taken) broken('I6', `the directory has ${entries} pages, ${taken} are in use`)

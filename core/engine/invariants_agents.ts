@@ -3,8 +3,8 @@
  *
  * Agents: each row in use is in its owner's list exactly once, newest first, active or revoked; what it counts as resting are the resting
  * orders that name it, and a revoked one has none. Sessions: every live one is in its holder's list, no session is in two lists or twice
- * in one, lists link back and run from the newest; a holder has no more live ones than its limit; none of a revoked agent is live, and
- * none of another lasts beyond its grant.
+ * in one, lists link back and run from the newest; a holder has no more live ones than its limit, and since the rules 1 no more rows than
+ * twice that; none of a revoked agent is live, and none of another lasts beyond its grant.
  */
 import { AGENT_OPEN_ORDERS_MAX, Flag } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
@@ -94,7 +94,7 @@ function checkSessionList(state: State, account: number, agent: number, met: Set
   const named = agent < 0 ? `account ${account}` : `agent ${agent}`
   const { sessionsPerAccount } = state.genesis.limits
   const most = agent < 0 ? sessionsPerAccount : Math.min(sessionsPerAccount, AGENT_SESSIONS_MAX)
-  let [previous, live, newer] = [0, 0, Infinity]
+  let [previous, live, rows, newer] = [0, 0, 0, Infinity]
   let next = agent < 0
     ? state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_SESSION]!
     : state.agents[agent * AGENT_WORDS + AGENT.FIRST_SESSION]!
@@ -109,10 +109,13 @@ function checkSessionList(state: State, account: number, agent: number, met: Set
     if (sessionLinks[session * SESSION_LINK_WORDS + SESSION_LINK.PREV] !== previous) broken('A', `session ${session} does not link back`)
     const createdAt = state.sessionsF64[(row + SESSION.CREATED_AT) >>> 1]!
     if (createdAt > newer) broken('A', `the sessions of ${named} are not newest first`)
+    rows++
     if (isLive(state, session)) live++
     newer = createdAt
     previous = next
     next = sessionLinks[session * SESSION_LINK_WORDS + SESSION_LINK.NEXT]!
   }
   if (live > most) broken('A', `${named} has ${live} live sessions`)
+  const bound = state.scalars[SCALAR.RULES]! >= 1 && most < state.genesis.limits.sessions
+  if (bound && rows > 2 * most) broken('A', `${named} has ${rows} sessions, dead ones included`)
 }

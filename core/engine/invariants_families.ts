@@ -40,7 +40,10 @@ function checkProfiles(state: State): number[] {
       newer = sub
       subs++
     }
-    const counted = profiles[row + PROFILE.SUBS]
+    // Of a sub-account, which has none, the word says whether its wallet agreed.
+    const counted = masters[account]! < 0 ? profiles[row + PROFILE.SUBS] : 0
+    const consented = masters[account]! < 0 ? 0 : profiles[row + PROFILE.CONSENTED]!
+    if (consented !== 0 && consented !== 1) broken('F', `sub-account ${account} consented ${consented} times`)
     if (subs !== counted) broken('F', `account ${account} has ${subs} sub-accounts, counts ${counted}`)
     if (subs > genesis.limits.subAccountsPerMaster) broken('F', `account ${account} has ${subs} sub-accounts`)
   }

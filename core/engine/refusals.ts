@@ -89,10 +89,40 @@ export const REFUSALS = {
     'The application is not active',
     'PermissionDenied',
   ),
+  CONSENT_REQUIRED: refusal(
+    121,
+    'CONSENT_REQUIRED',
+    'PERMISSION_DENIED',
+    'The wallet of the sub-account has not agreed to its master yet',
+    'PermissionDenied',
+  ),
   // 2xx schema
   VALIDATION_ERROR: refusal(200, 'VALIDATION_ERROR', 'VALIDATION_ERROR', 'Invalid request', 'BadRequest'),
   MALFORMED_REQUEST: refusal(201, 'MALFORMED_REQUEST', 'VALIDATION_ERROR', 'Malformed request', 'BadRequest'),
-  BODY_TOO_LARGE: refusal(202, 'BODY_TOO_LARGE', 'VALIDATION_ERROR', 'Request body exceeds 2 MiB', 'BadRequest', { http: 413 }),
+  BODY_TOO_LARGE: refusal(202, 'BODY_TOO_LARGE', 'VALIDATION_ERROR', 'The request body is too large', 'BadRequest', { http: 413 }),
+  LENGTH_REQUIRED: refusal(
+    203,
+    'LENGTH_REQUIRED',
+    'VALIDATION_ERROR',
+    'Transfer-Encoding is not taken: send a Content-Length',
+    'BadRequest',
+    { http: 411 },
+  ),
+  REQUEST_TIMEOUT: refusal(
+    205,
+    'REQUEST_TIMEOUT',
+    'VALIDATION_ERROR',
+    'The request body did not come in time; nothing was applied',
+    'ExchangeNotAvailable',
+    { http: 408, retry: 'safe' },
+  ),
+  BODY_TOO_COMPLEX: refusal(
+    204,
+    'BODY_TOO_COMPLEX',
+    'VALIDATION_ERROR',
+    'The body has too many values, or too many inside one another',
+    'BadRequest',
+  ),
   INVALID_TICK: refusal(
     210,
     'INVALID_TICK',
@@ -166,6 +196,13 @@ export const REFUSALS = {
   TOO_MANY_AGENTS: refusal(314, 'TOO_MANY_AGENTS', 'CONFLICT', 'Too many delegated agents', 'BadRequest'),
   CLIENT_ID_IN_USE: refusal(315, 'CLIENT_ID_IN_USE', 'CONFLICT', 'Another application has this client id', 'BadRequest'),
   TOO_MANY_APPLICATIONS: refusal(316, 'TOO_MANY_APPLICATIONS', 'CONFLICT', 'Too many applications or origins', 'BadRequest'),
+  TOO_MANY_IN_FLIGHT: refusal(
+    317,
+    'TOO_MANY_IN_FLIGHT',
+    'RATE_LIMIT_EXCEEDED',
+    'Too many requests of this account are unanswered; nothing was applied',
+    'RateLimitExceeded',
+  ),
   // 4xx risk and funds
   INSUFFICIENT_BALANCE: refusal(400, 'INSUFFICIENT_BALANCE', 'VALIDATION_ERROR', 'Insufficient balance', 'InsufficientFunds'),
   BELOW_MIN_NOTIONAL: refusal(401, 'BELOW_MIN_NOTIONAL', 'VALIDATION_ERROR', 'Order value is below the minimum notional', 'InvalidOrder'),
@@ -236,6 +273,7 @@ export const REFUSALS = {
     'Free disk space is below the reserve; new orders are refused',
     'ExchangeNotAvailable',
   ),
+  DISK_FULL: refusal(906, 'DISK_FULL', 'UNAVAILABLE', 'Nothing can be recorded until there is room; reads go on', 'ExchangeNotAvailable'),
   HISTORY_UNAVAILABLE: refusal(
     905,
     'HISTORY_UNAVAILABLE',

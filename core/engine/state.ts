@@ -222,6 +222,7 @@ export function createState(genesis: Genesis, outbox?: Outbox): State {
     state.pairs[pair * PAIR_WORDS + PAIR.STATUS] = PairStatus.ACTIVE
   }
   writeApplications(state)
+  state.scalars[SCALAR.RULES] = genesis.rules
   return state
 }
 

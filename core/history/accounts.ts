@@ -6,8 +6,9 @@
  * and cost of each asset. Balances have 64 bits as in the engine; the others are sums of values and have 128, which no exchange can fill.
  * Hours are those of the sequenced time, which never goes back.
  */
-import type { HistoryDatabase } from './store.ts'
-import { OWNER_PAGES, pageId } from './layout.ts'
+import type { Tables } from './heads.ts'
+import { ACCOUNT_HOUR } from './layout.ts'
+import type { PageTable } from './pages.ts'
 
 /** Words of an account's row before its assets, two each: the lower first. */
 export const TALLY = { VOLUME: 0, FEES: 2, REALIZED: 4 } as const
@@ -20,6 +21,10 @@ export const HOUR_MS = 3_600_000
 /** Word of an asset's part in an account's row. */
 export const holdingAt = (row: number, asset: number): number => row + TALLY_WORDS + asset * HOLDING_WORDS
 export const stateWords = (assets: number): number => TALLY_WORDS + assets * HOLDING_WORDS
+/** 32-bit words of a record of account_hour_page: the hour, then the state. */
+export const hourWords = (assets: number): number => ACCOUNT_HOUR.words + 2 * stateWords(assets)
+/** Pages in memory, 32 MB: only the last of each account is ever changed. */
+const PAGES = 8192
 
 /** The 128-bit integer at words `at` and `at` + 1. */
 export const wideAt = (rows: BigInt64Array, at: number): bigint => (rows[at + 1]! << 64n) | BigInt.asUintN(64, rows[at]!)
@@ -43,22 +48,16 @@ export interface AccountsModel {
 class Accounts implements AccountsModel {
   rows: BigInt64Array
   readonly #words: number
-  readonly #last
-  readonly #insert
-  readonly #update
-  /** By account: the hour of its row (-1: not looked up yet), whether the table has that row, whether it changed. */
+  readonly #pages: PageTable
+  /** By account: the hour of its row (-1: not looked up yet), whether the table has that hour, whether it changed. */
   #hours: Int32Array
   #stored: Uint8Array
   #dirty: Uint8Array
   #dirtyAccounts: number[] = []
 
-  constructor(database: HistoryDatabase, assets: number) {
+  constructor(tables: Tables, assets: number) {
     this.#words = stateWords(assets)
-    this.#last = database.prepare<[number, number], { id: number; state: Buffer }>(
-      'select id, state from account_hour where id >= ? and id < ? order by id desc limit 1',
-    )
-    this.#insert = database.prepare<[number, Uint8Array]>('insert into account_hour values (?, ?)')
-    this.#update = database.prepare<[Uint8Array, number]>('update account_hour set state = ? where id = ?')
+    this.#pages = tables.pages('account_hour_page', PAGES, hourWords(assets))
     this.rows = new BigInt64Array(0)
     this.#hours = new Int32Array(0)
     this.#stored = new Uint8Array(0)
@@ -90,6 +89,7 @@ class Accounts implements AccountsModel {
     // An account that changed in two hours of one transaction is here twice; its first hour was written already.
     for (const account of this.#dirtyAccounts.sort((a, b) => a - b)) if (this.#dirty[account] === 1) this.#write(account)
     this.#dirtyAccounts = []
+    this.#pages.flush()
   }
 
   #grow(accounts: number): void {
@@ -106,20 +106,25 @@ class Accounts implements AccountsModel {
   }
 
   #load(account: number): void {
-    const last = this.#last.get(pageId(account, 0), pageId(account + 1, 0))
-    this.#hours[account] = last === undefined ? 0 : last.id % OWNER_PAGES
-    this.#stored[account] = last === undefined ? 0 : 1
-    if (last !== undefined) new Uint8Array(this.rows.buffer).set(last.state, account * this.#words * 8)
+    const pages = this.#pages
+    const count = pages.count(account)
+    this.#hours[account] = 0
+    this.#stored[account] = count === 0 ? 0 : 1
+    if (count === 0) return
+    const at = pages.locate(account, count - 1) >>> 1
+    this.#hours[account] = pages.views.f64[at]!
+    this.rows.set(pages.views.i64.subarray(at + 1, at + 1 + this.#words), account * this.#words)
   }
 
   #write(account: number): void {
-    const state = new Uint8Array(this.rows.buffer, account * this.#words * 8, this.#words * 8)
-    const id = pageId(account, this.#hours[account]!)
-    if (this.#stored[account] === 1) this.#update.run(state, id)
-    else this.#insert.run(id, state)
+    const pages = this.#pages
+    const at = (this.#stored[account] === 1 ? pages.change(account, pages.count(account) - 1) : pages.append(account)) >>> 1
+    pages.views.f64[at] = this.#hours[account]!
+    const row = account * this.#words
+    for (let word = 0; word < this.#words; word++) pages.views.i64[at + 1 + word] = this.rows[row + word]!
     this.#stored[account] = 1
     this.#dirty[account] = 0
   }
 }
 
-export const createAccounts = (database: HistoryDatabase, assets: number): AccountsModel => new Accounts(database, assets)
+export const createAccounts = (tables: Tables, assets: number): AccountsModel => new Accounts(tables, assets)

@@ -5,13 +5,14 @@
 import type { Genesis } from '../engine/genesis.ts'
 import { Flag } from '../layout/command.ts'
 import { FILL } from '../layout/event.ts'
+import { hourWords } from './accounts.ts'
 import { createApplicationStats } from './application_stats.ts'
 import { listCandles } from './candle_answers.ts'
 import { buys, isTrade, POSTING, takes } from './layout.ts'
 import { createMarketReader } from './market_answers.ts'
 import { applicationMovementTrail, movementTrail } from './movement_answers.ts'
 import { applicationOrderTrail, findOrder, orderTrail } from './order_answers.ts'
-import { createPageReader, type PageReader } from './page_reader.ts'
+import { CheckedStore, createPageReader, type PageReader } from './page_reader.ts'
 import { createPortfolioReader } from './portfolio_reader.ts'
 import type { HistoryTrade, Queries, QueryName, TradesAsk } from './queries.ts'
 import type { HistoryDatabase } from './store.ts'
@@ -25,19 +26,26 @@ type Work<Name extends QueryName> = Generator<undefined, Queries[Name]['answer']
 export type Answers = { [Name in QueryName]: (ask: Queries[Name]['ask']) => Work<Name> } & {
   /** The store may have changed. */
   forget(): void
+  /** What the store has reached. Throws when its position is not what was written. */
+  readonly sequence: number
 }
 
 export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answers {
-  const orders = createPageReader(database, 'order_page')
-  const postings = createPageReader(database, 'posting_page')
-  const trades = genesis.pairs.map(() => createPageReader(database, 'trade_page'))
-  const orderReferences = createPageReader(database, 'order_reference_page')
-  const postingReferences = createPageReader(database, 'posting_reference_page')
-  const tallies = createPageReader(database, 'application_trade_page')
-  const stats = createApplicationStats(database, genesis, tallies)
-  const candles = createPageReader(database, 'candle_page')
-  const portfolio = createPortfolioReader(database, genesis)
+  const store = new CheckedStore(database)
+  const orders = createPageReader(store, 'order_page')
+  const postings = createPageReader(store, 'posting_page')
+  const trades = genesis.pairs.map(() => createPageReader(store, 'trade_page'))
+  const orderReferences = createPageReader(store, 'order_reference_page')
+  const postingReferences = createPageReader(store, 'posting_reference_page')
+  const tallies = createPageReader(store, 'application_trade_page')
+  const users = createPageReader(store, 'application_user_page')
+  const stats = createApplicationStats(genesis, tallies, users)
+  const candles = createPageReader(store, 'candle_page')
+  const hours = createPageReader(store, 'account_hour_page', hourWords(genesis.assets.length))
+  const prices = createPageReader(store, 'price_hour_page')
+  const portfolio = createPortfolioReader(hours, prices, genesis)
   const market = createMarketReader(genesis, candles, trades)
+  const readers = [orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades]
   return {
     *order(ask) {
       return findOrder(orders, ask.account, ask.sequence)
@@ -73,7 +81,11 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     markets: (ask) => market.statsOfEach(ask.pairs, ask.now),
     candles: (ask) => listCandles(candles, ask),
     forget: () => {
-      for (const reader of [orders, postings, orderReferences, postingReferences, tallies, candles, ...trades]) reader.forget()
+      store.forget()
+      for (const reader of readers) reader.forget()
+    },
+    get sequence() {
+      return store.position.sequence
     },
   }
 }

@@ -4,33 +4,21 @@
  */
 import type { Genesis } from '../engine/genesis.ts'
 import { wideAt } from './accounts.ts'
-import { APPLICATION_TRADE, pageId } from './layout.ts'
+import { APPLICATION_TRADE, APPLICATION_USER } from './layout.ts'
 import type { PageReader } from './page_reader.ts'
 import type { ApplicationStats } from './queries.ts'
-import type { HistoryDatabase } from './store.ts'
 
 const { at: T } = APPLICATION_TRADE
-/** Accounts counted before others get a turn. */
-const SLICE = 50_000
-/** Rows of accounts are below this. */
-const ACCOUNTS = 2 ** 24
+const { at: U } = APPLICATION_USER
+/** Pages of accounts counted before others get a turn: 248 accounts each. */
+const SLICE = 128
 
 /** Gives the answer for (application, since in Unix ms; only trades at or after it count). */
 export type ApplicationStatsReader = (application: number, since: number) => Generator<undefined, ApplicationStats>
 
-interface Users {
-  /** `null` without accounts. */
-  last: number | null
-  all: number
-  active: number
-}
-
-export function createApplicationStats(database: HistoryDatabase, genesis: Genesis, reader: PageReader): ApplicationStatsReader {
+/** `reader`: application_trade_page; `users`: application_user_page. */
+export function createApplicationStats(genesis: Genesis, reader: PageReader, users: PageReader): ApplicationStatsReader {
   const asset = genesis.feeTiers.asset
-  const slice = database.prepare<{ since: number; from: number; to: number; slice: number }, Users>(
-    'select max(id) as last, count(*) as "all", count(*) filter (where traded_ms >= max(@since, 1)) as active' +
-      ' from (select id, traded_ms from application_user where id >= @from and id < @to order by id limit @slice)',
-  )
   /** Sums of the first `count` trades of an application. */
   const sumsOf = (application: number, count: number): [volume: bigint, makerFee: bigint, takerFee: bigint] => {
     if (count === 0) return [0n, 0n, 0n]
@@ -39,16 +27,19 @@ export function createApplicationStats(database: HistoryDatabase, genesis: Genes
     return [sum(T.volume), sum(T.makerFee), sum(T.takerFee)]
   }
   const usersOf = function* (application: number, since: number): Generator<undefined, { all: number; active: number }> {
-    const users = { all: 0, active: 0 }
-    const to = pageId(application, ACCOUNTS)
-    for (let from = pageId(application, 0); ; ) {
-      const { last, all, active } = slice.get({ since, from, to, slice: SLICE })!
-      users.all += all
-      users.active += active
-      if (last === null || all < SLICE) return users
-      from = last + 1
+    const found = { all: 0, active: 0 }
+    const { i32, f64 } = users.views
+    let pause = users.loads + SLICE
+    for (let number = users.count(application) - 1; number >= 0; number--) {
+      const at = users.locate(application, number)
+      if (i32[at + U.account]! < 0) continue
+      found.all++
+      if (f64[(at + U.tradedAt) >>> 1]! >= Math.max(since, 1)) found.active++
+      if (users.loads < pause) continue
       yield
+      pause = users.loads + SLICE
     }
+    return found
   }
   return function* stats(application, since) {
     // The trades and their sums are of one moment; accounts are counted after it, a slice at a time.

@@ -8,14 +8,14 @@ import { FILL } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import type { Genesis } from '../engine/genesis.ts'
 import { addWide } from './accounts.ts'
+import type { Tables } from './heads.ts'
 import type { Identities } from './identities.ts'
-import { APPLICATION_TRADE, PAGE_TABLES, pageId } from './layout.ts'
-import { createPages } from './pages.ts'
+import { APPLICATION_TRADE, APPLICATION_USER, PAGE_TABLES } from './layout.ts'
 import type { PortfolioModel } from './portfolio.ts'
-import type { HistoryDatabase } from './store.ts'
 
 const { at: F } = FILL
 const { at: T } = APPLICATION_TRADE
+const { at: U } = APPLICATION_USER
 /** Pages in memory: only the last of each application is ever changed. */
 const PAGES = 1024
 const WORDS = PAGE_TABLES.application_trade_page
@@ -29,12 +29,10 @@ export interface ApplicationTradesModel {
 }
 
 export function createApplicationTrades(
-  database: HistoryDatabase, genesis: Genesis, identities: Identities, portfolio: PortfolioModel,
+  tables: Tables, genesis: Genesis, identities: Identities, portfolio: PortfolioModel,
 ): ApplicationTradesModel {
-  const pages = createPages(database, 'application_trade_page', PAGES)
-  const write = database.prepare<[number, number]>('insert or replace into application_user values (?, ?)')
-  /** By account: when it traded last, Unix ms, 0 for never, where that is not written yet. */
-  const users = new Map<number, number>()
+  const pages = tables.pages('application_trade_page', PAGES)
+  const users = createUsers(tables, identities)
   /** Sums of the application before the record to be written. */
   const sums = new Int32Array(WORDS)
 
@@ -54,9 +52,7 @@ export function createApplicationTrades(
     return at
   }
   return {
-    joined: (account) => {
-      users.set(account, 0)
-    },
+    joined: (account) => users.touch(account, 0),
     filled: (events, base) => {
       const { i32, i64 } = events
       const [taker, maker] = [i32[base + F.takerAccount]!, i32[base + F.makerAccount]!]
@@ -70,14 +66,47 @@ export function createApplicationTrades(
       const made = makes === takes ? taken : append(makes, events, base)
       addWide(pages.views.i64, (made + T.makerFee) >>> 1, valueOf(F.makerFee))
       const time = events.f64[(base + F.time) >>> 1]!
-      users.set(taker, time)
-      users.set(maker, time)
+      users.touch(taker, time)
+      users.touch(maker, time)
     },
     flush: () => {
       pages.flush()
-      const rows = [...users].map(([account, time]) => [pageId(identities.applicationOf(account), account), time] as const)
-      for (const [id, time] of rows.sort(([a], [b]) => a - b)) write.run(id, time)
-      users.clear()
+      users.flush()
+    },
+  }
+}
+
+/** The accounts of the applications, and when each traded last. */
+function createUsers(tables: Tables, identities: Identities): { touch(account: number, time: number): void; flush(): void } {
+  const pages = tables.pages('application_user_page', PAGES)
+  const { i32, f64 } = pages.views
+  /** By account: its application and the number of its record there. */
+  const places = new Map<number, { application: number; number: number }>()
+  /** By account, in the order they came: its application and when it traded last, Unix ms, 0 for never, where that is not written yet. */
+  const waiting = new Map<number, { application: number; time: number }>()
+  for (let application = 0; application < tables.owners('application_user_page'); application++) {
+    for (let number = 0; number < pages.count(application); number++) {
+      const account = i32[pages.locate(application, number) + U.account]!
+      if (account >= 0) places.set(account, { application, number })
+    }
+  }
+  const placeOf = (account: number, application: number): number => {
+    const place = places.get(account)
+    if (place?.application === application) return pages.change(application, place.number)
+    if (place !== undefined) i32[pages.change(place.application, place.number) + U.account] = -1
+    places.set(account, { application, number: pages.count(application) })
+    const at = pages.append(application)
+    i32[at + U.account] = account
+    return at
+  }
+  return {
+    touch: (account, time) => {
+      waiting.set(account, { application: identities.applicationOf(account), time })
+    },
+    flush: () => {
+      for (const [account, { application, time }] of waiting) f64[(placeOf(account, application) + U.tradedAt) >>> 1] = time
+      waiting.clear()
+      pages.flush()
     },
   }
 }

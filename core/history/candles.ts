@@ -9,8 +9,8 @@ import { FILL } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { addWide, wideAt } from './accounts.ts'
 import { CANDLE, candleOwner, RESOLUTION_MS } from './layout.ts'
-import { createPages, type PageTable } from './pages.ts'
-import type { HistoryDatabase } from './store.ts'
+import type { PageTable } from './pages.ts'
+import type { Tables } from './heads.ts'
 
 const { at: F } = FILL
 const { at: C } = CANDLE
@@ -46,9 +46,9 @@ class Candles implements CandlesModel {
   readonly #sums: BigInt64Array
   #dirtyOwners: number[] = []
 
-  constructor(database: HistoryDatabase, pairs: number) {
+  constructor(tables: Tables, pairs: number) {
     const owners = pairs * RESOLUTIONS
-    this.#pages = createPages(database, 'candle_page', PAGES)
+    this.#pages = tables.pages('candle_page', PAGES)
     this.#times = new Float64Array(owners).fill(-1)
     this.#prices = new Int32Array(owners * PRICES)
     this.#stored = new Uint8Array(owners)
@@ -135,7 +135,7 @@ class Candles implements CandlesModel {
 }
 
 /** Goes on where the table stands. */
-export const createCandles = (database: HistoryDatabase, pairs: number): CandlesModel => new Candles(database, pairs)
+export const createCandles = (tables: Tables, pairs: number): CandlesModel => new Candles(tables, pairs)
 
 /** Everything a pair traded up to the end of a candle. */
 export interface Turnover {

@@ -19,33 +19,45 @@
  *
  *   candle_page    CANDLE, one for each minute, hour or day in which the pair traded, in order of time; the last changed in place
  *
- * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero, and the first eight bytes
- * of a record in use are not. A last page is stored as short as {@link storedBytes} says, so that small accounts stay small.
+ * and small sums, owner = account, pair, application:
+ *
+ *   account_hour_page        ACCOUNT_HOUR and behind it the account's state (accounts.ts), one for each hour in which something happened
+ *                            to it, in order of time; the last changed in place
+ *   price_hour_page          PRICE_HOUR, the last price of each hour in which the pair traded
+ *   application_user_page    APPLICATION_USER, one for each account of the application, in the order they came
+ *   head_page                HEAD, owner = table: how many records each owner of that table has, and what they must look like
+ *
+ * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
+ * short as {@link storedBytes} says, so that small accounts stay small. Behind the pages of records of an owner are its pages of
+ * checksums (checks.ts), by which every page read is known to be the newest of its place.
  * Everything here is a function of the records alone, never of when they were written: equal journals give equal tables.
  */
 import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../layout/table.ts'
 
 /** Part of the position row; a store of another format is made anew. */
-export const HISTORY_FORMAT = 3
+export const HISTORY_FORMAT = 4
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
 export const PAGE_BYTES = 31 * RECORD_BYTES
 export const PAGE_WORDS = PAGE_BYTES / 4
-/** Words of a record, by table; a divisor of {@link PAGE_WORDS}. */
+/** Words of a record, by table. Those of account_hour_page depend on the assets of the genesis: 0 here. The order is stored (heads.ts). */
 export const PAGE_TABLES = {
   order_page: RECORD_WORDS, posting_page: RECORD_WORDS, trade_page: RECORD_WORDS,
   order_reference_page: 8, posting_reference_page: 8, application_trade_page: 16, candle_page: 16,
+  account_hour_page: 0, price_hour_page: 4, application_user_page: 4, head_page: 4,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
-/** Records of a full page. */
-export const pageRecords = (table: PageTableName): number => PAGE_WORDS / PAGE_TABLES[table]
+export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]
+/** Records of a full page, given the words of one: at least one, which then makes a page as large as it needs. */
+export const recordsPerPage = (words: number): number => Math.max(1, Math.floor(PAGE_WORDS / words))
+export const pageRecords = (table: PageTableName): number => recordsPerPage(PAGE_TABLES[table])
 /** Pages an owner may have: 16.6 billion records and more. Owners below 2^24 keep ids below 2^53, where doubles are exact. */
 export const OWNER_PAGES = 2 ** 29
 export const pageId = (owner: number, page: number): number => owner * OWNER_PAGES + page
 
 /** Bytes that a page with `used` of them takes in the file: few sizes, so that most writes go over bytes of the same length. */
 export const storedBytes = (used: number): number =>
-  used <= 4 * RECORD_BYTES ? 4 * RECORD_BYTES : used <= 12 * RECORD_BYTES ? 12 * RECORD_BYTES : PAGE_BYTES
+  used <= 4 * RECORD_BYTES ? 4 * RECORD_BYTES : used <= 12 * RECORD_BYTES ? 12 * RECORD_BYTES : Math.max(used, PAGE_BYTES)
 
 /** An order of any age, as it is now. */
 export const ORDER_RECORD = defineLayout('history_order', {
@@ -200,4 +212,36 @@ export const CANDLE = defineLayout('candle', {
   high: 'i32',
   low: 'i32',
   close: 'i32',
+})
+
+/** Begins the record of an account's hour; its state follows. */
+export const ACCOUNT_HOUR = defineLayout('account_hour', {
+  /** Hours since 1970. */
+  hour: 'f64',
+})
+
+/** The last price of a pair in an hour in which it traded. */
+export const PRICE_HOUR = defineLayout('price_hour', {
+  /** Hours since 1970. */
+  hour: 'f64',
+  ticks: 'i32',
+  reserved: 'i32',
+})
+
+/** An account of an application. */
+export const APPLICATION_USER = defineLayout('application_user', {
+  /** When it traded last, Unix ms; 0: never. */
+  tradedAt: 'f64',
+  /** -1: its row has become that of an account of another application. */
+  account: 'i32',
+  reserved: 'i32',
+})
+
+/** What an owner of a table has. */
+export const HEAD = defineLayout('head', {
+  /** Records. */
+  count: 'f64',
+  /** Checksum of its only page, or of the one page of checksums that stands for all (checks.ts). */
+  root: 'u32',
+  reserved: 'i32',
 })

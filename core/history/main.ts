@@ -10,9 +10,12 @@ import { DirectoryLocked, lockDirectory } from '../data_dir.ts'
 import { openJournal } from '../journal/file.ts'
 import { endSequence } from '../journal/reader.ts'
 import { realIo } from '../lib/io.ts'
+import { makeFilesPrivate } from '../private_files.ts'
 import { openProjection, type Projection } from './projection.ts'
 import { checkpoint, historyPath, openReader, readPosition, removeStore, type StorePosition } from './store.ts'
 import { compareStores } from './verify.ts'
+
+makeFilesPrivate()
 
 const HELP = `The history: orders, trades, movements and portfolios of an exchange, projected from its journal into history.sqlite.
 
@@ -79,7 +82,7 @@ async function status(dataDir: string): Promise<number> {
 }
 
 async function rebuild(dataDir: string): Promise<number> {
-  const lock = lockDirectory(dataDir)
+  const lock = await lockDirectory(dataDir)
   const path = historyPath(dataDir)
   const unfinished = `${path}.rebuilding`
   try {

@@ -15,12 +15,12 @@ import { CREDIT, CreditSource, FILL, ORDER_ENDED, RESULT } from '../layout/event
 import type { Views } from '../layout/table.ts'
 import type { Genesis } from '../engine/genesis.ts'
 import { HOLDING, holdingAt, HOUR_MS, type AccountsModel } from './accounts.ts'
+import type { Tables } from './heads.ts'
 import type { Identities } from './identities.ts'
 import { buys, Flow, Posting, POSTING, POSTING_REFERENCE, rests, shapeOf } from './layout.ts'
 import { countRows } from './movement_shapes.ts'
-import { createPages, type PageTable } from './pages.ts'
+import type { PageTable } from './pages.ts'
 import type { PortfolioModel } from './portfolio.ts'
-import type { HistoryDatabase } from './store.ts'
 
 const { at: P } = POSTING
 const { at: REF } = POSTING_REFERENCE
@@ -73,10 +73,10 @@ class Movements implements MovementsModel {
   #number = 0
 
   constructor(
-    database: HistoryDatabase, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
+    tables: Tables, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
   ) {
-    this.#pages = createPages(database, 'posting_page', PAGES)
-    this.#references = createPages(database, 'posting_reference_page', REFERENCE_PAGES)
+    this.#pages = tables.pages('posting_page', PAGES)
+    this.#references = tables.pages('posting_reference_page', REFERENCE_PAGES)
     this.#identities = identities
     this.#accounts = accounts
     this.#portfolio = portfolio
@@ -271,5 +271,5 @@ class Movements implements MovementsModel {
 }
 
 export const createMovements = (
-  database: HistoryDatabase, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
-): MovementsModel => new Movements(database, genesis, identities, accounts, portfolio)
+  tables: Tables, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
+): MovementsModel => new Movements(tables, genesis, identities, accounts, portfolio)

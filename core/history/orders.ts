@@ -9,10 +9,10 @@ import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../layout/command.ts'
 import { FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { LABEL_WORDS } from '../engine/columns.ts'
+import type { Tables } from './heads.ts'
 import type { Identities } from './identities.ts'
 import { ORDER_RECORD, ORDER_REFERENCE } from './layout.ts'
-import { createPages, type PageTable } from './pages.ts'
-import type { HistoryDatabase } from './store.ts'
+import type { PageTable } from './pages.ts'
 
 const { at: O } = ORDER_RECORD
 const { at: REF } = ORDER_REFERENCE
@@ -108,7 +108,9 @@ class Orders implements OrdersModel {
   ended(events: Views, base: number): void {
     const sequence = events.f64[(base + END.orderSequence) >>> 1]!
     const at = this.#change(events.i32[base + END.account]!, events.i32[base + END.slot]!, sequence)
-    this.#pages.views.f64[(at + O.updatedAt) >>> 1] = events.f64[(base + END.time) >>> 1]!
+    const { i32, f64 } = this.#pages.views
+    f64[(at + O.updatedAt) >>> 1] = events.f64[(base + END.time) >>> 1]!
+    i32[at + O.flags]! |= events.i32[base + END.flags]! & Flag.BY_OPERATOR
     this.#become(at, events.i32[base + END.outcome]!, events.i32[base + END.account]!)
   }
 
@@ -176,7 +178,7 @@ function find(pages: PageTable, owner: number, sequence: number): number {
 }
 
 /** `slots`: orders the engine has room for. */
-export function createOrders(database: HistoryDatabase, slots: number, identities: Identities): OrdersModel {
-  const references = createPages(database, 'order_reference_page', REFERENCE_PAGES)
-  return new Orders(createPages(database, 'order_page', PAGES), references, identities, slots)
+export function createOrders(tables: Tables, slots: number, identities: Identities): OrdersModel {
+  const references = tables.pages('order_reference_page', REFERENCE_PAGES)
+  return new Orders(tables.pages('order_page', PAGES), references, identities, slots)
 }

@@ -10,8 +10,13 @@
  */
 import type { Genesis } from '../engine/genesis.ts'
 import { addWide, HOLDING, holdingAt, HOUR_MS, TALLY, wideAt, type AccountsModel } from './accounts.ts'
-import { pageId } from './layout.ts'
-import type { HistoryDatabase } from './store.ts'
+import type { Tables } from './heads.ts'
+import { PRICE_HOUR } from './layout.ts'
+import type { PageTable } from './pages.ts'
+
+const { at: PRICE } = PRICE_HOUR
+/** Pages of prices in memory: only the last of each pair is ever changed. */
+const PAGES = 256
 
 /** Which pair prices each asset in the reference asset: the first that is quoted in it; -1: none. */
 export function pricingPairs(genesis: Genesis): number[] {
@@ -41,25 +46,23 @@ export interface PortfolioModel {
 /** The last price of each pair, and its last price of each hour in the table. */
 class Prices {
   readonly ticks: Int32Array
-  readonly #write
+  readonly #pages: PageTable
   /** Hour of the price that is not written yet, or -1. */
   readonly #hours: Int32Array
 
-  constructor(database: HistoryDatabase, genesis: Genesis) {
-    const last = database
-      .prepare<[number, number], number>('select ticks from price_hour where id >= ? and id < ? order by id desc limit 1')
-      .pluck()
-    this.#write = database.prepare<[number, number]>(
-      'insert into price_hour values (?, ?) on conflict do update set ticks = excluded.ticks',
-    )
-    this.ticks = Int32Array.from(genesis.pairs, (_, pair) => last.get(pageId(pair, 0), pageId(pair + 1, 0)) ?? 0)
+  constructor(tables: Tables, genesis: Genesis) {
+    this.#pages = tables.pages('price_hour_page', PAGES)
+    this.ticks = Int32Array.from(genesis.pairs, (_, pair) => {
+      const count = this.#pages.count(pair)
+      return count === 0 ? 0 : this.#pages.views.i32[this.#pages.locate(pair, count - 1) + PRICE.ticks]!
+    })
     this.#hours = new Int32Array(genesis.pairs.length).fill(-1)
   }
 
   traded(pair: number, price: number, time: number): void {
     const hour = Math.floor(time / HOUR_MS)
     if (this.#hours[pair] !== hour) {
-      if (this.#hours[pair]! >= 0) this.#write.run(pageId(pair, this.#hours[pair]!), this.ticks[pair]!)
+      if (this.#hours[pair]! >= 0) this.#write(pair, this.#hours[pair]!)
       this.#hours[pair] = hour
     }
     this.ticks[pair] = price
@@ -67,17 +70,28 @@ class Prices {
 
   flush(): void {
     this.#hours.forEach((hour, pair) => {
-      if (hour >= 0) this.#write.run(pageId(pair, hour), this.ticks[pair]!)
+      if (hour >= 0) this.#write(pair, hour)
     })
     this.#hours.fill(-1)
+    this.#pages.flush()
+  }
+
+  #write(pair: number, hour: number): void {
+    const pages = this.#pages
+    const { f64, i32 } = pages.views
+    const count = pages.count(pair)
+    const isThere = count > 0 && f64[(pages.locate(pair, count - 1) + PRICE.hour) >>> 1] === hour
+    const at = isThere ? pages.change(pair, count - 1) : pages.append(pair)
+    f64[(at + PRICE.hour) >>> 1] = hour
+    i32[at + PRICE.ticks] = this.ticks[pair]!
   }
 }
 
-export function createPortfolio(database: HistoryDatabase, genesis: Genesis, accounts: AccountsModel): PortfolioModel {
+export function createPortfolio(tables: Tables, genesis: Genesis, accounts: AccountsModel): PortfolioModel {
   const reference = genesis.feeTiers.asset
   const pricing = pricingPairs(genesis)
   const { pairs } = genesis
-  const prices = new Prices(database, genesis)
+  const prices = new Prices(tables, genesis)
   const { ticks } = prices
 
   const valueOf = (asset: number, atoms: bigint): bigint => {

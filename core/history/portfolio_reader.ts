@@ -4,11 +4,12 @@
  */
 import type { Genesis } from '../engine/genesis.ts'
 import { HOLDING, HOUR_MS, holdingAt, stateWords, TALLY, wideAt } from './accounts.ts'
-import { OWNER_PAGES, pageId } from './layout.ts'
+import { PRICE_HOUR } from './layout.ts'
+import type { PageReader } from './page_reader.ts'
 import { pricingPairs, valueAt } from './portfolio.ts'
 import type { Period, Portfolio } from './queries.ts'
-import type { HistoryDatabase } from './store.ts'
 
+const { at: PRICE } = PRICE_HOUR
 /** Points of a curve at full hours, but for the last. */
 const POINTS = 120
 /** Hours of a period. */
@@ -24,37 +25,33 @@ export interface HourReader {
   first(account: number): number | null
 }
 
-export function createHourReader(database: HistoryDatabase, assets: number): HourReader {
-  const last = database
-    .prepare<[number, number], Buffer>('select state from account_hour where id >= ? and id < ? order by id desc limit 1')
-    .pluck()
-  const first = database
-    .prepare<[number, number], number>('select id from account_hour where id >= ? and id < ? order by id limit 1')
-    .pluck()
+/** `reader`: account_hour_page, with records of {@link hourWords}. */
+export function createHourReader(reader: PageReader, assets: number): HourReader {
+  const { f64, i64 } = reader.views
   return {
     before: (account, hour) => {
-      const row = last.get(pageId(account, 0), pageId(account, hour))
-      if (row === undefined) return null
-      const state = new BigInt64Array(stateWords(assets))
-      new Uint8Array(state.buffer).set(row)
-      return state
+      const number = reader.search(account, reader.count(account), (at) => f64[at >>> 1]! < hour) - 1
+      if (number < 0) return null
+      const at = (reader.locate(account, number) >>> 1) + 1
+      return i64.slice(at, at + stateWords(assets))
     },
-    first: (account) => {
-      const id = first.get(pageId(account, 0), pageId(account + 1, 0))
-      return id === undefined ? null : id % OWNER_PAGES
-    },
+    first: (account) => (reader.count(account) === 0 ? null : f64[reader.locate(account, 0) >>> 1]!),
   }
 }
 
 export type PortfolioReader = (account: number, period: Period, now: number) => Generator<undefined, Portfolio>
 
-export function createPortfolioReader(database: HistoryDatabase, genesis: Genesis): PortfolioReader {
-  const hours = createHourReader(database, genesis.assets.length)
+/** `accounts`: account_hour_page; `prices`: price_hour_page. */
+export function createPortfolioReader(accounts: PageReader, prices: PageReader, genesis: Genesis): PortfolioReader {
+  const hours = createHourReader(accounts, genesis.assets.length)
   const pricing = pricingPairs(genesis)
   const reference = genesis.feeTiers.asset
-  const price = database
-    .prepare<[number, number], number>('select ticks from price_hour where id >= ? and id < ? order by id desc limit 1')
-    .pluck()
+  /** Last price of a pair before `hour`, ticks; 0: it had none. */
+  const priceOf = (pair: number, hour: number): number => {
+    const { f64, i32 } = prices.views
+    const number = prices.search(pair, prices.count(pair), (at) => f64[(at + PRICE.hour) >>> 1]! < hour) - 1
+    return number < 0 ? 0 : i32[prices.locate(pair, number) + PRICE.ticks]!
+  }
 
   /** Value of an account in the reference asset at the beginning of `hour`. */
   const equityOf = (state: BigInt64Array, hour: number): bigint | null => {
@@ -64,7 +61,7 @@ export function createPortfolioReader(database: HistoryDatabase, genesis: Genesi
       const total = state[at + HOLDING.AVAILABLE]! + state[at + HOLDING.LOCKED]!
       if (total === 0n || equity === null) continue
       const pair = pricing[index]!
-      const ticks = index === reference || pair < 0 ? 0 : (price.get(pageId(pair, 0), pageId(pair, hour)) ?? 0)
+      const ticks = index === reference || pair < 0 ? 0 : priceOf(pair, hour)
       if (index === reference) equity += total
       else equity = ticks === 0 ? null : equity + valueAt(genesis, pair, ticks, total)
     }

@@ -38,6 +38,8 @@ export interface Projection {
 export interface ProjectionOptions {
   /** Says why a store was thrown away. */
   readonly warn: (text: string) => void
+  /** The store was damaged: it is made anew. */
+  readonly damaged?: (message: string) => void
   /** Progress of the replay up to the position of the store. */
   readonly report?: (progress: Progress) => void
   /** Commands after this one are left alone. */
@@ -50,7 +52,23 @@ type Journal = ReturnType<typeof openJournal>
 export function openProjection(dataDir: string, path: string, options: ProjectionOptions): Projection {
   const journal = openJournal(dataDir, true)
   const { database, rebuilt } = openStore(journal, dataDir, path, options)
-  return project(journal, database, rebuilt, options.last ?? Infinity)
+  const last = options.last ?? Infinity
+  try {
+    return project(journal, database, rebuilt, last)
+  } catch (error) {
+    // What the projector goes on from is read here.
+    if (!isDamaged(error, path)) throw error
+    return project(journal, makeAnew(database, path, (error as Error).message, options), fromGenesis(journal), last)
+  }
+}
+
+/** An empty store in the place of a damaged one. */
+function makeAnew(database: HistoryDatabase | null, path: string, damage: string, options: ProjectionOptions): HistoryDatabase {
+  options.damaged?.(damage)
+  options.warn(`the history is made anew: ${damage}`)
+  database?.close()
+  removeStore(path)
+  return openWriter(path)
 }
 
 /** The store and the engine at its position; a store that cannot be gone on with is replaced by an empty one. */
@@ -58,26 +76,21 @@ function openStore(
   journal: Journal, dataDir: string, path: string, options: ProjectionOptions,
 ): { database: HistoryDatabase; rebuilt: Rebuilt } {
   let database: HistoryDatabase | null = null
-  let reason: string
   try {
     database = openWriter(path)
     const rebuilt = resume(journal, dataDir, database, options)
     if (typeof rebuilt !== 'string') return { database, rebuilt }
-    reason = rebuilt
+    return { database: makeAnew(database, path, rebuilt, { ...options, damaged: () => undefined }), rebuilt: fromGenesis(journal) }
   } catch (error) {
-    if (!isDamaged(error)) throw error
-    reason = (error as Error).message
+    if (!isDamaged(error, path)) throw error
+    return { database: makeAnew(database, path, (error as Error).message, options), rebuilt: fromGenesis(journal) }
   }
-  options.warn(`the history is made anew: ${reason}`)
-  database?.close()
-  removeStore(path)
-  return { database: openWriter(path), rebuilt: fromGenesis(journal) }
 }
 
 /** The engine at the position of the store, or why the store cannot be gone on with. */
 function resume(journal: Journal, dataDir: string, database: HistoryDatabase, options: ProjectionOptions): Rebuilt | string {
   const position = readPosition(database)
-  if (position === null) return fromGenesis(journal)
+  if (position === null) return isEmpty(database) ? fromGenesis(journal) : 'it has no position'
   if (position.format !== HISTORY_FORMAT) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
   if (position.sequence > endSequence(journal)) return `it has sequence ${position.sequence}, the journal ends before`
   const rebuilt = rebuild(journal, dataDir, position.sequence, options.warn)
@@ -88,6 +101,8 @@ function resume(journal: Journal, dataDir: string, database: HistoryDatabase, op
   const same = sequence === position.sequence + 1 && checksum === position.batch_checksum && replayer.events === position.events_checksum
   return same ? rebuilt : `the journal has other commands up to ${position.sequence}`
 }
+
+const isEmpty = (database: HistoryDatabase): boolean => database.prepare('select 1 from head_page limit 1').get() === undefined
 
 function project(journal: Journal, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number): Projection {
   const { state } = replayer
@@ -103,10 +118,10 @@ function project(journal: Journal, database: HistoryDatabase, { replayer, genesi
     events += count
   }
   const keep = (): void => {
-    projector.flush()
+    const roots = projector.flush()
     writePosition(database, {
       format: HISTORY_FORMAT, genesis: digest, sequence: replayer.place.sequence - 1, time_ms: state.clock[CLOCK.TIME]!,
-      batch_checksum: replayer.place.checksum, events_checksum: replayer.events, events,
+      batch_checksum: replayer.place.checksum, events_checksum: replayer.events, events, roots,
     })
   }
   // A fresh store has a position too, so that readers know it.

@@ -12,6 +12,7 @@ import type { Genesis } from '../engine/genesis.ts'
 import { createApplicationTrades } from './application_trades.ts'
 import { createAccounts, type AccountsModel } from './accounts.ts'
 import { createCandles } from './candles.ts'
+import { openTables } from './heads.ts'
 import type { Identities } from './identities.ts'
 import { createMovements } from './movements.ts'
 import { createOrders } from './orders.ts'
@@ -27,21 +28,22 @@ export interface Projector {
   readonly accounts: AccountsModel
   /** Takes `count` records. */
   project(events: Views, count: number): void
-  /** Writes what changed; part of the caller's transaction. */
-  flush(): void
+  /** Writes what changed; part of the caller's transaction. What its position must say then as `roots`. */
+  flush(): Buffer
   /** Accounts that traded since they were last taken; the caller empties it. */
   readonly traded: Set<number>
 }
 
 /** A projector that goes on where the tables stand. */
 export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
-  const accounts = createAccounts(database, genesis.assets.length)
-  const portfolio = createPortfolio(database, genesis, accounts)
-  const orders = createOrders(database, genesis.limits.orders, identities)
-  const trades = createTrades(database)
-  const candles = createCandles(database, genesis.pairs.length)
-  const movements = createMovements(database, genesis, identities, accounts, portfolio)
-  const applications = createApplicationTrades(database, genesis, identities, portfolio)
+  const tables = openTables(database)
+  const accounts = createAccounts(tables, genesis.assets.length)
+  const portfolio = createPortfolio(tables, genesis, accounts)
+  const orders = createOrders(tables, genesis.limits.orders, identities)
+  const trades = createTrades(tables)
+  const candles = createCandles(tables, genesis.pairs.length)
+  const movements = createMovements(tables, genesis, identities, accounts, portfolio)
+  const applications = createApplicationTrades(tables, genesis, identities, portfolio)
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -99,6 +101,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
       applications.flush()
       accounts.flush()
       portfolio.flush()
+      return tables.flush()
     },
   }
 }

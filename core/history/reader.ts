@@ -5,7 +5,8 @@
  * Questions take turns: each works a slice of pages, inside one read transaction, and goes to the back. A question that asks for a
  * sequence the store has not reached waits for it up to {@link WAIT_MS} and is then answered with what there is. What takes longer
  * than {@link DEADLINE_MS}, more than {@link QUESTIONS} at once, or a store that cannot be read: `failed`. The store may be missing or
- * be replaced by a rebuilt one at any time; it is opened again when its file is another.
+ * be replaced by a rebuilt one at any time; it is opened again when its file is another. Every page is checked as it is read: what is not
+ * what was written fails the question and is told to the exchange, and the store is opened again.
  */
 import { statSync } from 'node:fs'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
@@ -13,7 +14,7 @@ import { parseGenesis } from '../engine/genesis.ts'
 import type { FromThread, HistoryReaderData, ToThread } from '../threads.ts'
 import { createAnswers, type Answers } from './answers.ts'
 import type { HistoryReply, HistoryRequest, QueryName } from './queries.ts'
-import { historyPath, openReader, type HistoryDatabase } from './store.ts'
+import { historyPath, isDamaged, openReader, type HistoryDatabase } from './store.ts'
 
 const WAIT_MS = 100
 const DEADLINE_MS = 2_000
@@ -21,6 +22,7 @@ const QUESTIONS = 4096
 /** How often a reader looks whether the store has come far enough, and whether its file is still the same, ms. */
 const LOOK_MS = 3
 const FILE_MS = 250
+const TELL_MS = 1_000
 
 const { config, genesis: text, ports } = workerData as HistoryReaderData
 const genesis = parseGenesis(text)
@@ -39,8 +41,6 @@ interface Question {
 interface Store {
   readonly database: HistoryDatabase
   readonly answers: Answers
-  /** Position of the store: its sequence. */
-  readonly sequence: () => number
   readonly inode: number
 }
 
@@ -50,11 +50,13 @@ let waiting: Question[] = []
 let working: Question[] = []
 let scheduled = false
 let stopping = false
+/** In this turn; and when the exchange was told last. */
+let damaged = false
+let toldAt = -Infinity
 
 function openStore(): Store {
   const database = openReader(path)
-  const position = database.prepare<[], number>('select sequence from position').pluck()
-  return { database, answers: createAnswers(database, genesis), sequence: () => position.get() ?? 0, inode: statSync(path).ino }
+  return { database, answers: createAnswers(database, genesis), inode: statSync(path).ino }
 }
 
 function closeStore(): void {
@@ -97,22 +99,37 @@ function schedule(ms: number): void {
 function turn(): void {
   scheduled = false
   try {
-    const { database, answers, sequence } = theStore()
+    const { database, answers } = theStore()
     database.exec('begin')
     try {
-      const position = sequence()
-      admit(position)
       answers.forget()
+      const position = answers.sequence
+      admit(position)
       working = working.filter((question) => !slice(question, answers, position))
     } finally {
-      database.exec('commit')
+      // SQLite may have ended it itself.
+      if (database.inTransaction) database.exec('commit')
     }
+    if (damaged) closeStore()
   } catch (error) {
+    // Before the follower's first transaction there is no table to ask, which is no damage.
+    const isEarly = store === null && (error as { code?: string }).code === 'SQLITE_ERROR'
+    if (!isEarly && isDamaged(error, path)) tellDamage(error as Error)
     failAll((error as Error).message)
   }
+  damaged = false
   if (working.length > 0) schedule(0)
   else if (waiting.length > 0) schedule(LOOK_MS)
   else if (stopping) end()
+}
+
+/** Not more often than once a second: one is enough. */
+function tellDamage({ message }: Error): void {
+  damaged = true
+  const now = performance.now()
+  if (now - toldAt < TELL_MS) return
+  toldAt = now
+  parentPort!.postMessage({ type: 'damage', message } satisfies FromThread)
 }
 
 /** Lets those work whose sequence has come or whose waiting is over. */
@@ -136,6 +153,8 @@ function slice(question: Question, answers: Answers, position: number): boolean 
     else if (performance.now() - question.at > DEADLINE_MS) reply(question, { failed: 'it took too long' })
     else return false
   } catch (error) {
+    // A damaged store may have spoiled what SQLite keeps of it: everybody begins anew, on another connection.
+    if (isDamaged(error, path)) tellDamage(error as Error)
     reply(question, { failed: (error as Error).message })
   }
   return true

@@ -8,7 +8,9 @@ create table position (
   time_ms integer not null,          -- sequenced time of that command
   batch_checksum integer not null,   -- of that batch: the journal must still have it
   events_checksum integer not null,  -- chained checksum of all events so far
-  events integer not null            -- events so far
+  events integer not null,           -- events so far
+  roots blob not null,               -- how many owners each table has, and the checksum over all of it: heads.ts
+  checksum integer not null          -- CRC-32 of this row
 ) strict;
 create table order_page (
   id integer primary key,            -- account × 2^29 + number of the page
@@ -22,7 +24,6 @@ create table trade_page (
   id integer primary key,            -- pair × 2^29 + number of the page
   records blob not null
 ) strict;
--- What applications list, by application: layout.ts.
 create table order_reference_page (
   id integer primary key,            -- application × 2^29 + number of the page
   records blob not null
@@ -39,18 +40,19 @@ create table candle_page (
   id integer primary key,            -- (pair × 3 + resolution) × 2^29 + number of the page
   records blob not null
 ) strict;
--- The accounts of an application.
-create table application_user (
-  id integer primary key,            -- application × 2^29 + account
-  traded_ms integer not null         -- when it traded last, Unix ms; 0: never
+create table account_hour_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
 ) strict;
--- An account as it was at the end of an hour in which something happened to it; the newest row is how it is.
-create table account_hour (
-  id integer primary key,            -- account × 2^29 + hours since 1970
-  state blob not null                -- int128 volume, fees, realised PnL; then of each asset int64 available and locked, int128 cost
+create table price_hour_page (
+  id integer primary key,            -- pair × 2^29 + number of the page
+  records blob not null
 ) strict;
--- The last price of a pair in an hour in which it traded.
-create table price_hour (
-  id integer primary key,            -- pair × 2^29 + hours since 1970
-  ticks integer not null
+create table application_user_page (
+  id integer primary key,            -- application × 2^29 + number of the page
+  records blob not null
+) strict;
+create table head_page (
+  id integer primary key,            -- table × 2^29 + number of the page
+  records blob not null
 ) strict;

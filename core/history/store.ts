@@ -5,11 +5,15 @@
  * One writer, any number of readers, write-ahead log: readers never wait for the writer nor it for them. A transaction is not flushed by
  * itself (synchronous NORMAL): after a power failure the file is whole and a little older, and projection goes on from its position.
  * Checkpoints are explicit, so that the log cannot grow while readers come and go: past {@link LOG_BYTES} the log is written back and cut.
+ * What is read is checked from the position row on (checks.ts).
  */
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { accessSync, constants, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { HistoryDamaged } from './checks.ts'
+import type { Place } from '../journal/reader.ts'
 import { HISTORY_FORMAT } from './layout.ts'
 
 export type HistoryDatabase = Database.Database
@@ -30,6 +34,8 @@ export interface StorePosition {
   batch_checksum: number
   events_checksum: number
   events: number
+  /** Of all tables (heads.ts). */
+  roots: Buffer
 }
 
 export const historyPath = (dataDir: string): string => join(dataDir, 'history.sqlite')
@@ -55,8 +61,30 @@ export function openWriter(path: string): HistoryDatabase {
   return database
 }
 
-/** SQLite found the file damaged, or no database at all: it can only be made anew. */
-export const isDamaged = (error: unknown): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(String((error as { code?: string }).code))
+/** Errors of SQLite that say nothing of the file: somebody has it, or the disk, the memory or the rights are at fault. */
+const NOT_THE_FILE = /^SQLITE_(BUSY|LOCKED|FULL|NOMEM|IOERR|CANTOPEN|READONLY|PERM|INTERRUPT|MISUSE)/
+/** The file ends before a page that it has. */
+const TOO_SHORT = 'SQLITE_IOERR_SHORT_READ'
+
+/**
+ * The store at `path` is not what was written, or is no database at all: it can only be made anew. All statements are fixed, so that any
+ * error SQLite has with one of them comes from what it found in the file; a file it takes for read-only although it is not says so too.
+ */
+export function isDamaged(error: unknown, path: string): boolean {
+  if (error instanceof HistoryDamaged) return true
+  const code = String((error as { code?: string }).code)
+  if (code === 'SQLITE_READONLY') return isWritable(path)
+  return code === TOO_SHORT || (code.startsWith('SQLITE_') && !NOT_THE_FILE.test(code))
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Opens the store for reading; throws when there is none that could be read. */
 export function openReader(path: string): HistoryDatabase {
@@ -72,16 +100,43 @@ export function openReader(path: string): HistoryDatabase {
   }
 }
 
-/** `null`: nothing was projected yet. */
+/** `null`: nothing was projected yet. That of another format is given as it is, any other is checked: {@link HistoryDamaged}. */
 export function readPosition(database: HistoryDatabase): StorePosition | null {
-  return (database.prepare('select * from position').get() as StorePosition | undefined) ?? null
+  const row = database.prepare('select * from position').get() as (StorePosition & { checksum: number; one?: number }) | undefined
+  return row === undefined ? null : checkedPosition(row)
+}
+
+/** What a row of `position` says. */
+export function checkedPosition({ checksum, one: _one, ...position }: StorePosition & { checksum: number; one?: number }): StorePosition {
+  if (position.format === HISTORY_FORMAT && checksum !== sumOf(position)) throw new HistoryDamaged('the position is not what was written')
+  return position
+}
+
+/** Covers every column, in this order. */
+function sumOf(position: StorePosition): number {
+  const { format, genesis, sequence, time_ms: time, batch_checksum: batch, events_checksum: sum, events, roots } = position
+  return crc32(roots, crc32(JSON.stringify([format, genesis, sequence, time, batch, sum, events])))
+}
+
+/** What the history of a data directory continues in the journal; `null`: there is none, or it has nothing yet. Throws when unreadable. */
+export function storedPlace(dataDir: string): Place | null {
+  const path = historyPath(dataDir)
+  if (!existsSync(path)) return null
+  const database = new Database(path, { readonly: true, fileMustExist: true, timeout: 1_000 })
+  try {
+    const made = database.prepare("select 1 from sqlite_schema where name = 'position'").get() !== undefined
+    const position = made ? readPosition(database) : null
+    return position === null ? null : { sequence: position.sequence + 1, checksum: position.batch_checksum }
+  } finally {
+    database.close()
+  }
 }
 
 export function writePosition(database: HistoryDatabase, position: StorePosition): void {
-  const { format, genesis, sequence, time_ms: time, batch_checksum: batch, events_checksum: checksum, events } = position
+  const { format, genesis, sequence, time_ms: time, batch_checksum: batch, events_checksum: checksum, events, roots } = position
   database
-    .prepare('insert or replace into position values (1, ?, ?, ?, ?, ?, ?, ?)')
-    .run(format, genesis, sequence, time, batch, checksum, events)
+    .prepare('insert or replace into position values (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
+    .run(format, genesis, sequence, time, batch, checksum, events, roots, sumOf(position))
 }
 
 /** Writes the log back into the file and cuts it, when it is long or `now` is asked for. */

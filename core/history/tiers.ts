@@ -7,7 +7,8 @@
  */
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../engine/columns.ts'
 import type { TierChange } from '../threads.ts'
-import { HOUR_MS, TALLY, wideAt } from './accounts.ts'
+import { HOUR_MS, hourWords, TALLY, wideAt } from './accounts.ts'
+import { CheckedStore, createPageReader } from './page_reader.ts'
 import { createHourReader } from './portfolio_reader.ts'
 import type { Projection } from './projection.ts'
 
@@ -28,7 +29,9 @@ export interface TierWatch {
 export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis' | 'projector' | 'database'>): TierWatch {
   const { state, genesis, projector, database } = projection
   const { tiers } = genesis.feeTiers
-  const hours = createHourReader(database, genesis.assets.length)
+  const store = new CheckedStore(database)
+  const reader = createPageReader(store, 'account_hour_page', hourWords(genesis.assets.length))
+  const hours = createHourReader(reader, genesis.assets.length)
   let day = -1
   let queue: number[] = []
   /** Accounts whose change was told since the last look: it may be lost on its way to the engine, so they are looked at again. */
@@ -52,13 +55,16 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
       queue = [...accounts]
       told = []
     },
-    look: () =>
-      queue.splice(0, SLICE).flatMap((account) => {
+    look: () => {
+      store.forget()
+      reader.forget()
+      return queue.splice(0, SLICE).flatMap((account) => {
         const tier = tierOf(account)
         if (tier === state.accounts[account * ACCOUNT_WORDS + ACCOUNT.TIER]) return []
         told.push(account)
         return [{ account, tier }]
-      }),
+      })
+    },
     get pending() {
       return queue.length
     },

@@ -1,8 +1,7 @@
 /** Read model of trades: the FILL events as they are, by pair. */
 import { FILL } from '../layout/event.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
-import { createPages } from './pages.ts'
-import type { HistoryDatabase } from './store.ts'
+import type { Tables } from './heads.ts'
 
 /** Pages in memory: only the last of each pair is ever changed. */
 const PAGES = 1024
@@ -12,8 +11,8 @@ export interface TradesModel {
   flush(): void
 }
 
-export function createTrades(database: HistoryDatabase): TradesModel {
-  const pages = createPages(database, 'trade_page', PAGES)
+export function createTrades(tables: Tables): TradesModel {
+  const pages = tables.pages('trade_page', PAGES)
   const { i32 } = pages.views
   return {
     filled: (events, base) => {

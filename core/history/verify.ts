@@ -1,12 +1,6 @@
 /** Comparing two stores row by row: equal journals give equal rows, whenever and in whatever pieces they were projected. */
+import { TABLE_NAMES } from './layout.ts'
 import type { HistoryDatabase } from './store.ts'
-
-/** Tables with the column that has everything but the id. */
-const TABLES = {
-  order_page: 'records', posting_page: 'records', trade_page: 'records', account_hour: 'state', price_hour: 'ticks',
-  order_reference_page: 'records', posting_reference_page: 'records', application_trade_page: 'records', application_user: 'traded_ms',
-  candle_page: 'records',
-} as const
 
 export interface Comparison {
   /** Rows of each table of the first store. */
@@ -17,25 +11,22 @@ export interface Comparison {
 
 interface Row {
   readonly id: number
-  readonly value: Buffer | number
+  readonly value: Buffer
 }
-
-const same = (one: Row['value'], other: Row['value']): boolean =>
-  one instanceof Buffer && other instanceof Buffer ? one.equals(other) : one === other
 
 /** What `store` has missing, more or other than `truth`. */
 export function compareStores(store: HistoryDatabase, truth: HistoryDatabase): Comparison {
   const rows: Record<string, number> = {}
   const differences: Comparison['differences'] = []
-  for (const [table, column] of Object.entries(TABLES)) {
-    const sql = `select id, ${column} as value from ${table} order by id`
+  for (const table of TABLE_NAMES) {
+    const sql = `select id, records as value from ${table} order by id`
     const wanted = truth.prepare<[], Row>(sql).iterate()
     let next = wanted.next()
     rows[table] = 0
     for (const row of store.prepare<[], Row>(sql).iterate()) {
       rows[table]++
       const truth = next.done === true ? null : next.value
-      if (truth !== null && truth.id === row.id && same(truth.value, row.value)) {
+      if (truth !== null && truth.id === row.id && truth.value.equals(row.value)) {
         next = wanted.next()
         continue
       }

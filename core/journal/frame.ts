@@ -11,6 +11,7 @@
  * and the checksum of the events its predecessors caused, so replay proves itself batch by batch (I15, I16).
  */
 import { crc32 } from 'node:zlib'
+import { ACCEPT_LOSS_COMMAND, CommandType, typeOfKind } from '../layout/command.ts'
 import { RECORD_BYTES } from '../layout/table.ts'
 
 export const FORMAT = 1
@@ -44,6 +45,8 @@ export interface BatchHeader {
 
 export interface Batch extends BatchHeader {
   checksum: number
+  /** Sequence that follows its commands: the next one, or a far one behind an ACCEPT_LOSS, which stands alone. */
+  next: number
   /** The records, a view into the value. */
   records: Buffer
 }
@@ -79,17 +82,25 @@ export function open(value: Buffer): Batch | string {
   if (checksumOf(value) !== checksum) return 'checksum mismatch'
   const slots = value.readUInt32LE(H.SLOTS)
   if (HEADER_BYTES + slots * RECORD_BYTES !== length) return 'slots and length disagree'
+  const sequence = value.readDoubleLE(H.SEQUENCE)
+  const commands = value.readUInt32LE(H.COMMANDS)
+  const records = value.subarray(HEADER_BYTES)
   return {
-    sequence: value.readDoubleLE(H.SEQUENCE),
+    sequence,
     time: value.readDoubleLE(H.TIME),
-    commands: value.readUInt32LE(H.COMMANDS),
+    commands,
     slots,
     previous: value.readUInt32LE(H.PREVIOUS),
     events: value.readUInt32LE(H.EVENTS),
     checksum,
-    records: value.subarray(HEADER_BYTES),
+    next: isLoss(records, commands) ? records.readDoubleLE(RESUME_BYTES) + 1 : sequence + commands,
+    records,
   }
 }
+
+const RESUME_BYTES = ACCEPT_LOSS_COMMAND.at.resume * 4
+const isLoss = (records: Buffer, commands: number): boolean =>
+  commands === 1 && records.length > 0 && typeOfKind(records.readUInt32LE(0)) === CommandType.ACCEPT_LOSS
 
 /** The key of a sequence: 8 bytes, big endian, so that keys sort as sequences. */
 export function keyOf(sequence: number): Buffer {

@@ -1,10 +1,14 @@
 /**
- * Reading batches in order with every check of the format: sequence without gap, chained checksums, whole batches (I15).
+ * Reading batches in order with every check of the format: sequence without gap, chained checksums, whole batches (I15), and the head
+ * record where they end.
  *
- * An invalid batch is reported with its sequence and whether it is the last one; what to do about it is the caller's decision.
+ * An invalid batch is reported with its sequence and whether it is the last one; what to do about it is the caller's decision. The end is
+ * never taken from the iteration alone: damage inside LMDB's pages ends it early without an error. The head record sorts behind all
+ * batches and is read in the same transaction, by the cursor and by its key: it must say that the journal ends where the batches ended.
  */
+import { JournalError, type JournalDatabase } from './file.ts'
 import { keyOf, open, sequenceOf, type Batch } from './frame.ts'
-import type { JournalDatabase } from './file.ts'
+import { decodeHead, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 
 export interface Fault {
   /** Sequence of the batch at fault: its key, or the one that is missing. */
@@ -30,11 +34,20 @@ export interface Place {
 }
 
 export const START: Place = { sequence: 1, checksum: 0 }
+/** Behind every sequence, before the head record. */
+const LAST_KEY = keyOf(2 ** 53 - 1)
 
-/** Batches from `place` on; throws {@link JournalFault} at the first that is not what must follow. `records` is valid until the next. */
+/**
+ * Batches from `place` on; throws {@link JournalFault} at the first that is not what must follow, and when the batches end before or
+ * behind the head record's end; {@link JournalError} when LMDB cannot read. `records` is valid until the next.
+ */
 export function* readBatches(database: JournalDatabase, place: Place): Generator<Batch> {
   let { sequence, checksum } = place
-  for (const { key, value } of database.getRange({ start: keyOf(sequence), snapshot: false })) {
+  for (const { key, value } of entries(database, sequence)) {
+    if (HEAD_KEY.equals(key)) {
+      checkEnd(decodeHead(value), sequence, checksum)
+      break
+    }
     const at = sequenceOf(key)
     const fail = (reason: string): never => {
       throw new JournalFault({ sequence: at, reason, last: lastSequence(database) === at })
@@ -45,21 +58,92 @@ export function* readBatches(database: JournalDatabase, place: Place): Generator
     if (batch.sequence !== at) fail(`it says it is ${batch.sequence}`)
     if (batch.previous !== checksum) fail('it does not continue the batch before it')
     yield batch
-    sequence += batch.commands
+    sequence = batch.next
     checksum = batch.checksum
   }
+  // Once more by its key: a damaged pointer may have led the cursor to a page that is no longer in use, whose head record fits it.
+  if (!database.headless) checkEnd(headRecord(database) ?? 'it is missing', sequence, checksum)
+}
+
+/** Keys and values from `sequence` on; what LMDB says of damage becomes a {@link JournalError}. */
+function* entries(database: JournalDatabase, sequence: number): Generator<{ key: Buffer; value: Buffer }> {
+  const range = database.getRange({ start: keyOf(sequence), snapshot: false })[Symbol.iterator]()
+  try {
+    for (;;) {
+      let next: IteratorResult<{ key: Buffer; value: Buffer }>
+      try {
+        next = range.next()
+      } catch (error) {
+        throw new JournalError(`the journal cannot be read behind sequence ${sequence}: ${(error as Error).message}`)
+      }
+      if (next.done === true) return
+      sequence = HEAD_KEY.equals(next.value.key) ? sequence : sequenceOf(next.value.key)
+      yield next.value
+    }
+  } finally {
+    range.return?.()
+  }
+}
+
+/** Throws {@link JournalFault} unless the batches end where the head record says. */
+function checkEnd(head: Head | string, sequence: number, checksum: number): void {
+  const fail = (reason: string): never => {
+    throw new JournalFault({ sequence, reason, last: false })
+  }
+  if (typeof head === 'string') return fail(`the journal should end here, but its head record cannot be read: ${head}`)
+  const { next } = head
+  if (next > sequence) {
+    fail(`sequences ${sequence} to ${next - 1} are missing: the head record of the journal says that it ends at ${next - 1}`)
+  }
+  if (next < sequence) fail(`the head record of the journal says that it ends at ${next - 1}, before this`)
+  if (head.checksum !== checksum) fail('the head record of the journal names another last batch')
 }
 
 /** Key of the last batch, or 0. */
 export function lastSequence(database: JournalDatabase): number {
-  for (const key of database.getKeys({ reverse: true, limit: 1 })) return sequenceOf(key)
+  for (const key of database.getKeys({ start: LAST_KEY, reverse: true, limit: 1 })) return sequenceOf(key)
   return 0
 }
 
-/** Sequence of the last command, from the last batch's header without checking it; 0 for an empty journal. For progress only. */
+/** Sequence of the last command, as the head record says or, without it, the last batch; 0 for an empty journal. */
 export function endSequence(database: JournalDatabase): number {
+  const head = headRecord(database)
+  if (head !== null && typeof head !== 'string') return head.next - 1
   const last = lastSequence(database)
   if (last === 0) return 0
   const batch = open(database.get(keyOf(last))!)
-  return typeof batch === 'string' ? last : last + batch.commands - 1
+  return typeof batch === 'string' ? last : batch.next - 1
+}
+
+/** Whether a batch of the journal ends right before `place` with its checksum. 'damaged': the batch there cannot be read. */
+export function continues(database: JournalDatabase, { sequence, checksum }: Place): 'yes' | 'no' | 'damaged' {
+  for (const { value } of database.getRange({ start: keyOf(sequence - 1), reverse: true, limit: 1 })) {
+    const batch = open(value)
+    if (typeof batch === 'string') return 'damaged'
+    return batch.next === sequence && batch.checksum === checksum ? 'yes' : 'no'
+  }
+  return 'no'
+}
+
+/** Reads every batch of a journal that has no head yet; its end. Throws like {@link readBatches}, and when LMDB counts other entries. */
+export function countBatches(database: JournalDatabase): Head {
+  const head: Head = { ...NO_HEAD }
+  for (const batch of readBatches(database, START)) {
+    head.batches++
+    head.first = batch.sequence
+    head.next = batch.next
+    head.checksum = batch.checksum
+  }
+  const entries = entryCount(database)
+  if (entries === head.batches) return head
+  throw new JournalError(`the journal reads as ${head.batches} batches up to sequence ${head.next - 1}, LMDB counts ${entries}`)
+}
+
+/** How many entries LMDB counts, the head record included. It looks at its list of free pages for it, which may be damaged. */
+export function entryCount(database: JournalDatabase): number {
+  try {
+    return (database.getStats() as { entryCount: number }).entryCount
+  } catch (error) {
+    throw new JournalError(`LMDB cannot read its own pages: ${(error as Error).message}; restore the journal from a backup`)
+  }
 }

@@ -13,7 +13,8 @@ import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
 import { keyOf, open } from './frame.ts'
 import { readGenesis } from './genesis_batch.ts'
 import { JournalError, type JournalDatabase } from './file.ts'
-import { endSequence, JournalFault, readBatches, START, type Place } from './reader.ts'
+import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord } from './head.ts'
+import { continues, endSequence, JournalFault, lastSequence, readBatches, START, type Place } from './reader.ts'
 
 export interface Rebuilt {
   replayer: Replayer
@@ -42,15 +43,11 @@ export function rebuild(
   return fromGenesis(database, listener)
 }
 
-/** Throws unless a batch of the journal ends right before `place` with its checksum: a snapshot may hold batches that were cut. */
-function checkPlace(database: JournalDatabase, { sequence, checksum }: Place): void {
+/** Throws unless a batch of the journal ends right before `place` with its checksum. */
+function checkPlace(database: JournalDatabase, place: Place): void {
   const end = endSequence(database)
-  if (sequence > end + 1) throw new Error(`it is ahead of the journal, which ends at ${end}`)
-  for (const { value } of database.getRange({ start: keyOf(sequence - 1), reverse: true, limit: 1 })) {
-    const batch = open(value)
-    if (typeof batch !== 'string' && batch.sequence + batch.commands === sequence && batch.checksum === checksum) return
-  }
-  throw new Error('the journal has no batch that it continues')
+  if (place.sequence > end + 1) throw new Error(`it is ahead of the journal, which ends at ${end}`)
+  if (continues(database, place) !== 'yes') throw new Error('the journal has no batch that it continues')
 }
 
 /** A replayer that has applied nothing but the genesis. */
@@ -71,7 +68,7 @@ export interface Progress {
   secondsLeft: number
 }
 
-/** Replays the journal behind `replayer` up to and including `last`; reports about every second. */
+/** Replays the journal behind `replayer` up to and including `last`; reports about every second. The commands it replayed. */
 export function catchUp(
   database: JournalDatabase,
   replayer: Replayer,
@@ -80,24 +77,42 @@ export function catchUp(
   report: (progress: Progress) => void,
 ): number {
   const end = Math.min(last, endSequence(database))
-  const first = replayer.place.sequence
+  let records = 0
   const started = seconds()
   let next = started + 1
   for (const batch of readBatches(database, replayer.place)) {
     if (batch.sequence > last) break
     replayer.batch(batch)
+    records += batch.commands
     const now = seconds()
     if (now < next) continue
     next = now + 1
-    const records = replayer.place.sequence - first
     const rate = records / (now - started)
     report({ records, rate, secondsLeft: (end - replayer.place.sequence + 1) / rate })
   }
-  return replayer.place.sequence - first
+  return records
 }
 
-/** Removes an invalid last batch, when it is the one the operator named. */
-export function cutTail(database: JournalDatabase, fault: JournalFault, cut: number): void {
+/** Removes an invalid last batch, when it is the one the operator named; the sequence at which the journal ends then. */
+export function cutTail(database: JournalDatabase, fault: JournalFault, cut: number): number {
   if (!fault.fault.last || cut !== fault.fault.sequence) throw fault
-  database.transactionSync(() => database.removeSync(keyOf(fault.fault.sequence)))
+  dropLast(database)
+  return cut - 1
+}
+
+/** Removes the last batch, whatever it holds; the head record then says that the journal ends before it. */
+export function dropLast(database: JournalDatabase): void {
+  const found = headRecord(database)
+  if (typeof found === 'string') throw new JournalError(`the head record of the journal: ${found}`)
+  const last = lastSequence(database)
+  database.transactionSync(() => {
+    database.removeSync(keyOf(last))
+    const first = lastSequence(database)
+    const batch = first === 0 ? 'there is none' : open(database.get(keyOf(first))!)
+    if (typeof batch === 'string') throw new JournalError(`the batch before the last one: ${batch}`)
+    if (found === null) return
+    const record = Buffer.alloc(HEAD_BYTES)
+    encodeHead(record, 0, { ...found, batches: found.batches - 1, first, next: batch.next, checksum: batch.checksum })
+    database.putSync(HEAD_KEY, record)
+  })
 }

@@ -1,10 +1,18 @@
 /**
  * The journal's one writer. A batch is durable when {@link JournalWriter.commit} returns; when it throws, nothing of the batch may
  * be answered and nothing is retried: the process stops and recovery decides.
+ *
+ * It is the only one, and each commit proves it: inside the write transaction the head record and the head file must be those that this
+ * writer wrote last. The directory's lock keeps a second process away; should it fail, a commit on top of somebody else's batch
+ * fails too, instead of standing on a state that never was.
  */
+import { randomBytes } from 'node:crypto'
 import { RECORD_BYTES } from '../layout/table.ts'
 import { HEADER_BYTES, keyOf, seal } from './frame.ts'
-import type { JournalDatabase } from './file.ts'
+import { JournalError, type JournalDatabase } from './file.ts'
+import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
+import { openHeadFile, readHeadFile, SecondWriter } from './head_file.ts'
+import { countBatches, START, type Place } from './reader.ts'
 
 export interface JournalWriter {
   /** Where the sequencer puts the records of the next batch: word 0 is the first word of its first record. */
@@ -12,24 +20,96 @@ export interface JournalWriter {
   readonly bytes: Buffer
   /** Checksum of the last batch. */
   checksum: number
-  /** Makes the first `slots` slots durable as one batch; returns its size in bytes. */
-  commit(sequence: number, time: number, commands: number, slots: number, events: number): number
+  /** Makes the first `slots` slots durable as one batch; returns its size in bytes. `next`: the sequence after it, if it jumps. */
+  commit(sequence: number, time: number, commands: number, slots: number, events: number, next?: number): number
+  /** Lets go of the head file; the database stays open. */
+  close(): void
 }
 
-export function createWriter(database: JournalDatabase, maxSlots: number, checksum: number): JournalWriter {
+export interface WriterOptions {
+  /** The head file may say that the journal went on: the operator accepted the loss. */
+  readonly loss?: boolean
+}
+
+/**
+ * Opens the journal for writing behind `place`, which must be its end, and marks both heads as this writer's. Throws
+ * {@link JournalError} when one of them says that the journal ends elsewhere.
+ */
+export function createWriter(
+  database: JournalDatabase, maxSlots: number, place: Place = START, options: WriterOptions = {},
+): JournalWriter {
+  const head: Head = { ...endAt(database, place), epoch: randomBytes(8).readBigUInt64LE() }
+  const said = readHeadFile(database.dataDir).head
+  if (said !== null && options.loss !== true && said.next > head.next) {
+    throw new JournalError(`the journal ends at ${head.next - 1}, journal/head says at ${said.next - 1}`)
+  }
+  const file = openHeadFile(database.dataDir, head)
+  const own = Buffer.alloc(HEAD_BYTES)
   const buffer = Buffer.alloc(HEADER_BYTES + maxSlots * RECORD_BYTES)
-  const bytes = buffer.subarray(HEADER_BYTES)
+  const key = keyOf(0)
+  let value = buffer
+  const record: Head = { ...head, number: 0 }
+  encodeHead(own, 0, record)
+  claim(database, own, head)
+  database.headless = false
+
+  const write = (): void => {
+    const found = database.getBinaryFast(HEAD_KEY)
+    if (found === undefined || own.compare(found, 0, HEAD_BYTES) !== 0) {
+      throw new SecondWriter('another process wrote to the journal: two exchanges use this data directory; stop both, then start one')
+    }
+    file.check()
+    database.putSync(key, value)
+    encodeHead(own, 0, record)
+    database.putSync(HEAD_KEY, own)
+  }
   const writer: JournalWriter = {
     words: new Int32Array(buffer.buffer, buffer.byteOffset + HEADER_BYTES, maxSlots * (RECORD_BYTES / 4)),
-    bytes,
-    checksum,
-    commit: (sequence, time, commands, slots, events) => {
-      const value = buffer.subarray(0, HEADER_BYTES + slots * RECORD_BYTES)
+    bytes: buffer.subarray(HEADER_BYTES),
+    checksum: place.checksum,
+    commit: (sequence, time, commands, slots, events, next = sequence + commands) => {
+      value = buffer.subarray(0, HEADER_BYTES + slots * RECORD_BYTES)
       const sealed = seal(value, { sequence, time, commands, slots, previous: writer.checksum, events })
-      database.transactionSync(() => database.putSync(keyOf(sequence), value))
+      key.writeBigUInt64BE(BigInt(sequence))
+      record.batches++
+      record.first = sequence
+      record.next = next
+      record.checksum = sealed
+      database.transactionSync(write)
       writer.checksum = sealed
+      head.batches = record.batches
+      head.first = sequence
+      head.next = next
+      head.checksum = sealed
+      file.write(head)
       return value.length
     },
+    close: () => file.close(),
   }
   return writer
+}
+
+/** The head of a journal that ends at `place`; a journal of before heads is counted. */
+function endAt(database: JournalDatabase, place: Place): Head {
+  const found = headRecord(database)
+  if (typeof found === 'string') throw new JournalError(`the head record of the journal: ${found}`)
+  if (found === null && !database.headless) throw new JournalError('the journal has no head record')
+  const end = found ?? (place.sequence === 1 ? NO_HEAD : countBatches(database))
+  if (end.next === place.sequence && end.checksum === place.checksum) return { ...end }
+  throw new JournalError(`the journal ends at ${end.next - 1}, it was read up to ${place.sequence - 1}`)
+}
+
+/** Puts the head record of this writer, on top of the end that it found. */
+function claim(database: JournalDatabase, own: Buffer, { next }: Head): void {
+  try {
+    database.transactionSync(() => {
+      const found = headRecord(database)
+      const end = found === null ? null : typeof found === 'string' ? NaN : found.next
+      if (end !== null && end !== next) throw new SecondWriter('another process writes to the journal')
+      database.putSync(HEAD_KEY, own)
+    })
+  } catch (error) {
+    if (error instanceof SecondWriter || error instanceof JournalError) throw error
+    throw new JournalError(`the journal cannot be written to: ${(error as Error).message}; look at the disk, or restore it from a backup`)
+  }
 }

@@ -36,6 +36,10 @@ export const CommandType = {
   SET_APPLICATION: 20,
   SET_ORIGIN: 21,
   SET_SERVER_KEY: 22,
+  SET_RULES: 23,
+  ACCEPT_LOSS: 24,
+  ACCEPT_CLOCK: 25,
+  CANCEL_ACCOUNT_ORDERS: 26,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -76,6 +80,8 @@ export const Flag = {
   NEW_FUNDING: 1 << 18,
   /** A SELF_TRADE event names the resting order that stops this one. Gateways always set it; journals from before it are without. */
   TELL_SELF_TRADE: 1 << 19,
+  /** The operator cancelled the order. In ORDER_ENDED and in the history; set by the engine only. */
+  BY_OPERATOR: 1 << 20,
 } as const
 /** Flags of a gateway's record that describe the order itself and stay with it. */
 export const FLAG_ORDER_MASK =
@@ -131,7 +137,8 @@ export const MINT_COMMAND = defineLayout('mint', {
 export const OPEN_SESSION_COMMAND = defineLayout('open_session', {
   ...HEADER,
   application: 'i32',
-  reserved: 'i32',
+  /** Row + 1 of the account that the text the wallet signed named as its master; 0: it named none. */
+  master: 'i32',
   /** Wallet address, 20 bytes. */
   address: 'bytes20',
   reserved2: 'i32',
@@ -175,7 +182,8 @@ export const CREATE_SUB_ACCOUNT_COMMAND = defineLayout('create_sub_account', {
   ...HEADER,
   /** Wallet of the sub-account, 20 bytes. */
   address: 'bytes20',
-  reserved: 'i32',
+  /** 1: that wallet signed that it agrees. Journals of before consent was asked for have 0. */
+  consented: 'i32',
   /** Printable ASCII, zero padded; all zero: none. */
   username: 'bytes32',
 })
@@ -316,6 +324,40 @@ export const SET_SERVER_KEY_COMMAND = defineLayout('set_server_key', {
   hash: 'bytes32',
 })
 
+/** Of the sequencer itself, at a start: the rules in force from now on (engine/rules.ts). */
+export const SET_RULES_COMMAND = defineLayout('set_rules', { ...HEADER, rules: 'i32' })
+
+/** Operator: the wall clock is right, and sequenced time goes on from it (sequencer/clock.ts). Changes nothing in the state. */
+export const ACCEPT_CLOCK_COMMAND = defineLayout('accept_clock', {
+  ...HEADER,
+  /** The wall clock as the operator was shown it, Unix ms. */
+  wall: 'f64',
+})
+
+/** Operator: cancels resting orders of one account, newest first. */
+export const CANCEL_ACCOUNT_ORDERS_COMMAND = defineLayout('cancel_account_orders', {
+  ...HEADER,
+  /** Row of the account ... */
+  account: 'i32',
+  /** Only orders of this pair; -1 for all. */
+  pair: 'i32',
+  /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says how many are left. */
+  limit: 'i32',
+  reserved: 'i32',
+  /** ... and the sequence that made it, which is its identity. */
+  createdSequence: 'f64',
+})
+
+/**
+ * The start of an exchange whose operator accepted that the end of its journal was lost (`--accept-loss`): alone in its batch, which
+ * follows what is left. From then on sequences lie behind every one that was ever given out, so that nothing gets an id twice.
+ */
+export const ACCEPT_LOSS_COMMAND = defineLayout('accept_loss', {
+  ...HEADER,
+  /** The sequence of this command; the key of its batch is the first one that was lost. */
+  resume: 'f64',
+})
+
 /**
  * The first record of every journal: the genesis document as UTF-8 JSON, spanning as many slots as it needs. The header
  * slot is followed by the text; `slots` of the header counts modulo 256, `length` is authoritative.
@@ -346,6 +388,10 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.SET_APPLICATION]: SET_APPLICATION_COMMAND,
   [CommandType.SET_ORIGIN]: SET_ORIGIN_COMMAND,
   [CommandType.SET_SERVER_KEY]: SET_SERVER_KEY_COMMAND,
+  [CommandType.SET_RULES]: SET_RULES_COMMAND,
+  [CommandType.ACCEPT_LOSS]: ACCEPT_LOSS_COMMAND,
+  [CommandType.ACCEPT_CLOCK]: ACCEPT_CLOCK_COMMAND,
+  [CommandType.CANCEL_ACCOUNT_ORDERS]: CANCEL_ACCOUNT_ORDERS_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

@@ -1,6 +1,7 @@
 /**
  * Logs of the main thread: one JSON object a line on standard output (pino). Other threads send messages; the matcher only
- * counts. Signatures, keys and bodies are never logged: nobody hands them over, and fields with their names are masked all the same.
+ * counts. A line is written before its call returns: last words are not lost, and stand in their order. Signatures, keys and bodies are
+ * never logged: nobody hands them over, and fields with their names are masked all the same.
  */
 import { pino, type Logger } from 'pino'
 
@@ -16,11 +17,13 @@ const paths = MASKED.flatMap((name) => {
   return [name, `*${under}`, `*.*${under}`]
 })
 
-export const createLogger = (level: string): Logger =>
-  pino({
+export const createLogger = (level: string): Logger => {
+  const options = {
     level,
     base: { service: 'ringbook' },
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
+    formatters: { level: (label: string) => ({ level: label }) },
     redact: { paths, censor: '[masked]' },
-  })
+  }
+  return pino(options, pino.destination({ fd: 1, sync: true }))
+}

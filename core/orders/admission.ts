@@ -8,6 +8,7 @@ import {
 } from '../engine/columns.ts'
 import { MAX_NOTIONAL } from '../engine/genesis.ts'
 import { REFUSALS } from '../engine/refusals.ts'
+import * as shares from '../engine/shares.ts'
 import type { State } from '../engine/state.ts'
 import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
@@ -23,11 +24,12 @@ const ADDRESS = ADDRESS_BITS
 const { SELL, MARKET, IOC, FOK, POST_ONLY, MASTER_FUNDED } = Flag
 const { TICK_LOT_ATOMS, LOT_ATOMS, TICK_LOT_ATOMS_F64, MIN_NOTIONAL, BASE, QUOTE, MAKER_PPM, TAKER_PPM, MIN_LOTS, MAX_LOTS } = TERMS
 const { BEST_BID, BEST_ASK } = PAIR
-const { OPEN_ORDERS, MAKER_DISCOUNT, TAKER_DISCOUNT } = ACCOUNT
+const { OPEN_ORDERS, MAKER_DISCOUNT, TAKER_DISCOUNT, FAMILY, FAMILY_ORDERS } = ACCOUNT
 const { AVAILABLE } = BALANCE
 const { REQUIRED, COST, AMOUNT, RELEASE } = R
 const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
 const ORDERS_LIVE = SCALARS_AT + SCALAR.ORDERS_LIVE
+const RULES = SCALARS_AT + SCALAR.RULES
 const NONE_ASK = NO_ASK
 const HIGHEST_VALUE = MAX_NOTIONAL
 const OVERLOADED = REFUSALS.OVERLOADED.number
@@ -41,6 +43,7 @@ const INSUFFICIENT_BALANCE = REFUSALS.INSUFFICIENT_BALANCE.number
 const NOT_SUB_ACCOUNT = REFUSALS.NOT_SUB_ACCOUNT.number
 const SUB_ACCOUNT_LIMIT_EXCEEDED = REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number
 const { requiredForCost } = fees
+const { shareOf } = shares
 const { maySpend, payerFor } = spending
 const { bestOpposite, crosses } = matching
 
@@ -82,12 +85,21 @@ export function checkTerms(state: State, pair: number, flags: number, limit: num
   return highest * perTick > HIGHEST_VALUE ? ABOVE_MAX_ORDER_SIZE : 0
 }
 
-/** Room for one more order, of an account and of the pool. */
+/**
+ * Room for one more order: of an account, of its family (engine/shares.ts) and of the pool. The last row is for orders that do not rest,
+ * so that a full pool refuses no others.
+ */
 export function checkRoom(state: State, account: number, flags: number): number {
   const { i32 } = state
-  if (i32[ORDERS_LIVE]! >= state.maxOrders) return OVERLOADED
+  const free = state.maxOrders - i32[ORDERS_LIVE]!
+  if (free <= 0) return OVERLOADED
   if ((flags & (MARKET | IOC | FOK)) !== 0) return 0
-  return i32[(state.accountsAt + account * ACCOUNT_ROW + OPEN_ORDERS) & ADDRESS]! >= state.maxOpenOrders ? TOO_MANY_OPEN_ORDERS : 0
+  const row = (state.accountsAt + account * ACCOUNT_ROW) & ADDRESS
+  if (i32[row + OPEN_ORDERS]! >= state.maxOpenOrders) return TOO_MANY_OPEN_ORDERS
+  if (i32[RULES]! < 1) return 0
+  if (free === 1) return OVERLOADED
+  const held = i32[(state.accountsAt + i32[row + FAMILY]! * ACCOUNT_ROW + FAMILY_ORDERS) & ADDRESS]!
+  return held < shareOf(state.maxOrders, free - 1) ? 0 : TOO_MANY_OPEN_ORDERS
 }
 
 /**

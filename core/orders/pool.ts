@@ -18,7 +18,7 @@ import type { State } from '../engine/state.ts'
 const ADDRESS = ADDRESS_BITS
 const { NEXT, ACCOUNT_NEXT, ACCOUNT_PREV, UPDATED_AT, ACCOUNT: OWNER, PAIR, FLAGS, SLOT, PRICE, LOTS, REMAINING, MAKER_PPM, TRADES } = ORDER
 const { FILLED_QUOTE, FEE, HOLD, BEST_PRICE, SEQUENCE, FEE_NUMERATOR, CREATED_AT } = ORDER
-const { ORDERS_HEAD, OPEN_ORDERS, MAKER_DISCOUNT } = ACCOUNT
+const { ORDERS_HEAD, OPEN_ORDERS, MAKER_DISCOUNT, FAMILY, FAMILY_ORDERS } = ACCOUNT
 const [ORDER_ROW, ACCOUNT_ROW, TERMS_ROW] = [ORDER_WORDS, ACCOUNT_WORDS, TERMS_WORDS]
 const [USED, FREE, LIVE] = [SCALARS_AT + SCALAR.ORDERS_USED, SCALARS_AT + SCALAR.ORDERS_FREE, SCALARS_AT + SCALAR.ORDERS_LIVE]
 const [NOW_SEQUENCE, NOW] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
@@ -117,6 +117,7 @@ export function enlist(state: State, row: number): void {
   if (head >= 0) i32[(state.ordersAt + head * ORDER_ROW + ACCOUNT_PREV) & ADDRESS] = slot
   i32[account + ORDERS_HEAD] = slot
   i32[account + OPEN_ORDERS]!++
+  i32[(state.accountsAt + i32[account + FAMILY]! * ACCOUNT_ROW + FAMILY_ORDERS) & ADDRESS]!++
   const flags = i32[row + FLAGS]! | RESTING
   i32[row + FLAGS] = flags
   if (flags >>> LABEL_AT !== 0) insertLabel(state, slot)
@@ -138,6 +139,7 @@ export function delist(state: State, row: number): void {
   else i32[(ordersAt + prev * ORDER_ROW + ACCOUNT_NEXT) & ADDRESS] = next
   if (next >= 0) i32[(ordersAt + next * ORDER_ROW + ACCOUNT_PREV) & ADDRESS] = prev
   i32[account + OPEN_ORDERS]!--
+  i32[(state.accountsAt + i32[account + FAMILY]! * ACCOUNT_ROW + FAMILY_ORDERS) & ADDRESS]!--
 }
 
 /** The row of the resting order that a command names by targetSlot and targetSequence, or -1. */

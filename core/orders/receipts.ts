@@ -3,15 +3,17 @@
  *
  * Receipts form a circular buffer in order of acceptance, so the oldest is the next to expire; an index finds them by key. The
  * same key with the same payload repeats the stored answer, another payload is a conflict, and a new key is refused while the
- * buffer is full (specification, Errors, rules 4 and 7). A refused order leaves no receipt: its retry runs again.
+ * buffer is full or the family has its share of it (engine/shares.ts; specification, Errors, rules 4 and 7). A refused order leaves no
+ * receipt: its retry runs again.
  */
 import { Flag, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { EventType, RESULT } from '../layout/event.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
-import { CLOCK, RECEIPT, RECEIPT_WORDS, SCALAR } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, RECEIPT, RECEIPT_WORDS, SCALAR } from '../engine/columns.ts'
 import { findReceipt, indexReceipt, sameWords, unindexReceipt } from '../engine/indexes.ts'
 import { nextRecord } from '../engine/outbox.ts'
 import { REFUSALS } from '../engine/refusals.ts'
+import { mayTake } from '../engine/shares.ts'
 import type { State } from '../engine/state.ts'
 
 const C = ORDER_COMMAND.at
@@ -30,14 +32,31 @@ export function admitKey(state: State, account: number, command: Views, base: nu
     dropExpired(state, state.genesis.limits.receipts)
     receipt = -1
   }
-  if (receipt < 0) {
-    return state.scalars[SCALAR.RECEIPTS_COUNT]! < state.genesis.limits.receipts ? 0 : REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED.number
-  }
+  if (receipt < 0) return hasRoom(state, account) ? 0 : REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED.number
   if (!sameWords(state.receipts, receipt * RECEIPT_WORDS + RECEIPT.PAYLOAD, command.i32, base + C.payload, 4)) {
     return REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number
   }
   repeat(state, receipt, command, base)
   return REPEATED
+}
+
+/** Room for one more receipt: in the buffer, and in the share of the account's family. */
+function hasRoom(state: State, account: number): boolean {
+  const { scalars, accounts, genesis } = state
+  const { receipts: capacity } = genesis.limits
+  const free = capacity - scalars[SCALAR.RECEIPTS_COUNT]!
+  if (scalars[SCALAR.RULES]! < 1) return free > 0
+  return mayTake(accounts[familyOf(state, account) + ACCOUNT.FAMILY_RECEIPTS]!, capacity, free)
+}
+
+/** Place of the account row that the family of `account` is counted on. */
+const familyOf = ({ accounts }: State, account: number): number => accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY]! * ACCOUNT_WORDS
+
+/** Adds to the receipts that `account` and its family have. */
+function count(state: State, account: number, change: number): void {
+  const { accounts } = state
+  accounts[account * ACCOUNT_WORDS + ACCOUNT.RECEIPTS]! += change
+  accounts[familyOf(state, account) + ACCOUNT.FAMILY_RECEIPTS]! += change
 }
 
 /** Stores the RESULT at word `result` of the outbox as the answer of a keyed command that was accepted. */
@@ -54,6 +73,7 @@ export function keepReceipt(state: State, account: number, command: Views, base:
   receiptsF64[(row + RECEIPT.TIME) >>> 1] = state.clock[CLOCK.TIME]!
   receipts[row + RECEIPT.ACCOUNT] = account
   for (let word = 0; word < RECORD_WORDS; word++) receipts[row + RECEIPT.RESULT + word] = outbox.i32[result + word]!
+  count(state, account, 1)
   indexReceipt(state, receipt)
 }
 
@@ -80,6 +100,7 @@ function dropExpired(state: State, most: number): void {
     const head = scalars[SCALAR.RECEIPTS_HEAD]!
     if (!hasExpired(state, head)) return
     unindexReceipt(state, head)
+    count(state, state.receipts[head * RECEIPT_WORDS + RECEIPT.ACCOUNT]!, -1)
     scalars[SCALAR.RECEIPTS_HEAD] = (head + 1) % state.genesis.limits.receipts
     scalars[SCALAR.RECEIPTS_COUNT]!--
   }

@@ -20,10 +20,22 @@ export function createAccount(state: State, application: number, words: Int32Arr
   const row = account * ACCOUNT_WORDS
   accounts[row + ACCOUNT.APPLICATION] = application
   accounts[row + ACCOUNT.ORDERS_HEAD] = -1
+  accounts[row + ACCOUNT.FAMILY] = account
   for (let word = 0; word < 5; word++) accounts[row + ACCOUNT.ADDRESS + word] = words[at + word]!
   accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
   accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
   indexAccount(state, account)
   countAccount(state, application)
   return account
+}
+
+/** From now on what `sub` holds of a pool counts as its master's. */
+export function joinFamily(state: State, sub: number, master: number): void {
+  const { accounts } = state
+  const [from, to] = [sub * ACCOUNT_WORDS, master * ACCOUNT_WORDS]
+  accounts[from + ACCOUNT.FAMILY] = master
+  for (const word of [ACCOUNT.FAMILY_ORDERS, ACCOUNT.FAMILY_RECEIPTS]) {
+    accounts[to + word] = accounts[to + word]! + accounts[from + word]!
+    accounts[from + word] = 0
+  }
 }

@@ -27,8 +27,8 @@ import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
 import { endOrder } from '../orders/end.ts'
 import { applicationRefusal } from './applications.ts'
-import { answerSession, freeRow, isKeyTaken, ownerAccount, refuse, writeSession } from './sessions.ts'
-import { capSessionsOf, endSessionsOf } from './session_lists.ts'
+import { answerSession, isKeyTaken, ownerAccount, refuse, takeRow as takeSessionRow, writeSession } from './sessions.ts'
+import { capSessionsOf, disownSessions, endSessionsOf } from './session_lists.ts'
 
 const U = UPSERT_AGENT_COMMAND.at
 const D = OPEN_DELEGATED_SESSION_COMMAND.at
@@ -90,7 +90,7 @@ export function openDelegatedSession(state: State, command: Views, base: number)
   if (code === 0 && (agent < 0 || !isGranted(state, agent))) code = REFUSALS.AGENT_NOT_ALLOWED.number
   const holder = findSession(state, command.i32, base + D.publicKey)
   if (code === 0 && isKeyTaken(state, holder, account, agent)) code = REFUSALS.SESSION_KEY_IN_USE.number
-  const session = code !== 0 || holder >= 0 ? holder : freeRow(state)
+  const session = code !== 0 || holder >= 0 ? holder : takeSessionRow(state, account, agent)
   if (code === 0 && session < 0) code = REFUSALS.OVERLOADED.number
   if (code !== 0) {
     emitResult(state, command, base, code, -1, 0, 0)
@@ -189,6 +189,7 @@ function takeRevoked(state: State, account: number): number {
   const next = agents[found * AGENT_WORDS + AGENT.NEXT]!
   if (before < 0) profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT] = next
   else agents[before * AGENT_WORDS + AGENT.NEXT] = next
+  disownSessions(state, found)
   return found
 }
 

@@ -6,18 +6,20 @@
  * claims to be one is refused, so that no fault of a gateway gives somebody another rate.
  */
 import {
-  gatewayOfKind, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
+  gatewayOfKind, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND,
 } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
 import { REFUSALS } from '../engine/refusals.ts'
+import { RULES } from '../engine/rules.ts'
 import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
+import { noteEnds } from './session_lists.ts'
 
 /** OPERATOR_ONLY unless the command came through lane 0. */
-const laneRefusal = (command: Views, base: number): number =>
+export const laneRefusal = (command: Views, base: number): number =>
   gatewayOfKind(command.u32[base]!) === 0 ? 0 : REFUSALS.OPERATOR_ONLY.number
 
 /** Blocks or opens the service for what changes something; cancels stay open. RESULT.detail: 1 on, 0 off. */
@@ -67,4 +69,22 @@ export function setFeeTier(state: State, command: Views, base: number): void {
   state.accounts[row + ACCOUNT.TAKER_DISCOUNT] = terms.takerDiscountPpm
   touchAccount(state, account)
   emitResult(state, command, base, 0, account, tier, before)
+}
+
+/** Puts newer rules in force. VALIDATION_ERROR: not above those in force, or unknown to this version. */
+export function setRules(state: State, command: Views, base: number): void {
+  const rules = command.i32[base + SET_RULES_COMMAND.at.rules]!
+  const before = state.scalars[SCALAR.RULES]!
+  let code = laneRefusal(command, base)
+  if (code === 0 && (rules <= before || rules > RULES)) code = REFUSALS.VALIDATION_ERROR.number
+  if (code === 0) {
+    state.scalars[SCALAR.RULES] = rules
+    if (before < 1) noteEnds(state)
+  }
+  emitResult(state, command, base, code, -1, code === 0 ? rules : 0, code === 0 ? before : 0)
+}
+
+/** Accepts the wall clock: a record of who decided it and when. What follows from it is the time of the commands behind it. */
+export function acceptClock(state: State, command: Views, base: number): void {
+  emitResult(state, command, base, laneRefusal(command, base), -1, 0, 0)
 }

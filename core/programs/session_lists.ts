@@ -2,12 +2,13 @@
  * Sessions by holder. A holder is an account, for the sessions of its own wallet, or a delegated agent; each has a list of its sessions,
  * newest first, through the links in column `sessionLinks`.
  *
- * Every live session is in the list of its holder. A dead one leaves it when its row is used again, when its holder opens another, or
- * when its agent is revoked; until then it stays, so a list of a holder with a limit never holds more than that limit and those that
- * died since it was last opened. A row outside any list has no links, and no list begins with it.
+ * Every live session is in the list of its holder, and so is every dead one that keeps its key (sessions.ts): it leaves when its row is
+ * used again, or when its agent's row is another agent's. A holder with a limit has at most twice that many rows. Before the rules 1 a
+ * dead one left also when its holder opened another and when its agent was revoked. A row outside any list has no links, and no list
+ * begins with it.
  */
 import {
-  AGENT, AGENT_WORDS, CLOCK, PROFILE, PROFILE_WORDS, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
+  AGENT, AGENT_WORDS, CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
 } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 
@@ -25,11 +26,34 @@ function setFirst(state: State, account: number, agent: number, first: number): 
   else state.agents[agent * AGENT_WORDS + AGENT.FIRST_SESSION] = first
 }
 
-const isDead = (state: State, session: number): boolean =>
+export const isDead = (state: State, session: number): boolean =>
   state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!
 
-function endSession(state: State, session: number): void {
-  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = 0
+/** Whether a session that ended keeps its key and its place in the list. */
+export const keepsKeys = (state: State): boolean => state.scalars[SCALAR.RULES]! >= 1
+
+/** When a session ended, or will, Unix ms. */
+export const endOf = (state: State, session: number): number =>
+  Math.abs(state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!)
+
+/** Ends a live session now. */
+export function endSession(state: State, session: number): void {
+  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = keepsKeys(state) ? -state.clock[CLOCK.TIME]! : 0
+}
+
+/**
+ * When keys begin to be kept: of the sessions that are dead by then nobody knows for sure when they ended, nor whose agent's they were.
+ * They ended now, as no agent's, and are in no list.
+ */
+export function noteEnds(state: State): void {
+  const { sessions, scalars } = state
+  for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
+    const row = session * SESSION_WORDS
+    if (sessions[row + SESSION.GENERATION] === 0 || !isDead(state, session)) continue
+    endSession(state, session)
+    unlinkSession(state, session)
+    if (sessions[row + SESSION.AGENT] !== 0) sessions[row + SESSION.AGENT] = -1
+  }
 }
 
 /** Puts a session that was just opened at the head of its holder's list. */
@@ -60,32 +84,59 @@ export function unlinkSession(state: State, session: number): void {
   sessionLinks[row + PREV] = 0
 }
 
+/** Live sessions that an account's wallet, or an agent, may have. */
+export function limitOf(state: State, agent: number): number {
+  const { sessionsPerAccount } = state.genesis.limits
+  return agent < 0 ? sessionsPerAccount : Math.min(AGENT_SESSIONS_MAX, sessionsPerAccount)
+}
+
+/** How many rows a holder has, and which of them has been dead for longest in its list; -1: none. */
+export function heldRows(state: State, account: number, agent: number): { count: number; oldestDead: number } {
+  let [count, oldestDead] = [0, -1]
+  for (let next = firstOf(state, account, agent); next !== 0; next = state.sessionLinks[(next - 1) * SESSION_LINK_WORDS + NEXT]!) {
+    count++
+    if (isDead(state, next - 1)) oldestDead = next - 1
+  }
+  return { count, oldestDead }
+}
+
 /**
- * Ends the oldest live sessions of a holder beyond its limit and drops the dead from its list. A limit as large as the number of rows
- * binds nobody, and nothing is walked.
+ * Ends the oldest live sessions of a holder beyond its limit, and drops the dead from its list where they keep nothing. A limit as large
+ * as the number of rows binds nobody, and nothing is walked.
  */
 export function keepWithinLimit(state: State, account: number, agent: number): void {
-  const { sessions, sessionsPerAccount } = state.genesis.limits
-  if (agent < 0 && sessionsPerAccount >= sessions) return
-  const limit = agent < 0 ? sessionsPerAccount : Math.min(AGENT_SESSIONS_MAX, sessionsPerAccount)
+  if (agent < 0 && limitOf(state, agent) >= state.genesis.limits.sessions) return
+  const limit = limitOf(state, agent)
+  const kept = keepsKeys(state)
   let live = 0
   let next = firstOf(state, account, agent)
   while (next !== 0) {
     const session = next - 1
     next = state.sessionLinks[session * SESSION_LINK_WORDS + NEXT]!
-    if (isDead(state, session)) unlinkSession(state, session)
-    else if (++live > limit) {
-      endSession(state, session)
-      unlinkSession(state, session)
-    }
+    const dead = isDead(state, session)
+    if (!dead && ++live <= limit) continue
+    if (!dead) endSession(state, session)
+    if (!kept) unlinkSession(state, session)
   }
 }
 
-/** Ends every session of an agent and empties its list. */
+/** Ends every session of an agent; where ended ones keep nothing, its list is empty then. */
 export function endSessionsOf(state: State, agent: number): void {
+  const kept = keepsKeys(state)
+  let next = firstOf(state, -1, agent)
+  while (next !== 0) {
+    const session = next - 1
+    next = state.sessionLinks[session * SESSION_LINK_WORDS + NEXT]!
+    if (!kept || !isDead(state, session)) endSession(state, session)
+    if (!kept) unlinkSession(state, session)
+  }
+}
+
+/** The row of an agent goes to another one: the sessions that ended with it keep their keys, and are no agent's. */
+export function disownSessions(state: State, agent: number): void {
   for (let first = firstOf(state, -1, agent); first !== 0; first = firstOf(state, -1, agent)) {
-    endSession(state, first - 1)
     unlinkSession(state, first - 1)
+    state.sessions[(first - 1) * SESSION_WORDS + SESSION.AGENT] = -1
   }
 }
 

@@ -4,6 +4,11 @@
  *
  * A session's holder is the account's own wallet or a delegated agent (agents.ts). A holder has a limit of live sessions; one more ends
  * its oldest. A session of an agent never lasts beyond what was granted.
+ *
+ * A key is the holder's who registered it for as long as its row is kept, {@link KEY_KEPT_MS} after the session's end at least: nobody may
+ * register what another signs with, since his signed requests would then act for the wrong user. So that kept rows fill no table, a
+ * holder has twice the rows of its limit; beyond them it gives up its own oldest, and the last tenth of the rows is for wallets with few.
+ * Before the rules 1 a key and its row were free as soon as the session had ended.
  */
 import { AgentGrant, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
@@ -17,7 +22,10 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { accountsAreFull, createAccount } from './accounts.ts'
 import { applicationRefusal } from './applications.ts'
-import { keepWithinLimit, linkSession, unlinkSession } from './session_lists.ts'
+import { consent } from './consent.ts'
+import {
+  endOf, endSession, heldRows, isDead, keepWithinLimit, keepsKeys, limitOf, linkSession, unlinkSession,
+} from './session_lists.ts'
 
 const C = ORDER_COMMAND.at
 const O = OPEN_SESSION_COMMAND.at
@@ -30,6 +38,10 @@ const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
 const TIME = CLOCK_AT + CLOCK.TIME
 /** Rows one OPEN_SESSION looks at for a dead session to reuse. */
 const RECLAIM_PROBES = 1024
+/** How long a key stays its holder's after the end of its session. */
+export const KEY_KEPT_MS = 86_400_000
+/** An account's wallet with fewer rows than this may use the last tenth of all. */
+const FEW_ROWS = 4
 
 /** The account of the command's session, or -1 when the session is unknown, reused, revoked or expired at sequenced time. */
 export function sessionAccount(state: State, command: Views, base: number): number {
@@ -69,10 +81,13 @@ export function openSession(state: State, command: Views, base: number): void {
   if (isKeyTaken(state, holder, account, -1)) return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   // Accounts first: taking a row changes the table, so nothing may refuse after it.
   if (isNew && accountsAreFull(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
-  const session = holder >= 0 ? holder : freeRow(state)
+  const session = holder >= 0 ? holder : takeRow(state, account, -1)
   if (session < 0) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   if (isNew) account = createAccount(state, application, command.i32, base + O.address)
   writeSession(state, session, account, -1, application, command.i32, base + O.publicKey)
+  // The text that the wallet signed may have named its master: then it agreed.
+  const master = command.i32[base + O.master]! - 1
+  if (master >= 0) consent(state, account, master)
   answerSession(state, command, base, session, account, isNew ? 1 : 0)
 }
 
@@ -91,7 +106,7 @@ export function revokeSession(state: State, command: Views, base: number): void 
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
   const session = command.i32[base + C.session]!
-  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = 0
+  endSession(state, session)
   answerSession(state, command, base, session, account, 0)
 }
 
@@ -104,9 +119,9 @@ function expiryOf(state: State, agent: number): number {
   return granted === 0 ? expires : Math.min(expires, granted)
 }
 
-/** True when the session `holder` (-1: none has the key) is live and somebody else's than the account's and agent's. */
+/** True when the session `holder` (-1: none has the key) keeps its key and is somebody else's than the account's and agent's. */
 export function isKeyTaken(state: State, holder: number, account: number, agent: number): boolean {
-  if (holder < 0 || expiresAt(state, holder) <= state.clock[CLOCK.TIME]!) return false
+  if (holder < 0 || (isDead(state, holder) && !keepsKeys(state))) return false
   const row = holder * SESSION_WORDS
   return state.sessions[row + SESSION.ACCOUNT] !== account || state.sessions[row + SESSION.AGENT] !== agent + 1
 }
@@ -121,24 +136,45 @@ export function answerSession(state: State, command: Views, base: number, sessio
   const generation = state.sessions[session * SESSION_WORDS + SESSION.GENERATION]!
   const at = emitResult(state, command, base, 0, account, session, generation)
   state.outbox.i32[at + RESULT.at.trades] = isNew
-  state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = expiresAt(state, session)
+  state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = Math.max(0, expiresAt(state, session))
   state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
   return at
 }
 
-/** A row that was never used or whose session is dead; -1 when the probes found none. */
-export function freeRow(state: State): number {
-  const { scalars } = state
-  if (scalars[SCALAR.SESSIONS_USED]! < state.genesis.limits.sessions) return scalars[SCALAR.SESSIONS_USED]!++
+/** A row for another session of an account (-1: one that is yet to be made) or of its agent (-1: none); -1 when there is none. */
+export function takeRow(state: State, account: number, agent: number): number {
+  const { sessions } = state.genesis.limits
+  if (!keepsKeys(state) || limitOf(state, agent) >= sessions) return freeRow(state, sessions)
+  const { count, oldestDead } = account < 0 ? NO_ROWS : heldRows(state, account, agent)
+  if (count >= 2 * limitOf(state, agent) && oldestDead >= 0) return giveUp(state, oldestDead)
+  const hasFew = agent < 0 && count < FEW_ROWS
+  const session = freeRow(state, hasFew ? sessions : sessions - Math.floor(sessions / 10))
+  return session < 0 && oldestDead >= 0 ? giveUp(state, oldestDead) : session
+}
+
+const NO_ROWS = { count: 0, oldestDead: -1 }
+
+/** A row among the first `end` that was never used or whose session is dead and keeps nothing; -1 when the probes found none. */
+function freeRow(state: State, end: number): number {
+  const { scalars, genesis } = state
+  if (scalars[SCALAR.SESSIONS_USED]! < end) return scalars[SCALAR.SESSIONS_USED]!++
   for (let probes = 0; probes < RECLAIM_PROBES; probes++) {
     const session = scalars[SCALAR.SESSIONS_CURSOR]!
-    scalars[SCALAR.SESSIONS_CURSOR] = (session + 1) % state.genesis.limits.sessions
-    if (expiresAt(state, session) <= state.clock[CLOCK.TIME]!) {
-      unindexSession(state, session)
-      return session
-    }
+    scalars[SCALAR.SESSIONS_CURSOR] = (session + 1) % genesis.limits.sessions
+    if (session < end && session < scalars[SCALAR.SESSIONS_USED]! && isFree(state, session)) return giveUp(state, session)
   }
   return -1
+}
+
+function isFree(state: State, session: number): boolean {
+  if (!keepsKeys(state)) return isDead(state, session)
+  return endOf(state, session) + KEY_KEPT_MS <= state.clock[CLOCK.TIME]!
+}
+
+/** The row without its key, for another. */
+function giveUp(state: State, session: number): number {
+  unindexSession(state, session)
+  return session
 }
 
 /**

@@ -1,6 +1,9 @@
 /**
- * Sub-accounts: a master makes one for a wallet that has no account in its application yet; from then on that wallet signs in to it.
- * A family is a master and its sub-accounts; it has two levels and never changes otherwise.
+ * Sub-accounts: a master makes one for a wallet that has no account in its application yet and that agreed; from then on that wallet signs
+ * in to it. A family is a master and its sub-accounts; it has two levels and never changes otherwise.
+ *
+ * Before the rules 1 a master did not need the wallet's word. Sub-accounts of then stay; until their wallets agree, by a sign-in whose text
+ * names the master or by a CREATE_SUB_ACCOUNT once more, nothing leaves them at the master's word.
  *
  * A transfer moves available atoms between a master and one of its sub-accounts, either way, at the master's word. What is locked by
  * orders is not touched, and the sum over the family stays as it is.
@@ -16,7 +19,8 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { balanceRow, R, touchAccount } from '../ledger/balances.ts'
 import { admitKey, keepReceipt, REPEATED } from '../orders/receipts.ts'
-import { accountsAreFull, createAccount } from './accounts.ts'
+import { accountsAreFull, createAccount, joinFamily } from './accounts.ts'
+import { consent, hasConsented, needsConsent } from './consent.ts'
 import { ownerAccount, refuse } from './sessions.ts'
 
 const C = CREATE_SUB_ACCOUNT_COMMAND.at
@@ -34,30 +38,49 @@ export function masterAccount(state: State, command: Views, base: number): numbe
 export const hasSubAccount = (state: State, master: number, sub: number): boolean =>
   sub >= 0 && sub < state.scalars[SCALAR.ACCOUNTS]! && state.profiles[sub * PROFILE_WORDS + PROFILE.MASTER] === master + 1
 
-/** Signed by the master. RESULT: account = master, detail = row of the sub-account, originalSequence = the sequence that made it. */
+/**
+ * Signed by the master, with the consent of the wallet, which may also be that of a sub-account it has already. RESULT: account = master,
+ * detail = row of the sub-account, originalSequence = the sequence that made it; Flag.REPEATED when that was an earlier one.
+ */
 export function createSubAccount(state: State, command: Views, base: number): void {
-  const { profiles, clock } = state
   const master = masterAccount(state, command, base)
   const code = master < 0 ? -master : subAccountRefusal(state, command, base, master)
   if (code !== 0) return refuse(state, command, base, code)
+  const known = findSub(state, command, base, master)
+  const sub = known >= 0 ? known : makeSub(state, command, base, master)
+  if (command.i32[base + C.consented] !== 0) consent(state, sub, master)
+  const result = emitResult(state, command, base, 0, master, sub, 0)
+  if (known >= 0) state.outbox.i32[result + RESULT.at.flags] = Flag.REPEATED
+  state.outbox.f64[(result + RESULT.at.originalSequence) >>> 1] = state.accountsF64[(sub * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+}
+
+/** The account of the command's wallet in the application of `master`, or -1. */
+const findSub = (state: State, command: Views, base: number, master: number): number =>
+  findAccount(state, state.accounts[master * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!, command.i32, base + C.address)
+
+function makeSub(state: State, command: Views, base: number, master: number): number {
+  const { profiles } = state
   const application = state.accounts[master * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!
   const sub = createAccount(state, application, command.i32, base + C.address)
   const family = master * PROFILE_WORDS
   const row = sub * PROFILE_WORDS
   profiles[row + PROFILE.MASTER] = master + 1
+  joinFamily(state, sub, master)
   profiles[row + PROFILE.NEXT_SUB] = profiles[family + PROFILE.FIRST_SUB]!
   for (let word = 0; word < USERNAME_BYTES / 4; word++) profiles[row + PROFILE.USERNAME + word] = command.i32[base + C.username + word]!
   profiles[family + PROFILE.FIRST_SUB] = sub + 1
   profiles[family + PROFILE.SUBS]!++
   touchAccount(state, master)
-  const result = emitResult(state, command, base, 0, master, sub, 0)
-  state.outbox.f64[(result + RESULT.at.originalSequence) >>> 1] = clock[CLOCK.SEQUENCE]!
+  return sub
 }
 
 function subAccountRefusal(state: State, command: Views, base: number, master: number): number {
-  const application = state.accounts[master * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!
+  const consented = command.i32[base + C.consented] !== 0
   if (!isUsername(command, base)) return REFUSALS.VALIDATION_ERROR.number
-  if (findAccount(state, application, command.i32, base + C.address) >= 0) return REFUSALS.ADDRESS_IN_USE.number
+  // First of all that depends on the wallet: whether it is a user is told to nobody it did not agree to.
+  if (!consented && needsConsent(state)) return REFUSALS.CONSENT_REQUIRED.number
+  const sub = findSub(state, command, base, master)
+  if (sub >= 0) return consented && hasSubAccount(state, master, sub) ? 0 : REFUSALS.ADDRESS_IN_USE.number
   const { subAccountsPerMaster } = state.genesis.limits
   if (state.profiles[master * PROFILE_WORDS + PROFILE.SUBS]! >= subAccountsPerMaster) return REFUSALS.TOO_MANY_SUB_ACCOUNTS.number
   return accountsAreFull(state) ? REFUSALS.OVERLOADED.number : 0
@@ -103,6 +126,7 @@ function transferRefusal(state: State, command: Views, base: number, master: num
   const atoms = command.i64[(base + T.amount) >>> 1]!
   if (state.scalars[SCALAR.MAINTENANCE] !== 0) return REFUSALS.OPERATIONS_BLOCKED.number
   if (!hasSubAccount(state, master, command.i32[base + T.subAccount]!)) return REFUSALS.NOT_FOUND.number
+  if (from !== master && needsConsent(state) && !hasConsented(state, from)) return REFUSALS.CONSENT_REQUIRED.number
   if (asset < 0 || asset >= state.assetCount) return REFUSALS.NOT_FOUND.number
   if (atoms < 1n || atoms > MAX_ISSUED) return REFUSALS.VALIDATION_ERROR.number
   return state.balances[balanceRow(state, from, asset) + BALANCE.AVAILABLE]! < atoms ? REFUSALS.INSUFFICIENT_BALANCE.number : 0

@@ -76,7 +76,7 @@ export function createReplayer(state: State, place: Place, events: number, liste
         applyRecords(batch)
         if (listener === undefined) flush()
       }
-      replayer.place.sequence = batch.sequence + batch.commands
+      replayer.place.sequence = batch.next
       replayer.place.checksum = batch.checksum
     },
   }

@@ -1,13 +1,15 @@
 /**
  * `verify`: replays the whole journal from its genesis. Every batch checksum, every event checksum, every snapshot digest and the
- * invariants of the final state must hold. Reads only; works beside a running exchange, up to what is durable when it gets there.
+ * invariants of the final state must hold, and nobody may know of more than the journal has: its head record and head file, snapshots,
+ * history. Reads only; works beside a running exchange, up to what is durable when it begins.
  */
 import { stateDigest } from '../lib/checksum.ts'
 import { CLOCK } from '../engine/columns.ts'
 import { checkInvariants } from '../engine/invariants.ts'
-import { openJournal } from '../journal/file.ts'
+import { JournalError, openJournal } from '../journal/file.ts'
 import { endSequence, readBatches } from '../journal/reader.ts'
 import { fromGenesis } from '../journal/recover.ts'
+import { JournalShort, shortfallOf } from '../journal/witnesses.ts'
 import { listSnapshots, OtherFormat, readSnapshotInfo } from '../snapshot/file.ts'
 
 /** How the verdict on a snapshot of another version begins: nothing is wrong with it, and nobody uses it. */
@@ -21,14 +23,20 @@ export interface Verified {
   digest: string
   eventsChecksum: number
   snapshots: { sequence: number; verdict: string }[]
+  /** Witnesses of the journal's end that cannot be read, or are missing. */
+  warnings: string[]
   /** Commands per second. */
   rate: number
 }
 
+/** Throws JournalFault, JournalError or JournalShort when the journal is damaged or shorter than it was. */
 export function verify(dataDir: string, report: (done: number, end: number, rate: number) => void): Verified {
   const database = openJournal(dataDir, true)
   const waiting = listSnapshots(dataDir).reverse()
   const snapshots: Verified['snapshots'] = []
+  const warnings: string[] = []
+  const shortfall = shortfallOf(database, dataDir, (text) => warnings.push(text))
+  if (shortfall !== null) throw new JournalShort(shortfall)
   const end = endSequence(database)
   const { replayer } = fromGenesis(database)
   const { state } = replayer
@@ -45,9 +53,12 @@ export function verify(dataDir: string, report: (done: number, end: number, rate
     reported = performance.now()
     report(sequence, end, rate())
   }
+  const reached = state.clock[CLOCK.SEQUENCE]!
+  if (reached < end) throw new JournalError(`replay ended at sequence ${reached}, the journal says that it ends at ${end}`)
   for (const sequence of waiting) snapshots.push({ sequence, verdict: 'is ahead of the journal' })
   checkInvariants(state)
-  return { commands: state.clock[CLOCK.SEQUENCE]!, digest: stateDigest(state), eventsChecksum: replayer.events, snapshots, rate: rate() }
+  const commands = state.clock[CLOCK.SEQUENCE]!
+  return { commands, digest: stateDigest(state), eventsChecksum: replayer.events, snapshots, warnings, rate: rate() }
 }
 
 function compare(dataDir: string, snapshot: number, sequence: number, digest: () => string): { sequence: number; verdict: string } {

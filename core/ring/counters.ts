@@ -27,8 +27,21 @@ export const MATCHER_COUNTERS = [
   'recovery_seconds',
   'ring_high_water',
   'free_disk_bytes',
+  'journal_room_bytes',
+  'journal_used_bytes',
+  'journal_limit_bytes',
+  'open_descriptors',
+  'descriptor_limit',
+  'disk_level',
+  'clock_offset_ms',
+  'clock_behind_ms',
+  'clock_jumps',
+  'clock_waits',
   'receipts',
 ] as const
+/** Values of `disk_level` (core/disk.ts). The lowest is what stands there before anybody looked. */
+export const DISK = { FULL: 0, RESERVE: 1, OPEN: 2 } as const
+
 export const GATEWAY_COUNTERS = [
   'requests',
   'responses_2xx',
@@ -37,6 +50,9 @@ export const GATEWAY_COUNTERS = [
   'signature_ok',
   'signature_rejected',
   'ring_full',
+  'share_full',
+  'exits_refused',
+  'credits',
   'pending',
   'pending_high_water',
   'aborted',
@@ -70,15 +86,42 @@ export const GATEWAY_COUNTERS = [
   'ws_cpu_seconds',
   'ws_stall_seconds_max',
   'ws_orders',
+  'unfinished_body_bytes',
+  'unfinished_body_capacity',
+  'bodies_slow',
+  'bodies_refused',
+  'anonymous_seconds',
+  'signed_seconds',
+  'anonymous_queued',
+  'anonymous_refused',
+  'openings',
+  'openings_full',
+  'grpc_held_bytes',
+  'grpc_held_limit',
+  'grpc_no_room',
 ] as const
 /**
- * What main knows of the history: `up` 1 while it can be read, the sequence it has reached, how many commands it is behind, events it
- * takes in a second, and when it was heard of last (Unix ms).
+ * What main knows of the history: `up` 1 while it can be read, the sequence it told last, how many commands the journal is ahead of that,
+ * events it takes in a second, and when it was heard of last (Unix ms). `silence_seconds`: how long its follower has said nothing, by the
+ * monotonic clock; `silent` 1: longer than one that works ever does. `killed`: followers ended because they were silent too long.
+ * `scrub_passes`, `scrub_pages`: how often its store was read back whole, and how far this time. `reader_faults`: questions that met a page
+ * that was not what was written; `rebuilds`: stores made anew because of such a page.
  */
-export const HISTORY_COUNTERS = ['up', 'sequence', 'lag_commands', 'events_per_second', 'heartbeat_ms'] as const
+export const HISTORY_COUNTERS = [
+  'up', 'sequence', 'lag_commands', 'events_per_second', 'heartbeat_ms', 'silence_seconds', 'silent', 'killed', 'scrub_passes',
+  'scrub_pages', 'reader_faults', 'rebuilds',
+] as const
+/** The same of the follower that writes the snapshots. `newest`: sequence of the newest snapshot it wrote since the start, else 0. */
+export const SNAPSHOTS_COUNTERS = ['up', 'sequence', 'lag_commands', 'newest', 'silence_seconds', 'silent', 'killed'] as const
 /**
- * The sign-in desk: verifies by outcome, challenges given, signatures recovered, questions to the chain with their failures and time, and
- * how many signatures it asks about now.
+ * The scrub of the journal (journal/scrub.ts). `position`: sequence up to which it has read this time. `bytes`: read since the start.
+ * `passes`: how often it has read all since the start, `pass_ms` when it ended last (Unix ms), `pass_seconds` how long that took.
+ * `damaged`: places that could not be read back in the last whole pass or in this one; a process that ended by a signal counts as one.
+ */
+export const SCRUB_COUNTERS = ['position', 'bytes', 'passes', 'pass_ms', 'pass_seconds', 'damaged', 'silent'] as const
+/**
+ * The sign-in desk: verifies by outcome, challenges given, signatures recovered, questions to the chain with their failures and time,
+ * how many signatures it asks about now, and how many nonces are remembered as spent, of how many.
  */
 export const DESK_COUNTERS = [
   'challenges',
@@ -97,6 +140,8 @@ export const DESK_COUNTERS = [
   'chain_failures',
   'chain_seconds',
   'flag_failures',
+  'spent_nonces',
+  'spent_nonces_capacity',
 ] as const
 /** Upper bounds in seconds of the commit histogram; the last bucket is everything. */
 export const COMMIT_BUCKETS = [0.0001, 0.0002, 0.0004, 0.0008, 0.0016, 0.0032, 0.0064, 0.0128, 0.0256, 0.1, 1] as const
@@ -110,27 +155,42 @@ export const LAG_BUCKETS = [0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0
 export type MatcherCounter = (typeof MATCHER_COUNTERS)[number]
 export type GatewayCounter = (typeof GATEWAY_COUNTERS)[number]
 export type DeskCounter = (typeof DESK_COUNTERS)[number]
+/** The last backup that was finished: when, Unix ms, and up to which sequence; 0: none. */
+export const BACKUP_COUNTERS = ['time_ms', 'sequence'] as const
+export type BackupCounter = (typeof BACKUP_COUNTERS)[number]
 export type HistoryCounter = (typeof HISTORY_COUNTERS)[number]
+export type SnapshotsCounter = (typeof SNAPSHOTS_COUNTERS)[number]
+export type ScrubCounter = (typeof SCRUB_COUNTERS)[number]
 
 /** Index of each counter in its block. */
 export const MATCHER = Object.fromEntries(MATCHER_COUNTERS.map((name, i) => [name, i])) as Record<MatcherCounter, number>
 export const GATEWAY = Object.fromEntries(GATEWAY_COUNTERS.map((name, i) => [name, i])) as Record<GatewayCounter, number>
 export const HISTORY = Object.fromEntries(HISTORY_COUNTERS.map((name, i) => [name, i])) as Record<HistoryCounter, number>
+export const SNAPSHOTS = Object.fromEntries(SNAPSHOTS_COUNTERS.map((name, i) => [name, i])) as Record<SnapshotsCounter, number>
+export const BACKUP = Object.fromEntries(BACKUP_COUNTERS.map((name, i) => [name, i])) as Record<BackupCounter, number>
+export const SCRUB = Object.fromEntries(SCRUB_COUNTERS.map((name, i) => [name, i])) as Record<ScrubCounter, number>
 export const DESK = Object.fromEntries(DESK_COUNTERS.map((name, i) => [name, i])) as Record<DeskCounter, number>
 export const COMMIT_HISTOGRAM = MATCHER_COUNTERS.length
 export const LAG_HISTOGRAM = GATEWAY_COUNTERS.length
 export const LAG_SUM = LAG_HISTOGRAM + LAG_BUCKETS.length + 1
 
-const BLOCK = 64
+const BLOCK = 128
 if (LAG_SUM >= BLOCK) throw new Error('a block of counters is too small for those of a gateway')
 
-/** Room for the matcher, this many threads in front of it (core/config.ts, frontThreads) and the sign-in desk. */
-export const countersBytes = (gateways: number): number => (2 + gateways) * BLOCK * 8
+/** Room for the matcher, this many threads in front of it (core/config.ts, frontThreads), the sign-in desk and the main thread. */
+export const countersBytes = (gateways: number): number => (3 + gateways) * BLOCK * 8
 export const matcherCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, 0, BLOCK)
-/** The last cache line of the matcher's block, which the matcher does not reach; main writes it. */
-export const historyCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, (BLOCK - 8) * 8, 8)
-/** The last block. */
-export const deskCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, buffer.byteLength - BLOCK * 8, BLOCK)
+/** The last block but one. */
+export const deskCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, buffer.byteLength - 2 * BLOCK * 8, BLOCK)
+/** The last block is main's: the first half of the history, then of the snapshots, of backups and of the scrub. */
+export const historyCounters = (buffer: SharedArrayBuffer): Float64Array =>
+  new Float64Array(buffer, buffer.byteLength - BLOCK * 8, BLOCK / 2)
+export const snapshotsCounters = (buffer: SharedArrayBuffer): Float64Array =>
+  new Float64Array(buffer, buffer.byteLength - (BLOCK / 2) * 8, BLOCK / 4)
+export const backupCounters = (buffer: SharedArrayBuffer): Float64Array =>
+  new Float64Array(buffer, buffer.byteLength - (BLOCK / 4) * 8, BLOCK / 8)
+export const scrubCounters = (buffer: SharedArrayBuffer): Float64Array =>
+  new Float64Array(buffer, buffer.byteLength - (BLOCK / 8) * 8, BLOCK / 8)
 /** `gateway` counts from 1, as in command headers. */
 export const gatewayCounters = (buffer: SharedArrayBuffer, gateway: number): Float64Array =>
   new Float64Array(buffer, gateway * BLOCK * 8, BLOCK)

@@ -22,8 +22,20 @@ export const OPENING = {
 
 /** Signatures remembered in one period; more open nothing. */
 export const OPENINGS_MAX = OPENING.SLOTS / 2
-/** Of these, one account's: nobody fills the table of all alone. */
+/**
+ * Of these, one account's, whichever transports it opens on. The share shrinks as the table fills: the last tenth is for accounts that
+ * opened almost nothing, so that no number of busy accounts keeps the others from trading.
+ */
 export const OPENINGS_PER_ACCOUNT = 256
+const SHARES: readonly (readonly [until: number, share: number])[] = [
+  [OPENINGS_MAX / 2, OPENINGS_PER_ACCOUNT], [Math.floor(OPENINGS_MAX * 0.9), 32], [OPENINGS_MAX, 4],
+]
+
+/** Signatures that one account may have among `count` of all. */
+export function openingsShare(count: number): number {
+  for (const [until, share] of SHARES) if (count < until) return share
+  return 0
+}
 
 /** Memory for the threads. What was signed before `startedAt`, Unix ms, opens nothing; `key` is 32 random bytes. */
 export function createOpenings(startedAt: number, key: Uint8Array): SharedArrayBuffer {

@@ -58,6 +58,15 @@ export function reserve(ring: Ring, ahead: number): number {
   return (at & (capacity - 1)) * RECORD_WORDS
 }
 
+/** Producer: free slots as last seen; it looks again only when fewer than `enough` were. There may be more, never fewer. */
+export function room(ring: Ring, enough: number): number {
+  const { own, capacity } = ring
+  const free = capacity - ((own[OWN_TAIL]! - own[SEEN_HEAD]!) | 0)
+  if (free >= enough) return free
+  own[SEEN_HEAD] = Atomics.load(ring.header, HEAD)
+  return capacity - ((own[OWN_TAIL]! - own[SEEN_HEAD]!) | 0)
+}
+
 /** Producer: makes the next `count` reserved slots visible. */
 export function publish(ring: Ring, count: number): void {
   const tail = (ring.own[OWN_TAIL]! + count) | 0

@@ -8,10 +8,9 @@
  * whatever the wall clock does. Between ring read and journal write there is no allocation but the journal's own.
  */
 import { crc32 } from 'node:zlib'
-import { CommandType, gatewayOfKind, slotsOfKind, typeOfKind } from '../layout/command.ts'
+import { COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, slotsOfKind, typeOfKind } from '../layout/command.ts'
 import { EventType, RESULT } from '../layout/event.ts'
-import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
-import type { Io } from '../lib/io.ts'
+import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../layout/table.ts'
 import { apply, setTime } from '../engine/apply.ts'
 import { CLOCK } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
@@ -20,6 +19,7 @@ import type { JournalWriter } from '../journal/writer.ts'
 import { broadcast, type Broadcast } from '../ring/broadcast.ts'
 import { APPLYING, STOP } from '../ring/counters.ts'
 import { waitFor } from '../ring/wait.ts'
+import type { SequencerClock } from './clock.ts'
 import { anyCommand, answer, drain, publishAnswers, type MatcherLane } from './lanes.ts'
 import type { Meter } from './meter.ts'
 import { expireDue, type Timers } from './timers.ts'
@@ -34,8 +34,10 @@ export interface Sequencer {
   readonly gate: Int32Array
   readonly wait: Int32Array
   readonly meter: Meter
-  readonly io: Io
+  readonly clock: SequencerClock
   readonly timers: Timers
+  /** Whether timers wait, because what they did could not be recorded. */
+  readonly timersRest: () => boolean
   readonly maxSlots: number
   readonly spin: number
   /** Chained checksum of all events so far. */
@@ -74,16 +76,16 @@ const TIMER_MS = 10
 
 /** Runs until STOP is set and the rings are empty. */
 export function runSequencer(sequencer: Sequencer): void {
-  const { gate, lanes, io, meter, wait } = sequencer
+  const { clock, gate, lanes, meter, timersRest, wait } = sequencer
   const ready = (): boolean => anyCommand(lanes) || Atomics.load(gate, STOP) !== 0
   let timersAt = 0
   for (;;) {
-    const now = io.now()
-    const timersDue = now >= timersAt || now < timersAt - TIMER_MS
+    const now = clock.now()
+    const timersDue = now >= timersAt
     if (timersDue) timersAt = now + TIMER_MS
-    if (turn(sequencer, now, timersDue) > 0) continue
+    if (turn(sequencer, now, timersDue && !clock.waits && !timersRest()) > 0) continue
     if (Atomics.load(gate, STOP) !== 0 && !anyCommand(lanes)) return
-    meter.beat(now)
+    meter.beat()
     waitFor(wait, ready, sequencer.spin, PARK_MS)
     meter.awake()
   }
@@ -91,7 +93,7 @@ export function runSequencer(sequencer: Sequencer): void {
 
 /** One batch; returns its commands, 0 when there was nothing to do. */
 export function turn(sequencer: Sequencer, now: number, timersDue: boolean): number {
-  const { state, writer, batch, lanes, maxSlots } = sequencer
+  const { state, batch, lanes, maxSlots } = sequencer
   const time = Math.max(now, state.clock[CLOCK.TIME]!)
   let slots = timersDue ? expireDue(sequencer.timers, state, time, batch, 0, (maxSlots + 1) >>> 1) : 0
   const timers = slots
@@ -102,14 +104,32 @@ export function turn(sequencer: Sequencer, now: number, timersDue: boolean): num
   for (let slot = 0; slot < slots; slot += slotsOfKind(batch.u32[slot * RECORD_WORDS]!)) commands++
   if (timers > 0) sequencer.meter.timed(timers)
   sequencer.meter.drained(slots - timers)
-  sequencer.meter.committing()
-  const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
-  sequencer.meter.committed(bytes)
-  applyBatch(sequencer, slots, time)
-  sequencer.meter.applied(state, commands, now)
+  commitAndApply(sequencer, commands, slots, time)
   return commands
 }
 
+/**
+ * One command of the sequencer itself, of one slot and in a batch of its own, without session and answered to nobody. For what a
+ * start or the operator's flags decide: it must be in the journal, because it changes state.
+ */
+export function commitOwn(sequencer: Sequencer, type: CommandType, values: Decoded): void {
+  const { state, batch, clock } = sequencer
+  encode(COMMAND_LAYOUTS[type]!, batch, 0, { kind: kindOf(type, 1, 0), session: -1, ...values })
+  commitAndApply(sequencer, 1, 1, Math.max(clock.now(), state.clock[CLOCK.TIME]!))
+}
+
+/** Makes the first `slots` slots durable, then applies them and lets everybody see what happened. */
+function commitAndApply(sequencer: Sequencer, commands: number, slots: number, time: number): void {
+  const { state, writer, meter } = sequencer
+  meter.committing()
+  const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
+  meter.committed(bytes)
+  applyBatch(sequencer, slots, time)
+  meter.applied(state, commands)
+}
+
+/** ACCEPT_CLOCK of the operator, as its header says it; of any other lane the engine refuses it. */
+const ACCEPT_CLOCK = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
 /** Slots whose rows are fetched ahead of their application. */
 const WARMED = 32
 
@@ -130,6 +150,7 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
     sequencer.gateway = gatewayOfKind(kind)
     sequencer.commandType = typeOfKind(kind)
     apply(state, batch, at)
+    if (kind === ACCEPT_CLOCK) sequencer.clock.accept()
     deliver(sequencer)
     if (outbox.count > outbox.capacity >>> 1) publishEvents(sequencer)
     slot += slotsOfKind(kind)
@@ -138,6 +159,9 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
   publishEvents(sequencer)
   publishAnswers(sequencer.lanes)
 }
+
+/** Commands that the sequencer makes itself: nobody waits for their answers. */
+const isOwn = (type: number): boolean => type === CommandType.EXPIRE_ORDER || type === CommandType.SET_RULES
 
 /** Copies the answers among the events of the current command to the lane that asked. */
 function deliver(sequencer: Sequencer): void {
@@ -148,7 +172,7 @@ function deliver(sequencer: Sequencer): void {
     const type = outbox.i32[record * RECORD_WORDS]! & 0xff
     if (type === EventType.RESULT && outbox.i32[record * RECORD_WORDS + RESULT.at.code] !== 0) sequencer.meter.refused()
     const asked = type === EventType.RESULT || (type === EventType.ORDER_ENDED && commandType === CommandType.CANCEL_ALL)
-    if (asked && commandType !== CommandType.EXPIRE_ORDER) answer(lane, outbox.i32, record * RECORD_WORDS)
+    if (asked && !isOwn(commandType)) answer(lane, outbox.i32, record * RECORD_WORDS)
   }
   sequencer.delivered = outbox.count
 }

@@ -6,12 +6,12 @@ import type { Io } from '../lib/io.ts'
 
 export interface Meter {
   /** Idle, about to wait. */
-  beat(now: number): void
+  beat(): void
   /** Back from waiting: the time spent there is no stall. */
   awake(): void
   committing(): void
   committed(bytes: number): void
-  applied(state: State, commands: number, now: number): void
+  applied(state: State, commands: number): void
   published(events: number): void
   /** One command was refused. */
   refused(): void
@@ -40,8 +40,8 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
     if (value > counters[index]!) counters[index] = value
   }
   return {
-    beat: (now) => {
-      counters[MATCHER.heartbeat_ms] = now
+    beat: () => {
+      counters[MATCHER.heartbeat_ms] = io.now()
     },
     awake: () => {
       turned = io.seconds()
@@ -59,7 +59,7 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
       while (bucket < COMMIT_BUCKETS.length && seconds > COMMIT_BUCKETS[bucket]!) bucket++
       counters[COMMIT_HISTOGRAM + bucket]!++
     },
-    applied: (state, commands, now) => {
+    applied: (state, commands) => {
       const seconds = io.seconds()
       counters[MATCHER.apply_seconds]! += seconds - committed
       counters[MATCHER.commands]! += commands
@@ -69,7 +69,7 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
       highest(MATCHER.loop_stall_seconds_max, seconds - turned - (committed - started))
       turned = seconds
       countState(counters, state)
-      counters[MATCHER.heartbeat_ms] = now
+      counters[MATCHER.heartbeat_ms] = io.now()
     },
     refused: () => {
       counters[MATCHER.refusals]!++

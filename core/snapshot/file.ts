@@ -15,12 +15,13 @@ import { CLOCK } from '../engine/columns.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../engine/digest.ts'
 import { parseGenesis } from '../engine/genesis.ts'
 import { createState, type State } from '../engine/state.ts'
+import type { Place } from '../journal/reader.ts'
 
 /**
  * Which columns a snapshot holds and what their words mean. Grows with every change of a stored column; a snapshot of another format is
  * no fault, it is passed over and the journal is replayed instead.
  */
-export const SNAPSHOT_FORMAT = 2
+export const SNAPSHOT_FORMAT = 3
 
 /** A whole snapshot, but of another version of this program. */
 export class OtherFormat extends Error {
@@ -52,13 +53,14 @@ export function listSnapshots(dataDir: string): number[] {
     .sort((a, b) => b - a)
 }
 
-/** Writes the state as it stands. `pause` is called between transactions. */
+/** Writes the state as it stands. `between` is called between transactions. */
 export function writeSnapshot(
   dataDir: string,
   state: State,
   genesis: string,
   batchChecksum: number,
   eventsChecksum: number,
+  between: () => void = () => undefined,
 ): SnapshotInfo {
   const sequence = state.clock[CLOCK.SEQUENCE]!
   mkdirSync(snapshotDirectory(dataDir), { recursive: true })
@@ -75,11 +77,12 @@ export function writeSnapshot(
     for (const { name, bytes } of storedColumns(state)) {
       for (let at = 0, number = 0; at < bytes.length; at += CHUNK_BYTES, number++) {
         insert.run(name, number, Buffer.from(bytes.slice(at, Math.min(bytes.length, at + CHUNK_BYTES)).buffer))
+        between()
       }
     }
     database
       .prepare('insert into snapshot values (?, ?, ?, ?, ?, ?, ?, ?)')
-      .run(sequence, info.timeMs, SNAPSHOT_FORMAT, batchChecksum, eventsChecksum, info.digest, genesis, sealOf(info))
+      .run(sequence, info.timeMs, SNAPSHOT_FORMAT, batchChecksum, eventsChecksum, info.digest, genesis, sealOf(info, SNAPSHOT_FORMAT))
   } finally {
     database.close()
   }
@@ -106,10 +109,28 @@ export function readSnapshotInfo(dataDir: string, sequence: number): SnapshotInf
   }
 }
 
+/** What a snapshot of any format continues in the journal; throws when it does not say so whole. */
+export function snapshotPlace(dataDir: string, sequence: number): Place {
+  const database = new Database(snapshotPath(dataDir, sequence), { readonly: true, fileMustExist: true })
+  try {
+    return { sequence: sequence + 1, checksum: describedIn(database, sequence).batchChecksum }
+  } finally {
+    database.close()
+  }
+}
+
 function infoOf(database: Database.Database, sequence: number): SnapshotInfo {
+  const format = database.prepare<[], number>('select format from snapshot').pluck().get()
+  if (format !== undefined && format !== SNAPSHOT_FORMAT) {
+    throw new OtherFormat(`it has format ${format}, this version reads ${SNAPSHOT_FORMAT}`)
+  }
+  return describedIn(database, sequence)
+}
+
+/** What a snapshot of any format says about itself, held against its seal. */
+function describedIn(database: Database.Database, sequence: number): SnapshotInfo {
   const row = database.prepare('select * from snapshot').get() as Record<string, number | string> | undefined
   if (row === undefined) throw new Error('it is incomplete')
-  if (row['format'] !== SNAPSHOT_FORMAT) throw new OtherFormat(`it has format ${row['format']}, this version reads ${SNAPSHOT_FORMAT}`)
   if (row['sequence'] !== sequence) throw new Error(`it says it is ${row['sequence']}`)
   const info = {
     sequence,
@@ -119,13 +140,13 @@ function infoOf(database: Database.Database, sequence: number): SnapshotInfo {
     digest: row['digest'] as string,
     genesis: row['genesis'] as string,
   }
-  if (row['seal'] !== sealOf(info)) throw new Error('its description does not match its seal')
+  if (row['seal'] !== sealOf(info, row['format'] as number)) throw new Error('its description does not match its seal')
   return info
 }
 
 /** The digest covers the columns; this covers what is said about them. */
-function sealOf({ sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis }: SnapshotInfo): string {
-  const said = JSON.stringify([SNAPSHOT_FORMAT, sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis])
+function sealOf({ sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis }: SnapshotInfo, format: number): string {
+  const said = JSON.stringify([format, sequence, timeMs, batchChecksum, eventsChecksum, digest, genesis])
   return createHash('sha256').update(said).digest('hex')
 }
 

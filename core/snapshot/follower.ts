@@ -3,22 +3,25 @@
  *
  * The matcher is never asked for its state, so a snapshot costs it nothing; and every snapshot is the proof of a replay, because the
  * follower checks the checksums of batches and events as it goes. Its death or delay hurts nothing but the time of the next start.
- * It costs the memory of a second engine. Messages: `finish` = catch up with the journal, snapshot once more, end; `guard` = the exchange
- * is failing: kill it if it has not ended in time.
+ * It costs the memory of a second engine. Messages to the exchange: how far it is, several times a second, by which the exchange knows
+ * that it works (../follower.ts); snapshots, warnings. From the exchange: `finish` = catch up with the journal, snapshot once more, end.
  *
  * Arguments: data directory, commands between snapshots, snapshots kept.
  */
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { rebuild } from '../journal/recover.ts'
-import { listSnapshots, pruneSnapshots, writeSnapshot } from './file.ts'
+import { listSnapshots, pruneSnapshots, snapshotDirectory, writeSnapshot } from './file.ts'
 import { CLOCK } from '../engine/columns.ts'
+import { sayLastWords } from '../lib/last_words.ts'
 
 const [dataDir, everyText, keepText] = process.argv.slice(2) as [string, string, string]
 const every = Number(everyText)
 /** How often the journal is looked at, ms, and the commands replayed before others get a turn. */
 const PAUSE_MS = 50
 const SLICE = 20_000
+/** How often the exchange hears of it. */
+const BEAT_MS = 200
 
 /** A parent that is gone is noticed by `disconnect`; a message to it is not worth an error. */
 const say = (message: Record<string, unknown>): void => void process.send?.(message, undefined, undefined, () => undefined)
@@ -30,13 +33,23 @@ process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
 if (!process.connected) process.exit(0)
 
+sayLastWords(snapshotDirectory(dataDir))
 const database = openJournal(dataDir, true)
 const { replayer, genesis } = rebuild(database, dataDir, Infinity, (warning) => say({ type: 'log', level: 'warn', message: warning }))
 let snapshotAt = listSnapshots(dataDir)[0] ?? 0
 let finishing = false
+let beatAt = -Infinity
+
+/** By this the exchange knows that the follower works (../follower.ts). */
+function beat(): void {
+  const now = performance.now()
+  if (now - beatAt < BEAT_MS) return
+  beatAt = now
+  say({ type: 'beat', sequence: replayer.state.clock[CLOCK.SEQUENCE]! })
+}
 
 function snapshot(): void {
-  const info = writeSnapshot(dataDir, replayer.state, genesis, replayer.place.checksum, replayer.events)
+  const info = writeSnapshot(dataDir, replayer.state, genesis, replayer.place.checksum, replayer.events, beat)
   snapshotAt = info.sequence
   pruneSnapshots(dataDir, Number(keepText))
   say({ type: 'snapshot', sequence: info.sequence })
@@ -47,6 +60,7 @@ function follow(): boolean {
   const from = replayer.place.sequence
   for (const batch of readBatches(database, replayer.place)) {
     replayer.batch(batch)
+    beat()
     if (replayer.state.clock[CLOCK.SEQUENCE]! - snapshotAt >= every) snapshot()
     if (replayer.place.sequence - from >= SLICE) return true
   }
@@ -55,6 +69,7 @@ function follow(): boolean {
 
 function turn(): void {
   const more = follow()
+  beat()
   if (more) setImmediate(turn)
   else if (finishing) finish()
   else setTimeout(turn, PAUSE_MS)
@@ -66,8 +81,7 @@ function finish(): void {
   void database.close().then(() => process.disconnect?.())
 }
 
-process.on('message', (message: { type: 'finish' } | { type: 'guard'; afterMs: number }) => {
+process.on('message', (message: { type: 'finish' }) => {
   if (message.type === 'finish') finishing = true
-  else setTimeout(() => process.connected && process.kill(process.ppid, 'SIGKILL'), message.afterMs)
 })
 turn()

@@ -54,10 +54,16 @@ export function readSessionRow(state: State, session: number): SessionView | nul
     generation,
     account: state.sessions[row + SESSION.ACCOUNT]!,
     application: state.sessions[row + SESSION.APPLICATION]!,
-    expiresAt: Math.floor(state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! / 1000) * 1000,
+    expiresAt: Math.max(0, Math.floor(state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! / 1000) * 1000),
     agent: state.sessions[row + SESSION.AGENT]! - 1,
   }
   return generation !== 0 && Atomics.load(state.sessions, row + SESSION.GENERATION) === generation ? view : null
+}
+
+/** The public key of the session in row `session`, 64 hex digits; of another session when the row is being written. */
+export function readSessionKey({ sessions }: State, session: number): string {
+  const at = session * SESSION_WORDS + SESSION.PUBLIC_KEY
+  return Buffer.from(sessions.slice(at, at + 8).buffer).toString('hex')
 }
 
 export interface AccountView {

@@ -2,6 +2,7 @@
 import {
   ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
 } from '../engine/columns.ts'
+import { findAccount } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
 import { midnightOf } from '../ledger/spending.ts'
 import { consistently } from './consistent.ts'
@@ -16,9 +17,24 @@ export interface ProfileView {
   subAccounts: number[]
 }
 
+/** Whether the wallet of a sub-account agreed to its master. */
+export const hasConsented = ({ profiles }: Pick<State, 'profiles'>, sub: number): boolean =>
+  profiles[sub * PROFILE_WORDS + PROFILE.CONSENTED] !== 0
+
 /** Row of an account's master; -1: it is one. Written before anybody can name the account, and never again. */
 export const masterOf = ({ profiles }: Pick<State, 'profiles'>, account: number): number =>
   profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
+
+/**
+ * The account of (application, wallet of 20 bytes) and its master, -1 each: none. Safe while the matcher writes: an account that is being
+ * made meanwhile may be missed, or be without its master.
+ */
+export function findMember(state: State, application: number, wallet: Uint8Array): { account: number; master: number } {
+  const words = new Int32Array(5)
+  new Uint8Array(words.buffer).set(wallet)
+  const account = findAccount(state, application, words, 0)
+  return { account, master: account < 0 ? -1 : masterOf(state, account) }
+}
 
 /** An account's name, '' when none. Written as {@link masterOf}. */
 export function readUsername({ profiles }: Pick<State, 'profiles'>, account: number): string {
@@ -37,7 +53,7 @@ function copyProfile(state: State, account: number): ProfileView {
   const subAccounts: number[] = []
   // A torn copy may lead anywhere and is thrown away: the count bounds the walk.
   let sub = profiles[row + PROFILE.FIRST_SUB]! - 1
-  for (let left = profiles[row + PROFILE.SUBS]!; left > 0 && sub >= 0; left--) {
+  for (let left = state.genesis.limits.subAccountsPerMaster; left > 0 && sub >= 0; left--) {
     subAccounts.push(sub)
     sub = profiles[sub * PROFILE_WORDS + PROFILE.NEXT_SUB]! - 1
   }

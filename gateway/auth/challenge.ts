@@ -1,26 +1,24 @@
 /**
- * Sign-in by wallet, the pure part: the text a wallet signs, the store of nonces, the limits, and what gateways and the desk
- * say to each other. Clock and randomness are passed in; the desk (desk.ts) owns the only instance of each.
+ * Sign-in by wallet, the pure part: the texts a wallet signs, the limits, and what gateways and the desk say to each other. Clock and
+ * randomness are passed in; the desk (desk.ts) owns the only instance of each.
  *
- *   challenge: limits -> application -> key check -> nonce stored         full -> VERIFICATION_UNAVAILABLE
- *   verify:    limits -> application -> nonce taken -> signature's form -> flags -> pool -> chain, when the key did not sign and a
- *              contract may have -> nonce consumed, or given back when there was no verdict
+ *   challenge: client's budget -> application -> key check -> sealed nonce (nonces.ts); nothing is stored
+ *   verify:    client's budget -> application -> nonce opened -> wallet's budget, if it is used up -> session key's signature -> nonce
+ *              taken -> signature's form -> flags -> pool -> chain, when the key did not sign and a contract may have -> nonce spent when
+ *              the wallet signed, else given back
+ *   consent:   the same, for a wallet that becomes somebody's sub-account
  *
- * A nonce is the identity of a sign-in; the signature is not (ECDSA signatures are malleable). It is bound to (address,
- * session public key, application), lives {@link NONCE_LIFETIME_MS} and ends with the first verdict on a signature. A taken
- * nonce stays in the store, so that the bound holds and a second taker is refused. (Specification, Verify rules,
- * Sessions.)
+ * A wallet's budget is drawn on only by requests whose signature it made: naming somebody's wallet costs that wallet nothing.
+ *
+ * A nonce is the identity of a sign-in; the signature is not (ECDSA signatures are malleable). (Specification, Verify rules, Sessions.)
  */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { Nonce } from './nonces.ts'
 
-/** A challenge is good for 5 minutes. */
-export const NONCE_LIFETIME_MS = 300_000
 /** Longest signature a verify may carry, decoded bytes and hex characters with prefix (specification, Limits). */
 export const SIGNATURE_BYTES_MAX = 8192
 export const SIGNATURE_CHARACTERS_MAX = 2 + 2 * SIGNATURE_BYTES_MAX
-/** Signatures of one wallet address being recovered at once, and being asked about; one wallet cannot fill the queue of all. */
-export const IN_FLIGHT_PER_ADDRESS = 2
 
 /** What a gateway asks the desk. `id` is the gateway's own number; the reply repeats it. */
 export interface ChallengeRequest {
@@ -32,6 +30,8 @@ export interface ChallengeRequest {
   readonly sessionPublicKey: string
   /** Absent: the first application of the genesis. */
   readonly clientId?: string | undefined
+  /** Wallet of the master whose sub-account `address` is to become; the session public key is then the master's. Absent: a sign-in. */
+  readonly subAccountOf?: string | undefined
   /** Address of the client's socket, IPv4 or IPv6 text. */
   readonly ip: string
 }
@@ -46,9 +46,28 @@ export interface VerifyRequest {
   readonly clientId?: string | undefined
   /** When given it must be the chain of the exchange. */
   readonly chainId?: string | number | undefined
+  /** The session key's own signature of the challenge's text, 128 lowercase hex digits: proof that whoever registers it has it. */
+  readonly sessionSignature?: string | undefined
+  /** For a session on somebody else's account: this wallet gets none. */
+  readonly delegated?: boolean
   readonly ip: string
 }
-export type DeskRequest = ChallengeRequest | VerifyRequest
+/** Whether a wallet agreed to be a master's sub-account. Which master asks, and by which session, its signed request says. */
+export interface ConsentRequest {
+  readonly id: number
+  readonly kind: 'consent'
+  /** Wallet of the sub-account. */
+  readonly address: string
+  readonly signature: string
+  readonly nonce: string
+  /** Of the master's session. */
+  readonly sessionPublicKey: string
+  /** Wallet of the master, and the application its account is in. */
+  readonly master: string
+  readonly application: number
+  readonly ip: string
+}
+export type DeskRequest = ChallengeRequest | VerifyRequest | ConsentRequest
 
 /** `expiresAt` in Unix seconds. */
 export interface ChallengeReply {
@@ -57,17 +76,26 @@ export interface ChallengeReply {
   readonly message: string
   readonly expiresAt: number
 }
-/** The wallet signed: the session may be opened in the application with this index. */
+/**
+ * The wallet signed: the session may be opened in the application with this index. `master`: row of the account that the text named as the
+ * master of the wallet's; -1: it named none.
+ */
 export interface VerifyReply {
   readonly id: number
   readonly application: number
+  readonly master: number
+}
+/** The wallet agreed. */
+export interface ConsentReply {
+  readonly id: number
+  readonly consented: true
 }
 export interface RefusalReply {
   readonly id: number
   readonly refusal: RefusalCode
   readonly details?: Readonly<Record<string, string | number>>
 }
-export type DeskReply = ChallengeReply | VerifyReply | RefusalReply
+export type DeskReply = ChallengeReply | VerifyReply | ConsentReply | RefusalReply
 
 /** What the text says besides the nonce's own binding. */
 export interface Place {
@@ -77,36 +105,34 @@ export interface Place {
   readonly chainId: number
 }
 
-export interface Nonce {
-  readonly nonce: string
-  /** Lowercase. */
-  readonly address: string
-  readonly sessionPublicKey: string
-  /** Index of the application. */
-  readonly application: number
-  /** Unix ms. */
-  readonly issuedAt: number
-  readonly expiresAt: number
-}
-
 /** The text the wallet signs. Same input, same text: the desk rebuilds it at verify instead of keeping it. */
 export function challengeText(entry: Nonce, place: Place): string {
+  const { address, sessionPublicKey, nonce, issuedAt, expiresAt } = entry
+  const master = entry.master === null ? null : checksumAddress(entry.master)
+  const consents = entry.purpose === 'consent'
   return [
-    'Ringbook asks you to sign in.',
+    consents ? 'Ringbook asks you to become a sub-account of another wallet.' : 'Ringbook asks you to sign in.',
     '',
     `Application: ${place.application}`,
     `Host: ${place.host}`,
-    `Address: ${checksumAddress(entry.address)}`,
-    `Session public key: ${entry.sessionPublicKey}`,
-    `Nonce: ${entry.nonce}`,
-    `Issued at: ${new Date(entry.issuedAt).toISOString()}`,
-    `Expires at: ${new Date(entry.expiresAt).toISOString()}`,
+    `Address: ${checksumAddress(address)}`,
+    ...(master === null ? [] : [`Sub-account of: ${master}`]),
+    `${consents ? 'Session public key of the master' : 'Session public key'}: ${sessionPublicKey}`,
+    `Nonce: ${nonce}`,
+    `Issued at: ${new Date(issuedAt).toISOString()}`,
+    `Expires at: ${new Date(expiresAt).toISOString()}`,
     `Chain id: ${place.chainId}`,
     '',
-    'Whoever holds the session key can act for this wallet here until the session ends.',
+    ...(master === null ? [] : masterText(master, consents)),
+    ...(consents ? [] : ['Whoever holds the session key can act for this wallet here until the session ends.']),
     'Signing moves no funds and costs no gas.',
   ].join('\n')
 }
+
+const masterText = (master: string, consents: boolean): string[] => [
+  `With your signature${consents ? '' : ' you agree that'} this wallet's account here is a sub-account of ${master}, for good.`,
+  'That wallet, the master, controls its balances: it can take everything the account holds, at any time.',
+]
 
 /** EIP-55 form of `address` (0x and 40 hex digits, any case). */
 export function checksumAddress(address: string): string {
@@ -120,113 +146,45 @@ export function checksumAddress(address: string): string {
   return out
 }
 
-export interface NonceStore {
-  /** A new nonce, or `null` when the store is full of unexpired ones. */
-  issue(address: string, sessionPublicKey: string, application: number): Nonce | null
-  /** Takes the nonce if it is live, untaken and bound to exactly this; otherwise `null`, and nothing changes. */
-  take(nonce: string, address: string, sessionPublicKey: string, application: number): Nonce | null
-  /** Ends a taken nonce: there was a verdict. */
-  consume(nonce: string): void
-  /** Frees a taken nonce for another verify: there was no verdict. */
-  giveBack(nonce: string): void
-  /** Nonces kept, taken ones included. */
-  readonly size: number
-}
-
-/** A store of at most `limit` nonces. `random` gives 32 bytes as hex, `now` Unix ms. */
-export function createNonceStore(limit: number, now: () => number, random: () => string): NonceStore {
-  /** In order of issue, which is the order of expiry: the oldest is the first key. */
-  const nonces = new Map<string, { readonly entry: Nonce; taken: boolean }>()
-
-  function dropExpired(time: number): void {
-    for (const [nonce, { entry }] of nonces) {
-      if (entry.expiresAt > time) return
-      nonces.delete(nonce)
-    }
-  }
-
-  return {
-    issue(address, sessionPublicKey, application) {
-      const issuedAt = now()
-      dropExpired(issuedAt)
-      if (nonces.size >= limit) return null
-      const expiresAt = issuedAt + NONCE_LIFETIME_MS
-      const entry: Nonce = { nonce: random(), address: address.toLowerCase(), sessionPublicKey, application, issuedAt, expiresAt }
-      nonces.set(entry.nonce, { entry, taken: false })
-      return entry
-    },
-    take(nonce, address, sessionPublicKey, application) {
-      const found = nonces.get(nonce)
-      if (found === undefined || found.taken || found.entry.expiresAt <= now()) return null
-      const { entry } = found
-      const bound =
-        entry.address === address.toLowerCase() && entry.sessionPublicKey === sessionPublicKey && entry.application === application
-      if (!bound) return null
-      found.taken = true
-      return entry
-    },
-    consume(nonce) {
-      nonces.delete(nonce)
-    },
-    giveBack(nonce) {
-      const found = nonces.get(nonce)
-      if (found !== undefined) found.taken = false
-    },
-    get size() {
-      return nonces.size
-    },
-  }
-}
-
-/** Keys one window of a limit remembers; more keys in one second are refused like a limit reached. */
+/** Keys one window of a limit remembers; more keys in one window are refused like a limit reached. */
 const WINDOW_KEYS_MAX = 65_536
 
 /**
- * Counts per key in windows of one second. The windows are fixed, so that two seconds' budgets may fall into one second across
- * a border; the long-run rate is exact.
+ * Counts per key in windows of the clock, a second if nothing else is said. The windows are fixed, so that two windows' budgets may fall
+ * into one window's time across a border; the long-run rate is exact.
  */
 export interface Limit {
-  /** Draws one from the key's budget; false when the second's budget is used up. */
+  /** Draws one from the key's budget; false when the window's budget is used up. */
   draw(key: string): boolean
+  /** Whether the key's budget is used up. */
+  isUsedUp(key: string): boolean
+  /** Whole seconds until the next window begins, at least 1. */
+  retryAfter(): number
 }
 
-export function createLimit(perSecond: number, now: () => number, keysMax = WINDOW_KEYS_MAX): Limit {
+export function createLimit(most: number, now: () => number, { windowMs = 1000, keysMax = WINDOW_KEYS_MAX } = {}): Limit {
   const counts = new Map<string, number>()
-  let second = -1
+  let window = -1
+  const turn = (): void => {
+    const current = Math.floor(now() / windowMs)
+    if (current === window) return
+    window = current
+    counts.clear()
+  }
+  const isUsedUp = (key: string): boolean => {
+    turn()
+    const used = counts.get(key)
+    return used === undefined ? counts.size >= keysMax : used >= most
+  }
   return {
+    isUsedUp,
     draw(key) {
-      const current = Math.floor(now() / 1000)
-      if (current !== second) {
-        second = current
-        counts.clear()
-      }
-      const used = counts.get(key)
-      if (used === undefined && counts.size >= keysMax) return false
-      if ((used ?? 0) >= perSecond) return false
-      counts.set(key, (used ?? 0) + 1)
+      if (isUsedUp(key)) return false
+      counts.set(key, (counts.get(key) ?? 0) + 1)
       return true
     },
+    retryAfter: () => Math.ceil((windowMs - (now() % windowMs)) / 1000),
   }
-}
-
-/**
- * What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, since one host has all of that. An IPv4
- * address mapped into IPv6 is the IPv4 address.
- */
-export function networkOf(ip: string): string {
-  if (!ip.includes(':')) return ip
-  const address = ip.split('%')[0]!
-  if (address.includes('.')) return address.slice(address.lastIndexOf(':') + 1)
-  const [left = '', right] = address.split('::')
-  const head = left === '' ? [] : left.split(':')
-  const tail = right === undefined || right === '' ? [] : right.split(':')
-  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tail.length) }, () => '0')
-  const groups = [...head, ...zeros, ...tail].map((group) => parseInt(group, 16))
-  if (groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff) {
-    const [high = 0, low = 0] = groups.slice(6)
-    return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`
-  }
-  return groups.slice(0, 4).map((group) => group.toString(16)).join(':')
 }
 
 /** Half the order of secp256k1: an `s` above it is the mirror of another signature (EIP-2). */

@@ -30,7 +30,8 @@ export interface ContractTask {
 }
 
 export interface ContractCheck {
-  verify(task: ContractTask): Promise<Verdict>
+  /** `network`: who asks (limits/network.ts). */
+  verify(task: ContractTask, network: string): Promise<Verdict>
   /** What is under way, and everything after it, has no verdict. */
   close(): void
 }
@@ -52,8 +53,8 @@ export function createContractCheck(chain: ChainClient, most: number, timeoutMs:
   }
 
   return {
-    async verify(task) {
-      if (closed.signal.aborted || !inFlight.enter(task.address)) {
+    async verify(task, network) {
+      if (closed.signal.aborted || !inFlight.enter(network)) {
         counters[DESK.contract_unavailable]!++
         return 'busy'
       }
@@ -65,7 +66,7 @@ export function createContractCheck(chain: ChainClient, most: number, timeoutMs:
         counters[DESK[outcome]]!++
         return verdict
       } finally {
-        inFlight.leave(task.address)
+        inFlight.leave(network)
         counters[DESK.contract_checks] = inFlight.size
         counters[DESK.contract_seconds]! += (performance.now() - started) / 1000
       }

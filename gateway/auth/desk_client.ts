@@ -1,6 +1,8 @@
 /** The gateway's side of the sign-in desk: numbered questions over a message port, each with a deadline, their number bounded. */
 import type { MessagePort } from 'node:worker_threads'
-import type { ChallengeReply, ChallengeRequest, DeskReply, RefusalReply, VerifyReply, VerifyRequest } from './challenge.ts'
+import type {
+  ChallengeReply, ChallengeRequest, ConsentReply, ConsentRequest, DeskReply, DeskRequest, RefusalReply, VerifyReply, VerifyRequest,
+} from './challenge.ts'
 
 /** Questions one gateway has open at most; more are refused as VERIFICATION_UNAVAILABLE. */
 const OPEN_MAX = 4096
@@ -47,7 +49,7 @@ function sweep(desk: Desk): void {
   }
 }
 
-function ask(desk: Desk, question: (id: number) => ChallengeRequest | VerifyRequest, done: (reply: DeskReply) => void): void {
+function ask(desk: Desk, question: (id: number) => DeskRequest, done: (reply: DeskReply) => void): void {
   const id = desk.next++
   if (desk.open.size >= OPEN_MAX) return done(unavailable(id))
   desk.open.set(id, { done, deadline: performance.now() + DEADLINE_MS })
@@ -62,4 +64,8 @@ export function askChallenge(desk: Desk, request: Without<ChallengeRequest>, don
 
 export function askVerify(desk: Desk, request: Without<VerifyRequest>, done: (reply: VerifyReply | RefusalReply) => void): void {
   ask(desk, (id) => ({ ...request, id, kind: 'verify' }), (reply) => done(reply as VerifyReply | RefusalReply))
+}
+
+export function askConsent(desk: Desk, request: Without<ConsentRequest>, done: (reply: ConsentReply | RefusalReply) => void): void {
+  ask(desk, (id) => ({ ...request, id, kind: 'consent' }), (reply) => done(reply as ConsentReply | RefusalReply))
 }

@@ -9,8 +9,8 @@
 import { hash } from 'node:crypto'
 import type { RefusalCode } from '../../core/engine/refusals.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
-import { findSession, type SessionCache } from './session_cache.ts'
-import { FRESHNESS_MS, setCaller, verifyText, type Caller, type SignedRequest } from './signed_request.ts'
+import { findSession, type FoundSession, type SessionCache } from './session_cache.ts'
+import { FRESHNESS_MS, verifyText, type SignedHead, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
 
 /** The window of both protocols; gRPC, which has only this one, takes it from here. */
@@ -23,19 +23,21 @@ const EMPTY_HASH = hash('sha256', '')
 
 const signatureBytes = Buffer.alloc(SIGNATURE_BYTES)
 
-/** Checks the legacy credentials of a request and fills `caller`, or says which refusal it is. `now` in Unix ms. */
-export function checkLegacy(cache: SessionCache, request: SignedRequest, now: number, caller: Caller): RefusalCode | null {
-  const { publicKey, timestamp, signature } = request
-  if (request.credentials !== ALL_CREDENTIALS || !KEY.test(publicKey)) return 'UNAUTHENTICATED'
+/** The session that these legacy credentials name, or which refusal they are. `now` in Unix ms. */
+export function identifyLegacy(cache: SessionCache, head: SignedHead, now: number): FoundSession | RefusalCode {
+  const { publicKey, timestamp } = head
+  if (head.credentials !== ALL_CREDENTIALS || !KEY.test(publicKey)) return 'UNAUTHENTICATED'
   if (!TIMESTAMP.test(timestamp) || Math.abs(Number(timestamp) - now) > FRESHNESS_MS) return 'CLOCK_SKEW'
-  if (!SIGNATURE.test(signature)) return 'INVALID_SIGNATURE'
+  if (!SIGNATURE.test(head.signature)) return 'INVALID_SIGNATURE'
   const found = findSession(cache, publicKey)
   if (found === null) return 'UNAUTHENTICATED'
-  if (found.view.expiresAt <= now) return 'SESSION_INVALID'
-  signatureBytes.write(signature, 'hex')
-  if (!verifyText(signatureBytes, signedText(request), found.publicKey)) return 'INVALID_SIGNATURE'
-  setCaller(caller, found.view)
-  return null
+  return found.view.expiresAt <= cache.time(now) ? 'SESSION_INVALID' : found
+}
+
+/** Whether the session that {@link identifyLegacy} found signed this request. */
+export function verifyLegacy(request: SignedRequest, publicKey: Uint8Array): boolean {
+  signatureBytes.write(request.signature, 'hex')
+  return verifyText(signatureBytes, signedText(request), publicKey)
 }
 
 function signedText({ method, target, timestamp, body }: SignedRequest): string {

@@ -13,7 +13,7 @@
 import { hash } from 'node:crypto'
 import { BUDGET, BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
 import { lock, unlock } from '../../core/ring/lock.ts'
-import { OPENING, OPENINGS_MAX, OPENINGS_PER_ACCOUNT } from '../../core/ring/openings.ts'
+import { OPENING, openingsShare } from '../../core/ring/openings.ts'
 import { FRESHNESS_MS } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
 
@@ -37,6 +37,11 @@ export class Openings {
     this.#times = new Float64Array(buffer, 0, HEAD_WORDS / 2)
     this.#keyed = Buffer.alloc(KEY_BYTES + SIGNATURE_BYTES)
     this.#keyed.set(new Uint8Array(buffer, KEY * 4, KEY_BYTES))
+  }
+
+  /** Signatures remembered of the present period. */
+  get used(): number {
+    return this.#words[COUNT + this.#words[PRESENT]!]!
   }
 
   /**
@@ -66,15 +71,15 @@ export class Openings {
     const present = words[PRESENT]!
     const at = this.#find(present, tag)
     if (words[at] !== 0 || words[this.#find(1 - present, tag)] !== 0) return 'used'
-    if (words[COUNT + present]! >= OPENINGS_MAX || !this.#count(account)) return 'full'
+    if (!this.#count(account, openingsShare(words[COUNT + present]!))) return 'full'
     words.set(tag, at)
     words[COUNT + present]!++
     if (signedAt > times[NEWEST + present]!) times[NEWEST + present] = signedAt
     return 'taken'
   }
 
-  /** Counts one more of this account in the period, unless it has as many as it may. */
-  #count(account: number): boolean {
+  /** Counts one more of this account in the period, unless it has `share` already. */
+  #count(account: number, share: number): boolean {
     const accounts = this.#accounts
     const at = account * BUDGET_ROW_WORDS + BUDGET.OPENINGS
     const period = this.#words[PERIOD]!
@@ -82,7 +87,7 @@ export class Openings {
       accounts[at] = period
       accounts[at + 1] = 0
     }
-    if (accounts[at + 1]! >= OPENINGS_PER_ACCOUNT) return false
+    if (accounts[at + 1]! >= share) return false
     accounts[at + 1]!++
     return true
   }

@@ -15,8 +15,8 @@
  */
 import { hash } from 'node:crypto'
 import type { RefusalCode } from '../../core/engine/refusals.ts'
-import { findSession, type SessionCache } from './session_cache.ts'
-import { FRESHNESS_MS, setCaller, verifyText, type Caller, type MessageSignature, type SignedRequest } from './signed_request.ts'
+import { findSession, type FoundSession, type SessionCache } from './session_cache.ts'
+import { FRESHNESS_MS, verifyText, type MessageSignature, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
 
 const LABEL = 'svc='
@@ -85,21 +85,22 @@ function readSignature(text: string): boolean {
   return signatureBytes.write(encoded, 'base64') === SIGNATURE_BYTES && signatureBytes.toString('base64') === encoded
 }
 
-/** Checks the message signature of a request and fills `caller`, or says which refusal it is. `now` in Unix ms. */
-export function checkMessageSignature(
-  cache: SessionCache, request: SignedRequest, sent: MessageSignature, now: number, caller: Caller,
-): RefusalCode | null {
+/** The session that the headers of a message signature name, or which refusal they are. `now` in Unix ms. */
+export function identifyMessage(cache: SessionCache, sent: MessageSignature, now: number): FoundSession | RefusalCode {
   const parameters = readSignatureInput(sent.input)
   if (parameters === null || !SIGNATURE.test(sent.signature) || !DIGEST.test(sent.contentDigest)) return 'UNAUTHENTICATED'
   if (Math.abs(parameters.created * 1000 - now) > FRESHNESS_MS) return 'CLOCK_SKEW'
   if (!readSignature(sent.signature)) return 'INVALID_SIGNATURE'
   const found = findSession(cache, parameters.key)
   if (found === null) return 'UNAUTHENTICATED'
-  if (found.view.expiresAt <= now) return 'SESSION_INVALID'
-  if (contentDigest(request.body) !== sent.contentDigest) return 'INVALID_SIGNATURE'
-  if (!verifyText(signatureBytes, signedText(request, sent), found.publicKey)) return 'INVALID_SIGNATURE'
-  setCaller(caller, found.view)
-  return null
+  return found.view.expiresAt <= cache.time(now) ? 'SESSION_INVALID' : found
+}
+
+/** Whether the session that {@link identifyMessage} found signed this request. */
+export function verifyMessage(request: SignedRequest, sent: MessageSignature, publicKey: Uint8Array): boolean {
+  // Read again: other heads may have come while the body did.
+  return contentDigest(request.body) === sent.contentDigest && readSignature(sent.signature) &&
+    verifyText(signatureBytes, signedText(request, sent), publicKey)
 }
 
 /** Path and query are taken apart as sent. A request without a query has the query "?", as one with a bare question mark has. */

@@ -21,7 +21,7 @@ const NO_KEY = new Uint8Array(32)
 /** The hash under which a server key is stored, 32 bytes. */
 export const hashOfServerKey = (key: string): Buffer => hash('sha256', key, 'buffer')
 
-/** The application whose key this is at `now`, Unix ms, or `null`. */
+/** The application whose key this is at `now`, sequenced time in Unix ms, or `null`. */
 export function applicationOfKey(applications: readonly ApplicationView[], key: string, now: number): ApplicationView | null {
   if (!FORM.test(key)) return null
   const digest = hashOfServerKey(key)

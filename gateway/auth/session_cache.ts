@@ -20,10 +20,14 @@ interface Entry {
 
 export interface SessionCache {
   readonly state: State
+  /** Sequenced time, Unix ms, which sessions expire by; given the wall clock. */
+  readonly time: (wall: number) => number
   readonly known: BoundedMap<string, Entry>
 }
 
-export const createSessionCache = (state: State): SessionCache => ({ state, known: createBoundedMap(KEYS_MAX) })
+/** Without `time` sequenced time is the wall clock. */
+export const createSessionCache = (state: State, time: (wall: number) => number = (wall) => wall): SessionCache =>
+  ({ state, time, known: createBoundedMap(KEYS_MAX) })
 
 /** A session, live or not, with the key's bytes. */
 export interface FoundSession {

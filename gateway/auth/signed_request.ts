@@ -8,13 +8,8 @@ import { verifySignature } from './verifier.ts'
 /** How far the time of a signature may be from this machine's clock, either way, ms. */
 export const FRESHNESS_MS = 30_000
 
-/** What is signed and the credentials that came with it, of whatever transport. */
-export interface SignedRequest {
-  readonly method: string
-  /** Exactly as sent. */
-  readonly target: string
-  /** The raw bytes, or a text without lone surrogates, which stands for its UTF-8. */
-  readonly body: Uint8Array | string
+/** The credentials of a request, of whatever transport. */
+export interface SignedHead {
   /** As sent, '' when absent; `credentials` has edge.ts's bits. */
   readonly publicKey: string
   readonly timestamp: string
@@ -22,6 +17,15 @@ export interface SignedRequest {
   readonly credentials: number
   /** `null`: legacy credentials or none. */
   readonly messageSignature: MessageSignature | null
+}
+
+/** What is signed, with the credentials that came with it. */
+export interface SignedRequest extends SignedHead {
+  readonly method: string
+  /** Exactly as sent. */
+  readonly target: string
+  /** The raw bytes, or a text without lone surrogates, which stands for its UTF-8. */
+  readonly body: Uint8Array | string
 }
 
 /** The headers of RFC 9421 and RFC 9530 as sent, '' when absent. */

@@ -1,5 +1,5 @@
 /**
- * The pool that recovers wallet signatures: bounded in threads, in waiting tasks and per wallet address, because a recovery is
+ * The pool that recovers wallet signatures: bounded in threads, in waiting tasks and per client network, because a recovery is
  * the most expensive thing an anonymous client can ask for. At a bound the answer is "no verdict", at once.
  */
 import { join } from 'node:path'
@@ -11,7 +11,8 @@ import type { WalletTask } from './wallet_worker.ts'
 export type Verdict = 'signed' | 'rejected' | 'busy' | 'failed'
 
 export interface WalletPool {
-  verify(task: WalletTask): Promise<Verdict>
+  /** `network`: who asks (limits/network.ts). */
+  verify(task: WalletTask, network: string): Promise<Verdict>
   /** Ends the threads; tasks under way answer `failed`. */
   destroy(): Promise<void>
 }
@@ -31,14 +32,14 @@ export async function createWalletPool(threads: number, queue: number): Promise<
   await Promise.all(Array.from({ length: threads }, () => pool.run(WARM)))
   const inFlight = createInFlight(threads + queue)
   return {
-    async verify(task) {
-      if (!inFlight.enter(task.address)) return 'busy'
+    async verify(task, network) {
+      if (!inFlight.enter(network)) return 'busy'
       try {
         return (await pool.run(task)) ? 'signed' : 'rejected'
       } catch {
         return 'failed'
       } finally {
-        inFlight.leave(task.address)
+        inFlight.leave(network)
       }
     },
     destroy: () => pool.destroy(),

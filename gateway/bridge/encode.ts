@@ -119,12 +119,16 @@ export function encodeMint(bridge: Bridge, at: number, correlation: number, call
   finishFor(bridge, at, CommandType.MINT, correlation, caller)
 }
 
-/** OPEN_SESSION of a wallet (0x and 40 hex digits) for a session public key (64 hex digits). */
+/**
+ * OPEN_SESSION of a wallet (0x and 40 hex digits) for a session public key (64 hex digits). `master`: row of the account that the signed
+ * text named as its master; -1: none.
+ */
 export function encodeOpenSession(
-  bridge: Bridge, at: number, correlation: number, application: number, address: string, key: string,
+  bridge: Bridge, at: number, correlation: number, application: number, address: string, key: string, master: number,
 ): void {
   begin(CommandType.OPEN_SESSION)
   scratch.i32[OPEN_SESSION_COMMAND.at.application] = application
+  scratch.i32[OPEN_SESSION_COMMAND.at.master] = master + 1
   writeAddress(address, OPEN_SESSION_COMMAND.at.address)
   scratchBytes.write(key, OPEN_SESSION_COMMAND.at.publicKey * 4, 32, 'hex')
   finish(bridge, at, CommandType.OPEN_SESSION, correlation, -1, 0)
@@ -149,13 +153,14 @@ export function encodeOpenDelegatedSession(
   finish(bridge, at, CommandType.OPEN_DELEGATED_SESSION, correlation, -1, 0)
 }
 
-/** CREATE_SUB_ACCOUNT of a wallet; `username` is printable ASCII, at most 32 characters, '' for none. */
+/** CREATE_SUB_ACCOUNT of a wallet that agreed; `username` is printable ASCII, at most 32 characters, '' for none. */
 export function encodeCreateSubAccount(
   bridge: Bridge, at: number, correlation: number, caller: Caller, address: string, username: string,
 ): void {
   const { at: to } = CREATE_SUB_ACCOUNT_COMMAND
   begin(CommandType.CREATE_SUB_ACCOUNT)
   writeAddress(address, to.address)
+  scratch.i32[to.consented] = 1
   scratchBytes.write(username, to.username * 4, 'latin1')
   finishFor(bridge, at, CommandType.CREATE_SUB_ACCOUNT, correlation, caller)
 }

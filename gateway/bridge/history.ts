@@ -10,19 +10,24 @@ import { CLOCK } from '../../core/engine/columns.ts'
 import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/queries.ts'
 import { HISTORY } from '../../core/ring/counters.ts'
 import { Refused } from '../http/envelope.ts'
+import type { Payer } from '../limits/anonymous.ts'
 
 /** Questions one gateway has open at most; more are refused. */
 export const OPEN_MAX = 1024
 const DEADLINE_MS = 5_000
 const SWEEP_MS = 250
+/** Taking an answer out of its message, before this file sees it, takes about as long as making something of it. */
+const UNPACKING = 2
 /** A history not heard of for this long has stopped, even if its process is there. */
-const SILENCE_MS = 10_000
+const SILENCE_SECONDS = 10
 
 type Answer = Queries[QueryName]['answer']
 
 interface Question {
   readonly port: MessagePort
   readonly done: (answer: Answer | Refused, sequence: number) => void
+  /** Who pays for the time that the answer takes; `null`: nobody. */
+  readonly payer: Payer | null
   /** performance.now() of giving up. */
   readonly deadline: number
 }
@@ -39,6 +44,8 @@ export interface History {
   readonly timer: NodeJS.Timeout
   readonly deadlineMs: number
   next: number
+  /** Who pays for what is asked now. */
+  payer: Payer | null
 }
 
 export function createHistory(
@@ -46,7 +53,7 @@ export function createHistory(
   deadlineMs = DEADLINE_MS,
 ): History {
   const history: History = {
-    ports: [...ports], counters, clock, onError, deadlineMs, open: new Map(), next: 1,
+    ports: [...ports], counters, clock, onError, deadlineMs, open: new Map(), next: 1, payer: null,
     timer: setInterval(() => sweep(history), SWEEP_MS),
   }
   for (const port of ports) {
@@ -64,7 +71,7 @@ export function closeHistory(history: History): void {
 const unavailable = (): Refused => new Refused('HISTORY_UNAVAILABLE')
 
 const isUp = ({ counters }: History): boolean =>
-  counters[HISTORY.up] === 1 && Date.now() - counters[HISTORY.heartbeat_ms]! <= SILENCE_MS
+  counters[HISTORY.up] === 1 && counters[HISTORY.silence_seconds]! <= SILENCE_SECONDS
 
 /**
  * Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. `sequence` is what the history had reached
@@ -77,7 +84,7 @@ export function askHistory<Name extends QueryName>(
   if (ports.length === 0 || open.size >= OPEN_MAX || !isUp(history)) return done(unavailable(), 0)
   const id = history.next++
   const port = ports[id % ports.length]!
-  open.set(id, { port, done: done as Question['done'], deadline: performance.now() + history.deadlineMs })
+  open.set(id, { port, done: done as Question['done'], payer: history.payer, deadline: performance.now() + history.deadlineMs })
   // The column is written before any answer of its batch leaves; the matcher's counter of the same name only after it.
   port.postMessage({ id, name, ask, atLeast: history.clock[CLOCK.SEQUENCE]! } satisfies HistoryRequest<Name>)
 }
@@ -91,12 +98,14 @@ function finish(history: History, id: number, answer: Answer | Refused, sequence
   const question = history.open.get(id)
   if (question === undefined) return
   history.open.delete(id)
+  const from = performance.now()
   try {
     question.done(answer, sequence)
   } catch (error) {
     history.onError(error)
     question.done(new Refused('INTERNAL'), 0)
   }
+  question.payer?.charge(UNPACKING * (performance.now() - from))
 }
 
 function sweep(history: History): void {

@@ -1,25 +1,34 @@
 /**
  * Commands on their way and who waits for their answers.
  *
- *   enlist -> slots of the command ring -> send ... matcher ... reply ring -> drain -> waiter
+ *   noRoom -> enlist -> slots of the command ring -> send ... matcher ... reply ring -> drain -> waiter
  *
  * Credits: every command reserves as many reply records as it can cause, so what is in flight always fits the reply ring and
- * the matcher never has to wait for a gateway. No credit or no room is an answer (OVERLOADED), and nothing was applied. A
- * command whose deadline passed loses its waiter but keeps its credits until its RESULT arrives.
+ * the matcher never has to wait for a gateway. No credit or no room is an answer, and nothing was applied. A command whose
+ * deadline passed loses its waiter but keeps its credits until its RESULT arrives.
+ *
+ * Shares: an account may have in flight half of what is free, so nobody takes the room of all: n accounts that take what they
+ * can leave 2 parts of n + 2, and a newcomer gets as much as each of them. One that asks for more is TOO_MANY_IN_FLIGHT; when a
+ * newcomer would not get it either, it is OVERLOADED. What is free is the smaller of credits and slots of the command ring. An
+ * eighth is kept for ways out: cancels and revocations may use it, nothing else. Ways in and ways out of an account are counted
+ * apart, so that whoever has its share of orders in flight can cancel.
  *
  * The correlation number of a command is its row in the tables here; a row is used again only after its RESULT.
  */
-import { CANCEL_ALL_MAX } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
-import { GATEWAY } from '../../core/ring/counters.ts'
-import { attachRing, available, consume, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
+import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
+import { attachRing, available, consume, front, publish, reserve, room, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT, wake } from '../../core/ring/wait.ts'
 import type { Lane } from '../../core/threads.ts'
 
-/** Reply records an ordinary command causes, and a mass cancel at most. */
+/** Reply records that every command causes; a mass cancel causes one more for each order it ends. */
 export const CREDIT = 1
-export const CANCEL_ALL_CREDITS = 1 + CANCEL_ALL_MAX
+
+/** What a command draws on: ways out may use the eighth that is kept for them. */
+export const WAY_IN = 0
+export const WAY_OUT = 1
+export type Way = typeof WAY_IN | typeof WAY_OUT
 
 /** How often deadlines are looked at, ms. */
 const SWEEP_MS = 1000
@@ -42,12 +51,20 @@ export interface Bridge {
   readonly cell: Int32Array
   readonly matcherCell: Int32Array
   readonly counters: Float64Array
+  /** Of the matcher, read only. */
+  readonly matcher: Float64Array
   readonly onError: (error: unknown) => void
   readonly waiters: (Waiter | null)[]
   /** What the waiter calls the command of each row. */
   readonly indexes: Int32Array
   /** Credits each row holds; 0: the row is free. */
   readonly held: Int32Array
+  /** Whose they are: index into the shares. */
+  readonly holders: Int32Array
+  /** Credits in flight of each account and way: 2 × (account + 1) + way; account -1: of what belongs to none. */
+  readonly shares: Int32Array
+  /** Kept for ways out. */
+  readonly kept: number
   readonly deadlines: Float64Array
   readonly free: Int32Array
   freeCount: number
@@ -61,14 +78,19 @@ export interface Bridge {
   readonly wakeMatcher: () => void
 }
 
+/** `accounts`: how many there can be. */
 export function createBridge(
-  lane: Lane, matcherWait: SharedArrayBuffer, gateway: number, counters: Float64Array, onError: (error: unknown) => void,
+  lane: Lane, matcherWait: SharedArrayBuffer, gateway: number, accounts: number, counters: Float64Array,
+  matcher: Float64Array, onError: (error: unknown) => void,
 ): Bridge {
   const replies = attachRing(lane.replies)
+  const commands = attachRing(lane.commands)
   const rows = replies.capacity
   const bridge: Bridge = {
-    gateway, counters, onError, replies,
-    commands: attachRing(lane.commands),
+    gateway, counters, matcher, onError, replies, commands,
+    holders: new Int32Array(rows),
+    shares: new Int32Array(2 * (accounts + 1)),
+    kept: Math.min(rows, commands.capacity) >>> 3,
     cell: new Int32Array(lane.wait),
     matcherCell: new Int32Array(matcherWait),
     waiters: new Array<Waiter | null>(rows).fill(null),
@@ -95,30 +117,74 @@ export function closeBridge(bridge: Bridge): void {
   if (bridge.sweeper !== null) clearInterval(bridge.sweeper)
 }
 
-/** Whether `commands` commands that need `credits` in all can be sent now. */
-export function hasRoom(bridge: Bridge, commands: number, credits: number): boolean {
-  if (bridge.credits >= credits && bridge.freeCount >= commands && reserve(bridge.commands, commands - 1) >= 0) return true
-  bridge.counters[GATEWAY.ring_full]!++
-  return false
+const shareOf = (account: number, way: Way): number => 2 * (account + 1) + way
+
+/** Credits that `account` (-1: none) may take now, of {@link WAY_IN} or {@link WAY_OUT}; may be negative. */
+export function allowance(bridge: Bridge, account: number, way: Way): number {
+  return (freeFor(bridge, way, bridge.replies.capacity) >> 1) - bridge.shares[shareOf(account, way)]!
 }
 
-/** Makes `waiter` wait for one command for `deadlineMs`; returns its correlation number. Only after {@link hasRoom}. */
-export const enlist = (bridge: Bridge, waiter: Waiter, credits: number, deadlineMs: number): number =>
-  enlistUntil(bridge, waiter, credits, performance.now() + deadlineMs, 0)
+/** What is free for this way; it looks at the matcher's side of the ring only when it saw fewer than `enough` last. */
+function freeFor(bridge: Bridge, way: Way, enough: number): number {
+  const kept = way === WAY_OUT ? 0 : bridge.kept
+  return Math.min(bridge.credits, room(bridge.commands, enough + kept)) - kept
+}
+
+export type Full = 'OVERLOADED' | 'TOO_MANY_IN_FLIGHT' | 'DISK_FULL'
+
+/**
+ * `null`: commands of `account` (-1: none) that need `credits` in all, at least one each, can be sent now. Otherwise why not, and it
+ * is counted.
+ */
+export function noRoom(bridge: Bridge, account: number, credits: number, way: Way): Full | null {
+  if (bridge.matcher[MATCHER.disk_level] === DISK.FULL) return 'DISK_FULL'
+  const needed = 2 * (bridge.shares[shareOf(account, way)]! + credits)
+  const free = freeFor(bridge, way, needed)
+  if (free >= needed) return null
+  const shared = free >= 2 * credits
+  bridge.counters[shared ? GATEWAY.share_full : GATEWAY.ring_full]!++
+  if (way === WAY_OUT) bridge.counters[GATEWAY.exits_refused]!++
+  return shared ? 'TOO_MANY_IN_FLIGHT' : 'OVERLOADED'
+}
+
+/**
+ * Makes `waiter` wait for one command of `account` for `deadlineMs`; returns its correlation number. Only after {@link noRoom} said
+ * `null`.
+ */
+export const enlist = (
+  bridge: Bridge, waiter: Waiter, account: number, credits: number, way: Way, deadlineMs: number,
+): number => enlistUntil(bridge, waiter, account, credits, way, performance.now() + deadlineMs, 0)
 
 /** As {@link enlist} for one of several commands of the same waiter, which calls it `index`; `until` on performance.now()'s clock. */
-export function enlistUntil(bridge: Bridge, waiter: Waiter, credits: number, until: number, index: number): number {
+export function enlistUntil(
+  bridge: Bridge, waiter: Waiter, account: number, credits: number, way: Way, until: number, index: number,
+): number {
   const row = bridge.free[--bridge.freeCount]!
   bridge.waiters[row] = waiter
   bridge.indexes[row] = index
-  bridge.held[row] = credits
-  bridge.credits -= credits
   bridge.deadlines[row] = until
+  take(bridge, row, shareOf(account, way), credits)
   const { counters } = bridge
   const inFlight = ++bridge.inFlight
   counters[GATEWAY.pending] = inFlight
   if (inFlight > counters[GATEWAY.pending_high_water]!) counters[GATEWAY.pending_high_water] = inFlight
   return row
+}
+
+function take(bridge: Bridge, row: number, holder: number, credits: number): void {
+  bridge.held[row] = credits
+  bridge.holders[row] = holder
+  bridge.shares[holder]! += credits
+  bridge.credits -= credits
+  bridge.counters[GATEWAY.credits] = bridge.replies.capacity - bridge.credits
+}
+
+function giveBack(bridge: Bridge, row: number): void {
+  const credits = bridge.held[row]!
+  bridge.held[row] = 0
+  bridge.shares[bridge.holders[row]!]! -= credits
+  bridge.credits += credits
+  bridge.counters[GATEWAY.credits] = bridge.replies.capacity - bridge.credits
 }
 
 /** Word offset of the slot for the `index`-th command of this turn. */
@@ -163,8 +229,7 @@ function dispatch(bridge: Bridge, records: Views, base: number): void {
   const row = records.u32[base + RESULT.at.correlation]!
   const waiter = bridge.waiters[row]
   if (waiter === undefined || bridge.held[row] === 0) throw new Error(`reply to unknown command ${row}`)
-  bridge.credits += bridge.held[row]!
-  bridge.held[row] = 0
+  giveBack(bridge, row)
   bridge.waiters[row] = null
   bridge.free[bridge.freeCount++] = row
   bridge.counters[GATEWAY.pending] = --bridge.inFlight

@@ -34,8 +34,12 @@ export const TRANSACTION_GAS_LIMIT = 16_777_216n
 /** Blocks kept at most, the first included, and bytes of their transactions; a full chain refuses more. A block is 25 kB of memory. */
 export const BLOCKS_MAX = 20_000
 const STORED_BYTES_MAX = 128 << 20
-/** Time one transaction may take when it arrives, ms. At a start stored ones take what they take. */
-const TRANSACTION_MS = 5_000
+/** Time one transaction may take when it arrives, ms; what takes longer is not kept. */
+const TRANSACTION_MS = 2_000
+/** The same of a stored one at a start, when the machine may be busy. The chain is refused when one takes longer. */
+const STORED_MS = 10_000
+/** Time that all transactions of this run and of its start may have taken: about as long as the next start takes, ms. */
+const WORK_MS_MAX = 120_000
 const EMPTY_CODE_PREFIX = '0xef0100'
 
 /**
@@ -106,6 +110,8 @@ interface Chain {
   readonly transactions: Map<Hex, number>
   /** Of all transactions. */
   bytes: number
+  /** Time they took, ms. */
+  worked: number
 }
 
 const addressOf = (hex: Hex): Address => createAddressFromString(hex)
@@ -115,10 +121,13 @@ const refusal = (message: string): RpcError => new RpcError(RPC.SERVER, message)
 export const chainRules = `${HARDFORK}, ethereumjs 10.1.3`
 
 /**
- * The chain of this store, executed from its first transaction on. `now` is Unix seconds. Throws ChainDamaged when a stored
+ * The chain of this store, executed from its first transaction on. `now` is Unix seconds; `progress` hears of each block.
+ * Throws ChainDamaged when a stored
  * transaction cannot be executed or does not give the block it gave before.
  */
-export async function openDevnet(chainId: number, store: ChainStore, now: () => number): Promise<Devnet> {
+export async function openDevnet(
+  chainId: number, store: ChainStore, now: () => number, progress: (blocks: number) => void = () => undefined,
+): Promise<Devnet> {
   const blocks: Mined[] = []
   const blockchain = {
     getBlock: async (number: number) => ({ hash: () => toBytes(blocks[number]!.hash) }),
@@ -126,10 +135,15 @@ export async function openDevnet(chainId: number, store: ChainStore, now: () => 
     shallowCopy: () => blockchain,
   }
   const machine = await createMachine(commonOf(chainId), blockchain)
-  const chain: Chain = { chainId, machine, store, now, blocks, numbers: new Map(), transactions: new Map(), bytes: 0 }
+  const chain: Chain = {
+    chainId, machine, store, now, blocks, numbers: new Map(), transactions: new Map(), bytes: 0, worked: 0,
+  }
   const root = await machine.state.getStateRoot()
   add(chain, createBlock({ header: { ...headerBase(0, 0), stateRoot: root } }, { common: machine.common }), null)
-  for (const stored of store.blocks()) await replay(chain, stored)
+  for (const stored of store.blocks()) {
+    await replay(chain, stored)
+    progress(stored.number)
+  }
   return {
     chainId,
     blocks,
@@ -177,7 +191,8 @@ async function send(chain: Chain, raw: Uint8Array): Promise<Hex> {
   const transaction = decode(chain, raw)
   const hash = toHex(transaction.hash())
   if (chain.transactions.has(hash)) throw refusal('already known')
-  if (chain.blocks.length >= BLOCKS_MAX || chain.bytes + raw.length > STORED_BYTES_MAX) throw new RpcError(RPC.LIMIT, 'the chain is full')
+  const full = chain.blocks.length >= BLOCKS_MAX || chain.bytes + raw.length > STORED_BYTES_MAX || chain.worked > WORK_MS_MAX
+  if (full) throw new RpcError(RPC.LIMIT, 'the chain is full')
   await admit(chain, transaction)
   const parent = chain.blocks.at(-1)!
   await mine(chain, transaction, Math.max(parent.timestamp, chain.now()), TRANSACTION_MS, async (block) => {
@@ -189,7 +204,7 @@ async function send(chain: Chain, raw: Uint8Array): Promise<Hex> {
 
 async function replay(chain: Chain, { number, timestamp, hash, raw }: StoredBlock): Promise<void> {
   try {
-    await mine(chain, decode(chain, raw), timestamp, Infinity, async (block) => {
+    await mine(chain, decode(chain, raw), timestamp, STORED_MS, async (block) => {
       if (toHex(block.hash()) !== toHex(hash)) throw new ChainDamaged(`block ${number} is not the one it was`)
       chain.bytes += raw.length
     })
@@ -246,6 +261,7 @@ async function mine(
   const parent = chain.blocks.at(-1)!
   const header = { ...headerBase(parent.number + 1, timestamp), parentHash: toBytes(parent.hash) }
   let built: { block: Block; result: RunTxResult } | undefined
+  const begun = performance.now()
   await machine.within(milliseconds, () => execute(vm, transaction, createBlock({ header }, { common })), async (result) => {
     const receipt = result.receipt as PostByzantiumTxReceipt
     const full = {
@@ -262,6 +278,7 @@ async function mine(
     return true
   })
   add(chain, built!.block, { transaction, result: built!.result })
+  chain.worked += performance.now() - begun
 }
 
 /** Runs a transaction. What the machine itself refuses, beyond what {@link admit} said, is a refusal without its details. */

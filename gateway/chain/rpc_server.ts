@@ -1,11 +1,12 @@
 /**
- * The JSON-RPC 2.0 server of the embedded chain: HTTP POST on loopback. Bodies, batches, connections, waiting requests, answers and the
+ * The JSON-RPC 2.0 server of the embedded chain: HTTP POST on loopback. Bodies, batches, waiting requests, answers and the
  * time of one request are bounded; requests are worked on one after the other, in the order in which they came.
  *
  * Web pages are kept out as from the operator's port: a foreign Host (DNS rebinding), any Origin, and bodies that are not JSON.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Devnet } from './devnet.ts'
+import { timeLimits } from '../limits/http_port.ts'
 import { RPC, RpcError } from './errors.ts'
 import { METHODS } from './methods.ts'
 
@@ -13,7 +14,7 @@ export const BODY_BYTES_MAX = 2 << 20
 export const BATCH_MAX = 100
 /** Sum of the results of one request, bytes of JSON. */
 export const ANSWER_BYTES_MAX = 16 << 20
-const CONNECTIONS_MAX = 256
+export const CONNECTIONS_MAX = 256
 /** Requests that wait for those before them. */
 const WAITING_MAX = 1_024
 /** Time for all contract executions of one request, ms. */
@@ -53,14 +54,13 @@ export function createRpcServer(chain: Promise<Devnet>, failed: (error: Error) =
     response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': said.length, 'Cache-Control': 'no-store' }).end(said)
   }
 
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
+  const server = createServer(timeLimits(REQUEST_TIMEOUT_MS), (request, response) => {
     answer(request, response).catch((error: Error) => {
       if (request.destroyed && !request.complete) return
       failed(error)
       response.destroy()
     })
   })
-  server.maxConnections = CONNECTIONS_MAX
   return server
 }
 

@@ -39,12 +39,17 @@ export function openChainStore(path: string, chainId: number, rules: string): Ch
   return {
     *blocks() {
       const rows = damagedUnless(() => database.prepare('SELECT number, timestamp, hash, raw FROM blocks ORDER BY number').iterate())
-      for (let expected = 1; ; expected++) {
-        const { done, value } = damagedUnless(() => rows.next())
-        if (done === true) return
-        const block = value as StoredBlock
-        if (block.number !== expected) throw new ChainDamaged(`block ${expected} is missing`)
-        yield block
+      try {
+        for (let expected = 1; ; expected++) {
+          const { done, value } = damagedUnless(() => rows.next())
+          if (done === true) return
+          const block = value as StoredBlock
+          if (block.number !== expected) throw new ChainDamaged(`block ${expected} is missing`)
+          yield block
+        }
+      } finally {
+        // Who stops in the middle leaves a question open, and then the file cannot be closed.
+        rows.return?.()
       }
     },
     append: ({ number, timestamp, hash, raw }) => void insert.run(number, timestamp, hash, raw),

@@ -8,26 +8,43 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { AddressInfo } from 'node:net'
 import { parseGenesis } from '../../core/engine/genesis.ts'
+import { portBlock } from '../../core/ring/ports.ts'
 import { workInBackground } from '../background.ts'
+import { admitTo } from '../limits/http_port.ts'
+import { ConnectionPort } from '../limits/port.ts'
+import { readProxies } from '../limits/shares.ts'
 import { EXIT, type ChainData, type FromThread, type ToThread } from '../../core/threads.ts'
 import { chainRules, openDevnet, type Devnet } from './devnet.ts'
-import { createRpcServer } from './rpc_server.ts'
+import { CONNECTIONS_MAX, createRpcServer } from './rpc_server.ts'
 import { chainPath, openChainStore, type ChainStore } from './store.ts'
 
 workInBackground()
 
-const { config, genesis } = workerData as ChainData
+/** Between two lines about a long start, ms. */
+const PROGRESS_MS = 5_000
+
+const { config, genesis, ports } = workerData as ChainData
 const { chainId } = parseGenesis(genesis)
 const tell = (message: FromThread): void => parentPort!.postMessage(message)
 const log = (level: 'info' | 'error', message: string, fields: Record<string, unknown>): void =>
   tell({ type: 'log', level, message, fields })
 let store: ChainStore | undefined
 
+/** Says every {@link PROGRESS_MS} how far the start is. */
+function createProgress(): (blocks: number) => void {
+  let said = performance.now()
+  return (blocks) => {
+    if (performance.now() - said < PROGRESS_MS) return
+    said = performance.now()
+    log('info', 'the chain is being executed again; contract wallets wait', { blocks })
+  }
+}
+
 async function open(): Promise<Devnet> {
   const path = chainPath(config.dataDir)
   try {
     store = openChainStore(path, chainId, chainRules)
-    const chain = await openDevnet(chainId, store, () => Math.floor(Date.now() / 1000))
+    const chain = await openDevnet(chainId, store, () => Math.floor(Date.now() / 1000), createProgress())
     log('info', 'the chain is open', { blocks: chain.blocks.length, head: chain.blocks.at(-1)!.hash })
     return chain
   } catch (error) {
@@ -39,6 +56,10 @@ async function open(): Promise<Devnet> {
 
 const { promise: chain, resolve } = Promise.withResolvers<Devnet>()
 const server = createRpcServer(chain, (error) => log('error', 'a chain request failed', { error: error.name }))
+const port = new ConnectionPort(
+  CONNECTIONS_MAX, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(ports, 0, 'chain'),
+)
+admitTo(server, port)
 server.on('error', (error) => tell({ type: 'fatal', code: EXIT.CONFIG, message: `chain port: ${error.message}` }))
 server.listen(config.chainPort, '127.0.0.1', () => {
   tell({ type: 'ready', port: (server.address() as AddressInfo).port })
@@ -55,4 +76,5 @@ parentPort!.on('message', (message: ToThread) => {
     parentPort!.close()
   })
   server.closeAllConnections()
+  port.close()
 })

@@ -33,7 +33,7 @@ export function retryOf(status: number, code: string): RetryClass {
   if (code === 'CLOCK_SKEW') return 'no'
   if (status === 401) return 'reauthenticate'
   if (status === 429) return 'after'
-  return status > 500 ? 'safe' : 'no'
+  return status > 500 || status === 408 ? 'safe' : 'no'
 }
 
 export class RingbookError extends Error {

@@ -12,6 +12,7 @@
  *
  * `client.subscribe` listens to a channel of `/ws` and `client.book` keeps a book; both survive lost connections (streams.ts, book.ts).
  */
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { OperationTypes } from '../operations/index.ts'
 import { TABLE, type OperationName, type Row } from '../operations/table.ts'
 import { LocalBook, type BookHandlers } from './book.ts'
@@ -92,6 +93,11 @@ export interface ClientCore {
   signIn(options?: { readonly referralCode?: string }): Promise<Output<'Verify'>>
   /** Opens a session of the wallet as a delegated agent of the account of `ownerAddress`. Calls use its key from then on. */
   signInFor(ownerAddress: string): Promise<Output<'CreateDelegatedSession'>>
+  /**
+   * The wallet agrees to become a sub-account of the wallet `master`, which then controls its balances: what the master's session with the
+   * public key `sessionPublicKey` needs for CreateSubAccount.
+   */
+  consentTo(master: string, sessionPublicKey: string): Promise<{ address: string; nonce: string; signature: string }>
   /** Measures the server's clock against this one; signed calls then carry the server's time. The offset in ms. */
   syncClock(): Promise<number>
   /** The key that signs, or `null` before a sign-in. */
@@ -151,6 +157,7 @@ export function createClient(options: ClientOptions): Client {
       signIn(connection, 'Verify', (address) => ({ address, referralCode })),
     signInFor: (ownerAddress: string) =>
       signIn(connection, 'CreateDelegatedSession', (agentAddress) => ({ agentAddress, ownerAddress })),
+    consentTo: (master: string, sessionPublicKey: string) => consentTo(connection, master, sessionPublicKey),
     syncClock: () => syncClock(connection),
     subscribe: <N extends ChannelName>(channel: N, params: ChannelParams<N>, handlers: Handlers<N>) =>
       streams().subscribe(channel, params, handlers),
@@ -181,11 +188,23 @@ async function signIn(
   const key = { sessionPublicKey: signer.publicKey, clientId }
   const { nonce, message } = (await call(connection, 'Challenge', { ...key, address })) as Output<'Challenge'>
   const signature = await wallet.signMessage(message)
-  const session = await call(connection, open, { ...key, nonce, signature, ...fields(address) })
+  const sessionSignature = bytesToHex(signer.sign(utf8ToBytes(message)))
+  const session = await call(connection, open, { ...key, nonce, signature, sessionSignature, ...fields(address) })
   connection.signer = signer
   connection.streams?.signedIn()
   connection.orders?.signedIn()
   return session
+}
+
+async function consentTo(
+  connection: Connection, subAccountOf: string, sessionPublicKey: string,
+): Promise<{ address: string; nonce: string; signature: string }> {
+  const { wallet, clientId } = connection.options
+  if (wallet === undefined) throw new Error('a client without a wallet cannot agree')
+  const { address } = wallet
+  const asked = { address, sessionPublicKey, subAccountOf, clientId }
+  const { nonce, message } = (await call(connection, 'Challenge', asked)) as Output<'Challenge'>
+  return { address, nonce, signature: await wallet.signMessage(message) }
 }
 
 async function syncClock(connection: Connection): Promise<number> {

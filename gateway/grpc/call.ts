@@ -105,7 +105,7 @@ function serve(front: Front, method: Method, incoming: Incoming, call: UnaryCall
     const code = authenticate(gateway.sessions, signed, gateway.now(), gateway.counters, call)
     if (code !== null) return call.refuse(new Refused(code))
   } else if (row.access === 'server-key') {
-    const code = authenticateServer(gateway.applications, credentials.serverKey, gateway.now(), gateway.counters, call)
+    const code = authenticateServer(gateway.applications, credentials.serverKey, gateway.time(), gateway.counters, call)
     if (code !== null) return call.refuse(new Refused(code))
   }
   const message = decodeMessage(method.request, body)

@@ -1,16 +1,24 @@
 /**
- * Connections of the gRPC port: how many there may be, and what one may do to the server beside calls.
+ * Connections of the gRPC port: what one may do to the server beside calls. How many there may be is limits/port.ts, what a call may hold
+ * calls.ts.
  *
- * grpc-js bounds messages, streams, idleness and age; it has no answer to clients that keep a connection busy without calls. Here a
- * connection ends with ENHANCE_YOUR_CALM when it pings more often than every {@link PING_EVERY_MS} while nothing else is sent to it
- * (after two warnings' worth; pings without calls are allowed), or changes its settings all the time. Node ends floods of resets,
- * CONTINUATION frames and broken frames by itself.
+ * grpc-js bounds messages, streams and age. It has no answer to clients that keep a connection busy without calls, and its way to end a
+ * connection leaves the socket open until the client closes it. Here a connection ends
+ * - politely after `idleMs` without a call, and at once a moment later;
+ * - with ENHANCE_YOUR_CALM when it pings more often than every {@link PING_EVERY_MS} while nothing else is sent to it (after two
+ *   warnings'
+ *   worth; pings without calls are allowed), changes its settings all the time, resets more than {@link RESETS_MAX} calls, or sends more
+ *   beside its messages and their headers (window updates, priorities, padding, empty frames) than {@link BESIDE_MAX} and what its
+ *   traffic explains, from one look to the next.
+ * Node ends floods of CONTINUATION and of broken frames by itself.
  */
-import { constants, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { constants, type Http2Server, type Http2Session, type ServerHttp2Session } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
+import { networkOf } from '../limits/network.ts'
+import { type Shares } from '../limits/shares.ts'
+import { lookMs, type ConnectionPort } from '../limits/port.ts'
+import { Room } from './message_reader.ts'
 
-/** Request metadata of one call in bytes, as HTTP/2 counts them (32 per entry besides its text). */
-export const METADATA_MAX = 16 * 1024
 export const PING_EVERY_MS = 10_000
 /** Pings too many that are forgiven. */
 const PING_STRIKES = 2
@@ -18,110 +26,196 @@ const PING_STRIKES = 2
 const PING_BYTES = 17
 /** Changes of settings a client may make on one connection. */
 const SETTINGS_MAX = 32
-/** A unary call whose client takes this long, or up to twice as long, to send its request or to take its answer is given up, ms. */
-export const STALLED_MS = 60_000
+/** Time between two looks, ms. */
+const LOOK_MS = 250
+/** Calls a client may reset on one connection between two looks; one whose calls all miss a deadline resets 100 at once. */
+const RESETS_MAX = 200
+/** Bytes beside messages, their headers and what belongs to them. */
+const BESIDE_MAX = 64 * 1024
+/** What belongs to a call beside its headers and messages: frames, window updates. */
+const CALL_BYTES = 512
+/** Of what is written to a client, the part it may write back to acknowledge it. */
+const ACKNOWLEDGED = 8
 
-/** Milliseconds of each unit of grpc-timeout. */
-const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 0.001, n: 0.000_001 }
-/** Longer deadlines are none, ms. */
-const DEADLINE_MAX_MS = 2 ** 31 - 1
+/** Listens for connections that `port` admits, and hands them to `inject`. */
+export class Listener {
+  readonly server: Server
+  readonly #sockets = new Map<string, Socket>()
 
-function deadlineMs(timeout: string): number {
-  const [, count, unit] = /^([0-9]{1,8})([HMSmun])$/.exec(timeout) ?? []
-  return unit === undefined ? 0 : Number(count) * UNITS[unit]!
-}
-
-export interface Port {
-  readonly listener: Server
-  readonly sockets: Set<Socket>
-}
-
-/** Accepts at most `most` connections and hands them to `inject`; `changed` is told how many are open. */
-export function openPort(most: number, inject: (socket: Socket) => void, changed: (open: number) => void): Port {
-  const sockets = new Set<Socket>()
-  const listener = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket)
-    changed(sockets.size)
-    socket.once('close', () => {
-      sockets.delete(socket)
-      changed(sockets.size)
+  constructor(port: ConnectionPort, inject: (socket: Socket) => void) {
+    this.server = createServer({ noDelay: true }, (socket) => {
+      if (!port.admit(socket)) return
+      const place = placeOf(socket)
+      this.#sockets.set(place, socket)
+      socket.once('close', () => this.#sockets.delete(place))
+      inject(socket)
     })
-    // A connection that breaks is only closed; what it was doing ends with it.
-    socket.on('error', () => socket.destroy())
-    inject(socket)
-  })
-  listener.maxConnections = most
-  return { listener, sockets }
-}
+  }
 
-/** Listens and returns the port; rejects when it is taken. */
-export function listen({ listener }: Port, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    listener.once('error', reject)
-    listener.listen({ host, port }, () => {
-      const address = listener.address()
-      resolve(typeof address === 'object' && address !== null ? address.port : port)
+  /** The accepted socket under this one, which may be a wrapper; `undefined` when it is gone. */
+  find(socket: Pick<Socket, 'remoteAddress' | 'remotePort'>): Socket | undefined {
+    return this.#sockets.get(placeOf(socket))
+  }
+
+  /** Listens and returns the port; rejects when it is taken. */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.once('error', reject)
+      this.server.listen({ host, port }, () => {
+        const address = this.server.address()
+        resolve(typeof address === 'object' && address !== null ? address.port : port)
+      })
     })
-  })
-}
-
-/**
- * Watches what comes over an HTTP/2 server's connections. `longLived` are the methods whose streams may be silent; calls of others that
- * wait for their client for `stalledMs` are reset.
- */
-export function guard(server: Http2Server, longLived: ReadonlySet<string>, stalledMs: number): void {
-  server.updateSettings({ maxHeaderListSize: METADATA_MAX })
-  server.on('session', guardSession)
-  // Before the library reads it: it counts in 32 bits, and a deadline of weeks would have passed at once.
-  server.prependListener('stream', (_stream, headers) => {
-    const timeout = headers['grpc-timeout']
-    if (timeout !== undefined && deadlineMs(String(timeout)) > DEADLINE_MAX_MS) delete headers['grpc-timeout']
-  })
-  // One sweep instead of a timer for each call, which would cost a call a sixth of its time.
-  const calls = new Map<ServerHttp2Stream, Wait>()
-  server.on('stream', (stream: ServerHttp2Stream, headers) => {
-    if (longLived.has(String(headers[':path']))) return
-    calls.set(stream, 'no')
-    stream.once('close', () => calls.delete(stream))
-  })
-  setInterval(() => sweep(calls), stalledMs).unref()
-}
-
-/** Whether a call waited for its client when it was last looked at: for the rest of its request, or for room to write the answer. */
-type Wait = 'no' | 'sending' | 'taking'
-
-/** Resets calls that wait for their clients as they did at the last sweep. */
-function sweep(calls: Map<ServerHttp2Stream, Wait>): void {
-  for (const [stream, before] of calls) {
-    const now: Wait = stream.writableLength > 0 ? 'taking' : stream.readableEnded ? 'no' : 'sending'
-    if (now !== 'no' && now === before) stream.close(constants.NGHTTP2_CANCEL)
-    else calls.set(stream, now)
   }
 }
 
-function guardSession(session: ServerHttp2Session): void {
-  let strikes = 0
-  let pingedAt = -Infinity
-  let written = 0
-  let settings = 0
-  session.on('ping', () => {
+const placeOf = ({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string => `${remoteAddress} ${remotePort}`
+
+/** One connection with what is counted of it. */
+export class Connection {
+  readonly session: ServerHttp2Session
+  /** As accepted; gone when `undefined`. */
+  readonly socket: Socket | undefined
+  readonly room: Room
+  /** Calls that are open. */
+  calls = 0
+  /** Since when there are none, ms of performance.now(). */
+  idleSince = performance.now()
+  /** Bytes of messages that came, ever. */
+  received = 0
+  /** Since the last look. */
+  #resets = 0
+  #expected = 0
+  #read = 0
+  #written = 0
+  #received = 0
+  #strikes = 0
+  #pingedAt = -Infinity
+  #pingWritten = 0
+  #settings = 0
+  readonly #expel: (connection: Connection, reason: string) => void
+
+  constructor(
+    session: ServerHttp2Session, socket: Socket | undefined, room: Room, expel: (connection: Connection, reason: string) => void,
+  ) {
+    this.session = session
+    this.socket = socket
+    this.room = room
+    this.#expel = expel
+    session.on('ping', () => this.#pinged())
+    session.on('remoteSettings', () => {
+      if (++this.#settings > SETTINGS_MAX) expel(this, 'too_many_settings')
+    })
+  }
+
+  /** A call with headers of this size began. */
+  opened(headerBytes: number): void {
+    this.calls++
+    this.#expected += headerBytes + CALL_BYTES
+  }
+
+  /** A call ended; `reset`: by its client. */
+  closed(reset: boolean): void {
+    this.calls--
+    if (this.calls === 0) this.idleSince = performance.now()
+    if (reset && ++this.#resets > RESETS_MAX) this.#expel(this, 'too_many_resets')
+  }
+
+  /** Looks at what came since the last time. */
+  judge(): void {
+    if (this.socket === undefined) return
+    const { bytesRead, bytesWritten } = this.socket
+    const messages = this.received - this.#received
+    const beside = bytesRead - this.#read - messages
+    const explained = this.#expected + messages + (bytesWritten - this.#written) / ACKNOWLEDGED
+    if (beside > BESIDE_MAX + explained) this.#expel(this, 'too_many_frames')
+    this.#received = this.received
+    this.#read = bytesRead
+    this.#written = bytesWritten
+    this.#resets = 0
+    this.#expected = 0
+  }
+
+  #pinged(): void {
     const now = performance.now()
-    const { bytesWritten } = session.socket
+    const { bytesWritten } = this.session.socket
     // Clients that measure the path ping along with the data they are sent.
-    const idle = bytesWritten - written <= PING_BYTES
-    written = bytesWritten
-    if (!idle) strikes = 0
-    else if (now - pingedAt < PING_EVERY_MS && ++strikes > PING_STRIKES) expel(session, 'too_many_pings')
-    pingedAt = now
-  })
-  session.on('remoteSettings', () => {
-    if (++settings > SETTINGS_MAX) expel(session, 'too_many_settings')
-  })
+    const idle = bytesWritten - this.#pingWritten <= PING_BYTES
+    this.#pingWritten = bytesWritten
+    if (!idle) this.#strikes = 0
+    else if (now - this.#pingedAt < PING_EVERY_MS && ++this.#strikes > PING_STRIKES) this.#expel(this, 'too_many_pings')
+    this.#pingedAt = now
+  }
 }
 
-function expel(session: ServerHttp2Session, reason: string): void {
-  if (session.destroyed) return
-  session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from(reason))
-  // Later, so that the frame leaves.
-  setImmediate(() => session.destroy())
+/** The connections of an HTTP/2 server. */
+export class Connections {
+  readonly #all = new Map<Http2Session, Connection>()
+  readonly #port: ConnectionPort
+  readonly #idleMs: number
+  readonly #timers: readonly NodeJS.Timeout[]
+
+  /** `memory`, `most`: what the requests of all connections may hold, and those of one, bytes. */
+  constructor(server: Http2Server, port: ConnectionPort, listener: Pick<Listener, 'find'>, idleMs: number, memory: Shares, most: number) {
+    this.#port = port
+    this.#idleMs = idleMs
+    server.on('session', (session) => {
+      const room = new Room(memory, networkOf(session.socket.remoteAddress ?? ''), most)
+      const connection = new Connection(session, listener.find(session.socket), room, (each, reason) => this.#expel(each, reason))
+      this.#all.set(session, connection)
+      session.once('close', () => this.#all.delete(session))
+    })
+    this.#timers = [
+      setInterval(() => this.#look(), lookMs(idleMs)),
+      setInterval(() => {
+        for (const connection of this.#all.values()) connection.judge()
+      }, LOOK_MS),
+    ]
+    for (const timer of this.#timers) timer.unref()
+  }
+
+  of(session: Http2Session | undefined): Connection | undefined {
+    return session === undefined ? undefined : this.#all.get(session)
+  }
+
+  /** The first request of this connection came. */
+  asked({ socket }: Connection): void {
+    if (socket !== undefined) this.#port.asked(socket)
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+  }
+
+  /** Ends connections without calls, and sees to it that those which are ending are gone soon. */
+  #look(): void {
+    const late = performance.now() - this.#idleMs
+    for (const connection of this.#all.values()) {
+      const { session, socket, calls, idleSince } = connection
+      if (calls > 0) continue
+      if (session.closed || session.destroyed) this.#leave(connection)
+      else if (idleSince <= late) {
+        session.goaway(constants.NGHTTP2_NO_ERROR)
+        this.#leave(connection)
+        if (socket !== undefined) this.#port.end(socket, 'idle')
+        session.close()
+      }
+    }
+  }
+
+  /** It is not looked at any more. */
+  #leave({ session, socket }: Connection): void {
+    this.#all.delete(session)
+    if (socket !== undefined) this.#port.finish(socket)
+  }
+
+  #expel(connection: Connection, reason: string): void {
+    const { session, socket } = connection
+    if (session.destroyed) return
+    this.#leave(connection)
+    if (socket !== undefined) this.#port.end(socket, 'flood')
+    session.goaway(constants.NGHTTP2_ENHANCE_YOUR_CALM, 0, Buffer.from(reason))
+    // Later, so that the frame leaves.
+    setImmediate(() => session.destroy())
+  }
 }

@@ -22,6 +22,7 @@ const PREFIX = 'x-svc-'
 const SERVER_KEY = 'x-server-key'
 const STRUCTURED = ['signature', 'signature-input']
 /** A target and a client that the edge has nothing against: only the credentials are judged here. */
+const METHOD = 'POST'
 const ANY_TARGET = '/'
 const ANY_CLIENT = 'grpc'
 
@@ -37,7 +38,7 @@ export function readCredentials(metadata: Metadata): Credentials | RefusalCode {
     if (name.endsWith('-bin')) return 'UNAUTHENTICATED'
     for (const value of values) for (const each of String(value).split(',')) visit(head, name, each)
   }
-  const code = judge(head, ANY_TARGET)
+  const code = judge(head, METHOD, ANY_TARGET)
   if (code !== null) return code
   const { publicKey, timestamp, signature, credentials, serverKey } = head
   return { publicKey, timestamp, signature, credentials, serverKey }

@@ -3,23 +3,25 @@
  * library.
  *
  * Handlers get and give bytes, because signatures are over the bytes; compressed messages arrive decompressed. Limits: messages of 2 MiB
- * both ways, {@link STREAMS_MAX} calls at once on a connection, connections, idleness and age by configuration and constants here; metadata
- * and what else a connection may do in connections.ts. An answer that its client does not take costs at most what it says, until the
- * call is given up.
+ * both ways, {@link STREAMS_MAX} calls at once on a connection, and age by configuration and constants here; how many connections there are
+ * in limits/port.ts, what a connection may do in connections.ts, what a call may take in calls.ts. An answer that its client does not
+ * take costs at most what it says, until the call is given up.
  */
 import type { Http2Server } from 'node:http2'
 import {
   logVerbosity, Server, ServerCredentials, ServerInterceptingCall, setLogVerbosity, type ServerInterceptingCallInterface,
-  type ServerMethodDefinition,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { protoPath as healthProto, service as healthService } from 'grpc-health-check'
 import { GATEWAY } from '../../core/ring/counters.ts'
+import { ConnectionPort } from '../limits/port.ts'
+import { readProxies, Shares } from '../limits/shares.ts'
 import type { Gateway } from '../context.ts'
-import { BODY_MAX } from '../http/server.ts'
+import { SIGNED_BODY_MAX } from '../operations/operation.ts'
 import { serveUnary } from './call.ts'
-import { guard, listen, openPort, STALLED_MS, type Port } from './connections.ts'
+import { Calls, STALLED_MS } from './calls.ts'
+import { Connections, Listener } from './connections.ts'
 import { createFront, type Front } from './front.ts'
 import { serveHealth, type Health } from './health.ts'
 import { compileMethods, type Method } from './methods.ts'
@@ -28,9 +30,12 @@ import { createStatusWriter } from './status.ts'
 import { OrderStream, STREAM_PATH } from './stream.ts'
 import { streamTypes, type StreamTypes } from './stream_call.ts'
 
-const MESSAGE_MAX = BODY_MAX
+const MESSAGE_MAX = SIGNED_BODY_MAX
 /** Calls at once on one connection. */
 const STREAMS_MAX = 100
+const MIB = 1024 * 1024
+/** Bytes that the requests of one connection may hold: four of the longest. */
+const CONNECTION_BYTES = 4 * MESSAGE_MAX
 /** A connection is asked to reconnect after this long, so that clients spread again; its calls then have a minute to end, ms. */
 const AGE_MS = 24 * 3600 * 1000
 const AGE_GRACE_MS = 60_000
@@ -42,7 +47,12 @@ export interface GrpcServer {
   readonly server: Server
   readonly front: Front
   readonly health: Health
-  readonly port: Port
+  readonly port: ConnectionPort
+  readonly listener: Listener
+  readonly connections: Connections
+  readonly calls: Calls
+  /** What requests hold. */
+  readonly memory: Shares
   readonly streams: Set<OrderStream>
 }
 
@@ -61,13 +71,15 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
     'grpc.max_receive_message_length': MESSAGE_MAX,
     'grpc.max_send_message_length': MESSAGE_MAX,
     'grpc.max_concurrent_streams': STREAMS_MAX,
-    'grpc.max_connection_idle_ms': gateway.config.grpcIdleSeconds * 1000,
     'grpc.max_connection_age_ms': AGE_MS,
     'grpc.max_connection_age_grace_ms': AGE_GRACE_MS,
     'grpc.keepalive_time_ms': KEEPALIVE_MS,
     'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
     'grpc.enable_channelz': 0,
-    interceptors: [(method, call) => (method.path === STREAM_PATH ? takeStream(method, call, front, types, streams) : asCall(call))],
+    interceptors: [(method, call) => {
+      if (method.path === STREAM_PATH) return takeStream(call, calls, front, types, streams)
+      return REFLECTION.includes(method.path) ? takeQuestions(call, calls) : takeUnary(call, calls)
+    }],
   })
   for (const method of methods) server.register(method.path, serveUnary(front, method), asIs, asIs, 'unary')
   // The interceptor keeps the calls of this method; its handler is never reached.
@@ -78,24 +90,56 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
   const credentials = tls === null ? ServerCredentials.createInsecure()
     : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }])
   const injector = server.createConnectionInjector(credentials)
-  guard(http2ServerOf(server), new Set([STREAM_PATH, healthService['Watch']!.path, ...REFLECTION]), STALLED_MS)
-  const port = openPort(
-    gateway.config.grpcConnections, (socket) => injector.injectConnection(socket),
-    (open) => (gateway.counters[GATEWAY.connections] = open),
+  const http2Server = http2ServerOf(server)
+  const { config, counters } = gateway
+  const proxies = readProxies(config.proxyAddresses)
+  const port = new ConnectionPort(
+    config.grpcConnections, config.firstRequestSeconds * 1000, proxies, gateway.portCounters('grpc'),
+    (open) => (counters[GATEWAY.connections] = open),
   )
-  return { server, front, health, port, streams }
+  const listener = new Listener(port, (socket) => injector.injectConnection(socket))
+  const memory = new Shares(config.grpcRequestMb * MIB, proxies)
+  counters[GATEWAY.grpc_held_limit] = memory.most
+  const connections = new Connections(http2Server, port, listener, config.grpcIdleSeconds * 1000, memory, CONNECTION_BYTES)
+  const calls = new Calls(http2Server, connections, {
+    longLived: new Set([STREAM_PATH, healthService['Watch']!.path, ...REFLECTION]), prompt: new Set([STREAM_PATH]),
+    requestMs: config.grpcRequestSeconds * 1000, stalledMs: STALLED_MS, messageMax: MESSAGE_MAX,
+    onNoRoom: () => counters[GATEWAY.grpc_no_room]!++,
+  })
+  return { server, front, health, port, listener, connections, calls, memory, streams }
 }
 
 const serviceOf = ({ served }: Method): string => `${PACKAGE}.${served.row.service}`
 /** Base class of calls and interceptors: the library types them apart, and takes either. */
 const asCall = (call: ServerInterceptingCallInterface): ServerInterceptingCall => call as ServerInterceptingCall
 
+function takeUnary(call: ServerInterceptingCallInterface, calls: Calls): ServerInterceptingCall {
+  calls.readFor(call, false)
+  return asCall(call)
+}
+
+/** A stream of the library, whose messages it is handed one by one. */
+function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls): ServerInterceptingCall {
+  const reader = calls.readFor(call, true)
+  return new ServerInterceptingCall(call, {
+    start: (next) => {
+      next({
+        onReceiveMessage: (message, pass) => {
+          reader.served()
+          pass(message)
+        },
+      })
+    },
+  })
+}
+
 /** A StreamOrders call: messages go to an {@link OrderStream} at the pace it reads, without the object streams of the library. */
 function takeStream(
-  _method: ServerMethodDefinition<unknown, unknown>, call: ServerInterceptingCallInterface, front: Front, types: StreamTypes,
-  streams: Set<OrderStream>,
+  call: ServerInterceptingCallInterface, calls: Calls, front: Front, types: StreamTypes, streams: Set<OrderStream>,
 ): ServerInterceptingCall {
+  const reader = calls.readFor(call, true)
   const stream = new OrderStream(front, types, call)
+  let begun = false
   return new ServerInterceptingCall(call, {
     start: (next) => {
       next({
@@ -103,7 +147,12 @@ function takeStream(
           streams.add(stream)
           stream.start()
         },
-        onReceiveMessage: (bytes: Buffer) => stream.take(bytes),
+        onReceiveMessage: (bytes: Buffer) => {
+          if (!begun) calls.begun(call)
+          begun = true
+          reader.served()
+          stream.take(bytes)
+        },
         onReceiveHalfClose: () => stream.finish(),
         onCancel: () => {
           streams.delete(stream)
@@ -132,14 +181,15 @@ function http2ServerOf(server: Server): Http2Server {
 }
 
 /** Listens on the configured address and returns the port. */
-export const listenGrpc = ({ port }: GrpcServer, host: string, number: number): Promise<number> => listen(port, host, number)
+export const listenGrpc = ({ listener }: GrpcServer, host: string, number: number): Promise<number> => listener.listen(host, number)
 
 /**
  * Stops in order: nothing new is accepted, health says so, what is under way is answered for at most `graceMs`, then every connection
  * is closed.
  */
-export async function closeGrpc({ server, front, health, port, streams }: GrpcServer, graceMs: number): Promise<void> {
-  port.listener.close()
+export async function closeGrpc(served: GrpcServer, graceMs: number): Promise<void> {
+  const { server, front, health, port, listener, connections, calls, streams } = served
+  listener.server.close()
   front.stopping = true
   health.stop()
   for (const stream of streams) stream.stop()
@@ -149,7 +199,9 @@ export async function closeGrpc({ server, front, health, port, streams }: GrpcSe
   // Answers and statuses just written leave before the connections do.
   if (graceMs > 0) await new Promise((resolve) => setTimeout(resolve, FLUSH_MS))
   server.forceShutdown()
-  for (const socket of port.sockets) socket.destroy()
+  calls.close()
+  connections.close()
+  port.close()
 }
 
 const FLUSH_MS = 50

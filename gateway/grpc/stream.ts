@@ -16,6 +16,7 @@
  */
 import { status, type ServerInterceptingCallInterface } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
+import { GATEWAY } from '../../core/ring/counters.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { setCaller, type SignedRequest } from '../auth/signed_request.ts'
 import { findSession } from '../auth/session_cache.ts'
@@ -205,7 +206,7 @@ export class OrderStream {
     const session = this.#session
     if (session === null) return this.end(new Refused('UNAUTHENTICATED', 'No session is open on this stream'), call)
     const found = findSession(gateway.sessions, session.key)
-    if (found === null || found.view.generation !== session.generation || found.view.expiresAt <= gateway.now()) {
+    if (found === null || found.view.generation !== session.generation || found.view.expiresAt <= gateway.time()) {
       this.#leave(call)
       return this.#cut()
     }
@@ -222,7 +223,10 @@ export class OrderStream {
     if (counter < 0) return call.refuse(refusedField('counter', 'counter must be below 2^53'))
     const { publicKey: key, timestamp, signature } = message as { publicKey: string; timestamp: unknown; signature: string }
     const taken = gateway.openings.take(signature, call.account, Number(timestamp), gateway.now())
-    if (taken === 'full') return call.refuse(new Refused('OVERLOADED'))
+    if (taken === 'full') {
+      gateway.counters[GATEWAY.openings_full]!++
+      return call.refuse(new Refused('OVERLOADED'))
+    }
     if (taken === 'used') return call.refuse(new Refused('UNAUTHENTICATED', 'This signature has opened a session already'))
     const found = findSession(gateway.sessions, key)
     if (found === null) return call.refuse(new Refused('SESSION_INVALID'))

@@ -29,6 +29,8 @@ async function serve(): Promise<void> {
   const served = createGrpcServer(gateway, tlsOf(data.config))
   const beat = (): void => {
     gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
+    gateway.counters[GATEWAY.openings] = gateway.openings.used
+    gateway.counters[GATEWAY.grpc_held_bytes] = served.memory.total
     served.health.look()
   }
   beat()

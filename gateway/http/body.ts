@@ -1,21 +1,23 @@
 /**
  * Request bodies: JSON objects, nothing else.
  *
- * The server bounds the size, JSON.parse is linear and not recursive, and nothing walks a parsed value deeper than its schema
- * does. `JSON.parse` makes `__proto__` an ordinary own property; inputs are combined by spreading, which keeps it one.
+ * The server bounds the size and json_shape.ts what it is built of, before it is parsed; nothing walks a parsed value deeper than its
+ * schema does. `JSON.parse` makes `__proto__` an ordinary own property; inputs are combined by spreading, which keeps it one.
  */
 import { isUtf8 } from 'node:buffer'
 import { Refused, refusedField } from './envelope.ts'
+import { fitsShape, type Shape } from './json_shape.ts'
 
 export type JsonObject = Record<string, unknown>
 
 /** What an operation wants: a JSON object; an object or nothing; nothing at all; whatever is sent is ignored. */
 export type BodyRule = 'required' | 'optional' | 'empty' | 'ignored'
 
-export function parseBody(body: Uint8Array, rule: BodyRule): JsonObject | Refused {
+export function parseBody(body: Uint8Array, rule: BodyRule, shape: Shape): JsonObject | Refused {
   if (rule === 'ignored') return {}
   if (body.length === 0) return noBody(rule)
   if (rule === 'empty') return new Refused('VALIDATION_ERROR', 'This operation takes no body', { field: 'body' })
+  if (!fitsShape(body, shape)) return new Refused('BODY_TOO_COMPLEX')
   if (!isUtf8(body)) return new Refused('MALFORMED_REQUEST', 'The body is not valid UTF-8')
   return parseText(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
 }
@@ -24,8 +26,19 @@ export function parseBody(body: Uint8Array, rule: BodyRule): JsonObject | Refuse
 export const noBody = (rule: BodyRule): JsonObject | Refused =>
   rule === 'required' ? new Refused('MALFORMED_REQUEST', 'A JSON object is expected as the body') : {}
 
+/** Bytes of a text in the scratch at most: a text of this length is of a message, which is bounded. */
+const TEXT_MAX = 128 * 1024
+/** Longest a character gets in UTF-8. */
+const scratch = Buffer.alloc(3 * TEXT_MAX)
+
+/** The JSON object of a text of {@link TEXT_MAX} characters at most. */
+export function parseBoundedText(text: string, shape: Shape): JsonObject | Refused {
+  if (text.length > TEXT_MAX || !fitsShape(scratch.subarray(0, scratch.write(text, 'utf8')), shape)) return new Refused('BODY_TOO_COMPLEX')
+  return parseText(text)
+}
+
 /** The JSON object of a text. */
-export function parseText(text: string): JsonObject | Refused {
+function parseText(text: string): JsonObject | Refused {
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,72 +1,180 @@
 /**
- * One request from head to answer: route, authenticate, read the input, admit, run the operation.
+ * One request from head to answer, in two steps:
  *
+ *   open   route, method, who it is by the head                              nothing of a body has been read
+ *   take   signature, input, admission, the operation                        the body is whole
+ *
+ * What the head alone is refused for is answered in the first step, so that strangers cannot make the service hold their bodies.
  * Whatever a handler throws is logged, counted and answered as INTERNAL; nothing of it leaves, and the thread goes on.
  */
-import { authenticate } from '../auth/authenticate.ts'
+import { identify, verify } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
+import type { FoundSession } from '../auth/session_cache.ts'
+import type { RefusalCode } from '../../core/engine/refusals.ts'
 import type { Gateway } from '../context.ts'
+import type { Job, Payer } from '../limits/anonymous.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
 import { admit } from '../operations/admission.ts'
 import { healthOf, isReady } from '../operations/health.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { preflightHeaders } from './cors.ts'
 import { serveDocument } from './documents.ts'
-import { errorBody, errorHeaders, Refused, statusOf, type HeaderList } from './envelope.ts'
+import { Refused } from './envelope.ts'
 import { readInput } from './input.ts'
 import { findRoute, type Match, type Router } from './router.ts'
-import type { Exchange } from './server.ts'
+import { NO_BODY, type Exchange, type Open, type Taker } from './server.ts'
 
 /** A call that came by HTTP. */
-class HttpCall implements Call {
+class HttpCall implements Call, Taker, Job {
   account = -1
   application = 0
   session = -1
   generation = 0
   agent = -1
   budget: Budget | null = null
-  readonly exchange: Exchange
+  readonly #gateway: Gateway
+  readonly #exchange: Exchange
+  readonly #match: Match
+  /** Whose request it is by its head; `null`: of nobody, or of a server key. */
+  #found: FoundSession | null = null
+  #address: string | null = null
+  /** The body of a request that waits. */
+  #kept: Buffer | null = null
 
-  constructor(exchange: Exchange) {
-    this.exchange = exchange
+  constructor(gateway: Gateway, exchange: Exchange, match: Match) {
+    this.#gateway = gateway
+    this.#exchange = exchange
+    this.#match = match
+  }
+
+  /** What is signed is signed with its body. */
+  get wantsBody(): boolean {
+    const { row, operation } = this.#match.route.served
+    return row.access === 'session' || operation.bodyRule !== 'ignored'
+  }
+
+  get bodyMax(): number {
+    return this.#match.route.served.operation.bodyMax
   }
 
   ip(): string {
-    return this.exchange.ip()
+    return this.#exchange.ip()
   }
 
   answer(output: unknown): void {
-    this.exchange.send(200, JSON.stringify(output), budgetHeaders(this.budget))
+    this.#exchange.send(200, JSON.stringify(output), budgetHeaders(this.budget))
   }
 
   refuse(refused: Refused): void {
-    refuse(this.exchange, refused)
+    this.#exchange.refuse(refused)
+  }
+
+  /** Who this is by the head, or which refusal it is. */
+  identify(): RefusalCode | null {
+    const { applications, counters, sessions, now, time } = this.#gateway
+    switch (this.#match.route.served.row.access) {
+      case 'public':
+        return null
+      case 'server-key':
+        return authenticateServer(applications, this.#exchange.serverKey, time(), counters, this)
+      case 'session': {
+        const found = identify(sessions, this.#exchange, now(), counters)
+        if (typeof found === 'string') return found
+        this.#found = found
+        return null
+      }
+    }
+  }
+
+  /** What is signed is served at once, and what is not when there is time for it. */
+  take(late: boolean): void {
+    const { anonymous } = this.#gateway
+    if (this.#match.route.served.row.access === 'public') return anonymous.submit(this)
+    const from = performance.now()
+    this.#serveSafely(late)
+    anonymous.signed(from, performance.now())
+  }
+
+  /** Read while the exchange is open, and good after it. */
+  get address(): string {
+    return (this.#address ??= this.ip())
+  }
+
+  get reads(): boolean {
+    return this.#match.route.served.row.method === 'GET'
+  }
+
+  get over(): boolean {
+    return this.#exchange.ended
+  }
+
+  keep(): void {
+    const exchange = this.#exchange
+    if (exchange.body.length > 0) this.#kept = Buffer.from(exchange.body)
+  }
+
+  run(payer: Payer): void {
+    const { history } = this.#gateway
+    const exchange = this.#exchange
+    if (this.#kept !== null) exchange.body = this.#kept
+    history.payer = payer
+    this.#serveSafely(false)
+    history.payer = null
+    exchange.body = NO_BODY
+    this.#kept = null
+  }
+
+  #serveSafely(late: boolean): void {
+    try {
+      this.#serve(late)
+    } catch (error) {
+      this.#gateway.bridge.onError(error)
+      this.refuse(new Refused('INTERNAL'))
+    }
+  }
+
+  #serve(late: boolean): void {
+    const gateway = this.#gateway
+    const exchange = this.#exchange
+    const { route, params } = this.#match
+    const { row, operation } = route.served
+    // While a body was awaited the session may have ended.
+    const code = (late ? this.identify() : null) ?? (this.#found === null ? null : verify(exchange, this.#found, gateway.counters, this))
+    if (code !== null) return this.refuse(new Refused(code))
+    if (row.access !== 'public') exchange.application = this.application
+    const input = readInput(operation, exchange, params)
+    if (input instanceof Refused) return this.refuse(input)
+    const refused = admit(gateway, row, this, input)
+    if (refused !== null) return this.refuse(refused)
+    ;(operation as Operation<unknown>).run(gateway, this as Call<unknown>, input)
   }
 }
 
-function refuse(exchange: Exchange, refused: Refused, headers: HeaderList = []): void {
-  exchange.send(statusOf(refused), errorBody(refused), [...errorHeaders(refused), ...headers])
-}
-
-/** The function the server hands every complete request to. */
-export function createDispatcher(gateway: Gateway, router: Router, onError: (error: unknown) => void): (exchange: Exchange) => void {
+/** The function the server shows every request to. */
+export function createDispatcher(gateway: Gateway, router: Router): Open {
   return (exchange) => {
     try {
-      dispatch(gateway, router, exchange)
+      return open(gateway, router, exchange)
     } catch (error) {
-      onError(error)
-      refuse(exchange, new Refused('INTERNAL'))
+      gateway.bridge.onError(error)
+      exchange.refuse(new Refused('INTERNAL'))
+      return null
     }
   }
 }
 
-function dispatch(gateway: Gateway, router: Router, exchange: Exchange): void {
+function open(gateway: Gateway, router: Router, exchange: Exchange): Taker | null {
   const { method, path } = exchange
   const found = findRoute(router, method, path)
-  if (found === null) return probe(gateway, exchange)
-  if ('route' in found) return serve(gateway, exchange, found)
-  if (method === 'OPTIONS') return exchange.send(204, '', preflightHeaders(found.allow))
-  refuse(exchange, new Refused('METHOD_NOT_ALLOWED'), [['Allow', found.allow]])
+  if (found !== null && 'route' in found) {
+    const call = new HttpCall(gateway, exchange, found)
+    const code = call.identify()
+    if (code === null) return call
+    call.refuse(new Refused(code))
+  } else if (found === null) probe(gateway, exchange)
+  else if (method === 'OPTIONS') exchange.send(204, '', preflightHeaders(found.allow))
+  else exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', found.allow]])
+  return null
 }
 
 const PROBES = ['GET', 'HEAD']
@@ -75,24 +183,7 @@ const PROBES = ['GET', 'HEAD']
 function probe(gateway: Gateway, exchange: Exchange): void {
   if (serveDocument(exchange)) return
   const { path, method } = exchange
-  if (path !== '/health' && path !== '/ready') return refuse(exchange, new Refused('ROUTE_NOT_FOUND'))
-  if (!PROBES.includes(method)) return refuse(exchange, new Refused('METHOD_NOT_ALLOWED'), [['Allow', PROBES.join(', ')]])
+  if (path !== '/health' && path !== '/ready') return exchange.refuse(new Refused('ROUTE_NOT_FOUND'))
+  if (!PROBES.includes(method)) return exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', PROBES.join(', ')]])
   exchange.send(path === '/health' || isReady(gateway) ? 200 : 503, JSON.stringify(healthOf(gateway)))
-}
-
-function serve(gateway: Gateway, exchange: Exchange, { route, params }: Match): void {
-  const { row, operation } = route.served
-  const call = new HttpCall(exchange)
-  if (row.access !== 'public') {
-    const { applications, counters, sessions } = gateway
-    const code = row.access === 'session' ? authenticate(sessions, exchange, gateway.now(), counters, call)
-      : authenticateServer(applications, exchange.serverKey, gateway.now(), counters, call)
-    if (code !== null) return call.refuse(new Refused(code))
-    exchange.application = call.application
-  }
-  const input = readInput(operation, exchange, params)
-  if (input instanceof Refused) return call.refuse(input)
-  const refused = admit(gateway, row, call, input)
-  if (refused !== null) return call.refuse(refused)
-  ;(operation as Operation<unknown>).run(gateway, call as Call<unknown>, input)
 }

@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDocument, DOCUMENT_PATH } from '../openapi/document.ts'
 import { createStreamsDocument, STREAMS_PATH } from '../openapi/streams.ts'
-import { errorBody, Refused, statusOf, type HeaderList } from './envelope.ts'
+import { Refused, type HeaderList } from './envelope.ts'
 import type { Exchange } from './server.ts'
 
 interface Stored {
@@ -55,12 +55,11 @@ export function serveDocument(exchange: Exchange): boolean {
   const source = Object.hasOwn(SOURCES, exchange.path) ? SOURCES[exchange.path] : undefined
   if (source === undefined) return false
   if (!METHODS.includes(exchange.method)) {
-    const refused = new Refused('METHOD_NOT_ALLOWED')
-    exchange.send(statusOf(refused), errorBody(refused), [['Allow', METHODS.join(', ')]])
+    exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', METHODS.join(', ')]])
     return true
   }
   const { type, bytes, headers } = load(exchange.path, source)
   const unchanged = exchange.ifNoneMatch.includes(headers[0]![1])
-  setImmediate(() => (unchanged ? exchange.send(304, '', headers) : exchange.send(200, bytes, headers, false, type)))
+  setImmediate(() => (unchanged ? exchange.send(304, '', headers) : exchange.send(200, bytes, headers, type)))
   return true
 }

@@ -2,9 +2,11 @@
  * What is refused before any routing: requests whose framing two HTTP parsers could read differently, requests without a
  * User-Agent, and credentials that are doubled or mixed.
  *
- * uWebSockets.js takes the first of two Content-Length headers and treats every Transfer-Encoding as chunked; a proxy in front
- * may not. Such a request is a smuggling suspect: it is refused and its connection closed, so that the bytes after it are
- * never read as a request. (Specification, What the service does and Authentication, rule 1.)
+ * uWebSockets.js takes the first of two Content-Length headers, an empty one for none and any bytes for a method; of a chunked body it
+ * skips two bytes behind the last chunk, whatever they are, and reads trailers as the next request. A proxy in front does not. So a length
+ * is one number in its one writing, a method a token (RFC 9110, 5.6.2), and Transfer-Encoding is refused altogether (411): everything that
+ * clients send here has a length. Whatever breaks this is a smuggling suspect: it is refused and its connection closed, so that the bytes
+ * after it are never read as a request. (Specification, What the service does and Authentication, rule 1.)
  */
 import type { RefusalCode } from '../../core/engine/refusals.ts'
 import type { MessageSignature } from '../auth/signed_request.ts'
@@ -15,7 +17,6 @@ export interface Head {
   userAgents: number
   contentLength: string
   contentLengths: number
-  transferEncoding: string
   transferEncodings: number
   hosts: number
   publicKey: string
@@ -40,13 +41,13 @@ export interface Head {
 }
 
 export const createHead = (): Head => ({
-  userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncoding: '', transferEncodings: 0, hosts: 0,
+  userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncodings: 0, hosts: 0,
   publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false,
   signatureInput: '', messageSignature: '', contentDigest: '', messageHeaders: 0, serverKey: '', serverKeys: 0, origin: '', ifNoneMatch: '',
 })
 
 export function resetHead(head: Head): void {
-  head.userAgent = head.contentLength = head.transferEncoding = head.publicKey = head.timestamp = head.signature = head.origin = ''
+  head.userAgent = head.contentLength = head.publicKey = head.timestamp = head.signature = head.origin = ''
   head.ifNoneMatch = ''
   head.userAgents = head.contentLengths = head.transferEncodings = head.hosts = head.credentials = 0
   head.legacy = head.structured = false
@@ -80,7 +81,6 @@ export function visit(head: Head, name: string, value: string): void {
       return
     case 'transfer-encoding':
       head.transferEncodings++
-      head.transferEncoding = value
       return
     case 'host':
       head.hosts++
@@ -130,19 +130,28 @@ function visitCredential(head: Head, name: string, value: string): void {
   head.credentials |= (head.credentials & bit) !== 0 ? DOUBLED : bit
 }
 
+/** A token (RFC 9110, 5.6.2). */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** The one writing of a length. */
+const LENGTH = /^(?:0|[1-9][0-9]{0,17})$/
+
 /** True when two parsers could disagree about where this request ends. */
-export function isSuspect(head: Head): boolean {
-  if (head.contentLengths > 1 || head.transferEncodings > 1 || head.hosts > 1) return true
-  return head.transferEncodings === 1 && (head.transferEncoding !== 'chunked' || head.contentLengths === 1)
+export function isSuspect(head: Head, method: string): boolean {
+  if (head.transferEncodings > 0 || head.contentLengths > 1 || head.hosts > 1 || !TOKEN.test(method)) return true
+  return head.contentLengths === 1 && !LENGTH.test(head.contentLength)
 }
+
+/** Bytes of the body, of a head that is no suspect. */
+export const lengthOf = (head: Head): number => (head.contentLengths === 0 ? 0 : Number(head.contentLength))
 
 /** Characters a request target may hold: visible ASCII. What is signed is exactly what was sent, so nothing else may pass. */
 const TARGET = /^[\x21-\x7e]+$/
 
 /** The refusal of this head, or `null`. The missing User-Agent comes before everything else. */
-export function judge(head: Head, target: string): RefusalCode | null {
+export function judge(head: Head, method: string, target: string): RefusalCode | null {
   if (head.userAgents !== 1 || head.userAgent.trim() === '') return 'USER_AGENT_REQUIRED'
-  if (isSuspect(head) || !TARGET.test(target)) return 'MALFORMED_REQUEST'
+  if (isSuspect(head, method)) return head.transferEncodings > 0 ? 'LENGTH_REQUIRED' : 'MALFORMED_REQUEST'
+  if (!TARGET.test(target)) return 'MALFORMED_REQUEST'
   if (head.structured && head.legacy) return 'MIXED_CREDENTIALS'
   if (head.serverKeys > 0 && (head.structured || head.legacy)) return 'MIXED_CREDENTIALS'
   if (head.serverKeys > 1) return 'UNAUTHENTICATED'

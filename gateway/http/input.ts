@@ -9,7 +9,7 @@ type AnyOperation = Operation<never>
 
 /** `params` are the path parameters by name. A path parameter wins over a body field of the same name. */
 export function readInput(operation: AnyOperation, exchange: Exchange, params: Record<string, string>): JsonObject | Refused {
-  const body = parseBody(exchange.body, operation.bodyRule)
+  const body = parseBody(exchange.body, operation.bodyRule, operation.shape)
   if (body instanceof Refused) return body
   const query = operation.query === null ? null : parseQuery(operation.query.schema, exchange.query ?? '')
   if (query instanceof Refused) return query

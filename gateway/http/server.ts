@@ -4,31 +4,37 @@
  * It collects method, raw target, the headers that matter, remote address and body of each request, hands an {@link Exchange}
  * up, and writes the answer. One exchange is answered exactly once; after an abort the answer is dropped.
  *
- * Limits: a body of at most {@link BODY_MAX} bytes; the head by UWS_HTTP_MAX_HEADERS_SIZE. uWebSockets.js parses no further
- * request of a connection while one is unanswered: pipelined requests close the connection unless each is answered at once.
- * A refusal that must end the connection is answered in a later turn for exactly that reason: `end(body, true)` inside the
- * callback would leave bytes that follow in the same segment to be served as another request.
+ * The head is shown first: what it is refused for is answered before a body is read, and only what is taken has its body collected,
+ * {@link Taker.bodyMax} bytes at most. The library skips the body of what was answered, {@link DISCARD_MAX} bytes at most.
+ * The head is bounded by UWS_HTTP_MAX_HEADERS_SIZE.
+ *
+ * uWebSockets.js parses no further request of a connection while one is unanswered: pipelined requests close the connection unless
+ * each is answered at once. A refusal that must end the connection is answered in a later turn for exactly that reason
+ * ({@link Exchange.sendLast}).
  */
 import {
   App, us_listen_socket_close, us_socket_local_port, type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket,
   type us_socket,
 } from 'uWebSockets.js'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { MessageSignature } from '../auth/signed_request.ts'
-import { createHead, isSuspect, judge, messageSignatureOf, resetHead, visit, type Head } from './edge.ts'
-import { errorBody, Refused, statusOf, type HeaderList } from './envelope.ts'
+import type { HttpConnections } from './connections.ts'
+import { createHead, isSuspect, judge, lengthOf, messageSignatureOf, resetHead, visit, type Head } from './edge.ts'
+import { Unfinished, type Body, type BodyLimits } from './unfinished.ts'
+import { errorBody, errorHeaders, Refused, statusOf, type HeaderList } from './envelope.ts'
 
-/** Largest request body in bytes (specification, Limits). */
-export const BODY_MAX = 2 * 1024 * 1024
-/** A longer body than this is not even read to its end: its connection is closed. */
-const DISCARD_MAX = 4 * BODY_MAX
-const NO_BODY = Buffer.alloc(0)
+/**
+ * The body of a request that was refused from its head is read and dropped, so that a client which only listens when it has sent everything
+ * gets its answer. A longer one than this is not: its connection is closed.
+ */
+const DISCARD_MAX = 8 * 1024 * 1024
+export const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: HeaderList = []
 
 const STATUS: Readonly<Record<number, string>> = {
   200: '200 OK', 204: '204 No Content', 304: '304 Not Modified', 400: '400 Bad Request', 401: '401 Unauthorized', 403: '403 Forbidden',
-  404: '404 Not Found', 405: '405 Method Not Allowed', 409: '409 Conflict', 413: '413 Payload Too Large', 429: '429 Too Many Requests',
+  404: '404 Not Found', 405: '405 Method Not Allowed', 408: '408 Request Timeout', 409: '409 Conflict', 411: '411 Length Required',
+  413: '413 Payload Too Large', 429: '429 Too Many Requests',
   500: '500 Internal Server Error', 503: '503 Service Unavailable',
 }
 
@@ -56,6 +62,10 @@ export class Exchange {
   /** Application of the session or the server key that was accepted; -1 before, and on public routes. */
   application = -1
   body: Uint8Array = NO_BODY
+  /** Bytes of the body, as its head says. */
+  readonly length: number
+  /** What came of a body that is not whole. */
+  unfinished: Body | null = null
   ended = false
   readonly server: Server
   readonly response: HttpResponse
@@ -75,6 +85,7 @@ export class Exchange {
     this.serverKey = head.serverKey
     this.origin = head.origin
     this.ifNoneMatch = head.ifNoneMatch
+    this.length = lengthOf(head)
   }
 
   /** Client address, IPv4 or IPv6 text. Only before the exchange ended. */
@@ -83,32 +94,59 @@ export class Exchange {
   }
 
   /** Answers with a text, JSON unless `type` says otherwise; '' sends no body. */
-  send(status: number, text: string | Uint8Array, headers: HeaderList = NO_HEADERS, close = false, type = 'application/json'): void {
+  send(status: number, text: string | Uint8Array, headers: HeaderList = NO_HEADERS, type = 'application/json'): void {
     if (this.ended) return
-    if (takeTurn(this.server, text.length)) this.write(status, text, headers, close, type)
-    else setImmediate(() => this.write(status, text, headers, close, type))
+    if (takeTurn(this.server, text.length)) this.write(status, text, headers, type)
+    else setImmediate(() => this.write(status, text, headers, type))
   }
 
-  private write(status: number, text: string | Uint8Array, headers: HeaderList, close: boolean, type: string): void {
+  /** Answers with a refusal. */
+  refuse(refused: Refused, headers: HeaderList = NO_HEADERS): void {
+    this.send(statusOf(refused), errorBody(refused), [...errorHeaders(refused), ...headers])
+  }
+
+  private write(status: number, text: string | Uint8Array, headers: HeaderList, type: string): void {
     if (this.ended) return
     this.end(status)
     const { response } = this
+    const last = this.server.pressed()
     response.cork(() => {
-      response.writeStatus(STATUS[status] ?? String(status))
-      for (const [name, value] of this.server.commonHeaders(this)) response.writeHeader(name, value)
-      for (const [name, value] of headers) response.writeHeader(name, value)
+      this.writeHead(status, headers)
       if (text !== '') response.writeHeader('Content-Type', type)
-      if (text !== '' && this.method !== 'HEAD') response.end(text, close)
-      else if (close) response.endWithoutBody(0, true)
+      if (text !== '' && this.method !== 'HEAD') response.end(text, last)
+      else if (last) response.endWithoutBody(0, true)
       else if (text === '') response.endWithoutBody()
       // With a length argument the library waits for a body that a HEAD answer does not have.
       else response.writeHeader('Content-Length', String(Buffer.byteLength(text))).endWithoutBody()
     })
   }
 
-  /** Answers in a later turn and closes the connection. */
-  sendAndClose(refused: Refused): void {
-    setImmediate(() => this.send(statusOf(refused), errorBody(refused), NO_HEADERS, true))
+  private writeHead(status: number, headers: HeaderList): void {
+    const { response } = this
+    response.writeStatus(STATUS[status] ?? String(status))
+    for (const [name, value] of this.server.commonHeaders(this)) response.writeHeader(name, value)
+    for (const [name, value] of headers) response.writeHeader(name, value)
+  }
+
+  /**
+   * Answers in a later turn and closes the connection, so that nothing behind this request is ever read as another: until then the library
+   * reads none, because this one is unanswered. Its own way to end a connection leaves one open whose client does not take the answer, and
+   * serves what comes there meanwhile. Closing needs an answer that is not ended, so the body leaves behind the last header.
+   */
+  sendLast(refused: Refused): void {
+    setImmediate(() => {
+      if (this.ended) return
+      const { response } = this
+      const text = errorBody(refused)
+      const status = statusOf(refused)
+      this.end(status)
+      response.cork(() => {
+        this.writeHead(status, errorHeaders(refused))
+        response.writeHeader('Connection', 'close').writeHeader('Content-Type', 'application/json')
+        response.writeHeader('Content-Length', `${Buffer.byteLength(text)}\r\n\r\n${this.method === 'HEAD' ? '' : text}`)
+      })
+      response.close()
+    })
   }
 
   abort(): void {
@@ -119,6 +157,7 @@ export class Exchange {
 
   private end(status: number): void {
     this.ended = true
+    this.unfinished?.end()
     const { server } = this
     server.inFlight--
     countResponse(server.counters, status)
@@ -139,13 +178,29 @@ function takeTurn(server: Server, length: number): boolean {
   return server.turnBytes <= TURN_BYTES
 }
 
+/** Who takes the request of an exchange, which it has been shown the head of. */
+export interface Taker {
+  /** False: whatever is sent as a body is skipped. */
+  readonly wantsBody: boolean
+  /** Largest body of this request, bytes. */
+  readonly bodyMax: number
+  /** The request is whole; its body is valid during the call. `late`: other requests may have come since its head was shown. */
+  take(late: boolean): void
+}
+
+/** Looks at the head of a request. `null`: it has been answered, or will be. */
+export type Open = (exchange: Exchange) => Taker | null
+
 export interface Server {
   readonly app: TemplatedApp
   /** Block of this gateway (ring/counters.ts). */
   readonly counters: Float64Array
   readonly head: Head
-  readonly deliver: (exchange: Exchange) => void
+  readonly open: Open
   readonly commonHeaders: (exchange: Exchange) => HeaderList
+  /** Whether answers are to close their connections (http/connections.ts). */
+  readonly pressed: () => boolean
+  readonly unfinished: Unfinished
   inFlight: number
   /** Bytes answered in this turn of the event loop. */
   turnBytes: number
@@ -155,17 +210,23 @@ export interface Server {
   listening: us_listen_socket | null
 }
 
-/** A server that hands every complete request to `deliver`; `commonHeaders` go on every answer. */
+/** A server that shows every request to `open`; `commonHeaders` go on every answer. It counts its connections in `connections`. */
 export function createServer(
-  counters: Float64Array, deliver: (exchange: Exchange) => void, commonHeaders: (exchange: Exchange) => HeaderList,
+  counters: Float64Array, limits: BodyLimits, open: Open, commonHeaders: (exchange: Exchange) => HeaderList,
+  connections: HttpConnections,
 ): Server {
   const app = App()
+  connections.watch(app)
+  const pressed = (): boolean => connections.pressed
   const endTurn = (): void => {
     server.turnBytes = 0
   }
   const head = createHead()
+  const unfinished = new Unfinished(limits, counters)
   const take = (name: string, value: string): void => visit(head, name, value)
-  const server: Server = { app, counters, head, deliver, commonHeaders, inFlight: 0, turnBytes: 0, endTurn, take, listening: null }
+  const server: Server = {
+    app, counters, head, open, commonHeaders, pressed, unfinished, inFlight: 0, turnBytes: 0, endTurn, take, listening: null,
+  }
   app.any('/*', (response, request) => accept(server, response, request))
   return server
 }
@@ -183,12 +244,15 @@ function readHead(server: Server, response: HttpResponse, request: HttpRequest):
 }
 
 function accept(server: Server, response: HttpResponse, request: HttpRequest): void {
-  const { head } = server
   const exchange = readHead(server, response, request)
-  const code = judge(head, exchange.target)
-  if (code === null && head.transferEncodings === 0 && (head.contentLengths === 0 || head.contentLength === '0')) server.deliver(exchange)
-  else if (code !== null) refuseHead(exchange, code, isSuspect(head))
-  else receive(exchange, head.contentLength)
+  const { method, target, length } = exchange
+  const code = judge(server.head, method, target)
+  if (code !== null) refuseHead(exchange, new Refused(code), isSuspect(server.head, method))
+  else if (length > DISCARD_MAX) exchange.sendLast(new Refused('BODY_TOO_LARGE'))
+  else {
+    const taker = server.open(exchange)
+    if (taker !== null) receive(exchange, taker)
+  }
   if (!exchange.ended) response.onAborted(() => exchange.abort())
 }
 
@@ -210,8 +274,8 @@ export function screenUpgrade(server: Server, response: HttpResponse, request: H
   })
   const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && connection.some((token) => token.trim() === 'upgrade') &&
     request.getHeader('sec-websocket-version') === SOCKET_VERSION && keys.length === 1 && SOCKET_KEY.test(keys[0]!)
-  const hasBody = head.transferEncodings > 0 || (head.contentLengths > 0 && head.contentLength !== '0')
-  const code = judge(head, request.getUrl()) ?? (isUpgrade && !hasBody ? null : 'MALFORMED_REQUEST')
+  const code = judge(head, request.getCaseSensitiveMethod(), request.getUrl()) ??
+    (isUpgrade && lengthOf(head) === 0 ? null : 'MALFORMED_REQUEST')
   if (code === null) return true
   refuseUpgrade(server, response, request, new Refused(code))
   return false
@@ -221,43 +285,35 @@ export function screenUpgrade(server: Server, response: HttpResponse, request: H
 export function refuseUpgrade(server: Server, response: HttpResponse, request: HttpRequest, refused: Refused): void {
   const exchange = readHead(server, response, request)
   response.onAborted(() => exchange.abort())
-  exchange.sendAndClose(refused)
+  exchange.sendLast(refused)
 }
 
-function refuseHead(exchange: Exchange, code: RefusalCode, suspect: boolean): void {
-  const refused = new Refused(code)
-  if (suspect) exchange.sendAndClose(refused)
-  else exchange.send(statusOf(refused), errorBody(refused))
+function refuseHead(exchange: Exchange, refused: Refused, last: boolean): void {
+  if (last) exchange.sendLast(refused)
+  else exchange.refuse(refused)
 }
 
 /** Collects the body. A body in one piece is handed on without a copy: it is valid only inside the callback. */
-function receive(exchange: Exchange, contentLength: string): void {
-  const { server, response } = exchange
-  if (Number(contentLength) > DISCARD_MAX) return exchange.sendAndClose(new Refused('BODY_TOO_LARGE'))
-  let pieces: Buffer[] | null = null
-  let size = 0
+function receive(exchange: Exchange, taker: Taker): void {
+  const { server, response, length } = exchange
+  if (length === 0 || !taker.wantsBody) return taker.take(false)
+  if (length > taker.bodyMax) return exchange.refuse(tooLarge(taker.bodyMax))
   response.onData((chunk, last) => {
-    if (exchange.ended) return
-    size += chunk.byteLength
-    if (size > BODY_MAX) {
-      pieces = null
-      // The rest is read and dropped, so that a client that only listens when it has sent everything gets its answer.
-      if (last) refuseHead(exchange, 'BODY_TOO_LARGE', false)
-      else if (size > DISCARD_MAX) exchange.sendAndClose(new Refused('BODY_TOO_LARGE'))
-      return
-    }
+    if (exchange.ended || exchange.unfinished?.over === true) return
     if (!last) {
-      pieces ??= []
-      pieces.push(Buffer.from(chunk.slice(0)))
-      return
+      exchange.unfinished ??= server.unfinished.begin(exchange.ip(), (refused) => exchange.sendLast(refused))
+      return exchange.unfinished.add(chunk)
     }
-    server.counters[GATEWAY.body_bytes]! += size
-    const piece = Buffer.from(chunk)
-    exchange.body = pieces === null ? piece : Buffer.concat([...pieces, piece])
-    server.deliver(exchange)
+    server.counters[GATEWAY.body_bytes]! += length
+    const { unfinished } = exchange
+    exchange.body = unfinished === null ? Buffer.from(chunk) : unfinished.whole(Buffer.from(chunk))
+    unfinished?.end()
+    taker.take(unfinished !== null)
     exchange.body = NO_BODY
   })
 }
+
+const tooLarge = (maxBytes: number): Refused => new Refused('BODY_TOO_LARGE', `The request body exceeds ${maxBytes} bytes`, { maxBytes })
 
 /** uWebSockets.js's LIBUS_LISTEN_EXCLUSIVE_PORT; its own types do not export the value. */
 const EXCLUSIVE = 1
@@ -298,5 +354,6 @@ export async function closeServer(server: Server, graceMs: number, farewell: () 
   const until = performance.now() + graceMs
   while (server.inFlight > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
   await farewell()
+  server.unfinished.close()
   server.app.close()
 }

@@ -2,14 +2,17 @@
  * Who shares a rate budget, and how many items a request counts for (specification, Order rate limits, rules 1 to 3).
  */
 import type { State } from '../../core/engine/state.ts'
-import { masterOf } from '../../core/view/families.ts'
+import { hasConsented, masterOf } from '../../core/view/families.ts'
 import type { JsonObject } from '../http/body.ts'
 import { TABLE, type Row } from '../operations/table.ts'
 
-/** Row of the master of an account's family: its own, if it is no sub-account. Fixed when the account is made. */
+/**
+ * Row of the master of an account's family: its own, if it is no sub-account, or one that has not agreed to its master yet, who could use
+ * up its budget otherwise.
+ */
 export function familyOf(state: Pick<State, 'profiles'>, account: number): number {
   const master = masterOf(state, account)
-  return master < 0 ? account : master
+  return master < 0 || !hasConsented(state, account) ? account : master
 }
 
 /** Batch operations and the list whose elements are their items. Whatever is not here counts as one item, whatever it carries. */

@@ -5,13 +5,14 @@
  * with its texts. The live checks of the tests refuse a code that is not announced here.
  */
 import { REFUSALS, type Refusal, type RefusalCode } from '../../core/engine/refusals.ts'
+import { needsDisk } from '../operations/admission.ts'
 import type { ServedOperation } from '../operations/index.ts'
 import type { JsonSchema } from './schemas.ts'
 import { TEXTS } from './texts.ts'
 
 /** Every request can be told these: by the edge before anything is routed, and when something breaks. */
 const ALWAYS: readonly RefusalCode[] = [
-  'USER_AGENT_REQUIRED', 'MALFORMED_REQUEST', 'BODY_TOO_LARGE', 'UNAUTHENTICATED', 'MIXED_CREDENTIALS', 'INTERNAL',
+  'USER_AGENT_REQUIRED', 'MALFORMED_REQUEST', 'BODY_TOO_LARGE', 'LENGTH_REQUIRED', 'UNAUTHENTICATED', 'MIXED_CREDENTIALS', 'INTERNAL',
 ]
 const SIGNED: readonly RefusalCode[] = ['INVALID_SIGNATURE', 'CLOCK_SKEW', 'SESSION_INVALID']
 
@@ -21,10 +22,11 @@ export function refusalsOf({ name, row, operation }: ServedOperation): Refusal[]
   const add = (more: readonly RefusalCode[]): void => more.forEach((code) => codes.add(code))
   if (row.access === 'session') add(SIGNED)
   if (operation.params !== null || operation.query !== null || operation.bodyRule !== 'ignored') add(['VALIDATION_ERROR'])
+  if (operation.bodyRule !== 'ignored') add(['BODY_TOO_COMPLEX', 'REQUEST_TIMEOUT', 'RATE_LIMIT_EXCEEDED', 'OVERLOADED'])
   if (row.agent === 'no' || row.agent === 'grant') add(['AGENT_NOT_ALLOWED'])
   if (row.maintenance === 'blocked') add(['OPERATIONS_BLOCKED'])
   if (row.rate !== 'none' && row.rate !== 'mass-exit') add(['RATE_LIMIT_EXCEEDED'])
-  if (row.rate === 'create') add(['DISK_RESERVE'])
+  if (needsDisk(row)) add(['DISK_RESERVE'])
   return [...codes].map((code) => REFUSALS[code]).sort((a, b) => a.number - b.number)
 }
 

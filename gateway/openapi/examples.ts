@@ -4,7 +4,8 @@
  * Inputs are flat, as operations take them: the document splits them into path, query and body. Ids are those of the shipped genesis.
  */
 import { agentId, movementId, orderId, spendLimitId, tradeId, userId } from '../../core/layout/ids.ts'
-import { challengeText, NONCE_LIFETIME_MS } from '../auth/challenge.ts'
+import { challengeText } from '../auth/challenge.ts'
+import { NONCE_LIFETIME_MS } from '../auth/nonces.ts'
 import type { OperationTypes } from '../operations/index.ts'
 import { checksumOf } from '../operations/orderbook.ts'
 import type { OperationName } from '../operations/table.ts'
@@ -32,7 +33,10 @@ const ISSUED = Date.parse(MOMENT)
 const NONCE_EXPIRES = ISSUED + NONCE_LIFETIME_MS
 
 const message = challengeText(
-  { nonce: NONCE, address: ADDRESS, sessionPublicKey: SESSION_KEY, application: 0, issuedAt: ISSUED, expiresAt: NONCE_EXPIRES },
+  {
+    purpose: 'sign-in', nonce: NONCE, address: ADDRESS, sessionPublicKey: SESSION_KEY, application: 0, master: null, issuedAt: ISSUED,
+    expiresAt: NONCE_EXPIRES,
+  },
   { application: 'Ringbook', host: '127.0.0.1:8080', chainId: 1328 },
 )
 
@@ -177,7 +181,8 @@ const minted = { assetId: USDC, symbol: 'USDC', amount: '10000', txHash: null }
 const SUB_ACCOUNT = userId(51, 9)
 const WALLET = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const subAccount = {
-  id: SUB_ACCOUNT, address: WALLET, username: 'desk-1', accountType: 'sub' as const, isActive: true, createdAt: MOMENT,
+  id: SUB_ACCOUNT, address: WALLET, username: 'desk-1', accountType: 'sub' as const, isActive: true, consented: true,
+  createdAt: MOMENT,
 }
 const transfer = { subAccountId: SUB_ACCOUNT, assetId: USDC, amount: '250', direction: 'TO_SUB_ACCOUNT' as const }
 const limit = {
@@ -223,7 +228,10 @@ export const EXAMPLES: Examples = {
     output: { nonce: NONCE, message, expiresAt: NONCE_EXPIRES / 1000 },
   },
   Verify: {
-    input: { address: ADDRESS, signature: `0x${'5e'.repeat(64)}1b`, nonce: NONCE, sessionPublicKey: SESSION_KEY },
+    input: {
+      address: ADDRESS, signature: `0x${'5e'.repeat(64)}1b`, nonce: NONCE, sessionPublicKey: SESSION_KEY,
+      sessionSignature: '7a'.repeat(64),
+    },
     output: { expiresAt: EXPIRES, user: { id: USER, address: ADDRESS, username: null }, isNewUser: true, referralApplied: false },
   },
   Refresh: { input: {}, output: { expiresAt: EXPIRES } },
@@ -252,7 +260,8 @@ export const EXAMPLES: Examples = {
   },
   ListSubAccounts: { input: {}, output: { subAccounts: [{ ...subAccount, balances: [usdc] }] } },
   CreateSubAccount: {
-    input: { address: WALLET, username: 'desk-1' }, output: { subAccount: { ...subAccount, balances: [] } },
+    input: { address: WALLET, username: 'desk-1', nonce: NONCE, signature: `0x${'5e'.repeat(64)}1b` },
+    output: { subAccount: { ...subAccount, balances: [] } },
   },
   TransferSubAccountBalance: {
     input: { ...transfer, idempotencyKey: '2f1c7c0e-transfer-1' },
@@ -381,6 +390,7 @@ export const EXAMPLES: Examples = {
   CreateDelegatedSession: {
     input: {
       agentAddress: WALLET, ownerAddress: ADDRESS, sessionPublicKey: SESSION_KEY, nonce: NONCE, signature: `0x${'5e'.repeat(64)}1b`,
+      sessionSignature: '7a'.repeat(64),
     },
     output: { expiresAt: EXPIRES, agentId: AGENT, userId: USER },
   },

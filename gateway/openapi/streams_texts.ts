@@ -82,7 +82,14 @@ export const STREAM_LIMITS: readonly { readonly name: string; readonly value: nu
     name: 'subscriptionBurst', value: KNOBS.wsSubscriptionBurst.fallback, unit: 'subscriptions',
     about: `Of one connection for ${BURST_MS / 1000} seconds; then the newest that are too many end.`,
   },
-  { name: 'connections', value: KNOBS.wsConnections.fallback, unit: 'connections', about: 'Of one gateway thread; more are answered 503.' },
+  {
+    name: 'connections', value: KNOBS.wsConnections.fallback, unit: 'connections',
+    about: 'Of one gateway thread; one client address has as many as are free. More are answered 503.',
+  },
+  {
+    name: 'unusedSeconds', value: KNOBS.wsUnusedSeconds.fallback, unit: 'seconds',
+    about: 'Without session, subscription or orders; then a connection is closed with `AUTH_REQUIRED`.',
+  },
   {
     name: 'connectionsPerAccount', value: KNOBS.wsConnectionsPerAccount.fallback, unit: 'connections',
     about: 'Authenticated, of one account.',

@@ -25,8 +25,8 @@ const KEYED: readonly RefusalCode[] = [
   'IDEMPOTENCY_KEY_CONFLICT', 'ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'ORDER_SUBMISSION_UNAVAILABLE',
 ]
 /** What every command to the engine can meet; a batch answers an expired deadline item by item. */
-const COMMAND: readonly RefusalCode[] = ['OVERLOADED', 'SERVICE_UNAVAILABLE']
-const BATCH: readonly RefusalCode[] = ['OVERLOADED']
+const COMMAND: readonly RefusalCode[] = ['OVERLOADED', 'TOO_MANY_IN_FLIGHT', 'DISK_FULL', 'SERVICE_UNAVAILABLE']
+const BATCH: readonly RefusalCode[] = ['OVERLOADED', 'TOO_MANY_IN_FLIGHT', 'DISK_FULL']
 /** The shared columns could not be read in one piece. */
 const READ: readonly RefusalCode[] = ['ENGINE_UNAVAILABLE']
 const HISTORY: readonly RefusalCode[] = ['HISTORY_UNAVAILABLE']
@@ -48,15 +48,16 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   Challenge: {
     summary: 'Ask for a text to sign',
     description: 'Begins a sign-in: the answer holds a text that names the session public key. The wallet signs it, and Verify opens the '
-      + 'session. Limited per address and per client.',
+      + 'session. Limited per client. With `subAccountOf` the text asks the '
+      + 'wallet to become a sub-account instead, and CreateSubAccount takes its signature.',
     answer: 'The nonce and the text to sign.',
     refusals: WALLET,
   },
   Verify: {
     summary: 'Open a session',
     description: 'Checks the signature of the wallet over the text of the challenge and registers the session public key. From then on '
-      + 'requests are signed with the session key; there are no tokens. A rejected signature is 401 and uses the nonce up; 503 is no '
-      + 'verdict and leaves it usable.',
+      + 'requests are signed with the session key; there are no tokens. Send `sessionSignature`, the session key over the same text, as '
+      + 'proof that you have it. A nonce opens one session; a rejected signature is 401, 503 is no verdict, and both leave it usable.',
     answer: 'The session is open.',
     refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', ...COMMAND],
   },
@@ -113,23 +114,29 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   },
   ListSubAccounts: {
     summary: 'Sub-accounts',
-    description: 'Every sub-account of the caller, oldest first, with its balances. Only a master has any.',
+    description: 'Every sub-account of the caller, oldest first, with its balances. Only a master has any. One that has not agreed to its '
+      + 'master yet is without balances.',
     answer: 'The sub-accounts.',
     refusals: ['MASTER_ONLY', ...READ],
   },
   CreateSubAccount: {
     summary: 'Make a sub-account',
-    description: 'Makes a wallet a sub-account of the caller, in the application of the session. The wallet must have no account there. It '
-      + 'signs in for itself and has balances and orders of its own; who its master is never changes.',
-    answer: 'The new sub-account.',
-    refusals: ['MASTER_ONLY', 'ADDRESS_IN_USE', 'TOO_MANY_SUB_ACCOUNTS', ...COMMAND],
+    description: 'Makes a wallet a sub-account of the caller, in the application of the session. The wallet agrees: it signs the text of a '
+      + 'Challenge for its address with `subAccountOf` your wallet and the public key of this session, which says that you control its '
+      + 'balances. It must have no account in the application. It signs in for itself and has balances and orders of its own; who its '
+      + 'master is never changes. Without its signature the answer is 401, and nothing is told about the wallet.',
+    answer: 'The sub-account.',
+    refusals: [
+      'MASTER_ONLY', 'INVALID_SIGNATURE', 'NONCE_INVALID', 'RATE_LIMIT_EXCEEDED', 'VERIFICATION_UNAVAILABLE', 'ADDRESS_IN_USE',
+      'TOO_MANY_SUB_ACCOUNTS', ...COMMAND,
+    ],
   },
   TransferSubAccountBalance: {
     summary: 'Move a balance to or from a sub-account',
     description: 'Moves what is available, in one step. With an `idempotencyKey` it may be repeated: it then answers what it answered '
       + 'first.',
     answer: 'It was moved.',
-    refusals: ['MASTER_ONLY', 'NOT_FOUND', 'INSUFFICIENT_BALANCE', ...KEYED, ...COMMAND],
+    refusals: ['MASTER_ONLY', 'NOT_FOUND', 'CONSENT_REQUIRED', 'INSUFFICIENT_BALANCE', ...KEYED, ...COMMAND],
   },
   CreateSubAccountLimit: {
     summary: 'Let a sub-account spend your balance',

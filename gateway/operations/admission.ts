@@ -8,7 +8,7 @@
  *
  * Without enforcement (`enforceRateLimits` 0) a request over budget is admitted and counted; the answers tell the budget all the same.
  */
-import { GATEWAY, MATCHER, type GatewayCounter } from '../../core/ring/counters.ts'
+import { DISK, GATEWAY, MATCHER, type GatewayCounter } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
 import { itemsOf } from '../limits/families.ts'
@@ -17,14 +17,14 @@ import { inMaintenance } from './health.ts'
 import { notGranted, type Call, type JsonObject } from './operation.ts'
 import type { Row } from './table.ts'
 
-const MIB = 1024 * 1024
+/** What makes the state larger, or moves money: refused while the disk has less than its reserve. Ways out are not. */
+export const needsDisk = (row: Row): boolean => row.maintenance === 'blocked' && row.method !== 'DELETE'
 
 /** Admits `call` of the operation of `row` and sets its budget, or says why not. `input` is what the operation will be given. */
 export function admit(gateway: Gateway, row: Row, call: Call<never>, input: JsonObject): Refused | null {
   if (call.agent >= 0 && row.agent === 'no') return notGranted('OPERATION')
   if (row.maintenance === 'blocked' && inMaintenance(gateway)) return new Refused('OPERATIONS_BLOCKED')
-  const free = gateway.matcher[MATCHER.free_disk_bytes]!
-  if (row.rate === 'create' && free > 0 && free < gateway.config.diskReserveMb * MIB) return new Refused('DISK_RESERVE')
+  if (needsDisk(row) && gateway.matcher[MATCHER.disk_level]! < DISK.OPEN) return new Refused('DISK_RESERVE')
   if (row.rate === 'none') return null
   if (row.rate !== 'mass-exit') return meter(gateway, row.rate, call, itemsOf(row, input))
   // Getting out is never limited (rule 1); it is metered as one cancel (rule 2) and draws what is left.

@@ -17,7 +17,8 @@ import { Refused, refusedField } from '../http/envelope.ts'
 import { Amount } from './amounts.ts'
 import { Address } from './auth.ts'
 import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
-import { findPair, OrderType, parseDateTime, TimeInForce } from './order_entry.ts'
+import { parseDateTime } from './date_time.ts'
+import { findPair, OrderType, TimeInForce } from './order_entry.ts'
 
 const Action = Type.Union([
   Type.Literal('CREATE_ORDER'), Type.Literal('CANCEL_ORDER'), Type.Literal('REPLACE_ORDER'), Type.Literal('CLOSE_POSITION'),
@@ -92,7 +93,7 @@ export function agentTerms(gateway: Gateway, owner: Uint8Array, input: AgentRequ
   if (pairs instanceof Refused) return pairs
   const name = nameOf(input.name)
   if (name instanceof Refused) return name
-  const expiresAt = expiryOf(input.expiresAt, gateway.now())
+  const expiresAt = expiryOf(input.expiresAt, gateway.time())
   if (expiresAt instanceof Refused) return expiresAt
   const noMarginAccounts = marginOf(input)
   if (noMarginAccounts instanceof Refused) return noMarginAccounts
@@ -154,7 +155,7 @@ export function agentRecord(gateway: Gateway, agent: AgentView): AgentRecord {
   const record: AgentRecord = {
     id: agentId(agent.createdSequence, agent.row),
     agentAddress: checksumAddress(`0x${Buffer.from(agent.address).toString('hex')}`),
-    isActive: agent.status === AgentStatus.ACTIVE && (expiresAt === 0 || expiresAt > gateway.now()),
+    isActive: agent.status === AgentStatus.ACTIVE && (expiresAt === 0 || expiresAt > gateway.time()),
     allowedActions: namesOf<Action>(AgentAction, agent.actions),
     allowedTradingPairIds: agent.pairs.map((pair) => pairs[pair]!.id),
     allowedOrderTypes: namesOrAll(AgentOrderType, agent.orderTypes),

@@ -14,10 +14,13 @@ import { readAccount } from '../../core/view/accounts.ts'
 import type { RefusalReply, VerifyReply } from '../auth/challenge.ts'
 import { askVerify } from '../auth/desk_client.ts'
 import { encodeOpenDelegatedSession, encodeRevokeAgent, encodeUpsertAgent } from '../bridge/encode.ts'
+import { WAY_OUT } from '../bridge/pending.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
 import { agentRecord, AgentRecord, AgentRequest, agentTerms } from './agent_record.ts'
-import { Address, ChainId, ClientId, refusalOf, seconds, SessionKey, WalletSignature } from './auth.ts'
+import {
+  Address, ChainId, ClientId, refusalOf, seconds, SessionKey, SessionSignature, VERIFY_BODY_MAX, WalletSignature,
+} from './auth.ts'
 import { operation, submit, Uuid, waiterFor, type Call } from './operation.ts'
 
 const missing = (): Refused => new Refused('NOT_FOUND', 'Delegated agent not found', { field: 'agentId' })
@@ -81,15 +84,19 @@ export const RevokeDelegatedAgent = operation({
       if (records.i32[base + RESULT.at.code] === REFUSALS.NOT_FOUND.number) call.refuse(missing())
       else onResult(records, base)
     }
-    submit(gateway, call, waiter, (at, correlation) => encodeRevokeAgent(gateway.bridge, at, correlation, call, id.slot, id.sequence))
+    const encode = (at: number, correlation: number): void =>
+      encodeRevokeAgent(gateway.bridge, at, correlation, call, id.slot, id.sequence)
+    submit(gateway, call, waiter, encode, WAY_OUT)
   },
 })
 
 export const CreateDelegatedSession = operation({
+  bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
     agentAddress: Address,
     ownerAddress: Address,
     sessionPublicKey: SessionKey,
+    sessionSignature: SessionSignature,
     nonce: Type.String({ maxLength: 256 }),
     signature: WalletSignature,
     clientId: ClientId,
@@ -97,7 +104,7 @@ export const CreateDelegatedSession = operation({
   }),
   /** `expiresAt` in Unix seconds; `userId` is the owner. */
   output: Type.Object({ expiresAt: Type.Integer(), agentId: Uuid, userId: Uuid }),
-  run: (gateway, call, { agentAddress, ownerAddress, sessionPublicKey, nonce, signature, clientId, chainId }) => {
+  run: (gateway, call, { agentAddress, ownerAddress, sessionPublicKey, sessionSignature, nonce, signature, clientId, chainId }) => {
     const waiter = waiterFor(call, ({ i32, f64 }, base) => {
       const { at } = RESULT
       call.answer({
@@ -112,6 +119,7 @@ export const CreateDelegatedSession = operation({
         encodeOpenDelegatedSession(gateway.bridge, at, correlation, reply.application, ownerAddress, agentAddress, sessionPublicKey),
       )
     }
-    askVerify(gateway.desk, { address: agentAddress, signature, nonce, sessionPublicKey, clientId, chainId, ip: call.ip() }, open)
+    const proof = { signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId }
+    askVerify(gateway.desk, { address: agentAddress, ...proof, delegated: true, ip: call.ip() }, open)
   },
 })

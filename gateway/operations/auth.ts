@@ -9,6 +9,7 @@ import { userId } from '../../core/layout/ids.ts'
 import { checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type VerifyReply } from '../auth/challenge.ts'
 import { askChallenge, askVerify } from '../auth/desk_client.ts'
 import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
+import { WAY_OUT } from '../bridge/pending.ts'
 import { REFUSALS } from '../../core/engine/refusals.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
 import { usernameText } from './accounts.ts'
@@ -18,20 +19,27 @@ export const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 export const SessionKey = Type.String({ pattern: '^[0-9a-f]{64}$' })
 export const WalletSignature = Type.String({ pattern: '^(0x)?[0-9a-fA-F]+$', minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX })
 export const ClientId = Type.Optional(Type.String({ maxLength: 128 }))
+/** The session key's signature of the challenge's text. */
+export const SessionSignature = Type.Optional(Type.String({ pattern: '^[0-9a-f]{128}$' }))
+/** Bytes of a body that carries a {@link WalletSignature} of the longest, with the other fields at their longest, escaped. */
+export const VERIFY_BODY_MAX = 24 * 1024
 export const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 32 })]))
 
 export const refusalOf = (reply: RefusalReply): Refused => new Refused(reply.refusal, REFUSALS[reply.refusal].message, reply.details)
 
 export const Challenge = operation({
-  body: Type.Object({ address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId }),
+  bodyMax: 4 * 1024,
+  body: Type.Object({
+    address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId, subAccountOf: Type.Optional(Address),
+  }),
   /** `expiresAt` in Unix seconds. */
   output: Type.Object({ nonce: Type.String(), message: Type.String(), expiresAt: Type.Integer() }),
-  run: (gateway, call, { address, sessionPublicKey, clientId, chainId }) => {
+  run: (gateway, call, { address, sessionPublicKey, clientId, chainId, subAccountOf }) => {
     // The text to sign names the chain, so another one is refused before somebody signs it; verify is checked by the desk.
     if (chainId !== undefined && String(chainId) !== String(gateway.genesis.chainId)) {
       return call.refuse(refusedField('chainId', `chainId must be ${gateway.genesis.chainId}`))
     }
-    askChallenge(gateway.desk, { address, sessionPublicKey, clientId, ip: call.ip() }, (reply) => {
+    askChallenge(gateway.desk, { address, sessionPublicKey, clientId, subAccountOf, ip: call.ip() }, (reply) => {
       if ('refusal' in reply) call.refuse(refusalOf(reply))
       else call.answer({ nonce: reply.nonce, message: reply.message, expiresAt: reply.expiresAt })
     })
@@ -41,11 +49,13 @@ export const Challenge = operation({
 export const seconds = (unixMs: number): number => Math.floor(unixMs / 1000)
 
 export const Verify = operation({
+  bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
     address: Address,
     signature: WalletSignature,
     nonce: Type.String({ maxLength: 256 }),
     sessionPublicKey: SessionKey,
+    sessionSignature: SessionSignature,
     clientId: ClientId,
     chainId: ChainId,
     referralCode: Type.Optional(Type.String({ maxLength: 256 })),
@@ -57,7 +67,7 @@ export const Verify = operation({
     isNewUser: Type.Boolean(),
     referralApplied: Type.Boolean(),
   }),
-  run: (gateway, call, { address, signature, nonce, sessionPublicKey, clientId, chainId }) => {
+  run: (gateway, call, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId }) => {
     const waiter = waiterFor(call, ({ i32, f64 }, base) => {
       const { at } = RESULT
       const account = i32[base + at.account]!
@@ -72,10 +82,10 @@ export const Verify = operation({
     const open = (reply: VerifyReply | RefusalReply): void => {
       if ('refusal' in reply) return call.refuse(refusalOf(reply))
       submit(gateway, call, waiter, (at, correlation) =>
-        encodeOpenSession(gateway.bridge, at, correlation, reply.application, address, sessionPublicKey),
+        encodeOpenSession(gateway.bridge, at, correlation, reply.application, address, sessionPublicKey, reply.master),
       )
     }
-    askVerify(gateway.desk, { address, signature, nonce, sessionPublicKey, clientId, chainId, ip: call.ip() }, open)
+    askVerify(gateway.desk, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId, ip: call.ip() }, open)
   },
 })
 
@@ -94,6 +104,8 @@ export const Revoke = operation({
   output: Type.Object({ revoked: Type.Boolean() }),
   run: (gateway, call) => {
     const waiter = waiterFor(call, () => call.answer({ revoked: true }))
-    submit(gateway, call, waiter, (at, correlation) => encodeSession(gateway.bridge, at, CommandType.REVOKE_SESSION, correlation, call))
+    const encode = (at: number, correlation: number): void =>
+      encodeSession(gateway.bridge, at, CommandType.REVOKE_SESSION, correlation, call)
+    submit(gateway, call, waiter, encode, WAY_OUT)
   },
 })

@@ -14,11 +14,11 @@ import { RESULT } from '../../core/layout/event.ts'
 import { IdKind, orderId, parseId, type Id } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
-import { CREDIT, enlistUntil, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
+import { CREDIT, enlistUntil, noRoom, send, slotAt, WAY_IN, WAY_OUT, type Waiter, type Way } from '../bridge/pending.ts'
 import type { Gateway } from '../context.ts'
 import { dropNulls } from '../http/body.ts'
 import { Refused } from '../http/envelope.ts'
-import { compile, engineRefusal, operation, Uuid, UUID_TEXT, type Call, type Check, type JsonObject } from './operation.ts'
+import { compile, engineRefusal, fullRefusal, operation, Uuid, UUID_TEXT, type Call, type Check, type JsonObject } from './operation.ts'
 import { OrderItem, placeTerms, ReplaceItem } from './order_entry.ts'
 import { createdId, MatchResult, matchResultOf, orderRefusal, replacedId } from './order_record.ts'
 import { replacementOf } from './order_target.ts'
@@ -33,6 +33,7 @@ const Items = Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX })
 
 /** What one kind of batch does with its items: from the element of the request to a command, from the RESULT to the answer. */
 interface Kind<Terms, Result extends { error?: ItemError }> {
+  readonly way: Way
   /** The terms of an element, or why it is refused. */
   read(gateway: Gateway, call: Call<never>, item: unknown): Terms | Refused
   encode(gateway: Gateway, at: number, correlation: number, call: Call<never>, terms: Terms): void
@@ -83,12 +84,14 @@ class Batch<Terms, Result extends { error?: ItemError }> implements Waiter {
     const commands = this.left
     if (commands === 0) return this.answer()
     const { bridge, config } = gateway
-    if (!hasRoom(bridge, commands, commands * CREDIT)) return call.refuse(new Refused('OVERLOADED'))
+    const full = noRoom(bridge, call.account, commands * CREDIT, kind.way)
+    if (full !== null) return call.refuse(fullRefusal(full))
     const until = performance.now() + config.batchDeadlineMs
     for (let index = 0, ahead = 0; index < items.length; index++) {
       const given = terms[index]
       if (given === null) continue
-      kind.encode(gateway, slotAt(bridge, ahead++), enlistUntil(bridge, this, CREDIT, until, index), call, given!)
+      const correlation = enlistUntil(bridge, this, call.account, CREDIT, kind.way, until, index)
+      kind.encode(gateway, slotAt(bridge, ahead++), correlation, call, given!)
     }
     send(bridge, commands)
   }
@@ -131,6 +134,7 @@ const Created = Type.Object({ orderId: Type.Optional(Uuid), matchResult: Type.Op
 const orderItem = compile(OrderItem)
 
 const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
+  way: WAY_IN,
   read: (gateway, _call, item) => checkItem(orderItem, item) ?? placeTerms(gateway, item as OrderItem),
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.bridge, at, CommandType.PLACE_ORDER, correlation, call, terms),
   accepted: (gateway, records, base) => ({ orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base) }),
@@ -153,6 +157,7 @@ const Replaced = Type.Object({
 const replaceElement = compile(ReplaceElement)
 
 const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
+  way: WAY_IN,
   read: (gateway, call, item) => {
     const element = item as Static<typeof ReplaceElement>
     return checkItem(replaceElement, item) ?? replacementOf(gateway, call.account, element.orderId, element)
@@ -178,6 +183,7 @@ export const BatchReplaceOrders = operation({
 const CancelledItem = Type.Object({ orderId: Type.Optional(Uuid), error: Type.Optional(ItemError) })
 
 const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
+  way: WAY_OUT,
   read: (_gateway, _call, item) => {
     const text = idText(item)
     if (text === undefined) return new Refused('VALIDATION_ERROR', 'An order id is a UUID')

@@ -43,7 +43,7 @@ export const GetFaucetInfo = operation({
   run: (gateway, call) => {
     const faucet = readFaucet(gateway.state, gateway.gate, call.account)
     if (faucet === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
-    const now = gateway.now()
+    const now = gateway.time()
     // The copied row reads as the row of account 0.
     call.answer({
       remainingRequests24h: remaining(gateway, faucet, now),

@@ -49,7 +49,7 @@ export const SimulateFees = operation({
     const { genesis, state } = gateway
     const terms = placeTerms(gateway, input)
     if (terms instanceof Refused) return call.refuse(terms)
-    const path = readFillPath(state, gateway.gate, { ...terms, account: call.account }, gateway.now())
+    const path = readFillPath(state, gateway.gate, { ...terms, account: call.account }, gateway.time())
     if (path === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     if (path.tooLong) return call.refuse(refusedField('quantity', `The order would trade with more than ${PATH_MAX} orders`))
     const pair = genesis.pairs[terms.pair]!

@@ -2,7 +2,8 @@
 import Type from 'typebox'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
-import { findPair, parseDateTime } from './order_entry.ts'
+import { parseDateTime } from './date_time.ts'
+import { findPair } from './order_entry.ts'
 
 /** The number of a thing that does not exist: it matches nothing, so that a filter by an unknown name gives an empty list. */
 export const UNKNOWN = -1

@@ -194,7 +194,7 @@ export const GetScreener = operation({
   query: Type.Object({ ...PageQuery, marketType: Type.Optional(TradingMode) }),
   output: Type.Object({ items: Type.Array(ScreenerItem), ...PageOutput }),
   run: (gateway, call, { page = 1, pageSize = 20, marketType }) => {
-    const now = gateway.now()
+    const now = gateway.time()
     const ask = { limit: pageSize, skip: (page - 1) * pageSize, now, ...(marketType === undefined ? {} : { marketType }) }
     askHistory(gateway.history, 'screener', ask, (answer) => {
       if (answer instanceof Refused) return call.refuse(answer)
@@ -211,7 +211,7 @@ export const GetMarketMetadata = operation({
   run: (gateway, call, { tradingPairId }) => {
     const pair = findPair(gateway, tradingPairId)
     if (pair === undefined) return call.refuse(missing())
-    askHistory(gateway.history, 'market', { pair: pair.index, now: gateway.now() }, (answer) => {
+    askHistory(gateway.history, 'market', { pair: pair.index, now: gateway.time() }, (answer) => {
       if (answer instanceof Refused) call.refuse(answer)
       else call.answer(metadataRecord(gateway, pair, answer))
     })

@@ -1,13 +1,12 @@
 /** Ways out: cancel everything, or everything of one pair. Open during maintenance and never limited. */
 import Type, { type Static } from 'typebox'
-import { CANCEL_ALL_MAX } from '../../core/layout/command.ts'
 import { ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import { orderId } from '../../core/layout/ids.ts'
 import { encodeCancelAll } from '../bridge/encode.ts'
-import { CANCEL_ALL_CREDITS, enlistUntil, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
+import { allowance, CREDIT, enlistUntil, noRoom, send, slotAt, WAY_OUT, type Waiter } from '../bridge/pending.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
-import { operation, Uuid, waiterFor, type Call } from './operation.ts'
+import { fullRefusal, operation, Uuid, waiterFor, type Call } from './operation.ts'
 import { findPair } from './order_entry.ts'
 
 const Cancelled = Type.Object({ totalCancelled: Type.Integer(), orderIds: Type.Array(Uuid) })
@@ -32,6 +31,12 @@ export const BatchCancelOrdersByPair = operation({
 
 /** For the pair of a CANCEL_ALL record. */
 const EVERY_PAIR = -1
+/** Orders one CANCEL_ALL record ends at most: bounds the answers it puts on the reply ring, which all accounts share. */
+const CHUNK = 128
+/** One record takes at most this part of what its account may have in flight, so that others of its cancels fit beside it. */
+const PART = 16
+/** Credits of a record that ends one order. */
+const LEAST = CREDIT + 1
 /** Ms between looks for room when a mass cancel under way meets a full reply ring. */
 const RETRY_MS = 2
 
@@ -46,17 +51,25 @@ interface Sweep {
   readonly until: number
 }
 
+/** Orders the next record may end: as many as there is room for, {@link CHUNK} at most; 0: there is none. */
+function chunkOf({ bridge }: Gateway, account: number): number {
+  const credits = allowance(bridge, account, WAY_OUT)
+  return credits < LEAST ? 0 : Math.max(1, Math.min(CHUNK, Math.floor(credits / PART) - CREDIT))
+}
+
 function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void {
-  if (!hasRoom(gateway.bridge, 1, CANCEL_ALL_CREDITS)) return call.refuse(new Refused('OVERLOADED'))
+  const full = noRoom(gateway.bridge, call.account, LEAST, WAY_OUT)
+  if (full !== null) return call.refuse(fullRefusal(full))
   cancelSome({ gateway, call, pair, orderIds: [], until: performance.now() + gateway.config.deadlineMs })
 }
 
-/** Cancels up to CANCEL_ALL_MAX orders and goes on until none is left. What was cancelled is never answered as an overload. */
+/** Cancels some orders and goes on until none is left. What was cancelled is never answered as an overload. */
 function cancelSome(sweep: Sweep): void {
   const { gateway, call, pair, orderIds, until } = sweep
   const { bridge } = gateway
   if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
-  if (!hasRoom(bridge, 1, CANCEL_ALL_CREDITS)) {
+  const chunk = chunkOf(gateway, call.account)
+  if (chunk < 1) {
     setTimeout(cancelSome, RETRY_MS, sweep)
     return
   }
@@ -69,7 +82,7 @@ function cancelSome(sweep: Sweep): void {
       orderIds.push(orderId(f64[(base + ORDER_ENDED.at.orderSequence) >>> 1]!, i32[base + ORDER_ENDED.at.slot]!))
     },
   }
-  const at = slotAt(bridge, 0)
-  encodeCancelAll(bridge, at, enlistUntil(bridge, waiter, CANCEL_ALL_CREDITS, until, 0), call, pair, CANCEL_ALL_MAX)
+  const correlation = enlistUntil(bridge, waiter, call.account, CREDIT + chunk, WAY_OUT, until, 0)
+  encodeCancelAll(bridge, slotAt(bridge, 0), correlation, call, pair, chunk)
   send(bridge, 1)
 }

@@ -9,10 +9,11 @@ import { Compile } from 'typebox/compile'
 import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
 import { AgentGrant } from '../../core/layout/command.ts'
 import type { Caller } from '../auth/signed_request.ts'
-import { CREDIT, enlist, hasRoom, send, slotAt, type Waiter } from '../bridge/pending.ts'
+import { CREDIT, enlist, noRoom, send, slotAt, WAY_IN, type Full, type Waiter, type Way } from '../bridge/pending.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Gateway } from '../context.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
+import { shapeOf, type Shape } from '../http/json_shape.ts'
 import type { Budget } from '../limits/budget.ts'
 import { Refused } from '../http/envelope.ts'
 import { RESULT } from '../../core/layout/event.ts'
@@ -41,6 +42,10 @@ export interface Operation<In = never, Out = unknown, Items extends Elements = E
   readonly query: Check | null
   readonly body: Check | null
   readonly bodyRule: BodyRule
+  /** Largest body over REST, bytes. */
+  readonly bodyMax: number
+  /** How a body may be built. */
+  readonly shape: Shape
   /**
    * What the elements of a body's lists are, by field. The body's own schema leaves them open where a bad element is only its own
    * error; the descriptions of the interface (OpenAPI, proto, client types) take the real shape from here.
@@ -57,10 +62,15 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   readonly body?: B
   /** Default: `required` with a body schema, `ignored` without. */
   readonly bodyRule?: BodyRule
+  /** Default: {@link SIGNED_BODY_MAX}. Operations that anybody may call say what they need. */
+  readonly bodyMax?: number
   readonly items?: I
   readonly output: R
   readonly run: (gateway: Gateway, call: Call<Static<R>>, input: Static<P> & Static<Q> & Static<B>) => void
 }
+
+/** Largest body of a signed request, bytes (specification, Limits). */
+export const SIGNED_BODY_MAX = 2 * 1024 * 1024
 
 /** Declares an operation; its schemas are compiled here, once per thread. */
 export function operation<
@@ -73,6 +83,8 @@ export function operation<
     query: compiled(declared.query),
     body: compiled(declared.body),
     bodyRule: declared.bodyRule ?? (declared.body === undefined ? 'ignored' : 'required'),
+    bodyMax: declared.bodyMax ?? SIGNED_BODY_MAX,
+    shape: shapeOf(declared.body, declared.items ?? {}),
     items: declared.items ?? ({} as I),
     output: declared.output,
     run: declared.run,
@@ -109,18 +121,23 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Asks the engine one thing: encodes one command, and the RESULT goes to `waiter`. Without room the call is refused with `noRoom`, and
- * nothing was sent.
+ * Asks the engine one thing: encodes one command, and the RESULT goes to `waiter`. Without room the call is refused, for a `keyed` one as
+ * ORDER_SUBMISSION_UNAVAILABLE (an earlier request with this key may have been applied), and nothing was sent.
  */
 export function submit(
   gateway: Gateway, call: Call<never>, waiter: Waiter, encode: (at: number, correlation: number) => void,
-  noRoom: RefusalCode = 'OVERLOADED',
+  way: Way = WAY_IN, keyed = false,
 ): void {
   const { bridge } = gateway
-  if (!hasRoom(bridge, 1, CREDIT)) return call.refuse(new Refused(noRoom))
-  encode(slotAt(bridge, 0), enlist(bridge, waiter, CREDIT, gateway.config.deadlineMs))
+  const full = noRoom(bridge, call.account, CREDIT, way)
+  if (full !== null) return call.refuse(keyed ? new Refused('ORDER_SUBMISSION_UNAVAILABLE') : fullRefusal(full))
+  encode(slotAt(bridge, 0), enlist(bridge, waiter, call.account, CREDIT, way, gateway.config.deadlineMs))
   send(bridge, 1)
 }
+
+/** The refusal of what found no room in the bridge. What an account has in flight is answered within milliseconds. */
+export const fullRefusal = (code: Full): Refused =>
+  new Refused(code, undefined, code === 'TOO_MANY_IN_FLIGHT' ? { retryAfter: 1 } : undefined)
 
 /** A waiter for one command: refuses the call when the engine did or the deadline passed, otherwise reads the RESULT with `take`. */
 export function waiterFor(call: Call<never>, take: (records: Views, base: number) => void) {

@@ -12,6 +12,7 @@ import type { OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
 import { DECIMAL, lotsOf, ticksOf } from './amounts.ts'
+import { parseDateTime } from './date_time.ts'
 import { Decimal, Uuid } from './operation.ts'
 
 export const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')])
@@ -88,7 +89,7 @@ export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refu
   return (
     (item.orderType === 'MARKET' ? takeMarket(item, terms) : takeLimit(item, pair, terms)) ??
     takeQuantity(pair, item.quantity, terms) ??
-    takeExpiration(item, gateway.now(), terms) ??
+    takeExpiration(item, gateway.time(), terms) ??
     takeCommon(item, terms) ??
     terms
   )
@@ -159,12 +160,6 @@ function takeQuantity(pair: Pair, text: string, terms: OrderTerms): Refused | nu
     ? refusedField('quantity', `quantity must be a positive multiple of ${pair.lotSize} in range`, 'INVALID_LOT')
     : refusedField('quantity', 'quantity must be a decimal string')
 }
-
-/** RFC 3339 with a time zone; Date.parse alone would take far more. */
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
-
-/** Unix ms of an RFC 3339 text; NaN when it is none. */
-export const parseDateTime = (text: string): number => (DATE_TIME.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN)
 
 /** With an idempotency key the engine decides: a repeated key has its first answer even when the time it named is over. */
 function takeExpiration(item: OrderItem, now: number, terms: OrderTerms): Refused | null {

@@ -3,7 +3,7 @@
  *
  * A request with an idempotency key that cannot be sent or whose answer does not come is ORDER_SUBMISSION_UNAVAILABLE: an order may
  * exist, from this request or an earlier one, and repeating the same key finds out without making another. Without a key it is
- * OVERLOADED (nothing was applied) or SERVICE_UNAVAILABLE (it may have been). (Specification, Errors, rules 4 and 7.)
+ * OVERLOADED or TOO_MANY_IN_FLIGHT (nothing was applied) or SERVICE_UNAVAILABLE (it may have been). (Specification, Errors, rules 4 and 7.)
  */
 import Type from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
@@ -11,7 +11,7 @@ import { RESULT } from '../../core/layout/event.ts'
 import { IdKind, orderId, parseId } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
-import { CREDIT, enlist, hasRoom, send, slotAt } from '../bridge/pending.ts'
+import { WAY_IN, WAY_OUT } from '../bridge/pending.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
 import { operation, submit, Uuid, waiterFor, type Call } from './operation.ts'
@@ -27,9 +27,7 @@ const OrderPath = Type.Object({ orderId: Uuid })
 function submitOrder(
   gateway: Gateway, call: Call<never>, type: number, terms: OrderTerms, take: (records: Views, base: number) => void,
 ): void {
-  const { bridge, config } = gateway
   const keyed = terms.key !== ''
-  if (!hasRoom(bridge, 1, CREDIT)) return call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'OVERLOADED'))
   const { pays } = terms
   const waiter = {
     onResult: (records: Views, base: number) => {
@@ -38,8 +36,8 @@ function submitOrder(
     },
     onDeadline: () => call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'SERVICE_UNAVAILABLE')),
   }
-  encodeOrder(bridge, slotAt(bridge, 0), type, enlist(bridge, waiter, CREDIT, config.deadlineMs), call, terms)
-  send(bridge, 1)
+  const encode = (at: number, correlation: number): void => encodeOrder(gateway.bridge, at, type, correlation, call, terms)
+  submit(gateway, call, waiter, encode, WAY_IN, keyed)
 }
 
 export const CreateOrder = operation({
@@ -87,6 +85,9 @@ export const CancelOrder = operation({
     const waiter = waiterFor(
       call, () => call.answer({ orderId: orderId(target.sequence, target.slot), status: SUCCESS, message: 'Order cancelled' }),
     )
-    submit(gateway, call, waiter, (at, correlation) => encodeCancel(gateway.bridge, at, correlation, call, target.slot, target.sequence))
+    submit(
+      gateway, call, waiter,
+      (at, correlation) => encodeCancel(gateway.bridge, at, correlation, call, target.slot, target.sequence), WAY_OUT,
+    )
   },
 })

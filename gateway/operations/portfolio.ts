@@ -45,7 +45,7 @@ export const GetPortfolio = operation({
   query: Type.Object({ period: Type.Optional(PortfolioPeriod) }),
   output: PortfolioRecord,
   run: (gateway, call, { period = '24h' }) => {
-    askHistory(gateway.history, 'portfolio', { account: call.account, period, now: gateway.now() }, (answer) => {
+    askHistory(gateway.history, 'portfolio', { account: call.account, period, now: gateway.time() }, (answer) => {
       if (answer instanceof Refused) call.refuse(answer)
       else call.answer(portfolioRecord(gateway, period, answer))
     })

@@ -71,7 +71,7 @@ function limitRecord(gateway: Gateway, master: number, subAccount: number, limit
 
 /** The limits of a sub-account as they are now. */
 const limitsOf = (gateway: Gateway, subAccount: number): SpendLimitView[] | null =>
-  readSpendLimits(gateway.state, gateway.gate, subAccount, gateway.now())
+  readSpendLimits(gateway.state, gateway.gate, subAccount, gateway.time())
 
 /** Sends one change and answers with the limit after it. */
 function change(gateway: Gateway, call: Call<{ limit: SpendLimit }>, { subAccount, asset }: Target, terms: Change): void {

@@ -1,8 +1,11 @@
 /**
  * Sub-accounts of the caller: make one, list them, move balances to and from them. Only masters have any.
  *
- * A sub-account is a wallet of its own that signs in for itself; who its master is never changes. Somebody else's sub-account and a
- * missing one are the same 404. What depends on the state (funds, free rows, maintenance) is decided by the engine.
+ * A sub-account is a wallet of its own that signs in for itself; it agreed to its master with a signature, and who that is never changes.
+ * Without that signature nothing is told about the wallet, whether it is a user or not. Somebody else's sub-account and a missing one are
+ * the same 404. What depends on the state (funds, free rows, maintenance) is decided by the engine.
+ *
+ * Sub-accounts of before consent was asked for are listed, without their balances until they agree: the master cannot take them either.
  *
  * A transfer with an idempotency key that cannot be sent, or whose answer does not come, is ORDER_SUBMISSION_UNAVAILABLE, as an order
  * with one: repeating it with the key finds out. Keys are shared with orders.
@@ -11,15 +14,17 @@ import Type, { type Static } from 'typebox'
 import { SCALAR } from '../../core/engine/columns.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { IdKind, movementId, parseId } from '../../core/layout/ids.ts'
-import { readAccount } from '../../core/view/accounts.ts'
-import { masterOf, readProfile } from '../../core/view/families.ts'
+import { readAccount, readSessionKey } from '../../core/view/accounts.ts'
+import { hasConsented, masterOf, readProfile } from '../../core/view/families.ts'
+import { askConsent } from '../auth/desk_client.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { encodeCreateSubAccount, encodeTransfer } from '../bridge/encode.ts'
+import { WAY_IN } from '../bridge/pending.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
 import { addressText, Balance, balanceRecord, balancesOf, findAsset, userIdOf, usernameText } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
-import { Address } from './auth.ts'
+import { Address, refusalOf, WalletSignature } from './auth.ts'
 import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, waiterFor } from './operation.ts'
 import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_entry.ts'
 
@@ -29,6 +34,7 @@ const SubAccount = Type.Object({
   username: Nullable(Type.String()),
   accountType: Type.Literal('sub'),
   isActive: Type.Boolean(),
+  consented: Type.Boolean(),
   createdAt: Timestamp,
   balances: Type.Array(Balance),
 })
@@ -43,6 +49,7 @@ function subAccountRecord(gateway: Gateway, account: number, balances: SubAccoun
     username: usernameText(gateway, account),
     accountType: 'sub',
     isActive: true,
+    consented: hasConsented(gateway.state, account),
     createdAt: rfc3339(createdAt),
     balances,
   }
@@ -73,7 +80,7 @@ export const ListSubAccounts = operation({
     const { assets } = gateway.genesis
     const subAccounts: SubAccount[] = []
     for (const account of profile.subAccounts) {
-      const balances = balancesOf(gateway, account)
+      const balances = hasConsented(gateway.state, account) ? balancesOf(gateway, account) : []
       if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
       subAccounts.push(subAccountRecord(gateway, account, balances.map((balance) => balanceRecord(assets[balance.asset]!, balance))))
     }
@@ -82,15 +89,31 @@ export const ListSubAccounts = operation({
 })
 
 export const CreateSubAccount = operation({
-  body: Type.Object({ address: Address, username: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' })) }),
+  body: Type.Object({
+    address: Address,
+    username: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' })),
+    // Absent they are a missing signature, not a malformed request.
+    nonce: Type.Optional(Type.String({ maxLength: 256 })),
+    signature: Type.Optional(WalletSignature),
+  }),
   output: Type.Object({ subAccount: SubAccount }),
-  run: (gateway, call, { address, username }) => {
+  run: (gateway, call, { address, username, nonce, signature }) => {
+    const refused = refuseSub(gateway, call)
+    if (refused !== null) return call.refuse(refused)
+    if (nonce === undefined || signature === undefined) {
+      return call.refuse(new Refused('INVALID_SIGNATURE', 'The wallet has to agree: nonce and signature of its challenge'))
+    }
     const waiter = waiterFor(call, ({ i32 }, base) =>
       call.answer({ subAccount: subAccountRecord(gateway, i32[base + RESULT.at.detail]!, []) }),
     )
-    submit(gateway, call, waiter, (at, correlation) =>
-      encodeCreateSubAccount(gateway.bridge, at, correlation, call, address, username ?? ''),
-    )
+    const { application, address: wallet } = readAccount(gateway.state, call.account)
+    const master = { master: addressText(call.account, wallet), application, sessionPublicKey: readSessionKey(gateway.state, call.session) }
+    askConsent(gateway.desk, { address, nonce, signature, ...master, ip: call.ip() }, (reply) => {
+      if ('refusal' in reply) return call.refuse(refusalOf(reply))
+      submit(gateway, call, waiter, (at, correlation) =>
+        encodeCreateSubAccount(gateway.bridge, at, correlation, call, address, username ?? ''),
+      )
+    })
   },
 })
 
@@ -139,7 +162,7 @@ export const TransferSubAccountBalance = operation({
     submit(
       gateway, call, waiter,
       (at, correlation) => encodeTransfer(gateway.bridge, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }),
-      key === '' ? 'OVERLOADED' : unanswered,
+      WAY_IN, key !== '',
     )
   },
 })

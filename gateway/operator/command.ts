@@ -25,11 +25,19 @@ export interface Options {
   readonly active?: string
   readonly grace?: string
   readonly out?: string
+  readonly top?: string
+  readonly pair?: string
+  readonly family?: string
+  readonly rate?: string
+  readonly full?: boolean
+  readonly 'without-history'?: boolean
+  /** Of the command line itself, not of a command. */
+  readonly 'data-dir'?: string
 }
 
 export interface OptionUse {
   readonly name: keyof Options
-  /** What is typed behind it, in help. */
+  /** What is typed behind it, in help; '': nothing. */
   readonly value: string
   /** Need not be given. */
   readonly optional?: true

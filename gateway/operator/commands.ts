@@ -7,11 +7,16 @@
 import { PAIR_STATUS_NAMES } from '../../core/layout/command.ts'
 import { formatId, IdKind, userId as formatUserId } from '../../core/layout/ids.ts'
 import { APPLICATION_COMMANDS } from './application_commands.ts'
+import { BACKUP_COMMANDS } from './backup_commands.ts'
 import type { Ask } from './client.ts'
+import { CLOCK_COMMANDS } from './clock.ts'
 import { get, said, UsageError, type Command, type Shown } from './command.ts'
+import { POOL_COMMANDS } from './pool_commands.ts'
 import {
-  showFeeTiers, showPairs, showReady, showSessions, showStatus, type FeeTiers, type Pairs, type Ready, type SessionList, type Status,
+  showFeeTiers, showPairs, showReady, showSessions, showStatus, showUnconsented,
+  type FeeTiers, type Pairs, type Ready, type SessionList, type Status,
 } from './show.ts'
+import type { Unconsented, UnconsentedList } from './sub_accounts.ts'
 import { printable } from './text.ts'
 
 /** Ids as they look, for examples. */
@@ -48,7 +53,10 @@ const LOOKING: readonly Command[] = [
     name: 'ready',
     parameters: [],
     purpose: 'whether the matcher and every gateway work; exit code 1 when not',
-    explains: 'Ready: the matcher passed its loop within the last second and every gateway within the last two.',
+    explains: 'Ready: the matcher passed its loop within the last second and every gateway within the last two. What is not well\n'
+      + 'although orders are matched is named as degraded: HISTORY_SILENT, its follower hangs; HISTORY_DOWN, there is none, or\n'
+      + 'the store is being made anew; CLOCK_WAITS, timers rest (clock accept); DISK_RESERVE and DISK_FULL;\n'
+      + ' SNAPSHOTS_SILENT and SNAPSHOTS_DOWN, the same of the follower that writes the snapshots.',
     example: ['ready', 'ready: matcher and 3 gateways'],
     run: async (ask) => {
       const ready = await get<Ready>(ask, '/ready')
@@ -196,7 +204,36 @@ const SESSIONS: readonly Command[] = [
   },
 ]
 
-export const COMMANDS: readonly Command[] = [...LOOKING, ...MAINTENANCE, ...PAIRS, ...TIERS, ...SESSIONS, ...APPLICATION_COMMANDS]
+const SUB_ACCOUNTS: readonly Command[] = [
+  {
+    name: 'sub-accounts unconsented',
+    parameters: [],
+    purpose: 'sub-accounts whose wallets have not agreed to their masters',
+    explains: 'They were linked by a version that did not ask the wallet. They stay what they are, and trade; their masters can take\n'
+      + 'nothing from them until the wallet signs in again, with a text that names the master, or signs for CreateSubAccount.',
+    example: [
+      'sub-accounts unconsented',
+      'CREATED                   APPLICATION  WALLET                                      MASTER\n'
+        + `2026-01-02T03:04:05.678Z  Ringbook     0x${'3C44'.repeat(10)}  0x${'7099'.repeat(10)}`,
+    ],
+    run: async (ask) => {
+      const subAccounts: Unconsented[] = []
+      let next: string | null = null
+      do {
+        const after: string = next === null ? '' : `?after=${encodeURIComponent(next)}`
+        const page: UnconsentedList = await get(ask, `/sub-accounts/unconsented${after}`)
+        subAccounts.push(...page.subAccounts)
+        next = page.next
+      } while (next !== null)
+      return said({ subAccounts }, showUnconsented(subAccounts))
+    },
+  },
+]
+
+export const COMMANDS: readonly Command[] = [
+  ...LOOKING, ...CLOCK_COMMANDS, ...MAINTENANCE, ...PAIRS, ...TIERS, ...SESSIONS, ...SUB_ACCOUNTS, ...POOL_COMMANDS,
+  ...APPLICATION_COMMANDS, ...BACKUP_COMMANDS,
+]
 
 /** Samples of the text format by series; the port writes no timestamps. */
 function samples(text: string): Record<string, number> {

@@ -10,7 +10,10 @@ const indented = (text: string, by = 2): string => text.replace(/^(?=.)/gm, ' '.
 export const usage = ({ name, parameters, options = [] }: Command): string =>
   [name, ...parameters, ...options.map(usageOf)].join(' ')
 
-const usageOf = ({ name, value, optional }: OptionUse): string => (optional === true ? `[--${name} ${value}]` : `--${name} ${value}`)
+const usageOf = ({ name, value, optional }: OptionUse): string => {
+  const typed = value === '' ? `--${name}` : `--${name} ${value}`
+  return optional === true ? `[${typed}]` : typed
+}
 
 /** Everything at a glance: each command with its purpose and an example. */
 export const overview = (commands: readonly Command[]): string => `\
@@ -25,8 +28,9 @@ ${OPTIONS}
 
 With --help after a command it tells more about that, or about all that begin with a word: ${RUN} pairs --help
 
-It talks to the operator port on 127.0.0.1 of this machine. What changes something, and what shows users or applications, needs the
-operator's token: from --token-file, else from the environment variable ${OPERATOR_TOKEN_VARIABLE}, else from
+It talks to the operator port on 127.0.0.1 of this machine; backup and restore work on directories instead.
+What changes something, and what shows users or applications, needs the operator's token: from
+--token-file, else from the environment variable ${OPERATOR_TOKEN_VARIABLE}, else from
 ${OPERATOR_TOKEN_FILE} in the data directory, where the exchange puts it at its first start.
 
 Changes are commands of the journal, answered when they are on disk and applied; the sequence that is printed finds them there:
@@ -43,7 +47,7 @@ const OPTIONS = `  --port PORT
   --token-file FILE
       File with the operator's token.
   --data-dir DIRECTORY
-      Data directory of the exchange, for its token. Default that of npm start; environment RINGBOOK_DATA_DIR.
+      Data directory of the exchange, for its token and for backup. Default that of npm start; environment RINGBOOK_DATA_DIR.
   --timeout SECONDS
       Longest wait for an answer, 1 to 60. Default 10.
   --json

@@ -20,7 +20,9 @@ const TIMEOUT_SECONDS = { fallback: 10, low: 1, high: 60 } as const
 const PORT_VARIABLE = 'RINGBOOK_OPERATOR_PORT'
 const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
 /** Options that belong to commands. */
-const OWN_OPTIONS = ['user', 'client-id', 'name', 'origin', 'active', 'grace', 'out'] as const
+const OWN_OPTIONS = [
+  'user', 'client-id', 'name', 'origin', 'active', 'grace', 'out', 'top', 'pair', 'family', 'rate', 'full', 'without-history',
+] as const
 
 function parse(argv: readonly string[]) {
   const text = { type: 'string' } as const
@@ -28,7 +30,10 @@ function parse(argv: readonly string[]) {
   try {
     const origin = { ...text, multiple: true } as const
     const own = { user: text, 'client-id': text, name: text, origin, active: text, grace: text, out: text }
-    const options = { port: text, timeout: text, 'token-file': text, 'data-dir': text, json: flag, help: flag, ...own }
+    const ofPools = { top: text, pair: text, family: text }
+    const copying = { rate: text, full: flag, 'without-history': flag }
+    const general = { port: text, timeout: text, 'token-file': text, 'data-dir': text, json: flag, help: flag } as const
+    const options = { ...general, ...own, ...ofPools, ...copying }
     return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {
     throw new UsageError((error as Error).message.split('. ')[0]!)

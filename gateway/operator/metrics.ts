@@ -8,12 +8,17 @@
 import { PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
 import type { State } from '../../core/engine/state.ts'
 import {
-  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DESK, DESK_COUNTERS, deskCounters, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,
-  HISTORY_COUNTERS, historyCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM, MATCHER, MATCHER_COUNTERS, matcherCounters,
-  type DeskCounter, type GatewayCounter, type HistoryCounter, type MatcherCounter,
+  BACKUP, backupCounters, type BackupCounter,
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, DESK, DESK_COUNTERS, deskCounters, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,
+  HISTORY_COUNTERS, historyCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM, MATCHER, MATCHER_COUNTERS, matcherCounters, SNAPSHOTS,
+  SCRUB, scrubCounters, SNAPSHOTS_COUNTERS, snapshotsCounters, type DeskCounter, type GatewayCounter, type HistoryCounter,
+  type MatcherCounter, type ScrubCounter, type SnapshotsCounter,
 } from '../../core/ring/counters.ts'
+import { portBlock, PORT_COUNTER, PORTS, type PortBlock, type PortCounter } from '../../core/ring/ports.ts'
 import { attachRing, waiting, type Ring } from '../../core/ring/spsc.ts'
 import type { Shared } from '../../core/threads.ts'
+import { readPools } from '../../core/view/pools.ts'
+import { filesOf, Growth } from './fills.ts'
 import { pairStatus } from './policy.ts'
 import type { TierQueue } from './tiers.ts'
 
@@ -31,8 +36,10 @@ interface Metric {
 const counter = (name: string, help: string, labels?: string): Metric => ({ name, kind: 'counter', help, ...(labels ? { labels } : {}) })
 const gauge = (name: string, help: string, scale?: number): Metric => ({ name, kind: 'gauge', help, ...(scale ? { scale } : {}) })
 
-/** `commit_seconds` is the sum of the commit histogram and has no row of its own. */
-const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds'>, Metric> = {
+/** `commit_seconds` is the sum of the commit histogram; `clock_offset_ms` is for the threads. They have no rows of their own. */
+/** Shown as pools. */
+type Pooled = 'journal_used_bytes' | 'journal_limit_bytes' | 'open_descriptors' | 'descriptor_limit'
+const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_offset_ms' | Pooled>, Metric> = {
   commands: counter('exchange_commands_total', 'Commands applied'),
   refusals: counter('exchange_refusals_total', 'Commands the engine refused'),
   fills: counter('exchange_fills_total', 'Fills, each between one maker and one taker'),
@@ -53,7 +60,12 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds'>, Metric>
   recovered_records: gauge('exchange_recovered_records', 'Records replayed at the last start'),
   recovery_seconds: gauge('exchange_recovery_seconds', 'Time the last start took to recover'),
   ring_high_water: gauge('exchange_command_ring_high_water_records', 'Most records waiting in one command ring so far'),
-  free_disk_bytes: gauge('exchange_free_disk_bytes', 'Free space where the journal lives'),
+  free_disk_bytes: gauge('exchange_free_disk_bytes', 'Free space where the journal lives; NaN: unknown'),
+  journal_room_bytes: gauge('exchange_journal_room_bytes', 'Bytes made ready behind what the journal uses'),
+  disk_level: gauge('exchange_disk_level', '2: orders are accepted, 1: below the reserve, ways out only, 0: full, reads only'),
+  clock_behind_ms: gauge('exchange_clock_behind_seconds', 'How far sequenced time is behind the wall clock; negative: ahead', 0.001),
+  clock_jumps: counter('exchange_clock_jumps_total', 'Jumps of the wall clock since the start'),
+  clock_waits: gauge('exchange_clock_waits', '1 while timers rest, because the wall clock is not believed'),
   receipts: gauge('exchange_receipts', 'Idempotency receipts retained'),
 }
 
@@ -74,7 +86,10 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   signature_rejected: counter('exchange_signatures_total', 'Request signatures checked, by verdict', 'verdict="rejected"'),
   server_key_ok: counter('exchange_server_keys_total', 'Server keys checked, by verdict', 'verdict="accepted"'),
   server_key_rejected: counter('exchange_server_keys_total', 'Server keys checked, by verdict', 'verdict="rejected"'),
-  ring_full: counter('exchange_command_ring_full_total', 'Requests answered 503 because the command ring was full'),
+  ring_full: counter('exchange_command_ring_full_total', 'Requests answered 503 because nobody had room in the rings'),
+  share_full: counter('exchange_account_share_full_total', 'Requests refused because their account has its share of answers in flight'),
+  exits_refused: counter('exchange_exits_refused_total', 'Of all these, cancels and revocations, for which an eighth of the room is kept'),
+  credits: gauge('exchange_reply_credits_records', 'Answers that requests in flight may still cause'),
   pending: gauge('exchange_pending_requests', 'Requests waiting for the matcher'),
   pending_high_water: gauge('exchange_pending_high_water_requests', 'Most requests waiting for the matcher so far'),
   aborted: counter('exchange_aborted_requests_total', 'Requests whose client left before the answer'),
@@ -105,7 +120,36 @@ const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   ws_closed_1013: socketsClosed(1013),
   ws_cpu_seconds: counter('exchange_websocket_cpu_seconds_total', 'Processor time of telling WebSockets what happened'),
   ws_stall_seconds_max: gauge('exchange_websocket_stall_max_seconds', 'Longest time so far that this kept a gateway from requests'),
+  anonymous_seconds: counter('exchange_request_seconds_total', 'Time of gateway threads that requests took, by who asked', 'who="anybody"'),
+  signed_seconds: counter('exchange_request_seconds_total', 'Time of gateway threads that requests took, by who asked', 'who="signed"'),
+  anonymous_queued: gauge('exchange_anonymous_queued_requests', 'Requests without a signature that wait for their turn'),
+  anonymous_refused: counter('exchange_anonymous_refused_total', 'Requests without a signature refused because too many wait'),
+  unfinished_body_bytes: gauge('exchange_unfinished_body_bytes', 'Bytes of request bodies that came in part'),
+  unfinished_body_capacity: gauge('exchange_unfinished_body_capacity_bytes', 'Bytes they may have: bodyMb'),
+  bodies_slow: counter('exchange_bodies_cut_total', 'Requests refused before their body was whole, by reason', 'reason="slow"'),
+  bodies_refused: counter('exchange_bodies_cut_total', 'Requests refused before their body was whole, by reason', 'reason="room"'),
   ws_orders: counter('exchange_websocket_orders_total', 'Messages of order entry read from WebSockets'),
+  openings: gauge('exchange_openings', 'Signatures remembered that opened a session on a stream or WebSocket in the present minute'),
+  openings_full: counter('exchange_openings_refused_total', 'Such sessions refused: the account has its share, or the table is full'),
+  grpc_held_bytes: gauge('exchange_grpc_held_bytes', 'Bytes held for gRPC requests that are not answered yet'),
+  grpc_held_limit: gauge('exchange_grpc_held_limit_bytes', 'Most bytes that may be held for them'),
+  grpc_no_room: counter('exchange_grpc_no_room_total', 'gRPC requests refused because too many bytes of requests were held'),
+}
+
+const refusedConnections = (reason: string): Metric =>
+  counter('exchange_connections_refused_total', 'Connections closed because there was no place, by reason', `reason="${reason}"`)
+const endedConnections = (reason: string): Metric =>
+  counter('exchange_connections_ended_total', 'Connections ended over a bound, by reason', `reason="${reason}"`)
+
+const PORT_METRICS: Record<PortCounter, Metric> = {
+  open: gauge('exchange_port_connections', 'Open connections, by port'),
+  most: gauge('exchange_port_connections_limit', 'Most connections there may be, by port'),
+  refused_full: refusedConnections('full'),
+  refused_share: refusedConnections('share'),
+  cut_first: endedConnections('first request'),
+  cut_idle: endedConnections('idle'),
+  cut_flood: endedConnections('flood'),
+  cut_crowded: endedConnections('crowded'),
 }
 
 const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
@@ -114,6 +158,33 @@ const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
   lag_commands: gauge('exchange_history_lag_records', 'Commands the history is behind'),
   events_per_second: gauge('exchange_history_events_per_second', 'Events the history takes in'),
   heartbeat_ms: gauge('exchange_history_heartbeat_timestamp_seconds', 'When the history was last heard of, Unix time', 0.001),
+  silence_seconds: gauge('exchange_history_silence_seconds', 'Time since the history follower was last heard of'),
+  silent: gauge('exchange_history_silent', '1 when that is longer than a follower that works is ever silent'),
+  killed: counter('exchange_history_killed_total', 'History followers killed because they hung'),
+  scrub_passes: gauge('exchange_history_scrub_passes', 'How often the follower has read its whole store back since it caught up'),
+  scrub_pages: gauge('exchange_history_scrub_pages', 'Pages read back in the pass that is under way'),
+  reader_faults: counter('exchange_history_faults_total', 'Times a history reader met a page that was not what was written'),
+  rebuilds: counter('exchange_history_rebuilds_total', 'Times the store was damaged and had to be made anew'),
+}
+
+const SNAPSHOTS_METRICS: Record<SnapshotsCounter, Metric> = {
+  up: gauge('exchange_snapshots_up', '1 while the snapshot follower follows'),
+  sequence: gauge('exchange_snapshots_sequence', 'Sequence the snapshot follower has replayed'),
+  lag_commands: gauge('exchange_snapshots_lag_records', 'Commands it is behind'),
+  newest: gauge('exchange_snapshots_newest_sequence', 'Sequence of the newest snapshot written since the start; 0: none yet'),
+  silence_seconds: gauge('exchange_snapshots_silence_seconds', 'Time since the snapshot follower was last heard of'),
+  silent: gauge('exchange_snapshots_silent', '1 when that is longer than a follower that works is ever silent'),
+  killed: counter('exchange_snapshots_killed_total', 'Snapshot followers killed because they hung'),
+}
+
+const SCRUB_METRICS: Record<ScrubCounter, Metric> = {
+  position: gauge('exchange_journal_scrub_sequence', 'Sequence up to which the scrub has read the journal back in this pass'),
+  bytes: counter('exchange_journal_scrub_bytes_total', 'Bytes of batches that the scrub has read back'),
+  passes: counter('exchange_journal_scrub_passes_total', 'How often the scrub has read the whole journal back since the start'),
+  pass_ms: gauge('exchange_journal_scrub_pass_timestamp_seconds', 'When its last whole pass ended, Unix time; 0: none yet', 0.001),
+  pass_seconds: gauge('exchange_journal_scrub_pass_seconds', 'How long that pass took'),
+  damaged: gauge('exchange_journal_damaged_places', 'Places of the journal that could not be read back'),
+  silent: gauge('exchange_journal_scrub_silent', '1 when the scrub is silent for longer than one that works ever is'),
 }
 
 const verifies = (name: string): Metric =>
@@ -138,6 +209,13 @@ const DESK_METRICS: Record<DeskCounter, Metric> = {
   chain_failures: counter('exchange_chain_failures_total', 'Calls to the chain that were not answered, or not usably'),
   chain_seconds: counter('exchange_chain_call_seconds_total', 'Time calls to the chain took'),
   flag_failures: counter('exchange_contract_flag_failures_total', 'Sign-ins without an answer because contractLoginFile cannot be used'),
+  spent_nonces: gauge('exchange_spent_nonces', 'Used challenges that are remembered until they expire'),
+  spent_nonces_capacity: gauge('exchange_spent_nonces_capacity', 'Used challenges that can be remembered'),
+}
+
+const BACKUP_METRICS: Record<BackupCounter, Metric> = {
+  time_ms: gauge('exchange_last_backup_timestamp_seconds', 'When the last backup was finished, Unix time; 0: there was none', 0.001),
+  sequence: gauge('exchange_last_backup_sequence', 'Last command in it'),
 }
 
 /** What a scrape reads. Create once per thread: attaching makes views. */
@@ -146,20 +224,35 @@ export interface Gauges {
   readonly tiers: TierQueue
   readonly matcher: Float64Array
   readonly history: Float64Array
+  readonly snapshots: Float64Array
+  readonly backup: Float64Array
+  readonly scrub: Float64Array
   readonly desk: Float64Array
+  /** Blocks of the ports of every thread, with the labels that name them. */
+  readonly ports: readonly (readonly [labels: string, block: PortBlock])[]
   /** Blocks of gateways 1..N. */
   readonly gateways: readonly Float64Array[]
   readonly lanes: readonly { readonly commands: Ring; readonly replies: Ring }[]
   /** When the operator thread started, Unix ms. */
   readonly startedAt: number
+  readonly dataDir: string
+  /** Of the journal, and of what is used on its disk. */
+  readonly growth: { readonly journal: Growth; readonly disk: Growth }
 }
 
-export function gaugesOf(shared: Shared, state: State, tiers: TierQueue, now: number): Gauges {
+export function gaugesOf(shared: Shared, state: State, tiers: TierQueue, dataDir: string, now: number): Gauges {
   return {
+    dataDir,
+    growth: { journal: new Growth(), disk: new Growth() },
     state,
     tiers,
     history: historyCounters(shared.counters),
+    snapshots: snapshotsCounters(shared.counters),
+    backup: backupCounters(shared.counters),
+    scrub: scrubCounters(shared.counters),
     desk: deskCounters(shared.counters),
+    ports: PORTS.flatMap((port) =>
+      shared.lanes.map((_, i) => [`port="${port}",gateway="${i}"`, portBlock(shared.ports, i, port)] as const)),
     matcher: matcherCounters(shared.counters),
     gateways: shared.lanes.slice(1).map((_, i) => gatewayCounters(shared.counters, i + 1)),
     lanes: shared.lanes.map((lane) => ({ commands: attachRing(lane.commands), replies: attachRing(lane.replies) })),
@@ -179,7 +272,21 @@ export function exposition(gauges: Gauges, now: number): string {
   text.head(LAG, 'histogram', 'Time from the oldest event of a turn until all WebSockets have been written what came of it')
   gauges.gateways.forEach((block, i) => histogram(text, LAG, LAG_BUCKETS, block, LAG_HISTOGRAM, block[LAG_SUM]!, `gateway="${i + 1}"`))
   for (const [name, metric] of Object.entries(HISTORY_METRICS)) text.sample(metric, gauges.history[HISTORY[name as HistoryCounter]]!)
+  for (const [name, metric] of Object.entries(SNAPSHOTS_METRICS)) {
+    text.sample(metric, gauges.snapshots[SNAPSHOTS[name as SnapshotsCounter]]!)
+  }
+  for (const [name, metric] of Object.entries(BACKUP_METRICS)) text.sample(metric, gauges.backup[BACKUP[name as BackupCounter]]!)
+  for (const [name, metric] of Object.entries(SCRUB_METRICS)) text.sample(metric, gauges.scrub[SCRUB[name as ScrubCounter]]!)
   for (const [name, metric] of Object.entries(DESK_METRICS)) text.sample(metric, gauges.desk[DESK[name as DeskCounter]]!)
+  const ports = gauges.ports.filter(([, block]) => block[PORT_COUNTER.most]! > 0)
+  for (const [name, metric] of Object.entries(PORT_METRICS)) {
+    for (const [labels, block] of ports) text.sample(metric, block[PORT_COUNTER[name as PortCounter]]!, labels)
+  }
+  const used = gauge('exchange_pool_used', 'Rows in use of a bounded pool of the state')
+  const capacity = gauge('exchange_pool_capacity', 'Rows of that pool')
+  const pools = readPools(gauges.state, now)
+  for (const { pool, used: rows } of pools) text.sample(used, rows, `pool="${pool}"`)
+  for (const { pool, capacity: rows } of pools) text.sample(capacity, rows, `pool="${pool}"`)
   const pairs = gauge('exchange_pair_status', 'What a pair lets happen: 0 halted, 1 active, 2 cancel only')
   for (const { index, symbol } of gauges.state.genesis.pairs) {
     text.sample(pairs, gauges.state.pairs[index * PAIR_WORDS + PAIR.STATUS]!, `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
@@ -195,6 +302,7 @@ export function exposition(gauges: Gauges, now: number): string {
   for (const [label, lane] of lanes) text.sample(commandSlots, lane.commands.capacity, label)
   for (const [label, lane] of lanes) text.sample(replyDepth, waiting(lane.replies), label)
   for (const [label, lane] of lanes) text.sample(replySlots, lane.replies.capacity, label)
+  fills(text, gauges)
   text.sample(gauge('exchange_matcher_heartbeat_age_seconds', 'Time since the matcher loop last passed'), matcherAge(gauges, now) / 1000)
   const age = gauge('exchange_gateway_heartbeat_age_seconds', 'Time since the gateway loop last passed')
   gauges.gateways.forEach((_, i) => text.sample(age, gatewayAge(gauges, i, now) / 1000, `gateway="${i + 1}"`))
@@ -203,10 +311,59 @@ export function exposition(gauges: Gauges, now: number): string {
   return text.toString()
 }
 
+/** Takes a look at what grows; called at each scrape, and in between. */
+export function lookAtGrowth({ growth, matcher }: Gauges): void {
+  growth.journal.look(matcher[MATCHER.journal_used_bytes]!, performance.now())
+  growth.disk.look(-matcher[MATCHER.free_disk_bytes]!, performance.now())
+}
+
+/** Pools outside the state, files, and when they are full. */
+function fills(text: Exposition, gauges: Gauges): void {
+  const used = gauge('exchange_pool_used', 'What is used of each pool that has a bound')
+  const capacity = gauge('exchange_pool_capacity', 'The bound of each pool')
+  const { growth, matcher } = gauges
+  for (const [pool, uses, bound] of [
+    ['journal', MATCHER.journal_used_bytes, MATCHER.journal_limit_bytes],
+    ['descriptors', MATCHER.open_descriptors, MATCHER.descriptor_limit],
+  ] as const) {
+    text.sample(used, matcher[uses]!, `pool="${pool}"`)
+    text.sample(capacity, matcher[bound]!, `pool="${pool}"`)
+  }
+  gauges.gateways.forEach((block, i) => {
+    const label = `pool="answers in flight",gateway="${i + 1}"`
+    text.sample(used, block[GATEWAY.credits]!, label)
+    text.sample(capacity, gauges.lanes[i + 1]!.replies.capacity, label)
+  })
+  const size = gauge('exchange_file_bytes', 'Size of each file of the data directory')
+  const files = filesOf(gauges.dataDir)
+  text.sample(size, files.reduce((sum, [, bytes]) => sum + bytes, 0), 'file="total"')
+  for (const [file, bytes] of files) text.sample(size, bytes, `file="${file.replace(/["\\\n]/g, '_')}"`)
+  lookAtGrowth(gauges)
+  const full = gauge('exchange_time_to_full_seconds', 'Time until it is full, growing as in the last five minutes; Infinity: it does not')
+  const left = matcher[MATCHER.journal_limit_bytes]! - matcher[MATCHER.journal_used_bytes]!
+  text.sample(full, growth.journal.secondsFor(left), 'of="journal"')
+  text.sample(full, growth.disk.secondsFor(matcher[MATCHER.free_disk_bytes]!), 'of="disk"')
+}
+
 /** Ms since the matcher loop last passed. */
 export const matcherAge = (gauges: Gauges, now: number): number => now - gauges.matcher[MATCHER.heartbeat_ms]!
 /** Ms since the loop of gateway `index` + 1 last passed. */
 export const gatewayAge = (gauges: Gauges, index: number, now: number): number => now - gauges.gateways[index]![GATEWAY.heartbeat_ms]!
+
+/** What is not well although orders are matched: names for `/ready`. */
+export function degraded({ history, matcher, snapshots, scrub }: Gauges): string[] {
+  const disk = matcher[MATCHER.disk_level]!
+  return [
+    ...(matcher[MATCHER.clock_waits] === 1 ? ['CLOCK_WAITS'] : []),
+    ...(disk === DISK.RESERVE ? ['DISK_RESERVE'] : disk === DISK.FULL ? ['DISK_FULL'] : []),
+    ...(history[HISTORY.up] === 0 ? ['HISTORY_DOWN'] : []),
+    ...(history[HISTORY.silent] === 1 ? ['HISTORY_SILENT'] : []),
+    ...(snapshots[SNAPSHOTS.up] === 0 ? ['SNAPSHOTS_DOWN'] : []),
+    ...(snapshots[SNAPSHOTS.silent] === 1 ? ['SNAPSHOTS_SILENT'] : []),
+    ...(scrub[SCRUB.damaged]! > 0 ? ['JOURNAL_DAMAGED'] : []),
+    ...(scrub[SCRUB.silent] === 1 ? ['SCRUB_SILENT'] : []),
+  ]
+}
 
 const COMMIT = 'exchange_journal_commit_seconds'
 const LAG = 'exchange_websocket_lag_seconds'
@@ -268,6 +425,7 @@ export function status(gauges: Gauges, now: number): Record<string, unknown> {
     feeTierChanges: { changed: gauges.tiers.changed, waiting: gauges.tiers.waiting },
     matcher: block(MATCHER_COUNTERS, gauges.matcher),
     history: block(HISTORY_COUNTERS, gauges.history),
+    snapshots: block(SNAPSHOTS_COUNTERS, gauges.snapshots),
     signIn: block(DESK_COUNTERS, gauges.desk),
     gateways: gauges.gateways.map((values, i) => ({ gateway: i + 1, ...block(GATEWAY_COUNTERS, values) })),
     rings: gauges.lanes.map(({ commands, replies }, lane) => ({

@@ -4,16 +4,23 @@
  * Open:
  *   GET  /metrics      Prometheus text 0.0.4
  *   GET  /health       liveness: this thread answers
- *   GET  /ready        200 when the matcher and every gateway passed their loops within their bound, else 503
+ *   GET  /ready        200 when the matcher and every gateway passed their loops within their bound, else 503; `degraded` names what is
+ *                      not well although orders are matched
  *   GET  /status       every counter as JSON
  *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
+ *   GET  /clock        {sequenced, wall, behindMs, jumps, waits}
+ *   GET  /pools        {pools: [{pool, used, capacity, share}]}; share `null`: not shared out by core/engine/shares.ts
  *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
  * With the operator's token in x-operator-token (access.ts):
  *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
  *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
+ *   POST /clock/accept {} -> the same as GET /clock, and {sequence}
  *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
  *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey, agent}]}, the newest 100
  *   POST /sessions/revoke      {"session": id} -> {session, userId, sequence}
+ *   GET  /sub-accounts/unconsented?after=id   {subAccounts: [{userId, address, application, createdAt, master: {userId, address}}], next}
+ *   GET  /holders?pool=orders|receipts&top=20   {pool, accounts: [{userId, held}], families: [{userId, held}]}
+ *   POST /orders/cancel        {"userId", "pair"?, "family"?: true | false} -> {cancelled, left, accounts, sequence, ...}
  *   GET  /applications         {applications: [{id, clientId, name, allowedOrigins, isActive, createdAt, users, serverKey}]}
  *   POST /applications         {"clientId", "name", "allowedOrigins"?} -> {id, clientId, name, isActive, sequence}
  *   POST /applications/set     {"application": id or client id, "clientId"?, "name"?, "isActive"?} -> the same
@@ -32,21 +39,31 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { REFUSALS } from '../../core/engine/refusals.ts'
 import { attachState } from '../../core/engine/state.ts'
-import { MATCHER } from '../../core/ring/counters.ts'
+import { sequencedClock } from '../../core/ring/clock.ts'
+import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { portBlock } from '../../core/ring/ports.ts'
 import { EXIT, type FromThread, type OperatorData, type ToOperator } from '../../core/threads.ts'
 import { Applications } from '../../core/view/applications.ts'
+import { admitTo, timeLimits } from '../limits/http_port.ts'
+import { ConnectionPort } from '../limits/port.ts'
+import { readProxies } from '../limits/shares.ts'
 import { isToken, needsToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
 import { ApplicationRoutes } from './applications.ts'
+import { createClockRoutes } from './clock.ts'
 import { json, refuse, refused, type Answer, type Route } from './http.ts'
-import { exposition, gatewayAge, gaugesOf, matcherAge, status } from './metrics.ts'
+import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
 import { createPolicy } from './policy.ts'
+import { createPools } from './pools.ts'
 import { createSessions } from './sessions.ts'
+import { createUnconsented } from './sub_accounts.ts'
 import { createTierQueue } from './tiers.ts'
 
 /** A thread whose heartbeat is older is not ready. */
 export const MATCHER_READY_MS = 1_000
 export const GATEWAY_READY_MS = 2_000
+/** How often growth is looked at without a scrape, ms. */
+const GROWTH_MS = 10_000
 const CONNECTIONS_MAX = 64
 const REQUEST_TIMEOUT_MS = 5_000
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
@@ -58,10 +75,14 @@ const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
 const policy = createPolicy(state, admin, tell)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
-const sessions = createSessions(state, gate, applications, admin, tell)
+const time = sequencedClock(matcherCounters(shared.counters))
+const sessions = createSessions(state, gate, applications, admin, time, tell)
+const clock = createClockRoutes(matcherCounters(shared.counters), time, admin, tell)
 const applicationRoutes = new ApplicationRoutes(state, applications, admin, tell)
+const pools = createPools(state, gate, admin, tell)
 const tiers = createTierQueue(admin, tell)
-const gauges = gaugesOf(shared, state, tiers, Date.now())
+const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now())
+setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
 
 function metrics(): Answer {
   return { status: 200, body: exposition(gauges, Date.now()), type: 'text/plain; version=0.0.4; charset=utf-8' }
@@ -76,7 +97,7 @@ function ready(): Answer {
   const matcher = matcherAge(gauges, now) < MATCHER_READY_MS
   const gateways = gauges.gateways.map((_, i) => gatewayAge(gauges, i, now) < GATEWAY_READY_MS)
   const all = matcher && gateways.every(Boolean)
-  return json(all ? 200 : 503, { ready: all, matcher, gateways })
+  return json(all ? 200 : 503, { ready: all, matcher, gateways, degraded: degraded(gauges) })
 }
 
 const ROUTES: Readonly<Record<string, Route>> = {
@@ -84,11 +105,17 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/health': { GET: health },
   '/ready': { GET: ready },
   '/status': { GET: () => json(200, status(gauges, Date.now())) },
+  '/clock': { GET: clock.show },
+  '/clock/accept': { POST: clock.accept },
   '/maintenance': { POST: policy.setMaintenance },
   '/pairs': { GET: policy.listPairs, POST: policy.setPairStatus },
   '/fee-tier': { GET: policy.listFeeTiers, POST: policy.setFeeTier },
   '/sessions': { GET: sessions.list },
   '/sessions/revoke': { POST: sessions.revoke },
+  '/sub-accounts/unconsented': { GET: createUnconsented(state, applications) },
+  '/pools': { GET: pools.list },
+  '/holders': { GET: pools.holders },
+  '/orders/cancel': { POST: pools.cancel },
   '/applications': { GET: applicationRoutes.list, POST: applicationRoutes.add },
   '/applications/set': { POST: applicationRoutes.set },
   '/applications/origins': { POST: applicationRoutes.setOrigin },
@@ -133,10 +160,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
-const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
-  void answer(request, response)
-})
-server.maxConnections = CONNECTIONS_MAX
+const server = createServer(timeLimits(REQUEST_TIMEOUT_MS), (request, response) => void answer(request, response))
+const port = new ConnectionPort(
+  CONNECTIONS_MAX, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(shared.ports, 0, 'operator'),
+)
+admitTo(server, port)
 
 function stop(): void {
   tiers.stop()
@@ -146,6 +174,7 @@ function stop(): void {
     parentPort!.close()
   })
   server.closeAllConnections()
+  port.close()
 }
 
 server.on('error', (error) => tell({ type: 'fatal', code: EXIT.THREAD, message: `operator port: ${error.message}` }))

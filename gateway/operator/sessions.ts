@@ -32,9 +32,9 @@ export interface Sessions {
   readonly revoke: Handler
 }
 
-/** `gate`: word APPLYING. `tell`: messages to the main thread, for the log. */
+/** `gate`: word APPLYING. `time`: sequenced time. `tell`: messages to the main thread, for the log. */
 export function createSessions(
-  state: State, gate: Int32Array, applications: Applications, admin: Admin, tell: (message: FromThread) => void,
+  state: State, gate: Int32Array, applications: Applications, admin: Admin, time: () => number, tell: (message: FromThread) => void,
 ): Sessions {
   const idOf = ({ session, generation }: { session: number; generation: number }): string =>
     formatId(IdKind.SESSION, generation >>> 0, session)
@@ -47,7 +47,7 @@ export function createSessions(
       if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
       const [listed, agents] = [readSessions(state, gate, id.slot), readAgents(state, gate, id.slot)]
       if (listed === null || agents === null) return refuse('ENGINE_UNAVAILABLE')
-      const now = Date.now()
+      const now = time()
       const live = listed.filter(({ expiresAt }) => expiresAt > now).sort(newestFirst)
       const sessions = live.slice(0, LISTED_MAX).map((session) => ({
         id: idOf(session),

@@ -1,5 +1,6 @@
 /** The answers of the operator port as text for people. The shapes are those of server.ts's routes. */
 import type { GatewayCounter, HistoryCounter, MatcherCounter } from '../../core/ring/counters.ts'
+import type { Unconsented } from './sub_accounts.ts'
 import { bytes, count, duration, facts, table } from './text.ts'
 
 export interface Status {
@@ -18,6 +19,8 @@ export interface Ready {
   readonly ready: boolean
   readonly matcher: boolean
   readonly gateways: readonly boolean[]
+  /** Names of what is not well although orders are matched. */
+  readonly degraded: readonly string[]
 }
 
 export interface Pairs {
@@ -62,6 +65,9 @@ export const showApplications = ({ applications }: ApplicationList): string =>
     }),
   )
 
+/** By `disk_level` (core/disk.ts). */
+const DISK_SAYS = ['FULL, reads only', 'BELOW THE RESERVE, no new orders', 'enough']
+
 export function showStatus(status: Status): string {
   const { matcher, history, feeTierChanges: tiers } = status
   const overview = facts([
@@ -72,7 +78,7 @@ export function showStatus(status: Status): string {
     ['commands', `${count(matcher.commands)} since the start, ${count(matcher.refusals)} of them refused`],
     ['trading', `${count(matcher.fills)} fills ever, ${count(matcher.live_orders)} orders resting, ${count(matcher.accounts)} accounts`],
     ['journal', `${bytes(matcher.journal_bytes)} written since the start, longest commit ${milliseconds(matcher.commit_seconds_max)}`],
-    ['free disk', bytes(matcher.free_disk_bytes)],
+    ['free disk', `${matcher.free_disk_bytes === null ? 'unknown' : bytes(matcher.free_disk_bytes)}: ${DISK_SAYS[matcher.disk_level]}`],
     ['history', history.up === 1 ? `up, ${count(history.lag_commands)} commands behind` : 'DOWN: histories cannot be read'],
     ['fee tiers', `${count(tiers.changed)} changed since the start, ${count(tiers.waiting)} waiting`],
   ])
@@ -85,8 +91,8 @@ export function showStatus(status: Status): string {
 
 const milliseconds = (seconds: number): string => `${(seconds * 1000).toFixed(1)} ms`
 
-export function showReady({ ready, matcher, gateways }: Ready): string {
-  if (ready) return `ready: matcher and ${gateways.length} gateways`
+export function showReady({ ready, matcher, gateways, degraded }: Ready): string {
+  if (ready) return [`ready: matcher and ${gateways.length} gateways`, ...degraded.map((what) => `degraded: ${what}`)].join('\n')
   const standing = gateways.flatMap((works, i) => (works ? [] : [`gateway ${i + 1}`]))
   return `NOT ready: ${[...(matcher ? [] : ['matcher']), ...standing].join(', ')}`
 }
@@ -111,4 +117,10 @@ export function showSessions({ userId, live, sessions }: SessionList): string {
   ])
   const listed = table(['CREATED', 'EXPIRES', 'APPLICATION', 'KEY', 'SESSION', ...(delegated ? ['AGENT'] : [])], rows)
   return live > sessions.length ? `${listed}\n\nthe newest ${sessions.length} of ${count(live)} live sessions` : listed
+}
+
+export function showUnconsented(subAccounts: readonly Unconsented[]): string {
+  if (subAccounts.length === 0) return 'every sub-account has the consent of its wallet'
+  const rows = subAccounts.map(({ createdAt, application, address, master }) => [createdAt, application, address, master.address])
+  return table(['CREATED', 'APPLICATION', 'WALLET', 'MASTER'], rows)
 }

@@ -21,8 +21,8 @@ import { ALL_CREDENTIALS } from '../http/edge.ts'
 import type { Channel, Subscriber } from './channels/channel.ts'
 import type { FanOut } from './fan_out.ts'
 import {
-  authenticatedFrame, errorFrame, MESSAGE_MAX, parseMessage, pongFrame, readMessage, subscriptionFrame, type Frame, type LaterFrame,
-  type Malformed, type Message, type Params, type RequestId,
+  authenticatedFrame, errorFrame, MESSAGE_MAX, MESSAGE_SHAPE, parseMessage, pongFrame, readMessage, subscriptionFrame, type Frame,
+  type LaterFrame, type Malformed, type Message, type Params, type RequestId,
 } from './frames.ts'
 import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
 import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_entry.ts'
@@ -89,11 +89,13 @@ export class Connection implements Subscriber, OrderConnection {
   readonly #orders: OrderEntry | null
   /** What is left to do when the last answer was given: the connection is ending. */
   #ending: { readonly finish: () => void; readonly timer: NodeJS.Timeout } | null = null
+  #usedAt: number
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
 
   constructor(context: Context, socket: Socket) {
     const { wsMessagesPerSecond, wsMessageBurst, wsOrderEntry } = context.gateway.config
     const now = performance.now()
+    this.#usedAt = now
     this.#context = context
     this.#socket = socket
     this.#messages = new Bucket(wsMessagesPerSecond, wsMessageBurst, now)
@@ -113,6 +115,12 @@ export class Connection implements Subscriber, OrderConnection {
   /** Whether it waits for answers before it closes. */
   get ending(): boolean {
     return this.#ending !== null
+  }
+
+  /** When it was last in use as far as anybody looked: with a session, listening, or entering orders. */
+  usedAt(now: number): number {
+    if (this.#session !== null || this.#subscriptions.size > 0 || this.#ending !== null) this.#usedAt = now
+    return this.#usedAt
   }
 
   push(frame: Frame | LaterFrame): void {
@@ -174,17 +182,18 @@ export class Connection implements Subscriber, OrderConnection {
     if (this.#closed) return
     const { byteLength } = bytes
     // With order entry a message has to be read before it is known which budgets it draws from.
-    const early = this.#orders !== null && byteLength <= ORDER_MESSAGE_MAX ? parseMessage(bytes, binary) : null
+    const early = this.#orders !== null && byteLength <= ORDER_MESSAGE_MAX ? parseMessage(bytes, binary, this.#orders.shape) : null
     if (early !== null && typeof early !== 'string' && isOrderType(early['type'])) return this.#takeOrder(early, byteLength)
     if (this.#ending !== null || !this.draw(byteLength)) return
     if (byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
-    const message = readMessage(early ?? parseMessage(bytes, binary))
+    const message = readMessage(early ?? parseMessage(bytes, binary, MESSAGE_SHAPE))
     this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
   }
 
   #takeOrder(message: Params, bytes: number): void {
     const { gateway, stopping } = this.#context
     gateway.counters[GATEWAY.ws_messages]!++
+    this.#usedAt = performance.now()
     // While the service stops they are refused; when the connection ends for another reason nothing is taken.
     if (this.#ending === null || stopping()) this.#orders!.take(message, bytes, stopping())
   }
@@ -292,9 +301,9 @@ export class Connection implements Subscriber, OrderConnection {
 
   /** Between two looks of the watch a session may be over already. */
   #isLive({ session, generation }: Watched): boolean {
-    const { state, now } = this.#context.gateway
+    const { state, time } = this.#context.gateway
     const view = readSessionRow(state, session)
-    return view !== null && view.generation === generation && view.expiresAt > now()
+    return view !== null && view.generation === generation && view.expiresAt > time()
   }
 
   #subscribe(key: string, subscription: Subscription, id: RequestId): void {

@@ -4,6 +4,7 @@
  * A message is one JSON object of at most {@link MESSAGE_MAX} bytes in a text frame. Unknown fields are ignored, as in requests. What is no
  * such object gets an error frame and changes nothing.
  */
+import { fitsShape, type Shape } from '../http/json_shape.ts'
 import { rfc3339 } from '../operations/operation.ts'
 import { isOrderType } from './order_messages.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
@@ -35,9 +36,13 @@ export interface Malformed {
 
 const malformed = (problem: string, more: { id?: RequestId; channel?: string } = {}): Malformed => ({ type: 'malformed', problem, ...more })
 
+/** How a message may be built: a subscription has seven values, and may have fields that are not known. */
+export const MESSAGE_SHAPE: Shape = { depth: 8, values: 64 }
+
 /** The JSON object of a message, or what is wrong with it in words. Never throws. */
-export function parseMessage(bytes: ArrayBuffer, binary: boolean): Params | string {
+export function parseMessage(bytes: ArrayBuffer, binary: boolean, shape: Shape): Params | string {
   if (binary) return 'messages are JSON in text frames'
+  if (!fitsShape(new Uint8Array(bytes), shape)) return 'the message has too many values, or too many inside one another'
   let json: unknown
   try {
     json = JSON.parse(Buffer.from(bytes).toString())

@@ -110,7 +110,7 @@ export class HistoryJoin<Name extends QueryName, Event extends { readonly sequen
 
   #mayBegin(): boolean {
     const { gateway, busy, most } = this.#joins
-    return (this.#awaiting || busy < most) && Math.abs(gateway.now() - this.#failedAt) >= this.#pause
+    return (this.#awaiting || busy < most) && Math.abs(gateway.time() - this.#failedAt) >= this.#pause
   }
 
   #begin(): void {
@@ -135,7 +135,7 @@ export class HistoryJoin<Name extends QueryName, Event extends { readonly sequen
 
   #fail(): Outcome<Name, Event> {
     this.#pause = Math.min(PAUSE_MOST_MS, Math.max(PAUSE_MS, 2 * this.#pause))
-    this.#failedAt = this.#joins.gateway.now()
+    this.#failedAt = this.#joins.gateway.time()
     return { answer: null, events: this.#end() }
   }
 

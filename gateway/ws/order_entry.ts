@@ -19,15 +19,16 @@ import { findSession, type FoundSession } from '../auth/session_cache.ts'
 import type { Watched } from '../auth/session_watch.ts'
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
-import { noBody, objectOf, parseText, type JsonObject } from '../http/body.ts'
+import { noBody, objectOf, parseBoundedText, type JsonObject } from '../http/body.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
 import { errorBody, Refused, refusedField, SHUTTING_DOWN, statusOf } from '../http/envelope.ts'
 import { BUDGET_FIELDS, type Budget } from '../limits/budget.ts'
 import { admit } from '../operations/admission.ts'
 import { compile, type Call, type Operation } from '../operations/operation.ts'
-import { readCredentials, type Frame, type Params } from './frames.ts'
+import type { Shape } from '../http/json_shape.ts'
+import { MESSAGE_SHAPE, readCredentials, type Frame, type Params } from './frames.ts'
 import { Bucket } from './limits.ts'
-import { ACTIONS, SESSION_OPEN, SessionBody, type OrderAction } from './order_messages.ts'
+import { ACTIONS, ORDER_MESSAGE_SHAPE, SESSION_OPEN, SessionBody, type OrderAction } from './order_messages.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Messages of one connection that are not answered. */
@@ -85,6 +86,14 @@ export class OrderEntry {
     return this.#open
   }
 
+  /**
+   * How a message may be built before it is known whose it is. Who signs one sends its body as text, which is looked at when the signature
+   * has been verified.
+   */
+  get shape(): Shape {
+    return this.#session === null ? MESSAGE_SHAPE : ORDER_MESSAGE_SHAPE
+  }
+
   get released(): boolean {
     return this.#released
   }
@@ -110,12 +119,14 @@ export class OrderEntry {
     this.#open++
     const call = new OrderCall(this, idText(message['id']))
     if (stopping) return call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
+    const from = performance.now()
     try {
       this.#serve(message, bytes, call)
     } catch (error) {
       this.#gateway.bridge.onError(error)
       call.refuse(new Refused('INTERNAL'))
     }
+    this.#gateway.anonymous.signed(from, performance.now())
   }
 
   #serve(message: Params, bytes: number, call: OrderCall): void {
@@ -134,7 +145,7 @@ export class OrderEntry {
   }
 
   #run({ row, operation, bodyRule, check }: OrderAction, body: unknown, call: OrderCall): void {
-    const input = readBody(body, bodyRule)
+    const input = readBody(body, bodyRule, operation.shape)
     if (input instanceof Refused) return call.refuse(input)
     const refused = check(input) ?? admit(this.#gateway, row, call, input)
     if (refused !== null) return call.refuse(refused)
@@ -169,9 +180,9 @@ export class OrderEntry {
   #continueSession(message: Params, call: OrderCall): null {
     const session = this.#session
     if (session === null) return this.#end('No session is open on this connection', call)
-    const { sessions, now } = this.#gateway
+    const { sessions, time } = this.#gateway
     const found = findSession(sessions, session.key)
-    if (found === null || found.view.generation !== session.generation || found.view.expiresAt <= now()) {
+    if (found === null || found.view.generation !== session.generation || found.view.expiresAt <= time()) {
       call.drop(new Refused('SESSION_INVALID'))
       this.#connection.sessionOver()
       return null
@@ -193,14 +204,17 @@ export class OrderEntry {
   }
 
   #openSession(message: Params, bytes: number, call: OrderCall): void {
-    const { openings, watch, now } = this.#gateway
-    const body = readBody(message['body'], 'optional')
+    const { openings, watch, now, counters } = this.#gateway
+    const body = readBody(message['body'], 'optional', MESSAGE_SHAPE)
     const refused = body instanceof Refused ? body : sessionBody.check(body)
     if (refused !== null) return call.refuse(refused)
     const { counter = 0 } = body as { counter?: number }
     const { publicKey: key, timestamp, signature } = readCredentials(message)
     const taken = openings.take(signature, call.account, Number(timestamp), now())
-    if (taken === 'full') return call.refuse(new Refused('OVERLOADED'))
+    if (taken === 'full') {
+      counters[GATEWAY.openings_full]!++
+      return call.refuse(new Refused('OVERLOADED'))
+    }
     const used = 'This signature has opened a session already, or may have'
     if (taken === 'used') return this.#refuseUnknown(new Refused('UNAUTHENTICATED', used), bytes, call)
     const found = this.#connection.adopt(call, key)
@@ -297,8 +311,8 @@ function idText(id: unknown): string {
 const isSigned = ({ publicKey, timestamp, signature }: Params): boolean =>
   (publicKey ?? null) !== null || (timestamp ?? null) !== null || (signature ?? null) !== null
 
-function readBody(body: unknown, rule: OrderAction['bodyRule']): JsonObject | Refused {
-  if (typeof body === 'string' && body !== '') return parseText(body)
+function readBody(body: unknown, rule: OrderAction['bodyRule'], shape: Shape): JsonObject | Refused {
+  if (typeof body === 'string' && body !== '') return parseBoundedText(body, shape)
   return body === undefined || body === null || body === '' ? noBody(rule) : objectOf(body)
 }
 

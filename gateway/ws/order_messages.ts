@@ -20,6 +20,7 @@ import type { Operation } from '../operations/operation.ts'
 import type { OperationName, Row } from '../operations/table.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
 import type { Refused } from '../http/envelope.ts'
+import { DEPTH_MAX, type Shape } from '../http/json_shape.ts'
 import { NAME_MAX } from './protocol.ts'
 
 /** Largest message of order entry, bytes: a batch of 100 orders with every field there is fits. A longer one closes with 1009. */
@@ -59,6 +60,11 @@ export const ACTIONS: ReadonlyMap<string, OrderAction> = new Map((Object.keys(OR
   const bodyRule = operation.params === null && operation.bodyRule === 'optional' ? 'optional' : 'required'
   return [type, { type, name, row, operation, bodyRule, check: flatCheck(operation) }]
 }))
+
+/** How the largest message of an open session may be built: the fields around a body, and that body. */
+export const ORDER_MESSAGE_SHAPE: Shape = {
+  depth: DEPTH_MAX + 1, values: 64 + Math.max(...[...ACTIONS.values()].map(({ operation }) => operation.shape.values)),
+}
 
 /** Whether a message of this type is of order entry. */
 export const isOrderType = (type: unknown): boolean => type === SESSION_OPEN || ACTIONS.has(type as string)

@@ -1,8 +1,9 @@
 /**
  * `/ws` on the port of a gateway thread: upgrades, and the sockets of the library as connections.
  *
- * An upgrade is refused like a request (http/edge.ts: framing, User-Agent), when it is no WebSocket of version 13, and over
- * `wsConnections`. Whoever breaks the protocol of frames (reserved bits, unknown opcodes, broken UTF-8, more than {@link PAYLOAD_MAX}
+ * An upgrade is refused like a request (http/edge.ts: framing, User-Agent), when it is no WebSocket of version 13, and when there is no
+ * place for it (places.ts). Whoever breaks the protocol of frames (reserved bits, unknown opcodes, broken UTF-8, more than {@link
+ * PAYLOAD_MAX}
  * announced) is cut by the library without a close frame. There is no compression: it costs memory per socket and leaks lengths. The
  * library pings a silent client and closes one that stays silent for `wsIdleSeconds`.
  *
@@ -13,13 +14,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { WebSocket } from 'uWebSockets.js'
 import { attachBroadcast } from '../../core/ring/broadcast.ts'
 import type { Gateway } from '../context.ts'
+import type { HttpConnections } from '../http/connections.ts'
 import { refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
 import { Refused } from '../http/envelope.ts'
+import { lookMs } from '../limits/port.ts'
+import { networkOf } from '../limits/network.ts'
 import { createChannels } from './channels/index.ts'
 import { Connection, flushUntil, type Context, type Socket } from './connection.ts'
 import { FanOut } from './fan_out.ts'
 import { connectedFrame, PAYLOAD_MAX } from './frames.ts'
 import { ORDER_MESSAGE_MAX } from './order_messages.ts'
+import { Places } from './places.ts'
 import { AccountSockets } from './limits.ts'
 import { ANSWERS_MS } from './order_entry.ts'
 import { CLOSE } from './protocol.ts'
@@ -34,6 +39,8 @@ const LOOK_MS = 5
 
 interface UserData {
   connection: Connection | null
+  /** Whose place it has. */
+  readonly client: string
 }
 
 export interface Sockets {
@@ -41,15 +48,18 @@ export interface Sockets {
   stop(graceMs: number): Promise<void>
 }
 
-/** Serves `/ws` on `server`. `events`, `budgets`: shared memory of core/threads.ts. */
-export function serveSockets(gateway: Gateway, server: Server, events: SharedArrayBuffer, budgets: SharedArrayBuffer): Sockets {
+/** Serves `/ws` on `server`, whose plain connections are `plain`. `events`, `budgets`: shared memory of core/threads.ts. */
+export function serveSockets(
+  gateway: Gateway, server: Server, plain: HttpConnections, events: SharedArrayBuffer, budgets: SharedArrayBuffer,
+): Sockets {
   const { config, counters } = gateway
   const connections = new Set<Connection>()
+  const places = new Places(config, gateway.portCounters('websocket'))
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
   let stopping = false
   const fanOut = new FanOut({
-    ring: attachBroadcast(events), channels, counters, now: gateway.now, onError: gateway.bridge.onError,
+    ring: attachBroadcast(events), channels, counters, now: gateway.time, onError: gateway.bridge.onError,
     send: (until) => flushUntil(dirty, until),
     resync: () => {
       for (const connection of connections) if (connection.subscriptions > 0) connection.close(CLOSE.RESYNC, 'resync')
@@ -68,8 +78,10 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
     sendPingsAutomatically: true,
     upgrade: (response, request, upgrading) => {
       if (!screenUpgrade(server, response, request)) return
-      if (stopping || connections.size >= config.wsConnections) return refuseUpgrade(server, response, request, new Refused('OVERLOADED'))
-      const data: UserData = { connection: null }
+      const client = networkOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'))
+      if (stopping || !places.take(client)) return refuseUpgrade(server, response, request, new Refused('OVERLOADED'))
+      const data: UserData = { connection: null, client }
+      plain.upgraded()
       // No subprotocol and no extension is agreed to.
       response.upgrade(data, request.getHeader('sec-websocket-key'), '', '', upgrading)
     },
@@ -83,15 +95,18 @@ export function serveSockets(gateway: Gateway, server: Server, events: SharedArr
     message: (socket, bytes, binary) => guard(gateway, socket, (connection) => connection.receive(bytes, binary)),
     ping: (socket, bytes) => guard(gateway, socket, (connection) => void connection.draw(bytes.byteLength)),
     close: (socket) => {
-      const { connection } = socket.getUserData()
+      const { connection, client } = socket.getUserData()
+      places.give(client)
       if (connection === null) return
       connections.delete(connection)
       connection.release()
     },
   })
+  const unused = setInterval(() => places.endUnused(connections), lookMs(config.wsUnusedSeconds * 1000)).unref()
   return {
     stop: async (graceMs) => {
       stopping = true
+      clearInterval(unused)
       fanOut.turn(Infinity)
       const any = connections.size > 0
       for (const connection of [...connections]) connection.close(CLOSE.GOING_AWAY, 'shutting down', null, Math.min(graceMs, ANSWERS_MS))

@@ -32,7 +32,7 @@ function startLimited(directory: string): {
 } {
   const command = `trap '' XFSZ; unset NODE_OPTIONS; ulimit -f ${LIMIT_BLOCKS}; exec "$0" "$@"`
   const flags = ['--data-dir', directory, '--port', '0', '--operator-port', '0', '--chain', '0', '--snapshot-every', '1000000000']
-  const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...flags]
+  const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'supervisor', 'main.ts'), ...flags]
   const child = spawn('bash', ['-c', command, process.execPath, ...main], { stdio: ['ignore', 'pipe', 'pipe'] })
   const log: string[] = []
   child.stderr!.on('data', (text: Buffer) => log.push(text.toString()))
@@ -78,6 +78,8 @@ t.test('a failed commit stops the process before any answer', async (t) => {
   await Promise.all(Array.from({ length: 4 }, () => trade().catch(() => undefined)))
   t.equal(await limited.ended, EXIT.DISK, 'its own exit code')
   t.match(limited.log.join('\n'), /CommitFailed/)
+  t.strictSame(limited.log.filter((line) => !line.startsWith('{')), [], 'what native code printed is in the log')
+  t.ok(limited.log.every((line) => JSON.parse(line) !== null), 'which is JSON')
   t.ok(acknowledged.length > 10, `${acknowledged.length} acknowledged orders`)
   verify(directory, () => undefined)
   const exchange = await startExchange(directory)

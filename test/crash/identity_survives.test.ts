@@ -9,6 +9,7 @@ import t from 'tap'
 import { verify } from '../../core/replay/verify.ts'
 import { listSnapshots } from '../../core/snapshot/file.ts'
 import type { OperationName } from '../../gateway/operations/table.ts'
+import { consentOf } from '../support/consent.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import { farFromMidnight } from '../support/midnight.ts'
@@ -39,7 +40,8 @@ async function raise(call: Transport, world: World, pair: Json, maker: Wallet): 
     return outcome
   }
   await signIn(call, elsewhere, 'other')
-  const { subAccount } = await does('CreateSubAccount', { address: sub.wallet.address, username: 'desk' }, master)
+  const consent = await consentOf(call, sub.wallet, master.session)
+  const { subAccount } = await does('CreateSubAccount', { ...consent, username: 'desk' }, master)
   const target = { subAccountId: subAccount.id, assetId: pair['quoteAssetId'] }
   await signIn(call, sub)
   await does('TransferSubAccountBalance', { ...target, amount: '12.5', direction: 'TO_SUB_ACCOUNT', idempotencyKey: 'gift' }, master)

@@ -9,6 +9,7 @@ import t from 'tap'
 import { stateDigest } from '../../core/lib/checksum.ts'
 import { checkJournalFile, JournalError, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
 import { HEADER_BYTES, keyOf, open, seal, type Batch } from '../../core/journal/frame.ts'
+import { HEAD_KEY } from '../../core/journal/head.ts'
 import { JournalFault, lastSequence, readBatches, START, type Fault } from '../../core/journal/reader.ts'
 import { catchUp, cutTail, rebuild } from '../../core/journal/recover.ts'
 import { Divergence } from '../../core/replay/run.ts'
@@ -23,12 +24,16 @@ const dataDir = temporaryDirectory()
 t.teardown(() => removeDirectory(dataDir))
 const { database, after } = makeJournal(dataDir, { seed: SEED, batches: BATCHES })
 const values = after.map(({ first }) => Buffer.from(database.get(keyOf(first))!))
+const head = Buffer.from(database.get(HEAD_KEY)!)
 t.comment(RERUN)
 
 const put = (sequence: number, value: Buffer): void => database.transactionSync(() => database.putSync(keyOf(sequence), value))
 /** Puts the journal back as it was written. */
 function restore(): void {
-  database.transactionSync(() => after.forEach(({ first }, index) => database.putSync(keyOf(first), values[index]!)))
+  database.transactionSync(() => {
+    after.forEach(({ first }, index) => database.putSync(keyOf(first), values[index]!))
+    database.putSync(HEAD_KEY, head)
+  })
 }
 
 /** First sequences of the batches that read well, and what ended the reading. */

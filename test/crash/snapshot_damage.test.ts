@@ -2,7 +2,7 @@
  * Promise: a snapshot is used whole or not at all. Whatever happens to its file, it loads to exactly what was written or it is skipped with
  * a warning, and an older one or the genesis leads to the same state.
  */
-import { cpSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
@@ -11,6 +11,7 @@ import { createPrng } from '../../core/lib/prng.ts'
 import { CLOCK } from '../../core/engine/columns.ts'
 import { keyOf } from '../../core/journal/frame.ts'
 import type { JournalDatabase } from '../../core/journal/file.ts'
+import { headPath } from '../../core/journal/head_file.ts'
 import { JournalFault } from '../../core/journal/reader.ts'
 import { catchUp, cutTail, fromGenesis, rebuild } from '../../core/journal/recover.ts'
 import { CommandType, kindOf, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
@@ -127,7 +128,7 @@ t.test('a truncated file is refused and skipped', async (t) => {
 
 const STATEMENTS: Record<string, [sql: string, reason: RegExp]> = {
   'no descriptive row': ['delete from snapshot', /incomplete/],
-  'another format': ['update snapshot set format = format + 1', /format 3, this version reads 2/],
+  'another format': ['update snapshot set format = format + 1', /format 4, this version reads 3/],
   'another sequence': ['update snapshot set sequence = sequence + 1', /says it is/],
   'another batch checksum': ['update snapshot set batch_checksum = batch_checksum + 1', /seal/],
   'another events checksum': ['update snapshot set events_checksum = events_checksum + 1', /seal/],
@@ -198,6 +199,8 @@ t.test('a snapshot that holds a batch which was cut never comes back', async (t)
   } catch (error) {
     cutTail(made.database, error as JournalFault, first)
   }
+  // A real start would skip sequences; here they are used again, so that only the checksum tells the snapshot's batch from another.
+  rmSync(headPath(cut))
   const matcher = startMatcher(cut)
   matcher.clock = made.after[12]!.time
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))

@@ -85,8 +85,11 @@ t.test('filters and pages', async (t) => {
   const backend = backendOf(serverKey)
   const master = clientOf(wallet, 'desk')
   await master.signIn()
-  const subs = Array.from({ length: 3 }, () => privateKeyToAccount(generatePrivateKey()).address)
-  for (const address of subs) await master.CreateSubAccount({ address })
+  const wallets = Array.from({ length: 3 }, () => privateKeyToAccount(generatePrivateKey()))
+  for (const each of wallets) {
+    await master.CreateSubAccount(await clientOf(each, 'desk').consentTo(wallet.address, master.signer!.publicKey))
+  }
+  const subs = wallets.map(({ address }) => address)
   const page = async (input: Parameters<Client['ListApplicationUsers']>[0]): Promise<string[]> =>
     (await backend.ListApplicationUsers(input)).users.map(({ address }) => address)
   t.same(await page({}), [wallet.address, ...subs], 'in the order they were made')

@@ -67,6 +67,13 @@ class Script {
     await this.call('Verify', { ...key, nonce, signature })
   }
 
+  /** The wallet agrees to become a sub-account of `master`. */
+  async consent({ wallet }: Wallet, { wallet: { address: subAccountOf }, session }: Wallet): Promise<Json> {
+    const { address } = wallet
+    const { nonce, message } = await this.call('Challenge', { address, sessionPublicKey: session.publicKey, subAccountOf })
+    return { address, nonce, signature: await wallet.signMessage({ message }) }
+  }
+
   /** Opens a session of `agent` for `owner`. */
   async signInFor(owner: Wallet, { wallet, session }: Wallet): Promise<void> {
     const sessionPublicKey = session.publicKey
@@ -150,8 +157,10 @@ async function raiseFamily(script: Script): Promise<void> {
   const sub = newWallet()
   const { balances } = await script.call('ListBalances', { page: 1, pageSize: 100 }, maker)
   const { assetId } = balances.find((each: Json) => each['symbol'] === 'USDC')
-  const { subAccount } = await script.call('CreateSubAccount', { address: sub.wallet.address, username: 'desk 1' }, maker)
   await script.call('CreateSubAccount', { address: sub.wallet.address }, maker)
+  const { subAccount } = await script.call('CreateSubAccount', { ...(await script.consent(sub, maker)), username: 'desk 1' }, maker)
+  await script.call('CreateSubAccount', await script.consent(sub, maker), maker)
+  await script.call('CreateSubAccount', await script.consent(sub, taker), taker)
   await script.signIn(sub)
   await script.call('GetProfile', {}, sub)
   await script.call('CreateSubAccount', { address: newWallet().wallet.address }, sub)

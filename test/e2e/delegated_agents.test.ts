@@ -138,6 +138,7 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
     const forged = await stranger.wallet.signMessage({ message })
     t.match(await call('CreateDelegatedSession', { ...wallets, signature: forged }, null), { refused: 'INVALID_SIGNATURE' })
     const good = await agent.wallet.signMessage({ message })
+    t.match(await call('CreateDelegatedSession', { ...wallets, signature: good }, null), { expiresAt: Number }, 'strangers spend no nonce')
     t.match(await call('CreateDelegatedSession', { ...wallets, signature: good }, null), { refused: 'NONCE_INVALID' }, 'used up')
   })
 

@@ -130,8 +130,10 @@ async function readMarket(t: Test, client: Client, tradingPairId: string): Promi
 /** A sub-account, its balance and its limit. */
 async function raiseFamily(t: Test, baseUrl: string, client: Client): Promise<void> {
   const wallet = newWallet()
-  const { subAccount } = await client.CreateSubAccount({ address: wallet.address, username: 'desk' })
-  t.match(subAccount, { address: wallet.address, username: 'desk', accountType: 'sub', isActive: true, balances: [] })
+  const sub = clientOf(baseUrl, wallet)
+  const consent = await sub.consentTo((await client.GetProfile()).address, client.signer!.publicKey)
+  const { subAccount } = await client.CreateSubAccount({ ...consent, username: 'desk' })
+  t.match(subAccount, { consented: true, address: wallet.address, username: 'desk', accountType: 'sub', isActive: true, balances: [] })
   const { assetId, token } = (await client.ListBalances()).balances.find((row) => row.symbol === 'USDC')!
   const target = { subAccountId: subAccount.id, assetId }
   const moved = await client.TransferSubAccountBalance({ ...target, amount: '1.50', direction: 'TO_SUB_ACCOUNT' })
@@ -144,7 +146,6 @@ async function raiseFamily(t: Test, baseUrl: string, client: Client): Promise<vo
   t.match(await client.UpdateSubAccountLimit({ ...target, dailyLimit: '3' }), { limit: { id: limit.id, maxAmount: '10', dailyLimit: '3' } })
   t.match(await client.ListSubAccountLimits({ subAccountId: subAccount.id }), { limits: [{ id: limit.id, dailyLimit: '3' }] })
   t.strictSame(await client.DeleteSubAccountLimit(target), { deleted: true })
-  const sub = createClient({ baseUrl, wallet: { address: wallet.address, signMessage: (message) => wallet.signMessage({ message }) } })
   t.match(await sub.signIn(), { isNewUser: false, user: { id: subAccount.id, username: 'desk' } })
   t.match(await sub.GetProfile(), { accountType: 'sub', canWithdraw: false, masterAccountId: limit.masterAccountId })
 }
@@ -169,6 +170,8 @@ async function delegate(t: Test, baseUrl: string, client: Client, tradingPairId:
   await t.rejects(agent.GetProfile(), { status: 401, code: 'SESSION_INVALID' })
 }
 
+const clientOf = (baseUrl: string, wallet: PrivateKeyAccount): Client =>
+  createClient({ baseUrl, wallet: { address: wallet.address, signMessage: (message) => wallet.signMessage({ message }) } })
 const newWallet = (): PrivateKeyAccount => privateKeyToAccount(generatePrivateKey())
 
 t.test('maintenance by operator command blocks what the table says, and nothing else', async (t) => {
@@ -184,7 +187,9 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
   const { orderId } = await client.CreateOrder(order)
   const second = await client.CreateOrder(order)
   await client.CreateOrder(order)
-  const { subAccount } = await client.CreateSubAccount({ address: newWallet().address })
+  const master = (await client.GetProfile()).address
+  const consent = (): ReturnType<Client['consentTo']> => clientOf(exchange.baseUrl, newWallet()).consentTo(master, signer.publicKey)
+  const { subAccount } = await client.CreateSubAccount(await consent())
   const { assetId } = (await client.ListBalances()).balances[0]!
   const limit = { subAccountId: subAccount.id, assetId }
   const agentAddress = newWallet().address
@@ -200,7 +205,7 @@ t.test('maintenance by operator command blocks what the table says, and nothing 
     GetMarketMetadata: { tradingPairId }, GetCandles: { tradingPairId },
     GetOrderbook: { tradingPairId }, BatchReplaceOrders: { orders: [{ orderId, price: '2001' }] },
     SimulateFees: { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '2000' },
-    CreateSubAccount: { address: newWallet().address }, ListSubAccountLimits: { subAccountId: subAccount.id },
+    CreateSubAccount: await consent(), ListSubAccountLimits: { subAccountId: subAccount.id },
     CreateSubAccountLimit: { ...limit, maxAmount: '1' },
     UpdateSubAccountLimit: { ...limit, maxAmount: '2' }, DeleteSubAccountLimit: limit,
     TransferSubAccountBalance: { ...limit, amount: '1', direction: 'TO_SUB_ACCOUNT' },

@@ -123,7 +123,9 @@ t.test('every operation answers 200 as the document says', async (t) => {
 
 async function raiseFamily(maker: Client, assetId: string): Promise<void> {
   const wallet = walletOf(privateKeyToAccount(generatePrivateKey()))
-  const { subAccount } = await maker.CreateSubAccount({ address: wallet.address, username: 'desk' })
+  const sub = createClient({ baseUrl: exchange.baseUrl, wallet, signer: sodiumSigner(), fetch: send })
+  const consent = await sub.consentTo((await maker.GetProfile()).address, maker.signer!.publicKey)
+  const { subAccount } = await maker.CreateSubAccount({ ...consent, username: 'desk' })
   const target = { subAccountId: subAccount.id, assetId }
   await maker.TransferSubAccountBalance({ ...target, amount: '1', direction: 'TO_SUB_ACCOUNT', idempotencyKey: 't' })
   await maker.ListSubAccounts()
@@ -131,7 +133,6 @@ async function raiseFamily(maker: Client, assetId: string): Promise<void> {
   await maker.UpdateSubAccountLimit({ ...target, isActive: false })
   await maker.ListSubAccountLimits({ subAccountId: subAccount.id })
   await maker.DeleteSubAccountLimit(target)
-  const sub = createClient({ baseUrl: exchange.baseUrl, wallet, signer: sodiumSigner(), fetch: send })
   await sub.signIn()
   await sub.GetProfile()
 }

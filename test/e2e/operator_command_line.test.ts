@@ -97,7 +97,7 @@ t.test('help after a command tells more about it', async (t) => {
   t.same(await operator(['help', 'pairs', 'set']), one)
   const family = await operator(['sessions', '--help'])
   t.ok(family.out.startsWith('sessions list --user USER_ID\n') && family.out.includes('\nsessions revoke SESSION\n'))
-  t.match(await operator(['orders', '--help']), { code: 2, out: '', err: /no such command: orders/ })
+  t.match(await operator(['trades', '--help']), { code: 2, out: '', err: /no such command: trades/ })
 })
 
 t.test('a wrong call asks nothing and says what is right', async (t) => {
@@ -105,7 +105,7 @@ t.test('a wrong call asks nothing and says what is right', async (t) => {
   const port = await listening(t, createServer(() => asked++))
   const wrong: [words: string[], says: RegExp][] = [
     [[], /which command\? There is: status, health, ready, metrics/],
-    [['orders'], /no such command: orders\n/],
+    [['trades'], /no such command: trades\n/],
     [['pairs'], /which of them: pairs list, pairs set\?/],
     [['pairs', 'show'], /no such command: pairs show; there is: pairs list, pairs set/],
     [['pairs', 'set', 'BTC/USDC'], /it is typed as: pairs set PAIR STATUS/],
@@ -133,8 +133,8 @@ t.test('a wrong call asks nothing and says what is right', async (t) => {
     }
   }))
   t.match(await operator(['status'], { RINGBOOK_OPERATOR_PORT: '0' }), { code: 2, err: /RINGBOOK_OPERATOR_PORT is a whole number from 1/ })
-  const json = await operator(['orders', '--json'], { RINGBOOK_OPERATOR_PORT: String(port) })
-  t.same([json.code, json.out, JSON.parse(json.err)], [2, '', { code: 'USAGE', message: 'no such command: orders', details: {} }])
+  const json = await operator(['trades', '--json'], { RINGBOOK_OPERATOR_PORT: String(port) })
+  t.same([json.code, json.out, JSON.parse(json.err)], [2, '', { code: 'USAGE', message: 'no such command: trades', details: {} }])
   t.equal(asked, 0)
 })
 
@@ -172,7 +172,8 @@ t.test('somebody else on the port, silence and broken connections are told apart
     t.match(await operator(['status', '--port', port]), { code: 1, out: '', err: strange }, `${status} ${type} ${body.slice(0, 20)}`)
   }
   const standing = createHttpServer((_request, response) =>
-    response.writeHead(503, { 'Content-Type': 'application/json' }).end('{"ready":false,"matcher":false,"gateways":[true,false]}'),
+    response.writeHead(503, { 'Content-Type': 'application/json' })
+      .end('{"ready":false,"matcher":false,"gateways":[true,false],"degraded":[]}'),
   )
   const notReady = await operator(['ready', '--port', String(await listening(t, standing))])
   t.same(notReady, { code: 1, out: 'NOT ready: matcher, gateway 2\n', err: '' })
@@ -238,10 +239,11 @@ async function looks(t: Test, exchange: Exchange, says: Says, gives: Gives): Pro
   t.match(await says('health'), /^alive, sequence \d+\n$/)
   t.match(await gives('health'), { status: 'ok', sequence: Number })
   t.equal(await says('ready'), 'ready: matcher and 3 gateways\n')
-  t.same(await gives('ready'), { ready: true, matcher: true, gateways: [true, true, true] })
+  t.same(await gives('ready'), { ready: true, matcher: true, gateways: [true, true, true], degraded: [] })
   const status = await says('status')
   const lines = [/^maintenance {2}off$/m, /^history +up, /m, /^GATEWAY +REQUESTS +2XX/m, /^ +3 +\d/m, /^BTC\/USDC +ACTIVE$/m]
   for (const line of lines) t.match(status, line)
+  t.equal(await says('sub-accounts', 'unconsented'), 'every sub-account has the consent of its wallet\n')
   const json = await gives('status')
   t.match(json, { maintenance: false, matcher: { commands: Number }, gateways: [{ gateway: 1 }, { gateway: 2 }, { gateway: 3 }] })
   const metrics = await says('metrics')

@@ -3,6 +3,7 @@
  * a sub-account signs in with its own wallet and has nothing of its master's but that.
  */
 import t, { type Test } from 'tap'
+import { consentOf } from '../support/consent.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { connectGrpc } from '../support/grpc.ts'
 import { farFromMidnight } from '../support/midnight.ts'
@@ -45,11 +46,16 @@ class Family {
   static async make(t: Test, call: Transport): Promise<Family> {
     const family = new Family(call, await newUser(call))
     const { address } = family.sub.wallet
-    const { subAccount }: Json = await call('CreateSubAccount', { address, username: 'desk 1' }, family.master.session)
-    t.match(subAccount, { address, username: 'desk 1', accountType: 'sub', isActive: true, balances: [] })
+    const { subAccount }: Json = await family.byMaster('CreateSubAccount', { ...(await family.consent()), username: 'desk 1' })
+    t.match(subAccount, { address, username: 'desk 1', accountType: 'sub', isActive: true, consented: true, balances: [] })
     family.subAccountId = subAccount.id
     t.match(await signIn(call, family.sub), { isNewUser: false, user: { id: subAccount.id, address, username: 'desk 1' } })
     return family
+  }
+
+  /** The word of a wallet, the sub-account's own if nothing else is said. */
+  consent(who: Wallet = this.sub): Promise<Json> {
+    return consentOf(this.call, who.wallet, this.master.session)
   }
 
   bySub(name: Parameters<Transport>[0], input: Json = {}): Promise<Json> {
@@ -79,9 +85,14 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
     t.match(master, { accountType: 'master', canWithdraw: true })
     t.equal(master['masterAccountId'] ?? null, null)
     t.match(await family.bySub('GetProfile'), { accountType: 'sub', canWithdraw: false, username: 'desk 1', masterAccountId: master['id'] })
-    const { address } = family.sub.wallet
-    t.match(await family.byMaster('CreateSubAccount', { address }), { refused: 'ADDRESS_IN_USE' })
-    t.match(await family.byMaster('CreateSubAccount', { address: family.master.wallet.address }), { refused: 'ADDRESS_IN_USE' })
+    const again = await family.byMaster('CreateSubAccount', await family.consent())
+    t.match(again, { subAccount: { id: family.subAccountId, username: 'desk 1' } }, 'its word again makes no other')
+    const stranger = await newUser(call)
+    t.match(await family.byMaster('CreateSubAccount', await family.consent(stranger)), { refused: 'ADDRESS_IN_USE' }, 'told to who agreed')
+    for (const address of [family.sub.wallet.address, stranger.wallet.address, family.master.wallet.address, newWallet().wallet.address]) {
+      const unasked = await family.byMaster('CreateSubAccount', { address })
+      t.match(unasked, { refused: 'INVALID_SIGNATURE', message: 'The wallet has to agree: nonce and signature of its challenge' })
+    }
     for (const username of ['', 'é', 'x'.repeat(33), 'a\nb']) {
       const outcome = await family.byMaster('CreateSubAccount', { address: newWallet().wallet.address, username })
       t.match(outcome, { refused: 'VALIDATION_ERROR', details: { field: 'username' } }, JSON.stringify(username))

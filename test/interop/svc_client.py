@@ -95,7 +95,8 @@ class Exchange:
         """Challenge, wallet signature by `sign_message`, verify."""
         identity = {"address": address, "session_public_key": self.public_key}
         challenge = self.call("Challenge", signed=False, **identity)
-        return self.call("Verify", signed=False, nonce=challenge.nonce, signature=sign_message(challenge.message), **identity)
+        return self.call("Verify", signed=False, nonce=challenge.nonce, signature=sign_message(challenge.message),
+                         session_signature=self.key.sign(challenge.message.encode()).signature.hex(), **identity)
 
     def stream(self):
         return OrderStream(self)

@@ -13,6 +13,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },
   { variant: 'tight', seed: 2, commands: 200_000, checkEvery: 97 },
   { variant: 'tight', seed: 3, commands: 40_000, checkEvery: 1 },
+  { variant: 'older', seed: 12, commands: 20_000, checkEvery: 97 },
+  { variant: 'crowded', seed: 13, commands: 20_000, checkEvery: 97, workload: { clients: 36 } },
   { variant: 'fees', seed: 4, commands: 220_000, checkEvery: 499, outboxRecords: 2 },
   { variant: 'fees', seed: 5, commands: 10_000, checkEvery: 1 },
   { variant: 'deep', seed: 6, commands: 220_000, checkEvery: 4999, outboxRecords: 7 },
@@ -21,6 +23,7 @@ const RUNS: DuelOptions[] = [
   { variant: 'tiers', seed: 9, commands: 10_000, checkEvery: 1 },
   { variant: 'family', seed: 10, commands: 120_000, checkEvery: 199 },
   { variant: 'family', seed: 11, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'olderFamily', seed: 13, commands: 20_000, checkEvery: 97 },
 ]
 
 function runs(): DuelOptions[] {

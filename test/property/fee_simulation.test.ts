@@ -30,7 +30,7 @@ type Output = Parameters<Parameters<typeof SimulateFees.run>[1]['answer']>[0]
 function gatewayOf({ state }: Bench, now: () => number): Gateway {
   const { genesis } = state
   const pairs = new Map(genesis.pairs.map((pair) => [pair.id, pair]))
-  return { genesis, state, pairs, now, gate: new Int32Array(new SharedArrayBuffer(64)) } as unknown as Gateway
+  return { genesis, state, pairs, now, time: now, gate: new Int32Array(new SharedArrayBuffer(64)) } as unknown as Gateway
 }
 
 function simulate(gateway: Gateway, account: number, input: object): Output | Refused {
@@ -116,7 +116,7 @@ type Send = (type: CommandType, layout: typeof ORDER_COMMAND, values: object) =>
 
 /** A market of one pair in which `ann` may have as many orders as the walk may visit, and one more. */
 function crowd(t: Test): { gateway: Gateway; send: Send } {
-  const spec: VariantSpec = { ...VARIANTS['deep']!, limits: { orders: 32_768, openOrdersPerAccount: 32_768, priceTicks: 65_536 } }
+  const spec: VariantSpec = { ...VARIANTS['deep']!, rules: 0, limits: { orders: 32_768, openOrdersPerAccount: 32_768, priceTicks: 65_536 } }
   const bench = createBench(genesisText(spec))
   const gateway = gatewayOf(bench, () => 1_700_000_000_000)
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))

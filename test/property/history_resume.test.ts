@@ -10,9 +10,9 @@ import t, { type Test } from 'tap'
 import { openProjection, type Projection } from '../../core/history/projection.ts'
 import { openReader, readPosition, writePosition, type StorePosition } from '../../core/history/store.ts'
 import { compareStores } from '../../core/history/verify.ts'
-import { keyOf } from '../../core/journal/frame.ts'
 import { openJournal } from '../../core/journal/file.ts'
-import { endSequence, lastSequence } from '../../core/journal/reader.ts'
+import { endSequence } from '../../core/journal/reader.ts'
+import { dropLast } from '../../core/journal/recover.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { makeJournal } from '../support/journal.ts'
@@ -56,7 +56,7 @@ t.test('random transactions and stops', async (t) => {
   const { rows } = compareStores(truth, truth)
   t.ok(rows['trade_page']! > 3, 'there are trades')
   t.ok(rows['candle_page']! > 2, 'and candles')
-  const tables = ['order_reference_page', 'posting_reference_page', 'application_trade_page', 'application_user']
+  const tables = ['order_reference_page', 'posting_reference_page', 'application_trade_page', 'application_user_page']
   const listed = tables.map((table) => rows[table]!)
   t.ok(listed.every((count) => count > 1), `and applications list them: ${listed.join(', ')}`)
   truth.close()
@@ -140,7 +140,7 @@ t.test('two writers: the second to write gives up', async (t) => {
 
 t.test('commands cut from the journal leave the history with it', async (t) => {
   const journal = openJournal(directory, false, 1)
-  journal.transactionSync(() => journal.removeSync(keyOf(lastSequence(journal))))
+  dropLast(journal)
   await journal.close()
   warnings = []
   await whole('pieces')

@@ -55,7 +55,7 @@ t.test('rebuild, status, verify', async (t) => {
   const verified = tool('verify')
   t.match(verified, { code: 0, json: { sequence: end, verdict: 'ok', differences: [] } })
   const rows = verified.json['rows'] as Record<string, number>
-  t.ok(rows['order_page']! > 0 && rows['posting_page']! > 0 && rows['account_hour']! > 0, 'it compared something')
+  t.ok(rows['order_page']! > 0 && rows['posting_page']! > 0 && rows['account_hour_page']! > 0, 'it compared something')
   t.strictSame(readdirSync(directory).filter((name) => /rebuilding|verifying|copy/.test(name)), [], 'nothing is left lying')
 })
 
@@ -63,8 +63,8 @@ t.test('what is wrong is found and mended', async (t) => {
   const spoil: [table: string, sql: string, what: string][] = [
     ['order_page', 'update order_page set records = zeroblob(length(records)) where id = (select max(id) from order_page)', 'other'],
     ['trade_page', 'delete from trade_page where id = (select max(id) from trade_page)', 'missing'],
-    ['price_hour', 'insert into price_hour values (1, 5)', 'more'],
-    ['account_hour', 'delete from account_hour where id = (select min(id) from account_hour)', 'missing'],
+    ['price_hour_page', "insert into price_hour_page values (1, x'05')", 'more'],
+    ['account_hour_page', 'delete from account_hour_page where id = (select min(id) from account_hour_page)', 'missing'],
   ]
   for (const [table, sql, what] of spoil) {
     const database = openWriter(historyPath(directory))
@@ -77,7 +77,7 @@ t.test('what is wrong is found and mended', async (t) => {
 })
 
 t.test('while an exchange runs', async (t) => {
-  const lock = lockDirectory(directory)
+  const lock = await lockDirectory(directory)
   t.match(tool('rebuild'), { code: 2, errors: /exchange runs/ })
   t.match(tool('verify'), { code: 0, json: { verdict: 'ok' } })
   t.equal(tool('status').code, 0, 'status reads only')

@@ -19,6 +19,7 @@ import { createBroadcast } from '../../core/ring/broadcast.ts'
 import {
   COMMIT_BUCKETS, COMMIT_HISTOGRAM, countersBytes, GATEWAY, gatewayCounters, HISTORY, historyCounters, MATCHER, matcherCounters,
 } from '../../core/ring/counters.ts'
+import { portsBytes } from '../../core/ring/ports.ts'
 import { attachRing, available, consume, createRing, front, push } from '../../core/ring/spsc.ts'
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import { EXIT, type FromThread, type OperatorData, type Shared, type TierChange, type ToOperator } from '../../core/threads.ts'
@@ -38,6 +39,7 @@ const shared: Shared = {
   gate: new SharedArrayBuffer(8),
   events: createBroadcast(64).buffer,
   counters: new SharedArrayBuffer(countersBytes(GATEWAYS)),
+  ports: new SharedArrayBuffer(portsBytes(GATEWAYS)),
   matcherWait: cell(),
   lanes: Array.from({ length: GATEWAYS + 1 }, () => ({ commands: createRing(64).buffer, replies: createRing(64).buffer, wait: cell() })),
 }
@@ -315,8 +317,8 @@ await t.test('fee tiers that the history found are set one after the other', asy
 await t.test('what changes something or shows users needs the token; probes and metrics do not', async (t) => {
   const closed: [method: string, path: string][] = [
     ['POST', '/maintenance'], ['POST', '/pairs'], ['POST', '/fee-tier'], ['GET', `/sessions?userId=${userId(1, 0)}`], ['HEAD', '/sessions'],
-    ['POST', '/sessions/revoke'], ['GET', '/applications'], ['POST', '/applications'], ['POST', '/applications/set'],
-    ['POST', '/applications/origins'], ['POST', '/keys/issue'], ['POST', '/keys/revoke'],
+    ['POST', '/sessions/revoke'], ['GET', '/sub-accounts/unconsented'], ['GET', '/applications'], ['POST', '/applications'],
+    ['POST', '/applications/set'], ['POST', '/applications/origins'], ['POST', '/keys/issue'], ['POST', '/keys/revoke'],
   ]
   const wrong: Record<string, string | string[]>[] = [
     {}, { 'x-operator-token': '' }, { 'x-operator-token': TOKEN.slice(1) }, { 'x-operator-token': `${TOKEN}x` },
@@ -386,7 +388,8 @@ await t.test('the unit does not restart what cannot get better', (t) => {
   const unit = readFileSync(join(root, 'data', 'ops', 'ringbook.service'), 'utf8')
   t.ok(unit.includes(`\nRestartPreventExitStatus=${EXIT.CONFIG} ${EXIT.JOURNAL} ${EXIT.LOCKED}\n`))
   t.match(unit, /\nRestart=on-failure\n/)
-  const flags = /ExecStart=.* core\/main\.ts (.*)/.exec(unit)![1]!.split(' ').filter((word) => word.startsWith('--') && word !== '--config')
+  const words = /ExecStart=.* core\/supervisor\/main\.ts (.*)/.exec(unit)![1]!.split(' ')
+  const flags = words.filter((word) => word.startsWith('--') && word !== '--config')
   for (const flag of flags) t.ok(readConfig([flag, 'x'], {}), flag)
   t.end()
 })

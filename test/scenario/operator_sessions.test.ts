@@ -18,6 +18,7 @@ import {
 import { RESULT } from '../../core/layout/event.ts'
 import { agentId, formatId, IdKind, orderId, parseId, userId } from '../../core/layout/ids.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
+import { KEY_KEPT_MS } from '../../core/programs/sessions.ts'
 import type { FromThread } from '../../core/threads.ts'
 import type { Admin } from '../../gateway/operator/admin.ts'
 import type { Answer } from '../../gateway/operator/http.ts'
@@ -79,7 +80,7 @@ function createWorld(): World {
   const log: World['log'] = []
   const gate = new Int32Array(1)
   const applications = new Applications(state, gate)
-  const sessions = createSessions(state, gate, applications, admin, (message) => message.type === 'log' && log.push(message))
+  const sessions = createSessions(state, gate, applications, admin, Date.now, (message) => message.type === 'log' && log.push(message))
   const users = new Map<number, string>()
   let keys = 0
   return {
@@ -172,8 +173,9 @@ t.test('revoking ends the named session only', async (t) => {
 
 t.test('a row that was opened again is another session', async (t) => {
   const world = createWorld()
-  const old = world.open(0, Date.now() - LIFETIME - HOUR)
-  for (let row = 1; row < ROWS; row++) world.open(1, Date.now() - LIFETIME - HOUR)
+  // So long ago that their keys are kept no more.
+  const old = world.open(0, Date.now() - LIFETIME - KEY_KEPT_MS - HOUR)
+  for (let row = 1; row < ROWS; row++) world.open(1, Date.now() - LIFETIME - KEY_KEPT_MS - HOUR)
   t.equal(world.live(), ROWS, 'every row is used')
   const fresh = world.open(0, Date.now())
   t.not(fresh.id, old.id)

@@ -55,13 +55,14 @@ play(t, 'when receipts are at capacity a new key is refused, a known one answere
   given,
   limits: { receipts: 2 },
   when: [
-    ['ann sells 1 at 100 key=k1', 'SUBMITTED'],
-    ['ann sells 1 at 101 key=k2', 'SUBMITTED'],
+    ['ann sells 1 at 101 key=k1', 'SUBMITTED'],
+    ['cat buys 1 at 100 key=k2', 'SUBMITTED'],
     ['ann sells 1 at 102 key=k3', 'refused ORDER_SUBMISSION_CAPACITY_EXCEEDED'],
-    ['ann sells 1 at 101 key=k2', 'SUBMITTED, repeated'],
+    ['bob sells 1 at 102 key=k3', 'refused ORDER_SUBMISSION_CAPACITY_EXCEEDED'],
+    ['ann sells 1 at 101 key=k1', 'SUBMITTED, repeated'],
     ['ann sells 1 at 103', 'SUBMITTED'],
   ],
-  book: ['ann sells 1 at 100', 'ann sells 1 at 101', 'ann sells 1 at 103'],
+  book: ['ann sells 1 at 101', 'ann sells 1 at 103', 'cat buys 1 at 100'],
 })
 
 play(t, 'a known key is answered during maintenance, and a replacement has keys too', {

@@ -50,7 +50,7 @@ play(t, 'orders far apart are found in order', {
 })
 
 t.test('every one of 1,023 ticks, in random order, on both sides', async (t) => {
-  const scene = new Scene({ limits: { priceTicks: 1024, openOrdersPerAccount: 2000 } })
+  const scene = new Scene({ limits: { orders: 16_384, priceTicks: 1024, openOrdersPerAccount: 2000 } })
   for (const line of given) scene.give(line)
   const random = createPrng(9)
   const ticks = Array.from({ length: 1023 }, (_, index) => index + 1).sort(() => random.unit() - 0.5)

@@ -35,7 +35,7 @@ play(t, 'a wallet that has an account becomes nobody\'s sub-account', {
     ['ann makes cat', 'refused ADDRESS_IN_USE'],
     ['ann makes ann', 'refused ADDRESS_IN_USE'],
     ['ann makes bob', 'done'],
-    ['ann makes bob', 'refused ADDRESS_IN_USE'],
+    ['ann makes bob', 'done, repeated'],
     ['cat makes bob', 'refused ADDRESS_IN_USE'],
   ],
 })

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { encodeAbiParameters, type Address, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { createClient } from '../../gateway/client/index.ts'
+import { createClient, type Client } from '../../gateway/client/index.ts'
 import { deploy, deployData, deployWallets, newKey, walletClient, type OwnedWallet } from '../support/contracts.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { ACCEPTED, FAULTS, startRpcStub, type Fault, type RpcStub } from '../support/rpc_stub.ts'
@@ -79,6 +79,7 @@ await t.test('with the embedded chain', async (t) => {
   const exchange = await exchangeOf(t)
   const chain = `http://127.0.0.1:${exchange.chainPort}`
   await goodWallets(t, exchange, chain)
+  await families(t, exchange, chain)
   await answers(t, exchange, chain)
   await accounts(t, exchange, chain)
 
@@ -118,7 +119,29 @@ function goodWallets(t: Test, exchange: Exchange, chain: string): Promise<unknow
     t.equal(await outcome(exchange, address, (message) => owner.signMessage({ message: `${message} ` })), REJECTED, 'another text')
     const lost = await proofOf(exchange, address, () => bytes(65))
     t.equal(codeOf(await post(exchange, 'verify', lost)), REJECTED)
-    t.equal(codeOf(await post(exchange, 'verify', lost)), '401 NONCE_INVALID', 'a verdict costs the nonce')
+    t.equal(codeOf(await post(exchange, 'verify', lost)), REJECTED, 'a rejected signature spends nothing')
+  })
+}
+
+function families(t: Test, exchange: Exchange, chain: string): Promise<unknown> {
+  return t.test('a contract wallet agrees to a master as it signs in, and its texts say so', async (t) => {
+    const [{ address, owner }] = (await deployWallets(chain, 1)) as [OwnedWallet]
+    const clientOf = (wallet: string, key: PrivateKeyAccount): Client => {
+      const signMessage = (message: string): Promise<Hex> => key.signMessage({ message })
+      return createClient({ baseUrl: exchange.baseUrl, wallet: { address: wallet, signMessage }, signer: sodiumSigner() })
+    }
+    const key = newKey()
+    const master = clientOf(key.address, key)
+    await master.signIn()
+    const forged = await clientOf(address, key).consentTo(key.address, master.signer!.publicKey)
+    await t.rejects(master.CreateSubAccount(forged), { status: 401, code: 'INVALID_SIGNATURE' }, 'by a key the contract does not accept')
+    const consent = await clientOf(address, owner).consentTo(key.address, master.signer!.publicKey)
+    t.match(await master.CreateSubAccount(consent), { subAccount: { address, accountType: 'sub', consented: true } })
+    const { body } = await post(exchange, 'challenge', { address, sessionPublicKey: sodiumSigner().publicKey })
+    t.ok((body as { message?: string }).message!.includes(`Sub-account of: ${key.address}`))
+    const sub = clientOf(address, owner)
+    t.match(await sub.signIn(), { isNewUser: false })
+    t.match(await sub.GetProfile(), { accountType: 'sub' })
   })
 }
 

@@ -12,6 +12,7 @@ import { parseGenesis } from '../../core/engine/genesis.ts'
 import { HANDLERS } from '../../gateway/operations/index.ts'
 import type { Operation } from '../../gateway/operations/operation.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { consentOf } from '../support/consent.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { testGenesis, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
@@ -107,7 +108,7 @@ async function owner(): Promise<{ person: Person; sub: Person; elsewhere: Person
   await call('CreateOrder', { ...order, side: 'SELL', quantity: '0.04' }, other)
   await call('CreateOrder', order)
   const subWallet = newWallet()
-  const { subAccount } = await call('CreateSubAccount', { address: subWallet.wallet.address })
+  const { subAccount } = await call('CreateSubAccount', await consentOf(rest, subWallet.wallet, self.session))
   await call('CreateSubAccountLimit', { subAccountId: subAccount.id, assetId: genesis.assets[0]!.id, maxAmount: '5' })
   const { id: agentId } = await call('UpsertDelegatedAgent', {
     agentAddress: newWallet().wallet.address, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [genesis.pairs[0]!.id],

@@ -10,7 +10,7 @@ import { CommandType, OPEN_DELEGATED_SESSION_COMMAND } from '../../core/layout/c
 import { RESULT } from '../../core/layout/event.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import type { OperationName } from '../../gateway/operations/table.ts'
-import { startHarness, type Session } from '../support/gateway_harness.ts'
+import { makeSubAccount, startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, detailsOf, schema, typeOf } from '../support/grpc.ts'
 import { StreamClient } from '../support/grpc_stream.ts'
 import { messageSigned } from '../support/message_signature.ts'
@@ -122,7 +122,7 @@ t.test('agents of another owner are as if they did not exist', async (t) => {
 
 t.test('sub-accounts of another master are as if they did not exist', async (t) => {
   const address = `0x${'b1'.repeat(20)}`
-  const { subAccount }: Json = await rest('CreateSubAccount', { address }, owner)
+  const mySubAccount = await makeSubAccount(harness, owner, address)
   const sub = await harness.openSession(0, address)
   const { id: ownId }: Json = await rest('GetProfile', {}, other)
   const inputs = sampleInputs(harness.genesis)
@@ -133,10 +133,10 @@ t.test('sub-accounts of another master are as if they did not exist', async (t) 
     for (const name of operations) {
       const missing = await call(name, { ...inputs[name], subAccountId: NO_USER }, other)
       t.match(missing, { refused: 'NOT_FOUND' })
-      for (const subAccountId of [subAccount.id, altered(subAccount.id), ownId, mine['id']]) {
+      for (const subAccountId of [mySubAccount, altered(mySubAccount), ownId, mine['id']]) {
         t.strictSame(await call(name, { ...inputs[name], subAccountId }, other), missing, `${transport} ${name} ${subAccountId}`)
       }
-      t.match(await call(name, { ...inputs[name], subAccountId: subAccount.id }, sub), { refused: 'MASTER_ONLY' }, name)
+      t.match(await call(name, { ...inputs[name], subAccountId: mySubAccount }, sub), { refused: 'MASTER_ONLY' }, name)
     }
     for (const name of ['ListSubAccounts', 'CreateSubAccount'] as const) {
       t.match(await call(name, inputs[name]!, sub), { refused: 'MASTER_ONLY' }, `${transport} ${name}`)
@@ -144,5 +144,5 @@ t.test('sub-accounts of another master are as if they did not exist', async (t) 
   }
   const { subAccounts }: Json = await rest('ListSubAccounts', {}, owner)
   t.equal(subAccounts.length, 1)
-  t.strictSame(await rest('ListSubAccountLimits', { subAccountId: subAccount.id }, owner), { limits: [] })
+  t.strictSame(await rest('ListSubAccountLimits', { subAccountId: mySubAccount }, owner), { limits: [] })
 })

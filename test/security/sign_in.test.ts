@@ -11,10 +11,14 @@ import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { readConfig, type Config } from '../../core/config.ts'
 import { countersBytes } from '../../core/ring/counters.ts'
+import { PROFILE, PROFILE_WORDS } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { createState } from '../../core/engine/state.ts'
+import { createAccount } from '../../core/programs/accounts.ts'
 import type { DeskData, FromThread } from '../../core/threads.ts'
-import type { ChallengeReply, ChallengeRequest, DeskReply, RefusalReply, VerifyReply, VerifyRequest } from '../../gateway/auth/challenge.ts'
+import type {
+  ChallengeReply, ChallengeRequest, ConsentRequest, DeskReply, RefusalReply, VerifyReply, VerifyRequest,
+} from '../../gateway/auth/challenge.ts'
 
 type Teardown = { teardown(handler: () => Promise<void>): void }
 type Ask = Partial<Omit<VerifyRequest, 'id' | 'kind'>>
@@ -42,6 +46,7 @@ class Desk {
   readonly ports: MessagePort[] = []
   readonly logs: FromThread[] = []
   readonly waiting = new Map<number, (reply: DeskReply) => void>()
+  readonly state = createState(parseGenesis(genesis))
   next = 1
 
   constructor(config: Partial<Config>, gateways: number) {
@@ -58,18 +63,27 @@ class Desk {
     const defaults = readConfig([], {})!
     const counters = new SharedArrayBuffer(countersBytes(gateways))
     const limits = { signInPerAddress: 1000, signInPerIp: 1000, chain: 0 }
-    const shared = { columns: createState(parseGenesis(genesis)).buffers, gate: new SharedArrayBuffer(64), counters }
+    const shared = { columns: this.state.buffers, gate: new SharedArrayBuffer(64), counters }
     const data: DeskData = { config: { ...defaults, ...limits, ...config }, genesis, ports: far, ...shared }
     this.worker = new Worker(join(root, 'gateway', 'auth', 'desk.ts'), { workerData: data, transferList: far })
     this.worker.on('message', (message: FromThread) => message.type === 'log' && this.logs.push(message))
   }
 
-  ask(request: Omit<ChallengeRequest, 'id'> | Omit<VerifyRequest, 'id'>, gateway = 0): Promise<DeskReply> {
+  ask(request: Omit<ChallengeRequest, 'id'> | Omit<VerifyRequest, 'id'> | Omit<ConsentRequest, 'id'>, gateway = 0): Promise<DeskReply> {
     const id = this.next++
     return new Promise((resolve) => {
       this.waiting.set(id, resolve)
       this.ports[gateway]!.postMessage({ id, ...request })
     })
+  }
+
+  /** Makes the account of a wallet in the first application, as a sub-account of the account in row `master`; its row. */
+  addAccount(wallet: string, master = -1): number {
+    const words = new Int32Array(5)
+    new Uint8Array(words.buffer).set(Buffer.from(wallet.slice(2), 'hex'))
+    const account = createAccount(this.state, 0, words, 0)
+    this.state.profiles[account * PROFILE_WORDS + PROFILE.MASTER] = master + 1
+    return account
   }
 }
 
@@ -91,7 +105,8 @@ async function deskOf(t: Teardown, config: Partial<Config> = {}, gateways = 1): 
 class Client {
   readonly desk: Desk
   readonly wallet = privateKeyToAccount(generatePrivateKey())
-  readonly sessionPublicKey = Buffer.from(ed25519.keygen().publicKey).toString('hex')
+  readonly key = ed25519.keygen()
+  readonly sessionPublicKey = Buffer.from(this.key.publicKey).toString('hex')
   constructor(desk: Desk) {
     this.desk = desk
   }
@@ -111,7 +126,7 @@ class Client {
   }
 }
 
-const codeOf = (reply: DeskReply): string => ('refusal' in reply ? reply.refusal : 'application' in reply ? 'signed' : 'challenged')
+const codeOf = (reply: DeskReply): string => ('refusal' in reply ? reply.refusal : 'nonce' in reply ? 'challenged' : 'signed')
 
 await t.test('a wallet signs in once with a nonce', async (t) => {
   const desk = await deskOf(t)
@@ -159,7 +174,7 @@ await t.test('of parallel verifies with one nonce, over several gateways, exactl
   }
 })
 
-await t.test('a signature that is rejected costs the nonce', async (t) => {
+await t.test('a signature that is rejected opens nothing, and the nonce stays good for the one that is right', async (t) => {
   const desk = await deskOf(t)
   const [client, other] = [new Client(desk), new Client(desk)]
   const flip = (hex: string, at: number): string => hex.slice(0, at) + (hex[at] === '0' ? '1' : '0') + hex.slice(at + 1)
@@ -182,7 +197,8 @@ await t.test('a signature that is rejected costs the nonce', async (t) => {
     const { nonce, message } = (await client.challenge()) as ChallengeReply
     const good = await client.wallet.signMessage({ message })
     t.equal(codeOf(await client.verify({ nonce, signature: await make(message, good) })), 'INVALID_SIGNATURE', what)
-    t.equal(codeOf(await client.verify({ nonce, signature: good })), 'NONCE_INVALID', `${what}: the nonce is gone`)
+    t.equal(codeOf(await client.verify({ nonce, signature: good })), 'signed', `${what}: strangers spend no nonce`)
+    t.equal(codeOf(await client.verify({ nonce, signature: good })), 'NONCE_INVALID', `${what}: its wallet does`)
   }
 })
 
@@ -212,38 +228,137 @@ await t.test('at capacity the answer is 503, no verdict, and the nonce is still 
   }
 })
 
-await t.test('one wallet is bounded by itself, long before the queue is full', async (t) => {
-  const one = new Client(await deskOf(t, { walletThreads: 1, walletQueue: 100 }))
-  const many = await Promise.all(Array.from({ length: 8 }, () => one.proof()))
-  const ofOne = (await Promise.all(many.map((proof) => one.verify(proof)))).map(codeOf)
-  t.same([...new Set(ofOne)].sort(), ['VERIFICATION_UNAVAILABLE', 'signed'])
+await t.test('one client network is bounded by itself, long before the queue is full, whatever wallets it names', async (t) => {
+  const desk = await deskOf(t, { walletThreads: 1, walletQueue: 100 })
+  const victim = new Client(desk)
+  const proof = await victim.proof()
+  // Garbage of the right form: each costs a recovery. The share of a network is a quarter of the places.
+  const garbage = { ...proof, signature: `0x${'11'.repeat(32)}${'22'.repeat(32)}1b` }
+  const flood = Array.from({ length: 90 }, async () => {
+    const { nonce } = (await victim.challenge({ ip: '198.51.100.9' })) as ChallengeReply
+    return codeOf(await victim.verify({ ...garbage, nonce }, { ip: '198.51.100.9' }))
+  })
+  t.equal(codeOf(await victim.verify(proof)), 'signed', 'the wallet they name signs in meanwhile')
+  t.same([...new Set(await Promise.all(flood))].sort(), ['INVALID_SIGNATURE', 'VERIFICATION_UNAVAILABLE'])
 })
 
-await t.test('the store of nonces is bounded', async (t) => {
+await t.test('asking for challenges takes no room; what is remembered of used ones is bounded', async (t) => {
   const desk = await deskOf(t, { challengeLimit: 3 })
-  const client = new Client(desk)
-  const proofs = [await client.proof(), await client.proof(), await client.proof()]
-  t.equal(codeOf(await client.challenge()), 'VERIFICATION_UNAVAILABLE')
-  t.equal(codeOf(await client.verify(proofs[1]!)), 'signed')
-  t.equal(codeOf(await client.challenge()), 'challenged')
+  const clients = Array.from({ length: 4 }, () => new Client(desk))
+  const from = (i: number): Ask => ({ ip: `203.0.113.${i}` })
+  const proofs = await Promise.all(clients.map((client, i) => client.proof(from(i))))
+  for (let i = 0; i < 500; i++) t.equal(codeOf(await clients[0]!.challenge()), 'challenged')
+  for (let i = 0; i < 3; i++) t.equal(codeOf(await clients[i]!.verify(proofs[i]!, from(i))), 'signed')
+  t.equal(codeOf(await clients[3]!.verify(proofs[3]!, from(3))), 'VERIFICATION_UNAVAILABLE', 'never a double use')
+  t.equal(codeOf(await clients[0]!.verify(proofs[0]!, from(0))), 'NONCE_INVALID')
+  t.equal(codeOf(await clients[3]!.challenge()), 'challenged')
 })
 
-await t.test('limits per wallet address and per client network, over all gateways', async (t) => {
-  const desk = await deskOf(t, { signInPerAddress: 4, signInPerIp: 12 }, 2)
-  const client = new Client(desk)
-  // The windows are fixed seconds: a burst may meet one border, so at most two budgets pass.
-  const burst = await Promise.all(Array.from({ length: 20 }, (_, i) => client.challenge({ ip: `203.0.113.${i}` }, i % 2)))
-  const passed = burst.filter((reply) => codeOf(reply) === 'challenged').length
-  t.ok(passed >= 4 && passed <= 8, `${passed} of 20 for one address`)
-  const refused = burst.find((reply) => 'refusal' in reply) as RefusalReply
-  t.same([refused.refusal, refused.details], ['RATE_LIMIT_EXCEEDED', { retryAfter: 1 }])
+await t.test('a challenge of before a start is none after it', async (t) => {
+  const before = new Client(await deskOf(t))
+  const proof = await before.proof()
+  const after = await deskOf(t)
+  t.equal(codeOf(await after.ask({ ...before.base, ...proof, kind: 'verify' })), 'NONCE_INVALID')
+  t.equal(codeOf(await before.verify(proof)), 'signed')
+})
 
+await t.test("a session key's own signature is checked when it is given", async (t) => {
+  const desk = await deskOf(t)
+  const client = new Client(desk)
+  const { nonce, message } = (await client.challenge()) as ChallengeReply
+  const proof = { nonce, signature: await client.wallet.signMessage({ message }) }
+  const stranger = ed25519.keygen()
+  const by = (secretKey: Uint8Array, text: string): string => Buffer.from(ed25519.sign(Buffer.from(text), secretKey)).toString('hex')
+  const { secretKey } = client.key
+  for (const sessionSignature of [by(stranger.secretKey, message), by(secretKey, `${message} `), '00'.repeat(64), 'ab', '', 'zz']) {
+    const reply = (await client.verify(proof, { sessionSignature })) as RefusalReply
+    t.same([reply.refusal, reply.details], ['INVALID_SIGNATURE', { field: 'sessionSignature' }])
+  }
+  t.equal(codeOf(await client.verify(proof, { sessionSignature: by(secretKey, message) })), 'signed', 'and costs no nonce')
+})
+
+await t.test('limits per client network, over all gateways', async (t) => {
+  const desk = await deskOf(t, { signInPerIp: 12 }, 2)
+  // The windows are fixed seconds: a burst may meet one border, so at most two budgets pass.
   const clients = Array.from({ length: 40 }, () => new Client(desk))
   const ofOne = await Promise.all(clients.map((each, i) => each.challenge({ ip: `2001:db8:0:7::${i + 1}` }, i % 2)))
   const through = ofOne.filter((reply) => codeOf(reply) === 'challenged').length
   t.ok(through >= 12 && through <= 24, `${through} of 40 for one network`)
+  const refused = ofOne.find((reply) => 'refusal' in reply) as RefusalReply
+  t.same([refused.refusal, refused.details], ['RATE_LIMIT_EXCEEDED', { retryAfter: 1 }])
   const verifies = await Promise.all(clients.map((each) => each.verify({ nonce: 'x', signature: '0x' }, { ip: '198.51.100.1' })))
   t.ok(verifies.some((reply) => codeOf(reply) === 'RATE_LIMIT_EXCEEDED'), 'verifies draw from it too')
+})
+
+await t.test('the budget of a wallet is drawn on by what it signed, and by nobody who names it', async (t) => {
+  const desk = await deskOf(t, { signInPerAddress: 4, walletThreads: 2 })
+  const client = new Client(desk)
+  const proofs = await Promise.all(Array.from({ length: 20 }, () => client.proof()))
+  const strangers = Array.from({ length: 100 }, (_, i) => client.challenge({ ip: `198.51.100.${i}` }))
+  for (const proof of proofs) strangers.push(client.verify({ ...proof, signature: '0x1234' }, { ip: '198.51.100.200' }))
+  t.same([...new Set((await Promise.all(strangers)).map(codeOf))].sort(), ['INVALID_SIGNATURE', 'challenged'])
+  // All together are quicker than two seconds' budgets.
+  const codes = (await Promise.all(proofs.map((proof) => client.verify(proof)))).map(codeOf)
+  const signed = codes.filter((code) => code === 'signed').length
+  t.ok(signed >= 4 && signed <= 8, `${signed} of 20 of its own`)
+  t.same([...new Set(codes)].sort(), ['RATE_LIMIT_EXCEEDED', 'signed'])
+})
+
+await t.test('accounts that sign-ins of one network make are budgeted; those who have one sign in', async (t) => {
+  const desk = await deskOf(t, { newAccountsPerIp: 3 })
+  const clients = Array.from({ length: 5 }, () => new Client(desk))
+  const codes: string[] = []
+  for (const client of clients) codes.push(codeOf(await client.verify(await client.proof())))
+  t.same(codes.slice(0, 3), ['signed', 'signed', 'signed'])
+  t.same(codes.slice(3), ['RATE_LIMIT_EXCEEDED', 'RATE_LIMIT_EXCEEDED'])
+  const elsewhere = { ip: '203.0.113.77' }
+  t.equal(codeOf(await clients[4]!.verify(await clients[4]!.proof(elsewhere), elsewhere)), 'signed')
+  const agent = new Client(desk)
+  t.equal(codeOf(await agent.verify(await agent.proof(), { delegated: true })), 'signed', "an agent's session makes no account")
+  const known = new Client(desk)
+  desk.addAccount(known.wallet.address)
+  t.equal(codeOf(await known.verify(await known.proof())), 'signed')
+})
+
+await t.test('a sign-in text of a linked wallet names its master, and one from before the link is no longer good', async (t) => {
+  const desk = await deskOf(t)
+  const [client, master] = [new Client(desk), new Client(desk)]
+  const before = await client.proof()
+  const row = desk.addAccount(master.wallet.address)
+  desk.addAccount(client.wallet.address, row)
+  t.equal(codeOf(await client.verify(before)), 'NONCE_INVALID', 'it did not say whose sub-account it is')
+  const { message } = (await client.challenge()) as ChallengeReply
+  t.ok(message.includes(`Sub-account of: ${master.wallet.address}`))
+  t.same(await client.verify(await client.proof()), { id: desk.next - 1, application: 0, master: row })
+  t.match(await master.verify(await master.proof()), { application: 0, master: -1 })
+})
+
+await t.test('a consent is the wallet\'s, for one master, one session of his and one application, once', async (t) => {
+  const desk = await deskOf(t)
+  const [sub, master, other] = [new Client(desk), new Client(desk), new Client(desk)]
+  const asked = { address: sub.wallet.address, sessionPublicKey: master.sessionPublicKey, ip: '203.0.113.7' }
+  const about = { ...asked, subAccountOf: master.wallet.address }
+  const { nonce, message } = (await desk.ask({ ...about, kind: 'challenge' })) as ChallengeReply
+  t.ok(message.includes(`Address: ${sub.wallet.address}\nSub-account of: ${master.wallet.address}`))
+  const signature = await sub.wallet.signMessage({ message })
+  const consent = { ...asked, nonce, signature, master: master.wallet.address, application: 0, kind: 'consent' as const }
+  const wrong: Partial<typeof consent>[] = [
+    { master: other.wallet.address }, { sessionPublicKey: other.sessionPublicKey }, { application: 1 }, { application: 99 },
+    { address: other.wallet.address }, { nonce: '0'.repeat(64) },
+  ]
+  for (const over of wrong) t.equal(codeOf(await desk.ask({ ...consent, ...over })), 'NONCE_INVALID', JSON.stringify(over))
+  for (const by of [master, other]) {
+    t.equal(codeOf(await desk.ask({ ...consent, signature: await by.wallet.signMessage({ message }) })), 'INVALID_SIGNATURE')
+  }
+  const asSignIn = { address: sub.wallet.address, sessionPublicKey: master.sessionPublicKey }
+  t.equal(codeOf(await sub.verify({ nonce, signature }, asSignIn)), 'NONCE_INVALID', 'it signs nobody in')
+  t.match(await desk.ask(consent), { consented: true })
+  t.equal(codeOf(await desk.ask(consent)), 'NONCE_INVALID')
+  const signIn = await sub.proof(asSignIn)
+  t.equal(codeOf(await desk.ask({ ...consent, ...signIn })), 'NONCE_INVALID', 'a sign-in is no consent')
+  for (const subAccountOf of [sub.wallet.address, sub.wallet.address.toLowerCase(), '0x12', '']) {
+    t.match(await desk.ask({ ...about, subAccountOf, kind: 'challenge' }), { details: { field: 'subAccountOf' } })
+  }
 })
 
 await t.test('session keys that more than one private key, or none, can sign for are refused', async (t) => {

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
-import { call, delegate, signed, startHarness, type Session } from '../support/gateway_harness.ts'
+import { call, delegate, makeSubAccount, signed, startHarness, type Session } from '../support/gateway_harness.ts'
 import { authMessage, signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
@@ -120,9 +120,9 @@ t.test('naming somebody else tells nothing of him', async (t) => {
 t.test('a sub-account hears nothing of its master, and the master only what its balances pay for', async (t) => {
   const master = await trader()
   const wallet = `0x${'6c'.repeat(20)}`
-  const { json } = await call(harness, master, 'POST', '/api/v1/accounts/sub-accounts', { address: wallet })
+  const subAccountId = await makeSubAccount(harness, master, wallet)
   const quote = harness.genesis.assets[pair.quote]!
-  const limit = { subAccountId: json.subAccount.id, assetId: quote.id, maxAmount: '1000' }
+  const limit = { subAccountId, assetId: quote.id, maxAmount: '1000' }
   t.equal((await call(harness, master, 'POST', '/api/v1/accounts/sub-accounts/limits', limit)).status, 200)
   const sub = await harness.openSession(0, wallet)
   const [masters, subs] = [await listen(master), await listen(sub)]

@@ -1,6 +1,6 @@
 /**
- * The real exchange as a child process, for end-to-end and crash tests and for system benches: free ports on 127.0.0.1, a data
- * directory of its own, ended by its own process id.
+ * The real exchange, supervisor and all, for end-to-end and crash tests and for system benches: free ports on 127.0.0.1, a data directory
+ * of its own, ended by its own process ids.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -10,7 +10,10 @@ import { createInterface } from 'node:readline'
 const root = join(import.meta.dirname, '..', '..')
 
 export interface Exchange {
-  readonly child: ChildProcess
+  /** The supervisor, which ends with the exit code of the whole. */
+  readonly supervisor: ChildProcess
+  /** The exchange process itself. */
+  readonly pid: number
   readonly port: number
   readonly grpcPort: number
   readonly operatorPort: number
@@ -26,7 +29,7 @@ export interface Exchange {
   readonly log: Record<string, unknown>[]
   /** Orderly stop (SIGTERM); resolves with the exit code. */
   stop(): Promise<number | null>
-  /** kill -9; resolves when the process is gone. */
+  /** kill -9 of the exchange process; resolves when it and its supervisor are gone. */
   kill(): Promise<void>
   /** Resolves with the exit code when the process ends by itself. */
   readonly ended: Promise<number | null>
@@ -66,6 +69,15 @@ export function temporaryDirectory(): string {
 
 export const removeDirectory = (path: string): void => rmSync(path, { recursive: true, force: true })
 
+/** kill -9 of a process that may be gone. */
+function killed(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
 /** A start that did not get to `ready`. */
 export class StartFailed extends Error {
   override name = 'StartFailed'
@@ -78,15 +90,24 @@ export class StartFailed extends Error {
   }
 }
 
-/** Starts the exchange with these flags and waits until it serves. Throws {@link StartFailed}. */
+/**
+ * Runs a command as a user for whom mode bits count; who may not do that is one. Without NODE_OPTIONS, through which tap loads code that
+ * writes where that user may not.
+ */
+export const AS_NOBODY: readonly string[] =
+  process.getuid?.() === 0 ? ['env', '-u', 'NODE_OPTIONS', 'setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
+
+/** Starts the exchange with these flags and waits until it serves; `before` is a command that runs it. Throws {@link StartFailed}. */
 export async function startExchange(
   dataDir: string,
   flags: readonly string[] = [],
   environment: Record<string, string> = {},
+  before: readonly string[] = [],
 ): Promise<Exchange> {
   const all = ['--data-dir', dataDir, '--port', '0', '--grpc-port', '0', '--operator-port', '0', '--chain-port', '0', ...flags]
-  const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'main.ts'), ...all]
-  const child = spawn(process.execPath, main, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'supervisor', 'main.ts'), ...all]
+  const [command, ...words] = [...before, process.execPath, ...main] as [string, ...string[]]
+  const child = spawn(command, words, { cwd: root, env: { ...process.env, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const log: Record<string, unknown>[] = []
   const output: string[] = []
   let stderr = ''
@@ -108,8 +129,10 @@ export async function startExchange(
     void ended.then((code) => reject(new StartFailed(code, log, stderr)))
   })
   const { port, grpcPort, operatorPort, chainPort } = (await ready) as Record<'port' | 'grpcPort' | 'operatorPort' | 'chainPort', number>
+  const pid = Number(log.find(({ msg }) => msg === 'starting')!['pid'])
   return {
-    child,
+    supervisor: child,
+    pid,
     port,
     grpcPort,
     operatorPort,
@@ -125,7 +148,7 @@ export async function startExchange(
       return ended
     },
     kill: async () => {
-      child.kill('SIGKILL')
+      if (child.exitCode === null && child.signalCode === null) killed(pid)
       await ended
     },
   }

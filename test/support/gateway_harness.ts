@@ -10,15 +10,18 @@ import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { createState, type State } from '../../core/engine/state.ts'
 import {
-  CommandType, kindOf, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, REVOKE_AGENT_COMMAND, SESSION_COMMAND, UPSERT_AGENT_COMMAND,
+  CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, REVOKE_AGENT_COMMAND,
+  SESSION_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
+import { userId } from '../../core/layout/ids.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
 import { createOpenings } from '../../core/ring/openings.ts'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
 import type { HistoryReply, HistoryRequest, Queries } from '../../core/history/queries.ts'
-import { countersBytes, HISTORY, historyCounters } from '../../core/ring/counters.ts'
+import { countersBytes, DISK, HISTORY, historyCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { portsBytes } from '../../core/ring/ports.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
@@ -108,11 +111,12 @@ export async function startHarness(
     gate: new SharedArrayBuffer(64),
     events: createBroadcast(config.eventRing).buffer,
     counters: new SharedArrayBuffer(countersBytes(frontThreads(config))),
+    ports: new SharedArrayBuffer(portsBytes(frontThreads(config))),
     matcherWait: cell(),
     lanes,
   }
   historyCounters(shared.counters)[HISTORY.up] = 1
-  historyCounters(shared.counters)[HISTORY.heartbeat_ms] = Infinity
+  matcherCounters(shared.counters)[MATCHER.disk_level] = DISK.OPEN
   const control = new SharedArrayBuffer(8)
   const words = new Int32Array(control)
   const logs: FromThread[] = []
@@ -204,6 +208,16 @@ async function openSession(operate: Harness['operate'], application: number, wal
   const record = await operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application, address, publicKey })
   if (record[RESULT.at.code] !== 0) throw new Error(`open session: ${record[RESULT.at.code]}`)
   return { publicKey, privateKey, address: wallet, row: record[RESULT.at.detail]!, generation: record[RESULT.at.detail2]! }
+}
+
+/** Makes the wallet `address` a sub-account of who holds the session, as if it had agreed; its id. */
+export async function makeSubAccount({ operate }: Pick<Harness, 'operate'>, master: Session, address: string): Promise<string> {
+  const by = { session: master.row, sessionGeneration: master.generation }
+  const values = { ...by, address: address.slice(2), consented: 1, username: '' }
+  const record = await operate(CommandType.CREATE_SUB_ACCOUNT, CREATE_SUB_ACCOUNT_COMMAND, values)
+  if (record[RESULT.at.code] !== 0) throw new Error(`sub-account: ${record[RESULT.at.code]}`)
+  const sequence = new Float64Array(record.buffer, record.byteOffset)[RESULT.at.originalSequence >>> 1]!
+  return userId(sequence, record[RESULT.at.detail]!)
 }
 
 export interface DeadSessions {

@@ -9,7 +9,7 @@ import {
   Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade, type Listing, type Position, type Queries,
   type QueryName,
 } from '../../core/history/queries.ts'
-import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
+import { openWriter, writePosition, type HistoryDatabase, type StorePosition } from '../../core/history/store.ts'
 import { BALANCE, SCALAR } from '../../core/engine/columns.ts'
 import type { Genesis } from '../../core/engine/genesis.ts'
 import type { State } from '../../core/engine/state.ts'
@@ -150,7 +150,9 @@ export class PlainHistory {
   }
 
   #end(event: Decoded, released: bigint): void {
-    Object.assign(this.#order(Number(event['orderSequence'])), { outcome: Number(event['outcome']), updatedAt: Number(event['time']) })
+    const order = this.#order(Number(event['orderSequence']))
+    const flags = order.flags | (Number(event['flags']) & Flag.BY_OPERATOR)
+    Object.assign(order, { outcome: Number(event['outcome']), updatedAt: Number(event['time']), flags })
     this.#hold(event, released, Entry.UNLOCK)
   }
 
@@ -200,6 +202,11 @@ export interface HistoryRun {
   readonly genesis: Genesis
 }
 
+/** The position of a store that belongs to no journal. */
+export const positionAt = (sequence: number, roots: Buffer): StorePosition => ({
+  format: HISTORY_FORMAT, genesis: '', sequence, time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0, roots,
+})
+
 /** Runs a workload through the engine and a history in memory. `check` is called after every flush. */
 export function runHistory(
   variant: string, seed: number, commands: number, check: (run: HistoryRun, index: number) => void = () => undefined,
@@ -213,7 +220,6 @@ export function runHistory(
   const workload = new Workload(seed, genesis, { families: true })
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
-  const position = { genesis: '', time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0 }
   const history: HistoryRun = {
     database, projector, state, genesis, answers: createAnswers(database, genesis), plain: plain.naive,
   }
@@ -227,8 +233,7 @@ export function runHistory(
     if (index < flushAt && index < commands - 1) continue
     flushAt = index + random.below(400)
     database.transaction(() => {
-      projector.flush()
-      writePosition(database, { ...position, format: HISTORY_FORMAT, sequence: index + 1 })
+      writePosition(database, positionAt(index + 1, projector.flush()))
     })()
     check(history, index)
   }

@@ -20,6 +20,7 @@ import { createBroadcast, createReader, read, type Reader } from '../../core/rin
 import { countersBytes, matcherCounters } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
+import { SequencerClock } from '../../core/sequencer/clock.ts'
 import { attachLanes } from '../../core/sequencer/lanes.ts'
 import { createSequencer, turn, type Sequencer } from '../../core/sequencer/loop.ts'
 import { createMeter } from '../../core/sequencer/meter.ts'
@@ -68,11 +69,11 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
   mkdirSync(journalPath(dataDir), { recursive: true })
   const database = openJournal(dataDir, false, 1)
   if (lastSequence(database) === 0) {
-    writeGenesis(createWriter(database, genesisSlots(GENESIS_MAX_BYTES), 0), options.genesis ?? GENESIS, START_TIME)
+    writeGenesis(createWriter(database, genesisSlots(GENESIS_MAX_BYTES)), options.genesis ?? GENESIS, START_TIME)
   }
   const { replayer } = rebuild(database, dataDir, Infinity, () => undefined)
   catchUp(database, replayer, Infinity, realIo.seconds, () => undefined)
-  const writer = createWriter(database, maxSlots, replayer.place.checksum)
+  const writer = createWriter(database, maxSlots, replayer.place)
   if (options.commit !== undefined) writer.commit = options.commit(writer.commit)
   const shared = Array.from({ length: lanes }, () => ({
     commands: createRing(commandRing).buffer,
@@ -81,12 +82,15 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
   }))
   const events = createBroadcast(16_384)
   const counters = matcherCounters(new SharedArrayBuffer(countersBytes(lanes)))
-  const io: Io = { ...realIo, now: () => matcher.clock }
+  const time = { wall: START_TIME }
+  const io: Io = { ...realIo, now: () => time.wall }
+  const clock = new SequencerClock(io, replayer.state.clock[CLOCK.TIME]!, { jumpMs: 1000, gapMs: 86_400_000 }, counters, () => undefined)
   const sequencer = createSequencer({
-    state: replayer.state, writer, io, events, maxSlots,
+    state: replayer.state, writer, clock, events, maxSlots,
     lanes: attachLanes(shared),
     gate: new Int32Array(new SharedArrayBuffer(64)),
     wait: new Int32Array(new SharedArrayBuffer(WAIT_WORDS * 4)),
+    timersRest: () => false,
     meter: createMeter(counters, io),
     spin: 0,
     eventsChecksum: replayer.events,
@@ -97,7 +101,12 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
       commands: attachRing(lane.commands), replies: attachRing(lane.replies), wait: new Int32Array(lane.wait),
     })),
     events: createReader(events, 4096, 0),
-    clock: START_TIME,
+    get clock() {
+      return time.wall
+    },
+    set clock(wall) {
+      time.wall = wall
+    },
     turn: (timersDue = false) => turn(sequencer, io.now(), timersDue),
   }
   return matcher

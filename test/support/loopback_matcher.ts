@@ -10,6 +10,7 @@ import { createOutbox } from '../../core/engine/outbox.ts'
 import { attachState, type State } from '../../core/engine/state.ts'
 import { CommandType, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf } from '../../core/layout/event.ts'
+import { monotonicMs } from '../../core/lib/io.ts'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
 import { attachBroadcast, broadcast } from '../../core/ring/broadcast.ts'
 import { APPLYING, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
@@ -45,6 +46,8 @@ function run({ genesis, shared, control }: LoopbackData): void {
   while (Atomics.load(words, 0) === 0) {
     waitFor(cell, ready, 2000, 50)
     counters[MATCHER.heartbeat_ms] = Date.now()
+    // Date.now() cuts the milliseconds; the greatest difference seen is the nearest to the truth.
+    counters[MATCHER.clock_offset_ms] = Math.max(counters[MATCHER.clock_offset_ms]!, Date.now() - monotonicMs())
     if (held()) continue
     for (const lane of lanes) {
       const count = available(lane.commands)

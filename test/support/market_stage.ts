@@ -81,7 +81,8 @@ export class MarketStage {
     this.up = true
     const { genesis } = this
     this.gateway = {
-      genesis, history: this.#history, state: { clock: this.#clock }, now: () => this.now, pageTokenKey: Buffer.alloc(32),
+      genesis, history: this.#history, state: { clock: this.#clock }, now: () => this.now, time: () => this.now,
+      pageTokenKey: Buffer.alloc(32),
       pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
     } as unknown as Gateway
     this.channels = createChannels(this.gateway)
@@ -94,7 +95,6 @@ export class MarketStage {
   /** Whether the history is there. */
   set up(is: boolean) {
     this.#counters[HISTORY.up] = is ? 1 : 0
-    this.#counters[HISTORY.heartbeat_ms] = Infinity
   }
 
   get trades(): HistoryTrade[] {

@@ -2,11 +2,13 @@
 import { createAnswers, type Answers } from '../../core/history/answers.ts'
 import { createCandles, type CandlesModel } from '../../core/history/candles.ts'
 import type { HistoryTrade } from '../../core/history/queries.ts'
-import { openWriter, type HistoryDatabase } from '../../core/history/store.ts'
+import { openTables, type Tables } from '../../core/history/heads.ts'
+import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
 import { createTrades, type TradesModel } from '../../core/history/trades.ts'
 import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { EventType, FILL } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
+import { positionAt } from './history.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 
 export class MarketStore {
@@ -16,12 +18,15 @@ export class MarketStore {
   /** In the order they were made. */
   readonly trades: HistoryTrade[] = []
   readonly #events = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  #tables: Tables
   #candles: CandlesModel
   #records: TradesModel
 
   constructor() {
-    this.#candles = createCandles(this.database, this.genesis.pairs.length)
-    this.#records = createTrades(this.database)
+    this.#tables = openTables(this.database)
+    this.#candles = createCandles(this.#tables, this.genesis.pairs.length)
+    this.#records = createTrades(this.#tables)
+    this.flush()
   }
 
   /** A trade of `lots` at `price` ticks, `time` in Unix ms; the trade `index` of the command with this sequence. */
@@ -42,12 +47,14 @@ export class MarketStore {
     this.database.transaction(() => {
       this.#candles.flush()
       this.#records.flush()
+      writePosition(this.database, positionAt(this.trades.length, this.#tables.flush()))
     })()
   }
 
   /** Forgets what was not written and goes on from the store, as after a stop. */
   restart(): void {
-    this.#candles = createCandles(this.database, this.genesis.pairs.length)
-    this.#records = createTrades(this.database)
+    this.#tables = openTables(this.database)
+    this.#candles = createCandles(this.#tables, this.genesis.pairs.length)
+    this.#records = createTrades(this.#tables)
   }
 }

@@ -12,10 +12,10 @@ import type { Genesis } from '../../core/engine/genesis.ts'
 import { CommandType, Flag, typeOfKind } from '../../core/layout/command.ts'
 import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { delegate, endOldest, lastsUntil, owner, revokeAgent, upsertAgent, type Agent } from './naive_agents.ts'
+import { delegate, endOldest, lastsUntil, mostLive, owner, revokeAgent, upsertAgent, type Agent } from './naive_agents.ts'
 import { applicationsOf, closed, setApplications, type NaiveApplication } from './naive_applications.ts'
 import type { NaiveEvent } from './naive_events.ts'
-import { family, payerOf, type SpendLimit, type Spending } from './naive_families.ts'
+import { agree, family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
 import { policy } from './naive_policy.ts'
 import { holdOf, type Order } from './naive_terms.ts'
@@ -23,7 +23,7 @@ import { holdOf, type Order } from './naive_terms.ts'
 /** Numbers of the refusal register, written out: they are a promise. */
 export const CODE = {
   SESSION_INVALID: 113, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117, AGENT_NOT_ALLOWED: 118, MASTER_ONLY: 119,
-  APPLICATION_INACTIVE: 120, VALIDATION_ERROR: 200,
+  APPLICATION_INACTIVE: 120, CONSENT_REQUIRED: 121, VALIDATION_ERROR: 200,
   INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
   IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
   TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, ADDRESS_IN_USE: 310, TOO_MANY_SUB_ACCOUNTS: 311, LIMIT_EXISTS: 312,
@@ -38,6 +38,8 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const MOST_ISSUED = 4_600_000_000_000_000_000n
 /** Session rows looked at for a dead one when all are taken. */
 const RECLAIM_PROBES = 1024
+/** Rows of which a wallet may use all; who has as many leaves the last tenth to others. */
+const FEW_ROWS = 4
 
 export interface Account {
   application: number
@@ -53,16 +55,25 @@ export interface Account {
   tier: number
   /** Its master; -1: it is one. */
   master: number
+  /** Its wallet agreed to the master. */
+  consented: boolean
 }
 
 export interface Session {
   account: number
   generation: number
   expiresAt: number
+  /** When it was ended before that; null: it was not. */
+  endedAt: number | null
   publicKey: string
-  /** Whose wallet opened it; null: the account's own. */
-  agent: Agent | null
+  /** Whose wallet opened it; null: the account's own; 'gone': an agent's, before keys were kept. */
+  agent: Agent | null | 'gone'
+  /** Counts among the rows of its holder. */
+  counted: boolean
 }
+
+export const isLive = (exchange: NaiveExchange, { expiresAt, endedAt }: Session): boolean => endedAt === null && expiresAt > exchange.now
+const isHeldBy = (session: Session, account: number, agent: Agent | null): boolean => session.account === account && session.agent === agent
 
 export interface Receipt {
   account: number
@@ -91,6 +102,8 @@ export class NaiveExchange {
   now = 0
   sequence = 0
   maintenance = false
+  /** Rules of the engine in force, by number. */
+  inForce: number
   /** Names of pair statuses by pair. */
   statuses: ('HALTED' | 'ACTIVE' | 'CANCEL_ONLY')[]
   accounts: Account[] = []
@@ -118,6 +131,7 @@ export class NaiveExchange {
     this.applications = applicationsOf(genesis)
     this.books = genesis.pairs.map(() => [])
     this.statuses = genesis.pairs.map(() => 'ACTIVE')
+    this.inForce = genesis.rules
     this.fees = genesis.assets.map(() => 0n)
     this.issued = genesis.assets.map(() => 0n)
   }
@@ -136,7 +150,7 @@ export class NaiveExchange {
     else if (type === CommandType.MINT) mint(this, command)
     else if (type === CommandType.OPEN_SESSION) openSession(this, command)
     else if (type === CommandType.REFRESH_SESSION) endsOrExtends(this, command, lastsUntil(this, this.signingAgent(command)))
-    else if (type === CommandType.REVOKE_SESSION) endsOrExtends(this, command, 0)
+    else if (type === CommandType.REVOKE_SESSION) endsOrExtends(this, command, null)
     else if (type === CommandType.UPSERT_AGENT) upsertAgent(this, command)
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
@@ -164,12 +178,12 @@ export class NaiveExchange {
   signer(command: Decoded): number {
     const session = this.sessions[Number(command['session'])]
     if (session === undefined || session.generation !== command['sessionGeneration']) return -1
-    return session.expiresAt > this.now ? session.account : -1
+    return isLive(this, session) ? session.account : -1
   }
 
   /** The agent that signed the command; null: the account's own wallet, or nobody. */
   signingAgent(command: Decoded): Agent | null {
-    return this.signer(command) < 0 ? null : this.sessions[Number(command['session'])]!.agent
+    return this.signer(command) < 0 ? null : (this.sessions[Number(command['session'])]!.agent as Agent | null)
   }
 
   openOrders(account: number): Order[] {
@@ -205,8 +219,8 @@ export class NaiveExchange {
   /** Makes an account and returns its row. */
   newAccount(application: number, address: string, master: number): number {
     const zeros = (): bigint[] => this.genesis.assets.map(() => 0n)
-    const fresh = { application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0, master }
-    return this.accounts.push(fresh) - 1
+    const fresh = { application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0 }
+    return this.accounts.push({ ...fresh, master, consented: false }) - 1
   }
 
   /** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */
@@ -215,8 +229,15 @@ export class NaiveExchange {
     const { receipts: most, receiptLifetimeMs } = this.genesis.limits
     this.receipts = this.receipts.filter((receipt) => receipt.time + receiptLifetimeMs > this.now)
     const receipt = this.receipts.find((each) => each.account === account && each.key === command['key'])
-    if (receipt === undefined) return this.receipts.length >= most ? CODE.ORDER_SUBMISSION_CAPACITY_EXCEEDED : 0
+    if (receipt === undefined) return this.mayKeep(account, most) ? 0 : CODE.ORDER_SUBMISSION_CAPACITY_EXCEEDED
     return receipt.payload === command['payload'] ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
+  }
+
+  private mayKeep(account: number, most: number): boolean {
+    const free = most - this.receipts.length
+    if (this.inForce === 0) return free > 0
+    const held = this.receipts.filter((receipt) => familyOf(this, receipt.account) === familyOf(this, account)).length
+    return held < share(most, free)
   }
 
   /** Answers as the first time. */
@@ -276,17 +297,31 @@ function mint(exchange: NaiveExchange, command: Decoded): void {
   exchange.result(command, { code, account, detail, expiresAt: account < 0 ? 0 : nextMint(exchange, account) })
 }
 
-/** The row a new session goes to: the one with its key, a fresh one, or the next dead one; -1 none. */
-function sessionRow(exchange: NaiveExchange, publicKey: string): number {
-  const { sessions } = exchange
+/** The row a new session goes to: the one with its key, a fresh one, the next that keeps nothing, or its holder's oldest; -1 none. */
+function sessionRow(exchange: NaiveExchange, publicKey: string, account: number, agent: Agent | null): number {
+  const { sessions, inForce, genesis } = exchange
   const holder = sessions.findIndex((session) => session.publicKey === publicKey)
   if (holder >= 0) return holder
-  const most = exchange.genesis.limits.sessions
-  if (sessions.length < most) return sessions.length
+  const most = genesis.limits.sessions
+  const limit = mostLive(exchange, agent)
+  if (inForce < 1 || limit >= most) return reclaim(exchange, most)
+  const own = sessions.filter((each) => each.counted && isHeldBy(each, account, agent)).sort((a, b) => b.generation - a.generation)
+  const oldestDead = own.findLast((each) => !isLive(exchange, each))
+  if (own.length >= 2 * limit && oldestDead !== undefined) return sessions.indexOf(oldestDead)
+  const row = reclaim(exchange, agent === null && own.length < FEW_ROWS ? most : most - Math.floor(most / 10))
+  return row < 0 && oldestDead !== undefined ? sessions.indexOf(oldestDead) : row
+}
+
+/** A row among the first `end` that nobody had, or the next whose session has been dead for long enough. */
+function reclaim(exchange: NaiveExchange, end: number): number {
+  const { sessions, inForce, now } = exchange
+  if (sessions.length < end) return sessions.length
   for (let probe = 0; probe < RECLAIM_PROBES; probe++) {
     const row = exchange.nextReclaim
-    exchange.nextReclaim = (row + 1) % most
-    if (sessions[row]!.expiresAt <= exchange.now) return row
+    exchange.nextReclaim = (row + 1) % exchange.genesis.limits.sessions
+    const session = row < end ? sessions[row] : undefined
+    if (session === undefined || isLive(exchange, session)) continue
+    if (inForce < 1 || (session.endedAt ?? session.expiresAt) + DAY_MS <= now) return row
   }
   return -1
 }
@@ -302,20 +337,24 @@ function openSession(exchange: NaiveExchange, command: Decoded): void {
   const isNew = account < 0
   if (isTaken(exchange, publicKey, account, null)) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
   if (isNew && accounts.length >= genesis.limits.accounts) return exchange.refuse(command, CODE.OVERLOADED, -1)
-  const row = sessionRow(exchange, publicKey)
+  const row = sessionRow(exchange, publicKey, account, null)
   if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
   if (isNew) account = exchange.newAccount(application, address, -1)
   begin(exchange, row, publicKey, account, null)
+  agree(exchange, account, Number(command['master'] ?? 0) - 1)
   sessionResult(exchange, command, row, isNew ? 1 : 0)
 }
 
-/** True when a live session of somebody else has the key. */
-function isTaken({ sessions, now }: NaiveExchange, publicKey: string, account: number, agent: Agent | null): boolean {
-  return sessions.some((each) => each.publicKey === publicKey && each.expiresAt > now && (each.account !== account || each.agent !== agent))
+/** True when a session of somebody else has the key: a live one, or since the rules 1 any that is remembered. */
+function isTaken(exchange: NaiveExchange, publicKey: string, account: number, agent: Agent | null): boolean {
+  const session = exchange.sessions.find((each) => each.publicKey === publicKey)
+  if (session === undefined || isHeldBy(session, account, agent)) return false
+  return exchange.inForce >= 1 || isLive(exchange, session)
 }
 
 function begin(exchange: NaiveExchange, row: number, publicKey: string, account: number, agent: Agent | null): void {
-  exchange.sessions[row] = { account, agent, generation: exchange.sequence, expiresAt: lastsUntil(exchange, agent), publicKey }
+  const expiresAt = lastsUntil(exchange, agent)
+  exchange.sessions[row] = { account, agent, generation: exchange.sequence, expiresAt, endedAt: null, publicKey, counted: true }
   endOldest(exchange, account, agent)
 }
 
@@ -327,21 +366,25 @@ function openDelegatedSession(exchange: NaiveExchange, command: Decoded): void {
   if (found === null) return exchange.refuse(command, CODE.AGENT_NOT_ALLOWED, -1)
   const { account, agent } = found
   if (isTaken(exchange, publicKey, account, agent)) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
-  const row = sessionRow(exchange, publicKey)
+  const row = sessionRow(exchange, publicKey, account, agent)
   if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
   begin(exchange, row, publicKey, account, agent)
   sessionResult(exchange, command, row, 0, { orderSequence: agent.createdSequence, slot: exchange.agents.indexOf(agent) })
 }
 
-function endsOrExtends(exchange: NaiveExchange, command: Decoded, expiresAt: number): void {
+/** `expiresAt` null: the session ends. */
+function endsOrExtends(exchange: NaiveExchange, command: Decoded, expiresAt: number | null): void {
   if (exchange.signer(command) < 0) return exchange.refuse(command, CODE.SESSION_INVALID, -1)
   const row = Number(command['session'])
-  exchange.sessions[row]!.expiresAt = expiresAt
+  const session = exchange.sessions[row]!
+  if (expiresAt === null) session.endedAt = exchange.now
+  else session.expiresAt = expiresAt
   sessionResult(exchange, command, row, 0)
 }
 
 function sessionResult(exchange: NaiveExchange, command: Decoded, row: number, isNew: number, over: Decoded = {}): void {
-  const { account, generation, expiresAt } = exchange.sessions[row]!
+  const { account, generation, endedAt } = exchange.sessions[row]!
+  const expiresAt = endedAt === null ? exchange.sessions[row]!.expiresAt : 0
   const originalSequence = exchange.accounts[account]!.createdSequence
   exchange.result(command, { account, detail: row, detail2: generation, trades: isNew, expiresAt, originalSequence, ...over })
 }

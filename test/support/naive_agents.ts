@@ -5,7 +5,7 @@
 import { Flag } from '../../core/layout/command.ts'
 import { Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { CODE, type Session } from './naive.ts'
+import { CODE, isLive, type Session } from './naive.ts'
 import { end } from './naive_orders.ts'
 import { has, otherSide, valueOf, type Ex, type Order, type Terms } from './naive_terms.ts'
 
@@ -113,7 +113,7 @@ export function revokeAgent(ex: Ex, command: Decoded): void {
   const theirs = agent !== undefined && agent.owner === account && agent.createdSequence === command['createdSequence'] && agent.active
   if (!theirs) return refuseOwner(ex, command, CODE.NOT_FOUND)
   agent.active = false
-  for (const session of ex.sessions) if (session.agent === agent) session.expiresAt = 0
+  for (const session of ex.sessions) if (session.agent === agent && isLive(ex, session)) session.endedAt = ex.now
   const orders = openOrdersOf(ex, agent).sort((a, b) => b.sequence - a.sequence)
   for (const order of orders) end(ex, order, Status.CANCELLED, Reason.DELEGATION_REVOKED, Number(command['correlation']), false)
   ex.result(command, { account, detail: row, detail2: orders.length })
@@ -133,13 +133,17 @@ export function lastsUntil(ex: Ex, agent: Agent | null): number {
   return agent === null || agent.expiresAt === 0 ? whole : Math.min(whole, agent.expiresAt)
 }
 
+/** Live sessions that an account's wallet, or an agent, may have. */
+export function mostLive(ex: Ex, agent: Agent | null): number {
+  const { sessionsPerAccount } = ex.genesis.limits
+  return agent === null ? sessionsPerAccount : Math.min(MOST_AGENT_SESSIONS, sessionsPerAccount)
+}
+
 /** Ends the oldest live sessions of a holder that are too many. */
 export function endOldest(ex: Ex, account: number, agent: Agent | null): void {
-  const { sessionsPerAccount } = ex.genesis.limits
-  const most = agent === null ? sessionsPerAccount : Math.min(MOST_AGENT_SESSIONS, sessionsPerAccount)
-  const held = (session: Session): boolean => session.account === account && session.agent === agent && session.expiresAt > ex.now
+  const held = (session: Session): boolean => session.account === account && session.agent === agent && isLive(ex, session)
   const newestFirst = ex.sessions.filter(held).sort((a, b) => b.generation - a.generation)
-  for (const session of newestFirst.slice(most)) session.expiresAt = 0
+  for (const session of newestFirst.slice(mostLive(ex, agent))) session.endedAt = ex.now
 }
 
 // What an agent lacks for an order: the number of the grant, or 0.

@@ -144,7 +144,10 @@ function compareFamilies(state: State, naive: NaiveExchange): void {
   const same = (what: string, engine: unknown, expected: unknown): void => {
     if (engine !== expected) throw new Error(`${what}: engine ${String(engine)}, naive ${String(expected)}`)
   }
-  naive.accounts.forEach(({ master }, row) => same(`master of ${row}`, state.profiles[row * PROFILE_WORDS + PROFILE.MASTER]! - 1, master))
+  naive.accounts.forEach(({ master, consented }, row) => {
+    same(`master of ${row}`, state.profiles[row * PROFILE_WORDS + PROFILE.MASTER]! - 1, master)
+    if (master >= 0) same(`consent of ${row}`, state.profiles[row * PROFILE_WORDS + PROFILE.CONSENTED], consented ? 1 : 0)
+  })
   same('limit rows', state.scalars[SCALAR.SPEND_LIMITS_USED], naive.spendLimits.length)
   naive.spendLimits.forEach((limit, row) => {
     const view = copySpendLimit(state, row, naive.now)

@@ -95,20 +95,34 @@ function masterRefusal(ex: NaiveExchange, account: number): number {
   return ex.accounts[account]!.master >= 0 ? CODE.MASTER_ONLY : 0
 }
 
+/** The wallet of `sub` agreed to `master`, if that is its master. */
+export function agree(ex: NaiveExchange, sub: number, master: number): void {
+  const account = ex.accounts[sub]!
+  if (master >= 0 && account.master === master) account.consented = true
+}
+
 function createSubAccount(ex: NaiveExchange, command: Decoded): void {
   const master = owner(ex, command)
+  const agreed = Number(command['consented']) !== 0
   const username = Buffer.from(String(command['username']), 'hex').toString('latin1')
   const application = ex.accounts[master]?.application
   let code = masterRefusal(ex, master)
   if (code === 0 && !/^[ -~]*\0*$/.test(username)) code = CODE.VALIDATION_ERROR
-  const taken = ex.accounts.some((each) => each.application === application && each.address === command['address'])
-  if (code === 0 && taken) code = CODE.ADDRESS_IN_USE
+  if (code === 0 && ex.inForce >= 1 && !agreed) code = CODE.CONSENT_REQUIRED
+  const known = ex.accounts.findIndex((each) => each.application === application && each.address === command['address'])
+  if (code === 0 && known >= 0) {
+    const { master: whose, createdSequence } = ex.accounts[known]!
+    if (!agreed || whose !== master) return refuseOwner(ex, command, CODE.ADDRESS_IN_USE)
+    agree(ex, known, master)
+    return void ex.result(command, { account: master, detail: known, flags: Flag.REPEATED, originalSequence: createdSequence })
+  }
   const siblings = ex.accounts.filter((each) => each.master === master)
   if (code === 0 && siblings.length >= ex.genesis.limits.subAccountsPerMaster) code = CODE.TOO_MANY_SUB_ACCOUNTS
   if (code === 0 && ex.accounts.length >= ex.genesis.limits.accounts) code = CODE.OVERLOADED
   if (code !== 0) return refuseOwner(ex, command, code)
-  ex.newAccount(application!, String(command['address']), master)
-  ex.result(command, { account: master, detail: ex.accounts.length - 1, originalSequence: ex.sequence })
+  const sub = ex.newAccount(application!, String(command['address']), master)
+  if (agreed) agree(ex, sub, master)
+  ex.result(command, { account: master, detail: sub, originalSequence: ex.sequence })
 }
 
 function transfer(ex: NaiveExchange, command: Decoded): void {
@@ -122,7 +136,9 @@ function transfer(ex: NaiveExchange, command: Decoded): void {
   const atoms = BigInt(command['amount']!)
   code = known
   if (code === 0 && ex.maintenance) code = CODE.OPERATIONS_BLOCKED
-  if (code === 0 && (ex.accounts[sub]?.master !== master || ex.genesis.assets[asset] === undefined)) code = CODE.NOT_FOUND
+  if (code === 0 && ex.accounts[sub]?.master !== master) code = CODE.NOT_FOUND
+  if (code === 0 && command['toSub'] === 0 && ex.inForce >= 1 && !ex.accounts[sub]!.consented) code = CODE.CONSENT_REQUIRED
+  if (code === 0 && ex.genesis.assets[asset] === undefined) code = CODE.NOT_FOUND
   if (code === 0 && (atoms <= 0n || atoms > MOST)) code = CODE.VALIDATION_ERROR
   const [from, to] = command['toSub'] !== 0 ? [master, sub] : [sub, master]
   if (code === 0 && ex.available(from, asset) < atoms) code = CODE.INSUFFICIENT_BALANCE
@@ -178,4 +194,22 @@ function setSpendLimit(ex: NaiveExchange, command: Decoded): void {
   if ((fields & 2) !== 0) limit.daily = BigInt(command['dailyLimit']!)
   if ((fields & 4) !== 0) limit.active = command['active'] !== 0
   ex.result(command, { account: master, detail: ex.spendLimits.indexOf(limit), originalSequence: limit.createdSequence })
+}
+
+/** The master of an account's family, which may be itself. */
+export const familyOf = (ex: NaiveExchange, account: number): number => {
+  const { master } = ex.accounts[account]!
+  return master < 0 ? account : master
+}
+
+/** What a family may hold of a pool: see core/engine/shares.ts. */
+export function share(capacity: number, free: number): number {
+  if (free === 0) return 0
+  const [all, left] = [BigInt(capacity), BigInt(free)]
+  const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+  const few = all >= 1_048_576n ? 64n : larger(1n, all / 16_384n)
+  const tenth = larger(1n, all / 10n)
+  if (left <= tenth) return Number(larger(1n, (few * left * left) / (tenth * tenth)))
+  const square = (left * left) / all
+  return Number(larger(few, square * square / all / 8n))
 }

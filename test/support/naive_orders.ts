@@ -252,6 +252,23 @@ export function cancelAll(ex: Ex, command: Decoded): void {
   ex.result(command, { account, detail: ended.length, detail2: meant.length - ended.length })
 }
 
+/** CANCEL_ACCOUNT_ORDERS: on halted pairs too. */
+export function cancelAccount(ex: Ex, command: Decoded): void {
+  const row = Number(command['account'])
+  const pair = Number(command['pair'])
+  const account = ex.accounts[row]
+  const known = account !== undefined && account.createdSequence === command['createdSequence']
+  if (!known || (pair !== -1 && ex.genesis.pairs[pair] === undefined)) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  if (Number(command['limit']) < 1) return ex.refuse(command, CODE.VALIDATION_ERROR, -1)
+  const meant = ex.openOrders(row).filter((o) => pair < 0 || o.pair === pair).sort((a, b) => b.sequence - a.sequence)
+  const ended = meant.slice(0, Math.min(CANCEL_ALL_MOST, Number(command['limit'])))
+  for (const order of ended) {
+    order.flags |= Flag.BY_OPERATOR
+    end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
+  }
+  ex.result(command, { account: row, pair, detail: ended.length, detail2: meant.length - ended.length })
+}
+
 /** EXPIRE_ORDER: the timer names an order that it believes is due. */
 export function expire(ex: Ex, command: Decoded): void {
   const order = ex.books.flat().find((o) => o.slot === command['targetSlot'] && o.sequence === command['targetSequence'])

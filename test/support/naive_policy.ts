@@ -1,9 +1,17 @@
 /** What the operator decides, in the naive exchange: maintenance, pair status, fee tiers. See naive.ts. */
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
+import { RULES } from '../../core/engine/rules.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { CODE, type NaiveExchange } from './naive.ts'
+import { CODE, isLive, type NaiveExchange } from './naive.ts'
+import { cancelAccount } from './naive_orders.ts'
 
-/** SET_MAINTENANCE, SET_PAIR_STATUS and SET_FEE_TIER. */
+/** Commands of the first lane only that this file answers. */
+export const POLICY_COMMANDS: ReadonlySet<CommandType> = new Set([
+  CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_RULES,
+  CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS,
+])
+
+/** All of {@link POLICY_COMMANDS}; ACCEPT_CLOCK changes nothing. */
 export function policy(exchange: NaiveExchange, command: Decoded): void {
   const kind = Number(command['kind'])
   const type = typeOfKind(kind)
@@ -13,6 +21,9 @@ export function policy(exchange: NaiveExchange, command: Decoded): void {
     exchange.result(command, { account: -1, detail: exchange.maintenance ? 1 : 0 })
   } else if (type === CommandType.SET_PAIR_STATUS) setPairStatus(exchange, command)
   else if (type === CommandType.SET_FEE_TIER) setFeeTier(exchange, command)
+  else if (type === CommandType.SET_RULES) setRules(exchange, command)
+  else if (type === CommandType.ACCEPT_CLOCK) exchange.result(command, { account: -1 })
+  else if (type === CommandType.CANCEL_ACCOUNT_ORDERS) cancelAccount(exchange, command)
   else throw new Error(`unknown command type ${type}`)
 }
 
@@ -37,4 +48,17 @@ function setFeeTier(exchange: NaiveExchange, command: Decoded): void {
   const before = account.tier
   account.tier = tier
   exchange.result(command, { account: row, detail: tier, detail2: before })
+}
+
+function setRules(exchange: NaiveExchange, command: Decoded): void {
+  const rules = Number(command['rules'])
+  const before = exchange.inForce
+  if (rules <= before || rules > RULES) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
+  exchange.inForce = rules
+  // Whoever was signed off by then keeps the key from now on, an agent as nobody's.
+  for (const session of before < 1 ? exchange.sessions : []) {
+    if (isLive(exchange, session)) continue
+    Object.assign(session, { endedAt: exchange.now, counted: false, agent: session.agent === null ? null : 'gone' })
+  }
+  exchange.result(command, { account: -1, detail: rules, detail2: before })
 }

@@ -5,7 +5,7 @@
 import { Flag } from '../../core/layout/command.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
 import type { Agent } from './naive_agents.ts'
-import { fundingRefusal, isOwn, payerOf } from './naive_families.ts'
+import { familyOf, fundingRefusal, isOwn, payerOf, share } from './naive_families.ts'
 
 /** Largest value of one order, quote atoms. */
 const MOST_VALUE = 450_000_000_000_000n
@@ -163,7 +163,14 @@ export function openRefusal(ex: Ex, pair: number): number {
 }
 
 export function roomRefusal(ex: Ex, account: number, flags: number): number {
-  if (ex.books.flat().length >= ex.genesis.limits.orders) return CODE.OVERLOADED
-  const mayRest = !has(flags, Flag.MARKET | Flag.IOC | Flag.FOK)
-  return mayRest && ex.openOrders(account).length >= ex.genesis.limits.openOrdersPerAccount ? CODE.TOO_MANY_OPEN_ORDERS : 0
+  const { orders: most, openOrdersPerAccount } = ex.genesis.limits
+  const free = most - ex.books.flat().length
+  if (free === 0) return CODE.OVERLOADED
+  if (has(flags, Flag.MARKET | Flag.IOC | Flag.FOK)) return 0
+  if (ex.openOrders(account).length >= openOrdersPerAccount) return CODE.TOO_MANY_OPEN_ORDERS
+  if (ex.inForce === 0) return 0
+  // The last row is for orders that do not rest.
+  if (free === 1) return CODE.OVERLOADED
+  const held = ex.books.flat().filter((order) => familyOf(ex, order.account) === familyOf(ex, account)).length
+  return held < share(most, free - 1) ? 0 : CODE.TOO_MANY_OPEN_ORDERS
 }

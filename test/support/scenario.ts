@@ -9,8 +9,10 @@
  *   steps   WHO buys|sells QTY at PRICE|market [ioc] [fok] [post-only] [cancel-both] [slippage=BPS] [expires=SECONDS] [id=LABEL] [key=K]
  *           WHO replaces NAME [price=P] [quantity=Q] [post-only] [id=LABEL] [key=K]         "b: ann replaces a ..." names the successor
  *           WHO cancels NAME | WHO cancels all [pair] [limit=N] | timer expires NAME | wait SECONDS | maintenance on|off
- *           pair halted|cancel-only|active | tier NUMBER WHO | those of scenario_agents.ts; "pair=1": on the second pair, USD/BTC
- *           MASTER makes SUB [name=USERNAME] | MASTER gives SUB QTY ASSET [key=K] | MASTER takes QTY ASSET from SUB [key=K]
+ *           operator cancels WHO [pair] [limit=N] | pair halted|cancel-only|active | tier NUMBER WHO
+ *           those of scenario_agents.ts; "pair=1": on the second pair, USD/BTC
+ *           rules NUMBER | WHO signs in [with=NAME] [under=MASTER]   (with the session key of another; the text named the master)
+ *           MASTER makes SUB [name=USERNAME] [unasked] | MASTER gives SUB QTY ASSET [key=K] | MASTER takes QTY ASSET from SUB [key=K]
  *           MASTER limits SUB to QTY ASSET [daily=Q] [inactive] | MASTER changes SUB ASSET [max=Q] [daily=Q|none] [inactive|active]
  *           MASTER drops SUB ASSET                                             (the limit)
  *           orders of sub-accounts: funded (on the master's balance); a replacement: funded | own-funds, otherwise as the original
@@ -21,20 +23,24 @@
  *   spending 'bob 500 USD, 50 a day: 100 held, 20 spent'
  */
 import type { Test } from 'tap'
-import { BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL, TOTAL_WORDS } from '../../core/engine/columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL, TOTAL_WORDS,
+} from '../../core/engine/columns.ts'
 import type { Asset } from '../../core/engine/genesis.ts'
 import { checkInvariants } from '../../core/engine/invariants.ts'
 import { refusalByNumber, REFUSALS } from '../../core/engine/refusals.ts'
+import { RULES } from '../../core/engine/rules.ts'
 import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
 import {
-  AgentGrant, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, ORDER_COMMAND, PairStatus, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND,
-  SET_PAIR_STATUS_COMMAND,
+  AgentGrant, CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, ORDER_COMMAND, PairStatus,
+  SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND,
 } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { createBench, type Bench } from './naive_compare.ts'
+import { POLICY_COMMANDS } from './naive_policy.ts'
 import { copyStored } from './recording.ts'
 import { agentStep, opening, type AgentName } from './scenario_agents.ts'
 import { familyStep, limitsText } from './scenario_families.ts'
@@ -47,6 +53,8 @@ export interface SceneOptions {
   tiers?: [maker: string, taker: string][]
   /** Digits of a USD, instead of 6. */
   scale?: number
+  /** Rules of the engine it begins with; absent: those of now. `rules 1` puts them in force. */
+  rules?: number
 }
 
 export interface Scenario extends SceneOptions {
@@ -77,9 +85,6 @@ const hex = (text: string, bytes: number): string => Buffer.from(text).toString(
 
 const GRANT_NAMES = new Map<number, string>(Object.entries(AgentGrant).map(([name, number]) => [number, name]))
 
-/** What only the operator sends. */
-const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
-
 export class Scene {
   bench: Bench
   /** Trades so far, oldest first. */
@@ -101,7 +106,8 @@ export class Scene {
     const second = pairSpec('USD/BTC', { makerFeeBps: pair.makerFeeBps, takerFeeBps: pair.takerFeeBps })
     const discounts: [string, string][] = [['0', '0'], ...(options.tiers ?? [])]
     const feeTiers: FeeTierSpec = { asset: 'USD', tiers: discounts.map(([maker, taker], tier) => [String(tier), maker, taker]) }
-    this.text = genesisText({ limits: options.limits ?? {}, dailyLimit: 5, assets, pairs: [pair, second], feeTiers })
+    const { limits = {}, rules = RULES } = options
+    this.text = genesisText({ limits, dailyLimit: 5, assets, pairs: [pair, second], feeTiers, rules })
     this.bench = createBench(this.text)
   }
 
@@ -140,8 +146,8 @@ export class Scene {
   }
 
   /** Signs in; who may not has no session and no account. */
-  private open(who: string): { session: number; sessionGeneration: number; account: number } {
-    const { layout, type, values } = opening(who)
+  private open(who: string, words: readonly string[] = []): { session: number; sessionGeneration: number; account: number } {
+    const { layout, type, values } = opening(who, words, (name) => this.signIn(name).account)
     this.send(layout, type, values)
     const { code, detail, detail2, account } = this.result
     if (code !== 0) return { session: -1, sessionGeneration: 0, account: -1 }
@@ -156,7 +162,7 @@ export class Scene {
 
   /** Applies one command, notes its trades and keeps its RESULT. */
   private send(layout: Layout, type: CommandType, values: Decoded): void {
-    encode(layout, this.command, 0, { kind: kindOf(type, 1, OPERATOR.has(type) ? 0 : 1), ...values })
+    encode(layout, this.command, 0, { kind: kindOf(type, 1, POLICY_COMMANDS.has(type) ? 0 : 1), ...values })
     const { said, run, state } = this.bench
     const count = run(this.command, 0, this.time)
     checkInvariants(state)
@@ -207,17 +213,24 @@ export class Scene {
       return 'waited'
     }
     if (who === 'maintenance') this.send(SET_MAINTENANCE_COMMAND, CommandType.SET_MAINTENANCE, { session: -1, on: verb === 'on' ? 1 : 0 })
+    else if (who === 'rules') this.send(SET_RULES_COMMAND, CommandType.SET_RULES, { session: -1, rules: Number(verb) })
     else if (who === 'pair') {
       const status = PairStatus[verb.replace('-', '_').toUpperCase() as keyof typeof PairStatus]
       this.send(SET_PAIR_STATUS_COMMAND, CommandType.SET_PAIR_STATUS, { session: -1, pair: 0, status })
     } else if (who === 'tier') {
       const { account } = this.signIn(words[0]!)
       this.send(SET_FEE_TIER_COMMAND, CommandType.SET_FEE_TIER, { session: -1, account, tier: Number(verb) })
+    } else if (who === 'operator') {
+      const { account } = this.signIn(words[0]!)
+      const createdSequence = this.bench.state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+      const limit = Number(words.find((word) => word.startsWith('limit='))?.slice(6) ?? 1000)
+      const values = { session: -1, account, createdSequence, pair: words.includes('pair') ? 0 : -1, limit }
+      this.send(CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType.CANCEL_ACCOUNT_ORDERS, values)
     } else if (verb === 'expires') this.send(ORDER_COMMAND, CommandType.EXPIRE_ORDER, { session: -1, ...this.target(words[0]!) })
     else if (verb === 'cancels' && words[0] === 'all') this.cancelAll(who, words)
     else if (verb === 'cancels') this.send(ORDER_COMMAND, CommandType.CANCEL_ORDER, { ...this.signed(who), ...this.target(words[0]!) })
     else if (verb === 'replaces') this.replace(who, words)
-    else if (verb === 'signs' && words[0] === 'in') this.open(who)
+    else if (verb === 'signs' && words[0] === 'in') this.open(who, words.slice(1))
     else if (!this.stepOfAgents(who, [verb, ...words]) && !this.stepOfFamilies(who, verb, words)) this.place(who, verb, words)
     if (name !== undefined && this.result['code'] === 0) {
       this.orders.set(name, { targetSlot: Number(this.result['slot']), targetSequence: Number(this.result['orderSequence']) })
@@ -306,7 +319,7 @@ export class Scene {
     const type = Number(this.result['kind']) >>> 8 & 0xff
     const grant = code === REFUSALS.AGENT_NOT_ALLOWED.number ? GRANT_NAMES.get(Number(detail)) : undefined
     if (code !== 0) return `refused ${refusalByNumber(Number(code)).code}${grant === undefined ? '' : ` ${grant}`}`
-    if (type === CommandType.CANCEL_ALL) return `${detail} cancelled, ${detail2} left`
+    if (type === CommandType.CANCEL_ALL || type === CommandType.CANCEL_ACCOUNT_ORDERS) return `${detail} cancelled, ${detail2} left`
     if (type === CommandType.REVOKE_AGENT) return `${detail2} ended`
     const repeated = (Number(flags) & Flag.REPEATED) !== 0 ? ', repeated' : ''
     if (outcome === 0) return `done${repeated}`

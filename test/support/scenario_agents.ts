@@ -29,11 +29,13 @@ export interface AgentName {
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 
 /** The command that signs `who` in, with a key of that name. */
-export function opening(who: string): Step {
+export function opening(who: string, words: readonly string[], accountOf: (who: string) => number): Step {
   const [, wallet, owner] = /^(\w+)(?:@(\w+))?(?:#\d+)?$/.exec(who)!
-  const publicKey = hex(who, 32)
+  const given = (name: string): string | undefined => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
+  const publicKey = hex(given('with') ?? who, 32)
   if (owner === undefined) {
-    const values = { session: -1, address: hex(wallet!, 20), publicKey }
+    const master = given('under')
+    const values = { session: -1, address: hex(wallet!, 20), publicKey, master: master === undefined ? 0 : accountOf(master) + 1 }
     return { layout: OPEN_SESSION_COMMAND, type: CommandType.OPEN_SESSION, values }
   }
   const values = { session: -1, owner: hex(owner, 20), agent: hex(wallet!, 20), publicKey }

@@ -29,7 +29,8 @@ const given = (words: readonly string[], name: string): string | undefined =>
 export function familyStep(verb: string, words: string[], names: Names): Step | null {
   const [first, second, third, fourth] = words as [string, string, string, string]
   if (verb === 'makes') {
-    const values = { address: hex(first, 20), username: hex(given(words, 'name') ?? '', 32) }
+    const consented = words.includes('unasked') ? 0 : 1
+    const values = { address: hex(first, 20), username: hex(given(words, 'name') ?? '', 32), consented }
     return { layout: CREATE_SUB_ACCOUNT_COMMAND, type: CommandType.CREATE_SUB_ACCOUNT, values }
   }
   if (verb === 'gives') return transfer(1, first, second, third, words, names)

@@ -25,11 +25,11 @@ export interface Trader {
 }
 
 /** A new wallet with an open session; `mint` faucet requests are made for it. */
-export async function newTrader(baseUrl: string, mints = 1): Promise<Trader> {
+export async function newTrader(baseUrl: string, mints = 1, fetch: typeof globalThis.fetch = globalThis.fetch): Promise<Trader> {
   const account = privateKeyToAccount(generatePrivateKey())
   const signer = sodiumSigner()
   const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
-  const client = createClient({ baseUrl, wallet, signer })
+  const client = createClient({ baseUrl, wallet, signer, fetch })
   await client.signIn()
   for (let i = 0; i < mints; i++) await client.Mint()
   return { client, signer, address: account.address }

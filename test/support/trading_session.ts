@@ -50,8 +50,9 @@ function newClient({ baseUrl }: Exchange): { client: Client; address: string; si
 
 /** A sub-account of `master` that may spend of its balances. */
 export async function subDealer(exchange: Exchange, master: Dealer, assets: readonly string[]): Promise<Dealer & { id: string }> {
-  const { client, address, signer } = newClient(exchange)
-  const { subAccount } = await master.does('CreateSubAccount', { address })
+  const { client, signer } = newClient(exchange)
+  const { address: wallet } = (await master.does('GetProfile', {})) as { address: string }
+  const { subAccount } = await master.does('CreateSubAccount', { ...(await client.consentTo(wallet, master.signer.publicKey)) })
   const { id } = subAccount as { id: string }
   for (const assetId of assets) await master.does('CreateSubAccountLimit', { subAccountId: id, assetId, maxAmount: '1000000' })
   await client.signIn()

@@ -2,6 +2,8 @@
  * Genesis documents for tests: small exchanges that bring different rules and limits to the fore. Balances come from the
  * faucet only, as in production, so its amounts decide how rich the accounts are.
  */
+import { RULES } from '../../core/engine/rules.ts'
+
 export interface PairSpec {
   symbol: string
   base: string
@@ -25,13 +27,15 @@ export interface VariantSpec {
   assets: [symbol: string, scale: number, faucetAmount: string][]
   pairs: PairSpec[]
   feeTiers?: FeeTierSpec
+  /** Rules it begins with; absent: those of this version. */
+  rules?: number
   /** Its workload has sub-accounts, transfers, spend limits and orders that masters pay for. */
   families?: boolean
 }
 
 const DAY = 86_400_000
 const LIMITS = {
-  orders: 4096, accounts: 64, sessions: 64, receipts: 64, openOrdersPerAccount: 256, priceTicks: 65_536, sessionLifetimeMs: DAY,
+  orders: 8192, accounts: 64, sessions: 512, receipts: 512, openOrdersPerAccount: 256, priceTicks: 65_536, sessionLifetimeMs: DAY,
   receiptLifetimeMs: DAY, orderLifetimeMs: 90 * DAY,
 }
 
@@ -51,7 +55,7 @@ const feeTiers = ({ asset, tiers }: FeeTierSpec): object => ({
 export function genesisText(spec: VariantSpec): string {
   const uuid = (kind: number, index: number): string => `00000000-0000-4000-8000-${String(kind * 1000 + index).padStart(12, '0')}`
   return JSON.stringify({
-    name: 'test', chainId: 1328, limits: { ...LIMITS, ...spec.limits }, faucet: { dailyLimit: spec.dailyLimit },
+    name: 'test', chainId: 1328, rules: spec.rules ?? RULES, limits: { ...LIMITS, ...spec.limits }, faucet: { dailyLimit: spec.dailyLimit },
     assets: spec.assets.map(([symbol, scale, faucetAmount], index) => ({
       id: uuid(1, index), symbol, token: `0x${String(index).padStart(40, '0')}`, decimals: 18, scale, faucetAmount, iconUrl: null,
     })),
@@ -59,6 +63,39 @@ export function genesisText(spec: VariantSpec): string {
     ...(spec.feeTiers === undefined ? {} : { feeTiers: feeTiers(spec.feeTiers) }),
     applications: ['one', 'two'].map((name, index) => ({ id: uuid(3, index), name, clientId: name })),
   })
+}
+
+/** Everything nearly full all the time but for the orders: receipts, accounts, sessions, open orders; accounts are poor. */
+const TIGHT: VariantSpec = {
+  limits: {
+    orders: 256, accounts: 6, sessions: 11, receipts: 24, openOrdersPerAccount: 7, priceTicks: 1024, orderLifetimeMs: 30 * DAY,
+    sessionsPerAccount: 2, agents: 3, agentsPerAccount: 2,
+  },
+  dailyLimit: 2,
+  assets: [['USD', 2, '60'], ['BTC', 3, '0.2'], ['DUST', 0, '0']],
+  pairs: [
+    pairSpec('BTC/USD', { tickSize: '1', lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '5', makerFeeBps: '0', takerFeeBps: '30' }),
+    pairSpec('DUST/USD', { tickSize: '0.01', lotSize: '1', minOrderSize: '1', maxOrderSize: '1000' }),
+  ],
+  feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '1', '3.5']] },
+}
+
+/** Families, often at their limits: few sub-accounts and limit rows, one asset spent on two pairs, makers that pay and that earn. */
+const FAMILY: VariantSpec = {
+  limits: {
+    orders: 4096, accounts: 18, priceTicks: 4096, receipts: 192, openOrdersPerAccount: 24, subAccountsPerMaster: 3, spendLimits: 12,
+    sessionLifetimeMs: 4 * DAY,
+  },
+  dailyLimit: 4,
+  assets: [['USD', 4, '2000'], ['A', 3, '60'], ['B', 3, '500']],
+  pairs: [
+    pairSpec('A/USD', { lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '20', makerFeeBps: '20', takerFeeBps: '50' }),
+    pairSpec('B/USD', {
+      tickSize: '0.001', lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '200', makerFeeBps: '5', takerFeeBps: '10',
+    }),
+  ],
+  feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '0', '5'], ['20', '10', '5']] },
+  families: true,
 }
 
 /** The exchanges of the property tests. */
@@ -76,23 +113,14 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     // Discounts up to what the pairs allow: on ETH/BTC the highest tier neither pays nor earns.
     feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['1000', '0', '0.5'], ['50000', '1', '1'], ['1000000', '2.5', '2']] },
   },
-  /** Everything nearly full all the time: orders, receipts, accounts, sessions, open orders; accounts are poor. */
-  tight: {
-    limits: {
-      orders: 24, accounts: 6, sessions: 11, receipts: 12, openOrdersPerAccount: 7, priceTicks: 1024, orderLifetimeMs: 30 * DAY,
-      sessionsPerAccount: 2, agents: 3, agentsPerAccount: 2,
-    },
-    dailyLimit: 2,
-    assets: [['USD', 2, '60'], ['BTC', 3, '0.2'], ['DUST', 0, '0']],
-    pairs: [
-      pairSpec('BTC/USD', { tickSize: '1', lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '5', makerFeeBps: '0', takerFeeBps: '30' }),
-      pairSpec('DUST/USD', { tickSize: '0.01', lotSize: '1', minOrderSize: '1', maxOrderSize: '1000' }),
-    ],
-    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '1', '3.5']] },
-  },
+  tight: TIGHT,
+  /** More accounts than there are orders and receipts: the last tenth, and what is left when nothing is. */
+  crowded: { ...TIGHT, limits: { ...TIGHT.limits, orders: 20, accounts: 40, sessions: 48, receipts: 18, openOrdersPerAccount: 3 } },
+  /** As `tight`, begun by a version before the rules of now; its workload puts them in force at some point. */
+  older: { ...TIGHT, rules: 0, limits: { ...TIGHT.limits, orders: 24, receipts: 12 } },
   /** Rates at the bounds of the genesis and amounts so small that every fee is rounding. */
   fees: {
-    limits: { orders: 512, priceTicks: 4096, receipts: 16, openOrdersPerAccount: 64 },
+    limits: { orders: 4096, priceTicks: 4096, receipts: 128, openOrdersPerAccount: 64 },
     dailyLimit: 15,
     assets: [['USD', 3, '1000'], ['A', 3, '1000'], ['B', 3, '3000']],
     pairs: [
@@ -104,7 +132,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   /** By its tier the same maker pays or earns and the same taker pays a lot or nothing; accounts are poor, so that it matters. */
   tiers: {
     limits: {
-      orders: 512, accounts: 16, priceTicks: 4096, receipts: 64, openOrdersPerAccount: 8, sessionsPerAccount: 2, agentsPerAccount: 2,
+      orders: 4096, accounts: 16, priceTicks: 4096, receipts: 512, openOrdersPerAccount: 8, sessionsPerAccount: 2, agentsPerAccount: 2,
     },
     dailyLimit: 2,
     assets: [['USD', 5, '20'], ['A', 3, '1'], ['B', 3, '10']],
@@ -118,26 +146,12 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       asset: 'USD', tiers: [['0', '0', '0'], ['10', '200', '150'], ['20', '0', '150'], ['30', '149.99', '150'], ['40', '200', '37.5']],
     },
   },
-  /** Families, often at their limits: few sub-accounts and limit rows, one asset spent on two pairs, makers that pay and that earn. */
-  family: {
-    limits: {
-      orders: 512, accounts: 18, priceTicks: 4096, receipts: 24, openOrdersPerAccount: 24, subAccountsPerMaster: 3, spendLimits: 12,
-      sessionLifetimeMs: 4 * DAY,
-    },
-    dailyLimit: 4,
-    assets: [['USD', 4, '2000'], ['A', 3, '60'], ['B', 3, '500']],
-    pairs: [
-      pairSpec('A/USD', { lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '20', makerFeeBps: '20', takerFeeBps: '50' }),
-      pairSpec('B/USD', {
-        tickSize: '0.001', lotSize: '0.1', minOrderSize: '0.1', maxOrderSize: '200', makerFeeBps: '5', takerFeeBps: '10',
-      }),
-    ],
-    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '0', '5'], ['20', '10', '5']] },
-    families: true,
-  },
+  family: FAMILY,
+  /** The same, begun by a version that did not ask wallets for their consent. */
+  olderFamily: { ...FAMILY, rules: 0 },
   /** One deep book over a wide range of prices, long queues, many pages of levels; sizes up to the largest order value. */
   deep: {
-    limits: { orders: 2048, priceTicks: 1_048_576, openOrdersPerAccount: 1000 },
+    limits: { orders: 16_384, priceTicks: 1_048_576, openOrdersPerAccount: 1000 },
     dailyLimit: 15,
     assets: [['USD', 6, '500000000'], ['COIN', 6, '500000000']],
     pairs: [pairSpec('COIN/USD', { tickSize: '0.001', maxOrderSize: '2000000', makerFeeBps: '0.25' })],

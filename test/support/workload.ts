@@ -10,22 +10,10 @@ import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, PairStatus } from '../../co
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { AGENT_WALLETS, grantValues } from './workload_agents.ts'
+import { POLICY_COMMANDS } from './naive_policy.ts'
+import { AGENT_WALLETS, grantValues, type Client } from './workload_agents.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
-
-interface Client {
-  application: number
-  address: string
-  keys: string[]
-  session: number
-  generation: number
-  /** Of a delegated agent: number of the client it works for, and what it was granted last. */
-  owner: number
-  agent: number
-  agentSequence: number
-  /** Row of the account; -1: not known yet. */
-  account: number
-}
+import { cancelValues, operatorCancels } from './workload_operator.ts'
 
 interface Known {
   slot: number
@@ -48,10 +36,9 @@ export interface WorkloadOptions {
   freshLabels?: boolean
 }
 
-const [SESSION_INVALID, ORDER_NOT_FOUND] = [113, 502]
-const [INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED] = [400, 404]
+const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
+const ACCEPT_CLOCK = { type: CommandType.ACCEPT_CLOCK, values: { session: -1, wall: 1_800_000_000_000 } }
 /** Sent by the operator; now and then somebody else claims to be him. */
-const OPERATOR: ReadonlySet<CommandType> = new Set([CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER])
 /** Account of a client that waits for a master to make its account; now and then it does not wait. */
 const UNBORN = -2
 const MINUTE = 60_000
@@ -73,6 +60,8 @@ export class Workload {
   private readonly known: Known[] = []
   private readonly families: FamilyWorkload | null
   private readonly clientOf = new Map<number, number>()
+  /** Sequence that made an account, by row. */
+  private readonly madeBy = new Map<number, number>()
   private correlation = 0
   private maintenance = false
   /** A pair that takes no orders, or -1. */
@@ -127,7 +116,7 @@ export class Workload {
   next(views: Views, base: number): void {
     const { type, values } = this.command()
     const lane = 1 + this.below(3)
-    const kind = kindOf(type, 1, OPERATOR.has(type) && !this.chance(1, 20) ? 0 : lane)
+    const kind = kindOf(type, 1, POLICY_COMMANDS.has(type) && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind, correlation: ++this.correlation })
   }
 
@@ -158,14 +147,13 @@ export class Workload {
     if (dice < 850) return { type: CommandType.REPLACE_ORDER, values: { ...this.signature(this.owner(client)), ...this.replacement() } }
     if (dice < 860) return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll() } }
     if (dice < 890) return { type: CommandType.EXPIRE_ORDER, values: { session: -1, ...this.expiry() } }
-    if (dice < 950) {
-      const asset = this.chance(1, 3) ? this.below(this.genesis.assets.length + 1) : -1
-      return { type: CommandType.MINT, values: { ...signed, asset } }
-    }
+    const { assets } = this.genesis
+    if (dice < 950) return { type: CommandType.MINT, values: { ...signed, asset: this.chance(1, 3) ? this.below(assets.length + 1) : -1 } }
     if (dice < 970) return this.openSession(client)
     if (dice < 980) return { type: CommandType.REFRESH_SESSION, values: signed }
     if (dice < 986) return { type: CommandType.REVOKE_SESSION, values: signed }
-    if (dice < 990) return this.setMaintenance(this.chance(1, 2))
+    if (dice < 988 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(3) } }
+    if (dice < 990) return dice === 988 ? ACCEPT_CLOCK : this.setMaintenance(this.chance(1, 2))
     const pair = this.below(this.genesis.pairs.length + 1)
     if (dice < 993) return this.setPairStatus(this.stopped < 0 ? pair : this.stopped, this.below(5) - 1)
     return this.setFeeTier()
@@ -194,7 +182,9 @@ export class Workload {
     const { tiers } = this.genesis.feeTiers
     const account = this.chance(1, 20) ? this.pick([-1, this.genesis.limits.accounts]) : this.below(this.clientOf.size + 1)
     const tier = this.chance(1, 20) ? this.pick([-1, tiers.length]) : this.below(tiers.length)
-    return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier } }
+    if (!operatorCancels(this.time)) return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier } }
+    const values = cancelValues(this.time, account, this.madeBy.get(account) ?? 1, this.genesis.pairs.length)
+    return { type: CommandType.CANCEL_ACCOUNT_ORDERS, values: { session: -1, ...values } }
   }
 
   private tryLess({ client, order }: { client: number; order: Decoded }): { type: CommandType; values: Decoded } {
@@ -243,17 +233,18 @@ export class Workload {
   }
 
   private openSession(client: number): { type: CommandType; values: Decoded } {
-    const { application, address, keys, owner } = this.clients[client]!
+    const { application, address, keys, owner, account } = this.clients[client]!
     this.signer = client
     const shared = this.chance(1, 40)
     const publicKey = shared ? keys[2]! : this.chance(1, 30) ? hex(`fresh-${this.random.u32()}`, 32) : keys[this.below(2)]!
+    const master = this.families?.named(account, this.clients) ?? 0
     if (owner >= 0) {
       const values = { session: -1, application: this.chance(1, 100) ? this.below(5) - 1 : application, publicKey }
       return { type: CommandType.OPEN_DELEGATED_SESSION, values: { ...values, owner: this.clients[owner]!.address, agent: address } }
     }
     return {
       type: CommandType.OPEN_SESSION,
-      values: { session: -1, application: this.chance(1, 100) ? this.below(5) - 1 : application, address, publicKey },
+      values: { session: -1, application: this.chance(1, 100) ? this.below(5) - 1 : application, address, publicKey, master },
     }
   }
 
@@ -424,6 +415,7 @@ export class Workload {
       client.session = events.i32[base + RESULT.at.detail]!
       client.generation = events.u32[base + RESULT.at.detail2]!
       client.account = account
+      this.madeBy.set(account, events.f64[(base + RESULT.at.originalSequence) >>> 1]!)
       if (type === CommandType.OPEN_SESSION) this.clientOf.set(account, this.signer)
     } else if (type === CommandType.OPEN_DELEGATED_SESSION && this.chance(1, 2)) this.clients[this.signer]!.agent = -1
     else if (type === CommandType.UPSERT_AGENT && code === 0) {

@@ -5,6 +5,21 @@ import type { Genesis } from '../../core/engine/genesis.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import type { Prng } from '../../core/lib/prng.ts'
 
+/** Who signs: somebody's own wallet, or that of a delegated agent. */
+export interface Client {
+  application: number
+  address: string
+  keys: string[]
+  session: number
+  generation: number
+  /** Of a delegated agent: number of the client it works for, and what it was granted last. */
+  owner: number
+  agent: number
+  agentSequence: number
+  /** Row of the account; -1: not known yet. */
+  account: number
+}
+
 const MINUTE = 60_000
 
 /** Who the agents of a stream work for, by number of the client, and their wallets: one for two owners, clients' own, too many. */

@@ -24,6 +24,9 @@ export class FamilyWorkload {
   private readonly random: Prng
   /** Known sub-accounts by row. */
   private readonly subs = new Map<number, KnownSub>()
+  /** A time about midnight, and how many more commands have it. */
+  private midnight = 0
+  private midnightFor = 0
 
   constructor(genesis: Genesis, random: Prng) {
     this.genesis = genesis
@@ -43,10 +46,24 @@ export class FamilyWorkload {
     this.subs.set(row, { row, master })
   }
 
-  /** Sometimes the next midnight, give or take a millisecond: that is where the days of limits end. */
+  /** Row + 1 of the master that the sign-in text of the account in row `account` named: mostly none, so that consent comes late. */
+  named(account: number, clients: readonly { readonly account: number }[]): number {
+    const sub = this.subs.get(account)
+    const dice = this.below(24)
+    if (dice < 2) return this.below(8)
+    return dice < 6 && sub !== undefined ? clients[sub.master]!.account + 1 : 0
+  }
+
+  /** Sometimes the next midnight, give or take a millisecond, for a while: that is where the days of limits end. */
   nextTime(time: number): number {
+    if (this.midnightFor > 0) {
+      this.midnightFor--
+      return this.midnight
+    }
     if (this.below(150) !== 0) return time
-    return Math.max(time, (Math.floor(time / DAY_MS) + 1) * DAY_MS + this.below(3) - 1)
+    this.midnight = Math.max(time, (Math.floor(time / DAY_MS) + 1) * DAY_MS + this.below(3) - 1)
+    this.midnightFor = this.below(12)
+    return this.midnight
   }
 
   /** Flags that say who pays for an order of the account in row `account`. */
@@ -75,7 +92,7 @@ export class FamilyWorkload {
     const wallet = this.below(6) === 0 ? this.pick(addresses) : addresses.at(-1 - this.below(SUB_WALLETS))!
     const wrong = this.below(20) === 0
     const username = this.pick(wrong ? ['tab\there', 'gap\0gap', '\x7f'] : ['', 'desk', 'thirty-two bytes of a long name!'])
-    return { address: wallet, username: hex(username, 32) }
+    return { address: wallet, username: hex(username, 32), consented: this.below(5) < 2 ? 0 : 1 }
   }
 
   /** Atoms: mostly about what an order costs, or exactly what a sale of some lots does; sometimes nothing, everything or nonsense. */

@@ -12,7 +12,7 @@ import { createStreamsDocument, STREAMS_PATH } from '../../gateway/openapi/strea
 import { STREAM_LIMITS } from '../../gateway/openapi/streams_texts.ts'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
 import type { Declaration } from '../../gateway/ws/channels/channel.ts'
-import { MESSAGE_MAX, parseMessage, readMessage } from '../../gateway/ws/frames.ts'
+import { MESSAGE_MAX, MESSAGE_SHAPE, parseMessage, readMessage } from '../../gateway/ws/frames.ts'
 import { ACTIONS, SESSION_OPEN } from '../../gateway/ws/order_messages.ts'
 import { CLOSE, ERROR_CODES, FRAMES, MESSAGES } from '../../gateway/ws/protocol.ts'
 import { frameProblems } from '../support/frame_check.ts'
@@ -176,7 +176,8 @@ t.test('examples are valid, for the document and for what is declared; wrong one
 })
 
 t.test('the reader of messages takes what the schemas take, and refuses what they refuse', async (t) => {
-  const read = (message: unknown) => readMessage(parseMessage(new Uint8Array(Buffer.from(JSON.stringify(message))).buffer, false))
+  const bytes = (message: unknown) => new Uint8Array(Buffer.from(JSON.stringify(message))).buffer
+  const read = (message: unknown) => readMessage(parseMessage(bytes(message), false, MESSAGE_SHAPE))
   const fits = (payload: object, message: unknown): boolean => checker.schema(payload as never, message, false).length === 0
   const readable = [...said].filter(({ examples }) => Object.hasOwn(MESSAGES, examples[0]!.payload['type']))
   t.equal(readable.length, 2 + 2 * declarations.length)

@@ -1,25 +1,24 @@
-/** The pure part of sign-in: text, nonce store, limits, forms of signatures and addresses; with a clock of its own. */
+/** The pure part of sign-in: texts, limits, forms of signatures and addresses; with a clock of its own. */
 import t from 'tap'
 import { getAddress } from 'viem/utils'
 import {
-  challengeText, checksumAddress, createLimit, createNonceStore, networkOf, NONCE_LIFETIME_MS, SIGNATURE_CHARACTERS_MAX, walletSignature,
+  challengeText, checksumAddress, createLimit, SIGNATURE_CHARACTERS_MAX, walletSignature,
 } from '../../gateway/auth/challenge.ts'
+import { networkOf } from '../../gateway/limits/network.ts'
+import type { Nonce } from '../../gateway/auth/nonces.ts'
 
 const ADDRESS = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045'
 const KEY = 'ab'.repeat(32)
 
-function storeOf(limit: number) {
-  const clock = { time: 1_700_000_000_000 }
-  let issued = 0
-  const store = createNonceStore(limit, () => clock.time, () => (++issued).toString(16).padStart(64, '0'))
-  return { clock, store }
+const MASTER = `0x${'11'.repeat(20)}`
+const ENTRY: Nonce = {
+  purpose: 'sign-in', nonce: '1'.padStart(64, '0'), address: ADDRESS, sessionPublicKey: KEY, application: 0, master: null,
+  issuedAt: 1_700_000_000_000, expiresAt: 1_700_000_300_000,
 }
+const PLACE = { application: 'Ringbook', host: 'exchange.example', chainId: 1328 }
 
 t.test('the text names everything the wallet agrees to, in fixed lines', (t) => {
-  const { store } = storeOf(1)
-  const entry = store.issue(ADDRESS.toUpperCase().replace('0X', '0x'), KEY, 0)!
-  const text = challengeText(entry, { application: 'Ringbook', host: 'exchange.example', chainId: 1328 })
-  t.equal(text, [
+  t.equal(challengeText(ENTRY, PLACE), [
     'Ringbook asks you to sign in.',
     '',
     'Application: Ringbook',
@@ -37,6 +36,36 @@ t.test('the text names everything the wallet agrees to, in fixed lines', (t) => 
   t.end()
 })
 
+t.test('the text of a linked wallet says whose sub-account it is, and what that means', (t) => {
+  const text = challengeText({ ...ENTRY, master: MASTER }, PLACE)
+  t.ok(text.startsWith('Ringbook asks you to sign in.\n'))
+  t.ok(text.includes(`\nSub-account of: ${getAddress(MASTER)}\n`))
+  t.ok(text.includes(`a sub-account of ${getAddress(MASTER)}, for good.\nThat wallet, the master, controls its balances`))
+  t.end()
+})
+
+t.test('the text of a consent names both wallets, the application and what the master may do, and is no sign-in', (t) => {
+  const text = challengeText({ ...ENTRY, purpose: 'consent', master: MASTER }, PLACE)
+  t.equal(text, [
+    'Ringbook asks you to become a sub-account of another wallet.',
+    '',
+    'Application: Ringbook',
+    'Host: exchange.example',
+    'Address: 0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045',
+    'Sub-account of: 0x1111111111111111111111111111111111111111',
+    `Session public key of the master: ${KEY}`,
+    `Nonce: ${'1'.padStart(64, '0')}`,
+    'Issued at: 2023-11-14T22:13:20.000Z',
+    'Expires at: 2023-11-14T22:18:20.000Z',
+    'Chain id: 1328',
+    '',
+    "With your signature this wallet's account here is a sub-account of 0x1111111111111111111111111111111111111111, for good.",
+    'That wallet, the master, controls its balances: it can take everything the account holds, at any time.',
+    'Signing moves no funds and costs no gas.',
+  ].join('\n'))
+  t.end()
+})
+
 t.test('addresses are shown in EIP-55, as viem does', (t) => {
   for (let i = 0; i < 50; i++) {
     const address = `0x${Buffer.from(Array.from({ length: 20 }, (_, at) => (i * 37 + at * 101 + i * at) & 255)).toString('hex')}`
@@ -45,61 +74,9 @@ t.test('addresses are shown in EIP-55, as viem does', (t) => {
   t.end()
 })
 
-t.test('a nonce is bound to address, key and application, and a wrong guess does not cost it', (t) => {
-  const { store } = storeOf(10)
-  const { nonce } = store.issue(ADDRESS, KEY, 0)!
-  t.equal(store.take(nonce, `0x${'1'.repeat(40)}`, KEY, 0), null)
-  t.equal(store.take(nonce, ADDRESS, 'cd'.repeat(32), 0), null)
-  t.equal(store.take(nonce, ADDRESS, KEY, 1), null)
-  t.equal(store.take('f'.repeat(64), ADDRESS, KEY, 0), null)
-  t.ok(store.take(nonce, ADDRESS.toUpperCase().replace('0X', '0x'), KEY, 0), 'the case of an address means nothing')
-  t.end()
-})
-
-t.test('a nonce is taken once, given back without a verdict, gone with one', (t) => {
-  const { store } = storeOf(10)
-  const { nonce } = store.issue(ADDRESS, KEY, 0)!
-  t.ok(store.take(nonce, ADDRESS, KEY, 0))
-  t.equal(store.take(nonce, ADDRESS, KEY, 0), null, 'taken')
-  store.giveBack(nonce)
-  t.ok(store.take(nonce, ADDRESS, KEY, 0), 'given back')
-  store.consume(nonce)
-  store.giveBack(nonce)
-  t.equal(store.take(nonce, ADDRESS, KEY, 0), null, 'consumed')
-  t.equal(store.size, 0)
-  t.end()
-})
-
-t.test('a nonce lives five minutes', (t) => {
-  const { store, clock } = storeOf(10)
-  const first = store.issue(ADDRESS, KEY, 0)!
-  t.equal(first.expiresAt - first.issuedAt, 300_000)
-  clock.time += NONCE_LIFETIME_MS - 1
-  t.ok(store.take(first.nonce, ADDRESS, KEY, 0))
-  store.giveBack(first.nonce)
-  clock.time += 1
-  t.equal(store.take(first.nonce, ADDRESS, KEY, 0), null)
-  t.end()
-})
-
-t.test('the store is bounded; taken nonces count; expired ones make room', (t) => {
-  const { store, clock } = storeOf(2)
-  const { nonce } = store.issue(ADDRESS, KEY, 0)!
-  clock.time += 1000
-  t.ok(store.issue(ADDRESS, KEY, 0))
-  store.take(nonce, ADDRESS, KEY, 0)
-  t.equal(store.issue(ADDRESS, KEY, 0), null)
-  clock.time += NONCE_LIFETIME_MS - 1000
-  t.ok(store.issue(ADDRESS, KEY, 0), 'the first one expired')
-  t.equal(store.issue(ADDRESS, KEY, 0), null)
-  store.giveBack(nonce)
-  t.equal(store.size, 2, 'giving back an expired nonce revives nothing')
-  t.end()
-})
-
 t.test('a limit holds per key and second, and its memory is bounded', (t) => {
   const clock = { time: 5_000 }
-  const limit = createLimit(3, () => clock.time, 2)
+  const limit = createLimit(3, () => clock.time, { keysMax: 2 })
   t.same([1, 2, 3, 4].map(() => limit.draw('a')), [true, true, true, false])
   t.ok(limit.draw('b'), 'another key has its own budget')
   t.notOk(limit.draw('c'), 'no more keys fit')
@@ -108,6 +85,24 @@ t.test('a limit holds per key and second, and its memory is bounded', (t) => {
   clock.time = 6_000
   t.ok(limit.draw('a'))
   t.ok(limit.draw('c'))
+  t.notOk(limit.isUsedUp('c'), 'looking draws nothing')
+  t.same([1, 2].map(() => limit.draw('c')), [true, true])
+  t.ok(limit.isUsedUp('c'))
+  t.equal(limit.retryAfter(), 1)
+  t.end()
+})
+
+t.test('a limit of an hour says when it ends', (t) => {
+  const clock = { time: 7_200_000 }
+  const limit = createLimit(1, () => clock.time, { windowMs: 3_600_000 })
+  t.ok(limit.draw('a'))
+  clock.time += 3_599_999
+  t.notOk(limit.draw('a'))
+  t.equal(limit.retryAfter(), 1)
+  clock.time -= 1_800_000
+  t.equal(limit.retryAfter(), 1801)
+  clock.time += 1_800_001
+  t.ok(limit.draw('a'))
   t.end()
 })
 

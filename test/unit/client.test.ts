@@ -109,8 +109,10 @@ t.test('signing in: challenge, wallet, verify; then calls are signed by the new 
   await client.GetProfile()
   const sessionPublicKey = client.signer!.publicKey
   t.same(JSON.parse(seen[0]!.body.toString()), { address: '0xabc', sessionPublicKey, clientId: 'app' })
+  const { sessionSignature } = JSON.parse(seen[1]!.body.toString()) as { sessionSignature: string }
+  t.ok(ed25519.verify(Buffer.from(sessionSignature, 'hex'), Buffer.from('text'), Buffer.from(sessionPublicKey, 'hex')), 'it has the key')
   t.same(JSON.parse(seen[1]!.body.toString()), {
-    address: '0xabc', sessionPublicKey, clientId: 'app', nonce: 'n', signature: 'signed text', referralCode: 'r',
+    address: '0xabc', sessionPublicKey, clientId: 'app', nonce: 'n', signature: 'signed text', referralCode: 'r', sessionSignature,
   })
   t.notOk('x-svc-signature' in seen[1]!.headers, 'public calls carry no signature')
   t.ok(signed(seen[2]!))

@@ -26,19 +26,26 @@ const read = (argv: readonly string[] = [], environment: Record<string, string> 
 
 const TEXTS = [
   'config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'chainRpcUrl', 'contractLoginFile',
-  'operatorTokenFile',
+  'operatorTokenFile', 'proxyAddresses',
 ]
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
   port: [0, 65_535], grpcPort: [0, 65_535], grpcThread: [0, 1], grpcIdleSeconds: [1, 86_400], grpcConnections: [1, 100_000],
+  grpcRequestMb: [4, 65_536], grpcRequestSeconds: [1, 3600], httpConnections: [1, 1_000_000], firstRequestSeconds: [1, 3600],
+  wsUnusedSeconds: [1, 3600],
   operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
-  commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096], journalGb: [1, 4096],
-  diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], snapshotEvery: [1, 1_000_000_000], snapshotsKept: [1, 100],
+  commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096],
+  clockJumpMs: [10, 3_600_000], clockGapSeconds: [1, 315_360_000],
+  diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], acceptLoss: [0, Number.MAX_SAFE_INTEGER],
+  snapshotEvery: [1, 1_000_000_000], snapshotsKept: [1, 100],
   deadlineMs: [10, 3_600_000], batchDeadlineMs: [10, 3_600_000], historyReaders: [1, 16], feeTierSeconds: [1, 86_400],
+  followerSilenceSeconds: [1, 3600], scrubMbPerSecond: [0, 10_000], historyScrubPages: [0, 1_000_000],
   chain: [0, 1], chainPort: [0, 65_535], chainTimeoutMs: [10, 20_000], contractChecks: [1, 1024],
   walletThreads: [1, 16], walletQueue: [1, 100_000], signInPerAddress: [1, 1_000_000], signInPerIp: [1, 1_000_000],
-  challengeLimit: [1, 10_000_000], rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
+  challengeLimit: [1, 10_000_000], newAccountsPerIp: [1, 10_000_000], subAccountsPerMaster: [1, 10_000_000],
+  rateCreatePerSecond: [1, 1_000_000], rateCreatePerMinute: [1, 10_000_000], rateFamilyFactor: [1, 100],
   rateMovementPerMinute: [1, 1_000_000], rateMovementPerDay: [1, 10_000_000], rateClosePerSecond: [1, 1_000_000], enforceRateLimits: [0, 1],
+  anonymousPercent: [1, 100], bodyMb: [4, 100_000], bodyKbPerSecond: [1, 1_000_000],
   wsConnections: [1, 1_000_000], wsConnectionsPerAccount: [1, 100_000], wsSubscriptions: [1, 100_000], wsSubscriptionBurst: [1, 100_000],
   wsOrderEntry: [0, 1], wsOrderBytesPerSecond: [1024, 1_000_000_000], wsOrderBytesBurst: [65_536, 1_000_000_000],
   wsMessagesPerSecond: [1, 1_000_000], wsMessageBurst: [1, 1_000_000], wsBufferKb: [16, 1_000_000], wsIdleSeconds: [8, 960],
@@ -50,7 +57,7 @@ const RINGS = ['commandRing', 'replyRing', 'eventRing']
 const beside = (name: string): string[] => (name === 'batchMax' ? [] : ['--batch-max', '1'])
 
 t.test('this test knows every knob', async (t) => {
-  const known = [...TEXTS, ...Object.keys(RANGES)].sort()
+  const known = [...TEXTS, ...Object.keys(RANGES), 'journalGb'].sort()
   t.same(Object.keys(KNOBS).sort(), known)
 })
 
@@ -81,7 +88,8 @@ for (const [name, [low, high]] of Object.entries(RANGES)) {
   })
 }
 
-for (const name of TEXTS.filter((each) => each !== 'config' && each !== 'logLevel' && each !== 'chainRpcUrl' && !PAIRED.includes(each))) {
+const CHECKED = ['config', 'logLevel', 'chainRpcUrl', 'proxyAddresses']
+for (const name of TEXTS.filter((each) => !CHECKED.includes(each) && !PAIRED.includes(each))) {
   t.test(`${name}: file before environment before flag`, async (t) => {
     const file = ['--config', fileOf({ [name]: 'a' })]
     const at = name as keyof Config
@@ -90,6 +98,14 @@ for (const name of TEXTS.filter((each) => each !== 'config' && each !== 'logLeve
     t.equal(read([...file, flag(name), 'c'], { [variable(name)]: 'b' })[at], 'c')
   })
 }
+
+t.test('journalGb: from 0.01 to 4096, parts of one too', async (t) => {
+  for (const good of ['0.01', '1', '2.5', '4096']) t.equal(read(['--journal-gb', good]).journalGb, Number(good))
+  for (const wrong of ['0', '0.009', '4096.1', '-1', 'many', '', ' ', 'NaN', 'Infinity']) {
+    const refused = { name: 'ConfigError', message: /^--journal-gb: must be a number from 0.01 to 4096/ }
+    t.throws(() => read([`--journal-gb=${wrong}`]), refused, `"${wrong}"`)
+  }
+})
 
 t.test('the file itself is named by flag before environment', async (t) => {
   const path = fileOf({ port: 1234 })

@@ -8,6 +8,7 @@ import t from 'tap'
 import {
   FAUCET_LIMIT_MAX, FEE_TIERS_MAX, GenesisError, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, parseGenesis,
 } from '../../core/engine/genesis.ts'
+import { RULES } from '../../core/engine/rules.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 
 type Json = Record<string, unknown>
@@ -30,8 +31,8 @@ function changed(change: (document: Document) => void): string {
 }
 
 t.test('the shipped genesis as integers', async (t) => {
-  const { name, chainId, limits, faucetDailyLimit, assets, pairs, feeTiers, applications } = parseGenesis(SHIPPED)
-  t.same([name, chainId, faucetDailyLimit], ['ringbook-testnet', 1328, 5])
+  const { name, chainId, rules, limits, faucetDailyLimit, assets, pairs, feeTiers, applications } = parseGenesis(SHIPPED)
+  t.same([name, chainId, rules, faucetDailyLimit], ['ringbook-testnet', 1328, RULES, 5])
   t.same(limits, {
     orders: 1_048_576, accounts: 131_072, sessions: 262_144, receipts: 1_048_576, openOrdersPerAccount: 10_000, priceTicks: 67_108_864,
     sessionLifetimeMs: 86_400_000, receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000,

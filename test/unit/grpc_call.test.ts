@@ -28,7 +28,8 @@ function callWith(run: (call: Call<any>) => void, stopping = false): Outcome {
   const errors: unknown[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const bridge = { onError: (error: unknown) => errors.push(error) }
-  const gateway = { counters, bridge, now: Date.now, matcher: new Float64Array(MATCHER_COUNTERS.length) } as unknown as Gateway
+  const matcher = new Float64Array(MATCHER_COUNTERS.length)
+  const gateway = { counters, bridge, now: Date.now, time: Date.now, matcher } as unknown as Gateway
   const front = createFront(gateway, createStatusWriter(root))
   front.stopping = stopping
   const operation = { ...check.served.operation, run: (_: Gateway, call: Call<any>) => run(call) }

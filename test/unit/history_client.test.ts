@@ -19,7 +19,6 @@ interface Bench {
 function bench(t: Test, answer: (request: HistoryRequest, reader: number) => HistoryReply | null, count = 1, deadlineMs?: number): Bench {
   const counters = new Float64Array(8)
   counters[HISTORY.up] = 1
-  counters[HISTORY.heartbeat_ms] = Date.now()
   const channels = Array.from({ length: count }, () => new MessageChannel())
   const asked: HistoryRequest[][] = channels.map(() => [])
   const errors: unknown[] = []
@@ -89,7 +88,7 @@ t.test('refused at once when the history is down, when it has no reader, and whe
   t.equal(down.asked[0]!.length, 0)
   down.history.counters[HISTORY.up] = 1
   t.equal(await ask(down.history), null, 'and asked again when it is up')
-  down.history.counters[HISTORY.heartbeat_ms] = Date.now() - 60_000
+  down.history.counters[HISTORY.silence_seconds] = 60
   t.equal(codeOf(await ask(down.history)), UNAVAILABLE, 'a silent one has stopped')
   t.ok(waiting.length > 0)
 })

@@ -9,12 +9,12 @@ import { HOLDING, holdingAt, TALLY, wideAt } from '../../core/history/accounts.t
 import type { Identities } from '../../core/history/identities.ts'
 import { createProjector, type Projector } from '../../core/history/projector.ts'
 import { ENTRY_NAMES, Reference, Transaction, TRANSACTION_NAMES } from '../../core/history/queries.ts'
-import { openWriter, type HistoryDatabase } from '../../core/history/store.ts'
+import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { CommandType, Flag } from '../../core/layout/command.ts'
 import { CREDIT, CreditSource, EventType, FILL, outcomeOf, Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
-import { ask } from '../support/history.ts'
+import { ask, positionAt } from '../support/history.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
 const genesis = parseGenesis(genesisText(VARIANTS['market']!))
@@ -96,7 +96,7 @@ function open(): { database: HistoryDatabase; projector: Projector; answers: Ans
   const database = openWriter(':memory:')
   const projector = createProjector(database, genesis, identities)
   tell(projector)
-  database.transaction(() => projector.flush())()
+  database.transaction(() => writePosition(database, positionAt(1, projector.flush())))()
   return { database, projector, answers: createAnswers(database, genesis) }
 }
 

@@ -141,7 +141,7 @@ t.test('a first batch that is no genesis is refused', async (t) => {
     records.writeUInt32LE(type, 0)
     records.writeInt32LE(length, 16)
     records.write('{"a":1}', RECORD_BYTES)
-    return { sequence: 1, time: 0, commands: 1, slots: 2, previous: 0, events: 0, checksum: 0, records, ...over }
+    return { sequence: 1, time: 0, commands: 1, slots: 2, previous: 0, events: 0, checksum: 0, next: 2, records, ...over }
   }
   t.equal(readGenesis(batch({}, 1, 7)), '{"a":1}')
   const wrong = [batch({ sequence: 2 }, 1, 7), batch({ commands: 2 }, 1, 7), batch({}, 2, 7)]

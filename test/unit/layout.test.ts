@@ -29,7 +29,7 @@ const RECORDS: Record<string, string[]> = {
   cancel_all: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32'],
   mint: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32'],
   open_session: [
-    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:application:i32 5:reserved:i32 6:address:bytes20',
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:application:i32 5:master:i32 6:address:bytes20',
     '11:reserved2:i32 12:publicKey:bytes32',
   ],
   session: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32'],
@@ -37,7 +37,7 @@ const RECORDS: Record<string, string[]> = {
   set_pair_status: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:status:i32'],
   set_fee_tier: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:tier:i32'],
   create_sub_account: [
-    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:address:bytes20 9:reserved:i32 10:username:bytes32',
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:address:bytes20 9:consented:i32 10:username:bytes32',
   ],
   transfer: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32 5:flags:u32 6:subAccount:i32 7:toSub:i32',
@@ -69,6 +69,13 @@ const RECORDS: Record<string, string[]> = {
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:application:i32 5:reserved:i32 6:graceMs:f64',
     '8:hash:bytes32',
   ],
+  set_rules: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:rules:i32'],
+  accept_loss: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:resume:f64'],
+  accept_clock: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:wall:f64'],
+  cancel_account_orders: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:pair:i32 6:limit:i32 7:reserved:i32',
+    '8:createdSequence:f64',
+  ],
   genesis: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:length:i32'],
   result: [
     '0:kind:u32 1:correlation:u32 2:sequence:f64 4:time:f64 6:code:i32 7:account:i32 8:pair:i32 9:flags:u32 10:slot:i32',
@@ -99,22 +106,24 @@ const COMMANDS: Record<number, string> = {
   1: 'genesis', 2: 'order', 3: 'order', 4: 'order', 5: 'cancel_all', 6: 'order', 7: 'mint', 8: 'open_session', 9: 'session', 10: 'session',
   11: 'set_maintenance', 12: 'set_pair_status', 13: 'set_fee_tier', 14: 'create_sub_account', 15: 'transfer', 16: 'set_spend_limit',
   17: 'upsert_agent', 18: 'revoke_agent', 19: 'open_delegated_session', 20: 'set_application', 21: 'set_origin', 22: 'set_server_key',
+  23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders',
 }
 const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade' }
 const REFUSAL_NUMBERS: Record<string, number> = {
   USER_AGENT_REQUIRED: 101, UNAUTHENTICATED: 110, INVALID_SIGNATURE: 111, CLOCK_SKEW: 112, SESSION_INVALID: 113,
   MIXED_CREDENTIALS: 114, NONCE_INVALID: 115, SESSION_KEY_IN_USE: 116, OPERATOR_ONLY: 117,
-  AGENT_NOT_ALLOWED: 118, MASTER_ONLY: 119, APPLICATION_INACTIVE: 120,
+  AGENT_NOT_ALLOWED: 118, MASTER_ONLY: 119, APPLICATION_INACTIVE: 120, CONSENT_REQUIRED: 121,
   VALIDATION_ERROR: 200, MALFORMED_REQUEST: 201,
-  BODY_TOO_LARGE: 202, INVALID_TICK: 210, INVALID_LOT: 211, INVALID_SELF_TRADE_PREVENTION_MODE: 212, INVALID_EXPIRATION: 213,
+  BODY_TOO_LARGE: 202, LENGTH_REQUIRED: 203, BODY_TOO_COMPLEX: 204, REQUEST_TIMEOUT: 205,
+  INVALID_TICK: 210, INVALID_LOT: 211, INVALID_SELF_TRADE_PREVENTION_MODE: 212, INVALID_EXPIRATION: 213,
   OPERATIONS_BLOCKED: 300, RATE_LIMIT_EXCEEDED: 301, IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303,
   ORDER_SUBMISSION_UNAVAILABLE: 304, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306, TOO_MANY_OPEN_ORDERS: 307,
   FAUCET_LIMIT: 308, FAUCET_ASSET: 309, ADDRESS_IN_USE: 310, TOO_MANY_SUB_ACCOUNTS: 311, LIMIT_EXISTS: 312, NOT_SUB_ACCOUNT: 313,
-  TOO_MANY_AGENTS: 314, CLIENT_ID_IN_USE: 315, TOO_MANY_APPLICATIONS: 316, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
+  TOO_MANY_AGENTS: 314, CLIENT_ID_IN_USE: 315, TOO_MANY_APPLICATIONS: 316, TOO_MANY_IN_FLIGHT: 317, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
   INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401, BELOW_MIN_ORDER_SIZE: 402,
   ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501, ORDER_NOT_FOUND: 502, NOT_FOUND: 600,
   ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
-  VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, HISTORY_UNAVAILABLE: 905, INTERNAL: 999,
+  VERIFICATION_UNAVAILABLE: 903, DISK_RESERVE: 904, HISTORY_UNAVAILABLE: 905, DISK_FULL: 906, INTERNAL: 999,
 }
 
 /** Every layout once, by name. */
@@ -136,7 +145,8 @@ t.test('numbers mean what they meant', async (t) => {
     GENESIS: 1, PLACE_ORDER: 2, CANCEL_ORDER: 3, REPLACE_ORDER: 4, CANCEL_ALL: 5, EXPIRE_ORDER: 6, MINT: 7, OPEN_SESSION: 8,
     REFRESH_SESSION: 9, REVOKE_SESSION: 10, SET_MAINTENANCE: 11, SET_PAIR_STATUS: 12, SET_FEE_TIER: 13,
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
-    SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22,
+    SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
+    CANCEL_ACCOUNT_ORDERS: 26,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
   t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6 })
@@ -151,6 +161,7 @@ t.test('numbers mean what they meant', async (t) => {
     SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, KEYED: 512,
     NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, RESTING: 16_384, REPEATED: 32_768,
     MASTER_FUNDED: 65_536, BY_AGENT: 131_072, NEW_FUNDING: 262_144, TELL_SELF_TRADE: 524_288,
+    BY_OPERATOR: 1_048_576,
   })
   t.same([FLAG_ORDER_MASK, LABEL_SHIFT, LABEL_BYTES], [0x101ff, 24, 40])
   t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)

@@ -6,7 +6,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
-import { createOpenings, OPENING, OPENINGS_MAX, OPENINGS_PER_ACCOUNT } from '../../core/ring/openings.ts'
+import { createOpenings, OPENING, OPENINGS_MAX, OPENINGS_PER_ACCOUNT, openingsShare } from '../../core/ring/openings.ts'
 import { Openings } from '../../gateway/auth/openings.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
 
@@ -18,8 +18,8 @@ const ROUNDS = 100
 const WANTED = 200
 
 const signature = (name: string | number): string => hash('sha512', `signature ${name}`)
-/** As many as fill the table. */
-const ACCOUNTS = OPENINGS_MAX / OPENINGS_PER_ACCOUNT + 1
+/** More than fill the table, whatever their shares. */
+const ACCOUNTS = OPENINGS_MAX / openingsShare(OPENINGS_MAX - 1) + 1
 const newBudgets = (): SharedArrayBuffer => new SharedArrayBuffer(budgetsBytes(ACCOUNTS))
 const newOpenings = (): Openings => new Openings(createOpenings(START, randomBytes(OPENING.KEY_BYTES)), newBudgets())
 
@@ -78,17 +78,45 @@ async function tests(): Promise<void> {
     t.equal(openings.take(signature('s'), 0, START, START), 'taken')
   })
 
+  t.test('the key decides where a signature stands', async (t) => {
+    const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)].map((key) => createOpenings(START, key)) as
+      [SharedArrayBuffer, SharedArrayBuffer]
+    for (const buffer of [one, two]) new Openings(buffer, newBudgets()).take(signature('s'), 0, START, START)
+    const place = (buffer: SharedArrayBuffer): number => new Int32Array(buffer).findIndex((word, i) => i >= HEAD && word !== 0)
+    t.ok(place(one) > 0)
+    t.not(place(one), place(two))
+  })
+}
+
+/** Who gets how many. */
+async function shares(): Promise<void> {
+  const { default: t } = await import('tap')
+
   t.test('what is remembered is bounded', async (t) => {
     const openings = newOpenings()
-    for (let i = 0; i < OPENINGS_MAX; i++) {
-      const account = Math.floor(i / OPENINGS_PER_ACCOUNT)
-      if (openings.take(signature(i), account, START, START) !== 'taken') t.fail(`${i}`)
+    let taken = 0
+    for (let account = 0; account < ACCOUNTS; account++) {
+      while (openings.take(signature(taken), account, START, START) === 'taken') taken++
     }
+    t.equal(taken, OPENINGS_MAX)
     t.equal(openings.take(signature('more'), ACCOUNTS - 1, START, START), 'full')
     t.equal(openings.take(signature(7), 0, START, START), 'used', 'what is known stays known')
     const next = START + 2 * FRESHNESS_MS
     t.equal(openings.take(signature('more'), ACCOUNTS - 1, next, next), 'taken', 'there is room again')
     t.equal(openings.take(signature(7), 0, START, next), 'used')
+  })
+
+  t.test('accounts that open all they may leave the last tenth to those that open little', async (t) => {
+    const openings = newOpenings()
+    const greedy = 1024
+    let taken = 0
+    for (let account = 0; account < greedy; account++) {
+      while (openings.take(signature(taken), account, START, START) === 'taken') taken++
+    }
+    t.ok(taken <= OPENINGS_MAX * 0.92, `${taken} of ${OPENINGS_MAX} by ${greedy} accounts`)
+    for (let account = greedy; account < greedy + 500; account++) {
+      if (openings.take(signature(`honest ${account}`), account, START, START) !== 'taken') t.fail(`${account}`)
+    }
   })
 
   t.test('one account does not fill the table of all', async (t) => {
@@ -99,15 +127,6 @@ async function tests(): Promise<void> {
     t.equal(openings.take(signature('theirs'), 4, START, START), 'taken', 'another account has its own')
     const next = START + 2 * FRESHNESS_MS
     t.equal(openings.take(signature('more'), 3, next, next), 'taken', 'what was refused is not remembered, and there is room again')
-  })
-
-  t.test('the key decides where a signature stands', async (t) => {
-    const [one, two] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)].map((key) => createOpenings(START, key)) as
-      [SharedArrayBuffer, SharedArrayBuffer]
-    for (const buffer of [one, two]) new Openings(buffer, newBudgets()).take(signature('s'), 0, START, START)
-    const place = (buffer: SharedArrayBuffer): number => new Int32Array(buffer).findIndex((word, i) => i >= HEAD && word !== 0)
-    t.ok(place(one) > 0)
-    t.not(place(one), place(two))
   })
 }
 
@@ -143,6 +162,7 @@ async function races(): Promise<void> {
 
 if (isMainThread) {
   await tests()
+  await shares()
   await races()
 } else {
   const { job, thread } = workerData as { job: Job; thread: number }

@@ -192,7 +192,10 @@ t.test('what an operation counts for', async (t) => {
 
 t.test('a family is a master and its sub-accounts', async (t) => {
   const profiles = new Int32Array(20 * PROFILE_WORDS)
-  profiles[4 * PROFILE_WORDS + PROFILE.MASTER] = 1
-  profiles[5 * PROFILE_WORDS + PROFILE.MASTER] = 18
+  for (const [sub, master, consented] of [[4, 0, 1], [5, 17, 1], [6, 17, 0]] as const) {
+    profiles[sub * PROFILE_WORDS + PROFILE.MASTER] = master + 1
+    profiles[sub * PROFILE_WORDS + PROFILE.CONSENTED] = consented
+  }
   t.same([0, 4, 5, 17, 3].map((account) => familyOf({ profiles }, account)), [0, 0, 17, 17, 3])
+  t.equal(familyOf({ profiles }, 6), 6, 'who has not agreed to a master shares no budget with him')
 })

@@ -44,6 +44,8 @@ const NAMED: Record<string, [http: number, grpc: string]> = {
 /** The only refusals whose status is not that of their class: framing errors of HTTP itself, and the conflict above. */
 const EXCEPTIONS: Record<string, [http: number, grpc: string]> = {
   BODY_TOO_LARGE: [413, 'INVALID_ARGUMENT'],
+  LENGTH_REQUIRED: [411, 'INVALID_ARGUMENT'],
+  REQUEST_TIMEOUT: [408, 'INVALID_ARGUMENT'],
   METHOD_NOT_ALLOWED: [405, 'INVALID_ARGUMENT'],
   IDEMPOTENCY_KEY_CONFLICT: [409, 'ALREADY_EXISTS'],
 }

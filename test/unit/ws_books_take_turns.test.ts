@@ -19,7 +19,7 @@ const pairs = new Map(genesis.pairs.map((pair) => [pair.id, pair]))
 
 function stage(listeners: number) {
   const state = createState(genesis)
-  const gateway = { genesis, state, gate: new Int32Array(16), pairs, now: () => 0 } as unknown as Gateway
+  const gateway = { genesis, state, gate: new Int32Array(16), pairs, now: () => 0, time: () => 0 } as unknown as Gateway
   const channel = createOrderbook(gateway)
   /** What the first listener of each pair got. */
   const heard: Frame[][] = genesis.pairs.map(() => [])

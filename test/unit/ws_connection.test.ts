@@ -19,7 +19,7 @@ function stage() {
   const log: string[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const gateway = {
-    config: readConfig([], {})!, counters, now: () => 0, bridge: { onError: (error: Error) => void log.push(error.message) },
+    config: readConfig([], {})!, counters, now: () => 0, time: () => 0, bridge: { onError: (error: Error) => void log.push(error.message) },
   } as unknown as Gateway
   const channel: Channel = {
     declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },

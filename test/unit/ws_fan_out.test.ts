@@ -126,7 +126,8 @@ t.test('a book takes in what is behind its copy, each event of a command, and no
   const state = createState(genesis)
   const pair = genesis.pairs[0]!
   state.pairsF64[(pair.index * PAIR_WORDS + PAIR.SEQUENCE) >>> 1] = 10
-  const gateway = { genesis, state, gate: new Int32Array(16), pairs: new Map([[pair.id, pair]]), now: () => 0 } as unknown as Gateway
+  const pairs = new Map([[pair.id, pair]])
+  const gateway = { genesis, state, gate: new Int32Array(16), pairs, now: () => 0, time: () => 0 } as unknown as Gateway
   const book = createOrderbook(gateway)
   const frames: { sequence: number; data: { previousSequence: number; bids: object[]; asks: object[] } }[] = []
   const subscriber = { account: -1, push: (frame: Buffer) => void frames.push(JSON.parse(frame.toString())) }

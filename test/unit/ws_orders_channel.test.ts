@@ -28,7 +28,7 @@ function stage() {
   const state = createState(genesis)
   const gate = new Int32Array(16)
   const pairs = new Map(genesis.pairs.map((pair) => [pair.id, pair]))
-  const channel = createOrders({ genesis, state, gate, pairs, now: () => 0 } as unknown as Gateway)
+  const channel = createOrders({ genesis, state, gate, pairs, now: () => 0, time: () => 0 } as unknown as Gateway)
   const listen = (account: number): { frames: Frame[]; subscriber: Subscriber } => {
     const frames: Frame[] = []
     const subscriber: Subscriber = { account, push: (frame) => void frames.push(read(frame)) }

@@ -11,7 +11,7 @@ import { EventType, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
 import { BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
-import { GATEWAY, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
+import { countersBytes, GATEWAY, gatewayCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import type { Channel } from '../../gateway/ws/channels/channel.ts'
 import { Connection, flushUntil, type Context } from '../../gateway/ws/connection.ts'
@@ -24,7 +24,7 @@ const NOW = 1_000_020
 /** Connections with sockets that write down what they are sent; `held`: bytes that their clients do not take. */
 function stage(send?: (until: number) => boolean) {
   const log: string[] = []
-  const counters = new Float64Array(64)
+  const counters = gatewayCounters(new SharedArrayBuffer(countersBytes(1)), 1)
   const held = new Map<string, number>()
   const dirty = new Set<Connection>()
   const channel: Channel = {
@@ -40,7 +40,8 @@ function stage(send?: (until: number) => boolean) {
   })
   t.teardown(() => fanOut.close())
   const gateway = {
-    config: readConfig([], {})!, counters, now: () => NOW, bridge: { onError: (error: Error) => void log.push(error.message) },
+    config: readConfig([], {})!, counters, now: () => NOW, time: () => NOW,
+    bridge: { onError: (error: Error) => void log.push(error.message) },
   } as unknown as Gateway
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)
   const context: Context = { gateway, fanOut, channels, dirty, accountSockets, flushSoon: () => undefined, stopping: () => false }

@@ -1,20 +1,24 @@
-/** The bridge between requests and rings: credits, deadlines, late replies, sleeping and waking. Both ring ends are in this thread. */
+/** The bridge between requests and rings: credits, shares, deadlines, late replies, sleeping, waking. Both ring ends are in this thread. */
 import t from 'tap'
-import { CANCEL_ALL_MAX } from '../../core/layout/command.ts'
 import { EventType, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import { encode } from '../../core/layout/table.ts'
+import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, publish, reserve, waiting } from '../../core/ring/spsc.ts'
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import {
-  CANCEL_ALL_CREDITS, closeBridge, createBridge, CREDIT, enlist, hasRoom, send, slotAt, type Bridge, type Waiter,
+  allowance, closeBridge, createBridge, CREDIT, enlist, noRoom, send, slotAt, WAY_IN, WAY_OUT, type Bridge, type Waiter, type Way,
 } from '../../gateway/bridge/pending.ts'
 
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
+const ACCOUNTS = 1024
+
 function setUp(commands = 64, replies = 4096): { bridge: Bridge; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
   const lane = { commands: createRing(commands).buffer, replies: createRing(replies).buffer, wait: cell() }
   const errors: unknown[] = []
-  const bridge = createBridge(lane, cell(), 1, new Float64Array(64), (error) => errors.push(error))
+  const matcher = new Float64Array(128)
+  matcher[MATCHER.disk_level] = DISK.OPEN
+  const bridge = createBridge(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, (error) => errors.push(error))
   return { bridge, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
 }
 
@@ -38,37 +42,75 @@ async function until(condition: () => boolean): Promise<boolean> {
   return condition()
 }
 
-function post(bridge: Bridge, waiter: Waiter, credits = CREDIT, deadlineMs = 10_000): number {
+function post(bridge: Bridge, waiter: Waiter, credits = CREDIT, deadlineMs = 10_000, account = 0, way: Way = WAY_IN): number {
   slotAt(bridge, 0)
-  const row = enlist(bridge, waiter, credits, deadlineMs)
+  const row = enlist(bridge, waiter, account, credits, way, deadlineMs)
   send(bridge, 1)
   return row
 }
 
+/** Sends commands of `account` until there is no room for another; how many it sent. */
+function fill(bridge: Bridge, account: number, way: Way, rows: number[] = []): number {
+  const before = rows.length
+  while (noRoom(bridge, account, CREDIT, way) === null) rows.push(post(bridge, silent, CREDIT, 10_000, account, way))
+  return rows.length - before
+}
+
 t.test('a full command ring is an answer', async (t) => {
   const { bridge } = setUp(64)
-  t.ok(hasRoom(bridge, 64, 64))
-  t.notOk(hasRoom(bridge, 65, 65), 'a batch fits whole or not at all')
-  for (let i = 0; i < 64; i++) post(bridge, silent)
-  t.notOk(hasRoom(bridge, 1, 1))
+  t.equal(noRoom(bridge, 0, 28, WAY_IN), null)
+  t.equal(noRoom(bridge, 0, 29, WAY_IN), 'OVERLOADED', 'a batch fits whole or not at all')
+  for (let account = 0; account < ACCOUNTS; account++) fill(bridge, account, WAY_OUT)
+  t.equal(noRoom(bridge, 0, 1, WAY_OUT), 'OVERLOADED')
+  t.equal(waiting(bridge.commands), 63)
+  closeBridge(bridge)
+})
+
+t.test('an account has half of what is free, whoever is there, and a newcomer gets as much', async (t) => {
+  const { bridge } = setUp(8192, 8192)
+  const taken = [0, 1, 2].map((account) => fill(bridge, account, WAY_IN))
+  t.same(taken, [2389, 1593, 1062], 'a third, and what is left is shared in the same way')
+  t.equal(noRoom(bridge, 0, 1, WAY_IN), 'TOO_MANY_IN_FLIGHT')
+  t.equal(noRoom(bridge, 3, 100, WAY_IN), null, 'a batch of somebody else')
+  t.equal(noRoom(bridge, -1, 100, WAY_IN), null, 'and a sign-in')
+  t.equal(bridge.counters[GATEWAY.share_full], 4)
+  t.equal(bridge.counters[GATEWAY.ring_full], 0)
+  closeBridge(bridge)
+})
+
+t.test('ways out find room when orders do not', async (t) => {
+  const { bridge } = setUp(8192, 16384)
+  for (let account = 0; account < ACCOUNTS; account++) fill(bridge, account, WAY_IN)
+  t.equal(noRoom(bridge, ACCOUNTS - 1, 1, WAY_IN), 'OVERLOADED')
+  t.equal(bridge.counters[GATEWAY.exits_refused], 0)
+  for (let account = 0; account < ACCOUNTS; account++) {
+    if (noRoom(bridge, account, 1, WAY_OUT) !== null) t.fail(`account ${account} cannot cancel`)
+  }
+  t.ok(allowance(bridge, 1000, WAY_OUT) >= 500, 'whole batches of cancels')
+  fill(bridge, 0, WAY_OUT)
+  t.equal(noRoom(bridge, 2, 100, WAY_OUT), null, 'and nobody takes that room either')
   closeBridge(bridge)
 })
 
 t.test('replies in flight never exceed the reply ring', async (t) => {
   const { bridge, matcher } = setUp(8192, 4096)
   const rows: number[] = []
-  while (hasRoom(bridge, 1, CANCEL_ALL_CREDITS)) rows.push(post(bridge, silent, CANCEL_ALL_CREDITS))
-  while (hasRoom(bridge, 1, CREDIT)) rows.push(post(bridge, silent))
-  t.equal(bridge.credits, 0)
+  const chunk = 128
+  const masses: number[] = []
+  for (let account = 0; account < 8; account++) {
+    while (noRoom(bridge, account, 1 + chunk, WAY_OUT) === null) masses.push(post(bridge, silent, 1 + chunk, 10_000, account, WAY_OUT))
+  }
+  for (let account = 8; account < ACCOUNTS; account++) fill(bridge, account, WAY_OUT, rows)
+  t.equal(bridge.credits, 1, 'all but what is less than half')
+  t.ok(masses.length > 16)
   // Everything the commands may cause fits: mass cancels with all their orders, then the rest.
-  for (
-    let i = 0; i < Math.floor(4096 / CANCEL_ALL_CREDITS); i++
-  ) for (let n = 0; n < CANCEL_ALL_MAX; n++) matcher.reply(EventType.ORDER_ENDED, rows[i]!)
-  for (const row of rows) matcher.reply(EventType.RESULT, row)
-  t.equal(waiting(matcher.replies), 4096)
+  for (const row of masses) for (let n = 0; n < chunk; n++) matcher.reply(EventType.ORDER_ENDED, row)
+  for (const row of [...masses, ...rows]) matcher.reply(EventType.RESULT, row)
+  t.equal(waiting(matcher.replies), 4095)
   t.ok(await until(() => bridge.inFlight === 0))
   t.equal(bridge.credits, 4096)
-  t.equal(new Set(rows).size, rows.length, 'every command has a number of its own')
+  t.ok(bridge.shares.every((share) => share === 0), 'every share is given back')
+  t.equal(new Set([...masses, ...rows]).size, masses.length + rows.length, 'every command has a number of its own')
   closeBridge(bridge)
 })
 

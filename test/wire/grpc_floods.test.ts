@@ -1,14 +1,16 @@
 /**
- * Five ways to keep an HTTP/2 server busy without asking for anything: reset streams at once, pings, settings, header blocks that never
- * end, empty data. The hostile connection is closed by the server, and a second client is served all the while.
+ * Eight ways to keep an HTTP/2 server busy without asking for anything: reset streams at once, pings, settings, header blocks that never
+ * end, empty data, window updates, priorities, padding. The hostile connection is closed by the server, and a second client is
+ * served all the while.
  */
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { startHarness } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
+import { callHeaders, END_HEADERS, field, frame, openRaw, TYPE } from '../support/http2_frames.ts'
 
 const harness = await startHarness(['--grpc-thread', '1'])
 const client = connectGrpc(harness.grpcPort)
@@ -19,40 +21,11 @@ t.teardown(async () => {
 const counters = gatewayCounters(harness.shared.counters, 2)
 
 /** Frames a flood sends at most; the server has to end it long before. */
-const FRAMES_MAX = 200_000
+const FRAMES_MAX = 2_000_000
 const FRAMES_AT_ONCE = 500
 
-const TYPE = { DATA: 0, HEADERS: 1, RST_STREAM: 3, SETTINGS: 4, PING: 6, CONTINUATION: 9 } as const
-const END_HEADERS = 4
 const CANCEL = Buffer.from([0, 0, 0, 8])
-
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9)
-  head.writeUIntBE(payload.length, 0, 3)
-  head[3] = type
-  head[4] = flags
-  head.writeUInt32BE(stream, 5)
-  return Buffer.concat([head, payload])
-}
-
-/** A literal header field without indexing; texts below 127 bytes. */
-const field = (name: string, value: string): Buffer =>
-  Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from([value.length]), Buffer.from(value)])
-
-const CALL = Buffer.concat([
-  field(':method', 'POST'), field(':scheme', 'http'), field(':path', '/svc.v1.HealthService/Check'), field(':authority', 'x'),
-  field('content-type', 'application/grpc'), field('te', 'trailers'),
-])
-
-/** A connection that has exchanged settings and reads what it is sent. */
-async function hostile(): Promise<Socket> {
-  const socket = connect(harness.grpcPort, '127.0.0.1')
-  socket.on('error', () => undefined)
-  socket.resume()
-  await once(socket, 'connect')
-  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(TYPE.SETTINGS, 0, 0), frame(TYPE.SETTINGS, 1, 0)]))
-  return socket
-}
+const CALL = callHeaders('/svc.v1.HealthService/Check')
 
 /** Sends frames of `next` until the server closes the connection; says how many were sent. */
 async function flood(socket: Socket, next: () => Buffer): Promise<number> {
@@ -71,7 +44,7 @@ async function flood(socket: Socket, next: () => Buffer): Promise<number> {
 
 /** Floods with frames of `next` and calls from a second client; both have to end well. */
 async function withstands(t: Test, prepare: (socket: Socket) => () => Buffer): Promise<void> {
-  const socket = await hostile()
+  const socket = await openRaw(harness.grpcPort)
   let over = false
   const flooding = flood(socket, prepare(socket)).finally(() => (over = true))
   let served = 0
@@ -108,4 +81,14 @@ t.test('a header block that never ends', (t) => withstands(t, (socket) => {
 t.test('empty data', (t) => withstands(t, (socket) => {
   socket.write(frame(TYPE.HEADERS, END_HEADERS, 1, CALL))
   return () => frame(TYPE.DATA, 0, 1)
+}))
+
+t.test('window updates', (t) => withstands(t, () => () => frame(TYPE.WINDOW_UPDATE, 0, 0, Buffer.from([0, 0, 0, 1]))))
+
+t.test('priorities', (t) => withstands(t, () => () => frame(TYPE.PRIORITY, 0, 3, Buffer.from([0, 0, 0, 0, 16]))))
+
+t.test('padding', (t) => withstands(t, (socket) => {
+  socket.write(frame(TYPE.HEADERS, END_HEADERS, 1, callHeaders('/svc.v1.OrdersService/StreamOrders')))
+  const [PADDED, LENGTH] = [8, 255]
+  return () => frame(TYPE.DATA, PADDED, 1, Buffer.concat([Buffer.from([LENGTH]), Buffer.alloc(LENGTH)]))
 }))

@@ -7,12 +7,13 @@ import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
-import { HISTORY_FORMAT, ORDER_RECORD } from '../../core/history/layout.ts'
-import { createPages } from '../../core/history/pages.ts'
+import { openTables } from '../../core/history/heads.ts'
+import { ORDER_RECORD } from '../../core/history/layout.ts'
 import type { HistoryOrder, HistoryReply, Listing, Queries, QueryName } from '../../core/history/queries.ts'
 import { historyPath, openWriter, removeStore, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
 import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
+import { positionAt } from '../support/history.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
 const directory = temporaryDirectory()
@@ -51,7 +52,8 @@ const order = (sequence: number): { account: number; sequence: number } => ({ ac
 
 /** Adds orders `from`..`to` of account 3 to a store and says that is where it is. */
 function grow(database: HistoryDatabase, from: number, to: number): void {
-  const pages = createPages(database, 'order_page', 64)
+  const tables = openTables(database)
+  const pages = tables.pages('order_page', 64)
   const { f64, i32 } = pages.views
   database.transaction(() => {
     for (let sequence = from; sequence <= to; sequence++) {
@@ -61,8 +63,7 @@ function grow(database: HistoryDatabase, from: number, to: number): void {
       i32[at + ORDER_RECORD.at.outcome] = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
     }
     pages.flush()
-    const position = { genesis: '', time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0 }
-    writePosition(database, { ...position, format: HISTORY_FORMAT, sequence: to })
+    writePosition(database, positionAt(to, tables.flush()))
   })()
 }
 const found = (reply: HistoryReply): number | null | undefined => {

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
 import { GATEWAY, gatewayCounters, MATCHER, matcherCounters, type GatewayCounter } from '../../core/ring/counters.ts'
-import { call, request, signed, startHarness, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
+import { call, makeSubAccount, request, signed, startHarness, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
 
 const PER_MINUTE = 12
 const budgets = ['--rate-create-per-second', '1000', '--rate-create-per-minute', String(PER_MINUTE), '--gateways', '2']
@@ -148,8 +148,9 @@ t.test('a master and its sub-accounts share a budget on top of their own, whiche
   const replies = await inOneMinute(families, async (master) => {
     const subs: Session[] = []
     for (let i = 0; i < 2; i++) {
-      const made = await call(families, master, 'POST', '/api/v1/accounts/sub-accounts', { address: newAddress() })
-      subs.push(await families.openSession(0, made.json.subAccount.address.toLowerCase()))
+      const address = newAddress()
+      await makeSubAccount(families, master, address)
+      subs.push(await families.openSession(0, address.toLowerCase()))
     }
     const stranger = await families.openSession()
     const [first, second] = subs as [Session, Session]

@@ -6,7 +6,7 @@
 import t, { type Test } from 'tap'
 import { CommandType, PairStatus, SET_PAIR_STATUS_COMMAND } from '../../core/layout/command.ts'
 import { readDepth } from '../../core/view/book.ts'
-import { call, startHarness, type Session } from '../support/gateway_harness.ts'
+import { call, makeSubAccount, startHarness, type Session } from '../support/gateway_harness.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
 const harness = await startHarness(['--event-ring', '4096'])
@@ -239,15 +239,14 @@ t.test('instruments: all of them, then those whose status changes', async (t) =>
 t.test('what a sub-account does on its master\'s balance: orders to the one, balances to the other', async (t) => {
   const master = await trader()
   const wallet = `0x${'5b'.repeat(20)}`
-  const { json } = await call(harness, master, 'POST', '/api/v1/accounts/sub-accounts', { address: wallet })
-  const { subAccount } = json
-  const limit = { subAccountId: subAccount.id, assetId: quote.id, maxAmount: '10000' }
+  const subAccountId = await makeSubAccount(harness, master, wallet)
+  const limit = { subAccountId, assetId: quote.id, maxAmount: '10000' }
   t.equal((await call(harness, master, 'POST', '/api/v1/accounts/sub-accounts/limits', limit)).status, 200)
   const sub = await harness.openSession(0, wallet)
   const [masters, subs] = [await listen(master, 'orders', 'balances'), await listen(sub, 'orders', 'balances')]
   const orderId = await place(sub, 'BUY', '0.1', '2000', { useMasterBalance: true })
   await cancel(sub, orderId)
-  t.match(await eventsOf(subs, orderId, 'OrderCancelled'), [{ useMasterBalance: true, userId: subAccount.id }, {}])
+  t.match(await eventsOf(subs, orderId, 'OrderCancelled'), [{ useMasterBalance: true, userId: subAccountId }, {}])
   t.ok(await masters.next(({ type, data }) => type === 'balance_update' && data.reasons.includes('unlock')))
   t.equal(masters.of('orders').filter(({ type }) => type === 'order_update').length, 0)
   t.equal(subs.of('balances').filter(({ type }) => type === 'balance_update').length, 0)

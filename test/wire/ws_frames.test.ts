@@ -57,7 +57,7 @@ const HANDSHAKES: [what: string, head: string[], status: number][] = [
   ['without a host', without('host'), 400],
   ['by PUT', ['PUT /ws HTTP/1.1', ...UPGRADE.slice(1)], 404],
   ['of HTTP/1.0', ['GET /ws HTTP/1.0', ...UPGRADE.slice(1)], 505],
-  ['with a chunked body', [...UPGRADE, 'Transfer-Encoding: chunked'], 400],
+  ['with a chunked body', [...UPGRADE, 'Transfer-Encoding: chunked'], 411],
   ['with headers beyond all bounds', [...UPGRADE, `X-Fill: ${'x'.repeat(20_000)}`], 431],
   ['with hundreds of headers', [...UPGRADE, ...Array.from({ length: 200 }, (_, i) => `X-${i}: 1`)], 431],
   ['with credentials of two protocols', [...UPGRADE, 'X-Svc-PublicKey: a', 'Signature: b'], 401],

@@ -12,7 +12,9 @@ class Session:
         """sign_message: EIP-191 personal_sign of a text, as hex."""
         identity = {"address": address, "sessionPublicKey": self.public_key}
         challenge = self.request("POST", "/api/v1/auth/challenge", identity)
-        proof = {"nonce": challenge["nonce"], "signature": sign_message(challenge["message"])}
+        message = challenge["message"]
+        proof = {"nonce": challenge["nonce"], "signature": sign_message(message),
+                 "sessionSignature": self.key.sign(message.encode()).signature.hex()}
         return self.request("POST", "/api/v1/auth/verify", {**identity, **proof})
 
     def request(self, method, target, data=None):

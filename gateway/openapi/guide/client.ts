@@ -18,8 +18,14 @@ export class Session {
     const session = new Session(base, keys, hex(await crypto.subtle.exportKey('raw', keys.publicKey)))
     const identity = { address, sessionPublicKey: session.publicKey }
     const { nonce, message } = await session.request('POST', '/api/v1/auth/challenge', identity)
-    await session.request('POST', '/api/v1/auth/verify', { ...identity, nonce, signature: await sign(message) })
+    const proof = { nonce, signature: await sign(message), sessionSignature: await session.sign(message) }
+    await session.request('POST', '/api/v1/auth/verify', { ...identity, ...proof })
     return session
+  }
+
+  /** The session key's signature of a text, in hex. */
+  async sign(text: string): Promise<string> {
+    return hex(await crypto.subtle.sign('Ed25519', this.keys.privateKey, new TextEncoder().encode(text)))
   }
 
   /** Sends one signed request. `target` is path and query. Throws the error envelope. */
@@ -27,7 +33,7 @@ export class Session {
     const body = input === undefined ? new Uint8Array() : new TextEncoder().encode(JSON.stringify(input))
     const timestamp = String(Date.now())
     const lines = [method, target, timestamp, hex(await crypto.subtle.digest('SHA-256', body))].join('\n')
-    const signature = hex(await crypto.subtle.sign('Ed25519', this.keys.privateKey, new TextEncoder().encode(lines)))
+    const signature = await this.sign(lines)
     const headers = { 'X-Svc-PublicKey': this.publicKey, 'X-Svc-Timestamp': timestamp, 'X-Svc-Signature': signature }
     const response = await fetch(this.base + target, { method, headers, ...(input === undefined ? {} : { body }) })
     const answer = await response.json()

@@ -138,7 +138,7 @@ class MarketStats {
 
   /** Asks what is to be asked now. */
   flush(): void {
-    const now = this.#gateway.now()
+    const now = this.#gateway.time()
     const minute = Math.floor(now / INTERVALS['1m'])
     if (minute !== this.#minute) {
       this.#minute = minute
@@ -153,7 +153,7 @@ class MarketStats {
     this.#asking = true
     askHistory(this.#gateway.history, 'markets', { pairs, now }, (answer, sequence) => {
       this.#asking = false
-      if (due) this.#lookedAt = this.#gateway.now()
+      if (due) this.#lookedAt = this.#gateway.time()
       if (answer instanceof Refused) this.#refused()
       else this.#answered(pairs, answer, sequence, minute)
     })

@@ -118,7 +118,7 @@ export function createOrderbook(gateway: Gateway): Channel {
       for (const ofPair of topics) {
         for (const topic of ofPair) {
           const { mirror } = topic
-          if (mirror === null && gateway.now() >= topic.retryAt) begin(gateway, topic)
+          if (mirror === null && gateway.time() >= topic.retryAt) begin(gateway, topic)
           else if (mirror !== null && mirror.sequence !== mirror.sent) changed.push({ topic, mirror })
         }
       }
@@ -137,7 +137,7 @@ export function createOrderbook(gateway: Gateway): Channel {
 function begin(gateway: Gateway, topic: Topic): boolean {
   const { pair, magnitude } = topic
   const book = readDepth(gateway.state, gateway.gate, pair.index, LEVELS_MAX, magnitude)
-  topic.retryAt = gateway.now() + (book?.cut === true ? RETRY_LONG_MS : RETRY_MS)
+  topic.retryAt = gateway.time() + (book?.cut === true ? RETRY_LONG_MS : RETRY_MS)
   // What is mirrored is known to its end: a change behind it could not be told from a contradiction.
   if (book === null || book.cut) return false
   const { sequence } = book

@@ -1,0 +1,157 @@
+/**
+ * Copying the parts of a data directory that an exchange is writing: each at a bounded rate, so that the journal's fsync does not wait
+ * behind it, and each as it was at one moment.
+ *
+ * The journal only grows, so its batches are read in order, checked, in short read transactions, and written into a journal of their own.
+ * The history is copied row by row within one read transaction; its log grows by what is projected meanwhile.
+ */
+import { closeSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { historyPath, openReader, openWriter } from '../history/store.ts'
+import { openJournal } from '../journal/file.ts'
+import { HEADER_BYTES, keyOf } from '../journal/frame.ts'
+import { endSequence, readBatches, START, type Place } from '../journal/reader.ts'
+import { createWriter } from '../journal/writer.ts'
+import { realIo } from '../lib/io.ts'
+import { BackupError } from './manifest.ts'
+
+const MIB = 2 ** 20
+/** Bytes written between two looks at the rate. */
+const PIECE = MIB
+/** Bytes of journal in one durable transaction of the copy. */
+const TRANSACTION = 4 * MIB
+/** The name of a schema's tables. */
+const TABLES = "select name from sqlite_schema where type = 'table' and name <> 'position'"
+
+/** Sleeps so that not more than a rate is written. */
+export interface Pace {
+  (bytes: number): void
+}
+
+/** At most `mib` MiB a second; `said` hears the bytes so far, about every second. */
+export function paceOf(mib: number, said: (bytes: number) => void): Pace {
+  const cell = new Int32Array(new SharedArrayBuffer(4))
+  const started = performance.now()
+  let bytes = 0
+  let saidAt = started
+  return (more) => {
+    bytes += more
+    const early = started + (bytes / (mib * MIB)) * 1000 - performance.now()
+    if (early > 1) Atomics.wait(cell, 0, 0, early)
+    if (performance.now() - saidAt < 1000) return
+    saidAt = performance.now()
+    said(bytes)
+  }
+}
+
+/** Copies a file that nobody changes; durable when it returns. Throws when there is none. */
+export function copyFile(from: string, to: string, pace: Pace): void {
+  mkdirSync(dirname(to), { recursive: true })
+  const piece = Buffer.alloc(PIECE)
+  const source = openSync(from, 'r')
+  try {
+    const copy = openSync(to, 'wx', 0o600)
+    try {
+      for (let read = readSync(source, piece); read > 0; read = readSync(source, piece)) {
+        writeSync(copy, piece, 0, read)
+        pace(read)
+      }
+      fsyncSync(copy)
+    } finally {
+      closeSync(copy)
+    }
+  } finally {
+    closeSync(source)
+  }
+  realIo.syncDirectory(dirname(to))
+}
+
+/** Copies the journal up to its end as it is now; where that is. Every batch is checked. */
+export async function copyJournal(dataDir: string, to: string, gibibytes: number, pace: Pace): Promise<Place> {
+  mkdirSync(join(to, 'journal'), { recursive: true, mode: 0o700 })
+  const source = openJournal(dataDir, true)
+  const copy = openJournal(to, false, gibibytes)
+  const end = endSequence(source)
+  let place: Place = { ...START }
+  try {
+    while (place.sequence <= end) {
+      const values: Buffer[] = []
+      let bytes = 0
+      for (const batch of readBatches(source, place)) {
+        const { buffer, byteOffset, length } = batch.records
+        // A copy: the next batch is read into the same bytes.
+        values.push(Buffer.copyBytesFrom(new Uint8Array(buffer, byteOffset - HEADER_BYTES, HEADER_BYTES + length)))
+        place = { sequence: batch.next, checksum: batch.checksum }
+        bytes += HEADER_BYTES + length
+        if (bytes >= TRANSACTION || place.sequence > end) break
+      }
+      if (values.length === 0) throw new BackupError(`the journal ends at ${place.sequence - 1}, and said ${end}`)
+      copy.transactionSync(() => {
+        for (const value of values) copy.putSync(keyOf(value.readDoubleLE(16)), value)
+      })
+      pace(bytes)
+    }
+    // Counts what was written, and puts the two heads that say where the copy ends.
+    createWriter(copy, 1, place).close()
+  } finally {
+    await Promise.all([source.close(), copy.close()])
+  }
+  return place
+}
+
+/** Copies the history as it is now; its sequence. */
+export function copyHistory(dataDir: string, to: string, pace: Pace): number {
+  const source = openReader(historyPath(dataDir))
+  const copy = openWriter(historyPath(to))
+  try {
+    source.exec('begin')
+    const position = source.prepare<[], Record<string, unknown>>('select * from position').get()!
+    for (const { name } of source.prepare<[], { name: string }>(TABLES).all()) copyTable(source, copy, name, pace)
+    const names = Object.keys(position)
+    copy.prepare(`insert into position (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`).run(...Object.values(position))
+    return position['sequence'] as number
+  } finally {
+    source.close()
+    copy.pragma('wal_checkpoint(truncate)')
+    copy.pragma('journal_mode = delete')
+    copy.close()
+  }
+}
+
+interface Row {
+  readonly id: number
+  readonly records: Buffer
+}
+
+function copyTable(source: Database.Database, copy: Database.Database, name: string, pace: Pace): void {
+  const insert = copy.prepare<[number, Buffer]>(`insert into ${name} values (?, ?)`)
+  const put = copy.transaction((rows: readonly Row[]) => {
+    for (const { id, records } of rows) insert.run(id, records)
+  })
+  let rows: Row[] = []
+  let bytes = 0
+  const flush = (): void => {
+    put(rows)
+    copy.pragma('wal_checkpoint(truncate)')
+    pace(bytes)
+    rows = []
+    bytes = 0
+  }
+  for (const row of source.prepare<[], Row>(`select id, records from ${name} order by id`).iterate()) {
+    rows.push(row)
+    bytes += row.records.length
+    if (bytes >= PIECE) flush()
+  }
+  flush()
+}
+
+/** Copies a small SQLite file as it is now. */
+export function copyDatabase(from: string, to: string): void {
+  const source = new Database(from, { readonly: true, fileMustExist: true, timeout: 5_000 })
+  try {
+    source.prepare('vacuum into ?').run(to)
+  } finally {
+    source.close()
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Whether a copy of a data directory is whole: every batch of its journal, a replay of it, and every page of its history. Nothing of it is
+ * taken from what the copying said.
+ */
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { CLOCK } from '../engine/columns.ts'
+import { createScrub } from '../history/scrub.ts'
+import { historyPath, openReader, readPosition } from '../history/store.ts'
+import { openJournal } from '../journal/file.ts'
+import { readBatches, START } from '../journal/reader.ts'
+import { catchUp, fromGenesis, rebuild } from '../journal/recover.ts'
+import { stateDigest } from '../lib/checksum.ts'
+import type { Replayer } from '../replay/run.ts'
+import { listSnapshots } from '../snapshot/file.ts'
+import { BackupError, type Manifest } from './manifest.ts'
+
+/** Pages of the history read back at once. */
+const SLICE = 1024
+
+export type Verified = Pick<Manifest, 'sequence' | 'sequencedTime' | 'batchChecksum' | 'eventsChecksum' | 'digest' | 'snapshot' | 'history'>
+
+/** Throws when anything is wrong. `full`: replays from the genesis too, and both must come to the same state. */
+export async function verifyCopy(directory: string, full: boolean, said: (text: string) => void): Promise<Verified> {
+  const journal = openJournal(directory, true)
+  try {
+    let last = { sequence: 0, checksum: 0 }
+    for (const batch of readBatches(journal, START)) last = { sequence: batch.next - 1, checksum: batch.checksum }
+    said(`every batch read back, up to sequence ${last.sequence}`)
+    const warn = (text: string): never => {
+      throw new BackupError(text)
+    }
+    const replay = (replayer: Replayer): string => {
+      const progress = ({ secondsLeft }: { secondsLeft: number }): void => said(`replaying, ${Math.ceil(secondsLeft)} s left`)
+      catchUp(journal, replayer, Infinity, () => performance.now() / 1000, progress)
+      if (replayer.place.sequence - 1 !== last.sequence) throw new BackupError(`the replay ended at ${replayer.place.sequence - 1}`)
+      return stateDigest(replayer.state)
+    }
+    const { replayer } = rebuild(journal, directory, last.sequence, warn)
+    const { assets } = replayer.state.genesis
+    const digest = replay(replayer)
+    if (full && replay(fromGenesis(journal).replayer) !== digest) throw new BackupError('the snapshot and the genesis come to other states')
+    return {
+      sequence: last.sequence, sequencedTime: replayer.state.clock[CLOCK.TIME]!, batchChecksum: last.checksum,
+      eventsChecksum: replayer.events, digest, snapshot: listSnapshots(directory)[0] ?? null,
+      history: historyOf(directory, last.sequence, assets.length, said),
+    }
+  } finally {
+    await journal.close()
+    rmSync(join(directory, 'journal', 'lock.mdb'), { force: true })
+  }
+}
+
+/** Reads the history back; its sequence. */
+function historyOf(directory: string, end: number, assets: number, said: (text: string) => void): number | null {
+  const path = historyPath(directory)
+  if (!existsSync(path)) return null
+  const database = openReader(path)
+  const { sequence } = readPosition(database)!
+  database.close()
+  if (sequence > end) throw new BackupError(`the history has sequence ${sequence}, the journal ends at ${end}`)
+  const scrub = createScrub(path, assets)
+  while (scrub.passes === 0) scrub.step(SLICE)
+  scrub.close()
+  said(`every page of the history read back, up to sequence ${sequence}`)
+  return sequence
+}

@@ -1,0 +1,44 @@
+/**
+ * What must always hold of the figures that shares go by (S), over the whole state. See invariants.ts, which runs it, and shares.ts.
+ *
+ *   - the family of an account is counted on its master's row, or on its own when it is a master
+ *   - a family's resting orders and receipts are the sum over its accounts; on a sub-account's row nothing is counted
+ *   - an account's receipts are those that name it
+ */
+import { broken } from '../lib/assert.ts'
+import { ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR } from './columns.ts'
+import type { State } from './state.ts'
+
+/** Throws InvariantBroken at the first that does not hold. */
+export function checkShares(state: State): void {
+  const { accounts, profiles, scalars } = state
+  const count = scalars[SCALAR.ACCOUNTS]!
+  const receipts = receiptsByAccount(state)
+  const sums = { orders: new Int32Array(count), receipts: new Int32Array(count) }
+  for (let account = 0; account < count; account++) {
+    const row = account * ACCOUNT_WORDS
+    const master = profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
+    const family = master < 0 ? account : master
+    const countsFor = accounts[row + ACCOUNT.FAMILY]
+    if (countsFor !== family) broken('S', `account ${account} counts for ${countsFor}, not ${family}`)
+    const counted = accounts[row + ACCOUNT.RECEIPTS]
+    if (counted !== receipts[account]) broken('S', `account ${account} counts ${counted} receipts, has ${receipts[account]}`)
+    sums.orders[family]! += accounts[row + ACCOUNT.OPEN_ORDERS]!
+    sums.receipts[family]! += receipts[account]!
+  }
+  for (let account = 0; account < count; account++) {
+    const row = account * ACCOUNT_WORDS
+    const [orders, kept] = [accounts[row + ACCOUNT.FAMILY_ORDERS], accounts[row + ACCOUNT.FAMILY_RECEIPTS]]
+    if (orders !== sums.orders[account]) broken('S', `the family of ${account} counts ${orders} orders, has ${sums.orders[account]}`)
+    if (kept !== sums.receipts[account]) broken('S', `the family of ${account} counts ${kept} receipts, has ${sums.receipts[account]}`)
+  }
+}
+
+function receiptsByAccount({ receipts, scalars, genesis }: State): Int32Array {
+  const sums = new Int32Array(scalars[SCALAR.ACCOUNTS]!)
+  for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) {
+    const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % genesis.limits.receipts
+    sums[receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT]!]! += 1
+  }
+  return sums
+}

@@ -1,0 +1,11 @@
+/**
+ * Rules: which decisions of the engine are in force, as a number in the state that only grows (SCALAR.RULES).
+ *
+ * A journal must replay to the events it had, so a decision that changes is asked for by this number. A fresh exchange begins with the
+ * number in its genesis (`rules`; absent: 0). An older one is raised by the command SET_RULES, which the sequencer journals at the first
+ * start of a version with newer rules: what stands before it keeps its meaning.
+ *
+ *   0  journals of the versions before these numbers
+ *   1  pools are shared out among accounts; sub-accounts need the consent of their wallet; a session key belongs to one user
+ */
+export const RULES = 1

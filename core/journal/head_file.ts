@@ -1,0 +1,95 @@
+/**
+ * `journal/head`: a lower bound of where the journal ends that does not depend on LMDB.
+ *
+ * Two slots of 64 bytes, 512 bytes apart so that they share no sector, written in turn after each durable commit. Not made durable with
+ * it: what the system was given survives the process however it ends, and about once a second another thread makes it durable (room.ts),
+ * so after a power failure the file may be a second behind, never ahead. A slot that was being written then, or was damaged, leaves the
+ * other one. A process that finds here what it did not write has a rival and stops.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { realIo } from '../lib/io.ts'
+import { decodeHead, encodeHead, HEAD_BYTES, type Head } from './head.ts'
+
+const SLOT_STRIDE = 512
+const FILE_BYTES = SLOT_STRIDE + HEAD_BYTES
+
+export const headPath = (dataDir: string): string => join(dataDir, 'journal', 'head')
+
+/** Somebody else wrote to the journal: two processes use one directory. */
+export class SecondWriter extends Error {
+  override name = 'SecondWriter'
+}
+
+/** What the head file says: its newest whole slot, and what is wrong with it; both empty: there is no file. */
+export interface HeadFileState {
+  readonly head: Head | null
+  readonly damage: readonly string[]
+}
+
+/** Reads the head file of a data directory. Throws what the file system throws, save that there is no file. */
+export function readHeadFile(dataDir: string): HeadFileState {
+  if (!existsSync(headPath(dataDir))) return { head: null, damage: [] }
+  return slotsOf(readFileSync(headPath(dataDir)))
+}
+
+function slotsOf(bytes: Buffer): HeadFileState {
+  const damage: string[] = []
+  let head: Head | null = null
+  for (const slot of [0, 1]) {
+    const read = decodeHead(bytes, slot * SLOT_STRIDE)
+    if (typeof read === 'string') damage.push(`slot ${slot}: ${read}`)
+    else if (read.number % 2 !== slot) damage.push(`slot ${slot}: write ${read.number} belongs into the other one`)
+    else if (head === null || read.number > head.number) head = read
+  }
+  return { head, damage }
+}
+
+export interface HeadFile {
+  /** Throws {@link SecondWriter} when the file is not as this process left it. */
+  check(): void
+  /** Writes `head` into the slot whose turn it is; numbers it. */
+  write(head: Head): void
+  close(): void
+}
+
+/** Opens the file for writing, made if need be, and writes `head` into both slots; durable when it returns. */
+export function openHeadFile(dataDir: string, head: Head): HeadFile {
+  const found = readHeadFile(dataDir).head
+  const fd = openSync(headPath(dataDir), existsSync(headPath(dataDir)) ? 'r+' : 'wx+', 0o600)
+  /** The file as this process wrote it, and what it reads to compare. */
+  const [own, seen] = [Buffer.alloc(FILE_BYTES), Buffer.alloc(FILE_BYTES)]
+  let number = found === null ? 0 : found.number
+  const file: HeadFile = {
+    check: () => {
+      if (readSync(fd, seen, 0, FILE_BYTES, 0) === FILE_BYTES && own.equals(seen)) return
+      throw new SecondWriter('another process wrote to journal/head: two exchanges use this data directory; stop both, then start one')
+    },
+    write: (next) => {
+      number++
+      next.number = number
+      const at = (number % 2) * SLOT_STRIDE
+      encodeHead(own, at, next)
+      writeSync(fd, own, at, HEAD_BYTES, at)
+    },
+    close: () => closeSync(fd),
+  }
+  file.write(head)
+  file.write(head)
+  writeSync(fd, own, 0, FILE_BYTES, 0)
+  fsyncSync(fd)
+  realIo.syncDirectory(join(dataDir, 'journal'))
+  return file
+}
+
+/** Makes durable what the head file has; no file is no error. */
+export async function syncHeadFile(dataDir: string): Promise<void> {
+  if (!existsSync(headPath(dataDir))) return
+  const file = await open(headPath(dataDir), 'r+')
+  try {
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+}

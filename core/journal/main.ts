@@ -1,0 +1,80 @@
+/**
+ * `npm run journal`: looks after the journal of a data directory. Results go to standard output, progress and errors to standard error.
+ * Exit code 0: the journal is whole; 3: it is damaged, shorter than it was, or cannot be read; 2: the call was wrong.
+ */
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { EXIT } from '../threads.ts'
+import { dataFile, openJournal } from './file.ts'
+import { Scrub } from './scrub.ts'
+import { endOf, JournalShort, shortfallOf } from './witnesses.ts'
+
+const HELP = `The journal: every command the exchange ever took, in order. It is the truth; everything else is made from it.
+
+  npm run journal -- scrub     reads every batch back from the file and holds it against its checksum and the batch before it; then the
+                               end against the head record, journal/head, the snapshots and the history. Changes nothing; also while
+                               the exchange runs, which does the same by itself, slowly (--scrub-mb-per-second)
+
+  --data-dir DIR   the data directory (default: data/var)
+  --help           this text
+
+Exit code 0: whole. 3: damaged or shorter than it was; each damaged place is named by the sequence at which it begins.
+
+What to do about damage: the exchange goes on as long as it runs, because it reads the journal at its start only, and only what is behind
+its newest snapshot. Do not remove snapshots. Copy the directory while it is as it is, find out about the disk, and restore the journal
+from a backup at the next quiet moment; "npm run replay -- verify" then proves that it is the same one.
+`
+
+const SLICE = 16 << 20
+const REPORT_MS = 1_000
+
+async function scrubAll(dataDir: string): Promise<number> {
+  const database = openJournal(dataDir, true)
+  const warnings: string[] = []
+  const size = statSync(dataFile(dataDir)).size
+  const scrub = new Scrub(database)
+  const started = performance.now()
+  let reported = started
+  while (scrub.slice(SLICE)) {
+    // Between slices LMDB gets to use its free pages again.
+    await new Promise(setImmediate)
+    if (performance.now() - reported < REPORT_MS) continue
+    reported = performance.now()
+    const rate = scrub.bytes / ((reported - started) / 1000)
+    const left = Math.ceil(Math.max(0, size - scrub.bytes) / rate)
+    console.error(`up to sequence ${scrub.position}, ${(rate / 1e6).toFixed(0)} MB/s, at most ${left} s left, ${scrub.damaged} damaged`)
+  }
+  const faults = [...scrub.faults]
+  try {
+    const shortfall = shortfallOf(database, dataDir, (text) => warnings.push(text))
+    if (shortfall !== null) faults.push(new JournalShort(shortfall).message)
+    else endOf(database)
+  } catch (error) {
+    faults.push((error as Error).message)
+  }
+  const damaged = Math.max(scrub.damaged, faults.length)
+  const { position: sequence, batches, bytes } = scrub
+  console.log(JSON.stringify({ verdict: damaged === 0 ? 'ok' : 'DAMAGED', sequence, batches, bytes, damaged, faults, warnings }, null, 2))
+  await database.close()
+  return damaged === 0 ? EXIT.OK : EXIT.JOURNAL
+}
+
+async function run(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true, options: { 'data-dir': { type: 'string' }, help: { type: 'boolean' } },
+  })
+  if (values.help === true || positionals.length === 0) {
+    console.log(HELP)
+    return values.help === true ? EXIT.OK : EXIT.CONFIG
+  }
+  if (positionals.join(' ') !== 'scrub') throw new TypeError(`unknown call: ${positionals.join(' ')}`)
+  return scrubAll(values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var'))
+}
+
+try {
+  process.exitCode = await run()
+} catch (error) {
+  console.error(`journal: ${(error as Error).message}. Try --help`)
+  process.exitCode = error instanceof TypeError ? EXIT.CONFIG : EXIT.JOURNAL
+}

@@ -1,0 +1,105 @@
+/**
+ * The bounded pools of the state: how much of each is in use, what a family may hold of it now, and who holds most.
+ *
+ * Read from the shared columns without stopping the matcher: figures are of about now. Whoever holds most is found by walking all
+ * accounts, a slice at a time, so that other work of the thread goes on.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ACCOUNT, ACCOUNT_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
+import { shareOf } from '../engine/shares.ts'
+import type { State } from '../engine/state.ts'
+import { KEY_KEPT_MS } from '../programs/sessions.ts'
+
+export interface PoolView {
+  readonly pool: string
+  readonly used: number
+  readonly capacity: number
+  /** Rows one family may hold now (engine/shares.ts); `null`: the pool has another bound (gateway/README.md, What is bounded). */
+  readonly share: number | null
+}
+
+/** Sessions that live or keep their keys at `now`, Unix ms. They end without a command, so nobody counts them: some ms for all rows. */
+function keptSessions({ scalars, sessionsF64 }: State, now: number): number {
+  let kept = 0
+  for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
+    const until = Math.abs(sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!)
+    if (until + KEY_KEPT_MS > now) kept++
+  }
+  return kept
+}
+
+/** Pools of the state at `now`, Unix ms, in the order they are shown. */
+export function readPools(state: State, now: number): PoolView[] {
+  const { scalars, genesis: { limits } } = state
+  const shared = (pool: string, used: number, capacity: number): PoolView =>
+    ({ pool, used, capacity, share: shareOf(capacity, capacity - used) })
+  const bounded = (pool: string, used: number, capacity: number): PoolView => ({ pool, used, capacity, share: null })
+  return [
+    bounded('accounts', scalars[SCALAR.ACCOUNTS]!, limits.accounts),
+    shared('orders', scalars[SCALAR.ORDERS_LIVE]!, limits.orders),
+    shared('receipts', scalars[SCALAR.RECEIPTS_COUNT]!, limits.receipts),
+    bounded('sessions', keptSessions(state, now), limits.sessions),
+    bounded('agents', scalars[SCALAR.AGENTS_USED]!, limits.agents),
+    bounded('spend_limits', scalars[SCALAR.SPEND_LIMITS_USED]!, limits.spendLimits),
+    bounded('applications', scalars[SCALAR.APPLICATIONS]!, limits.applications),
+    bounded('price_level_pages', scalars[SCALAR.PAGES_LIVE]!, limits.orders),
+  ]
+}
+
+/** Pools whose holders can be listed: the words of an account's row that count its own rows and its family's. */
+export const HOLDINGS = {
+  orders: { own: ACCOUNT.OPEN_ORDERS, family: ACCOUNT.FAMILY_ORDERS },
+  receipts: { own: ACCOUNT.RECEIPTS, family: ACCOUNT.FAMILY_RECEIPTS },
+} as const
+export type Holding = keyof typeof HOLDINGS
+
+export interface Holder {
+  /** Row; of a family, its master's. */
+  readonly account: number
+  readonly createdSequence: number
+  readonly held: number
+}
+
+/** Longest time one slice takes, ms, and rows between two looks at the clock. */
+const SLICE_MS = 2
+const LOOK_ROWS = 1024
+
+/** The `most` accounts and families that hold most of a pool, the largest first; those that hold nothing are not named. */
+export async function largestHolders(state: State, holding: Holding, most: number): Promise<{ accounts: Holder[]; families: Holder[] }> {
+  const { accounts, scalars } = state
+  const { own, family } = HOLDINGS[holding]
+  const tops = { accounts: new Top(most), families: new Top(most) }
+  let until = performance.now() + SLICE_MS
+  for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) {
+    if (account % LOOK_ROWS === LOOK_ROWS - 1 && performance.now() >= until) {
+      await nextTurn()
+      until = performance.now() + SLICE_MS
+    }
+    const row = account * ACCOUNT_WORDS
+    tops.accounts.take(account, accounts[row + own]!)
+    tops.families.take(account, accounts[row + family]!)
+  }
+  const named = ({ rows }: Top): Holder[] => rows.map(({ account, held }) => ({
+    account, held, createdSequence: state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!,
+  }))
+  return { accounts: named(tops.accounts), families: named(tops.families) }
+}
+
+/** The largest of many, in a list that is as long as it is asked for. */
+class Top {
+  readonly rows: { account: number; held: number }[] = []
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  take(account: number, held: number): void {
+    const { rows } = this
+    if (held === 0 || (rows.length === this.#most && held <= rows.at(-1)!.held)) return
+    if (rows.length === this.#most) rows.pop()
+    let place = rows.length
+    while (place > 0 && rows[place - 1]!.held < held) place--
+    rows.splice(place, 0, { account, held })
+  }
+}

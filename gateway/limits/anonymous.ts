@@ -1,0 +1,214 @@
+/**
+ * Time that a gateway thread gives to requests of nobody: public reads, sign-ins, documents. Signed requests come first.
+ *
+ *   inline    nobody waits, and this turn of the event loop has given less than {@link TURN_MS}: done at once
+ *   queued    otherwise; done between turns, TURN_MS of each, addresses in rotation
+ *   refused   an address has its share of the queue (RATE_LIMIT_EXCEEDED), the queue is full, or {@link WAIT_MS} have passed (OVERLOADED)
+ *
+ * While signed requests come, all this has `anonymousPercent` of the thread's time and no more, on average; while none came for
+ * {@link QUIET_MS} it has what it wants, in turns all the same. The time of a request is measured, and what its answer from the history
+ * takes later is charged too ({@link Payer}). Rotation is by time: who took more than its turn waits until the others had theirs. Of reads
+ * that wait for the history {@link READS_MAX} are under way, so that their answers do not come all at once.
+ */
+import { GATEWAY } from '../../core/ring/counters.ts'
+import { Refused } from '../http/envelope.ts'
+import { SharedBytes } from './shared_bytes.ts'
+
+/** Time of one turn, ms: a signed request waits for it at most, and for the request that was begun. */
+const TURN_MS = 2
+/** The same while no signed requests come. */
+const QUIET_TURN_MS = 10
+/** What may be saved up while nothing is asked, ms. */
+const BURST_MS = 50
+const QUIET_MS = 1_000
+const WAIT_MS = 2_000
+/** What an address gets in its turn of the rotation, ms. */
+const QUANTUM_MS = 1
+export const QUEUE_MAX = 1_024
+export const READS_MAX = 4
+
+/** Who pays for time that is spent later. */
+export interface Payer {
+  charge(ms: number): void
+}
+
+export interface Job {
+  /** Client address. */
+  readonly address: string
+  /** Whether it may wait for the history. */
+  readonly reads: boolean
+  /** Answered, or its client left. */
+  readonly over: boolean
+  /** It will be run later: what is valid now only is copied. */
+  keep(): void
+  run(payer: Payer): void
+  refuse(refused: Refused): void
+}
+
+interface Waiting {
+  readonly job: Job
+  readonly since: number
+}
+
+/** Requests of one address. */
+class Line {
+  readonly waiting: Waiting[] = []
+  /** Time it may still take in this round; negative: it took more. */
+  left = 0
+}
+
+export class AnonymousWork {
+  readonly #share: number
+  readonly #counters: Float64Array
+  readonly #places = new SharedBytes(QUEUE_MAX)
+  /** Addresses that have something waiting, in rotation. */
+  readonly #lines = new Map<string, Line>()
+  readonly #reads = new Set<Job>()
+  /** Time that may be given while signed requests come, ms. */
+  #budget = BURST_MS
+  #refilled = performance.now()
+  #signedAt = -Infinity
+  /** Given in this turn, ms. */
+  #turn = 0
+  #turnEnds = false
+  #pumping = false
+  #timer: NodeJS.Timeout | null = null
+
+  /** `percent` of the thread's time. */
+  constructor(percent: number, counters: Float64Array) {
+    this.#share = percent / 100
+    this.#counters = counters
+  }
+
+  /** A signed request took this long. */
+  signed(from: number, until: number): void {
+    this.#signedAt = until
+    this.#counters[GATEWAY.signed_seconds]! += (until - from) / 1000
+  }
+
+  submit(job: Job): void {
+    const now = performance.now()
+    if (this.#lines.size === 0 && this.#allowed(now) && (!job.reads || this.#roomForRead())) {
+      this.#run(job, null, now)
+      return
+    }
+    const taken = this.#places.take(job.address, 1)
+    if (taken !== 'taken') return this.#refuse(job, taken)
+    job.keep()
+    this.#counters[GATEWAY.anonymous_queued] = this.#places.used
+    const line = this.#lines.get(job.address) ?? new Line()
+    this.#lines.set(job.address, line)
+    line.waiting.push({ job, since: now })
+    this.#schedule()
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+  }
+
+  #refuse(job: Job, why: 'share' | 'full'): void {
+    this.#counters[GATEWAY.anonymous_refused]!++
+    const again = { retryAfter: 1 }
+    if (why === 'full') job.refuse(new Refused('OVERLOADED', 'Too many requests without a signature', again))
+    else job.refuse(new Refused('RATE_LIMIT_EXCEEDED', 'Too many requests without a signature from this address', again))
+  }
+
+  /** Whether anything may be given now, in this turn. */
+  #allowed(now: number): boolean {
+    this.#budget = Math.min(BURST_MS, this.#budget + (now - this.#refilled) * this.#share)
+    this.#refilled = now
+    if (now - this.#signedAt > QUIET_MS) return this.#turn < QUIET_TURN_MS
+    return this.#budget > 0 && this.#turn < TURN_MS
+  }
+
+  #roomForRead(): boolean {
+    if (this.#reads.size < READS_MAX) return true
+    for (const job of this.#reads) if (job.over) this.#reads.delete(job)
+    return this.#reads.size < READS_MAX
+  }
+
+  #run(job: Job, line: Line | null, from: number): void {
+    if (!this.#turnEnds) {
+      this.#turnEnds = true
+      setImmediate(() => {
+        this.#turn = 0
+        this.#turnEnds = false
+      })
+    }
+    // The address cannot be asked for once the request is over.
+    const { address } = job
+    job.run({ charge: (ms) => this.#charge(ms, this.#lines.get(address) ?? null) })
+    if (job.reads && !job.over) this.#reads.add(job)
+    this.#charge(performance.now() - from, line)
+  }
+
+  #charge(ms: number, line: Line | null): void {
+    this.#turn += ms
+    // Time beyond what is saved up is not owed for ever: an answer of a second is paid for in four.
+    this.#budget = Math.max(-1_000, this.#budget - ms)
+    if (line !== null) line.left -= ms
+    this.#counters[GATEWAY.anonymous_seconds]! += ms / 1000
+  }
+
+  #schedule(): void {
+    if (this.#pumping) return
+    this.#pumping = true
+    setImmediate(() => this.#pump())
+  }
+
+  /** One turn's share of what waits; then what is signed has its own. */
+  #pump(): void {
+    this.#pumping = false
+    this.#turn = 0
+    let now = performance.now()
+    while (this.#lines.size > 0 && this.#allowed(now)) {
+      if (!this.#next(now)) break
+      now = performance.now()
+    }
+    this.#counters[GATEWAY.anonymous_queued] = this.#places.used
+    if (this.#lines.size === 0) return
+    if (this.#turn >= TURN_MS && (this.#budget > 0 || now - this.#signedAt > QUIET_MS)) return this.#schedule()
+    // Out of time, or of places for reads: another look before long.
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      this.#schedule()
+    }, 2)
+  }
+
+  /** Runs one request of the address whose turn it is; false: none may be run now. */
+  #next(now: number): boolean {
+    for (let looked = 2 * this.#lines.size + 1; looked > 0; looked--) {
+      const first = this.#lines.entries().next()
+      if (first.done === true) return false
+      const [address, line] = first.value
+      this.#expire(address, line, now)
+      const waiting = line.waiting[0]
+      if (waiting === undefined) {
+        this.#lines.delete(address)
+        continue
+      }
+      const ready = !waiting.job.reads || this.#roomForRead()
+      if (line.left > 0 && ready) {
+        line.waiting.shift()
+        this.#places.give(address, 1)
+        this.#run(waiting.job, line, now)
+        return true
+      }
+      // To the end of the rotation, with another quantum once it comes round.
+      if (line.left <= 0) line.left += QUANTUM_MS
+      this.#lines.delete(address)
+      this.#lines.set(address, line)
+    }
+    // Everybody is in debt, which the next looks work off; or waits for the history.
+    return this.#roomForRead() && [...this.#lines.values()].some(({ left }) => left <= 0)
+  }
+
+  /** Drops what nobody waits for any more, and refuses what has waited too long. */
+  #expire(address: string, { waiting }: Line, now: number): void {
+    while (waiting.length > 0 && (waiting[0]!.job.over || now - waiting[0]!.since > WAIT_MS)) {
+      const { job } = waiting.shift()!
+      this.#places.give(address, 1)
+      if (!job.over) this.#refuse(job, 'full')
+    }
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Debian's nginx and haproxy in front of the exchange, as operators put them there: connections to the service are kept and shared by
+ * everybody's requests, which is what smuggling is after. Each is a process of its own with a configuration of its own in a temporary
+ * directory, listens on a socket file there, and is ended by its own process id.
+ */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+export const PROXIES = ['nginx', 'nginx without buffers', 'haproxy'] as const
+export type ProxyName = (typeof PROXIES)[number]
+
+export interface Proxy {
+  /** Socket file it listens on. */
+  readonly path: string
+  stop(): Promise<void>
+}
+
+const program = (name: ProxyName): string => name.split(' ')[0]!
+
+/** Why a proxy cannot be run here; '' when it can. */
+export function missing(name: ProxyName): string {
+  const { error } = spawnSync(program(name), ['-v'], { env: PATHS })
+  return error === undefined ? '' : `Debian's ${program(name)} is not installed: ${error.message}`
+}
+
+/** Its programs are for administrators, and not on everybody's path. */
+const PATHS = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` }
+
+const nginx = (directory: string, port: number, buffering: 'on' | 'off'): string => `
+daemon off;
+pid ${directory}/nginx.pid;
+error_log ${directory}/error.log;
+worker_processes 1;
+events { worker_connections 256; }
+http {
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}
+  upstream ringbook { server 127.0.0.1:${port}; keepalive 4; }
+  server {
+    listen unix:${directory}/proxy.sock;
+    ignore_invalid_headers off;
+    location / {
+      proxy_pass http://ringbook;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $host;
+      proxy_request_buffering ${buffering};
+    }
+  }
+}
+`
+
+const haproxy = (directory: string, port: number): string => `
+global
+  maxconn 256
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 10s
+  timeout server 10s
+  http-reuse always
+frontend in
+  bind unix@${directory}/proxy.sock
+  default_backend ringbook
+backend ringbook
+  server ringbook 127.0.0.1:${port} maxconn 2
+`
+
+/** Starts a proxy in front of the service on this port of the loopback. */
+export async function startProxy(name: ProxyName, port: number): Promise<Proxy> {
+  const directory = mkdtempSync(join(tmpdir(), 'ringbook-proxy-'))
+  const file = join(directory, 'proxy.conf')
+  writeFileSync(file, name === 'haproxy' ? haproxy(directory, port) : nginx(directory, port, name === 'nginx' ? 'on' : 'off'))
+  const words = name === 'haproxy' ? ['-db', '-f', file] : ['-p', directory, '-c', file, '-e', join(directory, 'error.log')]
+  const child = spawn(program(name), words, { env: PATHS, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)))
+  const path = join(directory, 'proxy.sock')
+  const stop = async (): Promise<void> => {
+    await end(child)
+    rmSync(directory, { recursive: true, force: true })
+  }
+  for (let look = 0; look < 500; look++) {
+    if (child.exitCode !== null) break
+    if (existsSync(path) && (await answers(path))) return { path, stop }
+    await pause(10)
+  }
+  await stop()
+  throw new Error(`${name} did not start: ${said}`)
+}
+
+async function answers(path: string): Promise<boolean> {
+  const socket = connect(path)
+  const open = await new Promise<boolean>((resolve) => socket.on('connect', () => resolve(true)).on('error', () => resolve(false)))
+  socket.destroy()
+  return open
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exit = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exit
+}
