@@ -35,7 +35,8 @@ async function hold(port: number, bytes: string, ended: AbortSignal): Promise<vo
     for (let i = held.size; i < HELD; i++) {
       const socket = connect({ port, host: '127.0.0.1', localAddress: ATTACKER, allowHalfOpen: true })
       held.add(socket)
-      for (const event of ['end', 'close', 'error']) socket.on(event, () => held.delete(socket))
+      // Destroyed when its end comes, or this process runs out of descriptors itself.
+      for (const event of ['end', 'close', 'error']) socket.on(event, () => held.delete(socket.destroy()))
       socket.resume()
       socket.write(Buffer.from(bytes, 'latin1'))
     }
