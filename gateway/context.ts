@@ -18,6 +18,7 @@ import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
 import { closeTail, createTail, type Tail } from './bridge/tail.ts'
 import { AnonymousWork } from './limits/anonymous.ts'
 import { familyOf } from './limits/families.ts'
+import { readProxies } from './limits/shares.ts'
 import { createMeter, type Meter } from './limits/windows.ts'
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void
@@ -86,7 +87,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     sessions: createSessionCache(state, time),
     watch: new SessionWatch(state, time),
     openings: new Openings(data.openings, data.budgets),
-    anonymous: new AnonymousWork(config.anonymousPercent, counters),
+    anonymous: new AnonymousWork(config.anonymousPercent, counters, readProxies(config.proxyAddresses)),
     meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
     pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),

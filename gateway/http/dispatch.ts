@@ -14,6 +14,7 @@ import type { RefusalCode } from '../../core/engine/refusals.ts'
 import type { Gateway } from '../context.ts'
 import type { Job, Payer } from '../limits/anonymous.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
+import { networkOf } from '../limits/network.ts'
 import { admit } from '../operations/admission.ts'
 import { healthOf, isReady } from '../operations/health.ts'
 import type { Call, Operation } from '../operations/operation.ts'
@@ -37,7 +38,7 @@ class HttpCall implements Call, Taker, Job {
   readonly #match: Match
   /** Whose request it is by its head; `null`: of nobody, or of a server key. */
   #found: FoundSession | null = null
-  #address: string | null = null
+  #client: string | null = null
   /** The body of a request that waits. */
   #kept: Buffer | null = null
 
@@ -96,8 +97,8 @@ class HttpCall implements Call, Taker, Job {
   }
 
   /** Read while the exchange is open, and good after it. */
-  get address(): string {
-    return (this.#address ??= this.ip())
+  get client(): string {
+    return (this.#client ??= networkOf(this.ip()))
   }
 
   get reads(): boolean {

@@ -1,36 +1,38 @@
 /**
  * Bodies that came in part: what they hold, and until when they must have come.
  *
- * Only what arrived is held, never what a head promises. All together hold `bodyMb` at most, an address as much as is free beside it
- * (limits/shared_bytes.ts); a body for which there is no room is refused as OVERLOADED, one of an address with its share as
- * RATE_LIMIT_EXCEEDED. After {@link GRACE_MS} a body must have come at `bodyKbPerSecond` at least, or it is 408 REQUEST_TIMEOUT. Whoever is
- * refused has its connection closed. Bodies that come in one piece are never here.
+ * Only what arrived is held, never what a head promises. All together hold `bodyMb` at most, a client its share (limits/shares.ts): a
+ * body for which there is no room is refused as OVERLOADED, one of a client with its share as RATE_LIMIT_EXCEEDED. After
+ * {@link GRACE_MS} a body must have come at `bodyKbPerSecond` at least, or it is 408 REQUEST_TIMEOUT. Whoever is refused has its
+ * connection closed. Bodies that come in one piece are never here.
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
-import { SharedBytes } from '../limits/shared_bytes.ts'
+import { networkOf } from '../limits/network.ts'
+import { readProxies, Shares } from '../limits/shares.ts'
 import { Refused } from './envelope.ts'
 
 /** For this long a body may come as slowly as it likes, ms: uWebSockets.js itself drops one below 16 KiB/s after ten seconds. */
 const GRACE_MS = 5_000
 const SWEEP_MS = 250
-/** Seconds after which an address that has its share may try again. */
+/** Seconds after which a client that has its share may try again. */
 const RETRY_S = 1
 
 export interface BodyLimits {
   /** MiB of all unfinished bodies. */
   readonly bodyMb: number
   readonly bodyKbPerSecond: number
+  readonly proxyAddresses: string
 }
 
 export class Unfinished {
-  readonly #shares: SharedBytes
+  readonly #shares: Shares
   readonly #bytesPerMs: number
   readonly #counters: Float64Array
   readonly #bodies = new Set<Body>()
   readonly #timer: NodeJS.Timeout
 
-  constructor({ bodyMb, bodyKbPerSecond }: BodyLimits, counters: Float64Array) {
-    this.#shares = new SharedBytes(bodyMb * 1024 * 1024)
+  constructor({ bodyMb, bodyKbPerSecond, proxyAddresses }: BodyLimits, counters: Float64Array) {
+    this.#shares = new Shares(bodyMb * 1024 * 1024, readProxies(proxyAddresses))
     this.#bytesPerMs = (bodyKbPerSecond * 1024) / 1000
     this.#counters = counters
     counters[GATEWAY.unfinished_body_capacity] = bodyMb * 1024 * 1024
@@ -39,7 +41,7 @@ export class Unfinished {
 
   /** A body from this address of which a part came. `refuse` must end its connection. */
   begin(address: string, refuse: (refused: Refused) => void): Body {
-    const body = new Body(this, address, refuse)
+    const body = new Body(this, networkOf(address), refuse)
     this.#bodies.add(body)
     return body
   }
@@ -49,24 +51,24 @@ export class Unfinished {
   }
 
   /** Room for more bytes of a body, or why there is none. */
-  hold({ address }: Body, bytes: number): Refused | null {
-    const taken = this.#shares.take(address, bytes)
+  hold({ client }: Body, bytes: number): Refused | null {
+    const none = this.#shares.take(client, bytes)
     this.#count()
-    if (taken === 'taken') return null
+    if (none === null) return null
     this.#counters[GATEWAY.bodies_refused]!++
-    return taken === 'full' ? new Refused('OVERLOADED')
+    return none === 'full' ? new Refused('OVERLOADED')
       : new Refused('RATE_LIMIT_EXCEEDED', 'Too many unfinished bodies from this address', { retryAfter: RETRY_S })
   }
 
   /** The body is whole, refused or abandoned. */
   end(body: Body): void {
     if (!this.#bodies.delete(body)) return
-    this.#shares.give(body.address, body.size)
+    this.#shares.give(body.client, body.size)
     this.#count()
   }
 
   #count(): void {
-    this.#counters[GATEWAY.unfinished_body_bytes] = this.#shares.used
+    this.#counters[GATEWAY.unfinished_body_bytes] = this.#shares.total
   }
 
   #sweep(now: number): void {
@@ -83,7 +85,8 @@ export class Unfinished {
 
 /** One of them. */
 export class Body {
-  readonly address: string
+  /** Whose share it is of (limits/network.ts). */
+  readonly client: string
   readonly begun = performance.now()
   size = 0
   over = false
@@ -91,9 +94,9 @@ export class Body {
   readonly #all: Unfinished
   readonly #tell: (refused: Refused) => void
 
-  constructor(all: Unfinished, address: string, tell: (refused: Refused) => void) {
+  constructor(all: Unfinished, client: string, tell: (refused: Refused) => void) {
     this.#all = all
-    this.address = address
+    this.client = client
     this.#tell = tell
   }
 

@@ -2,8 +2,8 @@
  * Time that a gateway thread gives to requests of nobody: public reads, sign-ins, documents. Signed requests come first.
  *
  *   inline    nobody waits, and this turn of the event loop has given less than {@link TURN_MS}: done at once
- *   queued    otherwise; done between turns, TURN_MS of each, addresses in rotation
- *   refused   an address has its share of the queue (RATE_LIMIT_EXCEEDED), the queue is full, or {@link WAIT_MS} have passed (OVERLOADED)
+ *   queued    otherwise; done between turns, TURN_MS of each, clients in rotation
+ *   refused   a client has its share of the queue (RATE_LIMIT_EXCEEDED), the queue is full, or {@link WAIT_MS} have passed (OVERLOADED)
  *
  * While signed requests come, all this has `anonymousPercent` of the thread's time and no more, on average; while none came for
  * {@link QUIET_MS} it has what it wants, in turns all the same. The time of a request is measured, and what its answer from the history
@@ -12,7 +12,7 @@
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { Refused } from '../http/envelope.ts'
-import { SharedBytes } from './shared_bytes.ts'
+import { Shares, type NoRoom } from './shares.ts'
 
 /** Time of one turn, ms: a signed request waits for it at most, and for the request that was begun. */
 const TURN_MS = 2
@@ -22,7 +22,7 @@ const QUIET_TURN_MS = 10
 const BURST_MS = 50
 const QUIET_MS = 1_000
 const WAIT_MS = 2_000
-/** What an address gets in its turn of the rotation, ms. */
+/** What a client gets in its turn of the rotation, ms. */
 const QUANTUM_MS = 1
 export const QUEUE_MAX = 1_024
 export const READS_MAX = 4
@@ -33,8 +33,8 @@ export interface Payer {
 }
 
 export interface Job {
-  /** Client address. */
-  readonly address: string
+  /** Who asks (network.ts). */
+  readonly client: string
   /** Whether it may wait for the history. */
   readonly reads: boolean
   /** Answered, or its client left. */
@@ -50,7 +50,7 @@ interface Waiting {
   readonly since: number
 }
 
-/** Requests of one address. */
+/** Requests of one client. */
 class Line {
   readonly waiting: Waiting[] = []
   /** Time it may still take in this round; negative: it took more. */
@@ -60,8 +60,8 @@ class Line {
 export class AnonymousWork {
   readonly #share: number
   readonly #counters: Float64Array
-  readonly #places = new SharedBytes(QUEUE_MAX)
-  /** Addresses that have something waiting, in rotation. */
+  readonly #places: Shares
+  /** Clients that have something waiting, in rotation. */
   readonly #lines = new Map<string, Line>()
   readonly #reads = new Set<Job>()
   /** Time that may be given while signed requests come, ms. */
@@ -74,8 +74,9 @@ export class AnonymousWork {
   #pumping = false
   #timer: NodeJS.Timeout | null = null
 
-  /** `percent` of the thread's time. */
-  constructor(percent: number, counters: Float64Array) {
+  /** `percent` of the thread's time; clients in `proxies` stand for many. */
+  constructor(percent: number, counters: Float64Array, proxies: ReadonlySet<string> = new Set()) {
+    this.#places = new Shares(QUEUE_MAX, proxies)
     this.#share = percent / 100
     this.#counters = counters
   }
@@ -92,12 +93,12 @@ export class AnonymousWork {
       this.#run(job, null, now)
       return
     }
-    const taken = this.#places.take(job.address, 1)
-    if (taken !== 'taken') return this.#refuse(job, taken)
+    const none = this.#places.take(job.client)
+    if (none !== null) return this.#refuse(job, none)
     job.keep()
-    this.#counters[GATEWAY.anonymous_queued] = this.#places.used
-    const line = this.#lines.get(job.address) ?? new Line()
-    this.#lines.set(job.address, line)
+    this.#counters[GATEWAY.anonymous_queued] = this.#places.total
+    const line = this.#lines.get(job.client) ?? new Line()
+    this.#lines.set(job.client, line)
     line.waiting.push({ job, since: now })
     this.#schedule()
   }
@@ -106,7 +107,7 @@ export class AnonymousWork {
     if (this.#timer !== null) clearTimeout(this.#timer)
   }
 
-  #refuse(job: Job, why: 'share' | 'full'): void {
+  #refuse(job: Job, why: NoRoom): void {
     this.#counters[GATEWAY.anonymous_refused]!++
     const again = { retryAfter: 1 }
     if (why === 'full') job.refuse(new Refused('OVERLOADED', 'Too many requests without a signature', again))
@@ -135,9 +136,8 @@ export class AnonymousWork {
         this.#turnEnds = false
       })
     }
-    // The address cannot be asked for once the request is over.
-    const { address } = job
-    job.run({ charge: (ms) => this.#charge(ms, this.#lines.get(address) ?? null) })
+    const { client } = job
+    job.run({ charge: (ms) => this.#charge(ms, this.#lines.get(client) ?? null) })
     if (job.reads && !job.over) this.#reads.add(job)
     this.#charge(performance.now() - from, line)
   }
@@ -165,7 +165,7 @@ export class AnonymousWork {
       if (!this.#next(now)) break
       now = performance.now()
     }
-    this.#counters[GATEWAY.anonymous_queued] = this.#places.used
+    this.#counters[GATEWAY.anonymous_queued] = this.#places.total
     if (this.#lines.size === 0) return
     if (this.#turn >= TURN_MS && (this.#budget > 0 || now - this.#signedAt > QUIET_MS)) return this.#schedule()
     // Out of time, or of places for reads: another look before long.
@@ -175,39 +175,39 @@ export class AnonymousWork {
     }, 2)
   }
 
-  /** Runs one request of the address whose turn it is; false: none may be run now. */
+  /** Runs one request of the client whose turn it is; false: none may be run now. */
   #next(now: number): boolean {
     for (let looked = 2 * this.#lines.size + 1; looked > 0; looked--) {
       const first = this.#lines.entries().next()
       if (first.done === true) return false
-      const [address, line] = first.value
-      this.#expire(address, line, now)
+      const [client, line] = first.value
+      this.#expire(client, line, now)
       const waiting = line.waiting[0]
       if (waiting === undefined) {
-        this.#lines.delete(address)
+        this.#lines.delete(client)
         continue
       }
       const ready = !waiting.job.reads || this.#roomForRead()
       if (line.left > 0 && ready) {
         line.waiting.shift()
-        this.#places.give(address, 1)
+        this.#places.give(client)
         this.#run(waiting.job, line, now)
         return true
       }
       // To the end of the rotation, with another quantum once it comes round.
       if (line.left <= 0) line.left += QUANTUM_MS
-      this.#lines.delete(address)
-      this.#lines.set(address, line)
+      this.#lines.delete(client)
+      this.#lines.set(client, line)
     }
     // Everybody is in debt, which the next looks work off; or waits for the history.
     return this.#roomForRead() && [...this.#lines.values()].some(({ left }) => left <= 0)
   }
 
   /** Drops what nobody waits for any more, and refuses what has waited too long. */
-  #expire(address: string, { waiting }: Line, now: number): void {
+  #expire(client: string, { waiting }: Line, now: number): void {
     while (waiting.length > 0 && (waiting[0]!.job.over || now - waiting[0]!.since > WAIT_MS)) {
       const { job } = waiting.shift()!
-      this.#places.give(address, 1)
+      this.#places.give(client)
       if (!job.over) this.#refuse(job, 'full')
     }
   }

@@ -1,5 +1,5 @@
 /**
- * Promise: requests without a signature have a share of a thread's time while signed ones come, and all of it otherwise; addresses have
+ * Promise: requests without a signature have a share of a thread's time while signed ones come, and all of it otherwise; clients have
  * it in rotation; what waits is bounded, and refused by name; reads that wait for the history are few at a time.
  */
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
@@ -14,7 +14,7 @@ const busy = (ms: number): void => {
 }
 
 class Request implements Job {
-  readonly address: string
+  readonly client: string
   readonly reads: boolean
   readonly #ms: number
   readonly #ran: string[]
@@ -25,8 +25,8 @@ class Request implements Job {
   took = 0
   payer: Payer | null = null
 
-  constructor(address: string, ms: number, ran: string[] = [], reads = false) {
-    this.address = address
+  constructor(client: string, ms: number, ran: string[] = [], reads = false) {
+    this.client = client
     this.#ms = ms
     this.#ran = ran
     this.reads = reads
@@ -42,7 +42,7 @@ class Request implements Job {
     this.took = performance.now() - from + 1
     this.payer = payer
     this.ran++
-    this.#ran.push(this.address)
+    this.#ran.push(this.client)
     this.over = !this.reads
   }
 
@@ -52,9 +52,9 @@ class Request implements Job {
   }
 }
 
-function start(percent = 25): { work: AnonymousWork; counters: Float64Array } {
+function start(percent = 25, proxies?: ReadonlySet<string>): { work: AnonymousWork; counters: Float64Array } {
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
-  return { work: new AnonymousWork(percent, counters), counters }
+  return { work: new AnonymousWork(percent, counters, proxies), counters }
 }
 
 /** The time of the request that took longest, ms. */
@@ -116,7 +116,7 @@ t.test('beside signed requests it has its share', async (t) => {
   work.close()
 })
 
-t.test('addresses have their turns by time', async (t) => {
+t.test('clients have their turns by time', async (t) => {
   const { work } = start()
   const ran: string[] = []
   const greedy = Array.from({ length: 200 }, () => new Request('greedy', 1, ran))
@@ -138,7 +138,7 @@ t.test('what waits is bounded, for each and for all', async (t) => {
   for (const job of flood) work.submit(job)
   const refused = flood.filter((job) => job.refused !== '')
   t.same([...new Set(refused.map((job) => job.refused))], ['RATE_LIMIT_EXCEEDED'])
-  t.equal(flood.length - refused.length, QUEUE_MAX / 2, 'half of the queue is one address\'s')
+  t.equal(flood.length - refused.length, QUEUE_MAX / 2, 'half of the queue is one client\'s')
   const others = Array.from({ length: QUEUE_MAX }, (_, i) => new Request(`other ${i}`, 0))
   for (const job of others) work.submit(job)
   t.equal(others.filter((job) => job.kept === 1).length, QUEUE_MAX / 2, 'others have the rest')
@@ -146,6 +146,20 @@ t.test('what waits is bounded, for each and for all', async (t) => {
   t.equal(counters[GATEWAY.anonymous_refused], refused.length + QUEUE_MAX / 2)
   t.ok(await until(() => flood.concat(others).every((job) => job.over)), 'each was done or refused in the end')
   t.equal(counters[GATEWAY.anonymous_queued], 0)
+  work.close()
+})
+
+t.test('a proxy has its clients’ places, and leaves some alone', async (t) => {
+  const { work } = start(25, new Set(['proxy']))
+  work.signed(0, performance.now())
+  work.submit(new Request('before', 60))
+  const flood = Array.from({ length: QUEUE_MAX }, () => new Request('proxy', 0))
+  for (const job of flood) work.submit(job)
+  t.equal(flood.filter((job) => job.kept === 1).length, QUEUE_MAX - Math.floor(QUEUE_MAX / 10))
+  const other = new Request('other', 0)
+  work.submit(other)
+  t.equal(other.kept, 1)
+  t.ok(await until(() => flood.concat(other).every((job) => job.over)))
   work.close()
 })
 
