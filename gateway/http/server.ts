@@ -21,6 +21,7 @@ import type { MessageSignature } from '../auth/signed_request.ts'
 import type { HttpConnections } from './connections.ts'
 import { createHead, isSuspect, judge, lengthOf, messageSignatureOf, resetHead, visit, type Head } from './edge.ts'
 import { Unfinished, type Body, type BodyLimits } from './unfinished.ts'
+import { SHORT, Unsent, type AnswerLimits } from './unsent.ts'
 import { errorBody, errorHeaders, Refused, statusOf, type HeaderList } from './envelope.ts'
 
 /**
@@ -107,18 +108,26 @@ export class Exchange {
 
   private write(status: number, text: string | Uint8Array, headers: HeaderList, type: string): void {
     if (this.ended) return
+    const { response, server } = this
+    // Whether one without a body was taken cannot be seen.
+    if (text === '' || this.method === 'HEAD') return this.writeLast(status, text, headers, type)
+    const length = typeof text === 'string' ? Buffer.byteLength(text) : text.length
+    const short = length <= SHORT
+    if (!short && this.method === 'GET') {
+      const refused = server.unsent.refusal(this.ip(), length)
+      if (refused !== null) return this.write(statusOf(refused), errorBody(refused), errorHeaders(refused), 'application/json')
+    }
+    const pressed = server.pressed()
+    if (pressed && short) return this.writeLast(status, text, headers, type)
     this.end(status)
-    const { response } = this
-    const last = this.server.pressed()
+    let ended = false
     response.cork(() => {
       this.writeHead(status, headers)
-      if (text !== '') response.writeHeader('Content-Type', type)
-      if (text !== '' && this.method !== 'HEAD') response.end(text, last)
-      else if (last) response.endWithoutBody(0, true)
-      else if (text === '') response.endWithoutBody()
-      // With a length argument the library waits for a body that a HEAD answer does not have.
-      else response.writeHeader('Content-Length', String(Buffer.byteLength(text))).endWithoutBody()
+      response.writeHeader('Content-Type', type)
+      if (pressed) response.writeHeader('Connection', 'close')
+      ended = response.tryEnd(text, length)[1]
     })
+    if (!ended) server.unsent.hold(response, this.ip(), text)
   }
 
   private writeHead(status: number, headers: HeaderList): void {
@@ -128,22 +137,27 @@ export class Exchange {
     for (const [name, value] of headers) response.writeHeader(name, value)
   }
 
-  /**
-   * Answers in a later turn and closes the connection, so that nothing behind this request is ever read as another: until then the library
-   * reads none, because this one is unanswered. Its own way to end a connection leaves one open whose client does not take the answer, and
-   * serves what comes there meanwhile. Closing needs an answer that is not ended, so the body leaves behind the last header.
-   */
+  /** Refuses in a later turn and closes the connection, so that nothing behind this request is ever read as another. */
   sendLast(refused: Refused): void {
+    this.writeLast(statusOf(refused), errorBody(refused), errorHeaders(refused), 'application/json')
+  }
+
+  /**
+   * Answers in a later turn and closes the connection. Until then the library reads no further request, because this one is unanswered. Its
+   * own way to end a connection leaves one open whose client does not take the answer, and serves what comes there meanwhile. Closing needs
+   * an answer that is not ended, so the body leaves behind the last header.
+   */
+  private writeLast(status: number, text: string | Uint8Array, headers: HeaderList, type: string): void {
     setImmediate(() => {
       if (this.ended) return
       const { response } = this
-      const text = errorBody(refused)
-      const status = statusOf(refused)
       this.end(status)
       response.cork(() => {
-        this.writeHead(status, errorHeaders(refused))
-        response.writeHeader('Connection', 'close').writeHeader('Content-Type', 'application/json')
-        response.writeHeader('Content-Length', `${Buffer.byteLength(text)}\r\n\r\n${this.method === 'HEAD' ? '' : text}`)
+        this.writeHead(status, headers)
+        if (text === '') return void response.writeHeader('Connection', 'close\r\n')
+        response.writeHeader('Connection', 'close').writeHeader('Content-Type', type)
+        const length = `${Buffer.byteLength(text)}\r\n`
+        response.writeHeader('Content-Length', this.method === 'HEAD' ? length : `${length}\r\n${textOf(text)}`)
       })
       response.close()
     })
@@ -178,6 +192,8 @@ function takeTurn(server: Server, length: number): boolean {
   return server.turnBytes <= TURN_BYTES
 }
 
+const textOf = (text: string | Uint8Array): string => (typeof text === 'string' ? text : Buffer.from(text).toString())
+
 /** Who takes the request of an exchange, which it has been shown the head of. */
 export interface Taker {
   /** False: whatever is sent as a body is skipped. */
@@ -201,6 +217,7 @@ export interface Server {
   /** Whether answers are to close their connections (http/connections.ts). */
   readonly pressed: () => boolean
   readonly unfinished: Unfinished
+  readonly unsent: Unsent
   inFlight: number
   /** Bytes answered in this turn of the event loop. */
   turnBytes: number
@@ -212,7 +229,7 @@ export interface Server {
 
 /** A server that shows every request to `open`; `commonHeaders` go on every answer. It counts its connections in `connections`. */
 export function createServer(
-  counters: Float64Array, limits: BodyLimits, open: Open, commonHeaders: (exchange: Exchange) => HeaderList,
+  counters: Float64Array, limits: BodyLimits & AnswerLimits, open: Open, commonHeaders: (exchange: Exchange) => HeaderList,
   connections: HttpConnections,
 ): Server {
   const app = App()
@@ -225,7 +242,7 @@ export function createServer(
   const unfinished = new Unfinished(limits, counters)
   const take = (name: string, value: string): void => visit(head, name, value)
   const server: Server = {
-    app, counters, head, open, commonHeaders, pressed, unfinished, inFlight: 0, turnBytes: 0, endTurn, take, listening: null,
+    app, counters, head, open, commonHeaders, pressed, unfinished, unsent: new Unsent(limits, counters), inFlight: 0, turnBytes: 0, endTurn, take, listening: null,
   }
   app.any('/*', (response, request) => accept(server, response, request))
   return server
@@ -355,5 +372,6 @@ export async function closeServer(server: Server, graceMs: number, farewell: () 
   while (server.inFlight > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
   await farewell()
   server.unfinished.close()
+  server.unsent.close()
   server.app.close()
 }
