@@ -147,7 +147,7 @@ export const KNOBS = {
   bodyMb: number(64, 4, 100_000, 'MiB', 'Unfinished request bodies of each gateway thread; one address has half of what is free'),
   bodyKbPerSecond: number(64, 1, 1_000_000, 'KiB/s', 'Least rate of a request body, after five seconds; a slower one is 408'),
   answerMb: number(64, 4, 100_000, 'MiB', 'Answers of each gateway thread that clients do not take; a client has its share of it'),
-  answerKbPerSecond: number(16, 1, 1_000_000, 'KiB/s', 'Least rate at which such an answer is taken, after five seconds; a slower one is cut'),
+  answerKbPerSecond: number(16, 1, 1_000_000, 'KiB/s', 'Least rate at which such an answer is taken, after five seconds'),
   wsConnections: number(10_000, 1, 1_000_000, 'connections', 'Most WebSockets of each gateway thread; more are answered 503'),
   wsConnectionsPerAccount: number(50, 1, 100_000, 'connections', 'Most authenticated WebSockets of one account'),
   wsUnusedSeconds: number(60, 1, 3600, 'seconds', 'A WebSocket without session and subscription is closed after this long'),

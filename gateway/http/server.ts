@@ -240,9 +240,10 @@ export function createServer(
   }
   const head = createHead()
   const unfinished = new Unfinished(limits, counters)
+  const unsent = new Unsent(limits, counters)
   const take = (name: string, value: string): void => visit(head, name, value)
   const server: Server = {
-    app, counters, head, open, commonHeaders, pressed, unfinished, unsent: new Unsent(limits, counters), inFlight: 0, turnBytes: 0, endTurn, take, listening: null,
+    app, counters, head, open, commonHeaders, pressed, unfinished, unsent, inFlight: 0, turnBytes: 0, endTurn, take, listening: null,
   }
   app.any('/*', (response, request) => accept(server, response, request))
   return server
