@@ -24,6 +24,8 @@ export interface ChainHooks {
 export interface ChainThread {
   /** The port on which it listened first. */
   readonly ready: Promise<number>
+  /** Whether its port may listen. */
+  listen(open: boolean): void
   /** Ends it; it is not started again. */
   finish(): Promise<void>
 }
@@ -67,6 +69,7 @@ export function startChain(path: string, data: ChainData, hooks: ChainHooks): Ch
   start()
   return {
     ready,
+    listen: (open) => worker?.postMessage({ type: 'listen', open } satisfies ToThread),
     finish: () => {
       finishing = true
       clearTimeout(restart)

@@ -70,6 +70,18 @@ export function startFollower(path: string, args: readonly string[], silenceSeco
     child = started
     silence = 0
     heard = false
+    const over = (code: number | null, signal: NodeJS.Signals | null): void => {
+      child = null
+      if (finishing) return
+      hooks.ended(code, signal)
+      setTimeout(() => void (finishing || start()), pause).unref()
+      pause = Math.min(2 * pause, PAUSE_MOST_MS)
+    }
+    // Without a file or a process to have, it never was, and never exits.
+    if (started.pid === undefined) {
+      started.on('error', () => over(null, null))
+      return
+    }
     hooks.started(started.pid)
     started.on('message', (message: FromFollower) => {
       silence = 0
@@ -77,13 +89,7 @@ export function startFollower(path: string, args: readonly string[], silenceSeco
       hooks.heard(message)
     })
     started.on('error', () => undefined)
-    started.on('exit', (code, signal) => {
-      child = null
-      if (finishing) return
-      hooks.ended(code, signal)
-      setTimeout(() => void (finishing || start()), pause).unref()
-      pause = Math.min(2 * pause, PAUSE_MOST_MS)
-    })
+    started.on('exit', over)
   }
   start()
   setInterval(look, LOOK_MS).unref()

@@ -13,12 +13,11 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { startChain, type ChainThread } from './chain_thread.ts'
 import { describeConfig, embedsChain, frontThreads, OPERATOR_TOKEN_VARIABLE, readConfig, type Config } from './config.ts'
 import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
-import { descriptorLimit, fitDescriptors, openDescriptors } from './descriptors.ts'
+import { descriptorLimit, FILES_SAID, fitDescriptors, openDescriptors, watchFiles } from './descriptors.ts'
 import { watchDisk } from './disk.ts'
 import { parseGenesis } from './engine/genesis.ts'
 import { startHistory, type HistoryProcess } from './history/process.ts'
-import { usedBytes } from './journal/file.ts'
-import { journalRoom, keepHead, keepRoom } from './journal/room.ts'
+import { keepHead, keepRoom, openForLooks } from './journal/room.ts'
 import { startScrub, type ScrubProcess } from './journal/scrub_process.ts'
 import { realIo } from './lib/io.ts'
 import { SystemFault, systemFault } from './lib/system_fault.ts'
@@ -30,7 +29,7 @@ import { mendModes } from './private_files.ts'
 import { createBroadcast } from './ring/broadcast.ts'
 import { budgetsBytes } from './ring/budgets.ts'
 import {
-  backupCounters, countersBytes, historyCounters, MATCHER, matcherCounters, scrubCounters, snapshotsCounters, STOP,
+  backupCounters, countersBytes, FILES, historyCounters, MATCHER, matcherCounters, scrubCounters, snapshotsCounters, STOP,
 } from './ring/counters.ts'
 import { portsBytes } from './ring/ports.ts'
 import { watchBackups } from './backup/last.ts'
@@ -81,11 +80,11 @@ function allocate(config: Config): Omit<Shared, 'columns'> {
 function fitted(config: Config, log: Logger): Config {
   const limit = descriptorLimit()
   if (limit === null) return config
-  const { config: fits, wanted, fit } = fitDescriptors(config, limit)
+  const { config: fits, wanted, fit, kept } = fitDescriptors(config, limit)
   if (wanted > fit) {
     const { wsConnections, grpcConnections } = fits
     const message = 'the process may not open as many files as its connections need; they are bounded lower: raise LimitNOFILE or ulimit -n'
-    log.warn({ limit, wanted, fit, wsConnections, grpcConnections }, message)
+    log.warn({ limit, kept, wanted, fit, wsConnections, grpcConnections }, message)
   }
   return fits
 }
@@ -245,7 +244,7 @@ class Exchange {
     })
   }
 
-  #end(name: string, type: ToThread['type'] = 'stop'): Promise<void> {
+  #end(name: string, type: 'stop' | 'abort' = 'stop'): Promise<void> {
     const worker = this.#workers.get(name)
     if (worker === undefined) return Promise.resolve()
     return new Promise((resolve) => {
@@ -385,22 +384,33 @@ class Exchange {
 
   #watchDescriptors(): void {
     const counters = matcherCounters(this.#shared.counters)
-    counters[MATCHER.descriptor_limit] = descriptorLimit() ?? Number.NaN
     const look = (): void => {
-      counters[MATCHER.open_descriptors] = openDescriptors()
+      // What is not to be told because no file is left to look with stays as it was.
+      const none = counters[MATCHER.files_level] === FILES.NONE
+      counters[MATCHER.descriptor_limit] = descriptorLimit() ?? (none ? counters[MATCHER.descriptor_limit]! : Number.NaN)
+      counters[MATCHER.open_descriptors] = none ? counters[MATCHER.descriptor_limit]! : openDescriptors()
     }
     look()
     setInterval(look, DESCRIPTORS_MS).unref()
+    watchFiles((level) => {
+      counters[MATCHER.files_level] = level
+      look()
+      this.#log[FILES_SAID[level][0]]({ limit: counters[MATCHER.descriptor_limit] }, FILES_SAID[level][1])
+      for (const [name, worker] of this.#workers) {
+        if (!name.startsWith('gateway') && name !== 'operator') continue
+        worker.postMessage({ type: 'listen', open: level < (name === 'operator' ? FILES.NONE : FILES.SCARCE) } satisfies ToThread)
+      }
+      this.#chain?.listen(level < FILES.SCARCE)
+    })
   }
 
   #watchDisk(): void {
     const { dataDir, diskReserveMb, journalGb } = this.#config
     watchDisk({
       free: () => realIo.freeBytes(dataDir),
-      room: () => journalRoom(dataDir),
       reserve: diskReserveMb * MIB,
       limit: journalGb * GIB,
-      used: () => usedBytes(dataDir),
+      ...openForLooks(dataDir),
       counters: matcherCounters(this.#shared.counters),
       log: (level, message, fields) => this.#log[level](fields, message),
     })

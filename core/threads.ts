@@ -162,9 +162,9 @@ export type FromScrub =
 
 /**
  * Messages of the main thread to any thread. `stop`: finish what is under way, close sockets, say `stopped`. `abort`: the matcher is
- * gone; close sockets at once, answer nothing.
+ * gone; close sockets at once, answer nothing. `listen`: whether the port may listen, told to threads that have one (core/descriptors.ts).
  */
-export type ToThread = { readonly type: 'stop' | 'abort' }
+export type ToThread = { readonly type: 'stop' | 'abort' } | { readonly type: 'listen'; readonly open: boolean }
 /** Messages of the main thread to the sign-in desk. `chain`: where the embedded chain is, or that it is gone for now. */
 export type ToDesk = ToThread | { readonly type: 'chain'; readonly url: string | null }
 /** Messages of the supervisor to the exchange process. `stop`: an orderly stop, and what asked for it. */

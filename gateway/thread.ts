@@ -7,7 +7,8 @@ import { HttpConnections } from './http/connections.ts'
 import { createCors } from './http/cors.ts'
 import { createDispatcher } from './http/dispatch.ts'
 import { createRouter } from './http/router.ts'
-import { closeServer, createServer, listen } from './http/server.ts'
+import { closeDoor, closeServer, createServer, listen, listenAgain } from './http/server.ts'
+import { Door, PORT_TAKEN } from './limits/door.ts'
 import { readProxies } from './limits/shares.ts'
 import { OPERATIONS } from './operations/index.ts'
 import { serveSockets } from './ws/server.ts'
@@ -40,6 +41,7 @@ beat()
 const heartbeat = setInterval(beat, HEARTBEAT_MS)
 
 let stopping = false
+let door: Door | null = null
 
 /** Ends what keeps the thread alive. */
 function detach(): void {
@@ -58,10 +60,18 @@ async function stop(graceMs: number): Promise<void> {
 }
 
 parentPort!.on('message', (message: ToThread) => {
+  if (message.type === 'listen') return door?.want(message.open)
+  door?.end()
   void stop(message.type === 'stop' ? GRACE_MS : 0)
 })
 try {
-  tell({ type: 'ready', port: listen(server, data.config.host, data.config.port, data.number === 1) })
+  const port = listen(server, config.host, config.port, data.number === 1)
+  door = new Door(
+    () => listenAgain(server, config.host, port),
+    () => closeDoor(server),
+    () => tell({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } }),
+  )
+  tell({ type: 'ready', port })
 } catch (error) {
   tell({ type: 'fatal', code: EXIT.CONFIG, message: (error as Error).message })
   detach()

@@ -42,28 +42,33 @@ const META = { FLAGS: 18, MAGIC: 24, VERSION: 28, PAGE_SIZE: 48, LAST_PAGE: 144 
 export function usedBytes(dataDir: string): number {
   const fd = openSync(dataFile(dataDir), 'r')
   try {
-    const { size } = fstatSync(fd)
-    // LMDB made the file and was interrupted before it wrote anything: nothing was ever in it.
-    if (size === 0) return 0
-    const meta = Buffer.alloc(2 * PAGE_BYTES)
-    const whole = readSync(fd, meta, 0, meta.length, 0) === meta.length
-    // What LMDB looks at too; but where it finds something else, its binding ends the process with SIGSEGV.
-    const isMeta = (page: number): boolean =>
-      (meta.readUInt16LE(page + META.FLAGS) & IS_META) !== 0 && meta.readUInt32LE(page + META.MAGIC) === LMDB_MAGIC
-    if (!whole || ![0, PAGE_BYTES].every(isMeta)) {
-      throw new JournalError(`the journal file is no LMDB file or shorter than its header (${size} bytes)`)
-    }
-    const versions = [0, PAGE_BYTES].map((page) => meta.readUInt32LE(page + META.VERSION))
-    if (versions.some((version) => version !== LMDB_VERSION)) {
-      throw new JournalError(`the journal file is of version ${versions.join(' and ')} of LMDB, expected ${LMDB_VERSION}`)
-    }
-    const pageSize = meta.readUInt32LE(META.PAGE_SIZE)
-    if (pageSize !== PAGE_BYTES) throw new JournalError(`the journal file has pages of ${pageSize} bytes, expected ${PAGE_BYTES}`)
-    const last = Math.max(...[0, PAGE_BYTES].map((page) => Number(meta.readBigUInt64LE(page + META.LAST_PAGE))))
-    return (last + 1) * PAGE_BYTES
+    return usedIn(fd)
   } finally {
     closeSync(fd)
   }
+}
+
+/** The same of the journal's file that is open. */
+export function usedIn(fd: number): number {
+  const { size } = fstatSync(fd)
+  // LMDB made the file and was interrupted before it wrote anything: nothing was ever in it.
+  if (size === 0) return 0
+  const meta = Buffer.alloc(2 * PAGE_BYTES)
+  const whole = readSync(fd, meta, 0, meta.length, 0) === meta.length
+  // What LMDB looks at too; but where it finds something else, its binding ends the process with SIGSEGV.
+  const isMeta = (page: number): boolean =>
+    (meta.readUInt16LE(page + META.FLAGS) & IS_META) !== 0 && meta.readUInt32LE(page + META.MAGIC) === LMDB_MAGIC
+  if (!whole || ![0, PAGE_BYTES].every(isMeta)) {
+    throw new JournalError(`the journal file is no LMDB file or shorter than its header (${size} bytes)`)
+  }
+  const versions = [0, PAGE_BYTES].map((page) => meta.readUInt32LE(page + META.VERSION))
+  if (versions.some((version) => version !== LMDB_VERSION)) {
+    throw new JournalError(`the journal file is of version ${versions.join(' and ')} of LMDB, expected ${LMDB_VERSION}`)
+  }
+  const pageSize = meta.readUInt32LE(META.PAGE_SIZE)
+  if (pageSize !== PAGE_BYTES) throw new JournalError(`the journal file has pages of ${pageSize} bytes, expected ${PAGE_BYTES}`)
+  const last = Math.max(...[0, PAGE_BYTES].map((page) => Number(meta.readBigUInt64LE(page + META.LAST_PAGE))))
+  return (last + 1) * PAGE_BYTES
 }
 
 /** Throws {@link JournalError} when the journal file is shorter than its own meta pages say. */

@@ -7,7 +7,6 @@
  * other one. A process that finds here what it did not write has a rival and stops.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { realIo } from '../lib/io.ts'
 import { decodeHead, encodeHead, HEAD_BYTES, type Head } from './head.ts'
@@ -81,15 +80,4 @@ export function openHeadFile(dataDir: string, head: Head): HeadFile {
   fsyncSync(fd)
   realIo.syncDirectory(join(dataDir, 'journal'))
   return file
-}
-
-/** Makes durable what the head file has; no file is no error. */
-export async function syncHeadFile(dataDir: string): Promise<void> {
-  if (!existsSync(headPath(dataDir))) return
-  const file = await open(headPath(dataDir), 'r+')
-  try {
-    await file.datasync()
-  } finally {
-    await file.close()
-  }
 }

@@ -8,11 +8,14 @@
  * journal's writes take, so they can never overwrite a page, however fast the journal grows meanwhile. They go in small durable pieces,
  * because a commit waits for every dirty page of its file. Failing to make room is no error: the journal then grows as it did, and it is
  * tried again every second.
+ *
+ * Who looks and who makes room keep the file open, so that neither needs one of the last files that the process may open
+ * (core/descriptors.ts): without them the room could not be told, which is taken for a full disk.
  */
-import { statSync } from 'node:fs'
+import { existsSync, fstatSync, openSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { dataFile, usedBytes } from './file.ts'
-import { syncHeadFile } from './head_file.ts'
+import { dataFile, usedIn } from './file.ts'
+import { headPath } from './head_file.ts'
 
 /** Room kept: as much as is used, between these. A fresh journal gets little, a large one enough for seconds of full load. */
 const LEAST = 4 << 20
@@ -27,25 +30,37 @@ const RETRY_MS = 1_000
 
 /** Appends zeros until the room is enough, or the file has `limit` bytes; returns the bytes appended. */
 export async function makeRoom(dataDir: string, most = MOST, limit = Infinity): Promise<number> {
-  let file: FileHandle | null = null
-  let appended = 0
+  const file = await open(dataFile(dataDir), 'a+')
   try {
-    file = await open(dataFile(dataDir), 'a')
-    const used = usedBytes(dataDir)
-    const wanted = Math.min(limit, used + Math.min(most, Math.max(LEAST, used)))
-    for (let { size } = await file.stat(); size < wanted; size += PIECE.length) {
-      const { bytesWritten } = await file.write(PIECE)
-      await file.datasync()
-      appended += bytesWritten
-    }
+    return await append(file, most, limit)
   } finally {
-    await file?.close()
+    await file.close()
+  }
+}
+
+async function append(file: FileHandle, most: number, limit: number): Promise<number> {
+  let appended = 0
+  const used = usedIn(file.fd)
+  const wanted = Math.min(limit, used + Math.min(most, Math.max(LEAST, used)))
+  for (let { size } = await file.stat(); size < wanted; size += PIECE.length) {
+    const { bytesWritten } = await file.write(PIECE)
+    await file.datasync()
+    appended += bytesWritten
   }
   return appended
 }
 
-/** Bytes of the file behind what the journal uses. */
-export const journalRoom = (dataDir: string): number => statSync(dataFile(dataDir)).size - usedBytes(dataDir)
+/** The journal's file, open for as long as the process lives: bytes that the journal uses, and those of the file behind them. */
+export function openForLooks(dataDir: string): { used: () => number; room: () => number } {
+  const fd = openSync(dataFile(dataDir), 'r')
+  return { used: () => usedIn(fd), room: () => fstatSync(fd).size - usedIn(fd) }
+}
+
+/** Does its work with a file that stays open from the first time on. */
+function keptOpen(path: string, flags: string): (work: (file: FileHandle) => Promise<unknown>) => Promise<unknown> {
+  let file: FileHandle | null = null
+  return async (work) => work((file ??= await open(path, flags)))
+}
 
 /** Told the first failure, and `null` when it works again. */
 type Said = (failure: Error | null) => void
@@ -71,10 +86,16 @@ function keep(task: () => Promise<unknown>, everyMs: number, said: Said): void {
 }
 
 /** Keeps room, within `limit` bytes of file, while the process lives. */
-export const keepRoom = (dataDir: string, limit: number, said: Said): void => keep(() => makeRoom(dataDir, MOST, limit), LOOK_MS, said)
+export function keepRoom(dataDir: string, limit: number, said: Said): void {
+  const withFile = keptOpen(dataFile(dataDir), 'a+')
+  keep(() => withFile((file) => append(file, MOST, limit)), LOOK_MS, said)
+}
 
 /** How often the head file is made durable, ms: after a power failure it is at most this much behind, and the commit then under way. */
 const HEAD_MS = 1_000
 
-/** Makes the head file durable for as long as the process lives, away from the matcher's thread. */
-export const keepHead = (dataDir: string, said: Said): void => keep(() => syncHeadFile(dataDir), HEAD_MS, said)
+/** Makes the head file durable for as long as the process lives, away from the matcher's thread; no file is no error. */
+export function keepHead(dataDir: string, said: Said): void {
+  const withFile = keptOpen(headPath(dataDir), 'r+')
+  keep(async () => existsSync(headPath(dataDir)) && withFile((file) => file.datasync()), HEAD_MS, said)
+}

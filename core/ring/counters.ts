@@ -32,6 +32,7 @@ export const MATCHER_COUNTERS = [
   'journal_limit_bytes',
   'open_descriptors',
   'descriptor_limit',
+  'files_level',
   'disk_level',
   'clock_offset_ms',
   'clock_behind_ms',
@@ -41,6 +42,9 @@ export const MATCHER_COUNTERS = [
 ] as const
 /** Values of `disk_level` (core/disk.ts). The lowest is what stands there before anybody looked. */
 export const DISK = { FULL: 0, RESERVE: 1, OPEN: 2 } as const
+
+/** Values of `files_level` (core/descriptors.ts): how many files can be opened. */
+export const FILES = { ENOUGH: 0, SCARCE: 1, NONE: 2 } as const
 
 export const GATEWAY_COUNTERS = [
   'requests',

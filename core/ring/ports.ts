@@ -11,6 +11,10 @@ export const PORT_COUNTERS = [
   'open', 'most', 'refused_full', 'refused_share', 'cut_first', 'cut_idle', 'cut_flood', 'cut_crowded',
 ] as const
 
+/** Connections at most of the operator's port, and of the chain's; the other ports have knobs. */
+export const OPERATOR_CONNECTIONS = 64
+export const CHAIN_CONNECTIONS = 256
+
 export type PortName = (typeof PORTS)[number]
 export type PortCounter = (typeof PORT_COUNTERS)[number]
 export type PortBlock = Float64Array

@@ -14,7 +14,6 @@ export const BODY_BYTES_MAX = 2 << 20
 export const BATCH_MAX = 100
 /** Sum of the results of one request, bytes of JSON. */
 export const ANSWER_BYTES_MAX = 16 << 20
-export const CONNECTIONS_MAX = 256
 /** Requests that wait for those before them. */
 const WAITING_MAX = 1_024
 /** Time for all contract executions of one request, ms. */

@@ -6,16 +6,16 @@
  * The thread is no part of trading and may end (core/chain_thread.ts).
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { AddressInfo } from 'node:net'
 import { parseGenesis } from '../../core/engine/genesis.ts'
-import { portBlock } from '../../core/ring/ports.ts'
+import { CHAIN_CONNECTIONS, portBlock } from '../../core/ring/ports.ts'
 import { workInBackground } from '../background.ts'
+import { doorOf, listenOn, PORT_TAKEN, type Door } from '../limits/door.ts'
 import { admitTo } from '../limits/http_port.ts'
 import { ConnectionPort } from '../limits/port.ts'
 import { readProxies } from '../limits/shares.ts'
 import { EXIT, type ChainData, type FromThread, type ToThread } from '../../core/threads.ts'
 import { chainRules, openDevnet, type Devnet } from './devnet.ts'
-import { CONNECTIONS_MAX, createRpcServer } from './rpc_server.ts'
+import { createRpcServer } from './rpc_server.ts'
 import { chainPath, openChainStore, type ChainStore } from './store.ts'
 
 workInBackground()
@@ -57,19 +57,25 @@ async function open(): Promise<Devnet> {
 const { promise: chain, resolve } = Promise.withResolvers<Devnet>()
 const server = createRpcServer(chain, (error) => log('error', 'a chain request failed', { error: error.name }))
 const port = new ConnectionPort(
-  CONNECTIONS_MAX, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(ports, 0, 'chain'),
+  CHAIN_CONNECTIONS, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(ports, 0, 'chain'),
 )
 admitTo(server, port)
-server.on('error', (error) => tell({ type: 'fatal', code: EXIT.CONFIG, message: `chain port: ${error.message}` }))
-server.listen(config.chainPort, '127.0.0.1', () => {
-  tell({ type: 'ready', port: (server.address() as AddressInfo).port })
-  resolve(open())
-})
+let door: Door | null = null
+listenOn(server, '127.0.0.1', config.chainPort).then(
+  (number) => {
+    door = doorOf(server, '127.0.0.1', number, () => log('error', PORT_TAKEN, { port: number }))
+    tell({ type: 'ready', port: number })
+    resolve(open())
+  },
+  (error: Error) => tell({ type: 'fatal', code: EXIT.CONFIG, message: `chain port: ${error.message}` }),
+)
 // The server hears of it with every request.
 chain.catch(() => undefined)
 
 parentPort!.on('message', (message: ToThread) => {
+  if (message.type === 'listen') door?.want(message.open)
   if (message.type !== 'stop') return
+  door?.end()
   server.close(() => {
     store?.close()
     tell({ type: 'stopped' })

@@ -14,6 +14,7 @@
  */
 import { constants, type Http2Server, type Http2Session, type ServerHttp2Session } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
+import { listenOn } from '../limits/door.ts'
 import { networkOf } from '../limits/network.ts'
 import { type Shares } from '../limits/shares.ts'
 import { lookMs, type ConnectionPort } from '../limits/port.ts'
@@ -59,13 +60,7 @@ export class Listener {
 
   /** Listens and returns the port; rejects when it is taken. */
   listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject)
-      this.server.listen({ host, port }, () => {
-        const address = this.server.address()
-        resolve(typeof address === 'object' && address !== null ? address.port : port)
-      })
-    })
+    return listenOn(this.server, host, port)
   }
 }
 

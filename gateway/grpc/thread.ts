@@ -5,6 +5,7 @@ import type { Config } from '../../core/config.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { EXIT, type FromThread, type GatewayData, type ToThread } from '../../core/threads.ts'
 import { attachGateway, detachGateway } from '../context.ts'
+import { doorOf, PORT_TAKEN, type Door } from '../limits/door.ts'
 import { closeGrpc, createGrpcServer, listenGrpc } from './server.ts'
 
 /** Calls under way get this long to end at a stop, ms. */
@@ -44,11 +45,17 @@ async function serve(): Promise<void> {
     clearInterval(heartbeat)
     detach()
   }
+  let door: Door | null = null
   parentPort!.on('message', (message: ToThread) => {
+    if (message.type === 'listen') return door?.want(message.open)
+    door?.end()
     void stop(message.type === 'stop' ? GRACE_MS : 0)
   })
   try {
-    tell({ type: 'ready', port: await listenGrpc(served, data.config.host, data.config.grpcPort) })
+    const { host, grpcPort } = data.config
+    const port = await listenGrpc(served, host, grpcPort)
+    door = doorOf(served.listener.server, host, port, () => tell({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } }))
+    tell({ type: 'ready', port })
   } catch (error) {
     clearInterval(heartbeat)
     throw error

@@ -365,10 +365,21 @@ export function listen(server: Server, host: string, port: number, first: boolea
   return number
 }
 
-/** Stops listening, lets requests under way end for at most `graceMs`, then `farewell`, then closes every connection. */
-export async function closeServer(server: Server, graceMs: number, farewell: () => Promise<void>): Promise<void> {
+/** Stops listening; connections stay. */
+export function closeDoor(server: Server): void {
   if (server.listening !== null) us_listen_socket_close(server.listening)
   server.listening = null
+}
+
+/** Listens again on a port that was closed; false: it cannot be had. */
+export function listenAgain(server: Server, host: string, port: number): boolean {
+  server.listening = open(server.app, host, port, 0)
+  return server.listening !== null
+}
+
+/** Stops listening, lets requests under way end for at most `graceMs`, then `farewell`, then closes every connection. */
+export async function closeServer(server: Server, graceMs: number, farewell: () => Promise<void>): Promise<void> {
+  closeDoor(server)
   const until = performance.now() + graceMs
   while (server.inFlight > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
   await farewell()

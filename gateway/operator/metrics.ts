@@ -9,7 +9,7 @@ import { PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
 import type { State } from '../../core/engine/state.ts'
 import {
   BACKUP, backupCounters, type BackupCounter,
-  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, DESK, DESK_COUNTERS, deskCounters, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, DESK, DESK_COUNTERS, deskCounters, FILES, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,
   HISTORY_COUNTERS, historyCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM, MATCHER, MATCHER_COUNTERS, matcherCounters, SNAPSHOTS,
   SCRUB, scrubCounters, SNAPSHOTS_COUNTERS, snapshotsCounters, type DeskCounter, type GatewayCounter, type HistoryCounter,
   type MatcherCounter, type ScrubCounter, type SnapshotsCounter,
@@ -63,6 +63,7 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_
   free_disk_bytes: gauge('exchange_free_disk_bytes', 'Free space where the journal lives; NaN: unknown'),
   journal_room_bytes: gauge('exchange_journal_room_bytes', 'Bytes made ready behind what the journal uses'),
   disk_level: gauge('exchange_disk_level', '2: orders are accepted, 1: below the reserve, ways out only, 0: full, reads only'),
+  files_level: gauge('exchange_files_level', '0: files can be opened, 1: hardly one, ports but this one rest, 2: none'),
   clock_behind_ms: gauge('exchange_clock_behind_seconds', 'How far sequenced time is behind the wall clock; negative: ahead', 0.001),
   clock_jumps: counter('exchange_clock_jumps_total', 'Jumps of the wall clock since the start'),
   clock_waits: gauge('exchange_clock_waits', '1 while timers rest, because the wall clock is not believed'),
@@ -361,6 +362,7 @@ export function degraded({ history, matcher, snapshots, scrub }: Gauges): string
   return [
     ...(matcher[MATCHER.clock_waits] === 1 ? ['CLOCK_WAITS'] : []),
     ...(disk === DISK.RESERVE ? ['DISK_RESERVE'] : disk === DISK.FULL ? ['DISK_FULL'] : []),
+    ...(matcher[MATCHER.files_level] === FILES.ENOUGH ? [] : ['FILES_SCARCE']),
     ...(history[HISTORY.up] === 0 ? ['HISTORY_DOWN'] : []),
     ...(history[HISTORY.silent] === 1 ? ['HISTORY_SILENT'] : []),
     ...(snapshots[SNAPSHOTS.up] === 0 ? ['SNAPSHOTS_DOWN'] : []),

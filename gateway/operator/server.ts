@@ -34,16 +34,16 @@
  * are refused.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseGenesis } from '../../core/engine/genesis.ts'
 import { REFUSALS } from '../../core/engine/refusals.ts'
 import { attachState } from '../../core/engine/state.ts'
 import { sequencedClock } from '../../core/ring/clock.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
-import { portBlock } from '../../core/ring/ports.ts'
+import { OPERATOR_CONNECTIONS, portBlock } from '../../core/ring/ports.ts'
 import { EXIT, type FromThread, type OperatorData, type ToOperator } from '../../core/threads.ts'
 import { Applications } from '../../core/view/applications.ts'
+import { doorOf, listenOn, PORT_TAKEN, type Door } from '../limits/door.ts'
 import { admitTo, timeLimits } from '../limits/http_port.ts'
 import { ConnectionPort } from '../limits/port.ts'
 import { readProxies } from '../limits/shares.ts'
@@ -64,7 +64,6 @@ export const MATCHER_READY_MS = 1_000
 export const GATEWAY_READY_MS = 2_000
 /** How often growth is looked at without a scrape, ms. */
 const GROWTH_MS = 10_000
-const CONNECTIONS_MAX = 64
 const REQUEST_TIMEOUT_MS = 5_000
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
 
@@ -162,11 +161,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 const server = createServer(timeLimits(REQUEST_TIMEOUT_MS), (request, response) => void answer(request, response))
 const port = new ConnectionPort(
-  CONNECTIONS_MAX, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(shared.ports, 0, 'operator'),
+  OPERATOR_CONNECTIONS, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(shared.ports, 0, 'operator'),
 )
 admitTo(server, port)
 
 function stop(): void {
+  door?.end()
   tiers.stop()
   admin.stop()
   server.close(() => {
@@ -177,9 +177,16 @@ function stop(): void {
   port.close()
 }
 
-server.on('error', (error) => tell({ type: 'fatal', code: EXIT.THREAD, message: `operator port: ${error.message}` }))
-server.listen(config.operatorPort, '127.0.0.1', () => tell({ type: 'ready', port: (server.address() as AddressInfo).port }))
+let door: Door | null = null
+listenOn(server, '127.0.0.1', config.operatorPort).then(
+  (number) => {
+    door = doorOf(server, '127.0.0.1', number, () => tell({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port: number } }))
+    tell({ type: 'ready', port: number })
+  },
+  (error: Error) => tell({ type: 'fatal', code: EXIT.THREAD, message: `operator port: ${error.message}` }),
+)
 parentPort!.on('message', (message: ToOperator) => {
   if (message.type === 'stop') stop()
+  else if (message.type === 'listen') door?.want(message.open)
   else if (message.type === 'tiers') tiers.take(message.changes)
 })
