@@ -6,7 +6,7 @@
  *   FULL      what is left for the journal, its room ahead and the free space together, is nearly nothing: nothing is recorded, reads go on
  *
  * The journal's own limit (`journalGb`) is one more disk in this: near it, and at it, the levels are the same. LMDB itself knows
- * no limit, it enlarges its map when that is full.
+ * no limit, it enlarges its map when that is full. A journal whose file lost its name is FULL too, as long as it has none.
  *
  * The journal's room (journal/room.ts) is what cancels are recorded in when the file system has nothing left: its blocks are the
  * journal's already, whoever else fills the disk. In FULL the matcher's own timers rest too, so that no commit has to fail. Before the
@@ -27,6 +27,8 @@ export interface DiskParts {
   readonly limit: number
   /** Bytes it uses; throws when that cannot be told. */
   readonly used: () => number
+  /** Why what is recorded would be lost, whatever room there is (journal/watch.ts); `null`: it would not. */
+  readonly gone: () => string | null
   /** The matcher's block of counters, of which those of disk and journal are written here. */
   readonly counters: Float64Array
   readonly log: (level: 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void
@@ -41,20 +43,34 @@ const SAID: Readonly<Record<number, ['info' | 'warn' | 'error', string]>> = {
   [DISK.FULL]: ['error', 'the disk is full: nothing is recorded any more, only reads go on; make room'],
 }
 
+const GONE = 'nothing is recorded any more, only reads go on'
+const BACK = 'the journal file has its name again'
 /** Which of the two it is that ends. */
 const AT_LIMIT = 'the journal is near its limit: raise --journal-gb at the next start'
 
 /** A function that looks once. */
-export function diskWatch({ free, room, reserve, limit, used, counters, log }: DiskParts): () => void {
+export function diskWatch({ free, room, reserve, limit, used, gone, counters, log }: DiskParts): () => void {
   // Of a small journal a small part, but always enough to be noticed before it is full.
   const limitReserve = Math.max(2 * DISK_FLOOR, Math.min(reserve, limit / 8))
   let level: number = DISK.OPEN
+  let isGone = false
+  /** Whether it is gone; said once in each direction. */
+  const lookForFile = (): boolean => {
+    const words = gone()
+    if ((words !== null) !== isGone) {
+      isGone = words !== null
+      if (words === null) log('warn', BACK, {})
+      else log('error', `${GONE}: ${words}`, {})
+      counters[MATCHER.journal_gone] = isGone ? 1 : 0
+    }
+    return isGone
+  }
   return () => {
     const [freeBytes, freeError] = attempt(free)
     const [roomBytes, roomError] = attempt(room)
     const [usedBytes, usedError] = attempt(used)
     const ofJournal = levelOf(level, limit - usedBytes, 0, limitReserve)
-    const next = Math.min(levelOf(level, freeBytes, roomBytes, reserve), ofJournal)
+    const next = lookForFile() ? DISK.FULL : Math.min(levelOf(level, freeBytes, roomBytes, reserve), ofJournal)
     counters[MATCHER.free_disk_bytes] = freeBytes
     counters[MATCHER.journal_room_bytes] = roomBytes
     counters[MATCHER.journal_used_bytes] = usedBytes
@@ -62,6 +78,7 @@ export function diskWatch({ free, room, reserve, limit, used, counters, log }: D
     counters[MATCHER.disk_level] = next
     if (next === level) return
     level = next
+    if (isGone) return
     const error = freeError ?? roomError ?? usedError
     const [severity, words] = SAID[next]!
     log(severity, next < DISK.OPEN && ofJournal === next ? `${words}; ${AT_LIMIT}` : words, {

@@ -12,15 +12,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { startChain, type ChainThread } from './chain_thread.ts'
 import { describeConfig, embedsChain, frontThreads, OPERATOR_TOKEN_VARIABLE, readConfig, type Config } from './config.ts'
-import { DirectoryLocked, lockDirectory, type DirectoryLock } from './data_dir.ts'
+import { lockDirectory, type DirectoryLock } from './data_dir.ts'
 import { descriptorLimit, FILES_SAID, fitDescriptors, openDescriptors, watchFiles } from './descriptors.ts'
 import { watchDisk } from './disk.ts'
 import { parseGenesis } from './engine/genesis.ts'
 import { startHistory, type HistoryProcess } from './history/process.ts'
-import { keepHead, keepRoom, openForLooks } from './journal/room.ts'
+import { keepHead, keepRoom } from './journal/room.ts'
 import { startScrub, type ScrubProcess } from './journal/scrub_process.ts'
+import { watchJournal, type JournalWatch } from './journal/watch.ts'
 import { realIo } from './lib/io.ts'
-import { SystemFault, systemFault } from './lib/system_fault.ts'
+import { systemFault } from './lib/system_fault.ts'
 import { startQuickThread } from './lib/quick_thread.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { readOperatorToken, type OperatorToken } from './operator_token.ts'
@@ -38,6 +39,7 @@ import { createOpenings } from './ring/openings.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
 import { startSnapshots, type SnapshotProcess } from './snapshot/process.ts'
+import { startCode } from './start_code.ts'
 import {
   EXIT, type DeskData, type FromFollower, type FromThread, type Lane, type Shared, type ToDesk, type ToOperator, type ToThread,
 } from './threads.ts'
@@ -101,6 +103,7 @@ class Exchange {
   #history: HistoryProcess | null = null
   #scrub: ScrubProcess | null = null
   #chain: ChainThread | null = null
+  #journal: JournalWatch | null = null
   #stopping = false
   #failing = false
 
@@ -177,8 +180,10 @@ class Exchange {
     // Without a last snapshot the next start replays a little more, nothing else.
     await Promise.all([this.#snapshots?.finish(), this.#history?.finish(), this.#scrub?.finish()])
     this.#lock.release()
+    const gone = this.#journal?.gone() ?? null
+    if (gone !== null) this.#log.fatal({ code: EXIT.JOURNAL }, gone)
     this.#log.info({ sequence }, 'stopped')
-    exit(EXIT.OK)
+    exit(gone === null ? EXIT.OK : EXIT.JOURNAL)
   }
 
   /** A stop during recovery, when there is nothing under way yet. */
@@ -406,11 +411,12 @@ class Exchange {
 
   #watchDisk(): void {
     const { dataDir, diskReserveMb, journalGb } = this.#config
+    this.#journal = watchJournal(dataDir, (cut) => void this.fail(EXIT.JOURNAL, cut))
     watchDisk({
       free: () => realIo.freeBytes(dataDir),
       reserve: diskReserveMb * MIB,
       limit: journalGb * GIB,
-      ...openForLooks(dataDir),
+      ...this.#journal,
       counters: matcherCounters(this.#shared.counters),
       log: (level, message, fields) => this.#log[level](fields, message),
     })
@@ -434,8 +440,9 @@ async function main(): Promise<void> {
     await exchange.run()
   } catch (thrown) {
     const error = systemFault(thrown, (thrown as NodeJS.ErrnoException).path ?? config.dataDir)
-    const code = error instanceof DirectoryLocked ? EXIT.LOCKED : error instanceof SystemFault && error.disk ? EXIT.DISK : EXIT.CONFIG
-    log.fatal({ code }, error.message)
+    const code = startCode(error)
+    // What nobody foresaw is a fault of the program, and only its stack says where.
+    log.fatal({ code }, code === EXIT.THREAD ? `main thread: ${error.stack ?? error.message}` : error.message)
     exit(code)
   }
 }

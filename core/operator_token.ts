@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from './config.ts'
+import { ConfigError, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from './config.ts'
 import { readOrMakeSecret } from './secret_file.ts'
 
 const BYTES = 32
@@ -20,7 +20,7 @@ export interface OperatorToken {
   readonly said: string
 }
 
-/** Throws when what is there is no token: 16 to 512 visible ASCII characters. */
+/** Throws {@link ConfigError} when what is there is no token: 16 to 512 visible ASCII characters. */
 export function readOperatorToken(
   dataDir: string, file: string, environment: Readonly<Record<string, string | undefined>>,
 ): OperatorToken {
@@ -32,6 +32,6 @@ export function readOperatorToken(
 }
 
 function checked(token: string, said: string): OperatorToken {
-  if (!FORM.test(token)) throw new Error(`the operator's token in ${said} must be 16 to 512 visible ASCII characters`)
+  if (!FORM.test(token)) throw new ConfigError(`the operator's token in ${said} must be 16 to 512 visible ASCII characters`)
   return { token, said }
 }

@@ -19,6 +19,8 @@ export type JournalDatabase = RootDatabase<Buffer, Buffer> & {
   readonly dataDir: string
   /** Neither head record nor head file: written by a version from before them, or nothing was written yet. */
   headless: boolean
+  /** Pages that the file may have, `gibibytes` of {@link openJournal}: LMDB itself enlarges its map when that is full. */
+  readonly pages: number
 }
 
 export const journalPath = (dataDir: string): string => join(dataDir, 'journal')
@@ -34,7 +36,7 @@ const LMDB_MAGIC = 0xbeefc0de
 const LMDB_VERSION = 2
 const IS_META = 8
 /** LMDB takes the page size of the operating system; snapshots of data directories move between machines that agree on it. */
-const PAGE_BYTES = 4096
+export const PAGE_BYTES = 4096
 /** Offsets inside a meta page: page header 24 bytes, then magic, version, address, map size, two database records of 48. */
 const META = { FLAGS: 18, MAGIC: 24, VERSION: 28, PAGE_SIZE: 48, LAST_PAGE: 144 } as const
 
@@ -71,6 +73,10 @@ export function usedIn(fd: number): number {
   return (last + 1) * PAGE_BYTES
 }
 
+/** Pages of the file that LMDB uses, by the meta page in its map: costs no call of the system. */
+export const usedPages = (database: JournalDatabase): number =>
+  (database as unknown as { env: { info(): { lastPageNumber: number } } }).env.info().lastPageNumber + 1
+
 /** Throws {@link JournalError} when the journal file is shorter than its own meta pages say. */
 export function checkJournalFile(dataDir: string): void {
   if (!existsSync(dataFile(dataDir))) return
@@ -98,7 +104,7 @@ export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64):
       readOnly,
     })
     const headless = !existsSync(headPath(dataDir)) && database.get(HEAD_KEY) === undefined
-    return Object.assign(database, { dataDir, headless })
+    return Object.assign(database, { dataDir, headless, pages: Math.floor((gibibytes * 2 ** 30) / PAGE_BYTES) })
   } catch (error) {
     throw named(dataDir, error as NodeJS.ErrnoException)
   }

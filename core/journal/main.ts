@@ -1,7 +1,11 @@
 /**
  * `npm run journal`: looks after the journal of a data directory. Results go to standard output, progress and errors to standard error.
  * Exit code 0: the journal is whole; 3: it is damaged, shorter than it was, or cannot be read; 2: the call was wrong.
+ *
+ * Reading is done by a child process: of a page that cannot be read LMDB says nothing, the process ends by SIGBUS. The parent then says
+ * how far it came, and that is a verdict as any other.
  */
+import { fork } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -26,8 +30,24 @@ its newest snapshot. Do not remove snapshots. Copy the directory while it is as 
 from a backup at the next quiet moment; "npm run replay -- verify" then proves that it is the same one.
 `
 
-const SLICE = 16 << 20
+const SLICE = 4 << 20
 const REPORT_MS = 1_000
+/** The first argument of the child that reads. */
+const READS = '--reads'
+
+/** Reads in a child process; its exit code, or what its death by a signal means. */
+async function scrubBeside(dataDir: string): Promise<number> {
+  const child = fork(import.meta.filename, [READS, dataDir])
+  let position = 0
+  child.on('message', (sequence: number) => (position = sequence))
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+    child.once('exit', (...how) => resolve(how))
+  })
+  if (signal === null) return code ?? EXIT.JOURNAL
+  const fault = `reading ended by ${signal} behind sequence ${position}: a page of the journal file is missing or cannot be read`
+  console.log(JSON.stringify({ verdict: 'DAMAGED', sequence: position, damaged: 1, faults: [fault], warnings: [] }, null, 2))
+  return EXIT.JOURNAL
+}
 
 async function scrubAll(dataDir: string): Promise<number> {
   const database = openJournal(dataDir, true)
@@ -37,6 +57,7 @@ async function scrubAll(dataDir: string): Promise<number> {
   const started = performance.now()
   let reported = started
   while (scrub.slice(SLICE)) {
+    process.send!(scrub.position)
     // Between slices LMDB gets to use its free pages again.
     await new Promise(setImmediate)
     if (performance.now() - reported < REPORT_MS) continue
@@ -61,6 +82,7 @@ async function scrubAll(dataDir: string): Promise<number> {
 }
 
 async function run(): Promise<number> {
+  if (process.argv[2] === READS && process.send !== undefined) return scrubAll(process.argv[3]!).finally(() => process.disconnect!())
   const { values, positionals } = parseArgs({
     allowPositionals: true, options: { 'data-dir': { type: 'string' }, help: { type: 'boolean' } },
   })
@@ -69,7 +91,7 @@ async function run(): Promise<number> {
     return values.help === true ? EXIT.OK : EXIT.CONFIG
   }
   if (positionals.join(' ') !== 'scrub') throw new TypeError(`unknown call: ${positionals.join(' ')}`)
-  return scrubAll(values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var'))
+  return scrubBeside(values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var'))
 }
 
 try {

@@ -12,9 +12,9 @@
  * Who looks and who makes room keep the file open, so that neither needs one of the last files that the process may open
  * (core/descriptors.ts): without them the room could not be told, which is taken for a full disk.
  */
-import { existsSync, fstatSync, openSync } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { dataFile, usedIn } from './file.ts'
+import { dataFile, JournalError, PAGE_BYTES, usedIn } from './file.ts'
 import { headPath } from './head_file.ts'
 
 /** Room kept: as much as is used, between these. A fresh journal gets little, a large one enough for seconds of full load. */
@@ -23,14 +23,19 @@ const MOST = 64 << 20
 /** With less than this, and nothing free on the disk, nothing is recorded any more (core/disk.ts). */
 export const DISK_FLOOR = LEAST / 2
 const PIECE = Buffer.alloc(256 << 10)
+/** Appending to the file that is there: one that was removed is not made anew, which would hide that it is gone. */
+const APPEND = constants.O_RDWR | constants.O_APPEND
 /** How often the room is looked at, ms. */
 const LOOK_MS = 100
 /** And after a failure, ms. */
 const RETRY_MS = 1_000
 
-/** Appends zeros until the room is enough, or the file has `limit` bytes; returns the bytes appended. */
+/**
+ * Appends zeros until the room is enough, or the file has `limit` bytes; returns the bytes appended. Throws {@link JournalError} for a file
+ * that was cut: zeros where pages are missing would hide it, and pass for pages.
+ */
 export async function makeRoom(dataDir: string, most = MOST, limit = Infinity): Promise<number> {
-  const file = await open(dataFile(dataDir), 'a+')
+  const file = await open(dataFile(dataDir), APPEND)
   try {
     return await append(file, most, limit)
   } finally {
@@ -41,23 +46,19 @@ export async function makeRoom(dataDir: string, most = MOST, limit = Infinity): 
 async function append(file: FileHandle, most: number, limit: number): Promise<number> {
   let appended = 0
   const used = usedIn(file.fd)
-  const wanted = Math.min(limit, used + Math.min(most, Math.max(LEAST, used)))
-  for (let { size } = await file.stat(); size < wanted; size += PIECE.length) {
-    const { bytesWritten } = await file.write(PIECE)
+  const bound = Math.floor(limit / PAGE_BYTES) * PAGE_BYTES
+  const wanted = Math.min(bound, used + Math.min(most, Math.max(LEAST, used)))
+  for (let { size } = await file.stat(); size < wanted; ({ size } = await file.stat())) {
+    if (size < used + appended) throw new JournalError(`the journal file was cut: ${size} bytes, its header says ${used}`)
+    const { bytesWritten } = await file.write(PIECE, 0, Math.min(PIECE.length, bound - size))
     await file.datasync()
     appended += bytesWritten
   }
   return appended
 }
 
-/** The journal's file, open for as long as the process lives: bytes that the journal uses, and those of the file behind them. */
-export function openForLooks(dataDir: string): { used: () => number; room: () => number } {
-  const fd = openSync(dataFile(dataDir), 'r')
-  return { used: () => usedIn(fd), room: () => fstatSync(fd).size - usedIn(fd) }
-}
-
 /** Does its work with a file that stays open from the first time on. */
-function keptOpen(path: string, flags: string): (work: (file: FileHandle) => Promise<unknown>) => Promise<unknown> {
+function keptOpen(path: string, flags: string | number): (work: (file: FileHandle) => Promise<unknown>) => Promise<unknown> {
   let file: FileHandle | null = null
   return async (work) => work((file ??= await open(path, flags)))
 }
@@ -87,7 +88,7 @@ function keep(task: () => Promise<unknown>, everyMs: number, said: Said): void {
 
 /** Keeps room, within `limit` bytes of file, while the process lives. */
 export function keepRoom(dataDir: string, limit: number, said: Said): void {
-  const withFile = keptOpen(dataFile(dataDir), 'a+')
+  const withFile = keptOpen(dataFile(dataDir), APPEND)
   keep(() => withFile((file) => append(file, MOST, limit)), LOOK_MS, said)
 }
 

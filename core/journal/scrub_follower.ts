@@ -4,8 +4,9 @@
  *
  * Arguments: data directory, MB per second.
  */
+import { sayLastWords } from '../lib/last_words.ts'
 import type { FromScrub } from '../threads.ts'
-import { openJournal } from './file.ts'
+import { journalPath, openJournal } from './file.ts'
 import { Scrub } from './scrub.ts'
 
 const [dataDir, rate] = process.argv.slice(2) as [string, string]
@@ -24,6 +25,7 @@ process.on('SIGTERM', () => undefined)
 if (!process.connected) process.exit(0)
 process.on('message', () => process.exit(0))
 
+sayLastWords(journalPath(dataDir))
 const database = openJournal(dataDir, true)
 let scrub = new Scrub(database)
 let said = 0

@@ -25,7 +25,10 @@ export interface ScrubHooks extends Pick<FollowerHooks, 'started' | 'ended' | 'k
 }
 
 /** Starts the scrub a little later. `counters` is the block of ring/counters.ts. */
-export function startScrub(config: Config, counters: Float64Array, hooks: ScrubHooks): ScrubProcess {
+export function startScrub(
+  config: Pick<Config, 'dataDir' | 'scrubMbPerSecond' | 'followerSilenceSeconds'>, counters: Float64Array, hooks: ScrubHooks,
+  startMs = START_MS,
+): ScrubProcess {
   const { dataDir, scrubMbPerSecond, followerSilenceSeconds } = config
   let follower: Follower | null = null
   /** Found by the last whole pass, and what processes before this one read. */
@@ -62,7 +65,7 @@ export function startScrub(config: Config, counters: Float64Array, hooks: ScrubH
       },
     })
   }
-  const later = scrubMbPerSecond === 0 ? undefined : setTimeout(begin, START_MS).unref()
+  const later = scrubMbPerSecond === 0 ? undefined : setTimeout(begin, startMs).unref()
   return {
     finish: () => {
       clearTimeout(later)

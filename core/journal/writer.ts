@@ -5,11 +5,14 @@
  * It is the only one, and each commit proves it: inside the write transaction the head record and the head file must be those that this
  * writer wrote last. The directory's lock keeps a second process away; should it fail, a commit on top of somebody else's batch
  * fails too, instead of standing on a state that never was.
+ *
+ * The file never passes its limit. core/disk.ts sees to it that nothing is recorded near it; should that look come too late, the commit
+ * that might pass it is not begun. What a commit takes is estimated from above and counted; LMDB is asked only when the count is used up.
  */
 import { randomBytes } from 'node:crypto'
 import { RECORD_BYTES } from '../layout/table.ts'
 import { HEADER_BYTES, keyOf, seal } from './frame.ts'
-import { JournalError, type JournalDatabase } from './file.ts'
+import { JournalError, PAGE_BYTES, usedPages, type JournalDatabase } from './file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 import { openHeadFile, readHeadFile, SecondWriter } from './head_file.ts'
 import { countBatches, START, type Place } from './reader.ts'
@@ -25,6 +28,17 @@ export interface JournalWriter {
   /** Lets go of the head file; the database stays open. */
   close(): void
 }
+
+/** The next batch might make the file larger than its limit. */
+export class JournalFull extends Error {
+  override name = 'JournalFull'
+}
+
+/**
+ * Pages that a commit may take besides those of its value: those of both trees on the way to what changes, each of which may be split, and
+ * the list of pages that become free. Trees of this shape are at most eight deep, whatever fits on a disk.
+ */
+const TREE_PAGES = 48
 
 export interface WriterOptions {
   /** The head file may say that the journal went on: the operator accepted the loss. */
@@ -53,6 +67,14 @@ export function createWriter(
   claim(database, own, head)
   database.headless = false
 
+  /** Pages that commits may surely take before LMDB must be asked how many it uses. */
+  let room = 0
+  const takeRoom = (bytes: number): void => {
+    const pages = Math.ceil(bytes / PAGE_BYTES) + 1 + TREE_PAGES
+    if (room < pages) room = database.pages - usedPages(database)
+    if (room < pages) throw new JournalFull(`the journal is at its limit of ${database.pages * PAGE_BYTES} bytes: raise --journal-gb`)
+    room -= pages
+  }
   const write = (): void => {
     const found = database.getBinaryFast(HEAD_KEY)
     if (found === undefined || own.compare(found, 0, HEAD_BYTES) !== 0) {
@@ -69,6 +91,7 @@ export function createWriter(
     checksum: place.checksum,
     commit: (sequence, time, commands, slots, events, next = sequence + commands) => {
       value = buffer.subarray(0, HEADER_BYTES + slots * RECORD_BYTES)
+      takeRoom(value.length)
       const sealed = seal(value, { sequence, time, commands, slots, previous: writer.checksum, events })
       key.writeBigUInt64BE(BigInt(sequence))
       record.batches++

@@ -27,6 +27,7 @@ function advice(code: string): [words: string, disk: boolean] | null {
   if (is(READ_ONLY)) return ['it is on a file system that is mounted read-only: mount it for writing', false]
   if (is(PERMISSION)) return ['give it, and the directory it is in, to the user that runs the exchange, readable and writable', false]
   if (code === 'ENOTDIR' || code === 'EEXIST') return ['something else than a directory is in its way: name another --data-dir', false]
+  if (code === 'ELOOP' || code === 'ENAMETOOLONG') return ['this cannot be the name of a file: name another', false]
   if (code === 'EISDIR') return ['it is a directory where a file must be: move it away', false]
   if (code === 'ENOENT') return ['there is no such file: name another', false]
   if (is(NO_DATABASE)) return ['it is damaged or another file: remove it while no exchange runs on the directory', false]

@@ -34,6 +34,7 @@ export const MATCHER_COUNTERS = [
   'descriptor_limit',
   'files_level',
   'disk_level',
+  'journal_gone',
   'clock_offset_ms',
   'clock_behind_ms',
   'clock_jumps',

@@ -29,8 +29,8 @@ const AT_SIGBUS =
   'a page of a mapped file could not be read or written: the journal is damaged or cut, or its disk fails or is full. '
 const AT_FAULT = 'native code failed, most likely on a damaged journal. '
 const WHAT_TO_DO =
-  'Look at the lines above and at the kernel\'s log, run "npm run replay -- verify" on the data directory, and start again ' +
-  'when both are right; otherwise restore a backup'
+  'Look at the lines above and at the kernel\'s log, run "npm run journal -- scrub", then "npm run replay -- verify" on the data ' +
+  'directory, and start again when both are right; otherwise restore a backup'
 const WITHOUT_HEAP =
   'the exchange process had no JavaScript heap left. Starting again recovers; when it comes back, lower the limits of the ' +
   'configuration or give it more with NODE_OPTIONS=--max-old-space-size'

@@ -19,6 +19,8 @@ type Flags = 'all' | 'none' | ReadonlySet<string>
 export interface ContractFlags {
   /** Whether this address (lowercase) may; `null` when that cannot be known. */
   eligible(address: string): boolean | null
+  /** Looks at the file now: why it cannot be used, or `null`. Tells nobody else. */
+  fault(): string | null
 }
 
 /** Flags of the file at `path`; '' is none. `now` is in ms and never goes back. `failed` hears when the file stops being readable. */
@@ -28,7 +30,7 @@ export function createContractFlags(path: string, now: () => number, failed: (re
   let next = -Infinity
   let reported = ''
 
-  function look(): void {
+  function look(say: (reason: string) => void = failed): void {
     next = now() + LOOK_MS
     try {
       const { mtimeNs, ctimeNs, size, ino } = statSync(path, { bigint: true })
@@ -44,12 +46,16 @@ export function createContractFlags(path: string, now: () => number, failed: (re
       if ((error as NodeJS.ErrnoException).code !== undefined) version = ''
       flags = null
       const { message } = error as Error
-      if (message !== reported) failed(message)
+      if (message !== reported) say(message)
       reported = message
     }
   }
 
   return {
+    fault() {
+      if (path !== '') look(() => undefined)
+      return flags === null ? reported : null
+    },
     eligible(address) {
       if (path !== '' && now() >= next) look()
       if (flags === null) return null

@@ -19,7 +19,7 @@ import { parseGenesis } from '../../core/engine/genesis.ts'
 import { createOutbox } from '../../core/engine/outbox.ts'
 import { attachState } from '../../core/engine/state.ts'
 import { DESK, deskCounters } from '../../core/ring/counters.ts'
-import type { DeskData, FromThread, ToDesk } from '../../core/threads.ts'
+import { EXIT, type DeskData, type FromThread, type ToDesk } from '../../core/threads.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import { Applications, type ApplicationView } from '../../core/view/applications.ts'
 import { findMember } from '../../core/view/families.ts'
@@ -274,4 +274,7 @@ parentPort!.on('message', (message: ToDesk) => {
   else if (message.type === 'chain') chain.move(message.url)
 })
 for (const port of ports) port.on('message', (request: DeskRequest) => serve(port, request, pool))
-tell({ type: 'ready' })
+// Later a file that is missing or wrong refuses the sign-ins it decides; at a start it is a slip of whoever named it.
+const fault = flags.fault()
+if (fault === null) tell({ type: 'ready' })
+else tell({ type: 'fatal', code: EXIT.CONFIG, message: `--contract-login-file ${config.contractLoginFile} cannot be used: ${fault}` })

@@ -62,6 +62,7 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_
   ring_high_water: gauge('exchange_command_ring_high_water_records', 'Most records waiting in one command ring so far'),
   free_disk_bytes: gauge('exchange_free_disk_bytes', 'Free space where the journal lives; NaN: unknown'),
   journal_room_bytes: gauge('exchange_journal_room_bytes', 'Bytes made ready behind what the journal uses'),
+  journal_gone: gauge('exchange_journal_gone', '1: the journal file was removed or replaced, nothing is recorded; save it before a stop'),
   disk_level: gauge('exchange_disk_level', '2: orders are accepted, 1: below the reserve, ways out only, 0: full, reads only'),
   files_level: gauge('exchange_files_level', '0: files can be opened, 1: hardly one, ports but this one rest, 2: none'),
   clock_behind_ms: gauge('exchange_clock_behind_seconds', 'How far sequenced time is behind the wall clock; negative: ahead', 0.001),
@@ -361,6 +362,7 @@ export function degraded({ history, matcher, snapshots, scrub }: Gauges): string
   const disk = matcher[MATCHER.disk_level]!
   return [
     ...(matcher[MATCHER.clock_waits] === 1 ? ['CLOCK_WAITS'] : []),
+    ...(matcher[MATCHER.journal_gone] === 1 ? ['JOURNAL_GONE'] : []),
     ...(disk === DISK.RESERVE ? ['DISK_RESERVE'] : disk === DISK.FULL ? ['DISK_FULL'] : []),
     ...(matcher[MATCHER.files_level] === FILES.ENOUGH ? [] : ['FILES_SCARCE']),
     ...(history[HISTORY.up] === 0 ? ['HISTORY_DOWN'] : []),

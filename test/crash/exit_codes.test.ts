@@ -13,6 +13,11 @@ import { createServer, type AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { BackupError } from '../../core/backup/manifest.ts'
+import { ConfigError } from '../../core/config.ts'
+import { DirectoryLocked } from '../../core/data_dir.ts'
+import { systemFault } from '../../core/lib/system_fault.ts'
+import { startCode } from '../../core/start_code.ts'
 import { EXIT } from '../../core/threads.ts'
 import { AS_NOBODY, removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 
@@ -76,6 +81,13 @@ const CASES: readonly Case[] = [
     chmodSync(path, 0)
     return ['--genesis', path]
   }, code: EXIT.CONFIG, words: /--genesis .*genesis\.json cannot be used \(EACCES/ },
+  { cause: 'a file of contract logins that is missing', spoil: () => ['--contract-login-file', '/nowhere.json'], code: EXIT.CONFIG,
+    words: /--contract-login-file \/nowhere\.json cannot be used: ENOENT/ },
+  { cause: 'a file of contract logins that says something else', spoil: (directory) => {
+    const path = `${directory}.json`
+    writeFileSync(path, '{"contractLogin":"some"}')
+    return ['--contract-login-file', path]
+  }, code: EXIT.CONFIG, words: /\.json cannot be used: contractLogin must be "all", "none" or a list/ },
   { cause: 'a genesis that is a directory', spoil: () => ['--genesis', '/tmp'], code: EXIT.CONFIG, words: /--genesis \/tmp .*\(EISDIR/ },
 ]
 
@@ -178,3 +190,34 @@ for (const [cause, spoil, words] of FOLLOWERS) {
     t.notOk(exchange.log.some(({ text }) => text !== undefined), 'no stack on standard error')
   })
 }
+
+/** Loaded into the exchange process: its main thread throws when it is told to. */
+const THROWS = `data:text/javascript,${encodeURIComponent(`
+  import { isMainThread } from 'node:worker_threads'
+  if (isMainThread && process.argv[1].endsWith('core/main.ts')) process.on('SIGUSR2', () => { throw new TypeError('planted') })
+`)}`
+
+t.test('an error that nobody caught in the main thread', async (t) => {
+  const directory = join(root, 'uncaught')
+  mkdirSync(directory)
+  const exchange = await startExchange(directory, FLAGS, { NODE_OPTIONS: `--import ${THROWS}` })
+  t.teardown(() => exchange.kill())
+  process.kill(exchange.pid, 'SIGUSR2')
+  t.equal(await exchange.ended, EXIT.THREAD)
+  const said = exchange.log.filter(({ level }) => level === 'fatal')
+  t.match(said, [{ code: EXIT.THREAD, msg: /main thread: TypeError: planted\n +at / }], 'one line says where')
+  t.equal(said.length, 1)
+  t.notOk(exchange.log.some(({ text }) => text !== undefined), 'no stack on standard error')
+})
+
+t.test('an error of the start that nobody foresaw is a fault of the program, not of the configuration', async (t) => {
+  const code = (error: unknown): number => startCode(systemFault(error, 'a place'))
+  for (const error of [new TypeError('x is not a function'), new Error('anything'), new RangeError('Invalid array length')]) {
+    t.equal(code(error), EXIT.THREAD, error.message)
+  }
+  for (const [name, expected] of [['EACCES', EXIT.CONFIG], ['ENAMETOOLONG', EXIT.CONFIG], ['ENOSPC', EXIT.DISK], ['EIO', EXIT.DISK]] as const) {
+    t.equal(code(Object.assign(new Error(name), { code: name })), expected, name)
+  }
+  for (const kind of [ConfigError, BackupError]) t.equal(code(new kind('wrong')), EXIT.CONFIG, kind.name)
+  t.equal(code(new DirectoryLocked('another')), EXIT.LOCKED)
+})

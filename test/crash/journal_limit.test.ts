@@ -1,10 +1,14 @@
 /**
  * Promise: `--journal-gb` is a limit. Near it new orders are refused by name while cancels and reads go on, the file does not
- * grow beyond it, no commit has to fail, a restart finds the same, and with a higher limit orders are accepted again.
+ * grow beyond it, no commit has to fail, a restart finds the same, and with a higher limit orders are accepted again. Should nobody have
+ * looked in time, the commit that might pass it is not begun.
  */
-import { statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import t from 'tap'
-import { dataFile } from '../../core/journal/file.ts'
+import { dataFile, journalPath, openJournal, usedBytes } from '../../core/journal/file.ts'
+import { readBatches, START } from '../../core/journal/reader.ts'
+import { createWriter, JournalFull } from '../../core/journal/writer.ts'
+import { createPrng } from '../../core/lib/prng.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, RingbookError } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
@@ -39,7 +43,7 @@ t.test('a journal that reaches its limit', async (t) => {
   t.ok(exchange.log.some(({ level, msg }) => level === 'warn' && /near its limit: raise --journal-gb/.test(String(msg))), 'it says so')
   t.equal(await exchange.stop(), EXIT.OK, 'an orderly stop')
   const { size } = statSync(dataFile(directory))
-  t.ok(size <= LIMIT * 2 ** 30 + (256 << 10), `${size} bytes are within the limit and a piece of room`)
+  t.ok(size <= LIMIT * 2 ** 30, `${size} bytes are within the limit, room ahead included`)
 
   const codeOf = async (limit: number): Promise<string> => {
     const again = await startExchange(directory, [...FLAGS, '--journal-gb', String(limit)])
@@ -52,3 +56,34 @@ t.test('a journal that reaches its limit', async (t) => {
   t.equal(await codeOf(LIMIT), 'DISK_RESERVE', 'the next start refuses too')
   t.equal(await codeOf(1), 'done', 'a higher limit is good at once')
 })
+
+for (const [seed, most] of [[1, 30], [2, 400], [3, 2048]] as const) {
+  t.test(`batches of up to ${most} records, with nobody looking at the disk`, async (t) => {
+    const directory = temporaryDirectory()
+    t.teardown(() => removeDirectory(directory))
+    mkdirSync(journalPath(directory))
+    const megabytes = 3
+    const database = openJournal(directory, false, megabytes / 1024)
+    const writer = createWriter(database, most)
+    const random = createPrng(seed)
+    let sequence = 1
+    let full: unknown = null
+    for (let batch = 0; batch < 100_000 && full === null; batch++) {
+      const slots = 1 + random.below(most)
+      try {
+        writer.commit(sequence, 1, slots, slots, 0)
+        sequence += slots
+      } catch (error) {
+        full = error
+      }
+    }
+    t.ok(full instanceof JournalFull, String(full))
+    const { size } = statSync(dataFile(directory))
+    t.ok(size <= megabytes << 20, `${size} bytes`)
+    t.ok(usedBytes(directory) > (megabytes - 1) << 20, 'no more than a mebibyte is left unused')
+    t.equal([...readBatches(database, START)].at(-1)?.next, sequence, 'what was committed is whole')
+    t.throws(() => writer.commit(sequence, 1, most, most, 0), JournalFull, 'and it stays so')
+    writer.close()
+    await database.close()
+  })
+}

@@ -11,7 +11,8 @@ const MIB = 2 ** 20
 const RESERVE = 256 * MIB
 
 function watched(reserve = RESERVE, limit = 64 * 1024 * MIB) {
-  const disk: { free: number | Error; room: number | Error; used: number | Error } = { free: 10 * RESERVE, room: 4 * MIB, used: 0 }
+  const disk: { free: number | Error; room: number | Error; used: number | Error; gone: string | null } =
+    { free: 10 * RESERVE, room: 4 * MIB, used: 0, gone: null }
   const said: [level: string, fields: Record<string, unknown>][] = []
   const words: string[] = []
   const counters = new Float64Array(64)
@@ -20,7 +21,7 @@ function watched(reserve = RESERVE, limit = 64 * 1024 * MIB) {
     return value
   }
   const look = diskWatch({
-    free: () => give(disk.free), room: () => give(disk.room), used: () => give(disk.used), reserve, limit, counters,
+    free: () => give(disk.free), room: () => give(disk.room), used: () => give(disk.used), gone: () => disk.gone, reserve, limit, counters,
     log: (level, message, fields) => {
       said.push([level, fields])
       words.push(message)
@@ -36,7 +37,7 @@ function watched(reserve = RESERVE, limit = 64 * 1024 * MIB) {
     look()
     return counters[MATCHER.disk_level]!
   }
-  return { at, using, said, words, counters }
+  return { at, using, disk, look, said, words, counters }
 }
 
 t.test('nobody looked yet: nothing is recorded', async (t) => {
@@ -93,3 +94,16 @@ for (const [limit, reserve] of [[64 * 1024 * MIB, RESERVE], [1024 * MIB, 128 * M
     for (const message of words) t.match(message, /near its limit: raise --journal-gb/)
   })
 }
+
+t.test('a journal without a name is recorded in by nobody, until it has its name again', async (t) => {
+  const { at, disk, look, words, counters } = watched()
+  const seen = (): unknown[] => [counters[MATCHER.disk_level], counters[MATCHER.journal_gone]]
+  at(10 * RESERVE)
+  disk.gone = 'data.mdb was removed'
+  for (let i = 0; i < 3; i++) look()
+  t.same(seen(), [DISK.FULL, 1])
+  disk.gone = null
+  look()
+  t.same(seen(), [DISK.OPEN, 0])
+  t.match(words, [/nothing is recorded any more.*: data.mdb was removed/, /has its name again/, /new orders are accepted/], 'each said once')
+})
