@@ -181,8 +181,7 @@ class Exchange {
     await Promise.all([this.#snapshots?.finish(), this.#history?.finish(), this.#scrub?.finish()])
     this.#lock.release()
     const gone = this.#journal?.gone() ?? null
-    if (gone !== null) this.#log.fatal({ code: EXIT.JOURNAL }, gone)
-    this.#log.info({ sequence }, 'stopped')
+    this.#log[gone === null ? 'info' : 'fatal']({ sequence }, gone ?? 'stopped')
     exit(gone === null ? EXIT.OK : EXIT.JOURNAL)
   }
 

@@ -13,6 +13,8 @@ const BYTES = 32
 /** Reads the key of `dataDir`, or makes it. A file of another length is not ours to replace: {@link ConfigError}. */
 export function readPageTokenKey(dataDir: string): Uint8Array {
   const key = readOrMakeSecret(dataDir, NAME, () => randomBytes(BYTES))
-  if (key.length !== BYTES) throw new ConfigError(`${join(dataDir, NAME)} must hold exactly ${BYTES} bytes; remove it to have a new key made`)
+  if (key.length !== BYTES) {
+    throw new ConfigError(`${join(dataDir, NAME)} must hold exactly ${BYTES} bytes; remove it to have a new key made`)
+  }
   return new Uint8Array(key)
 }

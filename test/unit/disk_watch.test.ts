@@ -105,5 +105,7 @@ t.test('a journal without a name is recorded in by nobody, until it has its name
   disk.gone = null
   look()
   t.same(seen(), [DISK.OPEN, 0])
-  t.match(words, [/nothing is recorded any more.*: data.mdb was removed/, /has its name again/, /new orders are accepted/], 'each said once')
+  const each = [/nothing is recorded any more.*: data.mdb was removed/, /has its name again/, /new orders are accepted/]
+  t.match(words, each)
+  t.equal(words.length, each.length, 'each is said once')
 })
