@@ -67,6 +67,8 @@ export class Calls {
     const serve = server.listeners('stream') as StreamListener[]
     server.removeAllListeners('stream')
     server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, flags: number, raw: string[]) => {
+      // What ends a stream is an error to Node, and one that nobody listens for would end the exchange.
+      stream.on('error', () => undefined)
       const connection = connections.of(stream.session)
       // It was told to end in this turn.
       if (connection === undefined) return stream.close(constants.NGHTTP2_REFUSED_STREAM)
@@ -159,7 +161,6 @@ function sizeOf(raw: readonly string[]): number {
 
 /** Ends a call before the library knows of it. Always false. */
 function refuse(stream: ServerHttp2Stream, message: string): false {
-  stream.on('error', () => undefined)
   const headers = { ':status': 200, 'content-type': 'application/grpc+proto' }
   stream.respond({ ...headers, 'grpc-status': String(status.RESOURCE_EXHAUSTED), 'grpc-message': encodeURI(message) }, { endStream: true })
   return false
