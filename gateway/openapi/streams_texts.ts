@@ -114,7 +114,7 @@ export const STREAM_LIMITS: readonly { readonly name: string; readonly value: nu
   { name: 'ordersInFlight', value: IN_FLIGHT_MAX, unit: 'messages', about: 'Of order entry without an answer yet; more are `OVERLOADED`.' },
   {
     name: 'waitingBytes', value: KNOBS.wsBufferKb.fallback * 1024, unit: 'bytes',
-    about: 'Not read by the client; over it the connection is cut.',
+    about: 'Not read by the client; over it the connection is cut, and earlier when too much waits for all.',
   },
   { name: 'idleSeconds', value: KNOBS.wsIdleSeconds.fallback, unit: 'seconds', about: 'Without a sign of the client; pongs are one.' },
 ]

@@ -19,6 +19,8 @@ import { refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
 import { Refused } from '../http/envelope.ts'
 import { lookMs } from '../limits/port.ts'
 import { networkOf } from '../limits/network.ts'
+import { readProxies } from '../limits/shares.ts'
+import { Backlog, type BacklogSocket } from './backlog.ts'
 import { createChannels } from './channels/index.ts'
 import { Connection, flushUntil, type Context, type Socket } from './connection.ts'
 import { FanOut } from './fan_out.ts'
@@ -32,15 +34,17 @@ import { CLOSE } from './protocol.ts'
 const PATH = '/ws'
 /** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */
 const BACKPRESSURE_MAX = 256 * 1024 * 1024
+/** With more than this waiting a client is not told why it is closed: it does not read, bytes. */
+const LAST_WORDS_MAX = 64 * 1024
 /** How long clients get to see the close frame of a stop, ms. */
 const FAREWELL_MS = 50
 /** Between two looks whether answers under way have left, ms. */
 const LOOK_MS = 5
 
-interface UserData {
+interface UserData extends BacklogSocket {
   connection: Connection | null
-  /** Whose place it has. */
-  readonly client: string
+  /** Closed: the socket may not be asked any more. */
+  closed: boolean
 }
 
 export interface Sockets {
@@ -55,6 +59,7 @@ export function serveSockets(
   const { config, counters } = gateway
   const connections = new Set<Connection>()
   const places = new Places(config, gateway.portCounters('websocket'))
+  const backlog = new Backlog(config.wsBuffersMb * 1024 * 1024, readProxies(config.proxyAddresses), counters)
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
   let stopping = false
@@ -80,23 +85,29 @@ export function serveSockets(
       if (!screenUpgrade(server, response, request)) return
       const client = networkOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'))
       if (stopping || !places.take(client)) return refuseUpgrade(server, response, request, new Refused('OVERLOADED'))
-      const data: UserData = { connection: null, client }
+      const data: UserData = { connection: null, client, closed: false, held: 0, cut: () => undefined }
       plain.upgraded()
       // No subprotocol and no extension is agreed to.
       response.upgrade(data, request.getHeader('sec-websocket-key'), '', '', upgrading)
     },
     open: (socket) => {
-      const connection = new Connection(context, socketOf(socket))
-      socket.getUserData().connection = connection
+      const connection = new Connection(context, socketOf(socket, backlog))
+      const data = socket.getUserData()
+      data.connection = connection
+      data.cut = () => socket.close()
       connections.add(connection)
       connection.push(connectedFrame(randomUUID(), config.wsIdleSeconds * 1000))
       connection.flush()
     },
     message: (socket, bytes, binary) => guard(gateway, socket, (connection) => connection.receive(bytes, binary)),
     ping: (socket, bytes) => guard(gateway, socket, (connection) => void connection.draw(bytes.byteLength)),
+    drain: (socket) => backlog.note(socket.getUserData(), socket.getBufferedAmount()),
     close: (socket) => {
-      const { connection, client } = socket.getUserData()
+      const data = socket.getUserData()
+      const { connection, client } = data
+      data.closed = true
       places.give(client)
+      backlog.end(data)
       if (connection === null) return
       connections.delete(connection)
       connection.release()
@@ -144,10 +155,25 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
   }
 }
 
-const socketOf = (socket: WebSocket<UserData>): Socket => ({
-  send: (frame) => void socket.send(frame, false, false),
-  buffered: () => socket.getBufferedAmount(),
-  together: (write) => void socket.cork(write),
-  end: (code, reason) => socket.end(code, reason),
-  drop: () => socket.close(),
-})
+/** What `send` of the library says when the kernel took all of it. */
+const SENT = 1
+
+function socketOf(socket: WebSocket<UserData>, backlog: Backlog): Socket {
+  const data = socket.getUserData()
+  const note = (): void => {
+    if (!data.closed) backlog.note(data, socket.getBufferedAmount())
+  }
+  return {
+    send: (frame) => {
+      if (socket.send(frame, false, false) !== SENT) note()
+    },
+    buffered: () => socket.getBufferedAmount(),
+    together: (write) => {
+      socket.cork(write)
+      note()
+    },
+    // The library says at once that an ended socket closed, and keeps what waits for it for a while yet.
+    end: (code, reason) => (socket.getBufferedAmount() > LAST_WORDS_MAX ? socket.close() : socket.end(code, reason)),
+    drop: () => socket.close(),
+  }
+}

@@ -1,4 +1,5 @@
-"""Clients that subscribe and then do not read: PORT COUNT MESSAGE...; socket i sends message i modulo their number.
+"""Clients that subscribe and then do not read: PORT COUNT ADDRESS TIMES MESSAGE...; socket i, from this address of the machine, sends message
+i modulo their number, as often as TIMES says.
 
 Their windows and segments are as small as can be, so that the kernels hold little (40 KB a socket instead of 4 MB) and what a client does
 not take soon waits in the service. Prints "stalled" when all have subscribed. Asked by a line on its input it reads what each socket still
@@ -21,12 +22,13 @@ def text_frame(text):
     return bytes([0x81, 0x80 | 126]) + struct.pack('>H', len(payload)) + bytes(4) + payload
 
 
-def stall(port, message):
+def stall(port, address, times, message):
     """A socket that has upgraded and subscribed, and what came behind the answer to the upgrade."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
     client.settimeout(SECONDS)
+    client.bind((address, 0))
     client.connect(('127.0.0.1', port))
     client.sendall(UPGRADE)
     received = b''
@@ -34,7 +36,7 @@ def stall(port, message):
         received += client.recv(512)
     if not received.startswith(b'HTTP/1.1 101'):
         raise SystemExit(f'no upgrade: {received!r}')
-    client.sendall(text_frame(message))
+    client.sendall(text_frame(message) * times)
     return client, received[received.index(b'\r\n\r\n') + 4:]
 
 
@@ -82,10 +84,10 @@ def has_gap(frames):
 
 
 def main():
-    port, count, messages = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+    port, count, address, times, messages = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4]), sys.argv[5:]
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    stalled = [stall(port, messages[i % len(messages)]) for i in range(count)]
+    stalled = [stall(port, address, times, messages[i % len(messages)]) for i in range(count)]
     print('stalled', flush=True)
     sys.stdin.readline()
     ended = frames = gaps = 0

@@ -26,10 +26,14 @@ export class SlowSockets {
     this.#lines = createInterface({ input: this.#child.stdout! })
   }
 
-  /** Opens `count` sockets that subscribe to the books of these pairs in turn and read no more. `python`: support/python.ts. */
-  static async open(python: string, port: number, count: number, pairs: readonly string[]): Promise<SlowSockets> {
+  /**
+   * Opens `count` sockets that subscribe to the books of these pairs in turn, `times` each, and read no more. `python`: support/python.ts.
+   */
+  static async open(
+    python: string, port: number, count: number, pairs: readonly string[], { from = '127.0.0.1', times = 1 } = {},
+  ): Promise<SlowSockets> {
     const messages = pairs.map((tradingPairId) => JSON.stringify({ type: 'subscribe', channel: 'orderbook', params: { tradingPairId } }))
-    const sockets = new SlowSockets(python, [String(port), String(count), ...messages])
+    const sockets = new SlowSockets(python, [String(port), String(count), from, String(times), ...messages])
     await sockets.#line()
     return sockets
   }
