@@ -161,7 +161,7 @@ export const KNOBS = {
   ),
   wsOrderBytesBurst: number(8_388_608, 65_536, 1_000_000_000, 'bytes', 'Bytes of the order messages of one WebSocket at once'),
   wsBufferKb: number(1024, 16, 1_000_000, 'KiB', 'Bytes a WebSocket may have waiting; one that does not read is cut there'),
-  wsBuffersMb: number(128, 1, 100_000, 'MiB', 'The same of all WebSockets of a gateway thread; a client has its share, the largest is cut'),
+  wsBuffersMb: number(128, 1, 100_000, 'MiB', 'The same of all WebSockets of a gateway thread; the largest is cut'),
   wsIdleSeconds: number(60, 8, 960, 'seconds', 'A WebSocket that is silent for this long, pings included, is closed'),
   publicHost: text('localhost', 'name', 'Host named in the text a wallet signs'),
   logLevel: text('info', 'level', 'fatal, error, warn, info, debug or trace'),
