@@ -85,16 +85,13 @@ export function serveSockets(
       if (!screenUpgrade(server, response, request)) return
       const client = networkOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'))
       if (stopping || !places.take(client)) return refuseUpgrade(server, response, request, new Refused('OVERLOADED'))
-      const data: UserData = { connection: null, client, closed: false, held: 0, cut: () => undefined }
       plain.upgraded()
       // No subprotocol and no extension is agreed to.
-      response.upgrade(data, request.getHeader('sec-websocket-key'), '', '', upgrading)
+      response.upgrade(userDataOf(client), request.getHeader('sec-websocket-key'), '', '', upgrading)
     },
     open: (socket) => {
       const connection = new Connection(context, socketOf(socket, backlog))
-      const data = socket.getUserData()
-      data.connection = connection
-      data.cut = () => socket.close()
+      socket.getUserData().connection = connection
       connections.add(connection)
       connection.push(connectedFrame(randomUUID(), config.wsIdleSeconds * 1000))
       connection.flush()
@@ -104,13 +101,12 @@ export function serveSockets(
     drain: (socket) => backlog.note(socket.getUserData(), socket.getBufferedAmount()),
     close: (socket) => {
       const data = socket.getUserData()
-      const { connection, client } = data
       data.closed = true
-      places.give(client)
+      places.give(data.client)
       backlog.end(data)
-      if (connection === null) return
-      connections.delete(connection)
-      connection.release()
+      if (data.connection === null) return
+      connections.delete(data.connection)
+      data.connection.release()
     },
   })
   const unused = setInterval(() => places.endUnused(connections), lookMs(config.wsUnusedSeconds * 1000)).unref()
@@ -155,11 +151,14 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
   }
 }
 
+const userDataOf = (client: string): UserData => ({ connection: null, client, closed: false, held: 0, cut: () => undefined })
+
 /** What `send` of the library says when the kernel took all of it. */
 const SENT = 1
 
 function socketOf(socket: WebSocket<UserData>, backlog: Backlog): Socket {
   const data = socket.getUserData()
+  data.cut = () => socket.close()
   const note = (): void => {
     if (!data.closed) backlog.note(data, socket.getBufferedAmount())
   }
