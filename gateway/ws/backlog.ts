@@ -13,6 +13,8 @@ export interface BacklogSocket {
   readonly client: string
   /** Bytes taken for it in the backlog, which alone sets them. */
   held: number
+  /** Nothing may be asked of it any more. */
+  closed: boolean
   /** Closes it, upon which {@link Backlog.end} is called. */
   cut(): void
 }
@@ -42,6 +44,7 @@ export class Backlog {
 
   /** The socket closed. */
   end(socket: BacklogSocket): void {
+    socket.closed = true
     this.#give(socket, socket.held)
   }
 

@@ -43,8 +43,6 @@ const LOOK_MS = 5
 
 interface UserData extends BacklogSocket {
   connection: Connection | null
-  /** Closed: the socket may not be asked any more. */
-  closed: boolean
 }
 
 export interface Sockets {
@@ -101,7 +99,6 @@ export function serveSockets(
     drain: (socket) => backlog.note(socket.getUserData(), socket.getBufferedAmount()),
     close: (socket) => {
       const data = socket.getUserData()
-      data.closed = true
       places.give(data.client)
       backlog.end(data)
       if (data.connection === null) return
@@ -151,7 +148,7 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
   }
 }
 
-const userDataOf = (client: string): UserData => ({ connection: null, client, closed: false, held: 0, cut: () => undefined })
+const userDataOf = (client: string): UserData => ({ connection: null, client, held: 0, closed: false, cut: () => undefined })
 
 /** What `send` of the library says when the kernel took all of it. */
 const SENT = 1

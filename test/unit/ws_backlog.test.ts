@@ -15,7 +15,7 @@ function stage(proxies: string[] = []) {
   const cut: string[] = []
   const open = (client: string, name = client): BacklogSocket => {
     const socket: BacklogSocket = {
-      client, held: 0,
+      client, held: 0, closed: false,
       cut: () => {
         cut.push(name)
         backlog.end(socket)
