@@ -195,8 +195,10 @@ export const ORIGIN_WORDS = 24
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, asset) of the last 15 by request number modulo 15. */
 export const FAUCET_WORDS = 32
 
-/** Words per idempotency receipt: 4 key, 4 payload, 2 time (f64), 1 account, 1 spare, then a RESULT record. */
+/** Words per idempotency receipt: 4 key, 4 payload, 2 time (f64), 1 account or {@link NOBODY}, 1 spare, then a RESULT record. */
 export const RECEIPT_WORDS = 48
+/** ACCOUNT of a receipt that was forgotten before its turn to be dropped: it is in no index. */
+export const NOBODY = -1
 export const RECEIPT = { KEY: 0, PAYLOAD: 4, TIME: 8, ACCOUNT: 10, RESULT: 12 } as const
 
 /** Levels: 8 words each. */

@@ -6,7 +6,7 @@
  *   - an account's receipts are those that name it
  */
 import { broken } from '../lib/assert.ts'
-import { ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR } from './columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, NOBODY, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR } from './columns.ts'
 import type { State } from './state.ts'
 
 /** Throws InvariantBroken at the first that does not hold. */
@@ -38,7 +38,8 @@ function receiptsByAccount({ receipts, scalars, genesis }: State): Int32Array {
   const sums = new Int32Array(scalars[SCALAR.ACCOUNTS]!)
   for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) {
     const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % genesis.limits.receipts
-    sums[receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT]!]! += 1
+    const account = receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT]!
+    if (account !== NOBODY) sums[account]! += 1
   }
   return sums
 }

@@ -6,6 +6,7 @@
  * start of a version with newer rules: what stands before it keeps its meaning.
  *
  *   0  journals of the versions before these numbers
- *   1  pools are shared out among accounts; sub-accounts need the consent of their wallet; a session key belongs to one user
+ *   1  pools are shared out among accounts; sub-accounts need the consent of their wallet; a session key belongs to one user; one command
+ *      looks at so many orders and receipts, not at all there are (sweep.ts, walk.ts, receipts.ts)
  */
 export const RULES = 1

@@ -7,8 +7,8 @@
 import { type Genesis } from './genesis.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, addressesOf, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords, CLIENT_ID_WORDS,
-  columnBytes, columnsOf, NO_ASK, ORDER, ORDER_WORDS, ORIGIN_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SESSION,
-  SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
+  columnBytes, columnsOf, NO_ASK, NOBODY, ORDER, ORDER_WORDS, ORIGIN_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, RECEIPT,
+  RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
@@ -288,7 +288,10 @@ export function rebuildDerived(state: State): void {
     if (state.sessions[session * SESSION_WORDS + SESSION.GENERATION] !== 0) indexSession(state, session)
   }
   const capacity = state.genesis.limits.receipts
-  for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) indexReceipt(state, (scalars[SCALAR.RECEIPTS_HEAD]! + i) % capacity)
+  for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) {
+    const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % capacity
+    if (state.receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT] !== NOBODY) indexReceipt(state, receipt)
+  }
 }
 
 /** The wallet of an account, 20 bytes. */

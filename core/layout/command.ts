@@ -122,8 +122,13 @@ export const CANCEL_ALL_COMMAND = defineLayout('cancel_all', {
   ...HEADER,
   /** Only orders of this pair; -1 for all. */
   pair: 'i32',
-  /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says how many are left. */
+  /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says whether there may be more. */
   limit: 'i32',
+  /** Where to begin, as the result of the command before said: slot ... */
+  fromSlot: 'i32',
+  reserved: 'i32',
+  /** ... and sequence of an order; 0: with the newest. */
+  fromSequence: 'f64',
 })
 /** Orders one CANCEL_ALL record may end: bounds the work of one command and the answers it puts on a reply ring. */
 export const CANCEL_ALL_MAX = 1000
@@ -341,11 +346,13 @@ export const CANCEL_ACCOUNT_ORDERS_COMMAND = defineLayout('cancel_account_orders
   account: 'i32',
   /** Only orders of this pair; -1 for all. */
   pair: 'i32',
-  /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says how many are left. */
+  /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says whether there may be more. */
   limit: 'i32',
-  reserved: 'i32',
-  /** ... and the sequence that made it, which is its identity. */
+  /** Where to begin, as in {@link CANCEL_ALL_COMMAND} ... */
+  fromSlot: 'i32',
+  /** ... the sequence that made the account, which is its identity. */
   createdSequence: 'f64',
+  fromSequence: 'f64',
 })
 
 /**

@@ -76,7 +76,7 @@ export const RESULT = defineLayout('result', {
   account: 'i32',
   pair: 'i32',
   flags: 'u32',
-  /** Slot of the order in the pool; its identity is (orderSequence, slot). */
+  /** Slot of the order in the pool; its identity is (orderSequence, slot). Mass cancel: of the order to go on from, when detail2 is 1. */
   slot: 'i32',
   price: 'i32',
   lots: 'i32',
@@ -102,7 +102,10 @@ export const RESULT = defineLayout('result', {
   originalSequence: 'f64',
   /** Replace: slot of the replaced order. Session: slot of the session. Mass cancel: orders ended. Pair status, fee tier: the new one. */
   detail: 'i32',
-  /** Session: its generation. Account: 1 if new. Slippage: bps asked for. Mass cancel: orders left. Pair status, tier: the one before. */
+  /**
+   * Session: its generation. Account: 1 if new. Slippage: bps asked for. Pair status, tier: the one before. Mass cancel: 1 when there may
+   * be more, from the named order on; before the rules 1 the number of orders left.
+   */
   detail2: 'i32',
 })
 

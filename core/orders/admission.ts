@@ -14,7 +14,7 @@ import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
 import * as spending from '../ledger/spending.ts'
 import * as matching from '../book/match.ts'
-import { walk } from '../book/walk.ts'
+import { PATH_TOO_LONG, walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
@@ -122,7 +122,7 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     asset = i32[terms + BASE]!
     i64[REQUIRED] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
   } else if ((flags & MARKET) !== 0) {
-    walk(state, pair, flags, limit, lots, account)
+    if (walk(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return ABOVE_MAX_ORDER_SIZE
     requiredForCost(state, i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!)
   } else {
     i64[COST] = BigInt(limit | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
@@ -145,7 +145,10 @@ export function checkPostOnly(state: State, pair: number, flags: number, limit: 
   return crosses(sell, limit, bestOpposite(state, pair, sell)) ? POST_ONLY_WOULD_CROSS : 0
 }
 
-/** FOK: 0 lots left means it will fill; lots left, or the complement of an own order's row: it ends unfilled (specification, Errors). */
+/**
+ * FOK: 0 lots left means it will fill; lots left, or the complement of an own order's row: it ends unfilled (specification, Errors);
+ * PATH_TOO_LONG: it is refused.
+ */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   return (flags & FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
 }

@@ -2,30 +2,30 @@
  * CANCEL_ACCOUNT_ORDERS: the operator cancels resting orders of an account, of one pair or of all, when somebody holds too much of the
  * book's room, or asks for it who cannot sign in.
  *
- * It goes through lane 0 only, in maintenance and on halted pairs too: the operator's word ends orders wherever they rest. At most
- * CANCEL_ALL_MAX end with one command; the RESULT says how many are left, and the operator sends the next one. Orders end as the user's
- * own cancels do; Flag.BY_OPERATOR in ORDER_ENDED, and from there in the history, says whose cancel it was.
+ * It goes through lane 0 only, in maintenance and on halted pairs too: the operator's word ends orders wherever they rest. So many end
+ * with one command (sweep.ts), and the operator sends the next one. Orders end as the user's own cancels do; Flag.BY_OPERATOR in
+ * ORDER_ENDED, and from there in the history, says whose cancel it was.
  */
-import { CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
-import { Reason, RESULT, Status } from '../layout/event.ts'
+import { CANCEL_ACCOUNT_ORDERS_COMMAND } from '../layout/command.ts'
+import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS, SCALAR } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { laneRefusal } from '../programs/policy.ts'
-import { endOrder } from './end.ts'
+import { sweepOrders } from './sweep.ts'
 
 const { at } = CANCEL_ACCOUNT_ORDERS_COMMAND
 
 /**
- * RESULT: account, pair as asked, detail = orders ended, detail2 = orders left. NOT_FOUND: no such account, or the row is another's by now,
- * or no such pair; VALIDATION_ERROR: a limit below 1.
+ * RESULT: as of a sweep, with the pair as asked. NOT_FOUND: no such account, or the row is another's by now, or no such pair;
+ * VALIDATION_ERROR: a limit below 1.
  */
 export function cancelAccountOrders(state: State, command: Views, base: number): void {
   const account = command.i32[base + at.account]!
   const pair = command.i32[base + at.pair]!
-  const limit = Math.min(CANCEL_ALL_MAX, command.i32[base + at.limit]!)
+  const limit = command.i32[base + at.limit]!
   let code = laneRefusal(command, base)
   if (code === 0 && !isAccount(state, account, command.f64[(base + at.createdSequence) >>> 1]!)) code = REFUSALS.NOT_FOUND.number
   if (code === 0 && (pair < -1 || pair >= state.pairCount)) code = REFUSALS.NOT_FOUND.number
@@ -34,21 +34,8 @@ export function cancelAccountOrders(state: State, command: Views, base: number):
     emitResult(state, command, base, code, -1, 0, 0)
     return
   }
-  const { i32 } = state
-  let [ended, left] = [0, 0]
-  let slot = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
-  while (slot >= 0) {
-    const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
-    slot = i32[row + ORDER.ACCOUNT_NEXT]!
-    if (pair >= 0 && i32[row + ORDER.PAIR] !== pair) continue
-    if (ended >= limit) left++
-    else {
-      i32[row + ORDER.FLAGS]! |= Flag.BY_OPERATOR
-      endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, command.u32[base + at.correlation]!, false)
-      ended++
-    }
-  }
-  const result = emitResult(state, command, base, 0, account, ended, left)
+  const [fromSlot, fromSequence] = [command.i32[base + at.fromSlot]!, command.f64[(base + at.fromSequence) >>> 1]!]
+  const result = sweepOrders(state, command, base, { account, pair, agent: -1, byOperator: true, limit, fromSlot, fromSequence })
   state.outbox.i32[result + RESULT.at.pair] = pair
 }
 

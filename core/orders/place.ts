@@ -18,6 +18,7 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import * as levels from '../book/levels.ts'
 import * as matching from '../book/match.ts'
+import { PATH_TOO_LONG } from '../book/walk.ts'
 import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
 import * as spending from '../ledger/spending.ts'
@@ -52,6 +53,7 @@ const PAIR_NOT_ACTIVE = REFUSALS.PAIR_NOT_ACTIVE.number
 const INVALID_EXPIRATION = REFUSALS.INVALID_EXPIRATION.number
 const CLIENT_ORDER_ID_CONFLICT = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
 const AGENT_NOT_ALLOWED = REFUSALS.AGENT_NOT_ALLOWED.number
+const ABOVE_MAX_ORDER_SIZE = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
 const SELF_TRADE_NOT_ALLOWED = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
 const { emitLabel, emitOrderResult, emitResult, emitSelfTrade } = emit
 const { appendToLevel } = levels
@@ -92,7 +94,8 @@ export function placeOrder(state: State, command: Views, base: number): void {
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, pair, flags, limit, lots)
   if (lacking !== 0) code = AGENT_NOT_ALLOWED
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, lots, account) : 0
-  if (left < 0 && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
+  if (left === PATH_TOO_LONG) code = ABOVE_MAX_ORDER_SIZE
+  else if (left < 0 && (flags & Flag.CANCEL_BOTH) !== 0) code = SELF_TRADE_NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
     return

@@ -5,11 +5,11 @@
  * their NEXT words, so the slot used last is used next and stays in cache; SEQUENCE 0 marks a free row. An order is named by the
  * address of its row here (columns.ts); links are slots.
  */
-import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
+import { Flag, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS,
-  TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, PAIR as PAIRS,
+  PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
 } from '../engine/columns.ts'
 import { insertLabel, removeLabel } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
@@ -19,7 +19,9 @@ const ADDRESS = ADDRESS_BITS
 const { NEXT, ACCOUNT_NEXT, ACCOUNT_PREV, UPDATED_AT, ACCOUNT: OWNER, PAIR, FLAGS, SLOT, PRICE, LOTS, REMAINING, MAKER_PPM, TRADES } = ORDER
 const { FILLED_QUOTE, FEE, HOLD, BEST_PRICE, SEQUENCE, FEE_NUMERATOR, CREATED_AT } = ORDER
 const { ORDERS_HEAD, OPEN_ORDERS, MAKER_DISCOUNT, FAMILY, FAMILY_ORDERS } = ACCOUNT
-const [ORDER_ROW, ACCOUNT_ROW, TERMS_ROW] = [ORDER_WORDS, ACCOUNT_WORDS, TERMS_WORDS]
+const [ORDER_ROW, ACCOUNT_ROW, TERMS_ROW, PAIR_ROW] = [ORDER_WORDS, ACCOUNT_WORDS, TERMS_WORDS, PAIR_WORDS]
+const PAIR_STATUS = PAIRS.STATUS
+const { HALTED } = PairStatus
 const [USED, FREE, LIVE] = [SCALARS_AT + SCALAR.ORDERS_USED, SCALARS_AT + SCALAR.ORDERS_FREE, SCALARS_AT + SCALAR.ORDERS_LIVE]
 const [NOW_SEQUENCE, NOW] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
 const { RESTING, BY_AGENT } = Flag
@@ -28,6 +30,7 @@ const TERM_MAKER_PPM = TERMS.MAKER_PPM
 const { targetSlot: TARGET_SLOT, targetSequence: TARGET_SEQUENCE } = ORDER_COMMAND.at
 
 const countForAgent = countAgentOrder
+const findResting = restingAt
 
 /** Takes a slot and returns the address of its row; the caller checked that the pool is not full. */
 export function takeSlot(state: State): number {
@@ -145,11 +148,20 @@ export function delist(state: State, row: number): void {
 /** The row of the resting order that a command names by targetSlot and targetSequence, or -1. */
 export function restingTarget(state: State, command: Views, base: number): number {
   base &= ADDRESS
+  return findResting(state, command.i32[base + TARGET_SLOT]!, command.f64[(base + TARGET_SEQUENCE) >>> 1]!)
+}
+
+/** The row of the resting order in `slot` that the command of `sequence` placed, or -1. */
+export function restingAt(state: State, slot: number, sequence: number): number {
   const { i32, f64 } = state
-  const slot = command.i32[base + TARGET_SLOT]!
   if (slot < 0 || slot >= i32[USED]!) return -1
   const row = (state.ordersAt + slot * ORDER_ROW) & ADDRESS
-  const sequence = command.f64[(base + TARGET_SEQUENCE) >>> 1]!
   const rests = f64[(row + SEQUENCE) >>> 1] === sequence && sequence !== 0 && (i32[row + FLAGS]! & RESTING) !== 0
   return rests ? row : -1
+}
+
+/** True when not even cancels may touch the pair of the order at `row`. */
+export function isHalted(state: State, row: number): boolean {
+  const { i32 } = state
+  return i32[(state.pairsAt + i32[row + PAIR]! * PAIR_ROW + PAIR_STATUS) & ADDRESS] === HALTED
 }

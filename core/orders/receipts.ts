@@ -5,11 +5,15 @@
  * same key with the same payload repeats the stored answer, another payload is a conflict, and a new key is refused while the
  * buffer is full or the family has its share of it (engine/shares.ts; specification, Errors, rules 4 and 7). A refused order leaves no
  * receipt: its retry runs again.
+ *
+ * One command drops {@link DROPS} expired receipts at most. When it meets an expired one of its own key behind more of them, it forgets
+ * that one alone: the row keeps its place in the buffer, is nobody's, and is passed over when its turn to be dropped comes. Before the
+ * rules 1 it dropped all that had expired.
  */
 import { Flag, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { EventType, RESULT } from '../layout/event.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, RECEIPT, RECEIPT_WORDS, SCALAR } from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, NOBODY, RECEIPT, RECEIPT_WORDS, SCALAR } from '../engine/columns.ts'
 import { findReceipt, indexReceipt, sameWords, unindexReceipt } from '../engine/indexes.ts'
 import { nextRecord } from '../engine/outbox.ts'
 import { REFUSALS } from '../engine/refusals.ts'
@@ -21,7 +25,7 @@ const C = ORDER_COMMAND.at
 /** 0: the command may run. Otherwise the number of its refusal, or REPEATED when the stored answer was emitted. */
 export const REPEATED = -1
 
-/** Expired receipts one admission drops at most, unless it meets an expired one itself. */
+/** Expired receipts one admission drops at most. */
 const DROPS = 1024
 
 /** Admits a keyed command of `account`. */
@@ -29,7 +33,8 @@ export function admitKey(state: State, account: number, command: Views, base: nu
   dropExpired(state, DROPS)
   let receipt = findReceipt(state, account, command.i32, base + C.key)
   if (receipt >= 0 && hasExpired(state, receipt)) {
-    dropExpired(state, state.genesis.limits.receipts)
+    if (state.scalars[SCALAR.RULES]! >= 1) forget(state, receipt)
+    else dropExpired(state, state.genesis.limits.receipts)
     receipt = -1
   }
   if (receipt < 0) return hasRoom(state, account) ? 0 : REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED.number
@@ -93,14 +98,25 @@ function repeat(state: State, receipt: number, command: Views, base: number): vo
 const hasExpired = (state: State, receipt: number): boolean =>
   state.receiptsF64[(receipt * RECEIPT_WORDS + RECEIPT.TIME) >>> 1]! + state.genesis.limits.receiptLifetimeMs <= state.clock[CLOCK.TIME]!
 
+/** Takes a receipt from its account. */
+function release(state: State, receipt: number): void {
+  unindexReceipt(state, receipt)
+  count(state, state.receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT]!, -1)
+}
+
+/** The same with one that keeps its row until its turn to be dropped. */
+function forget(state: State, receipt: number): void {
+  release(state, receipt)
+  state.receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT] = NOBODY
+}
+
 /** Drops up to `most` receipts whose 24 hours are over, oldest first. */
 function dropExpired(state: State, most: number): void {
   const { scalars } = state
   for (let dropped = 0; dropped < most && scalars[SCALAR.RECEIPTS_COUNT]! > 0; dropped++) {
     const head = scalars[SCALAR.RECEIPTS_HEAD]!
     if (!hasExpired(state, head)) return
-    unindexReceipt(state, head)
-    count(state, state.receipts[head * RECEIPT_WORDS + RECEIPT.ACCOUNT]!, -1)
+    if (state.receipts[head * RECEIPT_WORDS + RECEIPT.ACCOUNT] !== NOBODY) release(state, head)
     scalars[SCALAR.RECEIPTS_HEAD] = (head + 1) % state.genesis.limits.receipts
     scalars[SCALAR.RECEIPTS_COUNT]!--
   }

@@ -220,12 +220,15 @@ function writeGrants(state: State, agent: number, command: Views, base: number):
   if (until !== 0) capSessionsOf(state, agent, until)
 }
 
-/** Ends the resting orders that an agent placed, newest first; how many. At most AGENT_OPEN_ORDERS_MAX rest. */
+/**
+ * Ends the resting orders that an agent placed, newest first; how many. At most AGENT_OPEN_ORDERS_MAX rest, and the account's list is
+ * walked no further than to the last of them.
+ */
 function endOrdersOf(state: State, account: number, agent: number, correlation: number): number {
-  const { i32, orderAgents } = state
+  const { i32, agents, orderAgents } = state
   let ended = 0
   let slot = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
-  while (slot >= 0) {
+  while (slot >= 0 && agents[agent * AGENT_WORDS + AGENT.OPEN_ORDERS]! > 0) {
     const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
     const next = i32[row + ORDER.ACCOUNT_NEXT]!
     if ((i32[row + ORDER.FLAGS]! & Flag.BY_AGENT) !== 0 && orderAgents[slot] === agent + 1) {

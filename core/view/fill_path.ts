@@ -8,6 +8,7 @@
 import { Flag } from '../layout/command.ts'
 import { LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
+import { PATH_MAX } from '../book/walk.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
 import { isOwn, payerFor } from '../ledger/spending.ts'
 import { protectiveLimit } from '../orders/admission.ts'
@@ -35,8 +36,7 @@ export interface FillPath {
   tooLong: boolean
 }
 
-/** Orders one reader visits at most: a quarter of a millisecond. */
-export const PATH_MAX = 20_000
+export { PATH_MAX } from '../book/walk.ts'
 /** Copies that may turn out torn: a long path in a busy book is given up rather than tried for long. */
 const COPIES = 50
 

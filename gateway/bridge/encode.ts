@@ -104,11 +104,15 @@ export function encodeCancel(bridge: Bridge, at: number, correlation: number, ca
   finishFor(bridge, at, CommandType.CANCEL_ORDER, correlation, caller)
 }
 
-/** CANCEL_ALL of at most `limit` orders of `pair`, -1 for every pair. */
-export function encodeCancelAll(bridge: Bridge, at: number, correlation: number, caller: Caller, pair: number, limit: number): void {
+/** CANCEL_ALL of at most `limit` orders of `pair`, -1 for every pair, `from` an order on; of sequence 0: from the newest on. */
+export function encodeCancelAll(
+  bridge: Bridge, at: number, correlation: number, caller: Caller, pair: number, limit: number, from: { slot: number; sequence: number },
+): void {
   begin(CommandType.CANCEL_ALL)
   scratch.i32[CANCEL_ALL_COMMAND.at.pair] = pair
   scratch.i32[CANCEL_ALL_COMMAND.at.limit] = limit
+  scratch.i32[CANCEL_ALL_COMMAND.at.fromSlot] = from.slot
+  scratch.f64[CANCEL_ALL_COMMAND.at.fromSequence >>> 1] = from.sequence
   finishFor(bridge, at, CommandType.CANCEL_ALL, correlation, caller)
 }
 

@@ -47,6 +47,8 @@ interface Sweep {
   /** Index of the pair or {@link EVERY_PAIR}. */
   readonly pair: number
   readonly orderIds: string[]
+  /** The order to go on from, as the record before was told; sequence 0: the newest. */
+  readonly from: { slot: number; sequence: number }
   /** Deadline of all records together, on performance.now()'s clock. */
   readonly until: number
 }
@@ -60,12 +62,13 @@ function chunkOf({ bridge }: Gateway, account: number): number {
 function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void {
   const full = noRoom(gateway.bridge, call.account, LEAST, WAY_OUT)
   if (full !== null) return call.refuse(fullRefusal(full))
-  cancelSome({ gateway, call, pair, orderIds: [], until: performance.now() + gateway.config.deadlineMs })
+  const from = { slot: 0, sequence: 0 }
+  cancelSome({ gateway, call, pair, orderIds: [], from, until: performance.now() + gateway.config.deadlineMs })
 }
 
-/** Cancels some orders and goes on until none is left. What was cancelled is never answered as an overload. */
+/** Cancels some orders and goes on until the end of the account's list. What was cancelled is never answered as an overload. */
 function cancelSome(sweep: Sweep): void {
-  const { gateway, call, pair, orderIds, until } = sweep
+  const { gateway, call, pair, orderIds, from, until } = sweep
   const { bridge } = gateway
   if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
   const chunk = chunkOf(gateway, call.account)
@@ -74,15 +77,17 @@ function cancelSome(sweep: Sweep): void {
     return
   }
   const waiter: Waiter = {
-    ...waiterFor(call, (records, base) => {
-      if (records.i32[base + RESULT.at.detail2]! > 0) cancelSome(sweep)
-      else call.answer({ totalCancelled: orderIds.length, orderIds })
+    ...waiterFor(call, ({ i32, f64 }, base) => {
+      if (i32[base + RESULT.at.detail2] === 0) return call.answer({ totalCancelled: orderIds.length, orderIds })
+      from.slot = i32[base + RESULT.at.slot]!
+      from.sequence = f64[(base + RESULT.at.orderSequence) >>> 1]!
+      cancelSome(sweep)
     }),
     onRecord: ({ i32, f64 }, base) => {
       orderIds.push(orderId(f64[(base + ORDER_ENDED.at.orderSequence) >>> 1]!, i32[base + ORDER_ENDED.at.slot]!))
     },
   }
   const correlation = enlistUntil(bridge, waiter, call.account, CREDIT + chunk, WAY_OUT, until, 0)
-  encodeCancelAll(bridge, slotAt(bridge, 0), correlation, call, pair, chunk)
+  encodeCancelAll(bridge, slotAt(bridge, 0), correlation, call, pair, chunk, from)
   send(bridge, 1)
 }

@@ -3,7 +3,7 @@
  * core/orders/cancel_account.ts).
  *
  * A cancel is as many commands through lane 0 as it takes, 1,000 orders each, one after the other, {@link COMMANDS_MAX} at most in one
- * request; `left` says what rests still, and asking again goes on. Each command is in the journal; the log has one line for the whole.
+ * request; `left` is 1 when more may rest, and asking again goes on. Each command is in the journal; the log has one line for the whole.
  */
 import type { IncomingMessage } from 'node:http'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/engine/columns.ts'
@@ -20,8 +20,8 @@ import { hasAccount } from './policy.ts'
 
 /** Holders in one answer. */
 export const TOP_MAX = 100
-/** Commands of one request: two for each account of the largest family. */
-const COMMANDS_MAX = 202
+/** Commands of one request: twelve for each account of the largest family, each of which may have 10,000 orders. */
+const COMMANDS_MAX = 1212
 
 export interface Pools {
   readonly list: Handler
@@ -88,7 +88,7 @@ export function createPools(state: State, gate: Int32Array, admin: Admin, tell: 
   }
 }
 
-/** Orders that ended and that rest still, and the last command that ended some. */
+/** Orders that ended, 1 when more may rest, and the last command that ended some. */
 interface Cancelled {
   cancelled: number
   left: number
@@ -102,15 +102,17 @@ async function cancelOrders(
   const done: Cancelled = { cancelled: 0, left: 0, sequence: 0 }
   let commands = 0
   for (const each of accounts) {
-    for (let left = 1; left > 0; ) {
-      if (commands++ >= COMMANDS_MAX) return { ...done, left: Math.max(1, done.left) }
-      const values = { ...each, pair, limit: CANCEL_ALL_MAX }
+    let from = { fromSlot: 0, fromSequence: 0 }
+    for (let goesOn = true; goesOn; ) {
+      if (commands++ >= COMMANDS_MAX) return { ...done, left: 1 }
+      const values = { ...each, pair, limit: CANCEL_ALL_MAX, ...from }
       const result = await admin.send(CommandType.CANCEL_ACCOUNT_ORDERS, CANCEL_ACCOUNT_ORDERS_COMMAND, values)
       if (result === 'full' || result === 'late') return refuse(result === 'full' ? 'OVERLOADED' : 'SERVICE_UNAVAILABLE', { ...done })
       if (result['code'] !== 0) return refused(refusalByNumber(result['code'] as number), { ...done })
       done.cancelled += Number(result['detail'])
       done.sequence = Number(result['sequence'])
-      left = Number(result['detail2'])
+      goesOn = result['detail2'] !== 0
+      from = { fromSlot: Number(result['slot']), fromSequence: Number(result['orderSequence']) }
     }
   }
   return done

@@ -155,7 +155,7 @@ play(t, 'expiry, mass cancels and limits that are gone release to the master all
     ['ann drops bob BTC', 'done'],
     ['wait 10', 'waited'],
     ['timer expires a', 'done'],
-    ['bob cancels all', '2 cancelled, 0 left'],
+    ['bob cancels all', '2 cancelled, none left'],
   ],
   book: [],
   balances: ['ann 10 BTC, 1000 USD', 'bob nothing'],

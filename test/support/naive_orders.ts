@@ -106,6 +106,7 @@ export function place(ex: Ex, command: Decoded): void {
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
   if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch)
   const seen = simulate(ex, terms)
+  if (has(flags, Flag.FOK) && seen.tooLong) return ex.refuse(command, CODE.ABOVE_MAX_ORDER_SIZE, account)
   const ownInFok = has(flags, Flag.FOK) ? seen.own : null
   if (ownInFok !== null && has(flags, Flag.CANCEL_BOTH)) return ex.refuse(command, CODE.SELF_TRADE_NOT_ALLOWED, account)
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
@@ -236,7 +237,37 @@ export function cancel(ex: Ex, command: Decoded): void {
   orderResult(ex, command, order, Status.CANCELLED | (Reason.USER_CANCELLED << 8), over)
 }
 
-/** CANCEL_ALL: newest first; orders on halted pairs, or of pairs an agent is not granted, are as if they were not there. */
+/** Orders that a mass cancel looks at beyond those it may end, since the rules 1. */
+const LOOKS_MORE = 256
+
+/**
+ * Ends those of an account's orders that are meant, newest first, or from the order on that the command names; and answers. `mark`: a flag
+ * of theirs from now on.
+ */
+function sweep(ex: Ex, command: Decoded, account: number, mark: number, meant: (order: Order) => boolean, over: Decoded = {}): void {
+  const newestFirst = ex.openOrders(account).sort((a, b) => b.sequence - a.sequence)
+  const first = newestFirst.findIndex((o) => o.slot === command['fromSlot'] && o.sequence === command['fromSequence'])
+  const ahead = newestFirst.slice(Math.max(0, first))
+  const limit = Math.min(CANCEL_ALL_MOST, Number(command['limit']))
+  const ended: Order[] = []
+  let [left, looked] = [0, 0]
+  for (const order of ahead) {
+    if (ex.inForce >= 1 && (ended.length >= limit || looked >= limit + LOOKS_MORE)) break
+    looked++
+    if (!meant(order)) continue
+    if (ended.length < limit) ended.push(order)
+    else left++
+  }
+  for (const order of ended) {
+    order.flags |= mark
+    end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
+  }
+  const next = ahead[looked]
+  const more: Decoded = next === undefined ? { detail2: left } : { detail2: 1, slot: next.slot, orderSequence: next.sequence }
+  ex.result(command, { account, detail: ended.length, ...more, ...over })
+}
+
+/** CANCEL_ALL: orders on halted pairs, or of pairs an agent is not granted, are not meant. */
 export function cancelAll(ex: Ex, command: Decoded): void {
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
@@ -244,12 +275,8 @@ export function cancelAll(ex: Ex, command: Decoded): void {
   const lacking = agent === null ? 0 : lacksToCancel(agent, null)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const pair = Number(command['pair'])
-  const theirs = ex.openOrders(account).filter((o) => agent === null || agent.pairs.has(o.pair))
-  const touched = theirs.filter((o) => (pair < 0 || o.pair === pair) && ex.statuses[o.pair] !== 'HALTED')
-  const meant = touched.sort((a, b) => b.sequence - a.sequence)
-  const ended = meant.slice(0, Math.max(0, Math.min(CANCEL_ALL_MOST, Number(command['limit']))))
-  for (const order of ended) end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
-  ex.result(command, { account, detail: ended.length, detail2: meant.length - ended.length })
+  const granted = (order: Order): boolean => agent === null || agent.pairs.has(order.pair)
+  sweep(ex, command, account, 0, (o) => granted(o) && (pair < 0 || o.pair === pair) && ex.statuses[o.pair] !== 'HALTED')
 }
 
 /** CANCEL_ACCOUNT_ORDERS: on halted pairs too. */
@@ -260,13 +287,7 @@ export function cancelAccount(ex: Ex, command: Decoded): void {
   const known = account !== undefined && account.createdSequence === command['createdSequence']
   if (!known || (pair !== -1 && ex.genesis.pairs[pair] === undefined)) return ex.refuse(command, CODE.NOT_FOUND, -1)
   if (Number(command['limit']) < 1) return ex.refuse(command, CODE.VALIDATION_ERROR, -1)
-  const meant = ex.openOrders(row).filter((o) => pair < 0 || o.pair === pair).sort((a, b) => b.sequence - a.sequence)
-  const ended = meant.slice(0, Math.min(CANCEL_ALL_MOST, Number(command['limit'])))
-  for (const order of ended) {
-    order.flags |= Flag.BY_OPERATOR
-    end(ex, order, Status.CANCELLED, Reason.USER_CANCELLED, Number(command['correlation']), false)
-  }
-  ex.result(command, { account: row, pair, detail: ended.length, detail2: meant.length - ended.length })
+  sweep(ex, command, row, Flag.BY_OPERATOR, (order) => pair < 0 || order.pair === pair, { pair })
 }
 
 /** EXPIRE_ORDER: the timer names an order that it believes is due. */

@@ -127,19 +127,27 @@ function mayCost(ex: Ex, terms: Terms): bigint {
   return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rates.taker, whileResting) : whileResting)
 }
 
-/** Walks the path without trading. `own`: the order of the same account or payer that was met before the quantity was reached. */
-export function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: Order | null } {
+/** Orders of a path that are looked at, since the rules 1. */
+const PATH_MOST = 20_000
+
+/**
+ * Walks the path without trading. `own`: the order of the same account or payer that was met before the quantity was reached. `tooLong`:
+ * nobody looked further.
+ */
+export function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: Order | null; tooLong: boolean } {
   let left = terms.lots
   let value = 0n
+  let looked = 0
   for (const maker of path(ex, terms.pair, has(terms.flags, Flag.SELL), terms.limit)) {
     if (left === 0) break
+    if (ex.inForce >= 1 && looked++ === PATH_MOST) return { left, value, own: null, tooLong: true }
     if (isOver(ex, maker)) continue
-    if (isOwn(ex, terms.account, terms.flags, maker)) return { left, value, own: maker }
+    if (isOwn(ex, terms.account, terms.flags, maker)) return { left, value, own: maker, tooLong: false }
     const lots = Math.min(left, maker.remaining)
     value += valueOf(ex, terms.pair, maker.price, lots)
     left -= lots
   }
-  return { left, value, own: null }
+  return { left, value, own: null, tooLong: false }
 }
 
 /** Client order id, post-only and funds: what create and replace check alike, after the terms. */
@@ -152,6 +160,7 @@ export function claimRefusal(ex: Ex, terms: Terms): number {
   const asset = ex.genesis.pairs[pair]![sell ? 'base' : 'quote']
   const payer = payerOf(ex, account, flags)
   if (payer < 0) return CODE.NOT_SUB_ACCOUNT
+  if (has(flags, Flag.MARKET) && !sell && simulate(ex, terms).tooLong) return CODE.ABOVE_MAX_ORDER_SIZE
   const need = mayCost(ex, terms)
   const limited = has(flags, Flag.MASTER_FUNDED) ? fundingRefusal(ex, account, asset, need, terms.released) : 0
   return limited || (ex.available(payer, asset) + terms.released < need ? CODE.INSUFFICIENT_BALANCE : 0)

@@ -319,7 +319,8 @@ export class Scene {
     const type = Number(this.result['kind']) >>> 8 & 0xff
     const grant = code === REFUSALS.AGENT_NOT_ALLOWED.number ? GRANT_NAMES.get(Number(detail)) : undefined
     if (code !== 0) return `refused ${refusalByNumber(Number(code)).code}${grant === undefined ? '' : ` ${grant}`}`
-    if (type === CommandType.CANCEL_ALL || type === CommandType.CANCEL_ACCOUNT_ORDERS) return `${detail} cancelled, ${detail2} left`
+    const more = detail2 === 0 ? 'none' : 'more'
+    if (type === CommandType.CANCEL_ALL || type === CommandType.CANCEL_ACCOUNT_ORDERS) return `${detail} cancelled, ${more} left`
     if (type === CommandType.REVOKE_AGENT) return `${detail2} ended`
     const repeated = (Number(flags) & Flag.REPEATED) !== 0 ? ', repeated' : ''
     if (outcome === 0) return `done${repeated}`

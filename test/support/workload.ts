@@ -13,7 +13,7 @@ import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
 import { AGENT_WALLETS, grantValues, type Client } from './workload_agents.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
-import { cancelValues, operatorCancels } from './workload_operator.ts'
+import { cancelValues, operatorCancels, SweepMemory } from './workload_operator.ts'
 
 interface Known {
   slot: number
@@ -38,7 +38,6 @@ export interface WorkloadOptions {
 
 const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
 const ACCEPT_CLOCK = { type: CommandType.ACCEPT_CLOCK, values: { session: -1, wall: 1_800_000_000_000 } }
-/** Sent by the operator; now and then somebody else claims to be him. */
 /** Account of a client that waits for a master to make its account; now and then it does not wait. */
 const UNBORN = -2
 const MINUTE = 60_000
@@ -75,6 +74,7 @@ export class Workload {
   private signer = 0
   /** The order that the command in flight aims at. */
   private chosen: Known | null = null
+  private readonly sweeps = new SweepMemory()
   /** The agent that the command in flight grants something. */
   private granted = 0
 
@@ -145,7 +145,7 @@ export class Workload {
     }
     if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: { ...this.signature(this.owner(client)), ...this.target } }
     if (dice < 850) return { type: CommandType.REPLACE_ORDER, values: { ...this.signature(this.owner(client)), ...this.replacement() } }
-    if (dice < 860) return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll() } }
+    if (dice < 860) return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll(client) } }
     if (dice < 890) return { type: CommandType.EXPIRE_ORDER, values: { session: -1, ...this.expiry() } }
     const { assets } = this.genesis
     if (dice < 950) return { type: CommandType.MINT, values: { ...signed, asset: this.chance(1, 3) ? this.below(assets.length + 1) : -1 } }
@@ -183,7 +183,8 @@ export class Workload {
     const account = this.chance(1, 20) ? this.pick([-1, this.genesis.limits.accounts]) : this.below(this.clientOf.size + 1)
     const tier = this.chance(1, 20) ? this.pick([-1, tiers.length]) : this.below(tiers.length)
     if (!operatorCancels(this.time)) return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier } }
-    const values = cancelValues(this.time, account, this.madeBy.get(account) ?? 1, this.genesis.pairs.length)
+    const cancels = cancelValues(this.time, account, this.madeBy.get(account) ?? 1, this.genesis.pairs.length)
+    const values = { ...cancels, ...this.sweeps.from(this.time, account) }
     return { type: CommandType.CANCEL_ACCOUNT_ORDERS, values: { session: -1, ...values } }
   }
 
@@ -357,9 +358,10 @@ export class Workload {
     return { ...values, flags: flags >>> 0 }
   }
 
-  private cancelAll(): Decoded {
+  private cancelAll(client: number): Decoded {
     const pair = this.chance(1, 2) ? -1 : this.below(this.genesis.pairs.length + 1)
-    return { pair, limit: this.chance(1, 6) ? this.pick([1000, 5000, 0, -1]) : 1 + this.below(5) }
+    const from = this.sweeps.from(this.time, this.clients[client]!.account)
+    return { pair, limit: this.chance(1, 6) ? this.pick([1000, 5000, 0, -1]) : 1 + this.below(5), ...from }
   }
 
   private expiry(): Decoded {
@@ -410,6 +412,7 @@ export class Workload {
     const code = events.i32[base + RESULT.at.code]!
     const account = events.i32[base + RESULT.at.account]!
     const status = events.i32[base + RESULT.at.outcome]! & 0xff
+    this.sweeps.learn(events, base)
     if ((type === CommandType.OPEN_SESSION || type === CommandType.OPEN_DELEGATED_SESSION) && code === 0) {
       const client = this.clients[this.signer]!
       client.session = events.i32[base + RESULT.at.detail]!

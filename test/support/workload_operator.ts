@@ -1,5 +1,7 @@
-/** The part of the workload in which the operator cancels somebody's orders; see workload.ts. */
-import type { Decoded } from '../../core/layout/table.ts'
+/** The part of the workload in which many orders are cancelled at once, by the operator or their owner; see workload.ts. */
+import { CommandType } from '../../core/layout/command.ts'
+import { answeredTypeOf, RESULT } from '../../core/layout/event.ts'
+import type { Decoded, Views } from '../../core/layout/table.ts'
 
 /** Of the time alone, so that the rest of a stream is as it was before the operator could. */
 export const operatorCancels = (time: number): boolean => time % 4 === 0
@@ -9,5 +11,26 @@ export function cancelValues(time: number, account: number, createdSequence: num
   const limits = [1, 2, 3, 1000, 5000, 0, -1]
   return {
     account, createdSequence: createdSequence + (time % 28 === 0 ? 1 : 0), pair: (time % (pairs + 3)) - 1, limit: limits[time % 7]!,
+  }
+}
+
+/** Where the last mass cancel of each account that left something was told to go on. */
+export class SweepMemory {
+  private readonly byAccount = new Map<number, Decoded>()
+  private last: Decoded = {}
+
+  /** Takes notice of a RESULT. */
+  learn(events: Views, base: number): void {
+    const type = answeredTypeOf(events.u32[base]!)
+    const fromSequence = events.f64[(base + RESULT.at.orderSequence) >>> 1]!
+    if ((type !== CommandType.CANCEL_ALL && type !== CommandType.CANCEL_ACCOUNT_ORDERS) || fromSequence === 0) return
+    this.last = { fromSlot: events.i32[base + RESULT.at.slot]!, fromSequence }
+    this.byAccount.set(events.i32[base + RESULT.at.account]!, this.last)
+  }
+
+  /** Where the next one of `account` begins: where it was told to, anew, or with another's order. Of the time alone, as above. */
+  from(time: number, account: number): Decoded {
+    if (time % 7 === 0) return this.last
+    return time % 3 === 0 ? {} : (this.byAccount.get(account) ?? {})
   }
 }

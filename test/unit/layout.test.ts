@@ -26,7 +26,10 @@ const RECORDS: Record<string, string[]> = {
     '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:key:bytes16 16:payload:bytes16 20:label:bytes40',
     '30:targetSequence:f64',
   ],
-  cancel_all: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32'],
+  cancel_all: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32 6:fromSlot:i32 7:reserved:i32',
+    '8:fromSequence:f64',
+  ],
   mint: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32'],
   open_session: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:application:i32 5:master:i32 6:address:bytes20',
@@ -73,8 +76,8 @@ const RECORDS: Record<string, string[]> = {
   accept_loss: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:resume:f64'],
   accept_clock: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:wall:f64'],
   cancel_account_orders: [
-    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:pair:i32 6:limit:i32 7:reserved:i32',
-    '8:createdSequence:f64',
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:pair:i32 6:limit:i32 7:fromSlot:i32',
+    '8:createdSequence:f64 10:fromSequence:f64',
   ],
   genesis: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:length:i32'],
   result: [

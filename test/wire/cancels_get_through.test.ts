@@ -3,6 +3,7 @@
  * when orders do not. A mass cancel takes a bounded part of the answers that may be in flight and still names every order it ended.
  */
 import t from 'tap'
+import { CLOCK } from '../../core/engine/columns.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { call, startHarness, testGenesis, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
 
@@ -86,5 +87,27 @@ t.test('a mass cancel in parts names every order it ended, once', async (t) => {
   t.equal(json.totalCancelled, 500)
   t.same([...(json.orderIds as string[])].sort(), [...placed].sort())
   t.equal((await call(harness, session, 'POST', CANCEL_ALL, {})).json.totalCancelled, 0)
+  await harness.close()
+})
+
+t.test('a mass cancel of one pair passes by what stays, in parts, and takes no more answers for it', async (t) => {
+  const harness = await startHarness([], testGenesis({ openOrdersPerAccount: 1000 }))
+  const session = await funded(harness)
+  const place100 = async (pair: number): Promise<string[]> => {
+    const orders = Array.from({ length: 100 }, () => ({ ...order(harness), tradingPairId: harness.genesis.pairs[pair]!.id }))
+    const { json } = await call(harness, session, 'POST', '/api/v1/orders/batch-create', { orders })
+    return (json.results as { orderId: string }[]).map(({ orderId }) => orderId)
+  }
+  const meant = await place100(0)
+  for (let batch = 0; batch < 6; batch++) await place100(1)
+  const sequence = (): number => harness.state.clock[CLOCK.SEQUENCE]!
+  const before = sequence()
+  const tradingPairId = harness.genesis.pairs[0]!.id
+  const { status, json } = await call(harness, session, 'POST', '/api/v1/orders/batch-cancel-by-pair', { tradingPairId })
+  t.equal(status, 200)
+  t.same([...(json.orderIds as string[])].sort(), [...meant].sort(), 'the oldest of 700')
+  const parts = sequence() - before
+  t.ok(parts > 1 && parts < 10, `${parts} commands`)
+  t.equal((await call(harness, session, 'POST', CANCEL_ALL, {})).json.totalCancelled, 600)
   await harness.close()
 })

@@ -1,0 +1,81 @@
+/**
+ * Ending resting orders of one account, some with each command: CANCEL_ALL and CANCEL_ACCOUNT_ORDERS.
+ *
+ * One command goes along the account's list, newest first, and stops when it ended `limit` orders or looked at LOOKS_MORE more than that,
+ * so that a command is bounded whatever the account has: also when all its orders stay, being of another pair or on a halted one. Its
+ * RESULT then names the order to go on from (slot, orderSequence) and has 1 in detail2; at the end of the list it has 0. The next
+ * command begins where it is told to. When that order has ended meanwhile it begins with the newest again: orders that stay are looked at
+ * twice, and none is left out. What is placed after the first command is ended only when a later one begins anew.
+ *
+ * Before the rules 1 a command looked at every order of the account, and detail2 was the number of those left.
+ */
+import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
+import { Reason, RESULT, Status } from '../layout/event.ts'
+import type { Views } from '../layout/table.ts'
+import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS, SCALAR } from '../engine/columns.ts'
+import { emitResult } from '../engine/emit.ts'
+import type { State } from '../engine/state.ts'
+import { mayTrade } from '../programs/grants.ts'
+import { endOrder } from './end.ts'
+import { isHalted, restingAt } from './pool.ts'
+
+/** Orders that one command looks at beyond those it may end. */
+export const LOOKS_MORE = 256
+
+/** Whose orders, and which of them. */
+export interface Sweep {
+  readonly account: number
+  /** Only orders of this pair; -1: of all. */
+  readonly pair: number
+  /** Only orders of pairs that this delegated agent is granted; -1: nobody signed but the owner. */
+  readonly agent: number
+  /** The operator ends orders on halted pairs too, and they say whose doing it was. */
+  readonly byOperator: boolean
+  /** At most this many; {@link CANCEL_ALL_MAX} when it is more. */
+  readonly limit: number
+  /** Where to begin: slot and sequence of an order; sequence 0: with the newest. */
+  readonly fromSlot: number
+  readonly fromSequence: number
+}
+
+/** Ends orders; RESULT: account, orders ended in detail, 1 in detail2 when there may be more, and then where to go on. Its place. */
+export function sweepOrders(state: State, command: Views, base: number, sweep: Sweep): number {
+  const { i32, f64 } = state
+  const correlation = command.u32[base + CANCEL_ALL_COMMAND.at.correlation]!
+  const limit = Math.min(CANCEL_ALL_MAX, sweep.limit)
+  const bounded = state.scalars[SCALAR.RULES]! >= 1
+  let [ended, left, looked] = [0, 0, 0]
+  let slot = firstSlot(state, sweep)
+  while (slot >= 0 && !(bounded && (ended >= limit || looked >= limit + LOOKS_MORE))) {
+    const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+    slot = i32[row + ORDER.ACCOUNT_NEXT]!
+    looked++
+    if (!isMeant(state, row, sweep)) continue
+    if (ended >= limit) left++
+    else {
+      if (sweep.byOperator) i32[row + ORDER.FLAGS]! |= Flag.BY_OPERATOR
+      endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, correlation, false)
+      ended++
+    }
+  }
+  const goesOn = bounded && slot >= 0
+  const result = emitResult(state, command, base, 0, sweep.account, ended, goesOn ? 1 : left)
+  if (goesOn) {
+    state.outbox.i32[result + RESULT.at.slot] = slot
+    state.outbox.f64[(result + RESULT.at.orderSequence) >>> 1] = f64[(state.ordersAt + slot * ORDER_WORDS + ORDER.SEQUENCE) >>> 1]!
+  }
+  return result
+}
+
+/** Slot of the order to begin with, -1: the account has none. */
+function firstSlot(state: State, { account, fromSlot, fromSequence }: Sweep): number {
+  const row = fromSequence === 0 ? -1 : restingAt(state, fromSlot, fromSequence)
+  if (row >= 0 && state.i32[row + ORDER.ACCOUNT] === account) return fromSlot
+  return state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
+}
+
+function isMeant(state: State, row: number, { pair, agent, byOperator }: Sweep): boolean {
+  const of = state.i32[row + ORDER.PAIR]!
+  if (pair >= 0 && of !== pair) return false
+  return (agent < 0 || mayTrade(state, agent, of)) && (byOperator || !isHalted(state, row))
+}
