@@ -4,7 +4,8 @@
  *   open   route, method, who it is by the head                              nothing of a body has been read
  *   take   signature, input, admission, the operation                        the body is whole
  *
- * What the head alone is refused for is answered in the first step, so that strangers cannot make the service hold their bodies.
+ * What the head alone is refused for is answered in the first step, so that strangers cannot make the service hold their bodies. That, and
+ * everything else that nobody signed, waits for its share of the thread's time (limits/anonymous.ts): refusals, documents, preflights.
  * Whatever a handler throws is logged, counted and answered as INTERNAL; nothing of it leaves, and the thread goes on.
  */
 import { identify, verify } from '../auth/authenticate.ts'
@@ -25,6 +26,36 @@ import { readInput } from './input.ts'
 import { findRoute, type Match, type Router } from './router.ts'
 import { NO_BODY, type Exchange, type Open, type Taker } from './server.ts'
 
+/** What is answered from the head alone. */
+class HeadAnswer implements Job {
+  readonly client: string
+  readonly reads = false
+  readonly #exchange: Exchange
+  readonly #answer: (payer: Payer) => void
+
+  constructor(exchange: Exchange, answer: (payer: Payer) => void) {
+    this.client = networkOf(exchange.ip())
+    this.#exchange = exchange
+    this.#answer = answer
+  }
+
+  get over(): boolean {
+    return this.#exchange.ended
+  }
+
+  keep(): void {
+    // Nothing of the request is needed but what the exchange has copied.
+  }
+
+  run(payer: Payer): void {
+    this.#answer(payer)
+  }
+
+  refuse(refused: Refused): void {
+    this.#exchange.refuse(refused)
+  }
+}
+
 /** A call that came by HTTP. */
 class HttpCall implements Call, Taker, Job {
   account = -1
@@ -39,6 +70,8 @@ class HttpCall implements Call, Taker, Job {
   /** Whose request it is by its head; `null`: of nobody, or of a server key. */
   #found: FoundSession | null = null
   #client: string | null = null
+  /** Who sent a signature that is wrong, or of a session that ended; '': nobody. */
+  #rejected = ''
   /** The body of a request that waits. */
   #kept: Buffer | null = null
 
@@ -93,7 +126,9 @@ class HttpCall implements Call, Taker, Job {
     if (this.#match.route.served.row.access === 'public') return anonymous.submit(this)
     const from = performance.now()
     this.#serveSafely(late)
-    anonymous.signed(from, performance.now())
+    const until = performance.now()
+    if (this.#rejected !== '') anonymous.charge(this.#rejected, until - from)
+    else anonymous.signed(from, until)
   }
 
   /** Read while the exchange is open, and good after it. */
@@ -141,7 +176,10 @@ class HttpCall implements Call, Taker, Job {
     const { row, operation } = route.served
     // While a body was awaited the session may have ended.
     const code = (late ? this.identify() : null) ?? (this.#found === null ? null : verify(exchange, this.#found, gateway.counters, this))
-    if (code !== null) return this.refuse(new Refused(code))
+    if (code !== null) {
+      this.#rejected = this.client
+      return this.refuse(new Refused(code))
+    }
     if (row.access !== 'public') exchange.application = this.application
     const input = readInput(operation, exchange, params)
     if (input instanceof Refused) return this.refuse(input)
@@ -153,9 +191,11 @@ class HttpCall implements Call, Taker, Job {
 
 /** The function the server shows every request to. */
 export function createDispatcher(gateway: Gateway, router: Router): Open {
-  return (exchange) => {
+  return (exchange, refused) => {
     try {
-      return open(gateway, router, exchange)
+      if (refused === null) return open(gateway, router, exchange)
+      later(gateway, exchange, () => exchange.refuse(refused))
+      return null
     } catch (error) {
       gateway.bridge.onError(error)
       exchange.refuse(new Refused('INTERNAL'))
@@ -171,20 +211,39 @@ function open(gateway: Gateway, router: Router, exchange: Exchange): Taker | nul
     const call = new HttpCall(gateway, exchange, found)
     const code = call.identify()
     if (code === null) return call
-    call.refuse(new Refused(code))
-  } else if (found === null) probe(gateway, exchange)
-  else if (method === 'OPTIONS') exchange.send(204, '', preflightHeaders(found.allow))
-  else exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', found.allow]])
+    later(gateway, exchange, () => call.refuse(new Refused(code)))
+  } else if (found === null) openOther(gateway, exchange)
+  else if (method === 'OPTIONS') later(gateway, exchange, () => exchange.send(204, '', preflightHeaders(found.allow)))
+  else later(gateway, exchange, () => exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', found.allow]]))
   return null
+}
+
+/** Answers when there is time for it. */
+function later(gateway: Gateway, exchange: Exchange, answer: (payer: Payer) => void): void {
+  gateway.anonymous.submit(new HeadAnswer(exchange, answer))
 }
 
 const PROBES = ['GET', 'HEAD']
 
-/** `/health` (the thread answers) and `/ready` (the matcher works), for load balancers; anything else is unknown. */
-function probe(gateway: Gateway, exchange: Exchange): void {
-  if (serveDocument(exchange)) return
+/** What no operation serves: probes, documents, and what is unknown. */
+function openOther(gateway: Gateway, exchange: Exchange): void {
   const { path, method } = exchange
-  if (path !== '/health' && path !== '/ready') return exchange.refuse(new Refused('ROUTE_NOT_FOUND'))
-  if (!PROBES.includes(method)) return exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', PROBES.join(', ')]])
-  exchange.send(path === '/health' || isReady(gateway) ? 200 : 503, JSON.stringify(healthOf(gateway)))
+  if (path !== '/health' && path !== '/ready') {
+    return later(gateway, exchange, (payer) => {
+      if (!serveDocument(exchange, payer)) exchange.refuse(new Refused('ROUTE_NOT_FOUND'))
+    })
+  }
+  if (PROBES.includes(method)) return probe(gateway, exchange)
+  later(gateway, exchange, () => exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', PROBES.join(', ')]]))
+}
+
+/**
+ * `/health` (the thread answers) and `/ready` (the matcher works), for load balancers. They never wait and are never refused, whoever
+ * floods with them or beside them: one takes 6 us, as refusing one would. They count as their client's time.
+ */
+function probe(gateway: Gateway, exchange: Exchange): void {
+  const from = performance.now()
+  const client = networkOf(exchange.ip())
+  exchange.send(exchange.path === '/health' || isReady(gateway) ? 200 : 503, JSON.stringify(healthOf(gateway)))
+  gateway.anonymous.charge(client, performance.now() - from)
 }

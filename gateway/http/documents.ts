@@ -3,13 +3,15 @@
  *
  * Everything is constant: made once per thread when it is first asked for, then sent from the same bytes with an entity tag. The page
  * loads nothing from elsewhere, and its policy forbids it to. Answers leave in a later turn, so that a burst of pipelined requests
- * ends its connection; answered at once, 250 KB of requests made the library hold 600 MB of copies of the document.
+ * ends its connection; answered at once, 250 KB of requests made the library hold 600 MB of copies of the document. Whoever asks pays for
+ * the bytes, most of which the kernel copies when nobody measures.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDocument, DOCUMENT_PATH } from '../openapi/document.ts'
 import { createStreamsDocument, STREAMS_PATH } from '../openapi/streams.ts'
+import type { Payer } from '../limits/anonymous.ts'
 import { Refused, type HeaderList } from './envelope.ts'
 import type { Exchange } from './server.ts'
 
@@ -49,9 +51,11 @@ function load(path: string, source: () => Stored): Stored {
 }
 
 const METHODS = ['GET', 'HEAD']
+/** Bytes of documents that a thread sends in a millisecond, about. */
+const BYTES_PER_MS = 2 * 1024 * 1024
 
 /** Answers when the path is one of a document; otherwise `false`, and nothing happened. */
-export function serveDocument(exchange: Exchange): boolean {
+export function serveDocument(exchange: Exchange, payer: Payer): boolean {
   const source = Object.hasOwn(SOURCES, exchange.path) ? SOURCES[exchange.path] : undefined
   if (source === undefined) return false
   if (!METHODS.includes(exchange.method)) {
@@ -60,6 +64,7 @@ export function serveDocument(exchange: Exchange): boolean {
   }
   const { type, bytes, headers } = load(exchange.path, source)
   const unchanged = exchange.ifNoneMatch.includes(headers[0]![1])
+  payer.charge(unchanged || exchange.method === 'HEAD' ? 0 : bytes.length / BYTES_PER_MS)
   setImmediate(() => (unchanged ? exchange.send(304, '', headers) : exchange.send(200, bytes, headers, type)))
   return true
 }

@@ -204,8 +204,8 @@ export interface Taker {
   take(late: boolean): void
 }
 
-/** Looks at the head of a request. `null`: it has been answered, or will be. */
-export type Open = (exchange: Exchange) => Taker | null
+/** Looks at the head of a request, or answers what it is `refused` for. `null`: it has been answered, or will be. */
+export type Open = (exchange: Exchange, refused: Refused | null) => Taker | null
 
 export interface Server {
   readonly app: TemplatedApp
@@ -265,10 +265,11 @@ function accept(server: Server, response: HttpResponse, request: HttpRequest): v
   const exchange = readHead(server, response, request)
   const { method, target, length } = exchange
   const code = judge(server.head, method, target)
-  if (code !== null) refuseHead(exchange, new Refused(code), isSuspect(server.head, method))
+  if (code !== null && isSuspect(server.head, method)) exchange.sendLast(new Refused(code))
+  else if (code !== null) server.open(exchange, new Refused(code))
   else if (length > DISCARD_MAX) exchange.sendLast(new Refused('BODY_TOO_LARGE'))
   else {
-    const taker = server.open(exchange)
+    const taker = server.open(exchange, null)
     if (taker !== null) receive(exchange, taker)
   }
   if (!exchange.ended) response.onAborted(() => exchange.abort())
@@ -304,11 +305,6 @@ export function refuseUpgrade(server: Server, response: HttpResponse, request: H
   const exchange = readHead(server, response, request)
   response.onAborted(() => exchange.abort())
   exchange.sendLast(refused)
-}
-
-function refuseHead(exchange: Exchange, refused: Refused, last: boolean): void {
-  if (last) exchange.sendLast(refused)
-  else exchange.refuse(refused)
 }
 
 /** Collects the body. A body in one piece is handed on without a copy: it is valid only inside the callback. */

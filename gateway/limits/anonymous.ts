@@ -1,5 +1,5 @@
 /**
- * Time that a gateway thread gives to requests of nobody: public reads, sign-ins, documents. Signed requests come first.
+ * Time that a thread gives to requests of nobody: public reads, sign-ins, documents, refusals of heads. Signed requests come first.
  *
  *   inline    nobody waits, and this turn of the event loop has given less than {@link TURN_MS}: done at once
  *   queued    otherwise; done between turns, TURN_MS of each, clients in rotation
@@ -87,6 +87,15 @@ export class AnonymousWork {
     this.#counters[GATEWAY.signed_seconds]! += (until - from) / 1000
   }
 
+  /**
+   * This was done at once for somebody who signed nothing, because refusing it takes as long: probes, signatures that are wrong. It is
+   * counted, and its client has less of the rotation. It takes nothing of what others have: a flood of it would be their refusals.
+   */
+  charge(client: string, ms: number): void {
+    this.#endTurn()
+    this.#give(ms, this.#lines.get(client) ?? null)
+  }
+
   submit(job: Job): void {
     const now = performance.now()
     if (this.#lines.size === 0 && this.#allowed(now) && (!job.reads || this.#roomForRead())) {
@@ -129,23 +138,31 @@ export class AnonymousWork {
   }
 
   #run(job: Job, line: Line | null, from: number): void {
-    if (!this.#turnEnds) {
-      this.#turnEnds = true
-      setImmediate(() => {
-        this.#turn = 0
-        this.#turnEnds = false
-      })
-    }
+    this.#endTurn()
     const { client } = job
     job.run({ charge: (ms) => this.#charge(ms, this.#lines.get(client) ?? null) })
     if (job.reads && !job.over) this.#reads.add(job)
     this.#charge(performance.now() - from, line)
   }
 
+  /** What this turn gave is forgotten when it ends. */
+  #endTurn(): void {
+    if (this.#turnEnds) return
+    this.#turnEnds = true
+    setImmediate(() => {
+      this.#turn = 0
+      this.#turnEnds = false
+    })
+  }
+
   #charge(ms: number, line: Line | null): void {
-    this.#turn += ms
     // Time beyond what is saved up is not owed for ever: an answer of a second is paid for in four.
     this.#budget = Math.max(-1_000, this.#budget - ms)
+    this.#give(ms, line)
+  }
+
+  #give(ms: number, line: Line | null): void {
+    this.#turn += ms
     if (line !== null) line.left -= ms
     this.#counters[GATEWAY.anonymous_seconds]! += ms / 1000
   }

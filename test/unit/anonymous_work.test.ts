@@ -163,6 +163,28 @@ t.test('a proxy has its clients’ places, and leaves some alone', async (t) => 
   work.close()
 })
 
+t.test('what was done at once takes nothing from others, and its client has less of the rotation', async (t) => {
+  const { work, counters } = start()
+  const ran: string[] = []
+  work.signed(0, performance.now())
+  work.charge('flood', 500)
+  t.equal(counters[GATEWAY.anonymous_seconds], 0.5)
+  await turn()
+  work.signed(0, performance.now())
+  const first = new Request('other', 0, ran)
+  work.submit(first)
+  t.equal(first.ran, 1, 'nothing is owed')
+  work.submit(new Request('before', 60))
+  const flood = new Request('flood', 0, ran)
+  work.submit(flood)
+  work.charge('flood', 50)
+  const others = Array.from({ length: 20 }, () => new Request('other', 0, ran))
+  for (const job of others) work.submit(job)
+  t.ok(await until(() => flood.over && others.every((job) => job.over)))
+  t.equal(ran.at(-1), 'flood', 'the others went before')
+  work.close()
+})
+
 t.test('few reads wait for the history at a time', async (t) => {
   const { work, counters } = start()
   const reads = Array.from({ length: 40 }, () => new Request('a', 0, [], true))

@@ -1,0 +1,133 @@
+/**
+ * Promise: whatever nobody signed waits for its share of a thread's time once that is spent, and is refused by name when it waited too
+ * long: documents, unknown routes and methods, preflights, credentials that are none. Probes and signed requests are answered meanwhile.
+ *
+ * The share is one hundredth here, and beyond it a second's is owed before each promise is looked at, whatever the machine.
+ */
+import { connect, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import type { Queries } from '../../core/history/queries.ts'
+import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
+import { call, startHarness, testGenesis } from '../support/gateway_harness.ts'
+
+/** Large answers, which are paid for when they come: so more than the share can be taken. */
+const trade = {
+  pair: 0, sequence: 1, index: 0, price: 1, lots: 1, quote: 1n, makerSells: true, time: 1.7e12,
+  makerAccount: 0, takerAccount: 0, makerSequence: 1, makerSlot: 0, takerSlot: 0, makerFee: 0n, takerFee: 0n,
+}
+const listing: Queries['trades']['answer'] = { rows: Array.from({ length: 500 }, () => trade), total: 500, more: false }
+const harness = await startHarness(
+  ['--anonymous-percent', '1'], testGenesis(), ({ id, atLeast }) => ({ id, answer: listing, sequence: atLeast }),
+)
+const http = gatewayCounters(harness.shared.counters, 1)
+const session = await harness.openSession()
+const sockets = new Set<Socket>()
+let over = false
+/** Nothing was given before. */
+const began = performance.now()
+/** Signed requests all the time: without them everybody has all of the thread. */
+const trading = (async () => {
+  for (let done = 0; !over; done++) {
+    const { status } = await call(harness, session, 'GET', '/api/v1/accounts/me')
+    if (status !== 200) t.fail(`signed request ${done} was answered ${status}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+})()
+t.teardown(async () => {
+  over = true
+  await trading
+  for (const socket of sockets) socket.destroy()
+  await harness.close()
+})
+
+async function until(holds: () => boolean): Promise<boolean> {
+  for (let look = 0; look < 5_000; look++) {
+    if (holds()) return true
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  return false
+}
+
+interface Asked {
+  text: string
+  closed: boolean
+}
+
+const PATIENT = '127.0.0.3'
+/** Asks on a connection of its own. */
+function ask(line: string, headers: readonly string[] = [], localAddress = PATIENT): Asked {
+  const asked: Asked = { text: '', closed: false }
+  const socket = connect({ port: harness.port, host: '127.0.0.1', localAddress })
+  sockets.add(socket)
+  socket.on('error', () => undefined).on('close', () => (asked.closed = true))
+  socket.on('data', (chunk: Buffer) => (asked.text += chunk.toString('latin1')))
+  socket.write([`${line} HTTP/1.1`, 'Host: x', 'User-Agent: x', ...headers, '', ''].join('\r\n'))
+  return asked
+}
+
+/** What is saved up at most, ms (limits/anonymous.ts). */
+const BURST_MS = 50
+const SHARE = 0.01
+
+/** Reads listings until a second's share is owed. */
+async function spend(counters: Float64Array): Promise<void> {
+  let [left, seen, spent] = [BURST_MS, began, 0]
+  const owes = (): boolean => {
+    const [now, all] = [performance.now(), counters[GATEWAY.anonymous_seconds]! * 1_000]
+    left = Math.min(BURST_MS, left + (now - seen) * SHARE) - (all - spent)
+    seen = now
+    spent = all
+    return left < -1_000 * SHARE
+  }
+  const path = `/api/v1/trades?tradingPairId=${harness.genesis.pairs[0]!.id}&pageToken=&pageSize=1000`
+  for (let reads = 0; !owes() && reads < 400; reads += 4) {
+    const readers = Array.from({ length: 4 }, () => ask(`GET ${path}`, [], '127.0.0.2'))
+    await until(() => owes() || readers.every(({ text, closed }) => text !== '' || closed))
+  }
+}
+
+/** Looks at requests that must wait, and at their answers. */
+async function waits(t: Test, counters: Float64Array, asked: Readonly<Record<string, { one: Asked; answer: RegExp }>>): Promise<void> {
+  const names = Object.keys(asked)
+  t.ok(await until(() => counters[GATEWAY.anonymous_queued]! >= names.length), 'all of them wait')
+  const probes = [ask('GET /health'), ask('HEAD /ready')]
+  t.ok(await until(() => probes.every(({ text }) => /^HTTP\/1.1 (200|503) /.test(text))), 'probes are answered')
+  t.same(names.filter((name) => asked[name]!.one.text !== ''), [], 'while the others wait')
+  for (const [name, { one, answer }] of Object.entries(asked)) {
+    t.ok(await until(() => one.text !== ''), `${name} is answered`)
+    t.ok(/"code":"OVERLOADED"/.test(one.text) || answer.test(one.text), `${name}: ${one.text.slice(0, 12)}`)
+  }
+}
+
+t.test('what needs no signature waits, and is refused by name in the end', async (t) => {
+  await spend(http)
+  const credentials = [
+    `X-Svc-PublicKey: ${'ab'.repeat(32)}`, `X-Svc-Timestamp: ${Date.now()}`, `X-Svc-Signature: ${'ab'.repeat(64)}`,
+  ]
+  await waits(t, http, {
+    'a document': { one: ask('GET /docs/page.js'), answer: /^HTTP\/1.1 200/ },
+    'an unknown route': { one: ask('GET /nope'), answer: /^HTTP\/1.1 404/ },
+    'a wrong method': { one: ask('DELETE /api/v1/time'), answer: /^HTTP\/1.1 405/ },
+    'a wrong method of a probe': { one: ask('POST /ready', ['Content-Length: 0']), answer: /^HTTP\/1.1 405/ },
+    'a preflight': { one: ask('OPTIONS /api/v1/orders', ['Origin: https://a.example']), answer: /^HTTP\/1.1 204/ },
+    'no credentials': { one: ask('GET /api/v1/accounts/me'), answer: /^HTTP\/1.1 401/ },
+    'an unknown key': { one: ask('GET /api/v1/accounts/me', credentials), answer: /^HTTP\/1.1 401/ },
+    'a bad head': { one: ask('GET /api/v1/time', ['User-Agent: twice']), answer: /^HTTP\/1.1 403/ },
+    'a public read': { one: ask('GET /api/v1/time'), answer: /^HTTP\/1.1 200/ },
+  })
+})
+
+t.test('a wrong signature and a probe are paid for', async (t) => {
+  const spent = http[GATEWAY.anonymous_seconds]!
+  t.ok(await until(() => ask('GET /health').text === '' && http[GATEWAY.anonymous_seconds]! > spent), 'a probe')
+  // Until everything else has been answered and paid for.
+  let [signed, still] = [-1, 0]
+  await until(() => {
+    still = http[GATEWAY.anonymous_seconds] === signed && http[GATEWAY.anonymous_queued] === 0 ? still + 1 : 0
+    signed = http[GATEWAY.anonymous_seconds]!
+    return still === 50
+  })
+  const wrong = { ...session, privateKey: (await harness.openSession()).privateKey }
+  t.equal((await call(harness, wrong, 'GET', '/api/v1/accounts/me')).json.code, 'INVALID_SIGNATURE')
+  t.ok(http[GATEWAY.anonymous_seconds]! > signed, 'a wrong signature')
+})
