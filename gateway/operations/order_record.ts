@@ -55,6 +55,8 @@ export const OrderRecord = Type.Object({
   terminalReason: Type.Optional(Type.String()),
   /** Of a sub-account's order that spends and earns on its master's balance; absent otherwise. */
   useMasterBalance: Type.Optional(Type.Boolean()),
+  /** True when the operator cancelled it, which terminalReason, USER_CANCELLED, does not tell; absent otherwise. */
+  cancelledByOperator: Type.Optional(Type.Boolean()),
   fee: Decimal,
   expirationDate: Type.Optional(Timestamp),
   createdAt: Timestamp,
@@ -158,6 +160,7 @@ export function orderRecord(gateway: Gateway, order: OrderFacts): OrderRecord {
   const reason = REASON_NAMES[(order.outcome ?? 0) >>> 8]
   if (reason !== undefined && reason !== '') record.terminalReason = reason
   if ((flags & Flag.MASTER_FUNDED) !== 0) record.useMasterBalance = true
+  if ((flags & Flag.BY_OPERATOR) !== 0) record.cancelledByOperator = true
   if (order.expiresAt > 0 && !market) record.expirationDate = rfc3339(order.expiresAt)
   return record
 }

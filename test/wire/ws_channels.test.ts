@@ -4,7 +4,8 @@
  * what, trades without names, instruments when they change.
  */
 import t, { type Test } from 'tap'
-import { CommandType, PairStatus, SET_PAIR_STATUS_COMMAND } from '../../core/layout/command.ts'
+import { CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, PairStatus, SET_PAIR_STATUS_COMMAND } from '../../core/layout/command.ts'
+import { IdKind, parseId } from '../../core/layout/ids.ts'
 import { readDepth } from '../../core/view/book.ts'
 import { call, makeSubAccount, startHarness, type Session } from '../support/gateway_harness.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
@@ -234,6 +235,24 @@ t.test('instruments: all of them, then those whose status changes', async (t) =>
     t.match(data.instruments, [{ id: pair.id, baseIconUrl: base.iconUrl, quoteIconUrl: quote.iconUrl }])
   }
   client.close()
+})
+
+t.test('an order that the operator cancelled says so, on the stream and when it is asked for', async (t) => {
+  const owner = await trader()
+  const owners = await listen(owner, 'orders')
+  const [mine, other] = [await place(owner, 'BUY', '0.1', '1000'), await place(owner, 'BUY', '0.1', '1001')]
+  await cancel(owner, mine)
+  const id = parseId(IdKind.USER, (await call(harness, owner, 'GET', `/api/v1/orders/${mine}`)).json['userId'])!
+  const values = { session: -1, account: id.slot, createdSequence: id.sequence, pair: -1, limit: 10 }
+  await harness.operate(CommandType.CANCEL_ACCOUNT_ORDERS, CANCEL_ACCOUNT_ORDERS_COMMAND, values)
+  const ended = { status: 'CANCELLED', terminalReason: 'USER_CANCELLED' }
+  t.match((await eventsOf(owners, other, 'OrderCancelled')).at(-1), { ...ended, cancelledByOperator: true })
+  t.match((await call(harness, owner, 'GET', `/api/v1/orders/${other}`)).json, { ...ended, cancelledByOperator: true })
+  t.notOk('cancelledByOperator' in (await eventsOf(owners, mine, 'OrderCancelled')).at(-1)!)
+  const { json } = await call(harness, owner, 'GET', `/api/v1/orders/${mine}`)
+  t.match(json, ended)
+  t.notOk('cancelledByOperator' in json, 'of its own cancels nobody is named')
+  owners.close()
 })
 
 t.test('what a sub-account does on its master\'s balance: orders to the one, balances to the other', async (t) => {
