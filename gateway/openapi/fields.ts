@@ -158,7 +158,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   slippageToleranceBps: 'MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000.',
   useMasterBalance: 'Spend and earn on the balance of the master account, inside its limits; only a sub-account can.',
   'Order.useMasterBalance': 'True when the order of a sub-account spends and earns on the balance of its master; absent otherwise.',
-  cancelledByOperator: 'True when the operator of the exchange cancelled the order; its terminalReason is USER_CANCELLED. Absent otherwise.',
+  cancelledByOperator: 'True when the operator cancelled the order; terminalReason is USER_CANCELLED then. Absent otherwise.',
   expirationDate: 'When a resting order expires, RFC 3339, in the future. Default: 90 days.',
   timeInForce: 'GTC (default), IOC or FOK; LIMIT only.',
   marginAccountId: MARGIN,
