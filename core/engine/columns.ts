@@ -82,6 +82,10 @@ export const ACCOUNT = {
   ADDRESS: 16,
   /** f64 each. */
   CREATED_AT: 22, CREATED_SEQUENCE: 24,
+  /** Of a blank account (programs/blank_accounts.ts), otherwise 0: its neighbours in their list, rows + 1 ... */
+  BLANK_OLDER: 26, BLANK_NEWER: 27,
+  /** ... and when its wallet opened or refreshed a session last, f64, Unix ms. */
+  BLANK_SINCE: 28,
 } as const
 
 /** i64 words per balance row; row = account × assets + asset. */
@@ -90,6 +94,7 @@ export const BALANCE = { AVAILABLE: 0, LOCKED: 1, VERSION: 2 } as const
 
 export const SESSION_WORDS = 16
 export const SESSION = {
+  /** -1: the account is no more (programs/blank_accounts.ts). */
   ACCOUNT: 0,
   /** Low 32 bits of the opening sequence; a command must name it. 0: never used. */
   GENERATION: 1,
@@ -176,7 +181,7 @@ export const APPLICATION = {
   ACTIVE: 1,
   /** Origins in use, from the first place on. */
   ORIGINS: 2,
-  /** Accounts ever made in it. */
+  /** Accounts in it. */
   ACCOUNTS: 3,
   /** f64 each; sequence 0: of the genesis. */
   CREATED_SEQUENCE: 4, CREATED_AT: 6,
@@ -254,6 +259,10 @@ export const SCALAR = {
   SPEND_LIMITS_USED: 14,
   /** Which decisions are in force (rules.ts). */
   RULES: 15,
+  /** First and last of the blank accounts, rows + 1 (programs/blank_accounts.ts). */
+  BLANK_OLDEST: 16, BLANK_NEWEST: 17,
+  /** Grows by two when the row of an account goes to another wallet; odd while it does. */
+  ACCOUNT_TURNS: 18,
   /** Pages of price levels in use. */
   PAGES_LIVE: 20,
 } as const

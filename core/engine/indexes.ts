@@ -70,19 +70,26 @@ export function findLabel(state: State, account: number, words: Int32Array, at: 
 
 // Accounts: by application and wallet address.
 
-export function indexAccount(state: State, account: number): void {
+const accountHash = (state: State, account: number): number => {
   const row = account * ACCOUNT_WORDS
-  insert(state.accountIndex, hashWords(state.accounts, row + ACCOUNT.ADDRESS, 5, state.accounts[row + ACCOUNT.APPLICATION]!), account)
+  return hashWords(state.accounts, row + ACCOUNT.ADDRESS, 5, state.accounts[row + ACCOUNT.APPLICATION]!)
 }
 
-/** The account of (application, address), or -1. */
+export const indexAccount = (state: State, account: number): void => insert(state.accountIndex, accountHash(state, account), account)
+export const unindexAccount = (state: State, account: number): void =>
+  remove(state.accountIndex, (row) => accountHash(state, row), account)
+
+/** The account of (application, address), or -1. Bounded, so that a reader cannot spin. */
 export function findAccount(state: State, application: number, words: Int32Array, at: number): number {
   const table = state.accountIndex
   const mask = table.length - 1
-  for (let i = hashWords(words, at, 5, application) & mask; table[i] !== 0; i = (i + 1) & mask) {
-    const row = (table[i]! - 1) * ACCOUNT_WORDS
+  let i = hashWords(words, at, 5, application) & mask
+  for (let probes = 0; probes <= mask; probes++, i = (i + 1) & mask) {
+    const entry = table[i]!
+    if (entry === 0) return -1
+    const row = (entry - 1) * ACCOUNT_WORDS
     if (state.accounts[row + ACCOUNT.APPLICATION] === application && sameWords(state.accounts, row + ACCOUNT.ADDRESS, words, at, 5)) {
-      return table[i]! - 1
+      return entry - 1
     }
   }
   return -1

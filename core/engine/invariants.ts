@@ -16,6 +16,7 @@
  *   T    terms: a pair's status is one of three; an account has the discounts of its tier, a resting order a maker rate of some tier
  *   A    delegated agents: each in its owner's list once, newest first; resting orders of each as counted; sessions of a revoked one
  *        are dead, of another never outlast its grant; every live session is in its holder's list once, newest first
+ *   B    blank accounts: invariants_blank.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -30,8 +31,10 @@ import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/com
 import { assert, broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
+import { checkBlank } from './invariants_blank.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
+import { NOBODY } from '../programs/session_lists.ts'
 import type { State } from './state.ts'
 
 const PPM = 1_000_000n
@@ -54,6 +57,7 @@ export function checkInvariants(state: State): void {
   checkFamilies(state, live)
   checkApplications(state)
   checkShares(state)
+  checkBlank(state)
 }
 
 const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!
@@ -354,9 +358,10 @@ function checkSessions(state: State): void {
     const row = session * SESSION_WORDS
     if (sessions[row + SESSION.GENERATION] === 0) broken('P', `session ${session} is in use but was never written`)
     const account = sessions[row + SESSION.ACCOUNT]!
-    if (account < 0 || account >= scalars[SCALAR.ACCOUNTS]!) broken('P', `session ${session} has account ${account}`)
+    if (account < NOBODY || account >= scalars[SCALAR.ACCOUNTS]!) broken('P', `session ${session} has account ${account}`)
+    const ended = state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!
     const application = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]
-    if (sessions[row + SESSION.APPLICATION] !== application) broken('P', `session ${session} is of another application than its account`)
+    if (!ended && sessions[row + SESSION.APPLICATION] !== application) broken('P', `session ${session} is of another application than its account`)
     if (findSession(state, sessions, row + SESSION.PUBLIC_KEY) !== session) broken('P', `the key of session ${session} leads elsewhere`)
   }
   checkIndex(state.sessionIndex, 'session', used, (row) => row < used)

@@ -99,13 +99,19 @@ function createUsers(tables: Tables, identities: Identities): { touch(account: n
     i32[at + U.account] = account
     return at
   }
+  const write = (): void => {
+    for (const [account, { application, time }] of waiting) f64[(placeOf(account, application) + U.tradedAt) >>> 1] = time
+    waiting.clear()
+  }
   return {
     touch: (account, time) => {
-      waiting.set(account, { application: identities.applicationOf(account), time })
+      const application = identities.applicationOf(account)
+      // The row of a blank account went to a wallet of another application: the first one was a user there.
+      if ((waiting.get(account)?.application ?? application) !== application) write()
+      waiting.set(account, { application, time })
     },
     flush: () => {
-      for (const [account, { application, time }] of waiting) f64[(placeOf(account, application) + U.tradedAt) >>> 1] = time
-      waiting.clear()
+      write()
       pages.flush()
     },
   }

@@ -1,7 +1,8 @@
 /**
  * What the events do not say of an account and what never changes: its application, and who pays for its orders that a master funds.
  * Both are written with the account's row and stay, so that reading them from the engine's columns, at whatever moment after the account
- * was made, keeps the projection a function of the journal.
+ * was made, keeps the projection a function of the journal. Only a blank account's row may become another's, a day after anything happened
+ * to it: never within a batch of the journal.
  */
 import { ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'

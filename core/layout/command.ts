@@ -180,6 +180,8 @@ export const SET_FEE_TIER_COMMAND = defineLayout('set_fee_tier', {
   account: 'i32',
   /** Index into the genesis' feeTiers. */
   tier: 'i32',
+  /** The sequence that made the account; 0: whoever's the row is. */
+  createdSequence: 'f64',
 })
 
 /** Signed by the master: makes (application of the master, address) an account of its family. */

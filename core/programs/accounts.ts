@@ -6,17 +6,21 @@ import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../engine/columns.ts'
 import { indexAccount } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
 import { countAccount } from './applications.ts'
+import { beginBlank, endTurn, giveUpOldest, oldestMayGo } from './blank_accounts.ts'
 
-/** True when no row is left: accounts are never given back. */
-export const accountsAreFull = (state: State): boolean => state.scalars[SCALAR.ACCOUNTS]! >= state.genesis.limits.accounts
+const hasFreshRow = ({ scalars, genesis }: State): boolean => scalars[SCALAR.ACCOUNTS]! < genesis.limits.accounts
+
+/** Room for one more account: a row that was never used, or that of a blank account whose time is over. False: there is none. */
+export const makeRoom = (state: State): boolean => hasFreshRow(state) || oldestMayGo(state)
 
 /**
  * Makes the account of (application, the 20-byte address at `words[at]`) and returns its row. The caller checked that there is none
- * and that {@link accountsAreFull} is false; nothing may refuse after it.
+ * and that {@link makeRoom} is true; nothing may refuse after it. The account begins blank.
  */
 export function createAccount(state: State, application: number, words: Int32Array, at: number): number {
   const { accounts, accountsF64, clock } = state
-  const account = state.scalars[SCALAR.ACCOUNTS]!++
+  const fresh = hasFreshRow(state)
+  const account = fresh ? state.scalars[SCALAR.ACCOUNTS]!++ : giveUpOldest(state)
   const row = account * ACCOUNT_WORDS
   accounts[row + ACCOUNT.APPLICATION] = application
   accounts[row + ACCOUNT.ORDERS_HEAD] = -1
@@ -26,6 +30,8 @@ export function createAccount(state: State, application: number, words: Int32Arr
   accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
   indexAccount(state, account)
   countAccount(state, application)
+  beginBlank(state, account)
+  if (!fresh) endTurn(state)
   return account
 }
 

@@ -27,6 +27,7 @@ import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
 import { endOrder } from '../orders/end.ts'
 import { applicationRefusal } from './applications.ts'
+import { keepAccount } from './blank_accounts.ts'
 import { answerSession, isKeyTaken, ownerAccount, refuse, takeRow as takeSessionRow, writeSession } from './sessions.ts'
 import { capSessionsOf, disownSessions, endSessionsOf } from './session_lists.ts'
 
@@ -54,6 +55,7 @@ export function upsertAgent(state: State, command: Views, base: number): void {
   }
   if (code !== 0) return refuse(state, command, base, code)
   writeGrants(state, agent, command, base)
+  keepAccount(state, account)
   touchAccount(state, account)
   const at = emitResult(state, command, base, 0, account, agent, 0)
   state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = createdSequence(state, agent)

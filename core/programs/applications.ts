@@ -183,6 +183,11 @@ function isZero(words: Int32Array, at: number, count: number): boolean {
   return true
 }
 
+/** One of its accounts is no more. */
+export function uncountAccount(state: State, application: number): void {
+  state.applications[application * APPLICATION_WORDS + APPLICATION.ACCOUNTS]!--
+}
+
 /** One more account was made in it. */
 export function countAccount(state: State, application: number): void {
   state.applications[application * APPLICATION_WORDS + APPLICATION.ACCOUNTS]!++

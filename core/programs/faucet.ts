@@ -11,6 +11,7 @@ import { FAUCET_LIMIT_MAX, MAX_ISSUED } from '../engine/genesis.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { balanceRow, R, touchAccount } from '../ledger/balances.ts'
+import { keepAccount } from './blank_accounts.ts'
 import { ownerAccount } from './sessions.ts'
 
 export const FAUCET_WINDOW_MS = 86_400_000
@@ -36,6 +37,7 @@ export function mint(state: State, command: Views, base: number): void {
     state.faucet[timeAt(account, made) + 1] = asset
     state.faucet[account * FAUCET_WORDS] = made + 1
     for (let each = asset < 0 ? 0 : asset; each <= (asset < 0 ? state.assetCount - 1 : asset); each++) credit(state, account, each)
+    keepAccount(state, account)
     touchAccount(state, account)
   }
   const detail = code === REFUSALS.AGENT_NOT_ALLOWED.number ? AgentGrant.OPERATION : asset

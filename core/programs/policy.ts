@@ -16,6 +16,7 @@ import { REFUSALS } from '../engine/refusals.ts'
 import { RULES } from '../engine/rules.ts'
 import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
+import { findBlank, keepAccount } from './blank_accounts.ts'
 import { noteEnds } from './session_lists.ts'
 
 /** OPERATOR_ONLY unless the command came through lane 0. */
@@ -47,6 +48,8 @@ export function setPairStatus(state: State, command: Views, base: number): void 
   state.outbox.i32[at + RESULT.at.pair] = pair
 }
 
+const madeBy = (state: State, account: number): number => state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+
 /**
  * Puts an account into a fee tier. Orders placed from now on have its rates; a resting order keeps the maker rate it was placed
  * with. NOT_FOUND: no such account; VALIDATION_ERROR: no such tier.
@@ -55,8 +58,10 @@ export function setFeeTier(state: State, command: Views, base: number): void {
   const account = command.i32[base + SET_FEE_TIER_COMMAND.at.account]!
   const tier = command.i32[base + SET_FEE_TIER_COMMAND.at.tier]!
   const terms = state.genesis.feeTiers.tiers[tier]
+  const made = command.f64[(base + SET_FEE_TIER_COMMAND.at.createdSequence) >>> 1]!
   let code = laneRefusal(command, base)
   if (code === 0 && (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!)) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && made !== 0 && madeBy(state, account) !== made) code = REFUSALS.NOT_FOUND.number
   if (code === 0 && terms === undefined) code = REFUSALS.VALIDATION_ERROR.number
   if (code !== 0 || terms === undefined) {
     emitResult(state, command, base, code, -1, 0, 0)
@@ -67,6 +72,7 @@ export function setFeeTier(state: State, command: Views, base: number): void {
   state.accounts[row + ACCOUNT.TIER] = tier
   state.accounts[row + ACCOUNT.MAKER_DISCOUNT] = terms.makerDiscountPpm
   state.accounts[row + ACCOUNT.TAKER_DISCOUNT] = terms.takerDiscountPpm
+  keepAccount(state, account)
   touchAccount(state, account)
   emitResult(state, command, base, 0, account, tier, before)
 }
@@ -80,6 +86,7 @@ export function setRules(state: State, command: Views, base: number): void {
   if (code === 0) {
     state.scalars[SCALAR.RULES] = rules
     if (before < 1) noteEnds(state)
+    if (before < 1) findBlank(state)
   }
   emitResult(state, command, base, code, -1, code === 0 ? rules : 0, code === 0 ? before : 0)
 }

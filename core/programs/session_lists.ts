@@ -15,6 +15,11 @@ import type { State } from '../engine/state.ts'
 /** Live sessions of one agent, at most, when the genesis does not say fewer. */
 export const AGENT_SESSIONS_MAX = 16
 
+/** How long a key stays its holder's after the end of its session. */
+export const KEY_KEPT_MS = 86_400_000
+/** In place of the account of a session: it is no more. */
+export const NOBODY = -1
+
 const { NEXT, PREV } = SESSION_LINK
 
 /** Row + 1 of the newest session of a holder; `agent` -1: the account itself. */
@@ -72,6 +77,7 @@ export function linkSession(state: State, session: number): void {
 export function unlinkSession(state: State, session: number): void {
   const { sessions, sessionLinks } = state
   const account = sessions[session * SESSION_WORDS + SESSION.ACCOUNT]!
+  if (account === NOBODY) return
   const agent = sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1
   const row = session * SESSION_LINK_WORDS
   const next = sessionLinks[row + NEXT]!

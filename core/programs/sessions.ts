@@ -20,11 +20,12 @@ import { emitResult } from '../engine/emit.ts'
 import { findAccount, findSession, indexSession, unindexSession } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
-import { accountsAreFull, createAccount } from './accounts.ts'
+import { createAccount, makeRoom } from './accounts.ts'
 import { applicationRefusal } from './applications.ts'
+import { useAccount } from './blank_accounts.ts'
 import { consent } from './consent.ts'
 import {
-  endOf, endSession, heldRows, isDead, keepWithinLimit, keepsKeys, limitOf, linkSession, unlinkSession,
+  endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, NOBODY, unlinkSession,
 } from './session_lists.ts'
 
 const C = ORDER_COMMAND.at
@@ -38,8 +39,6 @@ const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
 const TIME = CLOCK_AT + CLOCK.TIME
 /** Rows one OPEN_SESSION looks at for a dead session to reuse. */
 const RECLAIM_PROBES = 1024
-/** How long a key stays its holder's after the end of its session. */
-export const KEY_KEPT_MS = 86_400_000
 /** An account's wallet with fewer rows than this may use the last tenth of all. */
 const FEW_ROWS = 4
 
@@ -80,10 +79,11 @@ export function openSession(state: State, command: Views, base: number): void {
   const holder = findSession(state, command.i32, base + O.publicKey)
   if (isKeyTaken(state, holder, account, -1)) return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   // Accounts first: taking a row changes the table, so nothing may refuse after it.
-  if (isNew && accountsAreFull(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
+  if (isNew && !makeRoom(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   const session = holder >= 0 ? holder : takeRow(state, account, -1)
   if (session < 0) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   if (isNew) account = createAccount(state, application, command.i32, base + O.address)
+  else useAccount(state, account)
   writeSession(state, session, account, -1, application, command.i32, base + O.publicKey)
   // The text that the wallet signed may have named its master: then it agreed.
   const master = command.i32[base + O.master]! - 1
@@ -98,6 +98,7 @@ export function refreshSession(state: State, command: Views, base: number): void
   const session = command.i32[base + C.session]!
   const expires = expiryOf(state, state.sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1)
   state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = expires
+  useAccount(state, account)
   answerSession(state, command, base, session, account, 0)
 }
 
@@ -123,6 +124,7 @@ function expiryOf(state: State, agent: number): number {
 export function isKeyTaken(state: State, holder: number, account: number, agent: number): boolean {
   if (holder < 0 || (isDead(state, holder) && !keepsKeys(state))) return false
   const row = holder * SESSION_WORDS
+  if (state.sessions[row + SESSION.ACCOUNT] === NOBODY) return false
   return state.sessions[row + SESSION.ACCOUNT] !== account || state.sessions[row + SESSION.AGENT] !== agent + 1
 }
 

@@ -19,7 +19,8 @@ import { REFUSALS } from '../engine/refusals.ts'
 import type { State } from '../engine/state.ts'
 import { balanceRow, R, touchAccount } from '../ledger/balances.ts'
 import { admitKey, keepReceipt, REPEATED } from '../orders/receipts.ts'
-import { accountsAreFull, createAccount, joinFamily } from './accounts.ts'
+import { createAccount, joinFamily, makeRoom } from './accounts.ts'
+import { keepAccount } from './blank_accounts.ts'
 import { consent, hasConsented, needsConsent } from './consent.ts'
 import { ownerAccount, refuse } from './sessions.ts'
 
@@ -66,6 +67,8 @@ function makeSub(state: State, command: Views, base: number, master: number): nu
   const row = sub * PROFILE_WORDS
   profiles[row + PROFILE.MASTER] = master + 1
   joinFamily(state, sub, master)
+  keepAccount(state, sub)
+  keepAccount(state, master)
   profiles[row + PROFILE.NEXT_SUB] = profiles[family + PROFILE.FIRST_SUB]!
   for (let word = 0; word < USERNAME_BYTES / 4; word++) profiles[row + PROFILE.USERNAME + word] = command.i32[base + C.username + word]!
   profiles[family + PROFILE.FIRST_SUB] = sub + 1
@@ -83,7 +86,7 @@ function subAccountRefusal(state: State, command: Views, base: number, master: n
   if (sub >= 0) return consented && hasSubAccount(state, master, sub) ? 0 : REFUSALS.ADDRESS_IN_USE.number
   const { subAccountsPerMaster } = state.genesis.limits
   if (state.profiles[master * PROFILE_WORDS + PROFILE.SUBS]! >= subAccountsPerMaster) return REFUSALS.TOO_MANY_SUB_ACCOUNTS.number
-  return accountsAreFull(state) ? REFUSALS.OVERLOADED.number : 0
+  return makeRoom(state) ? 0 : REFUSALS.OVERLOADED.number
 }
 
 /** Printable ASCII, then zeros. */

@@ -17,12 +17,13 @@ import {
 } from '../engine/columns.ts'
 import { findSession } from '../engine/indexes.ts'
 import { addressOf, type State } from '../engine/state.ts'
-import { consistently } from './consistent.ts'
+import { consistently, whileOwned } from './consistent.ts'
 
 export interface SessionView {
   session: number
   /** Names this opening of the row in commands. */
   generation: number
+  /** -1: the account is no more; the session ended long before. */
   account: number
   application: number
   /**
@@ -77,8 +78,15 @@ export interface AccountView {
   openOrders: number
 }
 
-/** An account's fixed facts: they are written once, before anybody can name the account. */
-export function readAccount(state: State, account: number): AccountView {
+/**
+ * Who the account in this row is now; a blank one may have become another wallet's since the row was named. While that cannot be told
+ * it is nobody: of application -1, and made by no sequence.
+ */
+export const readAccount = (state: State, account: number): AccountView =>
+  whileOwned(state, () => copyAccount(state, account)) ??
+  { account, application: -1, address: new Uint8Array(20), createdAt: 0, createdSequence: NaN, openOrders: 0 }
+
+function copyAccount(state: State, account: number): AccountView {
   const row = account * ACCOUNT_WORDS
   return {
     account,

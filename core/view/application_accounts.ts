@@ -2,9 +2,9 @@
  * The accounts of one application, from the shared columns, a slice at a time: nothing indexes accounts by application, so every row is
  * looked at, and between slices other work of the thread goes on.
  *
- * Accounts are walked in the order they were made, as many as there were at the beginning. What is fixed about an account (its
- * application, wallet, master, time) is the same whenever it is read; what a caller reads besides is as of the moment its row is reached,
- * so a listing is consistent row by row and not as a whole.
+ * Accounts are walked in the order of their rows, as many as there were at the beginning. What is read is as of the moment its row is
+ * reached, so a listing is consistent row by row and not as a whole. The row of a blank account may go to another wallet, also of another
+ * application, while the walk goes on: whoever reads a row later than `visit` asks whose it is (readAccount).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, SCALAR } from '../engine/columns.ts'

@@ -4,7 +4,12 @@
  * The matcher makes word APPLYING odd before it applies a batch and even after it; every account and book has a version that
  * grows with each change. A copy is good when the version was the same before and after it and no batch was being applied at
  * either end. Readers retry a bounded number of times; commands take about 0.1 us, so a retry is rare and short.
+ *
+ * Who an account is and which one a wallet has is written once and then changes only when the row of a blank account goes to another
+ * wallet; SCALAR.ACCOUNT_TURNS is odd while one does, so that such reading needs no gate.
  */
+import { SCALAR } from '../engine/columns.ts'
+import type { State } from '../engine/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 
 /** Looks while a batch is being applied (tens of ms, far beyond any batch) and copies that may turn out torn. */
@@ -22,6 +27,17 @@ export function consistently<T>(gate: Int32Array, words: Int32Array, at: number,
     const version = Atomics.load(words, at)
     const value = copy()
     if ((Atomics.load(gate, APPLYING) & 1) === 0 && Atomics.load(words, at) === version) return value
+  }
+  return null
+}
+
+/** Runs `copy`, of who accounts are, until no row of an account changed hands meanwhile; `null` when one is in the middle of it for long. */
+export function whileOwned<T>({ scalars }: Pick<State, 'scalars'>, copy: () => T): T | null {
+  for (let look = 0; look < LOOKS; look++) {
+    const turns = Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
+    if ((turns & 1) === 1) continue
+    const value = copy()
+    if (Atomics.load(scalars, SCALAR.ACCOUNT_TURNS) === turns) return value
   }
   return null
 }

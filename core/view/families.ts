@@ -5,7 +5,7 @@ import {
 import { findAccount } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
 import { midnightOf } from '../ledger/spending.ts'
-import { consistently } from './consistent.ts'
+import { consistently, whileOwned } from './consistent.ts'
 
 export interface ProfileView {
   account: number
@@ -21,19 +21,21 @@ export interface ProfileView {
 export const hasConsented = ({ profiles }: Pick<State, 'profiles'>, sub: number): boolean =>
   profiles[sub * PROFILE_WORDS + PROFILE.CONSENTED] !== 0
 
-/** Row of an account's master; -1: it is one. Written before anybody can name the account, and never again. */
+/** Row of an account's master; -1: it is one. Written before anybody can name the account; a sub-account stays one. */
 export const masterOf = ({ profiles }: Pick<State, 'profiles'>, account: number): number =>
   profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
 
 /**
  * The account of (application, wallet of 20 bytes) and its master, -1 each: none. Safe while the matcher writes: an account that is being
- * made meanwhile may be missed, or be without its master.
+ * made meanwhile may be missed, or be without its master. `null` while it cannot be told (view/consistent.ts).
  */
-export function findMember(state: State, application: number, wallet: Uint8Array): { account: number; master: number } {
+export function findMember(state: State, application: number, wallet: Uint8Array): { account: number; master: number } | null {
   const words = new Int32Array(5)
   new Uint8Array(words.buffer).set(wallet)
-  const account = findAccount(state, application, words, 0)
-  return { account, master: account < 0 ? -1 : masterOf(state, account) }
+  return whileOwned(state, () => {
+    const account = findAccount(state, application, words, 0)
+    return { account, master: account < 0 ? -1 : masterOf(state, account) }
+  })
 }
 
 /** An account's name, '' when none. Written as {@link masterOf}. */

@@ -8,7 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ACCOUNT, ACCOUNT_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
 import { shareOf } from '../engine/shares.ts'
 import type { State } from '../engine/state.ts'
-import { KEY_KEPT_MS } from '../programs/sessions.ts'
+import { KEY_KEPT_MS } from '../programs/session_lists.ts'
 
 export interface PoolView {
   readonly pool: string

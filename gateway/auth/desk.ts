@@ -94,12 +94,17 @@ function validSessionKey(key: string): boolean {
   return /^[0-9a-f]{64}$/.test(key) && sodium.crypto_core_ed25519_is_valid_point(Buffer.from(key, 'hex'))
 }
 
-/** What a sign-in of `address` is bound to; the rows of its account and of the master whose sub-account it is, -1: none. */
+/**
+ * What a sign-in of `address` is bound to; the rows of its account and of the master whose sub-account it is, -1: none. `null` while
+ * that cannot be read.
+ */
 function signInBond(
   address: string, sessionPublicKey: string, { application }: ApplicationView,
-): { bond: Bond; account: number; master: number } {
+): { bond: Bond; account: number; master: number } | null {
   const wallet = address.toLowerCase()
-  const { account, master } = findMember(state, application, Buffer.from(wallet.slice(2), 'hex'))
+  const member = findMember(state, application, Buffer.from(wallet.slice(2), 'hex'))
+  if (member === null) return null
+  const { account, master } = member
   const masterAddress = master < 0 ? null : `0x${Buffer.from(readAccount(state, master).address).toString('hex')}`
   return { bond: { purpose: 'sign-in', address: wallet, sessionPublicKey, application, master: masterAddress }, account, master }
 }
@@ -121,7 +126,8 @@ function challenge(request: ChallengeRequest): ChallengeReply | RefusalReply {
   }
   const bond = consents
     ? consentBond(address, sessionPublicKey, application.application, subAccountOf)
-    : signInBond(address, sessionPublicKey, application).bond
+    : signInBond(address, sessionPublicKey, application)?.bond
+  if (bond === undefined) return refuse(id, 'VERIFICATION_UNAVAILABLE')
   const entry = seal.issue(bond)
   return { id, nonce: entry.nonce, message: textOf(entry, application), expiresAt: Math.floor(entry.expiresAt / 1000) }
 }
@@ -205,7 +211,9 @@ async function verify(request: VerifyRequest, pool: WalletPool): Promise<VerifyR
   if (chainId !== undefined && chainId !== null && String(chainId) !== String(genesis.chainId)) {
     return refuse(id, 'VALIDATION_ERROR', { field: 'chainId' })
   }
-  const { bond, account, master } = signInBond(address, sessionPublicKey, application)
+  const found = signInBond(address, sessionPublicKey, application)
+  if (found === null) return refuse(id, 'VERIFICATION_UNAVAILABLE')
+  const { bond, account, master } = found
   const entry = seal.open(nonce, bond)
   if (entry === null) return refuse(id, 'NONCE_INVALID')
   const message = textOf(entry, application)
@@ -223,7 +231,9 @@ async function consent(request: ConsentRequest, pool: WalletPool): Promise<Conse
   const entry = seal.open(nonce, consentBond(address, sessionPublicKey, index, master))
   if (application === undefined || entry === null) return refuse(id, 'NONCE_INVALID')
   const budgets: [Limit, string][] = [[addressLimit, entry.address]]
-  if (findMember(state, index, Buffer.from(entry.address.slice(2), 'hex')).account < 0) {
+  const member = findMember(state, index, Buffer.from(entry.address.slice(2), 'hex'))
+  if (member === null) return refuse(id, 'VERIFICATION_UNAVAILABLE')
+  if (member.account < 0) {
     budgets.push([accountLimit, networkOf(request.ip)], [masterLimit, `${index} ${entry.master}`])
   }
   return (await signatureRefusal(request, entry, textOf(entry, application), budgets, pool)) ?? { id, consented: true }

@@ -22,15 +22,16 @@ const Profile = Type.Object({
   masterAccountId: Nullable(Uuid),
 })
 
-/** Checksummed addresses by account: an account's address never changes, and the checksum costs a Keccak. */
-const addresses = createBoundedMap<number, string>(4096)
+/** Checksummed addresses by address in hex: the checksum costs a Keccak. */
+const addresses = createBoundedMap<string, string>(4096)
 
-/** EIP-55 address of an account. */
-export function addressText(account: number, address: Uint8Array): string {
-  const known = addresses.entries.get(account)
+/** EIP-55 text of an address. */
+export function addressText(address: Uint8Array): string {
+  const hex = Buffer.from(address).toString('hex')
+  const known = addresses.entries.get(hex)
   if (known !== undefined) return known
-  const text = checksumAddress(`0x${Buffer.from(address).toString('hex')}`)
-  remember(addresses, account, text)
+  const text = checksumAddress(`0x${hex}`)
+  remember(addresses, hex, text)
   return text
 }
 
@@ -47,12 +48,12 @@ export const GetProfile = operation({
   output: Profile,
   run: (gateway, call) => {
     const { state } = gateway
-    const { account, address, createdAt } = readAccount(state, call.account)
-    const master = masterOf(state, account)
+    const { address, createdAt, createdSequence } = readAccount(state, call.account)
+    const master = masterOf(state, call.account)
     call.answer({
-      id: userIdOf(gateway, account),
-      address: addressText(account, address),
-      username: usernameText(gateway, account),
+      id: userId(createdSequence, call.account),
+      address: addressText(address),
+      username: usernameText(gateway, call.account),
       accountType: master < 0 ? 'master' : 'sub',
       // What a sub-account has leaves through its master.
       canWithdraw: master < 0,

@@ -32,6 +32,11 @@ function findUser({ state }: Gateway, { application }: Call<never>, id: string):
   return account.createdSequence === found.sequence && account.application === application ? found.slot : UNKNOWN
 }
 
+/** What the history has of the row that was `id`'s when it was asked; nothing, when it has become another user's since. */
+function ofUser<Row>(gateway: Gateway, call: Call<never>, id: string | undefined, listing: Listing<Row>): Listing<Row> {
+  return id === undefined || findUser(gateway, call, id) !== UNKNOWN ? listing : { ...listing, rows: [], total: 0 }
+}
+
 interface PageInput {
   readonly page?: number
   readonly pageSize?: number
@@ -68,9 +73,10 @@ export const ListApplicationOrders = operation({
       sell: side === undefined ? undefined : side === 'SELL',
       market: orderType === undefined ? undefined : orderType === 'MARKET',
     }
-    const answer = (listing: Listing<HistoryOrder> | Refused): void => {
-      if (listing instanceof Refused) call.refuse(listing)
-      else call.answer({ orders: listing.rows.map((order) => orderRecord(gateway, order)), ...pageFields(input, listing) })
+    const answer = (found: Listing<HistoryOrder> | Refused): void => {
+      if (found instanceof Refused) return call.refuse(found)
+      const listing = ofUser(gateway, call, userId, found)
+      call.answer({ orders: listing.rows.map((order) => orderRecord(gateway, order)), ...pageFields(input, listing) })
     }
     if (account === null || account === UNKNOWN) {
       askHistory(gateway.history, 'applicationOrders', { ...filters, application: call.application }, answer)
@@ -107,9 +113,10 @@ export const ListApplicationMovements = operation({
     }
     const record = (movement: HistoryMovement): Static<typeof ApplicationMovement> =>
       ({ ...movementRecord(gateway, movement), userId: userIdOf(gateway, movement.account) })
-    const answer = (listing: Listing<HistoryMovement> | Refused): void => {
-      if (listing instanceof Refused) call.refuse(listing)
-      else call.answer({ movements: listing.rows.map(record), ...pageFields(input, listing) })
+    const answer = (found: Listing<HistoryMovement> | Refused): void => {
+      if (found instanceof Refused) return call.refuse(found)
+      const listing = ofUser(gateway, call, userId, found)
+      call.answer({ movements: listing.rows.map(record), ...pageFields(input, listing) })
     }
     if (account === null || account === UNKNOWN) {
       askHistory(gateway.history, 'applicationMovements', { ...filters, application: call.application }, answer)

@@ -14,7 +14,7 @@ import { balanceWords, hasBalance, walkAccounts } from '../../core/view/applicat
 import { masterOf } from '../../core/view/families.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
-import { addressText, Balance, balanceRecord, userIdOf, usernameText } from './accounts.ts'
+import { addressText, Balance, balanceRecord, usernameText } from './accounts.ts'
 import { PAGE_MAX } from './listing.ts'
 import { Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 
@@ -124,7 +124,9 @@ export const ListApplicationUsers = operation({
     const page = new PageOf<number>(input)
     const matches = userFilter(gateway, input)
     const visit = (account: number): boolean => !matches(account) || page.take(() => account)
-    walk(gateway, call, visit, () => call.answer({ users: page.rows.map((account) => userRecord(gateway, account)), ...page.fields() }))
+    walk(gateway, call, visit, () => {
+      call.answer({ users: page.rows.flatMap((account) => userRecord(gateway, account, call.application) ?? []), ...page.fields() })
+    })
   },
 })
 
@@ -147,11 +149,13 @@ function userFilter({ state }: Gateway, { isActive = true, accountType, address 
   }
 }
 
-function userRecord(gateway: Gateway, account: number): Static<typeof ApplicationUser> {
-  const { address, createdAt, createdSequence } = readAccount(gateway.state, account)
+/** `null`: the row became another application's since the walk was there. */
+function userRecord(gateway: Gateway, account: number, application: number): Static<typeof ApplicationUser> | null {
+  const { address, createdAt, createdSequence, application: now } = readAccount(gateway.state, account)
+  if (now !== application) return null
   return {
     id: userId(createdSequence, account),
-    address: addressText(account, address),
+    address: addressText(address),
     username: usernameText(gateway, account),
     accountType: masterOf(gateway.state, account) < 0 ? 'master' : 'sub',
     isActive: true,
@@ -185,7 +189,7 @@ export const ListApplicationBalances = operation({
       return assets.every(({ index }) => !hasBalance(state, words, account, index) || page.take(() => ({ account, asset: index })))
     }
     walk(gateway, call, visit, () => {
-      const balances = balanceRecords(gateway, page.rows)
+      const balances = balanceRecords(gateway, page.rows, call.application)
       if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
       call.answer({ balances, ...page.fields() })
     })
@@ -193,13 +197,15 @@ export const ListApplicationBalances = operation({
 })
 
 function balanceRecords(
-  gateway: Gateway, rows: readonly { account: number; asset: number }[],
+  gateway: Gateway, rows: readonly { account: number; asset: number }[], application: number,
 ): Static<typeof ApplicationBalance>[] | null {
   const records: Static<typeof ApplicationBalance>[] = []
   for (const { account, asset } of rows) {
     const balances = readBalances(gateway.state, gateway.gate, account)
     if (balances === null) return null
-    records.push({ userId: userIdOf(gateway, account), ...balanceRecord(gateway.genesis.assets[asset]!, balances[asset]!) })
+    const { createdSequence, application: now } = readAccount(gateway.state, account)
+    if (now !== application) continue
+    records.push({ userId: userId(createdSequence, account), ...balanceRecord(gateway.genesis.assets[asset]!, balances[asset]!) })
   }
   return records
 }

@@ -45,7 +45,7 @@ function subAccountRecord(gateway: Gateway, account: number, balances: SubAccoun
   const { address, createdAt } = readAccount(gateway.state, account)
   return {
     id: userIdOf(gateway, account),
-    address: addressText(account, address),
+    address: addressText(address),
     username: usernameText(gateway, account),
     accountType: 'sub',
     isActive: true,
@@ -107,7 +107,7 @@ export const CreateSubAccount = operation({
       call.answer({ subAccount: subAccountRecord(gateway, i32[base + RESULT.at.detail]!, []) }),
     )
     const { application, address: wallet } = readAccount(gateway.state, call.account)
-    const master = { master: addressText(call.account, wallet), application, sessionPublicKey: readSessionKey(gateway.state, call.session) }
+    const master = { master: addressText(wallet), application, sessionPublicKey: readSessionKey(gateway.state, call.session) }
     askConsent(gateway.desk, { address, nonce, signature, ...master, ip: call.ip() }, (reply) => {
       if ('refusal' in reply) return call.refuse(refusalOf(reply))
       submit(gateway, call, waiter, (at, correlation) =>

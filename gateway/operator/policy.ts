@@ -96,7 +96,7 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       const known = typeof tier === 'number' && Number.isInteger(tier) && tier >= 0 && tier < feeTiers.tiers.length
       if (!known) return refuse('VALIDATION_ERROR', { field: 'tier', tiers: feeTiers.tiers.length })
       if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
-      const values = { account: id.slot, tier }
+      const values = { account: id.slot, tier, createdSequence: id.sequence }
       return change(admin, CommandType.SET_FEE_TIER, SET_FEE_TIER_COMMAND, values, ({ detail, detail2, sequence }) => {
         note('fee tier', { userId, tier: detail, before: detail2, sequence })
         return json(200, { userId, tier: detail, before: detail2, sequence })

@@ -10,7 +10,7 @@ import { ACCOUNT, ACCOUNT_WORDS } from '../../core/engine/columns.ts'
 import { refusalByNumber } from '../../core/engine/refusals.ts'
 import type { State } from '../../core/engine/state.ts'
 import { CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_MAX, CommandType } from '../../core/layout/command.ts'
-import { IdKind, parseId, userId } from '../../core/layout/ids.ts'
+import { IdKind, parseId, userId, type Id } from '../../core/layout/ids.ts'
 import type { FromThread } from '../../core/threads.ts'
 import { masterOf, readProfile } from '../../core/view/families.ts'
 import { HOLDINGS, largestHolders, readPools, type Holder, type Holding } from '../../core/view/pools.ts'
@@ -43,8 +43,10 @@ export function createPools(state: State, gate: Int32Array, admin: Admin, tell: 
     const profile = readProfile(state, gate, master < 0 ? account : master)
     return profile === null ? null : [profile.account, ...profile.subAccounts]
   }
-  const cancelAll = (accounts: readonly number[], pair: number): Promise<Cancelled | Answer> => {
-    const each = accounts.map((account) => ({ account, createdSequence: createdSequence(account) }))
+  /** The account that was named is meant as it was named: its row may be another's by now. */
+  const cancelAll = (accounts: readonly number[], named: Id, pair: number): Promise<Cancelled | Answer> => {
+    const each = accounts.map((account) =>
+      ({ account, createdSequence: account === named.slot ? named.sequence : createdSequence(account) }))
     return cancelOrders(admin, each, pair)
   }
 
@@ -79,7 +81,7 @@ export function createPools(state: State, gate: Int32Array, admin: Admin, tell: 
       if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
       const accounts = accountsOf(id.slot, family)
       if (accounts === null) return refuse('ENGINE_UNAVAILABLE')
-      const cancelled = await cancelAll(accounts, pair?.index ?? -1)
+      const cancelled = await cancelAll(accounts, id, pair?.index ?? -1)
       if ('status' in cancelled) return cancelled
       const fields = { userId: text, pair: pair?.symbol ?? null, family, accounts: accounts.length, ...cancelled }
       tell({ type: 'log', level: 'warn', message: 'orders cancelled by the operator', fields })

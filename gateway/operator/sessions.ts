@@ -47,6 +47,8 @@ export function createSessions(
       if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
       const [listed, agents] = [readSessions(state, gate, id.slot), readAgents(state, gate, id.slot)]
       if (listed === null || agents === null) return refuse('ENGINE_UNAVAILABLE')
+      // A blank account may have gone meanwhile.
+      if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
       const now = time()
       const live = listed.filter(({ expiresAt }) => expiresAt > now).sort(newestFirst)
       const sessions = live.slice(0, LISTED_MAX).map((session) => ({

@@ -99,7 +99,7 @@ t.test('spoiled state: a limit counts an atom too many', async (t) => {
   t.throws(() => duel({ ...BASE, variant: 'family', commands: at + 1, spoil: planted }), /F: limit/)
 })
 
-const FULL = 'if (isNew && accountsAreFull(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)'
+const FULL = 'if (isNew && !makeRoom(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)'
 
 const EXPIRED = 'return state.f64[(row + EXPIRES_AT) >>> 1]!'
 

@@ -15,6 +15,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'tight', seed: 3, commands: 40_000, checkEvery: 1 },
   { variant: 'older', seed: 12, commands: 20_000, checkEvery: 97 },
   { variant: 'crowded', seed: 13, commands: 20_000, checkEvery: 97, workload: { clients: 36 } },
+  { variant: 'visited', seed: 14, commands: 20_000, checkEvery: 7, workload: { clients: 90, visitors: 84 } },
+  { variant: 'olderVisited', seed: 15, commands: 10_000, checkEvery: 7, workload: { clients: 90, visitors: 87 } },
   { variant: 'fees', seed: 4, commands: 220_000, checkEvery: 499, outboxRecords: 2 },
   { variant: 'fees', seed: 5, commands: 10_000, checkEvery: 1 },
   { variant: 'deep', seed: 6, commands: 220_000, checkEvery: 4999, outboxRecords: 7 },

@@ -18,7 +18,7 @@ import {
 import { RESULT } from '../../core/layout/event.ts'
 import { agentId, formatId, IdKind, orderId, parseId, userId } from '../../core/layout/ids.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
-import { KEY_KEPT_MS } from '../../core/programs/sessions.ts'
+import { KEY_KEPT_MS } from '../../core/programs/session_lists.ts'
 import type { FromThread } from '../../core/threads.ts'
 import type { Admin } from '../../gateway/operator/admin.ts'
 import type { Answer } from '../../gateway/operator/http.ts'

@@ -35,6 +35,8 @@ export const CODE = {
 } as const
 
 const DAY_MS = 24 * 60 * 60 * 1000
+/** The account of a session whose account is no more. */
+const GONE = -2
 const MOST_ISSUED = 4_600_000_000_000_000_000n
 /** Session rows looked at for a dead one when all are taken. */
 const RECLAIM_PROBES = 1024
@@ -57,6 +59,12 @@ export interface Account {
   master: number
   /** Its wallet agreed to the master. */
   consented: boolean
+  /** When its wallet signed in or refreshed last: time, sequence. */
+  seen: [time: number, sequence: number]
+  /** Its row may become another wallet's while it has nothing: made when that was so. */
+  lent: boolean
+  /** The operator set its tier. */
+  tiered: boolean
 }
 
 export interface Session {
@@ -216,11 +224,33 @@ export class NaiveExchange {
     version[asset] = version[asset]! + 1n
   }
 
-  /** Makes an account and returns its row. */
+  /** Makes an account and returns its row: one that was never used, or the one that goes. */
   newAccount(application: number, address: string, master: number): number {
+    const row = this.accounts.length < this.genesis.limits.accounts ? this.accounts.length : this.goes()
     const zeros = (): bigint[] => this.genesis.assets.map(() => 0n)
-    const fresh = { application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0 }
-    return this.accounts.push({ ...fresh, master, consented: false }) - 1
+    this.accounts[row] = {
+      application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0, master, consented: false,
+      seen: [this.now, this.sequence], lent: this.inForce >= 1, tiered: false,
+    }
+    return row
+  }
+
+  /** Room for one more account. When it has to be made, the account that goes loses up to 64 sessions, the newest first. */
+  hasRoom(): boolean {
+    if (this.accounts.length < this.genesis.limits.accounts) return true
+    const row = this.goes()
+    const theirs = this.sessions.filter((session) => session.account === row && session.counted).sort((a, b) => b.generation - a.generation)
+    for (const session of row < 0 ? [] : theirs.slice(0, 64)) Object.assign(session, { account: GONE, counted: false })
+    return row >= 0 && theirs.length <= 64
+  }
+
+  /** The account that was seen longest ago among those that never had anything, when that was long enough ago; -1: none. */
+  private goes(): number {
+    const nothing = this.accounts.filter((account, row) => account.lent && !account.tiered && account.master < 0 &&
+      account.mints.length === 0 && this.accounts.every(({ master }) => master !== row) && this.agents.every(({ owner }) => owner !== row))
+    const first = nothing.sort((a, b) => a.seen[0] - b.seen[0] || a.seen[1] - b.seen[1])[0]
+    if (first === undefined || first.seen[0] + this.genesis.limits.sessionLifetimeMs + DAY_MS > this.now) return -1
+    return this.accounts.indexOf(first)
   }
 
   /** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */
@@ -327,7 +357,7 @@ function reclaim(exchange: NaiveExchange, end: number): number {
 }
 
 function openSession(exchange: NaiveExchange, command: Decoded): void {
-  const { accounts, genesis } = exchange
+  const { accounts } = exchange
   const application = Number(command['application'])
   const address = String(command['address'])
   const publicKey = String(command['publicKey'])
@@ -336,11 +366,12 @@ function openSession(exchange: NaiveExchange, command: Decoded): void {
   let account = accounts.findIndex((each) => each.application === application && each.address === address)
   const isNew = account < 0
   if (isTaken(exchange, publicKey, account, null)) return exchange.refuse(command, CODE.SESSION_KEY_IN_USE, -1)
-  if (isNew && accounts.length >= genesis.limits.accounts) return exchange.refuse(command, CODE.OVERLOADED, -1)
+  if (isNew && !exchange.hasRoom()) return exchange.refuse(command, CODE.OVERLOADED, -1)
   const row = sessionRow(exchange, publicKey, account, null)
   if (row < 0) return exchange.refuse(command, CODE.OVERLOADED, -1)
   if (isNew) account = exchange.newAccount(application, address, -1)
   begin(exchange, row, publicKey, account, null)
+  accounts[account]!.seen = [exchange.now, exchange.sequence]
   agree(exchange, account, Number(command['master'] ?? 0) - 1)
   sessionResult(exchange, command, row, isNew ? 1 : 0)
 }
@@ -348,7 +379,7 @@ function openSession(exchange: NaiveExchange, command: Decoded): void {
 /** True when a session of somebody else has the key: a live one, or since the rules 1 any that is remembered. */
 function isTaken(exchange: NaiveExchange, publicKey: string, account: number, agent: Agent | null): boolean {
   const session = exchange.sessions.find((each) => each.publicKey === publicKey)
-  if (session === undefined || isHeldBy(session, account, agent)) return false
+  if (session === undefined || session.account === GONE || isHeldBy(session, account, agent)) return false
   return exchange.inForce >= 1 || isLive(exchange, session)
 }
 
@@ -378,7 +409,10 @@ function endsOrExtends(exchange: NaiveExchange, command: Decoded, expiresAt: num
   const row = Number(command['session'])
   const session = exchange.sessions[row]!
   if (expiresAt === null) session.endedAt = exchange.now
-  else session.expiresAt = expiresAt
+  else {
+    session.expiresAt = expiresAt
+    exchange.accounts[session.account]!.seen = [exchange.now, exchange.sequence]
+  }
   sessionResult(exchange, command, row, 0)
 }
 

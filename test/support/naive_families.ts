@@ -118,7 +118,7 @@ function createSubAccount(ex: NaiveExchange, command: Decoded): void {
   }
   const siblings = ex.accounts.filter((each) => each.master === master)
   if (code === 0 && siblings.length >= ex.genesis.limits.subAccountsPerMaster) code = CODE.TOO_MANY_SUB_ACCOUNTS
-  if (code === 0 && ex.accounts.length >= ex.genesis.limits.accounts) code = CODE.OVERLOADED
+  if (code === 0 && !ex.hasRoom()) code = CODE.OVERLOADED
   if (code !== 0) return refuseOwner(ex, command, code)
   const sub = ex.newAccount(application!, String(command['address']), master)
   if (agreed) agree(ex, sub, master)

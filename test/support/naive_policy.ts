@@ -43,10 +43,12 @@ function setFeeTier(exchange: NaiveExchange, command: Decoded): void {
   const row = Number(command['account'])
   const tier = Number(command['tier'])
   const account = exchange.accounts[row]
-  if (account === undefined) return exchange.refuse(command, CODE.NOT_FOUND, -1)
+  const made = Number(command['createdSequence'])
+  if (account === undefined || (made !== 0 && made !== account.createdSequence)) return exchange.refuse(command, CODE.NOT_FOUND, -1)
   if (exchange.genesis.feeTiers.tiers[tier] === undefined) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
   const before = account.tier
   account.tier = tier
+  account.tiered = true
   exchange.result(command, { account: row, detail: tier, detail2: before })
 }
 
@@ -59,6 +61,10 @@ function setRules(exchange: NaiveExchange, command: Decoded): void {
   for (const session of before < 1 ? exchange.sessions : []) {
     if (isLive(exchange, session)) continue
     Object.assign(session, { endedAt: exchange.now, counted: false, agent: session.agent === null ? null : 'gone' })
+  }
+  // Whoever has nothing by then is as if seen now, in the order of rows.
+  for (const [row, account] of before < 1 ? exchange.accounts.entries() : []) {
+    Object.assign(account, { lent: true, tiered: account.tier !== 0, seen: [exchange.now, exchange.sequence - 1 + row / exchange.accounts.length] })
   }
   exchange.result(command, { account: -1, detail: rules, detail2: before })
 }

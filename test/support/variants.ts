@@ -116,6 +116,10 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   tight: TIGHT,
   /** More accounts than there are orders and receipts: the last tenth, and what is left when nothing is. */
   crowded: { ...TIGHT, limits: { ...TIGHT.limits, orders: 20, accounts: 40, sessions: 48, receipts: 18, openOrdersPerAccount: 3 } },
+  /** Few rows for many wallets, most of which only sign in: rows of accounts go from one to another. */
+  visited: { ...TIGHT, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 3, subAccountsPerMaster: 2 }, families: true },
+  /** The same without a limit of sessions, begun by a version that kept every account. */
+  olderVisited: { ...TIGHT, rules: 0, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 180 } },
   /** As `tight`, begun by a version before the rules of now; its workload puts them in force at some point. */
   older: { ...TIGHT, rules: 0, limits: { ...TIGHT.limits, orders: 24, receipts: 12 } },
   /** Rates at the bounds of the genesis and amounts so small that every fee is rounding. */

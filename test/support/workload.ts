@@ -34,6 +34,8 @@ export interface WorkloadOptions {
   unlabelled?: boolean
   /** Every label is new, so that none is ever refused. */
   freshLabels?: boolean
+  /** The last so many clients mostly just sign in, and days pass quickly. */
+  visitors?: number
 }
 
 const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
@@ -132,6 +134,11 @@ export class Workload {
       const other = this.clients.findIndex((each) => each.session >= 0)
       if (other >= 0) client = other
     }
+    const { visitors = 0, clients: own = 8 } = this.options
+    if (client >= own - visitors && client < own) {
+      const visit = this.visit(client)
+      if (visit !== null) return visit
+    }
     if (this.chance(1, 40)) return this.agentCommand()
     const signed = this.signature(client)
     if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
@@ -159,6 +166,16 @@ export class Workload {
     return this.setFeeTier()
   }
 
+  /** What a wallet does that looks in and has nothing; now and then it does what everybody does. */
+  private visit(client: number): { type: CommandType; values: Decoded } | null {
+    const dice = this.below(100)
+    if (dice < 20) return this.openSession(client)
+    if (dice === 20 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(30) } }
+    if (dice < 40) return { type: CommandType.REFRESH_SESSION, values: this.signature(client) }
+    if (dice < 55) return { type: CommandType.REVOKE_SESSION, values: this.signature(client) }
+    return dice < 98 ? { type: CommandType.CANCEL_ALL, values: { ...this.signature(client), ...this.cancelAll() } } : null
+  }
+
   private familyCommand(families: FamilyWorkload, client: number): { type: CommandType; values: Decoded } {
     const { type, client: signer, values } = families.command(client, this.clients.map(({ address }) => address))
     this.asked = String(values['address'] ?? '')
@@ -182,7 +199,9 @@ export class Workload {
     const { tiers } = this.genesis.feeTiers
     const account = this.chance(1, 20) ? this.pick([-1, this.genesis.limits.accounts]) : this.below(this.clientOf.size + 1)
     const tier = this.chance(1, 20) ? this.pick([-1, tiers.length]) : this.below(tiers.length)
-    if (!operatorCancels(this.time)) return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier } }
+    // By the time and not by chance, as the flag above.
+    const createdSequence = this.time % 4 === 0 ? 0 : (this.madeBy.get(account) ?? 1) + (this.time % 7 === 0 ? 1 : 0)
+    if (!operatorCancels(this.time)) return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier, createdSequence } }
     const cancels = cancelValues(this.time, account, this.madeBy.get(account) ?? 1, this.genesis.pairs.length)
     const values = { ...cancels, ...this.sweeps.from(this.time, account) }
     return { type: CommandType.CANCEL_ACCOUNT_ORDERS, values: { session: -1, ...values } }
@@ -206,6 +225,7 @@ export class Workload {
     else if (dice < 1010) this.time += this.below(HOUR)
     else if (dice < 1013) this.time += 6 * HOUR + this.below(30 * HOUR)
     else if (dice < 1014 && this.chance(1, 4)) this.time += 40 * 24 * HOUR
+    if (this.options.visitors !== undefined && this.chance(1, 2)) this.time += this.below(this.chance(1, 10) ? 8 * HOUR : HOUR)
   }
 
   private signature(client: number): Decoded {

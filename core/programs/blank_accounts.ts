@@ -1,0 +1,138 @@
+/**
+ * Blank accounts: rows of wallets that signed in and did nothing else. When no row is left, the one that was used longest ago goes to
+ * another wallet, so that sign-ins alone never fill the exchange.
+ *
+ * An account is blank until the faucet credits it, it becomes a master or a sub-account, it has an agent, or the operator sets its tier.
+ * All else needs one of these first: orders, receipts, transfers and spend limits. Then it is kept for good ({@link keepAccount}).
+ *
+ * Blank ones stand in a list by the time when their wallet opened or refreshed a session last. No session outlives that time by more than
+ * its lifetime, so the first of the list tells by itself when all its sessions are over and their keys are kept no longer; if it cannot
+ * go yet, none can for certain. So nothing is searched: a command looks at one account and at {@link RELEASED_MOST} of its sessions.
+ *
+ * A session whose account went is nobody's (ACCOUNT -1): dead, in no list, its row the next one's that looks for one, its key anybody's.
+ *
+ * Readers of other threads see whether a row changed hands meanwhile by SCALAR.ACCOUNT_TURNS (view/consistent.ts). Nobody can name the old
+ * user by the row: user ids have the sequence that made the account, and whatever a session of it began is a day over.
+ *
+ * Since the rules 1. When they come into force, accounts that have nothing begin as used then, by their rows. Their sessions that were over
+ * by then are in no list and stay as they are when the row goes: dead, and soon of no use to anybody.
+ */
+import {
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, FAUCET_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS,
+} from '../engine/columns.ts'
+import { unindexAccount } from '../engine/indexes.ts'
+import type { State } from '../engine/state.ts'
+import { touchAccount } from '../ledger/balances.ts'
+import { uncountAccount } from './applications.ts'
+import { KEY_KEPT_MS, NOBODY, unlinkSession } from './session_lists.ts'
+
+const { BLANK_OLDER, BLANK_NEWER, BLANK_SINCE } = ACCOUNT
+const { BLANK_OLDEST, BLANK_NEWEST, ACCOUNT_TURNS } = SCALAR
+
+/** Sessions that one command takes from the account that is to go. One that had more goes with a later command. */
+export const RELEASED_MOST = 64
+
+/** True when the account is in the list. */
+const isBlank = ({ accounts, scalars }: State, account: number): boolean =>
+  accounts[account * ACCOUNT_WORDS + BLANK_OLDER] !== 0 || scalars[BLANK_OLDEST] === account + 1
+
+/** Puts an account, new or taken out of the list, behind all others, as used now. */
+function append(state: State, account: number): void {
+  const { accounts, accountsF64, scalars, clock } = state
+  const row = account * ACCOUNT_WORDS
+  const newest = scalars[BLANK_NEWEST]!
+  accounts[row + BLANK_OLDER] = newest
+  if (newest === 0) scalars[BLANK_OLDEST] = account + 1
+  else accounts[(newest - 1) * ACCOUNT_WORDS + BLANK_NEWER] = account + 1
+  scalars[BLANK_NEWEST] = account + 1
+  accountsF64[(row + BLANK_SINCE) >>> 1] = clock[CLOCK.TIME]!
+}
+
+/** A new account begins blank. */
+export function beginBlank(state: State, account: number): void {
+  if (state.scalars[SCALAR.RULES]! >= 1) append(state, account)
+}
+
+/** The rules are in force from now on: what has nothing is blank. */
+export function findBlank(state: State): void {
+  for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) if (hasNothing(state, account)) append(state, account)
+}
+
+/** True when the account is as it was made: no balance ever changed, and nothing was set. */
+function hasNothing({ balances, faucet, accounts, profiles, assetCount }: State, account: number): boolean {
+  for (let asset = 0; asset < assetCount; asset++) {
+    if (balances[(account * assetCount + asset) * BALANCE_WORDS + BALANCE.VERSION] !== 0n) return false
+  }
+  const row = account * ACCOUNT_WORDS
+  const profile = account * PROFILE_WORDS
+  return faucet[account * FAUCET_WORDS] === 0 && accounts[row + ACCOUNT.TIER] === 0 && accounts[row + ACCOUNT.FAMILY] === account &&
+    profiles[profile + PROFILE.SUBS] === 0 && profiles[profile + PROFILE.FIRST_AGENT] === 0
+}
+
+/** From now on the row is its wallet's for good. */
+export function keepAccount(state: State, account: number): void {
+  if (!isBlank(state, account)) return
+  const { accounts, accountsF64, scalars } = state
+  const row = account * ACCOUNT_WORDS
+  const older = accounts[row + BLANK_OLDER]!
+  const newer = accounts[row + BLANK_NEWER]!
+  if (older === 0) scalars[BLANK_OLDEST] = newer
+  else accounts[(older - 1) * ACCOUNT_WORDS + BLANK_NEWER] = newer
+  if (newer === 0) scalars[BLANK_NEWEST] = older
+  else accounts[(newer - 1) * ACCOUNT_WORDS + BLANK_OLDER] = older
+  accounts[row + BLANK_OLDER] = 0
+  accounts[row + BLANK_NEWER] = 0
+  accountsF64[(row + BLANK_SINCE) >>> 1] = 0
+}
+
+/** The wallet of an account opened or refreshed a session now. */
+export function useAccount(state: State, account: number): void {
+  if (!isBlank(state, account)) return
+  keepAccount(state, account)
+  append(state, account)
+}
+
+/** From when on, Unix ms, a blank account that was used at `usedAt` may go: its last session ended a key's time ago by then. */
+export const mayGoAt = (usedAt: number, sessionLifetimeMs: number): number => usedAt + sessionLifetimeMs + KEY_KEPT_MS
+
+/** True when {@link giveUpOldest} has an account to give. Takes sessions from it meanwhile, {@link RELEASED_MOST} at most. */
+export function oldestMayGo(state: State): boolean {
+  const account = state.scalars[BLANK_OLDEST]! - 1
+  if (account < 0) return false
+  const usedAt = state.accountsF64[(account * ACCOUNT_WORDS + BLANK_SINCE) >>> 1]!
+  if (mayGoAt(usedAt, state.genesis.limits.sessionLifetimeMs) > state.clock[CLOCK.TIME]!) return false
+  return releaseSessions(state, account)
+}
+
+/** True when the account has no sessions any more. */
+function releaseSessions(state: State, account: number): boolean {
+  const first = account * PROFILE_WORDS + PROFILE.FIRST_SESSION
+  for (let released = 0; state.profiles[first] !== 0; released++) {
+    if (released === RELEASED_MOST) return false
+    const session = state.profiles[first]! - 1
+    unlinkSession(state, session)
+    state.sessions[session * SESSION_WORDS + SESSION.ACCOUNT] = NOBODY
+  }
+  return true
+}
+
+/**
+ * The row of the account that was used longest ago, which may go, for another wallet: like a row that was never used, but for its
+ * version, which only grows. The caller writes it and then says {@link endTurn}.
+ */
+export function giveUpOldest(state: State): number {
+  const { accounts, scalars } = state
+  const account = scalars[BLANK_OLDEST]! - 1
+  const row = account * ACCOUNT_WORDS
+  Atomics.add(scalars, ACCOUNT_TURNS, 1)
+  unindexAccount(state, account)
+  uncountAccount(state, accounts[row + ACCOUNT.APPLICATION]!)
+  keepAccount(state, account)
+  touchAccount(state, account)
+  return account
+}
+
+/** The row that was given up is whole again. */
+export function endTurn(state: State): void {
+  Atomics.add(state.scalars, ACCOUNT_TURNS, 1)
+}
