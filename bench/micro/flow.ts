@@ -18,6 +18,7 @@ import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
 import { RULES } from '../../core/engine/rules.ts'
 import { createState, type State } from '../../core/engine/state.ts'
 import { warm } from '../../core/engine/warm.ts'
+import { keepAccount } from '../../core/programs/blank_accounts.ts'
 import { balanceRow } from '../../core/ledger/balances.ts'
 
 export interface Flow {
@@ -68,6 +69,7 @@ export function fundedState(genesis: Genesis, accounts: number): State {
     })
     apply(state, record, 0)
     state.outbox.count = 0
+    keepAccount(state, account)
     for (const asset of [0, 1]) {
       state.balances[balanceRow(state, account, asset) + BALANCE.AVAILABLE] = FUNDS
       state.totals[asset * TOTAL_WORDS + TOTAL.ISSUED]! += FUNDS

@@ -58,6 +58,8 @@ function checkNothing(state: State, account: number): void {
   const balances = account * state.assetCount * BALANCE_WORDS
   if (!state.balances.subarray(balances, balances + state.assetCount * BALANCE_WORDS).every((word) => word === 0n)) named('has a balance')
   if (!state.faucet.subarray(account * FAUCET_WORDS, (account + 1) * FAUCET_WORDS).every((word) => word === 0)) named('asked the faucet')
+  // Each turn of its row makes it one larger; so does everything that happens to an account.
+  if (state.accounts[row + ACCOUNT.VERSION]! > state.scalars[SCALAR.ACCOUNT_TURNS]! / 2) named('has a version of something')
   if (state.accounts[row + ACCOUNT.FAMILY] !== account) named('is of a family')
   for (const word of ['OPEN_ORDERS', 'FAMILY_ORDERS', 'FAMILY_RECEIPTS', 'RECEIPTS', 'TIER'] as const) {
     if (state.accounts[row + ACCOUNT[word]] !== 0) named(`has ${word}`)

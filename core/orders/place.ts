@@ -22,6 +22,7 @@ import { PATH_TOO_LONG } from '../book/walk.ts'
 import { R } from '../ledger/balances.ts'
 import * as fees from '../ledger/fees.ts'
 import * as spending from '../ledger/spending.ts'
+import * as blankAccounts from '../programs/blank_accounts.ts'
 import * as agentGrants from '../programs/grants.ts'
 import * as sessions from '../programs/sessions.ts'
 import * as admission from './admission.ts'
@@ -64,6 +65,7 @@ const { sessionAccount, sessionAgent } = sessions
 const { lacksNotional, lacksToPlace } = agentGrants
 const { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } = admission
 const { enlist, giveSlot, markAgent, takeSlot, writeLabel, writeOrder } = pool
+const { keepAccount } = blankAccounts
 const closedRefusal = checkOpen
 const executeNew = execute
 const lockRest = lockRemaining
@@ -100,6 +102,8 @@ export function placeOrder(state: State, command: Views, base: number): void {
     emitResult(state, command, base, code, account, lacking, 0)
     return
   }
+  // Any other order was paid for, so its account is kept already.
+  if (market) keepAccount(state, account)
   const row = takeSlot(state)
   writeOrder(state, row, account, pair, flags, market ? 0 : limit, lots)
   if (agent >= 0) markAgent(state, row, agent)

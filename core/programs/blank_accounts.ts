@@ -2,8 +2,9 @@
  * Blank accounts: rows of wallets that signed in and did nothing else. When no row is left, the one that was used longest ago goes to
  * another wallet, so that sign-ins alone never fill the exchange.
  *
- * An account is blank until the faucet credits it, it becomes a master or a sub-account, it has an agent, or the operator sets its tier.
- * All else needs one of these first: orders, receipts, transfers and spend limits. Then it is kept for good ({@link keepAccount}).
+ * An account is blank until the faucet credits it, an order of it is accepted (a MARKET order that finds nothing to buy costs nothing), it
+ * becomes a master or a sub-account, it has an agent, or the operator sets its tier. All else needs one of these first: other orders,
+ * receipts, transfers, spend limits. Then it is kept for good ({@link keepAccount}).
  *
  * Blank ones stand in a list by the time when their wallet opened or refreshed a session last. No session outlives that time by more than
  * its lifetime, so the first of the list tells by itself when all its sessions are over and their keys are kept no longer; if it cannot
@@ -17,9 +18,7 @@
  * Since the rules 1. When they come into force, accounts that have nothing begin as used then, by their rows. Their sessions that were over
  * by then are in no list and stay as they are when the row goes: dead, and soon of no use to anybody.
  */
-import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, FAUCET_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS,
-} from '../engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
 import { unindexAccount } from '../engine/indexes.ts'
 import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
@@ -58,16 +57,9 @@ export function findBlank(state: State): void {
   for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) if (hasNothing(state, account)) append(state, account)
 }
 
-/** True when the account is as it was made: no balance ever changed, and nothing was set. */
-function hasNothing({ balances, faucet, accounts, profiles, assetCount }: State, account: number): boolean {
-  for (let asset = 0; asset < assetCount; asset++) {
-    if (balances[(account * assetCount + asset) * BALANCE_WORDS + BALANCE.VERSION] !== 0n) return false
-  }
-  const row = account * ACCOUNT_WORDS
-  const profile = account * PROFILE_WORDS
-  return faucet[account * FAUCET_WORDS] === 0 && accounts[row + ACCOUNT.TIER] === 0 && accounts[row + ACCOUNT.FAMILY] === account &&
-    profiles[profile + PROFILE.SUBS] === 0 && profiles[profile + PROFILE.FIRST_AGENT] === 0
-}
+/** True when the account is as it was made: everything it has and does grows its version, and a sub-account counts for another family. */
+const hasNothing = ({ accounts }: State, account: number): boolean =>
+  accounts[account * ACCOUNT_WORDS + ACCOUNT.VERSION] === 0 && accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY] === account
 
 /** From now on the row is its wallet's for good. */
 export function keepAccount(state: State, account: number): void {

@@ -21,7 +21,7 @@ import type { Place } from '../journal/reader.ts'
  * Which columns a snapshot holds and what their words mean. Grows with every change of a stored column; a snapshot of another format is
  * no fault, it is passed over and the journal is replayed instead.
  */
-export const SNAPSHOT_FORMAT = 3
+export const SNAPSHOT_FORMAT = 4
 
 /** A whole snapshot, but of another version of this program. */
 export class OtherFormat extends Error {

@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ACCOUNT, ACCOUNT_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
 import { shareOf } from '../engine/shares.ts'
 import type { State } from '../engine/state.ts'
+import { mayGoAt } from '../programs/blank_accounts.ts'
 import { KEY_KEPT_MS } from '../programs/session_lists.ts'
 
 export interface PoolView {
@@ -28,6 +29,16 @@ function keptSessions({ scalars, sessionsF64 }: State, now: number): number {
   return kept
 }
 
+/** Rows of accounts that cannot go to another wallet at `now`, Unix ms (programs/blank_accounts.ts): as above, some ms for all. */
+function keptAccounts({ scalars, accountsF64, genesis: { limits } }: State, now: number): number {
+  let kept = scalars[SCALAR.ACCOUNTS]!
+  for (let account = scalars[SCALAR.ACCOUNTS]! - 1; account >= 0; account--) {
+    const usedAt = accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.BLANK_SINCE) >>> 1]!
+    if (usedAt !== 0 && mayGoAt(usedAt, limits.sessionLifetimeMs) <= now) kept--
+  }
+  return kept
+}
+
 /** Pools of the state at `now`, Unix ms, in the order they are shown. */
 export function readPools(state: State, now: number): PoolView[] {
   const { scalars, genesis: { limits } } = state
@@ -35,7 +46,7 @@ export function readPools(state: State, now: number): PoolView[] {
     ({ pool, used, capacity, share: shareOf(capacity, capacity - used) })
   const bounded = (pool: string, used: number, capacity: number): PoolView => ({ pool, used, capacity, share: null })
   return [
-    bounded('accounts', scalars[SCALAR.ACCOUNTS]!, limits.accounts),
+    bounded('accounts', keptAccounts(state, now), limits.accounts),
     shared('orders', scalars[SCALAR.ORDERS_LIVE]!, limits.orders),
     shared('receipts', scalars[SCALAR.RECEIPTS_COUNT]!, limits.receipts),
     bounded('sessions', keptSessions(state, now), limits.sessions),

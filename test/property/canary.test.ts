@@ -194,6 +194,21 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['ledger/settle.ts', 'if (funded) countFill(state, taker, maker)', ''],
   ['orders/end.ts', 'if (funded) countRelease(state, row)', ''],
   ['programs/sub_accounts.ts', '=== master + 1', '!== 0'],
+  // A row would go that has something, too early, or not wholly; or none would go.
+  ['programs/faucet.ts', '    keepAccount(state, account)\n', ''],
+  ['orders/place.ts', 'if (market) keepAccount(state, account)', ''],
+  ['programs/agents.ts', '  keepAccount(state, account)\n', ''],
+  ['programs/policy.ts', '  keepAccount(state, account)\n', ''],
+  ['programs/sub_accounts.ts', '  keepAccount(state, master)\n', ''],
+  ['programs/sub_accounts.ts', '  keepAccount(state, sub)\n', ''],
+  ['programs/policy.ts', 'if (before < 1) findBlank(state)', ''],
+  ['programs/blank_accounts.ts', '+ sessionLifetimeMs + KEY_KEPT_MS', '+ sessionLifetimeMs'],
+  ['programs/blank_accounts.ts', '    unlinkSession(state, session)\n', ''],
+  ['programs/blank_accounts.ts', '  unindexAccount(state, account)\n', ''],
+  ['programs/blank_accounts.ts', '  keepAccount(state, account)\n  touchAccount', '  touchAccount'],
+  ['programs/sessions.ts', '  else useAccount(state, account)\n', ''],
+  ['programs/sessions.ts', '= expires\n  useAccount(state, account)', '= expires'],
+  ['programs/sessions.ts', 'if (state.sessions[row + SESSION.ACCOUNT] === NOBODY) return false', ''],
   ['engine/emit.ts', 'i64[wide + 13] = from64[from + 13]!', ''],
 ]
 
@@ -212,7 +227,8 @@ if (scene.step('bob buys 1 at 100 funded') !== 'FILLED') {
   process.exit(3)
 }
 const runs = [
-  ['tight', 12000, 50], ['family', 12000, 50], ['olderFamily', 6000, 50], ['older', 6000, 50], ['market', 6000, 50],
+  ['tight', 12000, 50], ['family', 12000, 50], ['olderFamily', 6000, 50], ['older', 6000, 50], ['visited', 5000, 50],
+  ['olderVisited', 3000, 50], ['market', 6000, 50],
   ['fees', 4000, 50], ['tiers', 20000, 50], ['deep', 8000, 50], ['family', 10000, 69], ['market', 10000, 54], ['tiers', 10000, 53],
   ['crowded', 6000, 21], ['crowded', 6000, 23], ['tight', 8000, 44], ['tight', 8000, 47], ['older', 6000, 46],
   ['tight', 40000, 50], ['market', 40000, 50],

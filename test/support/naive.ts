@@ -63,8 +63,8 @@ export interface Account {
   seen: [time: number, sequence: number]
   /** Its row may become another wallet's while it has nothing: made when that was so. */
   lent: boolean
-  /** The operator set its tier. */
-  tiered: boolean
+  /** The operator set its tier, or an order of it was accepted. */
+  known: boolean
 }
 
 export interface Session {
@@ -230,7 +230,7 @@ export class NaiveExchange {
     const zeros = (): bigint[] => this.genesis.assets.map(() => 0n)
     this.accounts[row] = {
       application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0, master, consented: false,
-      seen: [this.now, this.sequence], lent: this.inForce >= 1, tiered: false,
+      seen: [this.now, this.sequence], lent: this.inForce >= 1, known: false,
     }
     return row
   }
@@ -246,7 +246,7 @@ export class NaiveExchange {
 
   /** The account that was seen longest ago among those that never had anything, when that was long enough ago; -1: none. */
   private goes(): number {
-    const nothing = this.accounts.filter((account, row) => account.lent && !account.tiered && account.master < 0 &&
+    const nothing = this.accounts.filter((account, row) => account.lent && !account.known && account.master < 0 &&
       account.mints.length === 0 && this.accounts.every(({ master }) => master !== row) && this.agents.every(({ owner }) => owner !== row))
     const first = nothing.sort((a, b) => a.seen[0] - b.seen[0] || a.seen[1] - b.seen[1])[0]
     if (first === undefined || first.seen[0] + this.genesis.limits.sessionLifetimeMs + DAY_MS > this.now) return -1

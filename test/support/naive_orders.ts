@@ -109,6 +109,7 @@ export function place(ex: Ex, command: Decoded): void {
   if (has(flags, Flag.FOK) && seen.tooLong) return ex.refuse(command, CODE.ABOVE_MAX_ORDER_SIZE, account)
   const ownInFok = has(flags, Flag.FOK) ? seen.own : null
   if (ownInFok !== null && has(flags, Flag.CANCEL_BOTH)) return ex.refuse(command, CODE.SELF_TRADE_NOT_ALLOWED, account)
+  ex.accounts[account]!.known = true
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
   let reason: number = Reason.NONE
   if (ownInFok !== null) {

@@ -48,7 +48,7 @@ function setFeeTier(exchange: NaiveExchange, command: Decoded): void {
   if (exchange.genesis.feeTiers.tiers[tier] === undefined) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
   const before = account.tier
   account.tier = tier
-  account.tiered = true
+  account.known = true
   exchange.result(command, { account: row, detail: tier, detail2: before })
 }
 
@@ -64,7 +64,7 @@ function setRules(exchange: NaiveExchange, command: Decoded): void {
   }
   // Whoever has nothing by then is as if seen now, in the order of rows.
   for (const [row, account] of before < 1 ? exchange.accounts.entries() : []) {
-    Object.assign(account, { lent: true, tiered: account.tier !== 0, seen: [exchange.now, exchange.sequence - 1 + row / exchange.accounts.length] })
+    Object.assign(account, { lent: true, seen: [exchange.now, exchange.sequence - 1 + row / exchange.accounts.length] })
   }
   exchange.result(command, { account: -1, detail: rules, detail2: before })
 }

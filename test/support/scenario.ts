@@ -37,8 +37,9 @@ import {
 } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
-import { balanceRow } from '../../core/ledger/balances.ts'
+import { balanceRow, touchAccount } from '../../core/ledger/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
+import { keepAccount } from '../../core/programs/blank_accounts.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
 import { copyStored } from './recording.ts'
@@ -129,6 +130,8 @@ export class Scene {
     const [who, ...rest] = line.split(' ')
     const { account } = this.signIn(who!)
     const { state } = this.bench
+    keepAccount(state, account)
+    touchAccount(state, account)
     for (const amount of rest.join(' ').split(', ')) {
       const [quantity, symbol] = amount.split(' ') as [string, string]
       const asset = this.asset(symbol)

@@ -31,6 +31,9 @@ export interface VariantSpec {
   rules?: number
   /** Its workload has sub-accounts, transfers, spend limits and orders that masters pay for. */
   families?: boolean
+  /** Clients of its workload, and those among them that mostly just sign in. */
+  clients?: number
+  visitors?: number
 }
 
 const DAY = 86_400_000
@@ -117,9 +120,14 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   /** More accounts than there are orders and receipts: the last tenth, and what is left when nothing is. */
   crowded: { ...TIGHT, limits: { ...TIGHT.limits, orders: 20, accounts: 40, sessions: 48, receipts: 18, openOrdersPerAccount: 3 } },
   /** Few rows for many wallets, most of which only sign in: rows of accounts go from one to another. */
-  visited: { ...TIGHT, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 3, subAccountsPerMaster: 2 }, families: true },
+  visited: {
+    ...TIGHT, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 3, subAccountsPerMaster: 2 }, families: true,
+    clients: 90, visitors: 84,
+  },
   /** The same without a limit of sessions, begun by a version that kept every account. */
-  olderVisited: { ...TIGHT, rules: 0, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 180 } },
+  olderVisited: {
+    ...TIGHT, rules: 0, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 180 }, clients: 90, visitors: 87,
+  },
   /** As `tight`, begun by a version before the rules of now; its workload puts them in force at some point. */
   older: { ...TIGHT, rules: 0, limits: { ...TIGHT.limits, orders: 24, receipts: 12 } },
   /** Rates at the bounds of the genesis and amounts so small that every fee is rounding. */

@@ -29,13 +29,13 @@ interface Known {
 export interface WorkloadOptions {
   /** Sub-accounts, transfers, spend limits and orders that masters pay for. */
   families?: boolean
-  clients?: number
+  clients?: number | undefined
   /** No client order ids (drawn and thrown away, so that the rest of the stream is the same). */
   unlabelled?: boolean
   /** Every label is new, so that none is ever refused. */
   freshLabels?: boolean
   /** The last so many clients mostly just sign in, and days pass quickly. */
-  visitors?: number
+  visitors?: number | undefined
 }
 
 const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
@@ -88,7 +88,7 @@ export class Workload {
     const unsigned = { session: -1, generation: 0, account: -1, owner: -1, agent: -1, agentSequence: 0 }
     const keysOf = (name: string): string[] => [hex(`${name}-a`, 32), hex(`${name}-b`, 32), hex('a key that two clients share', 32)]
     const clients: Client[] = Array.from({ length: options.clients ?? 8 }, (_, index) => ({
-      application: index === 7 ? 1 : 0, address: hex(`wallet-${index === 6 ? 0 : index === 7 ? 1 : index}`, 20),
+      application: index === 7 || (options.visitors !== undefined && index % 3 === 2) ? 1 : 0, address: hex(`wallet-${index === 6 ? 0 : index === 7 ? 1 : index}`, 20),
       keys: keysOf(`key-${index}`), ...unsigned,
     }))
     const agents = AGENT_WALLETS.filter(([owner]) => owner < clients.length).map(([owner, wallet], index): Client => ({
@@ -170,7 +170,7 @@ export class Workload {
   private visit(client: number): { type: CommandType; values: Decoded } | null {
     const dice = this.below(100)
     if (dice < 20) return this.openSession(client)
-    if (dice === 20 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(30) } }
+    if (dice === 20 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(6) } }
     if (dice < 40) return { type: CommandType.REFRESH_SESSION, values: this.signature(client) }
     if (dice < 55) return { type: CommandType.REVOKE_SESSION, values: this.signature(client) }
     return dice < 98 ? { type: CommandType.CANCEL_ALL, values: { ...this.signature(client), ...this.cancelAll() } } : null

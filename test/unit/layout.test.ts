@@ -38,7 +38,9 @@ const RECORDS: Record<string, string[]> = {
   session: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32'],
   set_maintenance: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:on:i32'],
   set_pair_status: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:status:i32'],
-  set_fee_tier: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:tier:i32'],
+  set_fee_tier: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:tier:i32', '6:createdSequence:f64',
+  ],
   create_sub_account: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:address:bytes20 9:consented:i32 10:username:bytes32',
   ],

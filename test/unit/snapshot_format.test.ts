@@ -26,7 +26,7 @@ const STORED = [
 t.test('stored columns stand as their format says', async (t) => {
   const words = ({ name, stride }: Column): number => (name === 'balances' ? stride / genesis.assets.length : stride)
   const stored = columnsOf(genesis).filter((column) => !column.derived)
-  t.equal(SNAPSHOT_FORMAT, 3)
+  t.equal(SNAPSHOT_FORMAT, 4)
   t.same(stored.map((column) => `${column.name} ${column.type} ${words(column)}`), STORED)
 })
 
@@ -39,6 +39,6 @@ t.test('a snapshot of another format is passed over, and no fault', async (t) =>
   file.prepare('update snapshot set format = 1').run()
   file.close()
   t.throws(() => loadSnapshot(dataDir, 0), OtherFormat)
-  t.throws(() => readSnapshotInfo(dataDir, 0), { message: 'it has format 1, this version reads 3' })
+  t.throws(() => readSnapshotInfo(dataDir, 0), { message: 'it has format 1, this version reads 4' })
   t.same(['ok', 'passed over: it has format 1', 'DIGEST MISMATCH', 'unreadable: it is incomplete'].map(isGood), [true, true, false, false])
 })
