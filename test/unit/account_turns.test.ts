@@ -1,0 +1,104 @@
+/**
+ * Promise: while rows of accounts go from wallet to wallet, readers of other threads see each row as one user's, whole, and find every
+ * account that is there; while that cannot be told, a row is nobody's. The file is also the thread that writes.
+ */
+import { once } from 'node:events'
+import { isMainThread, Worker, workerData } from 'node:worker_threads'
+import { apply, setTime } from '../../core/engine/apply.ts'
+import { SCALAR } from '../../core/engine/columns.ts'
+import { parseGenesis } from '../../core/engine/genesis.ts'
+import { attachState, createState, type State } from '../../core/engine/state.ts'
+import { COMMAND_LAYOUTS, CommandType, kindOf } from '../../core/layout/command.ts'
+import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
+import { keepAccount } from '../../core/programs/blank_accounts.ts'
+import { readAccount } from '../../core/view/accounts.ts'
+import { findMember } from '../../core/view/families.ts'
+import { genesisText, VARIANTS } from '../support/variants.ts'
+
+const TEXT = genesisText({ ...VARIANTS['market']!, limits: { accounts: 8, sessions: 16, sessionsPerAccount: 2 } })
+const genesis = parseGenesis(TEXT)
+const ROWS = 8
+const TURNS = 40_000
+const DAY = 86_400_000
+const START = 1_700_000_000_000
+
+/** Everything about user `n` follows from the number; it is made by command `n`. */
+const wallet = (n: number): Uint8Array => new Uint8Array(Int32Array.from({ length: 5 }, () => n).buffer)
+const applicationOf = (n: number): number => n % 2
+const timeOf = (n: number): number => START + n * DAY
+
+function signIn(state: State, n: number): void {
+  const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  encode(COMMAND_LAYOUTS[CommandType.OPEN_SESSION]!, record, 0, {
+    kind: kindOf(CommandType.OPEN_SESSION, 1, 1), session: -1, application: applicationOf(n), address: Buffer.from(wallet(n)).toString('hex'),
+    publicKey: n.toString(16).padStart(64, '0'),
+  })
+  setTime(state, timeOf(n))
+  apply(state, record, 0)
+  state.outbox.count = 0
+}
+
+/** Users come, one a day, each into the row of the one who came eight before. */
+function write(memory: SharedArrayBuffer): void {
+  const state = attachState(genesis, { memory })
+  for (let n = ROWS + 1; n <= TURNS; n++) signIn(state, n)
+}
+
+/** A state full of users, the first of whom stays. */
+function full(): State {
+  const state = createState(genesis)
+  for (let n = 1; n <= ROWS; n++) {
+    signIn(state, n)
+    if (n === 1) keepAccount(state, 0)
+  }
+  return state
+}
+
+/** What is wrong with the user in `row`, or null. */
+function faultOf(state: State, row: number): string | null {
+  const { application, address, createdAt, createdSequence } = readAccount(state, row)
+  const words = new Int32Array(address.slice().buffer)
+  const n = words[0]!
+  const whole = words.every((word) => word === n) && application === applicationOf(n) && createdAt === timeOf(n) && createdSequence === n
+  return whole ? null : `${[...words].join()} in ${application}, made at ${createdAt} by ${createdSequence}`
+}
+
+async function tests(): Promise<void> {
+  const { default: t } = await import('tap')
+
+  t.test('no reader sees two users in one row, nor misses one who is there', async (t) => {
+    const state = full()
+    const worker = new Worker(import.meta.filename, { workerData: state.buffers.memory })
+    const ended = once(worker, 'exit')
+    const faults: string[] = []
+    let [reads, missed] = [0, 0]
+    const turns = (): number => Atomics.load(state.scalars, SCALAR.ACCOUNT_TURNS) / 2
+    for (let slice = 0; slice < 10_000 && turns() < TURNS - ROWS; slice++) {
+      for (let i = 0; i < 2000; i++, reads++) {
+        const fault = faultOf(state, i % ROWS)
+        if (fault !== null && faults.length < 5) faults.push(fault)
+        if (findMember(state, applicationOf(1), wallet(1))?.account !== 0) missed++
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    const [code] = await ended as [number]
+    t.same([code, faults, missed], [0, [], 0], `${reads} reads during ${turns()} turns`)
+    t.equal(turns(), TURNS - ROWS, 'a row went with every one who came')
+    t.equal(readAccount(state, 0).createdSequence, 1, 'but for the one that was kept')
+  })
+
+  t.test('in the middle of it a row is nobody\'s', async (t) => {
+    const state = full()
+    Atomics.add(state.scalars, SCALAR.ACCOUNT_TURNS, 1)
+    const { application, createdSequence } = readAccount(state, 3)
+    t.equal(application, -1)
+    t.ok(Number.isNaN(createdSequence), 'no id is its')
+    t.equal(findMember(state, 1, wallet(1)), null)
+    Atomics.add(state.scalars, SCALAR.ACCOUNT_TURNS, 1)
+    t.same(findMember(state, 1, wallet(1)), { account: 0, master: -1 })
+    t.equal(faultOf(state, 3), null)
+  })
+}
+
+if (isMainThread) await tests()
+else write(workerData as SharedArrayBuffer)
