@@ -94,7 +94,7 @@ export const BALANCE = { AVAILABLE: 0, LOCKED: 1, VERSION: 2 } as const
 
 export const SESSION_WORDS = 16
 export const SESSION = {
-  /** -1: the account is no more (programs/blank_accounts.ts). */
+  /** Or {@link NOBODY} (programs/blank_accounts.ts). */
   ACCOUNT: 0,
   /** Low 32 bits of the opening sequence; a command must name it. 0: never used. */
   GENERATION: 1,
@@ -202,7 +202,7 @@ export const FAUCET_WORDS = 32
 
 /** Words per idempotency receipt: 4 key, 4 payload, 2 time (f64), 1 account or {@link NOBODY}, 1 spare, then a RESULT record. */
 export const RECEIPT_WORDS = 48
-/** ACCOUNT of a receipt that was forgotten before its turn to be dropped: it is in no index. */
+/** ACCOUNT of a receipt that was forgotten before its turn to be dropped (it is in no index), and of a session whose account is no more. */
 export const NOBODY = -1
 export const RECEIPT = { KEY: 0, PAYLOAD: 4, TIME: 8, ACCOUNT: 10, RESULT: 12 } as const
 

@@ -34,7 +34,6 @@ import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
-import { NOBODY } from '../programs/session_lists.ts'
 import type { State } from './state.ts'
 
 const PPM = 1_000_000n

@@ -8,9 +8,10 @@
  *   - a session whose account is no more ended long ago, was no agent's and is in no list
  */
 import { broken } from '../lib/assert.ts'
-import { KEY_KEPT_MS, NOBODY } from '../programs/session_lists.ts'
+import { KEY_KEPT_MS } from '../programs/session_lists.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE_WORDS, CLOCK, FAUCET_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK_WORDS, SESSION_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, BALANCE_WORDS, CLOCK, FAUCET_WORDS, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK_WORDS,
+  SESSION_WORDS,
 } from './columns.ts'
 import type { State } from './state.ts'
 

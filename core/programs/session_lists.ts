@@ -8,7 +8,7 @@
  * begins with it.
  */
 import {
-  AGENT, AGENT_WORDS, CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
+  AGENT, AGENT_WORDS, CLOCK, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
 } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 
@@ -17,8 +17,6 @@ export const AGENT_SESSIONS_MAX = 16
 
 /** How long a key stays its holder's after the end of its session. */
 export const KEY_KEPT_MS = 86_400_000
-/** In place of the account of a session: it is no more. */
-export const NOBODY = -1
 
 const { NEXT, PREV } = SESSION_LINK
 

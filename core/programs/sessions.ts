@@ -14,7 +14,7 @@ import { AgentGrant, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/comma
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, NOBODY, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS,
 } from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
 import { findAccount, findSession, indexSession, unindexSession } from '../engine/indexes.ts'
@@ -25,7 +25,7 @@ import { applicationRefusal } from './applications.ts'
 import { useAccount } from './blank_accounts.ts'
 import { consent } from './consent.ts'
 import {
-  endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, NOBODY, unlinkSession,
+  endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, unlinkSession,
 } from './session_lists.ts'
 
 const C = ORDER_COMMAND.at

@@ -173,7 +173,7 @@ export class Workload {
     if (dice === 20 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(6) } }
     if (dice < 40) return { type: CommandType.REFRESH_SESSION, values: this.signature(client) }
     if (dice < 55) return { type: CommandType.REVOKE_SESSION, values: this.signature(client) }
-    return dice < 98 ? { type: CommandType.CANCEL_ALL, values: { ...this.signature(client), ...this.cancelAll() } } : null
+    return dice < 98 ? { type: CommandType.CANCEL_ALL, values: { ...this.signature(client), ...this.cancelAll(client) } } : null
   }
 
   private familyCommand(families: FamilyWorkload, client: number): { type: CommandType; values: Decoded } {
