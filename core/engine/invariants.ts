@@ -358,9 +358,10 @@ function checkSessions(state: State): void {
     if (sessions[row + SESSION.GENERATION] === 0) broken('P', `session ${session} is in use but was never written`)
     const account = sessions[row + SESSION.ACCOUNT]!
     if (account < NOBODY || account >= scalars[SCALAR.ACCOUNTS]!) broken('P', `session ${session} has account ${account}`)
-    const ended = state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!
-    const application = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]
-    if (!ended && sessions[row + SESSION.APPLICATION] !== application) broken('P', `session ${session} is of another application than its account`)
+    // The account of a session that is over may be another's by now.
+    const lives = state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! > state.clock[CLOCK.TIME]!
+    const same = account >= 0 && sessions[row + SESSION.APPLICATION] === state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]
+    if (lives && !same) broken('P', `session ${session} is of another application than its account`)
     if (findSession(state, sessions, row + SESSION.PUBLIC_KEY) !== session) broken('P', `the key of session ${session} leads elsewhere`)
   }
   checkIndex(state.sessionIndex, 'session', used, (row) => row < used)

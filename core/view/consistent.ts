@@ -31,7 +31,7 @@ export function consistently<T>(gate: Int32Array, words: Int32Array, at: number,
   return null
 }
 
-/** Runs `copy`, of who accounts are, until no row of an account changed hands meanwhile; `null` when one is in the middle of it for long. */
+/** Runs `copy`, of who accounts are, until no row changed hands meanwhile; `null` when one is in the middle of it for long. */
 export function whileOwned<T>({ scalars }: Pick<State, 'scalars'>, copy: () => T): T | null {
   for (let look = 0; look < LOOKS; look++) {
     const turns = Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)

@@ -11,9 +11,11 @@ import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Stat
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
-import { AGENT_WALLETS, grantValues, type Client } from './workload_agents.ts'
+import { grantValues, type Client } from './workload_agents.ts'
+import { clientsOf, UNBORN } from './workload_clients.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
-import { cancelValues, operatorCancels, SweepMemory } from './workload_operator.ts'
+import { cancelValues, namedSequence, operatorCancels, SweepMemory } from './workload_operator.ts'
+import { Visitors } from './workload_visitors.ts'
 
 interface Known {
   slot: number
@@ -40,8 +42,6 @@ export interface WorkloadOptions {
 
 const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
 const ACCEPT_CLOCK = { type: CommandType.ACCEPT_CLOCK, values: { session: -1, wall: 1_800_000_000_000 } }
-/** Account of a client that waits for a master to make its account; now and then it does not wait. */
-const UNBORN = -2
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const START = 1_700_000_000_000
@@ -60,6 +60,7 @@ export class Workload {
   private readonly mids: number[]
   private readonly known: Known[] = []
   private readonly families: FamilyWorkload | null
+  private readonly visitors: Visitors
   private readonly clientOf = new Map<number, number>()
   /** Sequence that made an account, by row. */
   private readonly madeBy = new Map<number, number>()
@@ -85,19 +86,8 @@ export class Workload {
     this.options = options
     this.random = createPrng(seed)
     this.families = options.families === true ? new FamilyWorkload(genesis, this.random) : null
-    const unsigned = { session: -1, generation: 0, account: -1, owner: -1, agent: -1, agentSequence: 0 }
-    const keysOf = (name: string): string[] => [hex(`${name}-a`, 32), hex(`${name}-b`, 32), hex('a key that two clients share', 32)]
-    const clients: Client[] = Array.from({ length: options.clients ?? 8 }, (_, index) => ({
-      application: index === 7 || (options.visitors !== undefined && index % 3 === 2) ? 1 : 0, address: hex(`wallet-${index === 6 ? 0 : index === 7 ? 1 : index}`, 20),
-      keys: keysOf(`key-${index}`), ...unsigned,
-    }))
-    const agents = AGENT_WALLETS.filter(([owner]) => owner < clients.length).map(([owner, wallet], index): Client => ({
-      application: 0, address: hex(wallet, 20), keys: keysOf(`agent-key-${index}`), ...unsigned, owner,
-    }))
-    const subs = Array.from({ length: this.families === null ? 0 : SUB_WALLETS }, (_, index): Client => ({
-      application: 0, address: hex(`sub-${index}`, 20), keys: keysOf(`sub-key-${index}`), ...unsigned, account: UNBORN,
-    }))
-    this.clients = [...clients, ...agents, ...subs]
+    this.visitors = new Visitors(this.random, options.clients ?? 8, options.visitors)
+    this.clients = clientsOf(options.clients ?? 8, this.visitors, this.families !== null)
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
   }
 
@@ -134,11 +124,8 @@ export class Workload {
       const other = this.clients.findIndex((each) => each.session >= 0)
       if (other >= 0) client = other
     }
-    const { visitors = 0, clients: own = 8 } = this.options
-    if (client >= own - visitors && client < own) {
-      const visit = this.visit(client)
-      if (visit !== null) return visit
-    }
+    const visit = this.visitors.has(client) ? this.visit(client) : null
+    if (visit !== null) return visit
     if (this.chance(1, 40)) return this.agentCommand()
     const signed = this.signature(client)
     if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
@@ -166,14 +153,13 @@ export class Workload {
     return this.setFeeTier()
   }
 
-  /** What a wallet does that looks in and has nothing; now and then it does what everybody does. */
   private visit(client: number): { type: CommandType; values: Decoded } | null {
-    const dice = this.below(100)
-    if (dice < 20) return this.openSession(client)
-    if (dice === 20 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(6) } }
-    if (dice < 40) return { type: CommandType.REFRESH_SESSION, values: this.signature(client) }
-    if (dice < 55) return { type: CommandType.REVOKE_SESSION, values: this.signature(client) }
-    return dice < 98 ? { type: CommandType.CANCEL_ALL, values: { ...this.signature(client), ...this.cancelAll(client) } } : null
+    const visit = this.visitors.visit()
+    if (visit === null || visit === 'open') return visit === null ? null : this.openSession(client)
+    if (visit === 'rules' && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(6) } }
+    const signed = this.signature(client)
+    if (visit === 'cancel') return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll(client) } }
+    return { type: visit === 'revoke' ? CommandType.REVOKE_SESSION : CommandType.REFRESH_SESSION, values: signed }
   }
 
   private familyCommand(families: FamilyWorkload, client: number): { type: CommandType; values: Decoded } {
@@ -199,11 +185,10 @@ export class Workload {
     const { tiers } = this.genesis.feeTiers
     const account = this.chance(1, 20) ? this.pick([-1, this.genesis.limits.accounts]) : this.below(this.clientOf.size + 1)
     const tier = this.chance(1, 20) ? this.pick([-1, tiers.length]) : this.below(tiers.length)
-    // By the time and not by chance, as the flag above.
-    const createdSequence = this.time % 4 === 0 ? 0 : (this.madeBy.get(account) ?? 1) + (this.time % 7 === 0 ? 1 : 0)
-    if (!operatorCancels(this.time)) return { type: CommandType.SET_FEE_TIER, values: { session: -1, account, tier, createdSequence } }
-    const cancels = cancelValues(this.time, account, this.madeBy.get(account) ?? 1, this.genesis.pairs.length)
-    const values = { ...cancels, ...this.sweeps.from(this.time, account) }
+    const made = this.madeBy.get(account) ?? 1
+    const named = { session: -1, account, tier, createdSequence: namedSequence(this.time, made) }
+    if (!operatorCancels(this.time)) return { type: CommandType.SET_FEE_TIER, values: named }
+    const values = { ...cancelValues(this.time, account, made, this.genesis.pairs.length), ...this.sweeps.from(this.time, account) }
     return { type: CommandType.CANCEL_ACCOUNT_ORDERS, values: { session: -1, ...values } }
   }
 
@@ -225,7 +210,7 @@ export class Workload {
     else if (dice < 1010) this.time += this.below(HOUR)
     else if (dice < 1013) this.time += 6 * HOUR + this.below(30 * HOUR)
     else if (dice < 1014 && this.chance(1, 4)) this.time += 40 * 24 * HOUR
-    if (this.options.visitors !== undefined && this.chance(1, 2)) this.time += this.below(this.chance(1, 10) ? 8 * HOUR : HOUR)
+    this.time += this.visitors.pause()
   }
 
   private signature(client: number): Decoded {

@@ -6,6 +6,9 @@ import type { Decoded, Views } from '../../core/layout/table.ts'
 /** Of the time alone, so that the rest of a stream is as it was before the operator could. */
 export const operatorCancels = (time: number): boolean => time % 4 === 0
 
+/** The sequence by which a command names an account that was made by `made`: none, the right one, or now and then one that is not its. */
+export const namedSequence = (time: number, made: number): number => (time % 5 === 0 ? 0 : made + (time % 7 === 0 ? 1 : 0))
+
 /** The fields of CANCEL_ACCOUNT_ORDERS but for the header: mostly of an account that is there, now and then of one that is no more. */
 export function cancelValues(time: number, account: number, createdSequence: number, pairs: number): Decoded {
   const limits = [1, 2, 3, 1000, 5000, 0, -1]

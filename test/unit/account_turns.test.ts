@@ -30,8 +30,8 @@ const timeOf = (n: number): number => START + n * DAY
 function signIn(state: State, n: number): void {
   const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
   encode(COMMAND_LAYOUTS[CommandType.OPEN_SESSION]!, record, 0, {
-    kind: kindOf(CommandType.OPEN_SESSION, 1, 1), session: -1, application: applicationOf(n), address: Buffer.from(wallet(n)).toString('hex'),
-    publicKey: n.toString(16).padStart(64, '0'),
+    kind: kindOf(CommandType.OPEN_SESSION, 1, 1), session: -1, application: applicationOf(n),
+    address: Buffer.from(wallet(n)).toString('hex'), publicKey: n.toString(16).padStart(64, '0'),
   })
   setTime(state, timeOf(n))
   apply(state, record, 0)
