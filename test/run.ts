@@ -1,13 +1,14 @@
 /**
  * Runs the tests with tap and ends with a line `N passed, N failed` (assertions). Arguments: test files; none: every
- * `*.test.ts` at most two folders down; with `--torture` first, none is every `test/torture/*.torture.ts`, and each has hours. A
- * failing file's whole output is printed, of a passing one a line.
+ * `*.test.ts` at most two folders down; with `--torture` first, none is every `test/torture/*.torture.ts`, each has hours, and
+ * {@link TORTURE_HELP} says which numbers may be given. A failing file's whole output is printed, of a passing one a line.
  * With CI=true a skipped test is a failure: what a machine of CI lacks must be installed there.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
 
 const root = join(import.meta.dirname, '..')
 const tap = join(root, 'node_modules', '.bin', 'tap')
@@ -15,7 +16,47 @@ const torture = process.argv[2] === '--torture'
 /** Seconds one file may take. */
 const FILE_SECONDS = torture ? 4 * 3600 : 600
 
-const given = process.argv.slice(torture ? 3 : 2)
+const TORTURE_HELP = `Torture: damage with the truth known, over and over. No part of npm test; each file keeps a share of it there.
+
+  npm run test:torture -- [FILE...] [--flips N] [--seed N] [--rounds N]
+
+  journal_flips     single bits over all of data.mdb: complete, refused by name, or ended by a signal; never silently short
+  history_damage    the same of the history's store
+  system_calls      writes and flushes of the journal that fail at the k-th call under load (wants strace)
+  small_disk        a file system of a few MB that fills up under load (wants root)
+
+  --flips N    bits of journal_flips (default 500)
+  --seed N     what is chosen at random, so that a run can be had again; each file prints its own
+  --rounds N   how often: damages of history_damage, rounds of system_calls and small_disk
+  --help       this text
+
+  npm run test:torture -- test/torture/journal_flips.torture.ts --flips 2000 --seed 7
+`
+
+/** The files that are named; the numbers go to them as environment variables. Ends the process for help and a wrong call. */
+function tortured(): string[] {
+  const number = { type: 'string' } as const
+  const options = { flips: number, seed: number, rounds: number, help: { type: 'boolean' } } as const
+  try {
+    const { values, positionals } = parseArgs({ args: process.argv.slice(3), allowPositionals: true, options })
+    if (values.help === true) {
+      console.log(TORTURE_HELP)
+      process.exit(0)
+    }
+    for (const name of ['flips', 'seed', 'rounds'] as const) {
+      const value = values[name]
+      if (value === undefined) continue
+      if (!/^[1-9]\d{0,8}$/.test(value)) throw new TypeError(`--${name} must be a whole number from 1 on`)
+      process.env[name.toUpperCase()] = value
+    }
+    return positionals
+  } catch (error) {
+    console.error(`${(error as Error).message.split('. ')[0]}. Try --help`)
+    process.exit(2)
+  }
+}
+
+const given = torture ? tortured() : process.argv.slice(2)
 const every = torture ? ['test/torture/*.torture.ts'] : ['test/*.test.ts', 'test/*/*.test.ts', 'test/*/*/*.test.ts']
 const files = given.length > 0 ? given : globSync(every, { cwd: root }).sort()
 
