@@ -10,6 +10,7 @@ import { CLOCK } from '../engine/columns.ts'
 import type { State } from '../engine/state.ts'
 import { openJournal } from '../journal/file.ts'
 import { endSequence, readBatches } from '../journal/reader.ts'
+import { checkEnd } from '../journal/witnesses.ts'
 import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../journal/recover.ts'
 import { identitiesOf } from './identities.ts'
 import { HISTORY_FORMAT } from './layout.ts'
@@ -51,6 +52,7 @@ type Journal = ReturnType<typeof openJournal>
 /** Opens the journal of `dataDir` read-only and the store at `path` for writing, made if need be, and brings both to one position. */
 export function openProjection(dataDir: string, path: string, options: ProjectionOptions): Projection {
   const journal = openJournal(dataDir, true)
+  checkEnd(journal)
   const { database, rebuilt } = openStore(journal, dataDir, path, options)
   const last = options.last ?? Infinity
   try {

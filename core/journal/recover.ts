@@ -14,6 +14,7 @@ import { keyOf, open } from './frame.ts'
 import { readGenesis } from './genesis_batch.ts'
 import { JournalError, type JournalDatabase } from './file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord } from './head.ts'
+import { openHeadFile, readHeadFile } from './head_file.ts'
 import { continues, endSequence, JournalFault, lastSequence, readBatches, START, type Place } from './reader.ts'
 
 export interface Rebuilt {
@@ -96,8 +97,16 @@ export function catchUp(
 /** Removes an invalid last batch, when it is the one the operator named; the sequence at which the journal ends then. */
 export function cutTail(database: JournalDatabase, fault: JournalFault, cut: number): number {
   if (!fault.fault.last || cut !== fault.fault.sequence) throw fault
+  keepEnd(database)
   dropLast(database)
   return cut - 1
+}
+
+/** Has the head file say how far the journal went, for a start that is interrupted before the loss is in the journal (loss.ts). */
+function keepEnd(database: JournalDatabase): void {
+  const found = headRecord(database)
+  if (found === null || typeof found === 'string' || readHeadFile(database.dataDir).head !== null) return
+  openHeadFile(database.dataDir, found).close()
 }
 
 /** Removes the last batch, whatever it holds; the head record then says that the journal ends before it. */

@@ -67,6 +67,13 @@ export function endOf(database: JournalDatabase): Head {
   throw new JournalError(`LMDB counts ${entries - 1} batches, its head record says ${head.batches}; restore the journal from a backup`)
 }
 
+/** For those who go on from a snapshot and never count batches: throws {@link JournalError} when LMDB counts others than the head record. */
+export function checkEnd(database: JournalDatabase): void {
+  // Both of one transaction, whoever writes meanwhile.
+  database.resetReadTxn()
+  if (!database.headless) endOf(database)
+}
+
 /** Who knows more of the journal than it has, or something else; `null`: nobody. `warn` hears of witnesses that cannot be read. */
 export function shortfallOf(database: JournalDatabase, dataDir: string, warn: (text: string) => void): Shortfall | null {
   const all = witnessesOf(dataDir, database.headless, warn)

@@ -57,7 +57,8 @@ export function createWriter(
   if (said !== null && options.loss !== true && said.next > head.next) {
     throw new JournalError(`the journal ends at ${head.next - 1}, journal/head says at ${said.next - 1}`)
   }
-  const file = openHeadFile(database.dataDir, head)
+  // Until the loss is in the journal the file goes on saying what is lost: a start that is interrupted here must find it missing again.
+  const file = openHeadFile(database.dataDir, said !== null && said.next > head.next ? said : head)
   const own = Buffer.alloc(HEAD_BYTES)
   const buffer = Buffer.alloc(HEADER_BYTES + maxSlots * RECORD_BYTES)
   const key = keyOf(0)

@@ -11,6 +11,7 @@
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { rebuild } from '../journal/recover.ts'
+import { checkEnd } from '../journal/witnesses.ts'
 import { listSnapshots, pruneSnapshots, snapshotDirectory, writeSnapshot } from './file.ts'
 import { CLOCK } from '../engine/columns.ts'
 import { sayLastWords } from '../lib/last_words.ts'
@@ -35,6 +36,7 @@ if (!process.connected) process.exit(0)
 
 sayLastWords(snapshotDirectory(dataDir))
 const database = openJournal(dataDir, true)
+checkEnd(database)
 const { replayer, genesis } = rebuild(database, dataDir, Infinity, (warning) => say({ type: 'log', level: 'warn', message: warning }))
 let snapshotAt = listSnapshots(dataDir)[0] ?? 0
 let finishing = false

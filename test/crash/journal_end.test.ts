@@ -2,7 +2,7 @@
  * Promise: the end of the journal is known from two places, and a journal that ends earlier is refused with what is missing. A commit on
  * top of somebody else's batch fails and overwrites nothing. What a crash or a power failure leaves is no damage.
  */
-import { spawnSync } from 'node:child_process'
+import { fork, spawnSync } from 'node:child_process'
 import { closeSync, cpSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -10,7 +10,9 @@ import { dataFile, JournalError, openJournal, type JournalDatabase } from '../..
 import { HEAD_KEY, headRecord, type Head } from '../../core/journal/head.ts'
 import { headPath, readHeadFile, SecondWriter } from '../../core/journal/head_file.ts'
 import { endSequence, JournalFault, lastSequence, readBatches, START } from '../../core/journal/reader.ts'
-import { shortfallOf } from '../../core/journal/witnesses.ts'
+import { setAside, writeLoss } from '../../core/journal/loss.ts'
+import { catchUp, cutTail, dropLast, rebuild } from '../../core/journal/recover.ts'
+import { shortfallOf, type Shortfall } from '../../core/journal/witnesses.ts'
 import { createWriter } from '../../core/journal/writer.ts'
 import { openProjection } from '../../core/history/projection.ts'
 import { verify } from '../../core/replay/verify.ts'
@@ -260,3 +262,80 @@ t.test('a writer does not open behind another end than it was told', async (t) =
   await database.close()
   t.ok(existsSync(headPath(directory)))
 })
+
+/** Entries of LMDB's main database in a meta page, and the newest of which says so. */
+const ENTRIES = 128
+
+t.test('followers do not go on with a journal of which LMDB counts other batches', async (t) => {
+  for (const more of [-1n, 1n, 4096n]) {
+    const directory = copy(t, (file) => {
+      const at = newestMeta(file) + ENTRIES
+      file.writeBigUInt64LE(file.readBigUInt64LE(at) + more, at)
+    })
+    t.equal(await look(directory, readAll), last, 'reading alone does not tell')
+    t.throws(() => projectAll(directory), /LMDB counts \d+ batches, its head record says/, 'the history')
+    const follower = fork(join(import.meta.dirname, '..', '..', 'core', 'snapshot', 'follower.ts'), [directory, '1000', '3'])
+    const words: string[] = []
+    follower.on('message', ({ message }: { message?: string }) => void words.push(message ?? ''))
+    t.equal(await new Promise((resolve) => follower.once('exit', resolve)), 1)
+    t.match(words.join(), /JournalError: LMDB counts/, 'the snapshots')
+  }
+})
+
+/** The journal with its last batch damaged, and what reading says of it. */
+async function withBadTail(t: Test, headFile: boolean): Promise<{ directory: string; database: JournalDatabase; fault: JournalFault }> {
+  const directory = copy(t)
+  const database = openJournal(directory, false, 1)
+  const { first } = after.at(-1)!
+  const value = Buffer.from(database.get(Buffer.from(keyBytes(first)))!)
+  value[70]! ^= 1
+  await database.put(Buffer.from(keyBytes(first)), value)
+  if (!headFile) rmSync(headPath(directory))
+  return { directory, database, fault: thrown(() => readAll(database)) as JournalFault }
+}
+
+/** What a start finds missing in the directory as it is, which nobody has open. */
+const missing = (directory: string): Promise<unknown> => look(directory, (database) => shortfallOf(database, directory, ignore))
+
+for (const headFile of [true, false]) {
+  t.test(`a crash between cutting the tail and writing the loss, ${headFile ? 'with' : 'without'} a head file`, async (t) => {
+    const { directory, database, fault } = await withBadTail(t, headFile)
+    const { first } = after.at(-1)!
+    const end = cutTail(database, fault, first)
+    await database.close()
+    const expected = { end, known: last, witnesses: [{ name: 'journal/head', sequence: last }] }
+    t.match(await missing(copyOf(t, directory)), expected, 'the next start finds out')
+    // Once more, now when the writer was opened and nothing was committed.
+    const again = openJournal(directory, false, 1)
+    const { checksum } = after.at(-2)!
+    createWriter(again, 16, { sequence: first, checksum }, { loss: true }).close()
+    await again.close()
+    t.match(await missing(copyOf(t, directory)), expected, 'and the one after it')
+  })
+}
+
+t.test('a crash between writing the loss and putting aside who knows more', async (t) => {
+  const directory = temporaryDirectory()
+  t.teardown(() => removeDirectory(directory))
+  const { database, after: batches } = makeJournal(directory, { seed: SEED, batches: 30, snapshots: [20, 30] })
+  const known = batches.at(-1)!.last
+  dropLast(database)
+  const place = { sequence: batches.at(-1)!.first, checksum: batches.at(-2)!.checksum }
+  const { replayer } = rebuild(database, directory, place.sequence - 1, ignore)
+  catchUp(database, replayer, Infinity, () => 0, ignore)
+  const writer = createWriter(database, 16, place, { loss: true })
+  const resume = writeLoss(database, writer, replayer, known)
+  writer.close()
+  await database.close()
+  const shortfall = await missing(copyWhole(t, directory)) as Shortfall
+  t.match(shortfall, { end: resume, known: resume, witnesses: [{ sequence: known, name: /snapshots/ }] }, 'the next start names it again')
+  setAside({ ...shortfall, witnesses: shortfall.witnesses.map((one) => ({ ...one, path: join(directory, one.name) })) }, directory)
+  t.equal(await missing(directory), null, 'until it is put aside')
+})
+
+function copyWhole(t: Test, directory: string): string {
+  const to = temporaryDirectory()
+  t.teardown(() => removeDirectory(to))
+  cpSync(directory, to, { recursive: true })
+  return to
+}
