@@ -276,7 +276,10 @@ t.test('followers do not go on with a journal of which LMDB counts other batches
     t.throws(() => projectAll(directory), /LMDB counts \d+ batches, its head record says/, 'the history')
     const follower = fork(join(import.meta.dirname, '..', '..', 'core', 'snapshot', 'follower.ts'), [directory, '1000', '3'])
     const words: string[] = []
-    follower.on('message', ({ message }: { message?: string }) => void words.push(message ?? ''))
+    follower.on('message', ({ type, message }: { type: string; message?: string }) => {
+      words.push(message ?? '')
+      if (type === 'beat') follower.kill('SIGKILL')
+    })
     t.equal(await new Promise((resolve) => follower.once('exit', resolve)), 1)
     t.match(words.join(), /JournalError: LMDB counts/, 'the snapshots')
   }
