@@ -67,7 +67,7 @@ export function endOf(database: JournalDatabase): Head {
   throw new JournalError(`LMDB counts ${entries - 1} batches, its head record says ${head.batches}; restore the journal from a backup`)
 }
 
-/** For those who go on from a snapshot and never count batches: throws {@link JournalError} when LMDB counts others than the head record. */
+/** For who goes on from a snapshot and never counts: throws {@link JournalError} when LMDB counts other batches than the head record. */
 export function checkEnd(database: JournalDatabase): void {
   // Both of one transaction, whoever writes meanwhile.
   database.resetReadTxn()
