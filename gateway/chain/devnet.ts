@@ -5,10 +5,12 @@
  *
  * - A transaction is executed when it arrives and is in a block, and in the store, before its hash is answered. Nothing waits: a nonce
  *   ahead of its turn is refused.
- * - Block time is the clock's, in whole seconds, never before the parent's: two blocks may have the same. It stands in the store, so
- *   that executing the stored transactions again gives equal blocks.
+ * - Block time is the clock's, in whole seconds, never before the parent's: two blocks may have the same. It stands in the store,
+ *   so that executing the stored transactions again gives equal blocks.
  * - Calls see the state of their block and, at the newest, the number and time of the block that would come next.
- * - Every state is kept, in memory; {@link BLOCKS_MAX} and {@link STORED_BYTES_MAX} bound that.
+ * - Every state is kept, in memory and in the store. {@link BLOCKS_MAX}, {@link STORED_BYTES_MAX} and
+ *   {@link KEPT_BYTES_MAX} bound that.
+ * - A start reads the states back (store.ts) and executes only blocks of which none was kept.
  * - Blob transactions, proposals of other nodes, withdrawals and requests of the consensus layer do not exist here.
  *
  * One piece of work at a time: callers wait for each other (methods.ts). The header's beacon fields are those of an empty chain.
@@ -25,7 +27,7 @@ import { toRlp } from 'viem/utils'
 import { RPC, RpcError } from './errors.ts'
 import { commonOf, createMachine, HARDFORK, type Machine } from './machine.ts'
 import { doneRecord, headerRecord, type Fields } from './records.ts'
-import { ChainDamaged, type ChainStore, type StoredBlock } from './store.ts'
+import { ChainDamaged, type ChainStore, type Kept, type StoredBlock } from './store.ts'
 import { toBytes, toHex, type BlockReference, type Hex } from './values.ts'
 
 export const BLOCK_GAS_LIMIT = 30_000_000n
@@ -34,12 +36,14 @@ export const TRANSACTION_GAS_LIMIT = 16_777_216n
 /** Blocks kept at most, the first included, and bytes of their transactions; a full chain refuses more. A block is 25 kB of memory. */
 export const BLOCKS_MAX = 20_000
 const STORED_BYTES_MAX = 128 << 20
+/** Bytes of all that is kept of blocks, which a start reads. */
+export const KEPT_BYTES_MAX = 512 << 20
 /** Time one transaction may take when it arrives, ms; what takes longer is not kept. */
 const TRANSACTION_MS = 2_000
 /** The same of a stored one at a start, when the machine may be busy. The chain is refused when one takes longer. */
 const STORED_MS = 10_000
-/** Time that all transactions of this run and of its start may have taken: about as long as the next start takes, ms. */
-const WORK_MS_MAX = 120_000
+/** Time that all transactions of the chain may have taken: about as long as executing them again would take, ms. */
+export const WORK_MS_MAX = 120_000
 const EMPTY_CODE_PREFIX = '0xef0100'
 
 /**
@@ -112,6 +116,8 @@ interface Chain {
   bytes: number
   /** Time they took, ms. */
   worked: number
+  /** Bytes kept of them. */
+  kept: number
 }
 
 const addressOf = (hex: Hex): Address => createAddressFromString(hex)
@@ -136,14 +142,11 @@ export async function openDevnet(
   }
   const machine = await createMachine(commonOf(chainId), blockchain)
   const chain: Chain = {
-    chainId, machine, store, now, blocks, numbers: new Map(), transactions: new Map(), bytes: 0, worked: 0,
+    chainId, machine, store, now, blocks, numbers: new Map(), transactions: new Map(), bytes: 0, worked: 0, kept: 0,
   }
   const root = await machine.state.getStateRoot()
   add(chain, createBlock({ header: { ...headerBase(0, 0), stateRoot: root } }, { common: machine.common }), null)
-  for (const stored of store.blocks()) {
-    await replay(chain, stored)
-    progress(stored.number)
-  }
+  await restore(chain, progress)
   return {
     chainId,
     blocks,
@@ -164,6 +167,33 @@ export async function openDevnet(
   }
 }
 
+/** The blocks of the store: read back as far as they were kept, the others executed again. */
+async function restore(chain: Chain, progress: (blocks: number) => void): Promise<void> {
+  const { machine, store, blocks } = chain
+  let reading = true
+  for (const stored of store.blocks()) {
+    const found = reading ? store.kept(stored) : null
+    if (found !== null) {
+      readBack(chain, stored, found.kept, found.bytes)
+      continue
+    }
+    if (reading) await machine.state.setStateRoot(blocks.at(-1)!.stateRoot)
+    reading = false
+    await replay(chain, stored)
+    progress(stored.number)
+  }
+  if (reading) await machine.state.setStateRoot(blocks.at(-1)!.stateRoot)
+}
+
+function readBack(chain: Chain, { raw }: StoredBlock, { mined, nodes, ms }: Kept, bytes: number): void {
+  for (const [key, value] of nodes) chain.machine.nodes.set(key, value)
+  chain.machine.nodes.take()
+  place(chain, mined as Mined)
+  chain.bytes += raw.length
+  chain.worked += ms
+  chain.kept += bytes
+}
+
 const headerBase = (number: number, timestamp: number): Record<string, bigint> => ({
   number: BigInt(number), timestamp: BigInt(timestamp), gasLimit: BLOCK_GAS_LIMIT, baseFeePerGas: 0n, blobGasUsed: 0n, excessBlobGas: 0n,
 })
@@ -171,11 +201,15 @@ const headerBase = (number: number, timestamp: number): Record<string, bigint> =
 /** Adds the block that stands in `block`, with what its transaction did. */
 function add(chain: Chain, block: Block, executed: { transaction: TypedTransaction; result: RunTxResult } | null): void {
   const [number, hash, timestamp] = [chain.blocks.length, toHex(block.hash()), Number(block.header.timestamp)]
-  const place = { number, hash, timestamp }
-  const done = executed === null ? null : doneRecord(place, executed.transaction, executed.result)
-  chain.blocks.push({ ...place, stateRoot: block.header.stateRoot, header: headerRecord(place, block), done })
-  chain.numbers.set(hash, number)
-  if (done !== null) chain.transactions.set(done.hash, number)
+  const at = { number, hash, timestamp }
+  const done = executed === null ? null : doneRecord(at, executed.transaction, executed.result)
+  place(chain, { ...at, stateRoot: block.header.stateRoot, header: headerRecord(at, block), done })
+}
+
+function place(chain: Chain, mined: Mined): void {
+  chain.blocks.push(mined)
+  chain.numbers.set(mined.hash, mined.number)
+  if (mined.done !== null) chain.transactions.set(mined.done.hash, mined.number)
 }
 
 function find(chain: Chain, reference: BlockReference): Mined | null {
@@ -191,22 +225,19 @@ async function send(chain: Chain, raw: Uint8Array): Promise<Hex> {
   const transaction = decode(chain, raw)
   const hash = toHex(transaction.hash())
   if (chain.transactions.has(hash)) throw refusal('already known')
-  const full = chain.blocks.length >= BLOCKS_MAX || chain.bytes + raw.length > STORED_BYTES_MAX || chain.worked > WORK_MS_MAX
-  if (full) throw new RpcError(RPC.LIMIT, 'the chain is full')
+  const full = chain.blocks.length >= BLOCKS_MAX || chain.bytes + raw.length > STORED_BYTES_MAX || chain.kept > KEPT_BYTES_MAX
+  if (full || chain.worked > WORK_MS_MAX) throw new RpcError(RPC.LIMIT, 'the chain is full')
   await admit(chain, transaction)
   const parent = chain.blocks.at(-1)!
-  await mine(chain, transaction, Math.max(parent.timestamp, chain.now()), TRANSACTION_MS, async (block) => {
-    chain.store.append({ number: parent.number + 1, timestamp: Number(block.header.timestamp), hash: block.hash(), raw })
-    chain.bytes += raw.length
-  })
+  const limits = { milliseconds: TRANSACTION_MS, before: false }
+  await mine(chain, transaction, raw, Math.max(parent.timestamp, chain.now()), limits, (block) => chain.store.append(block))
   return hash
 }
 
 async function replay(chain: Chain, { number, timestamp, hash, raw }: StoredBlock): Promise<void> {
   try {
-    await mine(chain, decode(chain, raw), timestamp, STORED_MS, async (block) => {
-      if (toHex(block.hash()) !== toHex(hash)) throw new ChainDamaged(`block ${number} is not the one it was`)
-      chain.bytes += raw.length
+    await mine(chain, decode(chain, raw), raw, timestamp, { milliseconds: STORED_MS, before: true }, (block) => {
+      if (toHex(block.hash) !== toHex(hash)) throw new ChainDamaged(`block ${number} is not the one it was`)
     })
   } catch (error) {
     if (error instanceof ChainDamaged) throw error
@@ -254,15 +285,17 @@ export const rootOfOne = (value: Uint8Array): Uint8Array => keccak_256(toRlp([Ui
 
 /** Executes the transaction in the next block and adds it; `check` may refuse the block by throwing. */
 async function mine(
-  chain: Chain, transaction: TypedTransaction, timestamp: number, milliseconds: number, check: (block: Block) => Promise<void>,
+  chain: Chain, transaction: TypedTransaction, raw: Uint8Array, timestamp: number, limits: { milliseconds: number; before: boolean },
+  check: (block: StoredBlock) => void,
 ): Promise<void> {
   const { machine } = chain
   const { common, vm, state } = machine
   const parent = chain.blocks.at(-1)!
   const header = { ...headerBase(parent.number + 1, timestamp), parentHash: toBytes(parent.hash) }
-  let built: { block: Block; result: RunTxResult } | undefined
+  let built: { block: Block; stored: StoredBlock; result: RunTxResult } | undefined
   const begun = performance.now()
-  await machine.within(milliseconds, () => execute(vm, transaction, createBlock({ header }, { common })), async (result) => {
+  const work = (): Promise<RunTxResult> => execute(vm, transaction, createBlock({ header }, { common }))
+  await machine.within(limits.milliseconds, work, async (result) => {
     const receipt = result.receipt as PostByzantiumTxReceipt
     const full = {
       ...header,
@@ -273,12 +306,27 @@ async function mine(
       gasUsed: result.totalGasSpent,
     }
     const block = createBlock({ header: full, transactions: [transaction] }, { common })
-    await check(block)
-    built = { block, result }
+    const stored = { number: parent.number + 1, timestamp, hash: block.hash(), raw }
+    check(stored)
+    built = { block, stored, result }
     return true
-  })
-  add(chain, built!.block, { transaction, result: built!.result })
-  chain.worked += performance.now() - begun
+  }, limits.before)
+  const { block, stored, result } = built!
+  add(chain, block, { transaction, result })
+  const ms = performance.now() - begun
+  chain.bytes += raw.length
+  chain.worked += ms
+  keep(chain, stored, ms)
+}
+
+/** Without it the next start executes this block and all behind it. */
+function keep(chain: Chain, stored: StoredBlock, ms: number): void {
+  const kept = { mined: chain.blocks.at(-1)!, nodes: chain.machine.nodes.take(), ms }
+  try {
+    chain.kept += chain.store.keep(stored, kept)
+  } catch {
+    chain.kept += kept.nodes.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
+  }
 }
 
 /** Runs a transaction. What the machine itself refuses, beyond what {@link admit} said, is a refusal without its details. */

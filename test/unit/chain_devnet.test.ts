@@ -13,7 +13,10 @@ import { genTransactionsTrieRoot } from '@ethereumjs/block'
 import { createTxFromRLP } from '@ethereumjs/tx'
 import t, { type Test } from 'tap'
 import { getContractAddress, parseEventLogs, type Hex } from 'viem'
-import { BLOCK_GAS_LIMIT, chainRules, openDevnet, rootOfOne, TRANSACTION_GAS_LIMIT, type Devnet } from '../../gateway/chain/devnet.ts'
+import { privateKeyToAccount } from 'viem/accounts'
+import {
+  BLOCK_GAS_LIMIT, chainRules, openDevnet, rootOfOne, KEPT_BYTES_MAX, TRANSACTION_GAS_LIMIT, WORK_MS_MAX, type Devnet,
+} from '../../gateway/chain/devnet.ts'
 import { commonOf } from '../../gateway/chain/machine.ts'
 import { BATCH_MAX, BODY_BYTES_MAX, createRpcServer } from '../../gateway/chain/rpc_server.ts'
 import { ChainDamaged, chainPath, openChainStore, type ChainStore } from '../../gateway/chain/store.ts'
@@ -278,6 +281,76 @@ t.test('after a restart the same blocks are there', async (t) => {
   await deploy(second.url, 'OwnedWallet', [newKey().address])
   t.equal(second.devnet.blocks.length, 5)
   t.equal(new Set(second.devnet.blocks.map(({ hash }) => hash)).size, 5)
+})
+
+/** Numbers of the blocks that a start of this chain executes, and the hashes of all. */
+async function startOf(directory: string): Promise<{ executed: number[]; hashes: string[] }> {
+  const store = openChainStore(chainPath(directory), CHAIN_ID, chainRules)
+  const executed: number[] = []
+  const { blocks } = await openDevnet(CHAIN_ID, store, () => 1_900_000_000, (number) => executed.push(number))
+  store.close()
+  return { executed, hashes: blocks.map(({ hash }) => hash) }
+}
+
+t.test('a start executes only what was not kept, and keeps it then', async (t) => {
+  const directory = newDirectory(t)
+  const node = await startNode(directory)
+  for (let i = 0; i < 4; i++) await deploy(node.url, 'CountingWallet')
+  const hashes = node.devnet.blocks.map(({ hash }) => hash)
+  await node.close()
+  t.same(await startOf(directory), { executed: [], hashes })
+  const damage = [
+    'DELETE FROM states WHERE number = 3', "UPDATE states SET content = x'00' WHERE number = 3",
+    "UPDATE states SET checksum = x'00' WHERE number = 3",
+    'UPDATE states SET content = (SELECT content FROM states WHERE number = 4) WHERE number = 3',
+  ]
+  for (const statement of damage) {
+    const database = new Database(chainPath(directory))
+    database.exec(statement)
+    database.close()
+    t.same(await startOf(directory), { executed: [3, 4], hashes }, statement)
+    t.same(await startOf(directory), { executed: [], hashes }, 'once')
+  }
+})
+
+const FIXED = privateKeyToAccount(`0x${'11'.repeat(32)}`)
+/** Deploys a contract by a key that is always the same, in a block. */
+async function deployAs(devnet: Devnet, nonce: number, name: Parameters<typeof deployData>[0]): Promise<void> {
+  const fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
+  const raw = await FIXED.signTransaction({ chainId: CHAIN_ID, type: 'eip1559', nonce, gas: 2_000_000n, data: deployData(name), ...fees })
+  await devnet.send(new Uint8Array(Buffer.from(raw.slice(2), 'hex')))
+}
+
+t.test('what calls write is neither kept nor remembered', async (t) => {
+  const keptOf = async (calls: number): Promise<unknown> => {
+    const store = openChainStore(chainPath(newDirectory(t)), CHAIN_ID, chainRules)
+    const devnet = await openDevnet(CHAIN_ID, store, () => 1)
+    // PUSH1 7, PUSH1 3, SSTORE: what runs as a creation writes.
+    const request = { from: FIXED.address, to: null, data: '0x6007600355' as Hex, value: 0n, gas: 100_000n }
+    await deployAs(devnet, 0, 'CountingWallet')
+    for (let i = 0; i < calls; i++) t.notOk((await devnet.call(request, devnet.blocks.at(-1)!, 5_000)).exceptionError)
+    await deployAs(devnet, 1, 'RevertingWallet')
+    const nodes = [...store.blocks()].map((block) => store.kept(block)!.kept.nodes)
+    store.close()
+    return nodes
+  }
+  t.same(await keptOf(3), await keptOf(0))
+})
+
+t.test('a chain whose transactions took their time together is full, after every start too', async (t) => {
+  const store = openChainStore(chainPath(newDirectory(t)), CHAIN_ID, chainRules)
+  t.teardown(() => store.close())
+  await deployAs(await openDevnet(CHAIN_ID, store, () => 1), 0, 'RevertingWallet')
+  const block = [...store.blocks()][0]!
+  const { kept } = store.kept(block)!
+  t.ok(kept.ms > 0 && kept.ms < WORK_MS_MAX, 'what one took is kept')
+  store.keep(block, { ...kept, ms: WORK_MS_MAX })
+  await deployAs(await openDevnet(CHAIN_ID, store, () => 1), 1, 'RevertingWallet')
+  await t.rejects(deployAs(await openDevnet(CHAIN_ID, store, () => 1), 2, 'RevertingWallet'), { message: 'the chain is full' })
+  store.keep(block, kept)
+  const large: ChainStore = { ...store, kept: (each) => ({ ...store.kept(each)!, bytes: KEPT_BYTES_MAX }) }
+  await t.rejects(deployAs(await openDevnet(CHAIN_ID, large, () => 1), 2, 'RevertingWallet'), { message: 'the chain is full' })
+  await deployAs(await openDevnet(CHAIN_ID, store, () => 1), 2, 'RevertingWallet')
 })
 
 t.test('a store that is damaged, or of another chain, is refused', async (t) => {

@@ -7,6 +7,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bls12_381 } from '@noble/curves/bls12-381.js'
 import t, { type Test } from 'tap'
 import { privateKeyToAccount } from 'viem/accounts'
 import { chainRules, openDevnet, TRANSACTION_GAS_LIMIT, type CallRequest } from '../../gateway/chain/devnet.ts'
@@ -44,8 +45,28 @@ const pairings = (count: number): Hex => `0x${PAIR.repeat(count)}`
 const power = (exponentBytes: number): Hex =>
   `0x${word(1024)}${word(exponentBytes)}${word(1024)}${'ff'.repeat(1024)}${'ff'.repeat(exponentBytes)}${'fd'.repeat(1024)}`
 
+/** So many inputs of this length, of which only the number is looked at before the price is known. */
+const inputs = (count: number, bytes: number): Hex => `0x${'00'.repeat(count * bytes)}`
 const HEAVY: [name: string, address: number, data: Hex][] = [
   ['pairings', 8, pairings(400)], ['BLAKE2', 9, blake(16_000_000)], ['a power', 5, power(40)],
+  ['less BLAKE2', 9, blake(300_001)], ['a sum on G1', 0x0c, inputs(100, 160)], ['a sum on G2', 0x0e, inputs(60, 288)],
+  ['pairings of BLS', 0x0f, inputs(20, 384)],
+]
+const [G1, G2] = [bls12_381.G1.Point.BASE, bls12_381.G2.Point.BASE]
+const limbs = (...values: bigint[]): string => values.map((value) => value.toString(16).padStart(128, '0')).join('')
+const onG1 = (point = G1): string => limbs(point.toAffine().x, point.toAffine().y)
+const onG2 = (point = G2): string => limbs(...[point.toAffine().x, point.toAffine().y].flatMap(({ c0, c1 }) => [c0, c1]))
+const FULL = 'ff'.repeat(32)
+/** Multiples of a point, each written with a factor of 32 bytes. */
+function sum<P extends { add(other: P): P }>(count: number, base: P, write: (point: P) => string): Hex {
+  let [text, point] = ['', base]
+  for (let i = 0; i < count; i++, point = point.add(base)) text += write(point) + FULL
+  return `0x${text}`
+}
+/** As much as may be asked of those that take longest. */
+const WORST: [name: string, address: number, data: Hex][] = [
+  ['pairings', 8, pairings(28)], ['BLAKE2', 9, blake(300_000)], ['a sum on G1', 0x0c, sum(40, G1, onG1)],
+  ['a sum on G2', 0x0e, sum(32, G2, onG2)], ['pairings of BLS', 0x0f, `0x${(onG1() + onG2()).repeat(14)}`],
 ]
 const LIGHT: [name: string, address: number, data: Hex, result: RegExp][] = [
   ['four pairings', 8, pairings(4), /^0x0{64}$/], ['BLAKE2', 9, blake(12), /^0x[0-9a-f]{128}$/],
@@ -65,6 +86,12 @@ t.test('heavy work has no result and leaves no block; light work does what it di
     await t.rejects(devnet.send(raw), { name: 'RpcError', message: 'execution took too long' }, `${name} by transaction`)
   }
   t.equal(devnet.blocks.length, 1)
+  for (const [name, address, data] of WORST) {
+    const begun = performance.now()
+    t.match(await ask(address, data), /^0x[0-9a-f]+$/, name)
+    t.comment(`${name}: ${(performance.now() - begun).toFixed(0)} ms`)
+  }
+  t.match(await ask(0x0a, inputs(1, 192)), /^(?!0x)/, 'what the library has no code for fails, and nothing else does')
   for (const [name, address, data, result] of LIGHT) t.match(await ask(address, data), result, name)
   t.match(await ask(8, '0x01'), /^(?!0x)/, 'what is no input fails as it did')
   await devnet.send(await sign(9, blake(1_000)))
@@ -78,6 +105,12 @@ t.test('a stored block that is too heavy is refused by name at the start', async
   store.append({ number: 1, timestamp: 1_800_000_000, hash: new Uint8Array(32), raw })
   const opened = openDevnet(CHAIN_ID, store, () => 1_800_000_000)
   await t.rejects(opened, new ChainDamaged('the transaction of block 1 cannot be executed: execution took too long'))
+})
+
+t.test('what an earlier version took is taken at a start', async (t) => {
+  const store = storeOf(t)
+  store.append({ number: 1, timestamp: 1_800_000_000, hash: new Uint8Array(32), raw: await sign(9, blake(400_000)) })
+  await t.rejects(openDevnet(CHAIN_ID, store, () => 1_800_000_000), new ChainDamaged('block 1 is not the one it was'), 'it was executed')
 })
 
 async function sign(address: number, data: Hex): Promise<Uint8Array> {
