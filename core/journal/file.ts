@@ -73,6 +73,9 @@ export function usedIn(fd: number): number {
   return (last + 1) * PAGE_BYTES
 }
 
+/** What a file that is shorter than others know may be, besides damaged. */
+export const PLAIN_COPY = 'if this is a plain copy of a running directory, make one with "npm run operator -- backup" instead'
+
 /** Pages of the file that LMDB uses, by the meta page in its map: costs no call of the system. */
 export const usedPages = (database: JournalDatabase): number =>
   (database as unknown as { env: { info(): { lastPageNumber: number } } }).env.info().lastPageNumber + 1
@@ -82,7 +85,8 @@ export function checkJournalFile(dataDir: string): void {
   if (!existsSync(dataFile(dataDir))) return
   const needs = usedBytes(dataDir)
   const { size } = statSync(dataFile(dataDir))
-  if (size < needs) throw new JournalError(`the journal file is truncated: ${size} bytes, its header says ${needs}`)
+  if (size >= needs) return
+  throw new JournalError(`the journal file is truncated: ${size} bytes, its header says ${needs}; restore it from a backup; ${PLAIN_COPY}`)
 }
 
 /**

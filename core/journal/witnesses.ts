@@ -9,7 +9,7 @@
 import { relative } from 'node:path'
 import { historyPath, storedPlace } from '../history/store.ts'
 import { listSnapshots, snapshotPath, snapshotPlace } from '../snapshot/file.ts'
-import { JournalError, type JournalDatabase } from './file.ts'
+import { JournalError, PLAIN_COPY, type JournalDatabase } from './file.ts'
 import { headRecord, NO_HEAD, type Head } from './head.ts'
 import { headPath, readHeadFile } from './head_file.ts'
 import { continues, countBatches, entryCount, type Place } from './reader.ts'
@@ -48,7 +48,7 @@ function described({ end, known, witnesses }: Shortfall): string {
     ? `the journal is older than ${names}: it ends at sequence ${end}, so ${end + 1} to ${known} are missing`
     : `the journal, which ends at sequence ${end}, has other commands than ${names}`
   const accept = end === 0 ? '' : `, or start once with --accept-loss ${end} to go on without them`
-  return `${said}. Put back the journal directory that belongs to this exchange${accept}`
+  return `${said}. Put back the journal directory that belongs to this exchange${accept}; ${PLAIN_COPY}`
 }
 
 /**

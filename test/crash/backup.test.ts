@@ -186,9 +186,37 @@ t.test('a plain copy of a running directory is refused or whole', async (t) => {
       t.match(error, { name: 'StartFailed', code: 3 }, `copy ${number} is refused: ${(error as Error).message.slice(0, 300)}`)
     }
   }
+  await torn(t)
   trading = false
   await Promise.all(loads)
 })
+
+/** What such a copy is when people trade between one file and the next, or between two parts of one: as cp reads, in order. */
+async function torn(t: Test): Promise<void> {
+  const more = async (): Promise<void> => {
+    const goal = acknowledged.length + 20
+    while (acknowledged.length < goal) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  const data = join('journal', 'data.mdb')
+  const copies: [name: string, spoil: (copy: string) => void, words: RegExp][] = [
+    ['data.mdb before its head', (copy) => cpSync(join(directory, 'journal', 'head'), join(copy, 'journal', 'head')), /older than journal\/head/],
+    ['the end of data.mdb before its header', (copy) => {
+      const [was, now] = [readFileSync(join(copy, data)), readFileSync(join(directory, data))]
+      writeFileSync(join(copy, data), Buffer.concat([now.subarray(0, 8192), was.subarray(8192, 5 * 4096)]))
+    }, /the journal file is truncated/],
+  ]
+  for (const [name, spoil, words] of copies) {
+    const copy = join(root, name.replaceAll(/\W/g, '_'))
+    spawnSync('cp', ['-r', directory, copy])
+    await more()
+    spoil(copy)
+    const error = await startExchange(copy, FLAGS).then((one) => one.kill(), (thrown: StartFailed) => thrown)
+    t.match(error, { name: 'StartFailed', code: 3 }, `${name}: refused`)
+    const said = String((error as StartFailed).log.at(-1)?.['msg'])
+    t.match(said, words)
+    t.match(said, /if this is a plain copy of a running directory, make one with "npm run operator -- backup"/, 'and what to do instead')
+  }
+}
 
 t.test('the exchange tells of its last backup', async (t) => {
   const last = JSON.parse(readFileSync(join(directory, 'last_backup.json'), 'utf8')) as { time: string; sequence: number }
