@@ -199,7 +199,9 @@ async function torn(t: Test): Promise<void> {
   }
   const data = join('journal', 'data.mdb')
   const copies: [name: string, spoil: (copy: string) => void, words: RegExp][] = [
-    ['data.mdb before its head', (copy) => cpSync(join(directory, 'journal', 'head'), join(copy, 'journal', 'head')), /older than journal\/head/],
+    ['data.mdb before its head', (copy) => {
+      cpSync(join(directory, 'journal', 'head'), join(copy, 'journal', 'head'))
+    }, /older than journal\/head/],
     ['the end of data.mdb before its header', (copy) => {
       const [was, now] = [readFileSync(join(copy, data)), readFileSync(join(directory, data))]
       writeFileSync(join(copy, data), Buffer.concat([now.subarray(0, 8192), was.subarray(8192, 5 * 4096)]))
