@@ -1,14 +1,18 @@
 /**
  * One unary call from bytes to answer: credentials, signature over the exact serialised bytes, message, input, admission, operation; the
- * same order and the same parts as over HTTP.
+ * same order and the same parts as over HTTP. What nobody signed waits for its share of the thread (limits/anonymous.ts); what the library
+ * takes for a call is paid for besides, {@link LIBRARY_MS}.
  *
  * grpc-js ends a call whose deadline passed; like a cancelled one it is dropped, and what it asked of the engine goes on.
  */
 import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
+import type { RefusalCode } from '../../core/engine/refusals.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
 import { Refused, SHUTTING_DOWN } from '../http/envelope.ts'
+import type { Job, Payer } from '../limits/anonymous.ts'
 import type { Budget } from '../limits/budget.ts'
+import { networkOf } from '../limits/network.ts'
 import { admit } from '../operations/admission.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { readCredentials } from './credentials.ts'
@@ -19,10 +23,13 @@ import { budgetMetadata } from './status.ts'
 type Bytes = Buffer
 type Incoming = ServerUnaryCall<Bytes, Bytes>
 
+/** What grpc-js and Node's HTTP/2 take for a unary call, ms: nine tenths of it, before and behind what is measured here. */
+export const LIBRARY_MS = 0.15
+
 /** Address of a peer, `address:port`. */
 export const addressOf = (peer: string): string => peer.slice(0, peer.lastIndexOf(':'))
 
-class UnaryCall implements Call {
+class UnaryCall implements Call, Job {
   account = -1
   application = 0
   session = -1
@@ -34,12 +41,16 @@ class UnaryCall implements Call {
   readonly #incoming: Incoming
   readonly #reply: sendUnaryData<Bytes>
   #ended = false
+  /** Whose credentials are wrong. */
+  rejected = false
+  readonly #client: string
 
   constructor(front: Front, method: Method, incoming: Incoming, reply: sendUnaryData<Bytes>) {
     this.#front = front
     this.#method = method
     this.#incoming = incoming
     this.#reply = reply
+    this.#client = networkOf(addressOf(incoming.getPeer()))
     countRequest(front, incoming.request.length)
     incoming.once('cancelled', () => {
       if (this.#ended) return
@@ -50,6 +61,39 @@ class UnaryCall implements Call {
 
   ip(): string {
     return addressOf(this.#incoming.getPeer())
+  }
+
+  get client(): string {
+    return this.#client
+  }
+
+  get reads(): boolean {
+    return this.#method.served.row.method === 'GET'
+  }
+
+  get over(): boolean {
+    return this.#ended
+  }
+
+  keep(): void {
+    // The message is the call's own, and counts as held until that is over.
+  }
+
+  run(payer: Payer): void {
+    const { history } = this.#front.gateway
+    payer.charge(LIBRARY_MS)
+    history.payer = payer
+    this.serveSafely()
+    history.payer = null
+  }
+
+  /** Answers or refuses, whatever goes wrong. */
+  serveSafely(): void {
+    try {
+      serve(this.#front, this.#method, this.#incoming, this)
+    } catch (error) {
+      this.fail(error)
+    }
   }
 
   answer(output: unknown): void {
@@ -74,6 +118,11 @@ class UnaryCall implements Call {
     this.#reply(this.#front.statuses.ending(refused))
   }
 
+  reject(code: RefusalCode): void {
+    this.rejected = true
+    this.refuse(new Refused(code))
+  }
+
   /** An unexpected error: logged and counted, nothing of it leaves. */
   fail(error: unknown): void {
     this.#front.gateway.bridge.onError(error)
@@ -84,12 +133,14 @@ class UnaryCall implements Call {
 /** The handler of one method. Requests and responses are bytes: the signature is over them. */
 export function serveUnary(front: Front, method: Method): handleUnaryCall<Bytes, Bytes> {
   return (incoming, reply) => {
+    const { anonymous } = front.gateway
     const call = new UnaryCall(front, method, incoming, reply)
-    try {
-      serve(front, method, incoming, call)
-    } catch (error) {
-      call.fail(error)
-    }
+    if (method.served.row.access === 'public') return anonymous.submit(call)
+    const from = performance.now()
+    call.serveSafely()
+    const until = performance.now()
+    if (call.rejected) anonymous.charge(call.client, until - from)
+    else anonymous.signed(from, until)
   }
 }
 
@@ -98,15 +149,15 @@ function serve(front: Front, method: Method, incoming: Incoming, call: UnaryCall
   const { row, operation } = method.served
   if (front.stopping) return call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
   const credentials = readCredentials(incoming.metadata)
-  if (typeof credentials === 'string') return call.refuse(new Refused(credentials))
+  if (typeof credentials === 'string') return call.reject(credentials)
   const body = incoming.request
   if (row.access === 'session') {
     const signed = { method: 'POST', target: method.path, body, messageSignature: null, ...credentials }
     const code = authenticate(gateway.sessions, signed, gateway.now(), gateway.counters, call)
-    if (code !== null) return call.refuse(new Refused(code))
+    if (code !== null) return call.reject(code)
   } else if (row.access === 'server-key') {
     const code = authenticateServer(gateway.applications, credentials.serverKey, gateway.time(), gateway.counters, call)
-    if (code !== null) return call.refuse(new Refused(code))
+    if (code !== null) return call.reject(code)
   }
   const message = decodeMessage(method.request, body)
   if (message instanceof Refused) return call.refuse(message)

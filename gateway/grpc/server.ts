@@ -15,11 +15,12 @@ import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { protoPath as healthProto, service as healthService } from 'grpc-health-check'
 import { GATEWAY } from '../../core/ring/counters.ts'
+import { networkOf } from '../limits/network.ts'
 import { ConnectionPort } from '../limits/port.ts'
 import { readProxies, Shares } from '../limits/shares.ts'
 import type { Gateway } from '../context.ts'
 import { SIGNED_BODY_MAX } from '../operations/operation.ts'
-import { serveUnary } from './call.ts'
+import { addressOf, LIBRARY_MS, serveUnary } from './call.ts'
 import { Calls, STALLED_MS } from './calls.ts'
 import { Connections, Listener } from './connections.ts'
 import { createFront, type Front } from './front.ts'
@@ -78,7 +79,7 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
     'grpc.enable_channelz': 0,
     interceptors: [(method, call) => {
       if (method.path === STREAM_PATH) return takeStream(call, calls, front, types, streams)
-      return REFLECTION.includes(method.path) ? takeQuestions(call, calls) : takeUnary(call, calls)
+      return REFLECTION.includes(method.path) ? takeQuestions(call, calls, front) : takeUnary(call, calls)
     }],
   })
   for (const method of methods) server.register(method.path, serveUnary(front, method), asIs, asIs, 'unary')
@@ -118,16 +119,33 @@ function takeUnary(call: ServerInterceptingCallInterface, calls: Calls): ServerI
   return asCall(call)
 }
 
-/** A stream of the library, whose messages it is handed one by one. */
-function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls): ServerInterceptingCall {
+/** A stream of the library, whose messages it is handed one by one, when there is time for them. */
+function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls, { gateway, statuses }: Front): ServerInterceptingCall {
   const reader = calls.readFor(call, true)
+  let over = false
+  const ask = (run: () => void): void => gateway.anonymous.submit({
+    client: networkOf(addressOf(call.getPeer())),
+    reads: false,
+    get over() {
+      return over
+    },
+    keep: () => undefined,
+    run: (payer) => {
+      payer.charge(LIBRARY_MS)
+      run()
+    },
+    refuse: (refused) => call.sendStatus(statuses.ending(refused)),
+  })
   return new ServerInterceptingCall(call, {
     start: (next) => {
       next({
         onReceiveMessage: (message, pass) => {
-          reader.served()
-          pass(message)
+          ask(() => {
+            reader.served()
+            pass(message)
+          })
         },
+        onCancel: () => (over = true),
       })
     },
   })

@@ -88,12 +88,15 @@ export class OrderStream {
     countRequest(this.#front, bytes.length)
     this.#open++
     const call = new StreamCall(this)
+    const { bridge, anonymous } = this.#front.gateway
+    const from = performance.now()
     try {
       this.#serve(bytes, call)
     } catch (error) {
-      this.#front.gateway.bridge.onError(error)
+      bridge.onError(error)
       call.refuse(new Refused('INTERNAL'))
     }
+    anonymous.signed(from, performance.now())
     if (this.#ended) return
     if (this.#open < IN_FLIGHT_MAX && this.#ending === null) this.#call.startRead()
     else this.#reading = false

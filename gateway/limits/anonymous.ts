@@ -22,6 +22,8 @@ const QUIET_TURN_MS = 10
 const BURST_MS = 50
 const QUIET_MS = 1_000
 const WAIT_MS = 2_000
+/** Between two looks for those that have waited too long, ms. */
+const SWEEP_MS = 50
 /** What a client gets in its turn of the rotation, ms. */
 const QUANTUM_MS = 1
 export const QUEUE_MAX = 1_024
@@ -72,6 +74,7 @@ export class AnonymousWork {
   #turn = 0
   #turnEnds = false
   #pumping = false
+  #swept = 0
   #timer: NodeJS.Timeout | null = null
 
   /** `percent` of the thread's time; clients in `proxies` stand for many. */
@@ -182,6 +185,7 @@ export class AnonymousWork {
       if (!this.#next(now)) break
       now = performance.now()
     }
+    if (now - this.#swept > SWEEP_MS) this.#sweep(now)
     this.#counters[GATEWAY.anonymous_queued] = this.#places.total
     if (this.#lines.size === 0) return
     if (this.#turn >= TURN_MS && (this.#budget > 0 || now - this.#signedAt > QUIET_MS)) return this.#schedule()
@@ -190,6 +194,15 @@ export class AnonymousWork {
       this.#timer = null
       this.#schedule()
     }, 2)
+  }
+
+  /** Nobody waits for longer than it may, also while there is no time for anybody. */
+  #sweep(now: number): void {
+    this.#swept = now
+    for (const [client, line] of this.#lines) {
+      this.#expire(client, line, now)
+      if (line.waiting.length === 0) this.#lines.delete(client)
+    }
   }
 
   /** Runs one request of the client whose turn it is; false: none may be run now. */

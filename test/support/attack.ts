@@ -27,6 +27,8 @@ export interface AttackOptions {
   readonly rate?: number
   /** Address of the honest trader. Default 127.0.0.9. */
   readonly address?: string
+  /** Its orders and cancels go over gRPC, on one connection from 127.0.0.1. */
+  readonly overGrpc?: boolean
 }
 
 export interface BesideAttack {
@@ -35,9 +37,11 @@ export interface BesideAttack {
 }
 
 /** The honest trader alone, then beside `attack`; prints what it saw. */
-export async function besideAttack(t: Test, { baseUrl }: Pick<Exchange, 'baseUrl'>, options: AttackOptions): Promise<BesideAttack> {
-  const { name, attack, ms = 1_500, rate = 100, address = '127.0.0.9' } = options
-  const workerData: HonestData = { baseUrl, address, rate }
+export async function besideAttack(
+  t: Test, { baseUrl, grpcPort }: Pick<Exchange, 'baseUrl' | 'grpcPort'>, options: AttackOptions,
+): Promise<BesideAttack> {
+  const { name, attack, ms = 1_500, rate = 100, address = '127.0.0.9', overGrpc = false } = options
+  const workerData: HonestData = { baseUrl, address, rate, grpcPort: overGrpc ? grpcPort : 0 }
   const worker = new Worker(join(import.meta.dirname, 'honest_trader.ts'), { workerData })
   const next = <T>(): Promise<T> =>
     new Promise((resolve, reject) => {

@@ -163,6 +163,26 @@ t.test('a proxy has its clients’ places, and leaves some alone', async (t) => 
   work.close()
 })
 
+t.test('nobody waits for longer than two seconds, also when nothing may be given', async (t) => {
+  const { work, counters } = start(1)
+  const began = performance.now()
+  work.signed(began, began)
+  work.submit(new Request('before', 100))
+  const waiting = Array.from({ length: 10 }, (_, i) => new Request(`${i}`, 0))
+  for (const job of waiting) work.submit(job)
+  t.ok(await until(() => {
+    work.signed(began, performance.now())
+    return waiting.every((job) => job.over)
+  }))
+  t.same([...new Set(waiting.map((job) => job.refused))], ['OVERLOADED'])
+  const next = new Request('next', 0)
+  work.submit(next)
+  t.equal(next.kept, 1, 'what is owed, five seconds of the share, is not there again')
+  next.over = true
+  t.ok(await until(() => counters[GATEWAY.anonymous_queued] === 0))
+  work.close()
+})
+
 t.test('what was done at once takes nothing from others, and its client has less of the rotation', async (t) => {
   const { work, counters } = start()
   const ran: string[] = []

@@ -9,6 +9,7 @@ import t, { type Test } from 'tap'
 import type { Queries } from '../../core/history/queries.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { call, startHarness, testGenesis } from '../support/gateway_harness.ts'
+import { connectGrpc } from '../support/grpc.ts'
 
 /** Large answers, which are paid for when they come: so more than the share can be taken. */
 const trade = {
@@ -17,9 +18,12 @@ const trade = {
 }
 const listing: Queries['trades']['answer'] = { rows: Array.from({ length: 500 }, () => trade), total: 500, more: false }
 const harness = await startHarness(
-  ['--anonymous-percent', '1'], testGenesis(), ({ id, atLeast }) => ({ id, answer: listing, sequence: atLeast }),
+  ['--anonymous-percent', '1', '--grpc-thread', '1'], testGenesis(), ({ id, atLeast }) => ({ id, answer: listing, sequence: atLeast }),
 )
 const http = gatewayCounters(harness.shared.counters, 1)
+/** Of the gRPC thread. */
+const other = gatewayCounters(harness.shared.counters, 2)
+const grpc = connectGrpc(harness.grpcPort)
 const session = await harness.openSession()
 const sockets = new Set<Socket>()
 let over = false
@@ -30,6 +34,8 @@ const trading = (async () => {
   for (let done = 0; !over; done++) {
     const { status } = await call(harness, session, 'GET', '/api/v1/accounts/me')
     if (status !== 200) t.fail(`signed request ${done} was answered ${status}`)
+    const { code } = await grpc.call('GetProfile', {}, session)
+    if (code !== 0) t.fail(`signed call ${done} was answered ${code}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 })()
@@ -37,6 +43,7 @@ t.teardown(async () => {
   over = true
   await trading
   for (const socket of sockets) socket.destroy()
+  grpc.close()
   await harness.close()
 })
 
@@ -47,6 +54,8 @@ async function until(holds: () => boolean): Promise<boolean> {
   }
   return false
 }
+
+const tradingPairId = harness.genesis.pairs[0]!.id
 
 interface Asked {
   text: string
@@ -70,7 +79,7 @@ const BURST_MS = 50
 const SHARE = 0.01
 
 /** Reads listings until a second's share is owed. */
-async function spend(counters: Float64Array): Promise<void> {
+async function spend(counters: Float64Array, read: () => Asked): Promise<void> {
   let [left, seen, spent] = [BURST_MS, began, 0]
   const owes = (): boolean => {
     const [now, all] = [performance.now(), counters[GATEWAY.anonymous_seconds]! * 1_000]
@@ -79,9 +88,8 @@ async function spend(counters: Float64Array): Promise<void> {
     spent = all
     return left < -1_000 * SHARE
   }
-  const path = `/api/v1/trades?tradingPairId=${harness.genesis.pairs[0]!.id}&pageToken=&pageSize=1000`
-  for (let reads = 0; !owes() && reads < 400; reads += 4) {
-    const readers = Array.from({ length: 4 }, () => ask(`GET ${path}`, [], '127.0.0.2'))
+  for (let reads = 0; !owes() && reads < 1_600; reads += 16) {
+    const readers = Array.from({ length: 16 }, read)
     await until(() => owes() || readers.every(({ text, closed }) => text !== '' || closed))
   }
 }
@@ -100,7 +108,7 @@ async function waits(t: Test, counters: Float64Array, asked: Readonly<Record<str
 }
 
 t.test('what needs no signature waits, and is refused by name in the end', async (t) => {
-  await spend(http)
+  await spend(http, () => ask(`GET /api/v1/trades?tradingPairId=${tradingPairId}&pageToken=&pageSize=1000`, [], '127.0.0.2'))
   const credentials = [
     `X-Svc-PublicKey: ${'ab'.repeat(32)}`, `X-Svc-Timestamp: ${Date.now()}`, `X-Svc-Signature: ${'ab'.repeat(64)}`,
   ]
@@ -115,6 +123,32 @@ t.test('what needs no signature waits, and is refused by name in the end', async
     'a bad head': { one: ask('GET /api/v1/time', ['User-Agent: twice']), answer: /^HTTP\/1.1 403/ },
     'a public read': { one: ask('GET /api/v1/time'), answer: /^HTTP\/1.1 200/ },
   })
+})
+
+/** A call, as text once it is answered. */
+function callOf(answer: Promise<{ code: number; reason: string | undefined }>): Asked {
+  const asked: Asked = { text: '', closed: false }
+  void answer.then(({ code, reason }) => (asked.text = `"code":"${reason ?? code}"`))
+  return asked
+}
+
+t.test('over gRPC the same, and health answers', async (t) => {
+  await spend(other, () => callOf(grpc.call('ListTrades', { tradingPairId, pageToken: '', pageSize: 1_000 })))
+  const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+  const stream = grpc.client.makeBidiStreamRequest(path, (bytes: Buffer) => bytes, (bytes: Buffer) => bytes)
+  const described: Asked = { text: '', closed: false }
+  stream.on('data', () => (described.text += 'described'))
+  stream.on('error', ({ code }: { code: number }) => (described.text += `"code":"${code}"`))
+  // list_services: '*'
+  stream.write(Buffer.from([58, 1, 42]))
+  const health = grpc.send('/grpc.health.v1.Health/Check', Buffer.alloc(0), {})
+  const reads = ['ListTradingPairs', 'Check'].map((name) => callOf(grpc.call(name)))
+  t.ok(await until(() => other[GATEWAY.anonymous_queued]! >= 3), 'public calls and reflection wait')
+  t.equal((await health).code, 0, 'health is answered')
+  t.same([described, ...reads].filter(({ text }) => text !== ''), [], 'while the others wait')
+  t.ok(await until(() => [described, ...reads].every(({ text }) => text !== '')))
+  for (const { text } of [described, ...reads]) t.match(text, /^(described|"code":"(0|14|OVERLOADED)")/)
+  stream.cancel()
 })
 
 t.test('a wrong signature and a probe are paid for', async (t) => {

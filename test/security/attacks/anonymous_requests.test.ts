@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { besideAttack, type BesideAttack } from '../../support/attack.ts'
 import { historyReached, removeDirectory, startExchange, temporaryDirectory } from '../../support/exchange.ts'
 import { fetchFrom } from '../../support/fetch_from.ts'
+import { connectGrpc, type GrpcClient } from '../../support/grpc.ts'
 import { SocketClient } from '../../support/sockets.ts'
 import { newTrader, pairOf } from '../../support/traders.ts'
 
@@ -18,6 +19,13 @@ t.teardown(async () => {
   await exchange.kill()
   removeDirectory(dataDir)
 })
+
+/** What threads gave to requests of nobody so far, s. */
+async function given(): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
+  const lines = text.split('\n').filter((line) => line.startsWith('exchange_request_seconds_total') && line.includes('who="anybody"'))
+  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0)
+}
 
 /** What the attacker was answered with, by status and code. */
 type Answers = Record<string, number>
@@ -32,7 +40,7 @@ async function flood(t: Test, name: string, connections: number, one: () => Prom
         while (!ended.aborted) {
           // A connection whose body is refused may be closed while it is sent.
           const response = await one().catch(() => null)
-          const { code = '' } = response === null || response.status === 200 ? {} : ((await response.json()) as { code: string })
+          const { code = '' } = response === null || response.status < 300 ? {} : ((await response.json()) as { code: string })
           const outcome = response === null ? 'closed' : `${response.status} ${code}`.trim()
           answers[outcome] = (answers[outcome] ?? 0) + 1
         }
@@ -91,6 +99,41 @@ t.test('deep messages on WebSockets', async (t) => {
     },
   }))
   t.ok(closed > 0, `${closed} were closed for what they sent`)
+})
+
+t.test('heads that are refused, preflights and documents', async (t) => {
+  const paths = ['/nope', '/api/v1/openapi.json', '/api/v1/accounts/me', '/docs', '/api/v1/asyncapi.json', '/health']
+  let next = 0
+  const answers = await flood(t, 'documents and refusals on 24 connections', 24, () => {
+    const path = paths[next++ % paths.length]!
+    return attacker.fetch(`${exchange.baseUrl}${path}`, { headers, method: next % 7 === 0 && path !== '/health' ? 'OPTIONS' : 'GET' })
+  })
+  const named = /^(200|204|404 ROUTE_NOT_FOUND|401 UNAUTHENTICATED|405 METHOD_NOT_ALLOWED|429 RATE_LIMIT_EXCEEDED|503 OVERLOADED|closed)$/
+  t.same(Object.keys(answers).filter((answer) => !named.test(answer)), [])
+})
+
+t.test('public calls over gRPC, beside who trades there', async (t) => {
+  const flooding = Array.from({ length: 4 }, () => connectGrpc(exchange.grpcPort))
+  const answers: Answers = {}
+  const before = await given()
+  honest(t, await besideAttack(t, exchange, {
+    name: 'public calls over gRPC, 100 at once',
+    overGrpc: true,
+    attack: async (ended) => {
+      const loop = async (client: GrpcClient): Promise<void> => {
+        while (!ended.aborted) {
+          const { code, reason } = await client.call('ListTradingPairs', { pageSize: 100 })
+          const outcome = `${code} ${reason ?? ''}`.trim()
+          answers[outcome] = (answers[outcome] ?? 0) + 1
+        }
+      }
+      await Promise.all(Array.from({ length: 100 }, (_, i) => loop(flooding[i % flooding.length]!)))
+    },
+  }))
+  for (const client of flooding) client.close()
+  t.comment(JSON.stringify(answers))
+  t.same(Object.keys(answers).filter((answer) => !/^(0|8 RATE_LIMIT_EXCEEDED|14 OVERLOADED)$/.test(answer)), [])
+  t.ok(await given() > before, 'it is paid for')
 })
 
 t.test('large listings', async (t) => {
