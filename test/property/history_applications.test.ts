@@ -7,6 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
+import { APPLICATION, APPLICATION_WORDS, SCALAR } from '../../core/engine/columns.ts'
 import { Entry, Transaction, type HistoryRequest, type Position, type Walk } from '../../core/history/queries.ts'
 import { Status } from '../../core/layout/event.ts'
 import { ask, everything, Questioner, runHistory, type HistoryRun } from '../support/history.ts'
@@ -115,3 +116,24 @@ function checkWhole(t: Pick<Test, 'ok' | 'strictSame'>, { answers, plain }: Hist
   }
   t.strictSame(pages.reverse(), plain.movements.filter(own), `movements of ${application} by pages of 7`)
 }
+
+t.test('an application has the users whose accounts are there, also while rows of accounts go to others', async (t) => {
+  const wrong: unknown[] = []
+  let looked = 0
+  const usersOf = ({ answers, state }: HistoryRun): void => {
+    looked++
+    for (const application of [0, 1]) {
+      const { totalUsers } = ask(answers, 'applicationStats', { application, since: 0 })
+      const engine = state.applications[application * APPLICATION_WORDS + APPLICATION.ACCOUNTS]
+      if (totalUsers !== engine) wrong.push({ looked, application, totalUsers, engine })
+    }
+  }
+  const rows = [1, 40, 5000].map((apart) => {
+    const { database, state } = runHistory('visited', 64, 5000, usersOf, apart)
+    t.ok(state.scalars[SCALAR.ACCOUNT_TURNS]! > 200, 'rows went from one to another')
+    return database.prepare('select * from application_user_page order by 1, 2').all()
+  })
+  t.strictSame(wrong.slice(0, 1), [], `${looked} looks`)
+  t.strictSame(rows[1], rows[0], 'equal rows, wherever transactions fell')
+  t.strictSame(rows[2], rows[0])
+})

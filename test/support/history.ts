@@ -207,17 +207,18 @@ export const positionAt = (sequence: number, roots: Buffer): StorePosition => ({
   format: HISTORY_FORMAT, genesis: '', sequence, time_ms: 0, batch_checksum: 0, events_checksum: 0, events: 0, roots,
 })
 
-/** Runs a workload through the engine and a history in memory. `check` is called after every flush. */
+/** Runs a workload through the engine and a history in memory. `check` is called after every flush, at most `apart` commands apart. */
 export function runHistory(
-  variant: string, seed: number, commands: number, check: (run: HistoryRun, index: number) => void = () => undefined,
+  variant: string, seed: number, commands: number, check: (run: HistoryRun, index: number) => void = () => undefined, apart = 400,
 ): HistoryRun {
-  const { state, run, said } = createBench(genesisText(VARIANTS[variant]!))
+  const { clients, visitors, ...spec } = VARIANTS[variant]!
+  const { state, run, said } = createBench(genesisText(spec))
   const { genesis } = state
   const database = openWriter(':memory:')
   const identities = identitiesOf(state)
   const projector = createProjector(database, genesis, identities)
   const plain = new PlainHistory(genesis, identities.applicationOf)
-  const workload = new Workload(seed, genesis, { families: true })
+  const workload = new Workload(seed, genesis, { families: true, clients, visitors })
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
   const history: HistoryRun = {
@@ -231,7 +232,7 @@ export function runHistory(
     plain.take(said, records)
     workload.learn(said, records)
     if (index < flushAt && index < commands - 1) continue
-    flushAt = index + random.below(400)
+    flushAt = index + random.below(apart)
     database.transaction(() => {
       writePosition(database, positionAt(index + 1, projector.flush()))
     })()
