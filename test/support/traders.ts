@@ -1,7 +1,7 @@
 /** Wallets that sign in to a running exchange, for end-to-end tests and benches. */
 import sodium from 'sodium-native'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { createClient, type Client, type Signer } from '../../gateway/client/index.ts'
+import { createClient, type Client, type Signer, type Wallet } from '../../gateway/client/index.ts'
 
 /** A session key on sodium-native: 40 times faster than the browser's. */
 export function sodiumSigner(): Signer {
@@ -21,6 +21,7 @@ export function sodiumSigner(): Signer {
 export interface Trader {
   readonly client: Client
   readonly signer: Signer
+  readonly wallet: Wallet
   readonly address: string
 }
 
@@ -32,7 +33,7 @@ export async function newTrader(baseUrl: string, mints = 1, fetch: typeof global
   const client = createClient({ baseUrl, wallet, signer, fetch })
   await client.signIn()
   for (let i = 0; i < mints; i++) await client.Mint()
-  return { client, signer, address: account.address }
+  return { client, signer, wallet, address: account.address }
 }
 
 /** The pair with this symbol. */

@@ -1,12 +1,14 @@
 /**
  * Promise: accounts that take all they can of the orders and receipts leave room for a newcomer, who signs in, asks the faucet and places a
- * keyed order, after a restart too; cancels go on, and the operator sees who holds most and ends it. The whole exchange with small pools.
+ * keyed order, after a restart too; cancels go on, and the operator sees who holds most and ends it. Wallets that fill the accounts with
+ * sign-ins and do nothing else give way to a newcomer when their time is over; who has something stays. The whole exchange with small pools.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../../support/exchange.ts'
+import { createClient } from '../../../gateway/client/index.ts'
 import { newTrader, pairOf, type Trader } from '../../support/traders.ts'
 
 t.setTimeout(120_000)
@@ -47,13 +49,19 @@ async function newcomer(t: Test, exchange: Exchange, tradingPairId: string): Pro
   t.equal((await client.CancelOrder({ orderId })).status, 'SUCCESS')
 }
 
-t.test('orders and receipts', async (t) => {
-  const directory = temporaryDirectory()
+/** The genesis of the repository with other limits, in a file. */
+function smallGenesis(directory: string, limits: Record<string, number>): string {
   const source = join(import.meta.dirname, '..', '..', '..', 'data', 'genesis', 'genesis.json')
   const genesis = JSON.parse(readFileSync(source, 'utf8')) as { limits: Record<string, number> }
-  Object.assign(genesis.limits, { orders: POOL, receipts: POOL })
+  Object.assign(genesis.limits, limits)
   const path = join(directory, 'genesis.json')
   writeFileSync(path, JSON.stringify(genesis))
+  return path
+}
+
+t.test('orders and receipts', async (t) => {
+  const directory = temporaryDirectory()
+  const path = smallGenesis(directory, { orders: POOL, receipts: POOL })
   const flags = ['--genesis', path, '--gateways', '1']
   let exchange = await startExchange(directory, flags)
   t.teardown(async () => {
@@ -89,4 +97,52 @@ t.test('orders and receipts', async (t) => {
   const isLogged = (): boolean => exchange.log.some(({ msg }) => msg === 'orders cancelled by the operator')
   for (let look = 0; look < 500 && !isLogged(); look++) await delay(10)
   t.ok(isLogged(), 'the log says so')
+})
+
+const library = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1').find((path) => existsSync(path))
+const codeOf = (call: Promise<unknown>): Promise<unknown> => call.then(() => 'done', (error: { code?: string }) => error.code)
+const ACCOUNTS = 5
+
+t.test('accounts', { skip: library === undefined ? 'libfaketime is not installed' : false }, async (t) => {
+  const directory = temporaryDirectory()
+  const file = join(directory, 'wall')
+  const environment = {
+    LD_PRELOAD: library!, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1',
+  }
+  const path = smallGenesis(directory, { accounts: ACCOUNTS, sessionLifetimeMs: 3_600_000 })
+  const flags = ['--genesis', path, '--gateways', '1', '--chain', '0', '--clock-gap-seconds', '604800']
+  writeFileSync(file, '+0d\n')
+  let exchange = await startExchange(directory, flags, environment)
+  t.teardown(async () => {
+    await exchange.kill()
+    removeDirectory(directory)
+  })
+  const honest = await newTrader(exchange.baseUrl, 1)
+  const { id } = await honest.client.GetProfile({})
+  const attackers: Trader[] = []
+  for (let each = 1; each < ACCOUNTS; each++) attackers.push(await newTrader(exchange.baseUrl, 0))
+  const oldest = await attackers[0]!.client.GetProfile({})
+  t.equal(await codeOf(newTrader(exchange.baseUrl, 0)), 'OVERLOADED', 'one address signed in until nothing was left')
+  t.equal(await codeOf(honest.client.signIn()), 'done', 'who was there signs in')
+  await exchange.stop()
+
+  writeFileSync(file, '+2d\n')
+  exchange = await startExchange(directory, flags, environment)
+  const { pools } = await ask<{ pools: { pool: string; used: number }[] }>(exchange, '/pools')
+  t.match(pools.find(({ pool }) => pool === 'accounts'), { used: 1 }, 'all but one may go')
+  const comes = await newTrader(exchange.baseUrl, 0)
+  await comes.client.syncClock()
+  await comes.client.Mint()
+  const profile = await comes.client.GetProfile({})
+  t.equal(profile.address, comes.address)
+  t.not(profile.id, oldest.id, 'a user of its own, whosever row it has')
+  t.equal(await codeOf(comes.client.ListBalances({})), 'done')
+
+  const back = createClient({ baseUrl: exchange.baseUrl, wallet: honest.wallet, signer: honest.signer })
+  await back.signIn()
+  await back.syncClock()
+  t.equal((await back.GetProfile({})).id, id, 'who has something is who it was')
+  t.ok((await back.ListBalances({})).balances.some(({ totalBalance }) => Number(totalBalance) > 0))
+  for (let each = 2; each < ACCOUNTS; each++) await newTrader(exchange.baseUrl, 0)
+  t.equal(await codeOf(newTrader(exchange.baseUrl, 0)), 'OVERLOADED', 'those who came now stay for as long')
 })
