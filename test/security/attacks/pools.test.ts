@@ -1,7 +1,8 @@
 /**
  * Promise: accounts that take all they can of the orders and receipts leave room for a newcomer, who signs in, asks the faucet and places a
  * keyed order, after a restart too; cancels go on, and the operator sees who holds most and ends it. Wallets that fill the accounts with
- * sign-ins and do nothing else give way to a newcomer when their time is over; who has something stays. The whole exchange with small pools.
+ * sign-ins and do nothing else give way to a newcomer when their time is over; who has something stays. The whole exchange with small
+ * pools.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -107,7 +108,8 @@ t.test('accounts', { skip: library === undefined ? 'libfaketime is not installed
   const directory = temporaryDirectory()
   const file = join(directory, 'wall')
   const environment = {
-    LD_PRELOAD: library!, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1',
+    LD_PRELOAD: library!, FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1',
   }
   const path = smallGenesis(directory, { accounts: ACCOUNTS, sessionLifetimeMs: 3_600_000 })
   const flags = ['--genesis', path, '--gateways', '1', '--chain', '0', '--clock-gap-seconds', '604800']
