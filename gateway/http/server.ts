@@ -109,8 +109,7 @@ export class Exchange {
   private write(status: number, text: string | Uint8Array, headers: HeaderList, type: string): void {
     if (this.ended) return
     const { response, server } = this
-    // Whether one without a body was taken cannot be seen.
-    if (text === '' || this.method === 'HEAD') return this.writeLast(status, text, headers, type)
+    if (text === '' || this.method === 'HEAD') return this.writeBare(status, text, headers, type)
     const length = typeof text === 'string' ? Buffer.byteLength(text) : text.length
     const short = length <= SHORT
     if (!short && this.method === 'GET') {
@@ -128,6 +127,23 @@ export class Exchange {
       ended = response.tryEnd(text, length)[1]
     })
     if (!ended) server.unsent.hold(response, this.ip(), text)
+  }
+
+  /**
+   * Answers without a body: HEAD, OPTIONS, 304. Whether their clients take them cannot be seen, so each {@link BARE_MOST}th of the thread
+   * closes its connection: one that is never read has so many of them on average, 10 KB.
+   */
+  private writeBare(status: number, text: string | Uint8Array, headers: HeaderList, type: string): void {
+    const { response, server } = this
+    server.bare = (server.bare + 1) % BARE_MOST
+    if (server.bare === 0 || server.pressed()) return this.writeLast(status, text, headers, type)
+    this.end(status)
+    response.cork(() => {
+      this.writeHead(status, headers)
+      // With a length argument the library waits for a body that a HEAD answer does not have.
+      if (text !== '') response.writeHeader('Content-Type', type).writeHeader('Content-Length', String(Buffer.byteLength(text)))
+      response.endWithoutBody()
+    })
   }
 
   private writeHead(status: number, headers: HeaderList): void {
@@ -184,6 +200,8 @@ export class Exchange {
  * a request that is answered later ends the pipelining.
  */
 const TURN_BYTES = 256 * 1024
+/** Of so many answers without a body one closes its connection. */
+const BARE_MOST = 32
 
 /** Whether an answer of this length may leave now. */
 function takeTurn(server: Server, length: number): boolean {
@@ -219,6 +237,8 @@ export interface Server {
   readonly unfinished: Unfinished
   readonly unsent: Unsent
   inFlight: number
+  /** Answers without a body since one closed its connection. */
+  bare: number
   /** Bytes answered in this turn of the event loop. */
   turnBytes: number
   readonly endTurn: () => void
@@ -243,7 +263,7 @@ export function createServer(
   const unsent = new Unsent(limits, counters)
   const take = (name: string, value: string): void => visit(head, name, value)
   const server: Server = {
-    app, counters, head, open, commonHeaders, pressed, unfinished, unsent, inFlight: 0, turnBytes: 0, endTurn, take, listening: null,
+    app, counters, head, open, commonHeaders, pressed, unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take, listening: null,
   }
   app.any('/*', (response, request) => accept(server, response, request))
   return server

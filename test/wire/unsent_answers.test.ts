@@ -128,13 +128,24 @@ t.test('short answers are held no more than one at a time', async (t) => {
 })
 
 for (const method of ['OPTIONS', 'HEAD']) {
-  t.test(`${method}: what has no body closes its connection`, async (t) => {
+  const one = get(method === 'HEAD' ? '/health' : '/api/v1/orders', method)
+
+  t.test(`${method}: answers without a body leave their connection open, but for one of 32`, async (t) => {
     const client = await open('127.0.0.2')
     let text = ''
     client.socket.on('data', (chunk: Buffer) => (text += chunk.toString()))
     client.socket.resume()
-    client.socket.write(get(method === 'HEAD' ? '/health' : '/api/v1/orders', method))
-    t.ok(await until(() => client.closed))
-    t.match(text, /^HTTP\/1.1 20.*\r\nConnection: close\r\n(.*\r\n)?\r\n$/s)
+    const answers = (): number => text.split('HTTP/1.1 20').length - 1
+    let asked = 0
+    while (!client.closed && asked < 100) {
+      client.socket.write(one)
+      asked++
+      if (!await until(() => client.closed || answers() === asked)) break
+      // The end of the connection may come behind the answer that says so.
+      if (text.includes('Connection: close')) await until(() => client.closed)
+    }
+    t.ok(client.closed && asked > 1 && asked <= 32, `closed with answer ${asked}`)
+    t.equal(answers(), asked, 'which is there too')
+    t.match(text, /\r\nConnection: close\r\n(.*\r\n)?\r\n$/s)
   })
 }
