@@ -74,6 +74,7 @@ export const KNOBS = {
   grpcConnections: number(1024, 1, 100_000, 'connections', 'Most gRPC connections at once; more are closed at once'),
   grpcRequestMb: number(64, 4, 65_536, 'MiB', 'Most bytes held for gRPC requests at once, a share of it per client; more are refused'),
   grpcRequestSeconds: number(20, 1, 3600, 'seconds', 'Longest time a gRPC request may take to come whole'),
+  grpcAnswerMb: number(64, 4, 65_536, 'MiB', 'Most bytes of gRPC answers that clients have not taken; the largest connection is ended'),
   httpConnections: number(10_000, 1, 1_000_000, 'connections', 'Most HTTP connections of each gateway thread; more are closed at once'),
   firstRequestSeconds: number(
     20, 1, 3600, 'seconds', 'A connection of gRPC, operator or chain without a request is closed after this long',

@@ -112,6 +112,9 @@ export const GATEWAY_COUNTERS = [
   'grpc_held_bytes',
   'grpc_held_limit',
   'grpc_no_room',
+  'grpc_unsent_bytes',
+  'grpc_unsent_capacity',
+  'grpc_unsent_cut',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it told last, how many commands the journal is ahead of that,

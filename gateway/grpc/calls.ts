@@ -49,8 +49,11 @@ export interface CallLimits {
 interface Waiting {
   /** For the rest of its request; 0: that may take any time. */
   begun: number
-  /** For room to write the answer; 0: it does not, Infinity: that may take any time. */
+  /** For its client to take what was written; 0: it does not. */
   taking: number
+  /** How often its client took something, and the same at the last look. */
+  taken: number
+  seen: number
 }
 
 export class Calls {
@@ -105,6 +108,11 @@ export class Calls {
     if (waiting !== undefined) waiting.begun = 0
   }
 
+  /** Resets a call whose client asks for more than it takes; clients call that RESOURCE_EXHAUSTED. */
+  calm(call: ServerInterceptingCallInterface): void {
+    internalsOf(call).stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  }
+
   close(): void {
     clearInterval(this.#timer)
   }
@@ -131,7 +139,9 @@ export class Calls {
     const { longLived, prompt } = this.#limits
     connection.opened(size)
     const timed = !longLived.has(path) || prompt.has(path)
-    this.#waiting.set(stream, { begun: timed ? performance.now() : 0, taking: longLived.has(path) ? Infinity : 0 })
+    const waiting: Waiting = { begun: timed ? performance.now() : 0, taking: 0, taken: 0, seen: 0 }
+    this.#waiting.set(stream, waiting)
+    connection.outgoing.watch(stream, () => waiting.taken++)
     stream.once('close', () => {
       this.#waiting.delete(stream)
       connection.room.give(held)
@@ -144,9 +154,11 @@ export class Calls {
     const now = performance.now()
     const { requestMs, stalledMs } = this.#limits
     for (const [stream, waiting] of this.#waiting) {
-      if (waiting.taking < Infinity) waiting.taking = stream.writableLength === 0 ? 0 : waiting.taking || now
+      if (stream.writableLength === 0) waiting.taking = 0
+      else if (waiting.taking === 0 || waiting.taken !== waiting.seen) waiting.taking = now
+      waiting.seen = waiting.taken
       const sending = waiting.begun > 0 && !stream.readableEnded && now - waiting.begun > requestMs
-      const taking = waiting.taking > 0 && waiting.taking < Infinity && now - waiting.taking > stalledMs
+      const taking = waiting.taking > 0 && now - waiting.taking > stalledMs
       if (sending || taking) stream.close(constants.NGHTTP2_CANCEL)
     }
   }

@@ -15,10 +15,12 @@
 import { constants, type Http2Server, type Http2Session, type ServerHttp2Session } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
 import { listenOn } from '../limits/door.ts'
+import type { Backlog } from '../limits/backlog.ts'
 import { networkOf } from '../limits/network.ts'
 import { type Shares } from '../limits/shares.ts'
 import { lookMs, type ConnectionPort } from '../limits/port.ts'
 import { Room } from './message_reader.ts'
+import { Outgoing } from './outgoing.ts'
 
 export const PING_EVERY_MS = 10_000
 /** Pings too many that are forgiven. */
@@ -66,12 +68,22 @@ export class Listener {
 
 const placeOf = ({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string => `${remoteAddress} ${remotePort}`
 
+/** What connections may hold. */
+export interface Memory {
+  /** Bytes of requests, of all connections. */
+  readonly requests: Shares
+  /** The same of one, bytes. */
+  readonly most: number
+  readonly answers: Backlog
+}
+
 /** One connection with what is counted of it. */
 export class Connection {
   readonly session: ServerHttp2Session
   /** As accepted; gone when `undefined`. */
   readonly socket: Socket | undefined
   readonly room: Room
+  readonly outgoing: Outgoing
   /** Calls that are open. */
   calls = 0
   /** Since when there are none, ms of performance.now(). */
@@ -91,11 +103,13 @@ export class Connection {
   readonly #expel: (connection: Connection, reason: string) => void
 
   constructor(
-    session: ServerHttp2Session, socket: Socket | undefined, room: Room, expel: (connection: Connection, reason: string) => void,
+    session: ServerHttp2Session, socket: Socket | undefined, client: string, memory: Memory,
+    expel: (connection: Connection, reason: string) => void,
   ) {
     this.session = session
     this.socket = socket
-    this.room = room
+    this.room = new Room(memory.requests, client, memory.most)
+    this.outgoing = new Outgoing(client, memory.answers, () => expel(this, 'answers_not_taken'))
     this.#expel = expel
     session.on('ping', () => this.#pinged())
     session.on('remoteSettings', () => {
@@ -150,15 +164,17 @@ export class Connections {
   readonly #idleMs: number
   readonly #timers: readonly NodeJS.Timeout[]
 
-  /** `memory`, `most`: what the requests of all connections may hold, and those of one, bytes. */
-  constructor(server: Http2Server, port: ConnectionPort, listener: Pick<Listener, 'find'>, idleMs: number, memory: Shares, most: number) {
+  constructor(server: Http2Server, port: ConnectionPort, listener: Pick<Listener, 'find'>, idleMs: number, memory: Memory) {
     this.#port = port
     this.#idleMs = idleMs
     server.on('session', (session) => {
-      const room = new Room(memory, networkOf(session.socket.remoteAddress ?? ''), most)
-      const connection = new Connection(session, listener.find(session.socket), room, (each, reason) => this.#expel(each, reason))
+      const client = networkOf(session.socket.remoteAddress ?? '')
+      const connection = new Connection(session, listener.find(session.socket), client, memory, (each, why) => this.#expel(each, why))
       this.#all.set(session, connection)
-      session.once('close', () => this.#all.delete(session))
+      session.once('close', () => {
+        this.#all.delete(session)
+        connection.outgoing.end()
+      })
     })
     this.#timers = [
       setInterval(() => this.#look(), lookMs(idleMs)),

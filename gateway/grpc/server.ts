@@ -4,8 +4,8 @@
  *
  * Handlers get and give bytes, because signatures are over the bytes; compressed messages arrive decompressed. Limits: messages of 2 MiB
  * both ways, {@link STREAMS_MAX} calls at once on a connection, and age by configuration and constants here; how many connections there are
- * in limits/port.ts, what a connection may do in connections.ts, what a call may take in calls.ts. An answer that its client does not
- * take costs at most what it says, until the call is given up.
+ * in limits/port.ts, what a connection may do in connections.ts, what a call may take in calls.ts. What clients do not
+ * take of their answers in outgoing.ts.
  */
 import type { Http2Server } from 'node:http2'
 import {
@@ -15,6 +15,7 @@ import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { protoPath as healthProto, service as healthService } from 'grpc-health-check'
 import { GATEWAY } from '../../core/ring/counters.ts'
+import { Backlog } from '../limits/backlog.ts'
 import { networkOf } from '../limits/network.ts'
 import { ConnectionPort } from '../limits/port.ts'
 import { readProxies, Shares } from '../limits/shares.ts'
@@ -35,6 +36,7 @@ const MESSAGE_MAX = SIGNED_BODY_MAX
 /** Calls at once on one connection. */
 const STREAMS_MAX = 100
 const MIB = 1024 * 1024
+const UNSENT = { waiting: GATEWAY.grpc_unsent_bytes, capacity: GATEWAY.grpc_unsent_capacity, cut: GATEWAY.grpc_unsent_cut }
 /** Bytes that the requests of one connection may hold: four of the longest. */
 const CONNECTION_BYTES = 4 * MESSAGE_MAX
 /** A connection is asked to reconnect after this long, so that clients spread again; its calls then have a minute to end, ms. */
@@ -101,7 +103,9 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
   const listener = new Listener(port, (socket) => injector.injectConnection(socket))
   const memory = new Shares(config.grpcRequestMb * MIB, proxies)
   counters[GATEWAY.grpc_held_limit] = memory.most
-  const connections = new Connections(http2Server, port, listener, config.grpcIdleSeconds * 1000, memory, CONNECTION_BYTES)
+  const answers = new Backlog(config.grpcAnswerMb * MIB, proxies, counters, UNSENT)
+  const held = { requests: memory, most: CONNECTION_BYTES, answers }
+  const connections = new Connections(http2Server, port, listener, config.grpcIdleSeconds * 1000, held)
   const calls = new Calls(http2Server, connections, {
     longLived: new Set([STREAM_PATH, healthService['Watch']!.path, ...REFLECTION]), prompt: new Set([STREAM_PATH]),
     requestMs: config.grpcRequestSeconds * 1000, stalledMs: STALLED_MS, messageMax: MESSAGE_MAX,
@@ -119,10 +123,14 @@ function takeUnary(call: ServerInterceptingCallInterface, calls: Calls): ServerI
   return asCall(call)
 }
 
-/** A stream of the library, whose messages it is handed one by one, when there is time for them. */
+/** Questions of one stream of the library whose answers are not being written yet; it keeps them as objects that nobody counts. */
+const QUESTIONS_MAX = 32
+
+/** A stream of the library, whose messages it is handed one by one, when there is time for them, and answers one by one. */
 function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls, { gateway, statuses }: Front): ServerInterceptingCall {
   const reader = calls.readFor(call, true)
   let over = false
+  let open = 0
   const ask = (run: () => void): void => gateway.anonymous.submit({
     client: networkOf(addressOf(call.getPeer())),
     reads: false,
@@ -140,6 +148,7 @@ function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls, { ga
     start: (next) => {
       next({
         onReceiveMessage: (message, pass) => {
+          if (++open > QUESTIONS_MAX) return calls.calm(call)
           ask(() => {
             reader.served()
             pass(message)
@@ -147,6 +156,10 @@ function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls, { ga
         },
         onCancel: () => (over = true),
       })
+    },
+    sendMessage: (message, next) => {
+      open--
+      next(message)
     },
   })
 }

@@ -7,20 +7,25 @@
  * announced) is cut by the library without a close frame. There is no compression: it costs memory per socket and leaks lengths. The
  * library pings a silent client and closes one that stays silent for `wsIdleSeconds`.
  *
+ * What waits for clients that do not read is bounded for all sockets together, too (limits/backlog.ts). A socket is looked at when the
+ * library could not send all, when it sent some of it, and when frames left together; between two looks it may have up to 16 KiB more.
+ * Whoever is cut for it gets no close frame, which it would not read.
+ *
  * An orderly stop takes in what the ring has, sends it, and closes with 1001.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { WebSocket } from 'uWebSockets.js'
 import { attachBroadcast } from '../../core/ring/broadcast.ts'
+import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import type { HttpConnections } from '../http/connections.ts'
 import { refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
 import { Refused } from '../http/envelope.ts'
+import { Backlog, type Backlogged } from '../limits/backlog.ts'
 import { lookMs } from '../limits/port.ts'
 import { networkOf } from '../limits/network.ts'
 import { readProxies } from '../limits/shares.ts'
-import { Backlog, type BacklogSocket } from './backlog.ts'
 import { createChannels } from './channels/index.ts'
 import { Connection, flushUntil, type Context, type Socket } from './connection.ts'
 import { FanOut } from './fan_out.ts'
@@ -34,6 +39,7 @@ import { CLOSE } from './protocol.ts'
 const PATH = '/ws'
 /** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */
 const BACKPRESSURE_MAX = 256 * 1024 * 1024
+const WAITING = { waiting: GATEWAY.ws_waiting_bytes, capacity: GATEWAY.ws_waiting_capacity, cut: GATEWAY.ws_crowded }
 /** With more than this waiting a client is not told why it is closed: it does not read, bytes. */
 const LAST_WORDS_MAX = 64 * 1024
 /** How long clients get to see the close frame of a stop, ms. */
@@ -41,7 +47,7 @@ const FAREWELL_MS = 50
 /** Between two looks whether answers under way have left, ms. */
 const LOOK_MS = 5
 
-interface UserData extends BacklogSocket {
+interface UserData extends Backlogged {
   connection: Connection | null
 }
 
@@ -57,7 +63,7 @@ export function serveSockets(
   const { config, counters } = gateway
   const connections = new Set<Connection>()
   const places = new Places(config, gateway.portCounters('websocket'))
-  const backlog = new Backlog(config.wsBuffersMb * 1024 * 1024, readProxies(config.proxyAddresses), counters)
+  const backlog = new Backlog(config.wsBuffersMb * 1024 * 1024, readProxies(config.proxyAddresses), counters, WAITING)
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
   let stopping = false
@@ -148,7 +154,7 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
   }
 }
 
-const userDataOf = (client: string): UserData => ({ connection: null, client, held: 0, closed: false, cut: () => undefined })
+const userDataOf = (client: string): UserData => ({ connection: null, client, held: 0, over: false, cut: () => undefined })
 
 /** What `send` of the library says when the kernel took all of it. */
 const SENT = 1
@@ -157,7 +163,7 @@ function socketOf(socket: WebSocket<UserData>, backlog: Backlog): Socket {
   const data = socket.getUserData()
   data.cut = () => socket.close()
   const note = (): void => {
-    if (!data.closed) backlog.note(data, socket.getBufferedAmount())
+    if (!data.over) backlog.note(data, socket.getBufferedAmount())
   }
   return {
     send: (frame) => {

@@ -112,6 +112,7 @@ t.test('a thousand that do not read', { skip }, async (t) => {
   for (const listener of listeners) listener.client.close()
   for (let i = 0; i < 1000 && await metric('websocket_connections') > 0; i++) await new Promise((resolve) => setTimeout(resolve, 10))
   for (const name of ['connections', 'subscriptions', 'authenticated_connections']) t.equal(await metric(`websocket_${name}`), 0, name)
+  t.equal(await metric('websocket_waiting_bytes'), 0, 'nothing is kept of who was cut')
   t.equal(await metric('websocket_closes_total'), 0, 'none with a code: who does not read would not see it')
   t.equal(await metric('unhandled_errors_total'), 0)
 })

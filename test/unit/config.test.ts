@@ -31,7 +31,8 @@ const TEXTS = [
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
   port: [0, 65_535], grpcPort: [0, 65_535], grpcThread: [0, 1], grpcIdleSeconds: [1, 86_400], grpcConnections: [1, 100_000],
-  grpcRequestMb: [4, 65_536], grpcRequestSeconds: [1, 3600], httpConnections: [1, 1_000_000], firstRequestSeconds: [1, 3600],
+  grpcRequestMb: [4, 65_536], grpcAnswerMb: [4, 65_536],
+  grpcRequestSeconds: [1, 3600], httpConnections: [1, 1_000_000], firstRequestSeconds: [1, 3600],
   wsUnusedSeconds: [1, 3600],
   operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
   commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096],

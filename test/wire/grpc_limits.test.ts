@@ -12,6 +12,7 @@ import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { PORT_COUNTERS } from '../../core/ring/ports.ts'
 import { Calls, METADATA_MAX } from '../../gateway/grpc/calls.ts'
 import { Connections, PING_EVERY_MS } from '../../gateway/grpc/connections.ts'
+import { Backlog } from '../../gateway/limits/backlog.ts'
 import { ConnectionPort } from '../../gateway/limits/port.ts'
 import { Shares } from '../../gateway/limits/shares.ts'
 import { startHarness, type Harness } from '../support/gateway_harness.ts'
@@ -221,7 +222,9 @@ t.test('a call that waits for its client is given up; one that waits for the ser
     if (headers[':path'] === '/large') stream.end(Buffer.alloc(MIB))
   })
   const port = new ConnectionPort(8, 60_000, new Set(), new Float64Array(PORT_COUNTERS.length))
-  const connections = new Connections(server, port, { find: () => undefined }, 60_000, new Shares(64 * MIB), 8 * MIB)
+  const answers = new Backlog(64 * MIB, new Set(), new Float64Array(3), { waiting: 0, capacity: 1, cut: 2 })
+  const memory = { requests: new Shares(64 * MIB), most: 8 * MIB, answers }
+  const connections = new Connections(server, port, { find: () => undefined }, 60_000, memory)
   const calls = new Calls(server, connections, {
     longLived: new Set(['/long', '/prompt']), prompt: new Set(['/prompt']), requestMs: 50, stalledMs: 50, messageMax: MIB,
     onNoRoom: () => undefined,

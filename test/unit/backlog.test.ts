@@ -1,27 +1,21 @@
 /**
- * Promise: what waits for all WebSockets of a thread is bounded. Whoever has most of it goes first: of the client that has its share, or of
- * everybody; nobody else is cut, and everything is given back.
+ * Promise: what waits for all connections of a thread is bounded. Whoever has most of it goes first: of the client that has its share,
+ * or of everybody; nobody else is cut, and everything is given back.
  */
 import t from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
 import { GATEWAY, GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
-import { Backlog, type BacklogSocket } from '../../gateway/ws/backlog.ts'
+import { Backlog, type Backlogged } from '../../gateway/limits/backlog.ts'
 
 const MOST = 1000
+const AT = { waiting: GATEWAY.ws_waiting_bytes, capacity: GATEWAY.ws_waiting_capacity, cut: GATEWAY.ws_crowded }
 
 function stage(proxies: string[] = []) {
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
-  const backlog = new Backlog(MOST, new Set(proxies), counters)
+  const backlog = new Backlog(MOST, new Set(proxies), counters, AT)
   const cut: string[] = []
-  const open = (client: string, name = client): BacklogSocket => {
-    const socket: BacklogSocket = {
-      client, held: 0, closed: false,
-      cut: () => {
-        cut.push(name)
-        backlog.end(socket)
-      },
-    }
-    return socket
+  const open = (client: string, name = client): Backlogged => {
+    return { client, held: 0, over: false, cut: () => void cut.push(name) }
   }
   return { backlog, cut, open, held: () => counters[GATEWAY.ws_waiting_bytes]!, crowded: () => counters[GATEWAY.ws_crowded]! }
 }
