@@ -106,7 +106,9 @@ t.test('more than any operation takes closes the connection', async (t) => {
     const closed = once(socket, 'close')
     const answered = until(socket, /"statusCode":413/)
     socket.write(headOf('POST', ORDERS, legacy(), length))
-    t.match(await answered, /^HTTP\/1.1 413 .*"code":"BODY_TOO_LARGE"/s, String(length))
+    const answer = await answered
+    t.match(answer, /^HTTP\/1.1 413 .*"code":"BODY_TOO_LARGE"/s, String(length))
+    t.match(answer, /\r\nConnection: close\r\n/, 'by this answer, and not when the library tires of it')
     await closed
   }
 })
