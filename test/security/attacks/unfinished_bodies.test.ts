@@ -1,6 +1,6 @@
 /**
  * Promise: 600 bodies that do not come to their end, of one address with a session, take a bounded memory and keep nobody from trading;
- * they are refused by name.
+ * they are refused by name. Nor do those that come at 2 KB a second, which are not waited for.
  */
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
@@ -10,6 +10,7 @@ import { newTrader } from '../../support/traders.ts'
 
 t.setTimeout(120_000)
 const BODIES = 600
+const SLOW = 200
 const MB = 1024 * 1024
 
 const dataDir = temporaryDirectory()
@@ -24,12 +25,15 @@ async function metric(name: string): Promise<number> {
   return [...text.matchAll(new RegExp(`^${name}(?:{.*})? (\\S+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0)
 }
 
+/** The head of an order whose body would be long. */
+const headOf = (publicKey: string): string => [
+  'POST /api/v1/orders HTTP/1.1', 'Host: x', 'User-Agent: attack', `Content-Length: ${2 * MB}`, `X-Svc-PublicKey: ${publicKey}`,
+  `X-Svc-Timestamp: ${Date.now()}`, `X-Svc-Signature: ${'ab'.repeat(64)}`, '', '',
+].join('\r\n')
+
 t.test('unfinished bodies beside an honest trader', async (t) => {
   const { signer } = await newTrader(exchange.baseUrl)
-  const head = [
-    'POST /api/v1/orders HTTP/1.1', 'Host: x', 'User-Agent: attack', `Content-Length: ${2 * MB}`, `X-Svc-PublicKey: ${signer.publicKey}`,
-    `X-Svc-Timestamp: ${Date.now()}`, `X-Svc-Signature: ${'ab'.repeat(64)}`, '', '',
-  ].join('\r\n')
+  const head = headOf(signer.publicKey)
   const before = await metric('exchange_resident_memory_bytes')
   let held = 0
   let resident = 0
@@ -68,4 +72,38 @@ t.test('unfinished bodies beside an honest trader', async (t) => {
   t.ok(resident - before < 400 * MB, 'the process does not grow by what was sent')
   t.ok(await metric('exchange_bodies_cut_total') > 0)
   t.match(answers, /"code":"RATE_LIMIT_EXCEEDED"/)
+})
+
+t.test('senders at 2 KB a second beside an honest trader', async (t) => {
+  const { signer } = await newTrader(exchange.baseUrl)
+  const head = headOf(signer.publicKey)
+  const sockets = new Set<Socket>()
+  const opened = new Set<Socket>()
+  const pace = setInterval(() => {
+    for (const socket of sockets) socket.write('x'.repeat(200))
+  }, 100)
+  t.teardown(() => clearInterval(pace))
+  const slow = 'exchange_bodies_cut_total\\{[^}]*reason="slow"[^}]*\\}'
+  const before = await metric(slow)
+  const { attacked } = await besideAttack(t, exchange, {
+    name: `${SLOW} senders at 2 KB a second`,
+    attack: async () => {
+      while (opened.size < SLOW) {
+        const socket = connect({ port: exchange.port, host: '127.0.0.1', localAddress: '127.0.0.2' }, () => {
+          socket.write(head)
+          sockets.add(socket)
+        })
+        socket.on('error', () => undefined).on('close', () => sockets.delete(socket))
+        socket.resume()
+        opened.add(socket)
+        if (opened.size % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
+  })
+  t.same(attacked.refused, {}, 'nobody who trades is refused')
+  t.equal(attacked.done, attacked.requests)
+  for (let look = 0; look < 1_000 && sockets.size > 0; look++) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(sockets.size, 0, 'none of them is waited for')
+  t.ok(await metric(slow) - before > SLOW / 2, 'they are cut by name, the last perhaps by the library')
+  t.equal(await metric('exchange_unfinished_body_bytes'), 0)
 })
