@@ -145,6 +145,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/sweep.ts', "row >= 0 && state.i32[row + ORDER.ACCOUNT] === account", 'row >= 0'],
   ['orders/sweep.ts', 'fromSequence === 0 ? -1', 'fromSequence >= 0 ? -1'],
   ['orders/sweep.ts', 'if (sweep.byOperator) i32', 'if (limit < 0) i32'],
+  ['programs/loss.ts', 'clock[CLOCK.SEQUENCE] = resume', 'clock[CLOCK.SEQUENCE]! += 1'],
   ['orders/receipts.ts', 'flags]! |= Flag.REPEATED', 'flags]! |= 0'],
   ['programs/faucet.ts', 'if (made < limit)', 'if (made <= limit)'],
   [

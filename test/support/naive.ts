@@ -162,8 +162,15 @@ export class NaiveExchange {
     else if (type === CommandType.UPSERT_AGENT) upsertAgent(this, command)
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
+    else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
     else if (!family(this, command) && !setApplications(this, command)) policy(this, command)
     return this.events
+  }
+
+  /** ACCEPT_LOSS: it and what follows have sequences that nothing lost can have had. */
+  private acceptLoss(command: Decoded): void {
+    this.sequence = Number(command['resume'])
+    this.result(command, { account: -1 })
   }
 
   /** Adds the RESULT of `command`. */

@@ -78,7 +78,7 @@ export function duel(options: DuelOptions): DuelReport {
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
   const { families = false, clients, visitors } = VARIANTS[options.variant]!
-  const workload = new Workload(options.seed, state.genesis, { families, clients, visitors, ...options.workload })
+  const workload = new Workload(options.seed, state.genesis, { families, clients, visitors, losses: true, ...options.workload })
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
   const report: DuelReport = { events: 0, seen: new Map() }
   for (let index = 0; index < options.commands; index++) {

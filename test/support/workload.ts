@@ -14,7 +14,7 @@ import { POLICY_COMMANDS } from './naive_policy.ts'
 import { grantValues, type Client } from './workload_agents.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
-import { cancelValues, namedSequence, operatorCancels, SweepMemory } from './workload_operator.ts'
+import { cancelValues, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
 import { Visitors } from './workload_visitors.ts'
 
 interface Known {
@@ -38,10 +38,11 @@ export interface WorkloadOptions {
   freshLabels?: boolean
   /** The last so many clients mostly just sign in, and days pass quickly. */
   visitors?: number | undefined
+  /** Losses of the journal that were accepted; the sequencer writes them alone in their batch. */
+  losses?: boolean
 }
 
 const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
-const ACCEPT_CLOCK = { type: CommandType.ACCEPT_CLOCK, values: { session: -1, wall: 1_800_000_000_000 } }
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const START = 1_700_000_000_000
@@ -77,7 +78,7 @@ export class Workload {
   private signer = 0
   /** The order that the command in flight aims at. */
   private chosen: Known | null = null
-  private readonly sweeps = new SweepMemory()
+  private readonly operator = new OperatorMemory()
   /** The agent that the command in flight grants something. */
   private granted = 0
 
@@ -147,7 +148,7 @@ export class Workload {
     if (dice < 980) return { type: CommandType.REFRESH_SESSION, values: signed }
     if (dice < 986) return { type: CommandType.REVOKE_SESSION, values: signed }
     if (dice < 988 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(3) } }
-    if (dice < 990) return dice === 988 ? ACCEPT_CLOCK : this.setMaintenance(this.chance(1, 2))
+    if (dice < 990) return dice === 988 ? this.operator.acceptance(this.time, this.options.losses) : this.setMaintenance(this.chance(1, 2))
     const pair = this.below(this.genesis.pairs.length + 1)
     if (dice < 993) return this.setPairStatus(this.stopped < 0 ? pair : this.stopped, this.below(5) - 1)
     return this.setFeeTier()
@@ -188,7 +189,7 @@ export class Workload {
     const made = this.madeBy.get(account) ?? 1
     const named = { session: -1, account, tier, createdSequence: namedSequence(this.time, made) }
     if (!operatorCancels(this.time)) return { type: CommandType.SET_FEE_TIER, values: named }
-    const values = { ...cancelValues(this.time, account, made, this.genesis.pairs.length), ...this.sweeps.from(this.time, account) }
+    const values = { ...cancelValues(this.time, account, made, this.genesis.pairs.length), ...this.operator.from(this.time, account) }
     return { type: CommandType.CANCEL_ACCOUNT_ORDERS, values: { session: -1, ...values } }
   }
 
@@ -365,7 +366,7 @@ export class Workload {
 
   private cancelAll(client: number): Decoded {
     const pair = this.chance(1, 2) ? -1 : this.below(this.genesis.pairs.length + 1)
-    const from = this.sweeps.from(this.time, this.clients[client]!.account)
+    const from = this.operator.from(this.time, this.clients[client]!.account)
     return { pair, limit: this.chance(1, 6) ? this.pick([1000, 5000, 0, -1]) : 1 + this.below(5), ...from }
   }
 
@@ -417,7 +418,7 @@ export class Workload {
     const code = events.i32[base + RESULT.at.code]!
     const account = events.i32[base + RESULT.at.account]!
     const status = events.i32[base + RESULT.at.outcome]! & 0xff
-    this.sweeps.learn(events, base)
+    this.operator.learn(events, base)
     if ((type === CommandType.OPEN_SESSION || type === CommandType.OPEN_DELEGATED_SESSION) && code === 0) {
       const client = this.clients[this.signer]!
       client.session = events.i32[base + RESULT.at.detail]!

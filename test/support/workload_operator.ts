@@ -1,4 +1,4 @@
-/** The part of the workload in which many orders are cancelled at once, by the operator or their owner; see workload.ts. */
+/** The part of the workload in which many orders are cancelled at once, and the operator accepts a clock or a loss; see workload.ts. */
 import { CommandType } from '../../core/layout/command.ts'
 import { answeredTypeOf, RESULT } from '../../core/layout/event.ts'
 import type { Decoded, Views } from '../../core/layout/table.ts'
@@ -17,13 +17,15 @@ export function cancelValues(time: number, account: number, createdSequence: num
   }
 }
 
-/** Where the last mass cancel of each account that left something was told to go on. */
-export class SweepMemory {
+/** Where the last mass cancel of each account that left something was told to go on; and the sequence of the last command. */
+export class OperatorMemory {
+  private sequence = 0
   private readonly byAccount = new Map<number, Decoded>()
   private last: Decoded = {}
 
   /** Takes notice of a RESULT. */
   learn(events: Views, base: number): void {
+    this.sequence = events.f64[(base + RESULT.at.sequence) >>> 1]!
     const type = answeredTypeOf(events.u32[base]!)
     const fromSequence = events.f64[(base + RESULT.at.orderSequence) >>> 1]!
     if ((type !== CommandType.CANCEL_ALL && type !== CommandType.CANCEL_ACCOUNT_ORDERS) || fromSequence === 0) return
@@ -35,5 +37,11 @@ export class SweepMemory {
   from(time: number, account: number): Decoded {
     if (time % 7 === 0) return this.last
     return time % 3 === 0 ? {} : (this.byAccount.get(account) ?? {})
+  }
+
+  /** What the operator accepts: the clock, or, where there are `losses`, now and then that the end of the journal is lost. */
+  acceptance(time: number, losses = false): { type: CommandType; values: Decoded } {
+    if (!losses || time % 2 !== 0) return { type: CommandType.ACCEPT_CLOCK, values: { session: -1, wall: 1_800_000_000_000 } }
+    return { type: CommandType.ACCEPT_LOSS, values: { session: -1, resume: this.sequence + 1 + (time % 5) * 1000 } }
   }
 }

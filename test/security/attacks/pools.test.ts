@@ -1,22 +1,34 @@
 /**
  * Promise: accounts that take all they can of the orders and receipts leave room for a newcomer, who signs in, asks the faucet and places a
- * keyed order, after a restart too; cancels go on, and the operator sees who holds most and ends it. Wallets that fill the accounts with
+ * keyed order, after a restart too; an honest trader beside them is never refused, cancels go on, and the operator sees who holds most, a
+ * family as one, and ends it. Accounts that open sessions on sockets and streams without end have their share of those. Wallets that fill the accounts with
  * sign-ins and do nothing else give way to a newcomer when their time is over; who has something stays. The whole exchange with small
  * pools.
  */
+import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { OPENINGS_PER_ACCOUNT } from '../../../core/ring/openings.ts'
+import { createClient, type Client } from '../../../gateway/client/index.ts'
+import { besideAttack } from '../../support/attack.ts'
 import { operate, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../../support/exchange.ts'
-import { createClient } from '../../../gateway/client/index.ts'
-import { newTrader, pairOf, type Trader } from '../../support/traders.ts'
+import { connectGrpc, encodeMessage, type GrpcClient } from '../../support/grpc.ts'
+import { encodeAction, STREAM, StreamClient } from '../../support/grpc_stream.ts'
+import { OrderSocket } from '../../support/order_socket.ts'
+import type { SocketSigner } from '../../support/sockets.ts'
+import { newTrader, pairOf, sodiumSigner, type Trader } from '../../support/traders.ts'
 
 t.setTimeout(120_000)
 
-const POOL = 1024
+const POOL = 4096
 const ATTACKERS = 8
-const BATCHES_MOST = 5
+const BATCHES_MOST = 12
+/** Orders of the first attacker's sub-account. */
+const BY_SUB = 7
 
 type Holders = { accounts: { userId: string; held: number }[]; families: { userId: string; held: number }[] }
 
@@ -41,6 +53,20 @@ async function takeAll({ client }: Trader, tradingPairId: string): Promise<{ res
   return { rest, refused: [] }
 }
 
+const resting = (tradingPairId: string, price: number) =>
+  ({ tradingPairId, side: 'BUY', orderType: 'LIMIT', quantity: '0.01', price: String(price) }) as const
+
+/** A sub-account of this master, signed in and with funds. */
+async function subAccountOf({ baseUrl }: Exchange, { client: master, signer, address }: Trader): Promise<Client> {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const wallet = { address: account.address, signMessage: (message: string) => account.signMessage({ message }) }
+  const client = createClient({ baseUrl, wallet, signer: sodiumSigner() })
+  await master.CreateSubAccount(await client.consentTo(address, signer.publicKey))
+  await client.signIn()
+  await client.Mint()
+  return client
+}
+
 /** A wallet that was never here trades. */
 async function newcomer(t: Test, exchange: Exchange, tradingPairId: string): Promise<void> {
   const { client } = await newTrader(exchange.baseUrl, 1)
@@ -48,6 +74,54 @@ async function newcomer(t: Test, exchange: Exchange, tradingPairId: string): Pro
   const { orderId } = await client.CreateOrder(order)
   t.equal((await client.CreateOrder(order)).orderId, orderId, 'kept under its key')
   t.equal((await client.CancelOrder({ orderId })).status, 'SUCCESS')
+}
+
+/** Opens a session on StreamOrders: whether it was opened, or the number of a gRPC status. */
+async function openOnStream(grpc: GrpcClient, { signer }: Trader): Promise<'opened' | number> {
+  const action = encodeAction({ requestId: 'open', counter: 1, openSession: {} })
+  const timestamp = Date.now()
+  const text = `POST\n${STREAM}\n${timestamp}\n${createHash('sha256').update(action).digest('hex')}`
+  const signature = Buffer.from(await signer.sign(Buffer.from(text))).toString('hex')
+  const stream = new StreamClient(grpc)
+  stream.call.write(encodeMessage('StreamOrdersRequest', { action, publicKey: signer.publicKey, timestamp, signature }))
+  await stream.count(1)
+  stream.call.cancel()
+  return stream.answers.get('open').error?.code ?? 'opened'
+}
+
+/** Accounts that open sessions on sockets without end have their share of what is remembered of openings, on all transports together. */
+async function openings(t: Test, exchange: Exchange, attackers: readonly Trader[]): Promise<void> {
+  const grpc = connectGrpc(exchange.grpcPort)
+  const opened: number[] = []
+  const codes = new Set<string>()
+  const open = async (trader: Trader): Promise<void> => {
+    const socket = await OrderSocket.open(exchange.port, trader.signer as SocketSigner)
+    let [done, refused] = [0, 0]
+    // Two periods may fall into this; the share of each is OPENINGS_PER_ACCOUNT.
+    for (let ask = 0; ask < 4 * OPENINGS_PER_ACCOUNT && refused < 8; ask++) {
+      const answer = await socket.openSession(ask)
+      if (answer['status'] === 200) done++
+      else {
+        codes.add(answer['error']?.code ?? JSON.stringify(answer))
+        refused++
+      }
+    }
+    socket.close()
+    opened.push(done)
+  }
+  const { attacked } = await besideAttack(t, exchange, { name: 'openings', attack: () => Promise.all(attackers.map(open)) })
+  t.same(attacked.refused, {})
+  t.same([...codes], ['OVERLOADED'])
+  t.ok(opened.every((count) => count >= OPENINGS_PER_ACCOUNT && count <= 2 * OPENINGS_PER_ACCOUNT), `each opened ${opened.join(', ')}`)
+  let onStream: 'opened' | number = 'opened'
+  for (let ask = 0; ask < 2 * OPENINGS_PER_ACCOUNT && onStream === 'opened'; ask++) onStream = await openOnStream(grpc, attackers[0]!)
+  t.equal(onStream, status.UNAVAILABLE, 'nor more on a stream')
+  const other = await newTrader(exchange.baseUrl, 0)
+  t.equal(await openOnStream(grpc, other), 'opened', 'others open there')
+  const socket = await OrderSocket.open(exchange.port, other.signer as SocketSigner)
+  t.equal((await socket.openSession()).status, 200, 'and on sockets')
+  socket.close()
+  grpc.close()
 }
 
 /** The genesis of the repository with other limits, in a file. */
@@ -63,7 +137,7 @@ function smallGenesis(directory: string, limits: Record<string, number>): string
 t.test('orders and receipts', async (t) => {
   const directory = temporaryDirectory()
   const path = smallGenesis(directory, { orders: POOL, receipts: POOL })
-  const flags = ['--genesis', path, '--gateways', '1']
+  const flags = ['--genesis', path, '--gateways', '1', '--ws-order-entry', '1']
   let exchange = await startExchange(directory, flags)
   t.teardown(async () => {
     await exchange.kill()
@@ -73,28 +147,46 @@ t.test('orders and receipts', async (t) => {
   for (let each = 0; each < ATTACKERS; each++) attackers.push(await newTrader(exchange.baseUrl, 1))
   const tradingPairId = await pairOf(attackers[0]!.client, 'ETH/USDC')
   const taken: number[] = []
-  for (const attacker of attackers) {
-    const { rest, refused } = await takeAll(attacker, tradingPairId)
-    t.ok(refused.length > 0, `${rest} rest, then: ${[...new Set(refused)].join(', ')}`)
-    taken.push(rest)
-  }
+  const sub = await subAccountOf(exchange, attackers[0]!)
+  for (let order = 0; order < BY_SUB; order++) await sub.CreateOrder(resting(tradingPairId, 120))
+  const { attacked } = await besideAttack(t, exchange, {
+    name: 'orders and receipts', rate: 40,
+    attack: async () => {
+      for (const attacker of attackers) {
+        const { rest, refused } = await takeAll(attacker, tradingPairId)
+        t.ok(refused.length > 0, `${rest} rest, then: ${[...new Set(refused)].join(', ')}`)
+        taken.push(rest)
+      }
+    },
+  })
+  t.same(attacked.refused, {}, 'whoever trades beside them is never refused')
+  t.same(await sub.CreateOrder(resting(tradingPairId, 120)).catch(({ code }) => code), 'TOO_MANY_OPEN_ORDERS', 'a family is one')
   t.same(taken, [...taken].sort((a, b) => b - a), `each gets less than the one before: ${taken.join(' ')}`)
   await newcomer(t, exchange, tradingPairId)
+  await openings(t, exchange, attackers.slice(0, 3))
   await exchange.stop()
-  exchange = await startExchange(directory, flags)
+  // Where the clients of before look for it.
+  exchange = await startExchange(directory, [...flags, '--port', String(exchange.port)])
   await newcomer(t, exchange, tradingPairId)
 
   const { pools } = await ask<{ pools: { pool: string; used: number; capacity: number; share: number | null }[] }>(exchange, '/pools')
-  const sum = taken.reduce((all, each) => all + each, 0)
+  const sum = taken.reduce((all, each) => all + each, BY_SUB)
   t.match(pools.find(({ pool }) => pool === 'orders'), { used: sum, capacity: POOL, share: Number })
   const metrics = await (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
   t.match(metrics, new RegExp(`^exchange_pool_used\\{pool="orders"\\} ${sum}$`, 'm'))
   const { accounts, families } = await ask<Holders>(exchange, '/holders?pool=orders&top=3')
   t.same(accounts.map(({ held }) => held), taken.slice(0, 3), 'the largest first')
-  t.same(families, accounts)
-  const { json } = await operate(exchange, '/orders/cancel', { userId: accounts[0]!.userId, family: true, pair: 'ETH/USDC' })
-  t.match(json, { cancelled: taken[0], left: 0, accounts: 1 })
-  t.same((await ask<Holders>(exchange, '/holders?pool=orders&top=1')).accounts.map(({ held }) => held), [taken[1]])
+  t.same(families.map(({ held }) => held), [taken[0]! + BY_SUB, ...taken.slice(1, 3)], 'with what its sub-account holds')
+  t.equal(families[0]!.userId, accounts[0]!.userId, 'named by its master')
+  const { orderId } = (await sub.ListOrders({ status: ['SUBMITTED'], pageSize: 1 })).orders[0]!
+  const { userId } = await sub.GetOrder({ orderId })
+  const { json } = await operate(exchange, '/orders/cancel', { userId, family: true, pair: 'ETH/USDC' })
+  t.match(json, { cancelled: taken[0]! + BY_SUB, left: 0, accounts: 2 }, 'whoever of the family is named')
+  t.match(await sub.GetOrder({ orderId }), { status: 'CANCELLED', terminalReason: 'USER_CANCELLED', cancelledByOperator: true })
+  const listed = await attackers[0]!.client.ListOrders({ status: ['CANCELLED'], pageSize: 100, page: 1 })
+  t.equal(listed.total, taken[0], 'its history has them')
+  t.ok(listed.orders.every(({ cancelledByOperator }) => cancelledByOperator === true), 'and who did it')
+  t.same((await ask<Holders>(exchange, '/holders?pool=orders&top=1')).families.map(({ held }) => held), [taken[1]])
   const isLogged = (): boolean => exchange.log.some(({ msg }) => msg === 'orders cancelled by the operator')
   for (let look = 0; look < 500 && !isLogged(); look++) await delay(10)
   t.ok(isLogged(), 'the log says so')
