@@ -12,8 +12,10 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/engine/columns.ts'
 import { parseGenesis } from '../../core/engine/genesis.ts'
+import { RULES } from '../../core/engine/rules.ts'
 import {
-  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, typeOfKind,
+  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, SET_RULES_COMMAND,
+  typeOfKind,
 } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
@@ -95,7 +97,7 @@ function makeOperatorJournal(dataDir: string): void {
     return decode(RESULT, bench.said, (count - 1) * RECORD_WORDS)
   }
   let from: Decoded = {}
-  for (let index = 0; index < 3000; index++) {
+  for (let index = 0; index < 1600; index++) {
     workload.next(command, 0)
     matcher.clock = workload.time
     both()
@@ -110,6 +112,10 @@ function makeOperatorJournal(dataDir: string): void {
       encode(CANCEL_ACCOUNT_ORDERS_COMMAND, command, 0, values)
       const { detail2, slot, orderSequence } = both()
       from = detail2 === 1 ? { fromSlot: slot!, fromSequence: orderSequence! } : {}
+    }
+    if (index === 400) {
+      encode(SET_RULES_COMMAND, command, 0, { kind: kindOf(CommandType.SET_RULES, 1, 0), session: -1, rules: RULES })
+      both()
     }
     if (index !== 1000) continue
     const resume = loseTheEnd(matcher)

@@ -43,8 +43,7 @@ export interface WorkloadOptions {
 }
 
 const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
+const [MINUTE, HOUR] = [60_000, 3_600_000]
 const START = 1_700_000_000_000
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 /** By the time and not by chance, so that the rest of the stream is as it was before there was such a flag. */

@@ -1,9 +1,9 @@
 /**
  * Promise: accounts that take all they can of the orders and receipts leave room for a newcomer, who signs in, asks the faucet and places a
  * keyed order, after a restart too; an honest trader beside them is never refused, cancels go on, and the operator sees who holds most, a
- * family as one, and ends it. Accounts that open sessions on sockets and streams without end have their share of those. Wallets that fill the accounts with
- * sign-ins and do nothing else give way to a newcomer when their time is over; who has something stays. The whole exchange with small
- * pools.
+ * family as one, and ends it. Accounts that open sessions on sockets and streams without end have their share of those. Wallets that fill
+ * the accounts with sign-ins and do nothing else give way to a newcomer when their time is over; who has something stays. The whole
+ * exchange with small pools.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
