@@ -72,6 +72,8 @@ export const ACCOUNT = {
   FAMILY: 4,
   /** On that row, what the whole family holds of a pool (shares.ts): resting orders, receipts ... */
   FAMILY_ORDERS: 5, FAMILY_RECEIPTS: 6,
+  /** ... rows of agents and of spend limits. */
+  FAMILY_AGENTS: 11, FAMILY_LIMITS: 12,
   /** Receipts of the account alone. */
   RECEIPTS: 7,
   /** Fee tier, an index into the genesis' feeTiers ... */

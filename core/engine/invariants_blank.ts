@@ -62,7 +62,7 @@ function checkNothing(state: State, account: number): void {
   // Each turn of its row makes it one larger; so does everything that happens to an account.
   if (state.accounts[row + ACCOUNT.VERSION]! > state.scalars[SCALAR.ACCOUNT_TURNS]! / 2) named('has a version of something')
   if (state.accounts[row + ACCOUNT.FAMILY] !== account) named('is of a family')
-  for (const word of ['OPEN_ORDERS', 'FAMILY_ORDERS', 'FAMILY_RECEIPTS', 'RECEIPTS', 'TIER'] as const) {
+  for (const word of ['OPEN_ORDERS', 'FAMILY_ORDERS', 'FAMILY_RECEIPTS', 'FAMILY_AGENTS', 'FAMILY_LIMITS', 'RECEIPTS', 'TIER'] as const) {
     if (state.accounts[row + ACCOUNT[word]] !== 0) named(`has ${word}`)
   }
   for (let word = 0; word < PROFILE_WORDS; word++) {

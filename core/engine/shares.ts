@@ -18,6 +18,8 @@
  *
  * Every division is of integers below 2^48 and rounded down, so that any implementation comes to the same number.
  */
+import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from './columns.ts'
+import type { State } from './state.ts'
 
 /** Most rows that everybody may hold while more than a tenth of the pool is free. */
 const FEW_MOST = 64
@@ -42,3 +44,18 @@ export const lastTenthOf = (capacity: number): number => Math.max(1, Math.floor(
 
 /** True when a family that holds `held` rows may take another one. */
 export const mayTake = (held: number, capacity: number, free: number): boolean => held < shareOf(capacity, free)
+
+/**
+ * True when the family of `account` may take one more row of a pool of which `used` of `capacity` are. `word` of its master's row counts
+ * what it has. Before the rules 1 whatever was free could be taken.
+ */
+export function familyMayTake(state: State, account: number, word: number, used: number, capacity: number): boolean {
+  const { scalars, accounts } = state
+  if (scalars[SCALAR.RULES]! < 1) return used < capacity
+  return mayTake(accounts[accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + word]!, capacity, capacity - used)
+}
+
+/** One row more of the pool that `word` counts is the family's of `account`. */
+export function countForFamily({ accounts }: State, account: number, word: number): void {
+  accounts[accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + word]!++
+}

@@ -40,7 +40,7 @@ export function joinFamily(state: State, sub: number, master: number): void {
   const { accounts } = state
   const [from, to] = [sub * ACCOUNT_WORDS, master * ACCOUNT_WORDS]
   accounts[from + ACCOUNT.FAMILY] = master
-  for (const word of [ACCOUNT.FAMILY_ORDERS, ACCOUNT.FAMILY_RECEIPTS]) {
+  for (const word of [ACCOUNT.FAMILY_ORDERS, ACCOUNT.FAMILY_RECEIPTS, ACCOUNT.FAMILY_AGENTS, ACCOUNT.FAMILY_LIMITS]) {
     accounts[to + word] = accounts[to + word]! + accounts[from + word]!
     accounts[from + word] = 0
   }

@@ -23,6 +23,7 @@ import {
 import { emitResult } from '../engine/emit.ts'
 import { findAccount, findSession, sameWords } from '../engine/indexes.ts'
 import { REFUSALS } from '../engine/refusals.ts'
+import { countForFamily, familyMayTake } from '../engine/shares.ts'
 import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
 import { endOrder } from '../orders/end.ts'
@@ -160,14 +161,17 @@ function namesPairs(state: State, words: Int32Array, at: number): boolean {
 function takeRow(state: State, account: number): number {
   const { agents, profiles, scalars, genesis } = state
   const profile = account * PROFILE_WORDS
+  const used = scalars[SCALAR.AGENTS_USED]!
   const mayHaveMore = profiles[profile + PROFILE.AGENTS]! < genesis.limits.agentsPerAccount
   let agent = -1
-  if (mayHaveMore && scalars[SCALAR.AGENTS_USED]! < genesis.limits.agents) {
+  if (mayHaveMore && familyMayTake(state, account, ACCOUNT.FAMILY_AGENTS, used, genesis.limits.agents)) {
     agent = scalars[SCALAR.AGENTS_USED]!++
     profiles[profile + PROFILE.AGENTS]!++
+    countForFamily(state, account, ACCOUNT.FAMILY_AGENTS)
   } else {
     agent = takeRevoked(state, account)
-    if (agent < 0) return -(mayHaveMore ? REFUSALS.OVERLOADED.number : REFUSALS.TOO_MANY_AGENTS.number)
+    const full = mayHaveMore && used >= genesis.limits.agents
+    if (agent < 0) return -(full ? REFUSALS.OVERLOADED.number : REFUSALS.TOO_MANY_AGENTS.number)
   }
   agents.fill(0, agent * AGENT_WORDS, (agent + 1) * AGENT_WORDS)
   agents[agent * AGENT_WORDS + AGENT.NEXT] = profiles[profile + PROFILE.FIRST_AGENT]!

@@ -9,10 +9,11 @@
 import { LimitChange, LimitField, SET_SPEND_LIMIT_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState } from '../engine/columns.ts'
+import { ACCOUNT, CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState } from '../engine/columns.ts'
 import { emitResult } from '../engine/emit.ts'
 import { MAX_ISSUED } from '../engine/genesis.ts'
 import { REFUSALS } from '../engine/refusals.ts'
+import { countForFamily, familyMayTake } from '../engine/shares.ts'
 import type { State } from '../engine/state.ts'
 import { touchAccount } from '../ledger/balances.ts'
 import { addressOfLimit, midnightOf } from '../ledger/spending.ts'
@@ -31,7 +32,7 @@ export function setSpendLimit(state: State, command: Views, base: number): void 
   if (code === 0 && !hasSubAccount(state, master, sub)) code = REFUSALS.NOT_FOUND.number
   if (code === 0 && (asset < 0 || asset >= state.assetCount)) code = REFUSALS.NOT_FOUND.number
   let row = code === 0 ? limitRow(state, sub, asset) : -1
-  if (code === 0) code = changeRefusal(state, command, base, row)
+  if (code === 0) code = changeRefusal(state, command, base, sub, row)
   if (code !== 0) return refuse(state, command, base, code)
   if (row < 0) row = newRow(state, sub, asset)
   writeLimit(state, row, command, base)
@@ -47,7 +48,7 @@ function limitRow(state: State, sub: number, asset: number): number {
   return at < 0 ? -1 : (at - state.spendLimitsAt) / SPEND_LIMIT_WORDS
 }
 
-function changeRefusal(state: State, command: Views, base: number, row: number): number {
+function changeRefusal(state: State, command: Views, base: number, sub: number, row: number): number {
   const change = command.i32[base + C.change]!
   if (change !== LimitChange.CREATE && change !== LimitChange.UPDATE && change !== LimitChange.DELETE) {
     return REFUSALS.VALIDATION_ERROR.number
@@ -60,7 +61,9 @@ function changeRefusal(state: State, command: Views, base: number, row: number):
   const exists = row >= 0 && (state.spendLimits[row * SPEND_LIMIT_WORDS + SPEND_LIMIT.STATE]! & EXISTS) !== 0
   if (change !== LimitChange.CREATE) return exists ? 0 : REFUSALS.NOT_FOUND.number
   if (exists) return REFUSALS.LIMIT_EXISTS.number
-  return row >= 0 || state.scalars[SCALAR.SPEND_LIMITS_USED]! < state.genesis.limits.spendLimits ? 0 : REFUSALS.OVERLOADED.number
+  if (row >= 0) return 0
+  const used = state.scalars[SCALAR.SPEND_LIMITS_USED]!
+  return familyMayTake(state, sub, ACCOUNT.FAMILY_LIMITS, used, state.genesis.limits.spendLimits) ? 0 : REFUSALS.OVERLOADED.number
 }
 
 /** {@link LimitField} bits that the command sets. */
@@ -73,6 +76,7 @@ function fieldsOf(command: Views, base: number): number {
 /** A fresh row at the head of the sub-account's list. */
 function newRow(state: State, sub: number, asset: number): number {
   const row = state.scalars[SCALAR.SPEND_LIMITS_USED]!++
+  countForFamily(state, sub, ACCOUNT.FAMILY_LIMITS)
   const at = row * SPEND_LIMIT_WORDS
   const first = sub * PROFILE_WORDS + PROFILE.FIRST_LIMIT
   state.spendLimits[at + SPEND_LIMIT.SUB] = sub

@@ -50,8 +50,8 @@ export function readPools(state: State, now: number): PoolView[] {
     shared('orders', scalars[SCALAR.ORDERS_LIVE]!, limits.orders),
     shared('receipts', scalars[SCALAR.RECEIPTS_COUNT]!, limits.receipts),
     bounded('sessions', keptSessions(state, now), limits.sessions),
-    bounded('agents', scalars[SCALAR.AGENTS_USED]!, limits.agents),
-    bounded('spend_limits', scalars[SCALAR.SPEND_LIMITS_USED]!, limits.spendLimits),
+    shared('agents', scalars[SCALAR.AGENTS_USED]!, limits.agents),
+    shared('spend_limits', scalars[SCALAR.SPEND_LIMITS_USED]!, limits.spendLimits),
     bounded('applications', scalars[SCALAR.APPLICATIONS]!, limits.applications),
     bounded('price_level_pages', scalars[SCALAR.PAGES_LIVE]!, limits.orders),
   ]

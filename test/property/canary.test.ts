@@ -64,6 +64,8 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   'a limit row appears': [/F: /, (state) => { state.scalars[SCALAR.SPEND_LIMITS_USED] = 1 }],
   'a family counts an order too few': [/S: /, (state) => { state.accounts[ACCOUNT.FAMILY_ORDERS]! -= 1 }],
   'a family counts a receipt too many': [/S: /, (state) => { state.accounts[ACCOUNT.FAMILY_RECEIPTS]! += 1 }],
+  'a family counts an agent too many': [/S: /, (state) => { state.accounts[ACCOUNT.FAMILY_AGENTS]! += 1 }],
+  'a family counts a spend limit too many': [/S: /, (state) => { state.accounts[ACCOUNT.FAMILY_LIMITS]! += 1 }],
   'an account forgets a receipt': [/S: /, (state) => { state.accounts[ACCOUNT.RECEIPTS]! -= 1 }],
   'an account counts for another family': [/S: /, (state) => { state.accounts[ACCOUNT.FAMILY] = 1 }],
   'an application counts a user too many': [/C: /, (state) => { state.applications[APPLICATION.ACCOUNTS]! += 1 }],
@@ -195,6 +197,10 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['ledger/settle.ts', 'if (funded) countFill(state, taker, maker)', ''],
   ['orders/end.ts', 'if (funded) countRelease(state, row)', ''],
   ['programs/sub_accounts.ts', '=== master + 1', '!== 0'],
+  // A family would take more than its share.
+  ['programs/agents.ts', '    countForFamily(state, account, ACCOUNT.FAMILY_AGENTS)\n', ''],
+  ['programs/spend_limits.ts', '  countForFamily(state, sub, ACCOUNT.FAMILY_LIMITS)\n', ''],
+  ['engine/shares.ts', 'return mayTake(accounts[', 'return used < capacity || mayTake(accounts['],
   // A row would go that has something, too early, or not wholly; or none would go.
   ['programs/faucet.ts', '    keepAccount(state, account)\n', ''],
   ['orders/place.ts', 'if (market) keepAccount(state, account)', ''],

@@ -79,3 +79,46 @@ t.test('receipts: a share of a family, given back after a day', async (t) => {
   const held = [0, 1, 2, 3].map((account) => accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY_RECEIPTS])
   t.same([scalars[SCALAR.RECEIPTS_COUNT], held], [1, [1, 0, 0, 0]], 'and nobody is charged for what is gone')
 })
+
+/** How many of these steps are done until one is refused for `refusal`. */
+function done(scene: Scene, steps: readonly string[], refusal: string): number {
+  for (const [count, step] of steps.entries()) {
+    const outcome = scene.step(step)
+    if (outcome === refusal) return count
+    if (outcome !== 'done') throw new Error(`${step}: ${outcome}`)
+  }
+  return steps.length
+}
+
+t.test('agents: a share of a family, and a revoked one gives its row', async (t) => {
+  const scene = new Scene({ limits: { agents: 64, agentsPerAccount: 32 } })
+  const full = 'refused TOO_MANY_AGENTS'
+  const grants = (who: string): string[] => Array.from({ length: 32 }, (_, index) => `${who} grants bot${index} create`)
+  const names = ['ann', ...Array.from({ length: 30 }, (_, index) => `t${index}`)]
+  for (const name of names) scene.give(`${name} 1 BTC`)
+  t.equal(scene.step('ann makes sub'), 'done')
+  const taken = names.map((name) => done(scene, grants(name), full))
+  t.equal(taken[0], 5, 'an eighth by the fourth power of what is free')
+  t.same(taken, [...taken].sort((a, b) => b - a), 'nobody gets more than somebody before')
+  t.equal(taken.at(-1), 1, 'thirty families and one, and everybody has one')
+  t.equal(done(scene, grants('sub'), full), 0, 'sub-accounts multiply nothing')
+  t.equal(scene.step('ann revokes bot0'), '0 ended')
+  t.equal(scene.step('ann grants another create'), 'done')
+  t.equal(scene.step('ann grants bot1 create,cancel'), 'done', 'who is there may be granted something else')
+})
+
+t.test('spend limits: a share of a family', async (t) => {
+  const scene = new Scene({ limits: { spendLimits: 64, subAccountsPerMaster: 16 } })
+  const family = (who: string): string[] => {
+    scene.give(`${who} 10 BTC`)
+    return Array.from({ length: 8 }, (_, index) => `${who}${index}`).flatMap((sub) => {
+      scene.step(`${who} makes ${sub}`)
+      return [`${who} limits ${sub} to 1 BTC`, `${who} limits ${sub} to 1 USD`]
+    })
+  }
+  const taken = ['ann', 'bob', 'cat'].map((who) => done(scene, family(who), 'refused OVERLOADED'))
+  t.same(taken, [5, 4, 3])
+  t.equal(scene.step('ann drops ann0 BTC'), 'done')
+  t.equal(scene.step('ann limits ann0 to 2 BTC'), 'done', 'a row stays who it was made for')
+  t.equal(scene.step('ann limits ann7 to 2 BTC'), 'refused OVERLOADED')
+})

@@ -6,6 +6,7 @@ import { Flag } from '../../core/layout/command.ts'
 import { Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, isLive, type Session } from './naive.ts'
+import { familyOf, share } from './naive_families.ts'
 import { end } from './naive_orders.ts'
 import { has, otherSide, valueOf, type Ex, type Order, type Terms } from './naive_terms.ts'
 
@@ -71,10 +72,13 @@ function grantsRefusal(ex: Ex, command: Decoded, account: number): number {
 function rowFor(ex: Ex, account: number): number {
   const theirs = ex.agents.filter((agent) => agent.owner === account)
   const listFull = theirs.length >= ex.genesis.limits.agentsPerAccount
-  if (!listFull && ex.agents.length < ex.genesis.limits.agents) return ex.agents.length
+  const { agents: most } = ex.genesis.limits
+  const held = ex.agents.filter((agent) => familyOf(ex, agent.owner) === familyOf(ex, account)).length
+  const mayHold = ex.inForce === 0 ? Infinity : share(most, most - ex.agents.length)
+  if (!listFull && ex.agents.length < most && held < mayHold) return ex.agents.length
   const revoked = theirs.filter((agent) => !agent.active).sort((a, b) => a.createdSequence - b.createdSequence)
   if (revoked.length > 0) return ex.agents.indexOf(revoked[0]!)
-  return -(listFull ? CODE.TOO_MANY_AGENTS : CODE.OVERLOADED)
+  return -(listFull || ex.agents.length < most ? CODE.TOO_MANY_AGENTS : CODE.OVERLOADED)
 }
 
 /** UPSERT_AGENT. */

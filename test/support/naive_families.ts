@@ -170,7 +170,12 @@ function limitRefusal(ex: NaiveExchange, command: Decoded, limit: SpendLimit | u
   if ((fields & 2) !== 0 && (daily < -1n || daily > MOST)) return CODE.VALIDATION_ERROR
   if (change !== 'create') return limit?.exists === true ? 0 : CODE.NOT_FOUND
   if (limit?.exists === true) return CODE.LIMIT_EXISTS
-  return limit === undefined && ex.spendLimits.length >= ex.genesis.limits.spendLimits ? CODE.OVERLOADED : 0
+  if (limit !== undefined) return 0
+  const { spendLimits: most } = ex.genesis.limits
+  const family = familyOf(ex, Number(command['subAccount']))
+  const held = ex.spendLimits.filter(({ sub }) => familyOf(ex, sub) === family).length
+  const mayHold = ex.inForce === 0 ? Infinity : share(most, most - ex.spendLimits.length)
+  return ex.spendLimits.length >= most || held >= mayHold ? CODE.OVERLOADED : 0
 }
 
 function setSpendLimit(ex: NaiveExchange, command: Decoded): void {

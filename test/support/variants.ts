@@ -86,7 +86,7 @@ const TIGHT: VariantSpec = {
 /** Families, often at their limits: few sub-accounts and limit rows, one asset spent on two pairs, makers that pay and that earn. */
 const FAMILY: VariantSpec = {
   limits: {
-    orders: 4096, accounts: 18, priceTicks: 4096, receipts: 192, openOrdersPerAccount: 24, subAccountsPerMaster: 3, spendLimits: 12,
+    orders: 4096, accounts: 18, priceTicks: 4096, receipts: 192, openOrdersPerAccount: 24, subAccountsPerMaster: 3, spendLimits: 64,
     sessionLifetimeMs: 4 * DAY,
   },
   dailyLimit: 4,
