@@ -11,6 +11,7 @@ import { createState } from '../engine/state.ts'
 import { createReplayer, type Listener, type Replayer } from '../replay/run.ts'
 import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
 import { keyOf, open } from './frame.ts'
+import { checkFreeList } from './free_list.ts'
 import { readGenesis } from './genesis_batch.ts'
 import { JournalError, type JournalDatabase } from './file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord } from './head.ts'
@@ -97,6 +98,7 @@ export function catchUp(
 /** Removes an invalid last batch, when it is the one the operator named; the sequence at which the journal ends then. */
 export function cutTail(database: JournalDatabase, fault: JournalFault, cut: number): number {
   if (!fault.fault.last || cut !== fault.fault.sequence) throw fault
+  checkFreeList(database.dataDir)
   keepEnd(database)
   dropLast(database)
   return cut - 1

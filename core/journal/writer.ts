@@ -12,6 +12,7 @@
 import { randomBytes } from 'node:crypto'
 import { RECORD_BYTES } from '../layout/table.ts'
 import { HEADER_BYTES, keyOf, seal } from './frame.ts'
+import { checkFreeList } from './free_list.ts'
 import { JournalError, PAGE_BYTES, usedPages, type JournalDatabase } from './file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 import { openHeadFile, readHeadFile, SecondWriter } from './head_file.ts'
@@ -52,6 +53,8 @@ export interface WriterOptions {
 export function createWriter(
   database: JournalDatabase, maxSlots: number, place: Place = START, options: WriterOptions = {},
 ): JournalWriter {
+  // Before this writer's first page is written, which may be one that the list calls free.
+  checkFreeList(database.dataDir)
   const head: Head = { ...endAt(database, place), epoch: randomBytes(8).readBigUInt64LE() }
   const said = readHeadFile(database.dataDir).head
   if (said !== null && options.loss !== true && said.next > head.next) {
