@@ -2,8 +2,8 @@
  * LMDB's list of free pages, held against the pages that are in use, before the journal is opened for writing. LMDB believes the list: a
  * page that stands in it wrongly is overwritten by one of the next commits, and an acknowledged batch is gone.
  *
- * Each listed page is asked who it is, by its own bytes: a page of a tree has keys, an overflow page has a batch in front of it. That key is
- * then looked up from the newest root: when the way leads over the very page, it is in use. So nothing is refused that was not proved,
+ * Each listed page is asked who it is, by its own bytes: a page of a tree has keys, an overflow page has a batch in front of it. That key
+ * is then looked up from the newest root: when the way leads over the very page, it is in use. So nothing is refused that was not proved,
  * and it costs a few reads for each listed page, of which a journal has a handful, however large it is. More than {@link LISTED_MOST} are
  * not asked, and a listed page whose own bytes are damaged too passes.
  *

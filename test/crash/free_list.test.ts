@@ -49,7 +49,8 @@ for (const kind of ['branch', 'leaf', 'overflow head', 'overflow body', 'free li
     const pages = kinds.flatMap((each, page) => (each === kind ? [page] : []))
     for (let count = 0; count < Math.min(12, pages.length); count++) {
       const page = pages[random.below(pages.length)]!
-      t.throws(() => checkFreeList(listing(t, page)), new RegExp(`names page ${page}, which is in use; restore it from a backup`), `${page}`)
+      const words = new RegExp(`names page ${page}, which is in use; restore it from a backup`)
+      t.throws(() => checkFreeList(listing(t, page)), words, `${page}`)
     }
   })
 }
