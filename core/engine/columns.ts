@@ -365,6 +365,8 @@ const LEAD = ALIGNMENT - 16
 export const SCALARS_AT = LEAD / 4
 export const CLOCK_AT = (LEAD + ALIGNMENT) / 8
 export const REGISTERS_AT = (LEAD + 2 * ALIGNMENT) / 8
+/** Word of a register: where client order ids stand in their index depends on it (indexes.ts). */
+export const LABEL_SEED_AT = (REGISTERS_AT + 14) * 2
 
 /** Where every column starts in the memory, in bytes. */
 export interface Addresses {

@@ -5,7 +5,9 @@
  * Removal moves later entries back (no tombstones), so a table never degrades.
  */
 import { LABEL_SHIFT } from '../layout/command.ts'
-import { ACCOUNT, ACCOUNT_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, RECEIPT, RECEIPT_WORDS, SESSION, SESSION_WORDS } from './columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, LABEL_SEED_AT, LABEL_WORDS, ORDER, ORDER_WORDS, RECEIPT, RECEIPT_WORDS, SESSION, SESSION_WORDS,
+} from './columns.ts'
 import type { State } from './state.ts'
 
 /** Mixes `words` 32-bit words of `source` from `at` into a 32-bit hash. */
@@ -45,10 +47,13 @@ function remove(table: Int32Array, hashOf: (row: number) => number, row: number)
   table[hole] = 0
 }
 
-// Labels: client order ids of resting orders, by account and text.
+// Labels: client order ids of resting orders, by account and text. Their owners choose the text, so the hash begins with a number that
+// nobody outside knows: otherwise texts could be made that all meet in one place, and each command with one would pass by all the others.
+// It differs from start to start, and nothing but time depends on it.
 
+const seedOf = (state: State, account: number): number => account ^ state.i32[LABEL_SEED_AT]!
 const labelHash = (state: State, slot: number): number =>
-  hashWords(state.labels, slot * LABEL_WORDS, LABEL_WORDS, state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT]!)
+  hashWords(state.labels, slot * LABEL_WORDS, LABEL_WORDS, seedOf(state, state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT]!))
 
 export const insertLabel = (state: State, slot: number): void => insert(state.labelIndex, labelHash(state, slot), slot)
 export const removeLabel = (state: State, slot: number): void => remove(state.labelIndex, (row) => labelHash(state, row), slot)
@@ -57,7 +62,7 @@ export const removeLabel = (state: State, slot: number): void => remove(state.la
 export function findLabel(state: State, account: number, words: Int32Array, at: number, length: number): number {
   const table = state.labelIndex
   const mask = table.length - 1
-  for (let i = hashWords(words, at, LABEL_WORDS, account) & mask; table[i] !== 0; i = (i + 1) & mask) {
+  for (let i = hashWords(words, at, LABEL_WORDS, seedOf(state, account)) & mask; table[i] !== 0; i = (i + 1) & mask) {
     const slot = table[i]! - 1
     const row = slot * ORDER_WORDS
     if (

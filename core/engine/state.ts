@@ -7,7 +7,8 @@
 import { type Genesis } from './genesis.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, addressesOf, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords, CLIENT_ID_WORDS,
-  columnBytes, columnsOf, NO_ASK, NOBODY, ORDER, ORDER_WORDS, ORIGIN_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, RECEIPT,
+  columnBytes, columnsOf, LABEL_SEED_AT, NO_ASK, NOBODY, ORDER, ORDER_WORDS, ORIGIN_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR,
+  PAIR_WORDS, RECEIPT,
   RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
@@ -211,9 +212,10 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
   }
 }
 
-/** A new, empty state. */
-export function createState(genesis: Genesis, outbox?: Outbox): State {
+/** A new, empty state. `labelSeed`: a number that nobody outside knows (indexes.ts). */
+export function createState(genesis: Genesis, outbox?: Outbox, labelSeed = 0): State {
   const state = attachState(genesis, allocateBuffers(genesis), outbox)
+  state.i32[LABEL_SEED_AT] = labelSeed
   writeTerms(state)
   state.scalars[SCALAR.ORDERS_FREE] = -1
   state.scalars[SCALAR.PAGES_FREE] = -1

@@ -5,6 +5,7 @@
  * batch that does not verify stops recovery with its sequence: acknowledged orders may stand in it, so nothing is guessed. If it is
  * the last one the operator may cut it (`--cut-tail SEQUENCE`); damage in the middle is never cut.
  */
+import { randomBytes } from 'node:crypto'
 import { createOutbox } from '../engine/outbox.ts'
 import { parseGenesis } from '../engine/genesis.ts'
 import { createState } from '../engine/state.ts'
@@ -56,7 +57,8 @@ function checkPlace(database: JournalDatabase, place: Place): void {
 export function fromGenesis(database: JournalDatabase, listener?: Listener): Rebuilt {
   for (const batch of readBatches(database, START)) {
     const genesis = readGenesis(batch)
-    const replayer = createReplayer(createState(parseGenesis(genesis), createOutbox(4096)), START, 0, listener)
+    const state = createState(parseGenesis(genesis), createOutbox(4096), randomBytes(4).readInt32LE())
+    const replayer = createReplayer(state, START, 0, listener)
     replayer.batch(batch)
     return { replayer, genesis }
   }

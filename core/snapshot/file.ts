@@ -5,7 +5,7 @@
  * descriptive row comes last and the file gets its name only when everything is on disk. Loading checks the seal of that row and the
  * digest over every stored column; a file that does not verify is not used. Nothing is ever changed in a finished file.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -155,7 +155,7 @@ export function loadSnapshot(dataDir: string, sequence: number): { state: State;
   const database = new Database(snapshotPath(dataDir, sequence), { readonly: true, fileMustExist: true })
   try {
     const info = infoOf(database, sequence)
-    const state = createState(parseGenesis(info.genesis))
+    const state = createState(parseGenesis(info.genesis), undefined, randomBytes(4).readInt32LE())
     loadColumns(state, verifiedColumns(database, state, info))
     return { state, info }
   } finally {
