@@ -36,15 +36,16 @@ export class Outgoing implements Backlogged {
       this.#backlog.note(this, this.#bytes)
     }
     // The one way in which the library writes messages.
-    stream.write = ((data: Buffer, written: Written): boolean => {
+    stream.write = ((data: Buffer, written?: Written): boolean => {
       add(data.length)
       if (this.over) return false
       return write(data, (error) => {
         if (mine > 0) add(-data.length)
         onTaken()
-        written(error)
+        written?.(error)
       })
     }) as ServerHttp2Stream['write']
+    // Whatever the library does not say of writes that were under way.
     stream.once('close', () => add(-mine))
   }
 

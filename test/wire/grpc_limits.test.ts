@@ -220,13 +220,14 @@ t.test('a call that waits for its client is given up; one that waits for the ser
     stream.on('error', () => undefined)
     stream.resume()
     if (headers[':path'] === '/large') stream.end(Buffer.alloc(MIB))
+    if (headers[':path'] === '/watch') stream.write(Buffer.alloc(MIB))
   })
   const port = new ConnectionPort(8, 60_000, new Set(), new Float64Array(PORT_COUNTERS.length))
   const answers = new Backlog(64 * MIB, new Set(), new Float64Array(3), { waiting: 0, capacity: 1, cut: 2 })
   const memory = { requests: new Shares(64 * MIB), most: 8 * MIB, answers }
   const connections = new Connections(server, port, { find: () => undefined }, 60_000, memory)
   const calls = new Calls(server, connections, {
-    longLived: new Set(['/long', '/prompt']), prompt: new Set(['/prompt']), requestMs: 50, stalledMs: 50, messageMax: MIB,
+    longLived: new Set(['/long', '/prompt', '/watch']), prompt: new Set(['/prompt']), requestMs: 50, stalledMs: 50, messageMax: MIB,
     onNoRoom: () => undefined,
   })
   t.teardown(() => [port, connections, calls].forEach((each) => each.close()))
@@ -240,9 +241,10 @@ t.test('a call that waits for its client is given up; one that waits for the ser
     return stream
   }
   const [long, complete] = [start('/long', false), start('/complete', true)]
-  const given = [start('/sending', false), start('/prompt', false), start('/large', true)]
+  const given = [start('/sending', false), start('/prompt', false), start('/large', true), start('/watch', false)]
   // What is not read fills the window of its stream, and the server has to keep the rest.
   given[2]!.pause()
+  given[3]!.pause()
   await Promise.all(given.map((stream) => once(stream, 'close')))
   t.same(new Set(given.map(({ rstCode }) => rstCode)), new Set([constants.NGHTTP2_CANCEL]))
   t.notOk(long.closed)
