@@ -92,3 +92,22 @@ t.test('padding', (t) => withstands(t, (socket) => {
   const [PADDED, LENGTH] = [8, 255]
   return () => frame(TYPE.DATA, PADDED, 1, Buffer.concat([Buffer.from([LENGTH]), Buffer.alloc(LENGTH)]))
 }))
+
+/** What is said on a connection that sends this once, until it ends. */
+async function saidTo(frames: Buffer): Promise<string> {
+  const socket = await openRaw(harness.grpcPort)
+  let said = ''
+  socket.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')))
+  const closed = once(socket, 'close').then(() => true)
+  socket.write(frames)
+  let over: boolean | null = null
+  void closed.then(() => (over = true))
+  for (let look = 0; look < 500 && over === null; look++) await new Promise((resolve) => setTimeout(resolve, 10))
+  socket.destroy()
+  return over === null ? 'it stays' : said
+}
+
+t.test('settings that are few bytes, and too many', async (t) => {
+  const settings = frame(TYPE.SETTINGS, 0, 0, Buffer.from([0, 4, 0, 1, 0, 0]))
+  t.match(await saidTo(Buffer.concat(Array.from({ length: 40 }, () => settings))), /too_many_settings/)
+})
