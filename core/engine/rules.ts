@@ -7,6 +7,7 @@
  *
  *   0  journals of the versions before these numbers
  *   1  pools are shared out among accounts; sub-accounts need the consent of their wallet; a session key belongs to one user; one command
- *      looks at so many orders and receipts, not at all there are (sweep.ts, walk.ts, receipts.ts)
+ *      looks at so many orders and receipts, not at all there are (sweep.ts, walk.ts, receipts.ts); rows of
+ *      accounts that never had anything go to other wallets (programs/blank_accounts.ts)
  */
 export const RULES = 1
