@@ -7,7 +7,7 @@ import { closeSync, cpSync, existsSync, openSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { dataFile, JournalError, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
-import { HEAD_KEY, headRecord, type Head } from '../../core/journal/head.ts'
+import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, type Head } from '../../core/journal/head.ts'
 import { headPath, readHeadFile, SecondWriter } from '../../core/journal/head_file.ts'
 import { endSequence, JournalFault, lastSequence, readBatches, START } from '../../core/journal/reader.ts'
 import { setAside, writeLoss } from '../../core/journal/loss.ts'
@@ -133,6 +133,17 @@ t.test('what is missing is named', async (t) => {
   t.throws(() => readAll(database), /head record cannot be read: it is missing/)
   await database.close()
   t.throws(() => verify(directory, ignore), /head record of the journal cannot be read/)
+})
+
+t.test('a head record that ends where the batches do and names another last batch', async (t) => {
+  const directory = copy(t)
+  const database = openJournal(directory, false, 1)
+  const head = headRecord(database) as Head
+  const record = Buffer.alloc(HEAD_BYTES)
+  encodeHead(record, 0, { ...head, checksum: (head.checksum ^ 1) >>> 0 })
+  database.transactionSync(() => database.putSync(HEAD_KEY, record))
+  t.throws(() => readAll(database), /names another last batch/)
+  await database.close()
 })
 
 function keyBytes(sequence: number): Uint8Array {
