@@ -11,6 +11,7 @@ import { loadSchema } from '../../gateway/grpc/schema.ts'
 import { createStatusWriter } from '../../gateway/grpc/status.ts'
 import type { Call } from '../../gateway/operations/operation.ts'
 import { Refused } from '../../gateway/http/envelope.ts'
+import { AnonymousWork } from '../../gateway/limits/anonymous.ts'
 
 const root = loadSchema()
 const check = compileMethods(root).find(({ name }) => name === 'Check')!
@@ -29,7 +30,8 @@ function callWith(run: (call: Call<any>) => void, stopping = false): Outcome {
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const bridge = { onError: (error: unknown) => errors.push(error) }
   const matcher = new Float64Array(MATCHER_COUNTERS.length)
-  const gateway = { counters, bridge, now: Date.now, time: Date.now, matcher } as unknown as Gateway
+  const anonymous = new AnonymousWork(100, counters)
+  const gateway = { counters, bridge, now: Date.now, time: Date.now, matcher, anonymous, history: { payer: null } } as unknown as Gateway
   const front = createFront(gateway, createStatusWriter(root))
   front.stopping = stopping
   const operation = { ...check.served.operation, run: (_: Gateway, call: Call<any>) => run(call) }
