@@ -107,6 +107,8 @@ export const GATEWAY_COUNTERS = [
   'signed_seconds',
   'anonymous_queued',
   'anonymous_refused',
+  'ws_changes_bytes',
+  'ws_changes_capacity',
   'openings',
   'openings_full',
   'grpc_held_bytes',

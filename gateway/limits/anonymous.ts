@@ -28,6 +28,8 @@ const SWEEP_MS = 50
 const QUANTUM_MS = 1
 export const QUEUE_MAX = 1_024
 export const READS_MAX = 4
+/** What messages of WebSockets may hold while they wait, bytes. */
+export const MESSAGES_BYTES = 64 * 1024 * 1024
 
 /** Who pays for time that is spent later. */
 export interface Payer {
@@ -37,6 +39,10 @@ export interface Payer {
 export interface Job {
   /** Who asks (network.ts). */
   readonly client: string
+  /** Which line of the rotation it waits in; its client's own if absent. */
+  readonly line?: string
+  /** Of a message of a WebSocket: what it holds while it waits, which is for as long as it takes. */
+  readonly bytes?: number
   /** Whether it may wait for the history. */
   readonly reads: boolean
   /** Answered, or its client left. */
@@ -59,10 +65,13 @@ class Line {
   left = 0
 }
 
+const lineOf = ({ line, client }: Job): string => line ?? client
+
 export class AnonymousWork {
   readonly #share: number
   readonly #counters: Float64Array
   readonly #places: Shares
+  readonly #bytes: Shares
   /** Clients that have something waiting, in rotation. */
   readonly #lines = new Map<string, Line>()
   readonly #reads = new Set<Job>()
@@ -80,6 +89,8 @@ export class AnonymousWork {
   /** `percent` of the thread's time; clients in `proxies` stand for many. */
   constructor(percent: number, counters: Float64Array, proxies: ReadonlySet<string> = new Set()) {
     this.#places = new Shares(QUEUE_MAX, proxies)
+    this.#bytes = new Shares(MESSAGES_BYTES, proxies)
+    counters[GATEWAY.ws_changes_capacity] = MESSAGES_BYTES
     this.#share = percent / 100
     this.#counters = counters
   }
@@ -105,12 +116,13 @@ export class AnonymousWork {
       this.#run(job, null, now)
       return
     }
-    const none = this.#places.take(job.client)
+    const none = job.bytes === undefined ? this.#places.take(job.client) : this.#bytes.take(job.client, job.bytes)
     if (none !== null) return this.#refuse(job, none)
     job.keep()
-    this.#counters[GATEWAY.anonymous_queued] = this.#places.total
-    const line = this.#lines.get(job.client) ?? new Line()
-    this.#lines.set(job.client, line)
+    this.#count()
+    const name = lineOf(job)
+    const line = this.#lines.get(name) ?? new Line()
+    this.#lines.set(name, line)
     line.waiting.push({ job, since: now })
     this.#schedule()
   }
@@ -142,8 +154,8 @@ export class AnonymousWork {
 
   #run(job: Job, line: Line | null, from: number): void {
     this.#endTurn()
-    const { client } = job
-    job.run({ charge: (ms) => this.#charge(ms, this.#lines.get(client) ?? null) })
+    const name = lineOf(job)
+    job.run({ charge: (ms) => this.#charge(ms, this.#lines.get(name) ?? null) })
     if (job.reads && !job.over) this.#reads.add(job)
     this.#charge(performance.now() - from, line)
   }
@@ -186,7 +198,7 @@ export class AnonymousWork {
       now = performance.now()
     }
     if (now - this.#swept > SWEEP_MS) this.#sweep(now)
-    this.#counters[GATEWAY.anonymous_queued] = this.#places.total
+    this.#count()
     if (this.#lines.size === 0) return
     if (this.#turn >= TURN_MS && (this.#budget > 0 || now - this.#signedAt > QUIET_MS)) return this.#schedule()
     // Out of time, or of places for reads: another look before long.
@@ -196,12 +208,25 @@ export class AnonymousWork {
     }, 2)
   }
 
+  /** The first of a line waits no longer. */
+  #leave({ waiting }: Line): Job {
+    const { job } = waiting.shift()!
+    if (job.bytes === undefined) this.#places.give(job.client)
+    else this.#bytes.give(job.client, job.bytes)
+    return job
+  }
+
+  #count(): void {
+    this.#counters[GATEWAY.anonymous_queued] = this.#places.total
+    this.#counters[GATEWAY.ws_changes_bytes] = this.#bytes.total
+  }
+
   /** Nobody waits for longer than it may, also while there is no time for anybody. */
   #sweep(now: number): void {
     this.#swept = now
-    for (const [client, line] of this.#lines) {
-      this.#expire(client, line, now)
-      if (line.waiting.length === 0) this.#lines.delete(client)
+    for (const [name, line] of this.#lines) {
+      this.#expire(line, now)
+      if (line.waiting.length === 0) this.#lines.delete(name)
     }
   }
 
@@ -210,34 +235,33 @@ export class AnonymousWork {
     for (let looked = 2 * this.#lines.size + 1; looked > 0; looked--) {
       const first = this.#lines.entries().next()
       if (first.done === true) return false
-      const [client, line] = first.value
-      this.#expire(client, line, now)
+      const [name, line] = first.value
+      this.#expire(line, now)
       const waiting = line.waiting[0]
       if (waiting === undefined) {
-        this.#lines.delete(client)
+        this.#lines.delete(name)
         continue
       }
       const ready = !waiting.job.reads || this.#roomForRead()
       if (line.left > 0 && ready) {
-        line.waiting.shift()
-        this.#places.give(client)
+        this.#leave(line)
         this.#run(waiting.job, line, now)
         return true
       }
       // To the end of the rotation, with another quantum once it comes round.
       if (line.left <= 0) line.left += QUANTUM_MS
-      this.#lines.delete(client)
-      this.#lines.set(client, line)
+      this.#lines.delete(name)
+      this.#lines.set(name, line)
     }
     // Everybody is in debt, which the next looks work off; or waits for the history.
     return this.#roomForRead() && [...this.#lines.values()].some(({ left }) => left <= 0)
   }
 
   /** Drops what nobody waits for any more, and refuses what has waited too long. */
-  #expire(client: string, { waiting }: Line, now: number): void {
-    while (waiting.length > 0 && (waiting[0]!.job.over || now - waiting[0]!.since > WAIT_MS)) {
-      const { job } = waiting.shift()!
-      this.#places.give(client)
+  #expire(line: Line, now: number): void {
+    const { waiting } = line
+    while (waiting.length > 0 && (waiting[0]!.job.over || (waiting[0]!.job.bytes === undefined && now - waiting[0]!.since > WAIT_MS))) {
+      const job = this.#leave(line)
       if (!job.over) this.#refuse(job, 'full')
     }
   }

@@ -76,6 +76,8 @@ export const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   signed_seconds: counter('exchange_request_seconds_total', 'Time of gateway threads that requests took, by who asked', 'who="signed"'),
   anonymous_queued: gauge('exchange_anonymous_queued_requests', 'Requests without a signature that wait for their turn'),
   anonymous_refused: counter('exchange_anonymous_refused_total', 'Requests without a signature refused because too many wait'),
+  ws_changes_bytes: gauge('exchange_websocket_changes_bytes', 'What changes of subscriptions hold that wait for their turn'),
+  ws_changes_capacity: gauge('exchange_websocket_changes_capacity_bytes', 'What they may hold'),
   unfinished_body_bytes: gauge('exchange_unfinished_body_bytes', 'Bytes of request bodies that came in part'),
   unfinished_body_capacity: gauge('exchange_unfinished_body_capacity_bytes', 'Bytes they may have: bodyMb'),
   bodies_slow: counter('exchange_bodies_cut_total', 'Requests refused before their body was whole, by reason', 'reason="slow"'),

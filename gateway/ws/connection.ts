@@ -24,10 +24,12 @@ import {
   authenticatedFrame, errorFrame, MESSAGE_MAX, MESSAGE_SHAPE, parseMessage, pongFrame, readMessage, subscriptionFrame, type Frame,
   type LaterFrame, type Malformed, type Message, type Params, type RequestId,
 } from './frames.ts'
+import { CLOSED } from './closed.ts'
 import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
 import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_entry.ts'
 import { isOrderType, ORDER_MESSAGE_MAX } from './order_messages.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
+import type { Turns } from './turns.ts'
 
 /** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
 const TARGET = '/ws'
@@ -74,6 +76,7 @@ export class Connection implements Subscriber, OrderConnection {
   readonly #socket: Socket
   readonly #messages: Bucket
   readonly #bytes: Bucket
+  readonly #turns: Turns | null
   readonly #subscriptions = new Map<string, Subscription>()
   #waiting: (Frame | LaterFrame)[] = []
   /** Answers are waiting, and will be flushed. */
@@ -92,7 +95,9 @@ export class Connection implements Subscriber, OrderConnection {
   #usedAt: number
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
 
-  constructor(context: Context, socket: Socket) {
+  /** `turns`: when its messages are served; without them at once. */
+  constructor(context: Context, socket: Socket, turns: Turns | null = null) {
+    this.#turns = turns
     const { wsMessagesPerSecond, wsMessageBurst, wsOrderEntry } = context.gateway.config
     const now = performance.now()
     this.#usedAt = now
@@ -106,6 +111,10 @@ export class Connection implements Subscriber, OrderConnection {
 
   get account(): number {
     return this.#caller.account
+  }
+
+  get closed(): boolean {
+    return this.#closed
   }
 
   get subscriptions(): number {
@@ -187,7 +196,9 @@ export class Connection implements Subscriber, OrderConnection {
     if (this.#ending !== null || !this.draw(byteLength)) return
     if (byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
     const message = readMessage(early ?? parseMessage(bytes, binary, MESSAGE_SHAPE))
-    this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
+    const serve = (): void => this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
+    if (this.#turns === null) serve()
+    else this.#turns.take(this, message, byteLength, serve)
   }
 
   #takeOrder(message: Params, bytes: number): void {
@@ -427,23 +438,4 @@ export class Connection implements Subscriber, OrderConnection {
 
 const isLater = (frame: Frame | LaterFrame): boolean => typeof frame === 'function'
 
-/** Connections between two looks at the clock. */
-const GROUP = 16
-
-/** Sends what waits in `dirty` until all is sent or it is `until` by performance.now(); false: some are left. */
-export function flushUntil(dirty: Set<Connection>, until: number): boolean {
-  let count = 0
-  for (const connection of dirty) {
-    dirty.delete(connection)
-    const more = connection.flush()
-    if ((more || ++count % GROUP === 0) && performance.now() >= until) return dirty.size === 0
-  }
-  return true
-}
-
 const SESSION_OVER = ['SESSION_INVALID', 'Session expired or revoked'] as const
-
-const CLOSED: Readonly<Record<CloseCode, number>> = {
-  [CLOSE.GOING_AWAY]: GATEWAY.ws_closed_1001, [CLOSE.POLICY]: GATEWAY.ws_closed_1008, [CLOSE.TOO_LARGE]: GATEWAY.ws_closed_1009,
-  [CLOSE.RESYNC]: GATEWAY.ws_closed_1013,
-}

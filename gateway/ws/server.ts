@@ -27,14 +27,16 @@ import { lookMs } from '../limits/port.ts'
 import { networkOf } from '../limits/network.ts'
 import { readProxies } from '../limits/shares.ts'
 import { createChannels } from './channels/index.ts'
-import { Connection, flushUntil, type Context, type Socket } from './connection.ts'
+import { Connection, type Context, type Socket } from './connection.ts'
 import { FanOut } from './fan_out.ts'
+import { flushUntil } from './flush.ts'
 import { connectedFrame, PAYLOAD_MAX } from './frames.ts'
 import { ORDER_MESSAGE_MAX } from './order_messages.ts'
 import { Places } from './places.ts'
 import { AccountSockets } from './limits.ts'
 import { ANSWERS_MS } from './order_entry.ts'
 import { CLOSE } from './protocol.ts'
+import { Turns } from './turns.ts'
 
 const PATH = '/ws'
 /** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */
@@ -94,7 +96,7 @@ export function serveSockets(
       response.upgrade(userDataOf(client), request.getHeader('sec-websocket-key'), '', '', upgrading)
     },
     open: (socket) => {
-      const connection = new Connection(context, socketOf(socket, backlog))
+      const connection = new Connection(context, socketOf(socket, backlog), new Turns(gateway, socket.getUserData().client))
       socket.getUserData().connection = connection
       connections.add(connection)
       connection.push(connectedFrame(randomUUID(), config.wsIdleSeconds * 1000))

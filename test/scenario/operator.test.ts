@@ -7,6 +7,7 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
+import { QUEUE_MAX } from '../../gateway/limits/anonymous.ts'
 import { readConfig } from '../../core/config.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK } from '../../core/engine/columns.ts'
@@ -382,6 +383,21 @@ await t.test('every metric named in data/ops exists', async (t) => {
   }
   t.ok(named > 20)
   t.ok(readFileSync(join(root, 'data', 'ops', 'prometheus.yml'), 'utf8').includes(`127.0.0.1:${readConfig([], {})!.operatorPort}`))
+})
+
+/** Emptied many times a millisecond; what they have room for is the pool "answers in flight". */
+const RINGS = ['exchange_command_ring_capacity_records', 'exchange_reply_ring_capacity_records']
+
+await t.test('every bounded pool has alerts at 70 and 90 %', async (t) => {
+  const alerts = readFileSync(join(root, 'data', 'ops', 'alerts.yml'), 'utf8')
+  const names = new Set([...samplesOf((await ask('GET', '/metrics')).text).keys()].map((series) => series.replace(/\{.*/, '')))
+  const bounds = [...names].filter((name) => /_(capacity|limit)(_|$)/.test(name) && !RINGS.includes(name))
+  t.ok(bounds.length >= 6, bounds.join(' '))
+  for (const bound of [...bounds, String(QUEUE_MAX), '65536']) {
+    for (const fill of ['0.7', '0.9']) {
+      t.match(alerts, new RegExp(`expr: .*exchange_[a-z_]+\\)? > ${fill} \\* ${bound}\\b`), `${fill} of ${bound}`)
+    }
+  }
 })
 
 await t.test('the unit does not restart what cannot get better', (t) => {

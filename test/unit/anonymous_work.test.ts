@@ -6,7 +6,7 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { GATEWAY, GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
 import type { Refused } from '../../gateway/http/envelope.ts'
-import { AnonymousWork, QUEUE_MAX, READS_MAX, type Job, type Payer } from '../../gateway/limits/anonymous.ts'
+import { AnonymousWork, MESSAGES_BYTES, QUEUE_MAX, READS_MAX, type Job, type Payer } from '../../gateway/limits/anonymous.ts'
 
 const busy = (ms: number): void => {
   const until = performance.now() + ms
@@ -202,6 +202,29 @@ t.test('what was done at once takes nothing from others, and its client has less
   for (const job of others) work.submit(job)
   t.ok(await until(() => flood.over && others.every((job) => job.over)))
   t.equal(ran.at(-1), 'flood', 'the others went before')
+  work.close()
+})
+
+t.test('messages of sockets wait for as long as it takes, and hold a bounded room', async (t) => {
+  const { work, counters } = start(1)
+  const began = performance.now()
+  work.signed(began, began)
+  work.submit(new Request('before', 75))
+  const waiting = Array.from({ length: 6 }, (_, i) =>
+    Object.assign(new Request('flood', 0), { bytes: MESSAGES_BYTES / 8, line: `line ${i % 2}` }))
+  for (const job of waiting) work.submit(job)
+  t.same(waiting.map(({ refused }) => refused), ['', '', '', '', 'RATE_LIMIT_EXCEEDED', 'RATE_LIMIT_EXCEEDED'], 'half is one client’s')
+  t.equal(counters[GATEWAY.ws_changes_bytes], MESSAGES_BYTES / 2)
+  t.equal(counters[GATEWAY.anonymous_queued], 0)
+  const requests = new Request('flood', 0)
+  work.submit(requests)
+  t.ok(await until(() => {
+    work.signed(began, performance.now())
+    return waiting.every((job) => job.over)
+  }))
+  t.equal(waiting.filter(({ ran }) => ran === 1).length, 4, 'each that waited was done')
+  t.equal(requests.refused, 'OVERLOADED', 'when requests had waited for too long')
+  t.equal(counters[GATEWAY.ws_changes_bytes], 0)
   work.close()
 })
 

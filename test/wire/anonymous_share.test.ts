@@ -8,8 +8,10 @@ import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Queries } from '../../core/history/queries.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
+import { MESSAGES_BYTES } from '../../gateway/limits/anonymous.ts'
 import { call, startHarness, testGenesis } from '../support/gateway_harness.ts'
 import { connectGrpc } from '../support/grpc.ts'
+import { SocketClient, signerOf } from '../support/sockets.ts'
 
 /** Large answers, which are paid for when they come: so more than the share can be taken. */
 const trade = {
@@ -27,11 +29,12 @@ const grpc = connectGrpc(harness.grpcPort)
 const session = await harness.openSession()
 const sockets = new Set<Socket>()
 let over = false
-/** Nothing was given before. */
-const began = performance.now()
+let paused = false
 /** Signed requests all the time: without them everybody has all of the thread. */
 const trading = (async () => {
   for (let done = 0; !over; done++) {
+    if (!await until(() => !paused || over)) t.fail('never goes on')
+    if (over) return
     const { status } = await call(harness, session, 'GET', '/api/v1/accounts/me')
     if (status !== 200) t.fail(`signed request ${done} was answered ${status}`)
     const { code } = await grpc.call('GetProfile', {}, session)
@@ -41,6 +44,7 @@ const trading = (async () => {
 })()
 t.teardown(async () => {
   over = true
+  clearInterval(looking)
   await trading
   for (const socket of sockets) socket.destroy()
   grpc.close()
@@ -78,21 +82,28 @@ function ask(line: string, headers: readonly string[] = [], localAddress = PATIE
 const BURST_MS = 50
 const SHARE = 0.01
 
+/** What a thread may still give, ms; looked at all the time, because it is capped. */
+const budgets = [http, other].map((counters) => ({ counters, left: BURST_MS, seen: performance.now(), spent: 0 }))
+const looking = setInterval(() => budgets.forEach(look), 2)
+
+function look(budget: (typeof budgets)[number]): void {
+  const [now, all] = [performance.now(), budget.counters[GATEWAY.anonymous_seconds]! * 1_000]
+  budget.left = Math.min(BURST_MS, budget.left + (now - budget.seen) * SHARE) - (all - budget.spent)
+  budget.seen = now
+  budget.spent = all
+}
+
 /** Reads listings until a second's share is owed. */
 async function spend(counters: Float64Array, read: () => Asked): Promise<void> {
-  let [left, seen, spent] = [BURST_MS, began, 0]
-  const owes = (): boolean => {
-    const [now, all] = [performance.now(), counters[GATEWAY.anonymous_seconds]! * 1_000]
-    left = Math.min(BURST_MS, left + (now - seen) * SHARE) - (all - spent)
-    seen = now
-    spent = all
-    return left < -1_000 * SHARE
-  }
-  for (let reads = 0; !owes() && reads < 1_600; reads += 16) {
+  const budget = budgets.find((each) => each.counters === counters)!
+  const owes = (): boolean => budget.left < -1_000 * SHARE
+  for (let rounds = 0; !owes() && rounds < 20; rounds++) {
     const readers = Array.from({ length: 16 }, read)
     await until(() => owes() || readers.every(({ text, closed }) => text !== '' || closed))
   }
 }
+
+const listTrades = (): Asked => ask(`GET /api/v1/trades?tradingPairId=${tradingPairId}&pageToken=&pageSize=1000`, [], '127.0.0.2')
 
 /** Looks at requests that must wait, and at their answers. */
 async function waits(t: Test, counters: Float64Array, asked: Readonly<Record<string, { one: Asked; answer: RegExp }>>): Promise<void> {
@@ -108,7 +119,7 @@ async function waits(t: Test, counters: Float64Array, asked: Readonly<Record<str
 }
 
 t.test('what needs no signature waits, and is refused by name in the end', async (t) => {
-  await spend(http, () => ask(`GET /api/v1/trades?tradingPairId=${tradingPairId}&pageToken=&pageSize=1000`, [], '127.0.0.2'))
+  await spend(http, listTrades)
   const credentials = [
     `X-Svc-PublicKey: ${'ab'.repeat(32)}`, `X-Svc-Timestamp: ${Date.now()}`, `X-Svc-Signature: ${'ab'.repeat(64)}`,
   ]
@@ -149,6 +160,29 @@ t.test('over gRPC the same, and health answers', async (t) => {
   t.ok(await until(() => [described, ...reads].every(({ text }) => text !== '')))
   for (const { text } of [described, ...reads]) t.match(text, /^(described|"code":"(0|14|OVERLOADED)")/)
   stream.cancel()
+})
+
+t.test('changes of subscriptions wait, and what the socket sends behind them; other sockets do not', async (t) => {
+  const [listener, trader] = [await SocketClient.open(harness.port), await SocketClient.open(harness.port)]
+  await spend(http, listTrades)
+  const changes = (): number => http[GATEWAY.ws_changes_bytes]!
+  listener.send({ type: 'subscribe', id: 1, channel: 'orderbook', params: { tradingPairId } })
+  listener.send({ type: 'unsubscribe', id: 2, channel: 'orderbook', params: { tradingPairId } })
+  listener.send({ type: 'ping' })
+  t.ok(await until(() => changes() > 0), 'they wait')
+  t.equal((await trader.authenticate(signerOf(session))).type, 'authenticated', 'a signature does not')
+  trader.send({ type: 'ping' })
+  t.ok(await trader.next(({ type }) => type === 'pong'), 'nor does what else its socket sends')
+  // When nobody trades, what waits has all of the thread, however much is owed.
+  paused = true
+  await listener.next(({ type }) => type === 'pong')
+  paused = false
+  const types = listener.frames.map(({ type }) => type as string)
+  t.same(types, ['connected', 'subscribed', 'snapshot', 'unsubscribed', 'pong'], 'in their order')
+  t.ok(await until(() => changes() === 0))
+  t.equal(http[GATEWAY.ws_changes_capacity], MESSAGES_BYTES)
+  listener.close()
+  trader.close()
 })
 
 t.test('a wrong signature and a probe are paid for', async (t) => {

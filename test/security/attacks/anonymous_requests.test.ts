@@ -7,7 +7,7 @@ import { besideAttack, type BesideAttack } from '../../support/attack.ts'
 import { historyReached, removeDirectory, startExchange, temporaryDirectory } from '../../support/exchange.ts'
 import { fetchFrom } from '../../support/fetch_from.ts'
 import { connectGrpc, type GrpcClient } from '../../support/grpc.ts'
-import { SocketClient } from '../../support/sockets.ts'
+import { SocketClient, type Frame } from '../../support/sockets.ts'
 import { newTrader, pairOf } from '../../support/traders.ts'
 
 t.setTimeout(120_000)
@@ -134,6 +134,43 @@ t.test('public calls over gRPC, beside who trades there', async (t) => {
   t.comment(JSON.stringify(answers))
   t.same(Object.keys(answers).filter((answer) => !/^(0|8 RATE_LIMIT_EXCEEDED|14 OVERLOADED)$/.test(answer)), [])
   t.ok(await given() > before, 'it is paid for')
+})
+
+t.test('subscriptions that come and go on several sockets', async (t) => {
+  const answer = await fetch(`${exchange.baseUrl}/api/v1/market/pairs?pageSize=100`, { headers })
+  const { tradingPairs } = (await answer.json()) as { tradingPairs: Frame[] }
+  const ids = tradingPairs.map(({ id }) => id as string)
+  const seen: Answers = {}
+  honest(t, await besideAttack(t, exchange, {
+    name: 'subscriptions that come and go on 24 WebSockets',
+    attack: async (ended) => {
+      const loop = async (number: number): Promise<void> => {
+        for (let socket = 0; !ended.aborted && socket < 20; socket++) {
+          const client = await SocketClient.open(exchange.port)
+          let open = true
+          void client.closed.then(() => (open = false))
+          for (let i = 0; open && !ended.aborted; i++) {
+            const params = { tradingPairId: ids[(number + i) % ids.length]! }
+            for (const channel of ['orderbook', 'trades']) {
+              client.send({ type: 'subscribe', channel, params })
+              client.send({ type: 'unsubscribe', channel, params })
+            }
+            if (i % 8 === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+          }
+          for (const { type, code } of client.frames) {
+            const outcome = type === 'error' ? String(code) : String(type)
+            seen[outcome] = (seen[outcome] ?? 0) + 1
+          }
+          client.close()
+        }
+      }
+      await Promise.all(Array.from({ length: 24 }, (_, number) => loop(number)))
+    },
+  }))
+  t.comment(JSON.stringify(seen))
+  t.ok(seen['subscribed']! > 0, 'who listens is served')
+  const named = /^(connected|subscribed|unsubscribed|snapshot|[a-z_]*_update|MESSAGE_RATE_LIMIT|SNAPSHOT_UNAVAILABLE)$/
+  t.same(Object.keys(seen).filter((outcome) => !named.test(outcome)), [])
 })
 
 t.test('large listings', async (t) => {
