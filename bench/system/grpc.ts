@@ -8,7 +8,7 @@ import type { Trader } from '../../test/support/traders.ts'
 import { median, quantile, type Result } from '../result.ts'
 import { richGenesis } from './batch.ts'
 import { countedActions, driveUnary, openConnection, signActions, signedAction, signUnary, StreamLoad, type Tally } from './grpc_load.ts'
-import { makeTraders, verifiesPerSecond } from './orders.ts'
+import { endOrders, makeTraders, verifiesPerSecond } from './orders.ts'
 
 const CONNECTIONS = 4
 const UNARY_IN_FLIGHT = 16
@@ -93,6 +93,7 @@ export async function round(
   mode: Mode, exchange: Exchange, traders: readonly Trader[], pair: string, seed: number, ms: number,
 ): Promise<Round> {
   const { tallies, seconds } = await mode(exchange, traders, pair, seed, ms)
+  await endOrders(traders)
   const latencies = Float64Array.from(tallies.flatMap((tally) => tally.latencies)).sort()
   const accepted = tallies.reduce((sum, tally) => sum + tally.accepted, 0)
   return {

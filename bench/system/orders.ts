@@ -22,6 +22,14 @@ export async function makeTraders(baseUrl: string, count: number): Promise<{ tra
   return { traders, pair: await pairOf(traders[0]!.client, 'SEI/USDC') }
 }
 
+/**
+ * Ends what rests, between rounds: a family's share of the order pool shrinks as it fills (core/engine/shares.ts), and few accounts that
+ * leave all their orders would soon have theirs.
+ */
+export async function endOrders(traders: readonly Trader[]): Promise<void> {
+  for (const { client } of traders) await client.BatchCancelAllOrders({})
+}
+
 /** A limit order of small size around one price. */
 export const randomOrder = (pair: string, random: Prng): Record<string, string> => ({
   tradingPairId: pair,

@@ -7,7 +7,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../../test/s
 import { median, type Result } from '../result.ts'
 import { richGenesis } from './batch.ts'
 import { cycle, round, timed, type Mode, type Round } from './grpc.ts'
-import { makeTraders, verifiesPerSecond } from './orders.ts'
+import { endOrders, makeTraders, verifiesPerSecond } from './orders.ts'
 import { countedFrames, openingFrame, signedFrames, SocketLoad } from './ws_load.ts'
 
 const CONNECTIONS = 8
@@ -61,7 +61,10 @@ async function measure(gateways: number, modes: readonly Mode[]): Promise<Round[
     for (const mode of modes) {
       await round(mode, exchange, traders, pair, seed++, 2000)
       const rounds: Round[] = []
-      for (let i = 0; i < ROUNDS; i++) rounds.push(await round(mode, exchange, traders, pair, seed++, SECONDS * 1000))
+      for (let i = 0; i < ROUNDS; i++) {
+        await endOrders(traders)
+        rounds.push(await round(mode, exchange, traders, pair, seed++, SECONDS * 1000))
+      }
       results.push(rounds)
     }
     return results
