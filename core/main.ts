@@ -5,17 +5,17 @@
  * history, sign-in desk, chain, operator, history readers, gateways, gRPC. One thread dies: the process stops with its own exit code and
  * the next start recovers; only the history and the chain may end, and trading goes on without them.
  */
-import { announceExit, exit, stopAsked, supervised } from './supervised.ts'
+import { announceExit, exit, stopAsked, supervised } from './supervisor/supervised.ts'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
-import { startChain, type ChainThread } from './chain_thread.ts'
+import { startChain, type ChainThread } from './supervisor/chain_thread.ts'
 import { describeConfig, embedsChain, frontThreads, OPERATOR_TOKEN_VARIABLE, readConfig, type Config } from './config.ts'
 import { lockDirectory, type DirectoryLock } from './data_dir.ts'
 import { descriptorLimit, FILES_SAID, fitDescriptors, openDescriptors, watchFiles } from './descriptors.ts'
 import { watchDisk } from './disk.ts'
-import { parseGenesis } from './engine/genesis.ts'
+import { parseGenesis } from './state/genesis.ts'
 import { startHistory, type HistoryProcess } from './history/process.ts'
 import { keepHead, keepRoom } from './journal/room.ts'
 import { startScrub, type ScrubProcess } from './journal/scrub_process.ts'
@@ -371,7 +371,7 @@ class Exchange {
       const channels = ports.map(() => new MessageChannel())
       channels.forEach((channel, gateway) => ports[gateway]!.push(channel.port2))
       const own = channels.map((channel) => channel.port1)
-      const path = join(import.meta.dirname, 'history', 'reader.ts')
+      const path = join(import.meta.dirname, 'history', 'answer', 'reader.ts')
       ready.push(this.#ready(`${READER} ${reader}`, path, { config, genesis, ports: own }, own))
     }
     return { ports, ready }

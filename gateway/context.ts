@@ -1,9 +1,9 @@
 /** What one gateway thread works with: attached once, handed to every operation. */
 import type { Config } from '../core/config.ts'
-import { parseGenesis, type Asset, type Genesis, type Pair } from '../core/engine/genesis.ts'
+import { parseGenesis, type Asset, type Genesis, type Pair } from '../core/state/genesis.ts'
 import { Applications } from '../core/view/applications.ts'
-import { createOutbox } from '../core/engine/outbox.ts'
-import { attachState, type State } from '../core/engine/state.ts'
+import { createOutbox } from '../core/events/outbox.ts'
+import { attachState, type State } from '../core/state/state.ts'
 import { attachBroadcast } from '../core/ring/broadcast.ts'
 import { sequencedClock } from '../core/ring/clock.ts'
 import { GATEWAY, gatewayCounters, historyCounters, matcherCounters } from '../core/ring/counters.ts'

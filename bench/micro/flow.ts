@@ -13,13 +13,13 @@ import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
 import {
   BALANCE, CLOCK, NO_ASK, ORDER, ORDER_WORDS, PAIR, SESSION, SESSION_WORDS, TOTAL, TOTAL_WORDS,
-} from '../../core/engine/columns.ts'
-import { parseGenesis, type Genesis } from '../../core/engine/genesis.ts'
-import { RULES } from '../../core/engine/rules.ts'
-import { createState, type State } from '../../core/engine/state.ts'
+} from '../../core/state/columns.ts'
+import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
+import { RULES } from '../../core/state/rules.ts'
+import { createState, type State } from '../../core/state/state.ts'
 import { warm } from '../../core/engine/warm.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
-import { balanceRow } from '../../core/ledger/balances.ts'
+import { balanceRow } from '../../core/state/balances.ts'
 
 export interface Flow {
   readonly genesis: Genesis

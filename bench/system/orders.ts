@@ -23,7 +23,7 @@ export async function makeTraders(baseUrl: string, count: number): Promise<{ tra
 }
 
 /**
- * Ends what rests, between rounds: a family's share of the order pool shrinks as it fills (core/engine/shares.ts), and few accounts that
+ * Ends what rests, between rounds: a family's share of the order pool shrinks as it fills (core/state/shares.ts), and few accounts that
  * leave all their orders would soon have theirs.
  */
 export async function endOrders(traders: readonly Trader[]): Promise<void> {

@@ -1,7 +1,7 @@
 /** A journal of a million commands, written by the real matcher, replayed from its genesis: LMDB, checksums, engine, event checksums. */
 import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
 import { openJournal } from '../../core/journal/file.ts'
-import { catchUp, fromGenesis } from '../../core/journal/recover.ts'
+import { catchUp, fromGenesis } from '../../core/recovery/recover.ts'
 import { median, type Result } from '../result.ts'
 import { createFlood, flood } from './flood.ts'
 import { openAccounts, startMatcher } from './matcher.ts'

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameS
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import Database from 'better-sqlite3'
 import { OPERATOR_TOKEN_FILE } from '../config.ts'
-import { historyPath } from '../history/store.ts'
+import { historyPath } from '../history/store/store.ts'
 import { dataFile, usedBytes } from '../journal/file.ts'
 import { realIo } from '../lib/io.ts'
 import { listSnapshots, loadSnapshot, snapshotPath } from '../snapshot/file.ts'

@@ -8,7 +8,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { historyPath, openReader, openWriter } from '../history/store.ts'
+import { historyPath, openReader, openWriter } from '../history/store/store.ts'
 import { openJournal } from '../journal/file.ts'
 import { HEADER_BYTES, keyOf } from '../journal/frame.ts'
 import { endSequence, readBatches, START, type Place } from '../journal/reader.ts'

@@ -13,9 +13,9 @@ import { Flag } from '../layout/command.ts'
 import {
   ADDRESS_BITS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT,
   TERMS, TERMS_WORDS,
-} from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
-import { clearBit, pageAbove, pageBelow, setBit } from './bitmaps.ts'
+} from '../state/columns.ts'
+import type { State } from '../state/state.ts'
+import { clearBit, pageAbove, pageBelow, setBit } from '../state/bitmaps.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS

@@ -9,13 +9,13 @@
 import { Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ADDRESS_BITS, CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR, PAIR_WORDS, TERMS_WORDS } from '../engine/columns.ts'
-import * as emit from '../engine/emit.ts'
-import type { State } from '../engine/state.ts'
+import { ADDRESS_BITS, CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR, PAIR_WORDS, TERMS_WORDS } from '../state/columns.ts'
+import * as emit from '../events/emit.ts'
+import type { State } from '../state/state.ts'
 import * as settlement from '../ledger/settle.ts'
 import * as spending from '../ledger/spending.ts'
-import { endOrder } from '../orders/end.ts'
-import * as pool from '../orders/pool.ts'
+import { endOrder } from './end.ts'
+import * as pool from './pool.ts'
 import * as levels from './levels.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.

@@ -6,9 +6,9 @@
  * by {@link PATH_MAX} orders; beyond them nothing is known (before the rules 1 it had no bound).
  */
 import { Flag } from '../layout/command.ts'
-import { NO_ASK, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
-import { R } from '../ledger/balances.ts'
+import { NO_ASK, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
+import { R } from '../state/balances.ts'
 import { isOwn, payerFor } from '../ledger/spending.ts'
 import { bestOpposite, crosses, isExpired } from './match.ts'
 import { headOf, tickAbove, tickBelow } from './levels.ts'

@@ -18,8 +18,8 @@ import { acceptClock, setFeeTier, setMaintenance, setPairStatus, setRules } from
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
 import { setSpendLimit } from '../programs/spend_limits.ts'
 import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
-import { CLOCK, CLOCK_AT } from './columns.ts'
-import type { State } from './state.ts'
+import { CLOCK, CLOCK_AT } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const { cancelAll, cancelOrder } = cancel

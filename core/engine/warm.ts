@@ -12,8 +12,8 @@ import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE_WORDS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, REGISTERS_AT, SCALAR,
   SCALARS_AT, SESSION,
   SESSION_WORDS, TERMS, TERMS_WORDS,
-} from './columns.ts'
-import type { State } from './state.ts'
+} from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS

@@ -11,9 +11,9 @@ import { openJournal } from '../journal/file.ts'
 import { endSequence } from '../journal/reader.ts'
 import { realIo } from '../lib/io.ts'
 import { makeFilesPrivate } from '../private_files.ts'
-import { openProjection, type Projection } from './projection.ts'
-import { checkpoint, historyPath, openReader, readPosition, removeStore, type StorePosition } from './store.ts'
-import { compareStores } from './verify.ts'
+import { openProjection, type Projection } from './project/projection.ts'
+import { checkpoint, historyPath, openReader, readPosition, removeStore, type StorePosition } from './store/store.ts'
+import { compareStores } from './store/verify.ts'
 
 makeFilesPrivate()
 

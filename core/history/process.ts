@@ -7,7 +7,7 @@
  */
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { startFollower, type FollowerHooks } from '../follower.ts'
+import { startFollower, type FollowerHooks } from '../supervisor/follower.ts'
 import { HISTORY, MATCHER } from '../ring/counters.ts'
 import type { FromFollower, TierChange } from '../threads.ts'
 

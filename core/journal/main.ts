@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { EXIT } from '../threads.ts'
 import { dataFile, openJournal } from './file.ts'
 import { Scrub } from './scrub.ts'
-import { endOf, JournalShort, shortfallOf } from './witnesses.ts'
+import { endOf, JournalShort, shortfallOf } from '../recovery/witnesses.ts'
 
 const HELP = `The journal: every command the exchange ever took, in order. It is the truth; everything else is made from it.
 

@@ -10,7 +10,7 @@ import { JournalError, type JournalDatabase } from './file.ts'
 import { HEADER_BYTES, keyOf, open } from './frame.ts'
 import { HEAD_KEY } from './head.ts'
 import { JournalFault, readBatches, START, type Place } from './reader.ts'
-import { endOf } from './witnesses.ts'
+import { endOf } from '../recovery/witnesses.ts'
 
 /** Faults that are named; further ones are counted. */
 const NAMED_MOST = 100

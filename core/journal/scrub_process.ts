@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { startFollower, type Follower, type FollowerHooks } from '../follower.ts'
+import { startFollower, type Follower, type FollowerHooks } from '../supervisor/follower.ts'
 import { SCRUB } from '../ring/counters.ts'
 import type { FromScrub, FromThread } from '../threads.ts'
 

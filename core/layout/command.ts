@@ -331,7 +331,7 @@ export const SET_SERVER_KEY_COMMAND = defineLayout('set_server_key', {
   hash: 'bytes32',
 })
 
-/** Of the sequencer itself, at a start: the rules in force from now on (engine/rules.ts). */
+/** Of the sequencer itself, at a start: the rules in force from now on (state/rules.ts). */
 export const SET_RULES_COMMAND = defineLayout('set_rules', { ...HEADER, rules: 'i32' })
 
 /** Operator: the wall clock is right, and sequenced time goes on from it (sequencer/clock.ts). Changes nothing in the state. */

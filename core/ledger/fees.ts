@@ -11,9 +11,9 @@
  *
  * Range: a fill is at most 4.5e14 quote atoms and a rate at most 20,000 ppm, so the sum of an order stays below 2^63 (genesis.ts).
  */
-import { ADDRESS_BITS, ORDER, TERMS } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
-import { R } from './balances.ts'
+import { ADDRESS_BITS, ORDER, TERMS } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
+import { R } from '../state/balances.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS

@@ -6,9 +6,9 @@
  * four rows and the fee account is zero in both assets (I1, I3).
  */
 import { Flag } from '../layout/command.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
-import { R } from './balances.ts'
+import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
+import { R } from '../state/balances.ts'
 import { chargeFill } from './fees.ts'
 import * as spending from './spending.ts'
 

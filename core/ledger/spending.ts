@@ -15,10 +15,10 @@ import { Flag } from '../layout/command.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, CLOCK, CLOCK_AT, ORDER, PROFILE, PROFILE_WORDS, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
   TERMS, TERMS_WORDS,
-} from '../engine/columns.ts'
-import { MAX_ISSUED } from '../engine/genesis.ts'
-import type { State } from '../engine/state.ts'
-import { R } from './balances.ts'
+} from '../state/columns.ts'
+import { MAX_ISSUED } from '../state/genesis.ts'
+import type { State } from '../state/state.ts'
+import { R } from '../state/balances.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS

@@ -5,12 +5,12 @@
 import { Flag } from '../layout/command.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, NO_ASK, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
-} from '../engine/columns.ts'
-import { MAX_NOTIONAL } from '../engine/genesis.ts'
-import { REFUSALS } from '../engine/refusals.ts'
-import * as shares from '../engine/shares.ts'
-import type { State } from '../engine/state.ts'
-import { R } from '../ledger/balances.ts'
+} from '../state/columns.ts'
+import { MAX_NOTIONAL } from '../state/genesis.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import * as shares from '../state/shares.ts'
+import type { State } from '../state/state.ts'
+import { R } from '../state/balances.ts'
 import * as fees from '../ledger/fees.ts'
 import * as spending from '../ledger/spending.ts'
 import * as matching from '../book/match.ts'
@@ -86,7 +86,7 @@ export function checkTerms(state: State, pair: number, flags: number, limit: num
 }
 
 /**
- * Room for one more order: of an account, of its family (engine/shares.ts) and of the pool. The last row is for orders that do not rest,
+ * Room for one more order: of an account, of its family (state/shares.ts) and of the pool. The last row is for orders that do not rest,
  * so that a full pool refuses no others.
  */
 export function checkRoom(state: State, account: number, flags: number): number {

@@ -4,12 +4,12 @@
  */
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { emitResult } from '../engine/emit.ts'
-import { REFUSALS } from '../engine/refusals.ts'
-import type { State } from '../engine/state.ts'
+import { emitResult } from '../events/emit.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import type { State } from '../state/state.ts'
 import { isExpired } from '../book/match.ts'
-import { endOrder } from './end.ts'
-import { restingTarget } from './pool.ts'
+import { endOrder } from '../book/end.ts'
+import { restingTarget } from '../book/pool.ts'
 
 export function expireOrder(state: State, command: Views, base: number): void {
   const row = restingTarget(state, command, base)

@@ -11,23 +11,23 @@ import type { Views } from '../layout/table.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, NO_ASK, ORDER, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS,
   TERMS_WORDS,
-} from '../engine/columns.ts'
-import * as emit from '../engine/emit.ts'
-import { findLabel } from '../engine/indexes.ts'
-import { REFUSALS } from '../engine/refusals.ts'
-import type { State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import * as emit from '../events/emit.ts'
+import { findLabel } from '../state/indexes.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import type { State } from '../state/state.ts'
 import * as levels from '../book/levels.ts'
 import * as matching from '../book/match.ts'
 import { PATH_TOO_LONG } from '../book/walk.ts'
-import { R } from '../ledger/balances.ts'
+import { R } from '../state/balances.ts'
 import * as fees from '../ledger/fees.ts'
 import * as spending from '../ledger/spending.ts'
 import * as blankAccounts from '../programs/blank_accounts.ts'
 import * as agentGrants from '../programs/grants.ts'
 import * as sessions from '../programs/sessions.ts'
 import * as admission from './admission.ts'
-import * as pool from './pool.ts'
-import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
+import * as pool from '../book/pool.ts'
+import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.
 const ADDRESS = ADDRESS_BITS

@@ -12,12 +12,12 @@
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
 import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS, SCALAR } from '../engine/columns.ts'
-import { emitResult } from '../engine/emit.ts'
-import type { State } from '../engine/state.ts'
+import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS, SCALAR } from '../state/columns.ts'
+import { emitResult } from '../events/emit.ts'
+import type { State } from '../state/state.ts'
 import { mayTrade } from '../programs/grants.ts'
-import { endOrder } from './end.ts'
-import { isHalted, restingAt } from './pool.ts'
+import { endOrder } from '../book/end.ts'
+import { isHalted, restingAt } from '../book/pool.ts'
 
 /** Orders that one command looks at beyond those it may end. */
 export const LOOKS_MORE = 256

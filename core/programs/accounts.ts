@@ -2,9 +2,9 @@
  * Rows of accounts. An account is one wallet in one application; it is made by its wallet's first sign-in, as a master, or by a master
  * as its sub-account. The wallet signs in the same way ever after.
  */
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../engine/columns.ts'
-import { indexAccount } from '../engine/indexes.ts'
-import type { State } from '../engine/state.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../state/columns.ts'
+import { indexAccount } from '../state/indexes.ts'
+import type { State } from '../state/state.ts'
 import { countAccount } from './applications.ts'
 import { beginBlank, endTurn, giveUpOldest, oldestMayGo } from './blank_accounts.ts'
 

@@ -19,18 +19,18 @@ import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, AgentStatus, CLOCK, ORDER, ORDER_WORDS, PROFILE, PROFILE_WORDS, SCALAR,
-} from '../engine/columns.ts'
-import { emitResult } from '../engine/emit.ts'
-import { findAccount, findSession, sameWords } from '../engine/indexes.ts'
-import { REFUSALS } from '../engine/refusals.ts'
-import { countForFamily, familyMayTake } from '../engine/shares.ts'
-import type { State } from '../engine/state.ts'
-import { touchAccount } from '../ledger/balances.ts'
-import { endOrder } from '../orders/end.ts'
+} from '../state/columns.ts'
+import { emitResult } from '../events/emit.ts'
+import { findAccount, findSession, sameWords } from '../state/indexes.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import { countForFamily, familyMayTake } from '../state/shares.ts'
+import type { State } from '../state/state.ts'
+import { touchAccount } from '../state/balances.ts'
+import { endOrder } from '../book/end.ts'
 import { applicationRefusal } from './applications.ts'
 import { keepAccount } from './blank_accounts.ts'
 import { answerSession, isKeyTaken, ownerAccount, refuse, takeRow as takeSessionRow, writeSession } from './sessions.ts'
-import { capSessionsOf, disownSessions, endSessionsOf } from './session_lists.ts'
+import { capSessionsOf, disownSessions, endSessionsOf } from '../state/session_lists.ts'
 
 const U = UPSERT_AGENT_COMMAND.at
 const D = OPEN_DELEGATED_SESSION_COMMAND.at

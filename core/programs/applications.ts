@@ -15,11 +15,11 @@ import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
   APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, CLIENT_ID_WORDS, CLOCK, KEY_WORDS, ORIGIN_WORDS, SCALAR,
-} from '../engine/columns.ts'
-import { emitResult } from '../engine/emit.ts'
-import { sameWords } from '../engine/indexes.ts'
-import { REFUSALS } from '../engine/refusals.ts'
-import type { State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import { emitResult } from '../events/emit.ts'
+import { sameWords } from '../state/indexes.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import type { State } from '../state/state.ts'
 
 const A = SET_APPLICATION_COMMAND.at
 const SPACE = 0x20

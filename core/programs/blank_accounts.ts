@@ -18,12 +18,12 @@
  * Since the rules 1. When they come into force, accounts that have nothing begin as used then, by their rows. Their sessions that were over
  * by then are in no list and stay as they are when the row goes: dead, and soon of no use to anybody.
  */
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
-import { unindexAccount } from '../engine/indexes.ts'
-import type { State } from '../engine/state.ts'
-import { touchAccount } from '../ledger/balances.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../state/columns.ts'
+import { unindexAccount } from '../state/indexes.ts'
+import type { State } from '../state/state.ts'
+import { touchAccount } from '../state/balances.ts'
 import { uncountAccount } from './applications.ts'
-import { KEY_KEPT_MS, unlinkSession } from './session_lists.ts'
+import { KEY_KEPT_MS, unlinkSession } from '../state/session_lists.ts'
 
 const { BLANK_OLDER, BLANK_NEWER, BLANK_SINCE } = ACCOUNT
 const { BLANK_OLDEST, BLANK_NEWEST, ACCOUNT_TURNS } = SCALAR

@@ -2,9 +2,9 @@
  * Consent of a sub-account's wallet to its master. A sub-account that was made before consent was asked for (rules 1) is without it until
  * its wallet signs in with a text that names the master, or signs for a CREATE_SUB_ACCOUNT once more.
  */
-import { PROFILE, PROFILE_WORDS, SCALAR } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
-import { touchAccount } from '../ledger/balances.ts'
+import { PROFILE, PROFILE_WORDS, SCALAR } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
+import { touchAccount } from '../state/balances.ts'
 
 /** Whether a master needs it. */
 export const needsConsent = (state: State): boolean => state.scalars[SCALAR.RULES]! >= 1

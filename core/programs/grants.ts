@@ -16,10 +16,10 @@
  * will fill. Spot orders have no leverage and no margin account, so those two grants refuse nothing here.
  */
 import { AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentOrderType, AgentTimeInForce, Flag } from '../layout/command.ts'
-import { AGENT, AGENT_WORDS, NO_ASK, ORDER, TERMS, TERMS_WORDS } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+import { AGENT, AGENT_WORDS, NO_ASK, ORDER, TERMS, TERMS_WORDS } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { bestOpposite } from '../book/match.ts'
-import { R } from '../ledger/balances.ts'
+import { R } from '../state/balances.ts'
 
 /** Digits after the point of MAX_NOTIONAL. */
 const NOTIONAL_SCALE = 9

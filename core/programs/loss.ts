@@ -6,9 +6,9 @@
  */
 import { ACCEPT_LOSS_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
-import { CLOCK } from '../engine/columns.ts'
-import { emitResult } from '../engine/emit.ts'
-import type { State } from '../engine/state.ts'
+import { CLOCK } from '../state/columns.ts'
+import { emitResult } from '../events/emit.ts'
+import type { State } from '../state/state.ts'
 import { assert } from '../lib/assert.ts'
 
 const { resume: RESUME } = ACCEPT_LOSS_COMMAND.at

@@ -10,14 +10,14 @@ import {
 } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../engine/columns.ts'
-import { emitResult } from '../engine/emit.ts'
-import { REFUSALS } from '../engine/refusals.ts'
-import { RULES } from '../engine/rules.ts'
-import type { State } from '../engine/state.ts'
-import { touchAccount } from '../ledger/balances.ts'
+import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../state/columns.ts'
+import { emitResult } from '../events/emit.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import { RULES } from '../state/rules.ts'
+import type { State } from '../state/state.ts'
+import { touchAccount } from '../state/balances.ts'
 import { findBlank, keepAccount } from './blank_accounts.ts'
-import { noteEnds } from './session_lists.ts'
+import { noteEnds } from '../state/session_lists.ts'
 
 /** OPERATOR_ONLY unless the command came through lane 0. */
 export const laneRefusal = (command: Views, base: number): number =>

@@ -15,18 +15,18 @@ import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, NOBODY, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS,
-} from '../engine/columns.ts'
-import { emitResult } from '../engine/emit.ts'
-import { findAccount, findSession, indexSession, unindexSession } from '../engine/indexes.ts'
-import { REFUSALS } from '../engine/refusals.ts'
-import type { State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import { emitResult } from '../events/emit.ts'
+import { findAccount, findSession, indexSession, unindexSession } from '../state/indexes.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import type { State } from '../state/state.ts'
 import { createAccount, makeRoom } from './accounts.ts'
 import { applicationRefusal } from './applications.ts'
 import { useAccount } from './blank_accounts.ts'
 import { consent } from './consent.ts'
 import {
   endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, unlinkSession,
-} from './session_lists.ts'
+} from '../state/session_lists.ts'
 
 const C = ORDER_COMMAND.at
 const O = OPEN_SESSION_COMMAND.at

@@ -1,5 +1,5 @@
 /** `diff A B`: the first command in which two journals differ, in what was asked or in what came of it. */
-import { stateDigest } from '../lib/checksum.ts'
+import { stateDigest } from '../snapshot/state_digest.ts'
 import { openSource, printable } from './steps.ts'
 
 export interface Difference {

@@ -1,6 +1,6 @@
 /** `inspect --at SEQ`: one command, its events, and the exchange as it was right after it. */
 import { formatDecimal } from '../lib/decimal.ts'
-import { stateDigest } from '../lib/checksum.ts'
+import { stateDigest } from '../snapshot/state_digest.ts'
 import {
   ACCOUNT,
   ACCOUNT_WORDS,
@@ -13,12 +13,12 @@ import {
   SCALAR,
   TOTAL,
   TOTAL_WORDS,
-} from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
-import { fromGenesis, rebuild } from '../journal/recover.ts'
+import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import { printable } from './steps.ts'
 
 /** What was true after the command with sequence `at`; throws RangeError when the journal does not reach it. */

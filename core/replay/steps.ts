@@ -4,8 +4,8 @@ import { EVENT_LAYOUTS, eventName, eventTypeOf } from '../layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../layout/table.ts'
 import { openJournal, type JournalDatabase } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
-import { fromGenesis, rebuild } from '../journal/recover.ts'
-import type { Replayer } from './run.ts'
+import { fromGenesis, rebuild } from '../recovery/recover.ts'
+import type { Replayer } from '../recovery/replayer.ts'
 
 export interface Step {
   readonly sequence: number

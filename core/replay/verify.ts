@@ -3,13 +3,13 @@
  * invariants of the final state must hold, and nobody may know of more than the journal has: its head record and head file, snapshots,
  * history. Reads only; works beside a running exchange, up to what is durable when it begins.
  */
-import { stateDigest } from '../lib/checksum.ts'
-import { CLOCK } from '../engine/columns.ts'
-import { checkInvariants } from '../engine/invariants.ts'
+import { stateDigest } from '../snapshot/state_digest.ts'
+import { CLOCK } from '../state/columns.ts'
+import { checkInvariants } from '../state/invariants.ts'
 import { JournalError, openJournal } from '../journal/file.ts'
 import { endSequence, readBatches } from '../journal/reader.ts'
-import { fromGenesis } from '../journal/recover.ts'
-import { JournalShort, shortfallOf } from '../journal/witnesses.ts'
+import { fromGenesis } from '../recovery/recover.ts'
+import { JournalShort, shortfallOf } from '../recovery/witnesses.ts'
 import { listSnapshots, OtherFormat, readSnapshotInfo } from '../snapshot/file.ts'
 
 /** How the verdict on a snapshot of another version begins: nothing is wrong with it, and nobody uses it. */

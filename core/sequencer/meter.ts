@@ -1,6 +1,6 @@
 /** The matcher's counters in shared memory: one store each, read by the operator thread. */
-import { CLOCK, SCALAR } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+import { CLOCK, SCALAR } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { COMMIT_BUCKETS, COMMIT_HISTOGRAM, MATCHER } from '../ring/counters.ts'
 import type { Io } from '../lib/io.ts'
 

@@ -7,8 +7,8 @@
  */
 import { CommandType, Flag, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
-import { DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS, SCALAR } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+import { DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS, SCALAR } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 
 /** Rows looked at per slice. */
 const SLICE = 8192

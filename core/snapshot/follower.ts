@@ -10,10 +10,10 @@
  */
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
-import { rebuild } from '../journal/recover.ts'
-import { checkEnd } from '../journal/witnesses.ts'
+import { rebuild } from '../recovery/recover.ts'
+import { checkEnd } from '../recovery/witnesses.ts'
 import { listSnapshots, pruneSnapshots, snapshotDirectory, writeSnapshot } from './file.ts'
-import { CLOCK } from '../engine/columns.ts'
+import { CLOCK } from '../state/columns.ts'
 import { sayLastWords } from '../lib/last_words.ts'
 
 const [dataDir, everyText, keepText] = process.argv.slice(2) as [string, string, string]

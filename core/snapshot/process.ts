@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { startFollower, type FollowerHooks } from '../follower.ts'
+import { startFollower, type FollowerHooks } from '../supervisor/follower.ts'
 import { MATCHER, SNAPSHOTS } from '../ring/counters.ts'
 import type { FromThread } from '../threads.ts'
 

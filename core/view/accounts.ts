@@ -14,9 +14,9 @@ import {
   SCALAR,
   SESSION,
   SESSION_WORDS,
-} from '../engine/columns.ts'
-import { findSession } from '../engine/indexes.ts'
-import { addressOf, type State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import { findSession } from '../state/indexes.ts'
+import { addressOf, type State } from '../state/state.ts'
 import { consistently, whileOwned } from './consistent.ts'
 
 export interface SessionView {

@@ -7,8 +7,8 @@
  */
 import {
   ACCOUNT, ACCOUNT_WORDS, AGENT, AGENT_WORDS, PROFILE, PROFILE_WORDS, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
-} from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { readSessionRow, type SessionView } from './accounts.ts'
 import { consistently } from './consistent.ts'

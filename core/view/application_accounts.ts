@@ -7,8 +7,8 @@
  * application, while the walk goes on: whoever reads a row later than `visit` asks whose it is (readAccount).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, SCALAR } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, SCALAR } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { consistently } from './consistent.ts'
 
 /** Longest time one slice takes, ms, and rows between two looks at the clock. */

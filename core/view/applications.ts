@@ -9,8 +9,8 @@ import { ORIGINS_MAX } from '../layout/command.ts'
 import { applicationId } from '../layout/ids.ts'
 import {
   APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, CLIENT_ID_WORDS, KEY_WORDS, ORIGIN_WORDS, SCALAR,
-} from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { consistently } from './consistent.ts'
 
 export interface ApplicationView {

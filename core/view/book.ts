@@ -1,6 +1,6 @@
 /** Order book depth from the shared columns. */
-import { LEVEL, LEVEL_WORDS, NO_ASK, PAIR, PAIR_WORDS } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+import { LEVEL, LEVEL_WORDS, NO_ASK, PAIR, PAIR_WORDS } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
 import { consistently } from './consistent.ts'
 

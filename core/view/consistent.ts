@@ -8,8 +8,8 @@
  * Who an account is and which one a wallet has is written once and then changes only when the row of a blank account goes to another
  * wallet; SCALAR.ACCOUNT_TURNS is odd while one does, so that such reading needs no gate.
  */
-import { SCALAR } from '../engine/columns.ts'
-import type { State } from '../engine/state.ts'
+import { SCALAR } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 
 /** Looks while a batch is being applied (tens of ms, far beyond any batch) and copies that may turn out torn. */

@@ -1,9 +1,9 @@
 /** Families of accounts from the shared columns: a master, its sub-accounts, and what they may spend of its balances. */
 import {
   ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
-} from '../engine/columns.ts'
-import { findAccount } from '../engine/indexes.ts'
-import type { State } from '../engine/state.ts'
+} from '../state/columns.ts'
+import { findAccount } from '../state/indexes.ts'
+import type { State } from '../state/state.ts'
 import { midnightOf } from '../ledger/spending.ts'
 import { consistently, whileOwned } from './consistent.ts'
 

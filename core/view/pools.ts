@@ -5,17 +5,17 @@
  * accounts, a slice at a time, so that other work of the thread goes on.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../engine/columns.ts'
-import { shareOf } from '../engine/shares.ts'
-import type { State } from '../engine/state.ts'
+import { ACCOUNT, ACCOUNT_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../state/columns.ts'
+import { shareOf } from '../state/shares.ts'
+import type { State } from '../state/state.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
-import { KEY_KEPT_MS } from '../programs/session_lists.ts'
+import { KEY_KEPT_MS } from '../state/session_lists.ts'
 
 export interface PoolView {
   readonly pool: string
   readonly used: number
   readonly capacity: number
-  /** Rows one family may hold now (engine/shares.ts); `null`: the pool has another bound (gateway/README.md, What is bounded). */
+  /** Rows one family may hold now (state/shares.ts); `null`: the pool has another bound (gateway/README.md, What is bounded). */
   readonly share: number | null
 }
 

@@ -1,7 +1,7 @@
 /** Idempotency receipts from the shared columns: what the stored answer of a key is about. */
-import { RECEIPT, RECEIPT_WORDS } from '../engine/columns.ts'
-import { findReceipt } from '../engine/indexes.ts'
-import type { State } from '../engine/state.ts'
+import { RECEIPT, RECEIPT_WORDS } from '../state/columns.ts'
+import { findReceipt } from '../state/indexes.ts'
+import type { State } from '../state/state.ts'
 import { RESULT } from '../layout/event.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { consistently } from './consistent.ts'

@@ -5,7 +5,7 @@
  * In two steps: {@link identify} needs the head alone, so that a request of nobody is refused before its body is read; {@link verify}
  * takes the whole request. Between the two other requests may come, and the session may end: who waited for a body identifies again.
  */
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { identifyLegacy, verifyLegacy } from './legacy.ts'
 import { identifyMessage, verifyMessage } from './rfc9421.ts'

@@ -13,7 +13,7 @@
  * A nonce is the identity of a sign-in; the signature is not (ECDSA signatures are malleable). (Specification, Verify rules, Sessions.)
  */
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import type { Nonce } from './nonces.ts'
 
 /** Longest signature a verify may carry, decoded bytes and hex characters with prefix (specification, Limits). */

@@ -7,7 +7,7 @@
  * forty microseconds and an unknown key should not. Freshness is a window, not a replay cache (rule 3).
  */
 import { hash } from 'node:crypto'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
 import { findSession, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type SignedHead, type SignedRequest } from './signed_request.ts'

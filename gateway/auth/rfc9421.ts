@@ -14,7 +14,7 @@
  * window: CLOCK_SKEW. A byte sequence that is no signature, a digest of other bytes, a signature of another text: INVALID_SIGNATURE.
  */
 import { hash } from 'node:crypto'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { findSession, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type MessageSignature, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'

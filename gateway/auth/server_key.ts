@@ -9,7 +9,7 @@
  * useless; this makes it plainly so. A key is good for the routes of its access class only, and nothing else is good for those.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Applications, ApplicationView } from '../../core/view/applications.ts'
 import type { Caller } from './signed_request.ts'

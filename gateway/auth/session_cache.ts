@@ -4,7 +4,7 @@
  * The truth is in the shared columns, which the matcher changes only after the commit; this cache saves decoding the key and
  * probing the index. Every use reads the row again, so a revoked, expired, refreshed or reopened session is seen at once.
  */
-import type { State } from '../../core/engine/state.ts'
+import type { State } from '../../core/state/state.ts'
 import { createBoundedMap, remember, type BoundedMap } from '../bounded_map.ts'
 import { readSession, readSessionRow, type SessionView } from '../../core/view/accounts.ts'
 

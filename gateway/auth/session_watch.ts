@@ -10,7 +10,7 @@
  *
  * It decides nothing about requests: those look at their session themselves, also between two sweeps.
  */
-import type { State } from '../../core/engine/state.ts'
+import type { State } from '../../core/state/state.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
 
 /** Between two sweeps, ms: how long something may stay open after its session was revoked. */

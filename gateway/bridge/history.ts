@@ -6,8 +6,8 @@
  * refused as HISTORY_UNAVAILABLE, and trading goes on.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { CLOCK } from '../../core/engine/columns.ts'
-import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/queries.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/answer/queries.ts'
 import { HISTORY } from '../../core/ring/counters.ts'
 import { Refused } from '../http/envelope.ts'
 import type { Payer } from '../limits/anonymous.ts'
@@ -75,7 +75,7 @@ const isUp = ({ counters }: History): boolean =>
 
 /**
  * Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. `sequence` is what the history had reached
- * when it was answered (core/history/queries.ts, HistoryReply); 0 beside a refusal.
+ * when it was answered (core/history/answer/queries.ts, HistoryReply); 0 beside a refusal.
  */
 export function askHistory<Name extends QueryName>(
   history: History, name: Name, ask: Queries[Name]['ask'], done: (answer: Queries[Name]['answer'] | Refused, sequence: number) => void,

@@ -3,10 +3,10 @@
  *
  * It listens before the stored transactions are executed; requests wait until they are. A store that cannot be executed again refuses
  * the chain, not the exchange: every method answers an error, contract wallets are told to try later, and the log says what to do.
- * The thread is no part of trading and may end (core/chain_thread.ts).
+ * The thread is no part of trading and may end (core/supervisor/chain_thread.ts).
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { parseGenesis } from '../../core/engine/genesis.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
 import { CHAIN_CONNECTIONS, portBlock } from '../../core/ring/ports.ts'
 import { workInBackground } from '../background.ts'
 import { doorOf, listenOn, PORT_TAKEN, type Door } from '../limits/door.ts'

@@ -3,7 +3,7 @@
  * subscription is refused with is a {@link StreamError}.
  *
  * The envelope does not carry the register's retry class and a browser does not load the register, so the class is derived from
- * status and code here; a test holds {@link retryOf} against every row of core/engine/refusals.ts. (Specification, Errors.)
+ * status and code here; a test holds {@link retryOf} against every row of core/layout/refusals.ts. (Specification, Errors.)
  */
 
 /**

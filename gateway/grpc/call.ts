@@ -6,7 +6,7 @@
  * grpc-js ends a call whose deadline passed; like a cancelled one it is dropped, and what it asked of the engine goes on.
  */
 import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
 import { Refused, SHUTTING_DOWN } from '../http/envelope.ts'

@@ -5,7 +5,7 @@
  * doubled or mixed headers are over HTTP.
  */
 import type { Metadata } from '@grpc/grpc-js'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { createHead, judge, resetHead, visit } from '../http/edge.ts'
 
 /** What legacy.ts checks, without what was signed. */

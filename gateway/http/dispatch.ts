@@ -11,7 +11,7 @@
 import { identify, verify } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
 import type { FoundSession } from '../auth/session_cache.ts'
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import type { Gateway } from '../context.ts'
 import type { Job, Payer } from '../limits/anonymous.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'

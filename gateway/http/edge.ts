@@ -8,7 +8,7 @@
  * clients send here has a length. Whatever breaks this is a smuggling suspect: it is refused and its connection closed, so that the bytes
  * after it are never read as a request. (Specification, What the service does and Authentication, rule 1.)
  */
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import type { MessageSignature } from '../auth/signed_request.ts'
 
 /** The headers that matter, of one request at a time: one object per server, filled by {@link visit}. */

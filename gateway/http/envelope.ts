@@ -1,5 +1,5 @@
 /** What leaves as a body: the error envelope of the specification. Nothing internal (stack, path, query) is ever part of it. */
-import { REFUSALS, type RefusalCode } from '../../core/engine/refusals.ts'
+import { REFUSALS, type RefusalCode } from '../../core/layout/refusals.ts'
 
 /** Machine-readable part of an error; `retryAfter` in seconds also becomes the Retry-After header. */
 export type Details = Readonly<Record<string, string | number>>

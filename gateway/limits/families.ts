@@ -1,7 +1,7 @@
 /**
  * Who shares a rate budget, and how many items a request counts for (specification, Order rate limits, rules 1 to 3).
  */
-import type { State } from '../../core/engine/state.ts'
+import type { State } from '../../core/state/state.ts'
 import { hasConsented, masterOf } from '../../core/view/families.ts'
 import type { JsonObject } from '../http/body.ts'
 import { TABLE, type Row } from '../operations/table.ts'

@@ -4,7 +4,7 @@
  * What a row of the operation table implies (signature, input, maintenance, budget) is derived; what only the operation knows stands
  * with its texts. The live checks of the tests refuse a code that is not announced here.
  */
-import { REFUSALS, type Refusal, type RefusalCode } from '../../core/engine/refusals.ts'
+import { REFUSALS, type Refusal, type RefusalCode } from '../../core/layout/refusals.ts'
 import { needsDisk } from '../operations/admission.ts'
 import type { ServedOperation } from '../operations/index.ts'
 import type { JsonSchema } from './schemas.ts'

@@ -2,7 +2,7 @@
  * Order entry in the AsyncAPI document: a message signed by itself and one of a session for everything that can be asked, with the bodies,
  * answers and examples of the operations behind them.
  */
-import { REFUSALS } from '../../core/engine/refusals.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import {
   ACTIONS, orderBody, orderResult, RefusedResult, SESSION_OPEN, SessionOpen, SessionOpened, sessionOrder, signedOrder, type OrderAction,
 } from '../ws/order_messages.ts'

@@ -3,7 +3,7 @@
  *
  * A new row of the operation table without its texts is a type error here.
  */
-import type { RefusalCode } from '../../core/engine/refusals.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
 import type { OperationName, TABLE } from '../operations/table.ts'
 
 export interface OperationText {

@@ -1,6 +1,6 @@
 /** The caller's own profile and balances, from the shared columns. */
 import Type, { type Static } from 'typebox'
-import type { Asset } from '../../core/engine/genesis.ts'
+import type { Asset } from '../../core/state/genesis.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { readAccount, readBalances, type BalanceView } from '../../core/view/accounts.ts'
 import { masterOf, readUsername } from '../../core/view/families.ts'

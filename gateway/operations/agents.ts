@@ -6,7 +6,7 @@
  * are the same 404. (Specification, delegated agents.)
  */
 import Type from 'typebox'
-import { REFUSALS } from '../../core/engine/refusals.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { agentId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAgents, type AgentView } from '../../core/view/agents.ts'

@@ -3,7 +3,7 @@
  * except lot sums of book levels, which are whole numbers below 2^53.
  */
 import Type from 'typebox'
-import { MAX_ISSUED, type Asset, type Pair } from '../../core/engine/genesis.ts'
+import { MAX_ISSUED, type Asset, type Pair } from '../../core/state/genesis.ts'
 import { formatDecimal, parseDecimal, parsePositive } from '../../core/lib/decimal.ts'
 import { refusedField, type Refused } from '../http/envelope.ts'
 

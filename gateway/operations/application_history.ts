@@ -5,10 +5,10 @@
  * backend.) A user of another application, like one that does not exist, matches nothing: the answer is the same empty page.
  */
 import Type, { type Static } from 'typebox'
-import { SCALAR } from '../../core/engine/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import {
   Entry, Transaction, type ApplicationStats, type HistoryMovement, type HistoryOrder, type Listing, type Walk,
-} from '../../core/history/queries.ts'
+} from '../../core/history/answer/queries.ts'
 import { IdKind, parseId } from '../../core/layout/ids.ts'
 import { STATUS_NAMES } from '../../core/layout/event.ts'
 import { readAccount } from '../../core/view/accounts.ts'

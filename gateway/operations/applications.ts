@@ -7,7 +7,7 @@
  * something unknown, or of another application, match nothing.
  */
 import Type, { type Static } from 'typebox'
-import { ACCOUNT, ACCOUNT_WORDS } from '../../core/engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAccount, readBalances } from '../../core/view/accounts.ts'
 import { balanceWords, hasBalance, walkAccounts } from '../../core/view/application_accounts.ts'

@@ -10,7 +10,7 @@ import { checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type Veri
 import { askChallenge, askVerify } from '../auth/desk_client.ts'
 import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
 import { WAY_OUT } from '../bridge/pending.ts'
-import { REFUSALS } from '../../core/engine/refusals.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
 import { usernameText } from './accounts.ts'
 import { Nullable, operation, submit, Uuid, waiterFor } from './operation.ts'

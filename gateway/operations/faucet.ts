@@ -1,9 +1,9 @@
 /** The testnet faucet (specification, Faucet). */
 import Type, { type Static } from 'typebox'
-import { REFUSALS } from '../../core/engine/refusals.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { FAUCET_WINDOW_MS, nextAvailableAt, recentRequests } from '../../core/programs/faucet.ts'
-import { FAUCET_LIMIT_MAX } from '../../core/engine/genesis.ts'
+import { FAUCET_LIMIT_MAX } from '../../core/state/genesis.ts'
 import { readFaucet } from '../../core/view/accounts.ts'
 import { encodeMint } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'

@@ -6,7 +6,7 @@
  * to the total exactly. What would be cancelled (the remainder of a MARKET order, or of one that meets the caller's own) costs nothing.
  */
 import Type from 'typebox'
-import { ACCOUNT, ACCOUNT_WORDS } from '../../core/engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 import { PATH_MAX, readFillPath } from '../../core/view/fill_path.ts'

@@ -1,6 +1,6 @@
 /** Health, for people and probes. */
 import Type, { type Static } from 'typebox'
-import { SCALAR } from '../../core/engine/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import { operation, rfc3339, Timestamp } from './operation.ts'

@@ -1,5 +1,5 @@
 /** A listing that only the history can give: page and time range of the input, the question, and the answer's page fields. */
-import type { HistoryMovement, HistoryTrade, Listing, Position, Queries, Walk } from '../../core/history/queries.ts'
+import type { HistoryMovement, HistoryTrade, Listing, Position, Queries, Walk } from '../../core/history/answer/queries.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'

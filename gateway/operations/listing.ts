@@ -10,7 +10,7 @@
  * Counting ends at the ceiling: 10,000 pages, or a lower one the listing names.
  */
 import Type from 'typebox'
-import type { Listing, Position, Walk } from '../../core/history/queries.ts'
+import type { Listing, Position, Walk } from '../../core/history/answer/queries.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
 import type { Call } from './operation.ts'

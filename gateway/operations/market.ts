@@ -1,7 +1,7 @@
 /** Trading pairs and the clock: public, the same for everybody. */
 import Type, { type Static } from 'typebox'
-import { PAIR, PAIR_WORDS } from '../../core/engine/columns.ts'
-import type { Pair } from '../../core/engine/genesis.ts'
+import { PAIR, PAIR_WORDS } from '../../core/state/columns.ts'
+import type { Pair } from '../../core/state/genesis.ts'
 import { PairStatus } from '../../core/layout/command.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'

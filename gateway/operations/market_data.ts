@@ -9,8 +9,8 @@
 import Type, { type Static } from 'typebox'
 import {
   CANDLES_MAX, INTERVALS, type HistoryCandle, type Interval, type MarketStats, type MarketWindow,
-} from '../../core/history/queries.ts'
-import type { Pair } from '../../core/engine/genesis.ts'
+} from '../../core/history/answer/queries.ts'
+import type { Pair } from '../../core/state/genesis.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'

@@ -4,7 +4,7 @@
  * CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.
  */
 import Type, { type Static } from 'typebox'
-import { Entry, ENTRY_NAMES, Reference, Transaction, TRANSACTION_NAMES, type HistoryMovement } from '../../core/history/queries.ts'
+import { Entry, ENTRY_NAMES, Reference, Transaction, TRANSACTION_NAMES, type HistoryMovement } from '../../core/history/answer/queries.ts'
 import { movementId, orderId, tradeId } from '../../core/layout/ids.ts'
 import type { Gateway } from '../context.ts'
 import { amountText } from './amounts.ts'

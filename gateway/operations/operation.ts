@@ -6,7 +6,7 @@
  */
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
+import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/layout/refusals.ts'
 import { AgentGrant } from '../../core/layout/command.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { CREDIT, enlist, noRoom, send, slotAt, WAY_IN, type Full, type Waiter, type Way } from '../bridge/pending.ts'

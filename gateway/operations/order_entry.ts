@@ -7,7 +7,7 @@
  */
 import Type, { type Static } from 'typebox'
 import { Flag, LABEL_BYTES } from '../../core/layout/command.ts'
-import type { Pair } from '../../core/engine/genesis.ts'
+import type { Pair } from '../../core/state/genesis.ts'
 import type { OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../http/envelope.ts'

@@ -3,7 +3,7 @@
  * lately from the tail of the event ring; every other from the history. Somebody else's order and a missing one are the same 404.
  */
 import Type, { type Static } from 'typebox'
-import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../core/history/queries.ts'
+import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../core/history/answer/queries.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { Status, STATUS_NAMES } from '../../core/layout/event.ts'
 import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'

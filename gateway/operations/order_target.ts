@@ -5,7 +5,7 @@
  * while the order is in it. Afterwards only a repeated idempotency key can succeed, with the answer it had the first time, and the
  * receipt of that key tells. Anything else is ORDER_NOT_FOUND: the original ended, never was, or is somebody else's.
  */
-import { SCALAR, ORDER, ORDER_WORDS } from '../../core/engine/columns.ts'
+import { SCALAR, ORDER, ORDER_WORDS } from '../../core/state/columns.ts'
 import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { readReceipt } from '../../core/view/receipts.ts'

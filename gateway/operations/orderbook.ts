@@ -1,7 +1,7 @@
 /** Order book depth, public, from the shared columns in one consistent copy. */
 import { crc32 } from 'node:zlib'
 import Type, { type Static } from 'typebox'
-import type { Pair } from '../../core/engine/genesis.ts'
+import type { Pair } from '../../core/state/genesis.ts'
 import { readDepth, type DepthLevel } from '../../core/view/book.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../http/envelope.ts'

@@ -12,7 +12,7 @@
  * are never the same token. A token holds no secret and does not expire: it is a position, and what may be read is decided anew.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Position } from '../../core/history/queries.ts'
+import type { Position } from '../../core/history/answer/queries.ts'
 
 export const PAGE_TOKEN_LENGTH = 40
 

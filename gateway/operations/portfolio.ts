@@ -3,7 +3,7 @@
  * when that cannot be read the answer is 503, never something else. (Specification, Errors, rule 9.)
  */
 import Type, { type Static } from 'typebox'
-import type { Portfolio } from '../../core/history/queries.ts'
+import type { Portfolio } from '../../core/history/answer/queries.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'

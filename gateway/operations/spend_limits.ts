@@ -6,7 +6,7 @@
  * with what is held and spent.
  */
 import Type, { type Static } from 'typebox'
-import type { Asset } from '../../core/engine/genesis.ts'
+import type { Asset } from '../../core/state/genesis.ts'
 import { LimitChange, LimitField } from '../../core/layout/command.ts'
 import { spendLimitId } from '../../core/layout/ids.ts'
 import { readSpendLimits, type SpendLimitView } from '../../core/view/families.ts'

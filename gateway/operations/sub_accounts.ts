@@ -11,7 +11,7 @@
  * with one: repeating it with the key finds out. Keys are shared with orders.
  */
 import Type, { type Static } from 'typebox'
-import { SCALAR } from '../../core/engine/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { IdKind, movementId, parseId } from '../../core/layout/ids.ts'
 import { readAccount, readSessionKey } from '../../core/view/accounts.ts'

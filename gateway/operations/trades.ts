@@ -4,7 +4,7 @@
  * A filter that names something unknown matches nothing: the answer is an empty list, as for any other value without matches.
  */
 import Type, { type Static } from 'typebox'
-import type { HistoryTrade } from '../../core/history/queries.ts'
+import type { HistoryTrade } from '../../core/history/answer/queries.ts'
 import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'

@@ -7,8 +7,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { APPLICATION, APPLICATION_WORDS } from '../../core/engine/columns.ts'
-import type { State } from '../../core/engine/state.ts'
+import { APPLICATION, APPLICATION_WORDS } from '../../core/state/columns.ts'
+import type { State } from '../../core/state/state.ts'
 import {
   CommandType, KEY_GRACE_MAX_MS, ORIGINS_MAX, SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND,
 } from '../../core/layout/command.ts'

@@ -1,6 +1,6 @@
 /** What the operator's routes read and answer: small JSON bodies, refusals of the register. */
 import type { IncomingMessage } from 'node:http'
-import { REFUSALS, type Refusal, type RefusalCode } from '../../core/engine/refusals.ts'
+import { REFUSALS, type Refusal, type RefusalCode } from '../../core/layout/refusals.ts'
 
 /** Longest body, bytes. */
 export const BODY_BYTES_MAX = 4_096

@@ -5,8 +5,8 @@
  * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
  * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
  */
-import { PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
-import type { State } from '../../core/engine/state.ts'
+import { PAIR, PAIR_WORDS, SCALAR } from '../../core/state/columns.ts'
+import type { State } from '../../core/state/state.ts'
 import {
   BACKUP, backupCounters, type BackupCounter,
   COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, DESK, DESK_COUNTERS, deskCounters, FILES, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,

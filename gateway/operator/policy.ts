@@ -2,12 +2,12 @@
  * What an operator can change: maintenance, the status of a pair, the fee tier of an account (and sessions.ts). Each is one command
  * through lane 0 and is answered after it is durable and applied.
  *
- * A fee tier set by hand stands until the history finds that the account's volume has earned another (core/history/tiers.ts).
+ * A fee tier set by hand stands until the history finds that the account's volume has earned another (core/history/project/tiers.ts).
  */
-import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../../core/engine/columns.ts'
-import type { Genesis, Pair } from '../../core/engine/genesis.ts'
-import { refusalByNumber } from '../../core/engine/refusals.ts'
-import type { State } from '../../core/engine/state.ts'
+import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../../core/state/columns.ts'
+import type { Genesis, Pair } from '../../core/state/genesis.ts'
+import { refusalByNumber } from '../../core/layout/refusals.ts'
+import type { State } from '../../core/state/state.ts'
 import {
   CommandType, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
 } from '../../core/layout/command.ts'

@@ -6,9 +6,9 @@
  * request; `left` is 1 when more may rest, and asking again goes on. Each command is in the journal; the log has one line for the whole.
  */
 import type { IncomingMessage } from 'node:http'
-import { ACCOUNT, ACCOUNT_WORDS } from '../../core/engine/columns.ts'
-import { refusalByNumber } from '../../core/engine/refusals.ts'
-import type { State } from '../../core/engine/state.ts'
+import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
+import { refusalByNumber } from '../../core/layout/refusals.ts'
+import type { State } from '../../core/state/state.ts'
 import { CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_MAX, CommandType } from '../../core/layout/command.ts'
 import { IdKind, parseId, userId, type Id } from '../../core/layout/ids.ts'
 import type { FromThread } from '../../core/threads.ts'

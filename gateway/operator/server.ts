@@ -9,7 +9,7 @@
  *   GET  /status       every counter as JSON
  *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
  *   GET  /clock        {sequenced, wall, behindMs, jumps, waits}
- *   GET  /pools        {pools: [{pool, used, capacity, share}]}; share `null`: not shared out by core/engine/shares.ts
+ *   GET  /pools        {pools: [{pool, used, capacity, share}]}; share `null`: not shared out by core/state/shares.ts
  *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
  * With the operator's token in x-operator-token (access.ts):
  *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
@@ -35,9 +35,9 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
-import { parseGenesis } from '../../core/engine/genesis.ts'
-import { REFUSALS } from '../../core/engine/refusals.ts'
-import { attachState } from '../../core/engine/state.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
+import { attachState } from '../../core/state/state.ts'
 import { sequencedClock } from '../../core/ring/clock.ts'
 import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { OPERATOR_CONNECTIONS, portBlock } from '../../core/ring/ports.ts'

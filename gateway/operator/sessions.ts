@@ -9,8 +9,8 @@
  * trader's own revocation, through lane 0: it is sequenced and journaled, and it cannot hit what the row was opened for later. Orders
  * stay, and the wallet may sign in again.
  */
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/engine/columns.ts'
-import type { State } from '../../core/engine/state.ts'
+import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/state/columns.ts'
+import type { State } from '../../core/state/state.ts'
 import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { agentId, formatId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import type { FromThread } from '../../core/threads.ts'

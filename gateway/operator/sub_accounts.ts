@@ -5,8 +5,8 @@
  * A listing walks all rows of accounts in slices and answers in pages: of 1,000, oldest first, each with what comes after it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { SCALAR } from '../../core/engine/columns.ts'
-import type { State } from '../../core/engine/state.ts'
+import { SCALAR } from '../../core/state/columns.ts'
+import type { State } from '../../core/state/state.ts'
 import { IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import type { Applications } from '../../core/view/applications.ts'

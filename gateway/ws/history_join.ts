@@ -11,8 +11,8 @@
  * each; {@link ATTEMPTS_MAX} answers. What goes over these, or finds no history, fails, and is tried again after a pause that doubles.
  * Times are those of the gateway's clock, which may be set back.
  */
-import { CLOCK } from '../../core/engine/columns.ts'
-import type { Queries, QueryName } from '../../core/history/queries.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import type { Queries, QueryName } from '../../core/history/answer/queries.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'

@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openProjection } from '../../core/history/projection.ts'
-import { historyPath, openReader, readPosition } from '../../core/history/store.ts'
-import { compareStores } from '../../core/history/verify.ts'
+import { openProjection } from '../../core/history/project/projection.ts'
+import { historyPath, openReader, readPosition } from '../../core/history/store/store.ts'
+import { compareStores } from '../../core/history/store/verify.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { createClient } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'

@@ -4,7 +4,7 @@
  * answered as before. Trading does not notice.
  */
 import t, { type Test } from 'tap'
-import { historyPath, openWriter } from '../../core/history/store.ts'
+import { historyPath, openWriter } from '../../core/history/store/store.ts'
 import { createClient } from '../../gateway/client/index.ts'
 import { historyReached, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'

@@ -11,9 +11,9 @@ import t from 'tap'
 import {
   ACCOUNT, AGENT, AgentStatus, APPLICATION, APPLICATION_WORDS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAIR, PROFILE, PROFILE_WORDS, SCALAR,
   SESSION, SESSION_LINK, SPEND_LIMIT,
-} from '../../core/engine/columns.ts'
-import { checkInvariants } from '../../core/engine/invariants.ts'
-import type { State } from '../../core/engine/state.ts'
+} from '../../core/state/columns.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import type { State } from '../../core/state/state.ts'
 import { RULES } from '../support/naive.ts'
 import { duel, type DuelOptions } from '../support/naive_compare.ts'
 
@@ -116,7 +116,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['book/match.ts', 'return SELF_TRADE_PREVENTION', 'return NONE'],
   ['book/match.ts', EXPIRED, EXPIRED.replace('return', 'return (state.i32[row + FLAGS]! & Flag.EXPIRES) !== 0 &&')],
   ['book/walk.ts', 'if (!isExpired(state, row))', 'if (row >= 0)'],
-  ['book/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
+  ['state/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
   ['book/levels.ts', 'if (next < 0) i32[at + TAIL] = prev', 'if (next < -1) i32[at + TAIL] = prev'],
   ['orders/admission.ts', 'PROTECTIVE_BAND_BPS = 1000', 'PROTECTIVE_BAND_BPS = 999'],
   ['orders/admission.ts', 'Math.ceil(', 'Math.floor('],
@@ -124,7 +124,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   // A resting order would follow its account to another tier.
   ['ledger/settle.ts', 'i32[maker + MAKER_PPM]!, MAKER_FEE', `${MAKER_RATE_NOW}, MAKER_FEE`],
   ['ledger/settle.ts', '- discount, TAKER_FEE', ', TAKER_FEE'],
-  ['orders/pool.ts', '& ADDRESS]! - discount', '& ADDRESS]!'],
+  ['book/pool.ts', '& ADDRESS]! - discount', '& ADDRESS]!'],
   ['orders/admission.ts', 'TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!)', 'TAKER_PPM]!)'],
   ['orders/admission.ts', 'const taker = i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!', 'const taker = i32[terms + TAKER_PPM]!'],
   ['orders/admission.ts', '- i32[owner + MAKER_DISCOUNT]!', ''],
@@ -148,7 +148,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/sweep.ts', 'fromSequence === 0 ? -1', 'fromSequence >= 0 ? -1'],
   ['orders/sweep.ts', 'if (sweep.byOperator) i32', 'if (limit < 0) i32'],
   ['programs/loss.ts', 'clock[CLOCK.SEQUENCE] = resume', 'clock[CLOCK.SEQUENCE]! += 1'],
-  ['orders/receipts.ts', 'flags]! |= Flag.REPEATED', 'flags]! |= 0'],
+  ['programs/receipts.ts', 'flags]! |= Flag.REPEATED', 'flags]! |= 0'],
   ['programs/faucet.ts', 'if (made < limit)', 'if (made <= limit)'],
   [
     'programs/sessions.ts',
@@ -164,7 +164,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/agents.ts', 'return inRange && !own', 'return inRange'],
   ['programs/sessions.ts', 'Math.min(expires, granted)', 'expires'],
   ['programs/sessions.ts', ' || state.sessions[row + SESSION.AGENT] !== agent + 1', ''],
-  ['programs/session_lists.ts', '++live <= limit', '++live <= limit + 1'],
+  ['state/session_lists.ts', '++live <= limit', '++live <= limit + 1'],
   // A key would be another's after its session, or kept rows fill the table; nobody would be asked for consent.
   ['programs/sessions.ts', '(isDead(state, holder) && !keepsKeys(state))', 'isDead(state, holder)'],
   ['programs/sessions.ts', 'endOf(state, session) + KEY_KEPT_MS <=', 'endOf(state, session) <='],
@@ -174,7 +174,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/consent.ts', 'profiles[row + PROFILE.MASTER] !== master + 1 || ', ''],
   ['programs/sub_accounts.ts', 'if (from !== master && needsConsent(state)', 'if (from < 0'],
   ['programs/sub_accounts.ts', 'if (!consented && needsConsent(state))', 'if (master < 0)'],
-  ['programs/session_lists.ts', 'if (next !== 0) sessionLinks[(next - 1) * SESSION_LINK_WORDS + PREV] = prev', ''],
+  ['state/session_lists.ts', 'if (next !== 0) sessionLinks[(next - 1) * SESSION_LINK_WORDS + PREV] = prev', ''],
   ['programs/grants.ts', 'if (!mayTrade(state, agent, state.i32[row + ORDER.PAIR]!)) return AgentGrant.PAIR', ''],
   ['programs/grants.ts', 'if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR', ''],
   ['programs/grants.ts', 'touch > limit ? touch : limit', 'touch < 0 ? touch : limit'],
@@ -183,8 +183,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/place.ts', 'emitSelfTrade(state, ~left)', 'emitSelfTrade(state, row)'],
   ['orders/sweep.ts', '(agent < 0 || mayTrade(state, agent, of)) && ', ''],
   ['orders/replace.ts', 'if (agent >= 0) markAgent(state, row, agent)', ''],
-  ['orders/pool.ts', 'countForAgent(state, i32[row + SLOT]!, -1)', 'countForAgent(state, i32[row + SLOT]!, 0)'],
-  ['engine/indexes.ts', '>= ((at - hole) & mask)', '> ((at - hole) & mask)'],
+  ['book/pool.ts', 'countForAgent(state, i32[row + SLOT]!, -1)', 'countForAgent(state, i32[row + SLOT]!, 0)'],
+  ['state/indexes.ts', '>= ((at - hole) & mask)', '> ((at - hole) & mask)'],
   ['ledger/spending.ts', 'i64[RESERVED]! > i64[(row + MAX) >>> 1]!', 'i64[RESERVED]! >= i64[(row + MAX) >>> 1]!'],
   ['ledger/spending.ts', 'i64[RESERVED]! <= i64[TAKEN]!', 'i64[RESERVED]! < i64[TAKEN]!'],
   ['ledger/spending.ts', 'i64[TAKEN] = i64[QUOTE]! + i64[TAKER_FEE]!', 'i64[TAKEN] = i64[QUOTE]!'],
@@ -195,12 +195,12 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/replace.ts', 'if (samePayer) state', 'if (row >= 0) state'],
   ['programs/spend_limits.ts', '=== midnight) return', '< 0) return'],
   ['ledger/settle.ts', 'if (funded) countFill(state, taker, maker)', ''],
-  ['orders/end.ts', 'if (funded) countRelease(state, row)', ''],
+  ['book/end.ts', 'if (funded) countRelease(state, row)', ''],
   ['programs/sub_accounts.ts', '=== master + 1', '!== 0'],
   // A family would take more than its share.
   ['programs/agents.ts', '    countForFamily(state, account, ACCOUNT.FAMILY_AGENTS)\n', ''],
   ['programs/spend_limits.ts', '  countForFamily(state, sub, ACCOUNT.FAMILY_LIMITS)\n', ''],
-  ['engine/shares.ts', 'return mayTake(accounts[', 'return used < capacity || mayTake(accounts['],
+  ['state/shares.ts', 'return mayTake(accounts[', 'return used < capacity || mayTake(accounts['],
   // A row would go that has something, too early, or not wholly; or none would go.
   ['programs/faucet.ts', '    keepAccount(state, account)\n', ''],
   ['orders/place.ts', 'if (market) keepAccount(state, account)', ''],
@@ -216,7 +216,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/sessions.ts', '  else useAccount(state, account)\n', ''],
   ['programs/sessions.ts', '= expires\n  useAccount(state, account)', '= expires'],
   ['programs/sessions.ts', 'if (state.sessions[row + SESSION.ACCOUNT] === NOBODY) return false', ''],
-  ['engine/emit.ts', 'i64[wide + 13] = from64[from + 13]!', ''],
+  ['events/emit.ts', 'i64[wide + 13] = from64[from + 13]!', ''],
 ]
 
 const RUNNER = `
@@ -276,7 +276,7 @@ function runCopy(directory: string, timeout = 20_000): { status: number | null; 
 t.test('faults in the source are caught', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'ringbook-canary-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  for (const part of ['layout', 'engine', 'book', 'orders', 'ledger', 'programs', 'lib', 'view', 'ring']) {
+  for (const part of ['layout', 'lib', 'state', 'events', 'ledger', 'book', 'programs', 'orders', 'engine', 'view', 'ring']) {
     cpSync(join(ROOT, 'core', part), join(directory, 'core', part), { recursive: true })
   }
   cpSync(join(ROOT, 'test/support'), join(directory, 'test/support'), { recursive: true })

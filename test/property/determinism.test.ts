@@ -3,7 +3,7 @@
  * stored columns goes on exactly like the one they were copied from, at any point of the stream (T3, I17).
  */
 import t from 'tap'
-import { checkInvariants } from '../../core/engine/invariants.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { createBench } from '../support/naive_compare.ts'
 import { copyStored, recordWorkload, replay, storedBytes, storedColumns } from '../support/recording.ts'

@@ -6,7 +6,7 @@
  * the RESULT of the order, the total against the last fill of the orders that rest and fill later.
  */
 import t, { type Test } from 'tap'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, typeOfKind } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'

@@ -6,12 +6,12 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
-import { HOUR_MS } from '../../core/history/accounts.ts'
+import { HOUR_MS } from '../../core/history/project/accounts.ts'
 import {
   Entry, PERIODS, Transaction, type HistoryMovement, type HistoryRequest, type HistoryTrade, type MovementsAsk, type OrdersAsk,
   type Position, type TradesAsk, type Walk,
-} from '../../core/history/queries.ts'
-import { CLOCK, SCALAR } from '../../core/engine/columns.ts'
+} from '../../core/history/answer/queries.ts'
+import { CLOCK, SCALAR } from '../../core/state/columns.ts'
 import { Status } from '../../core/layout/event.ts'
 import { ask, Questioner, runHistory, type HistoryRun } from '../support/history.ts'
 import { answerNaively } from '../support/naive_history.ts'

@@ -7,8 +7,8 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
-import { APPLICATION, APPLICATION_WORDS, SCALAR } from '../../core/engine/columns.ts'
-import { Entry, Transaction, type HistoryRequest, type Position, type Walk } from '../../core/history/queries.ts'
+import { APPLICATION, APPLICATION_WORDS, SCALAR } from '../../core/state/columns.ts'
+import { Entry, Transaction, type HistoryRequest, type Position, type Walk } from '../../core/history/answer/queries.ts'
 import { Status } from '../../core/layout/event.ts'
 import { ask, everything, Questioner, runHistory, type HistoryRun } from '../support/history.ts'
 import { answerNaively } from '../support/naive_history.ts'

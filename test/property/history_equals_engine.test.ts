@@ -6,12 +6,12 @@
  * One run again: SEED=7 VARIANT=tight COMMANDS=5000 node ... test/property/history_equals_engine.test.ts
  */
 import t, { type Test } from 'tap'
-import { HOLDING, holdingAt, TALLY, wideAt } from '../../core/history/accounts.ts'
-import { Entry, Transaction, type HistoryMovement } from '../../core/history/queries.ts'
-import { BALANCE, SCALAR } from '../../core/engine/columns.ts'
+import { HOLDING, holdingAt, TALLY, wideAt } from '../../core/history/project/accounts.ts'
+import { Entry, Transaction, type HistoryMovement } from '../../core/history/answer/queries.ts'
+import { BALANCE, SCALAR } from '../../core/state/columns.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { Status } from '../../core/layout/event.ts'
-import { balanceRow } from '../../core/ledger/balances.ts'
+import { balanceRow } from '../../core/state/balances.ts'
 import { copyOrder, type OrderView } from '../../core/view/accounts.ts'
 import { ask, balanceDifference, everything, runHistory, type HistoryRun } from '../support/history.ts'
 

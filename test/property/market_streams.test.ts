@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { INTERVALS, type HistoryTrade, type Interval } from '../../core/history/queries.ts'
+import { INTERVALS, type HistoryTrade, type Interval } from '../../core/history/answer/queries.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { candleRecord, GetCandles, GetMarketMetadata, type Metadata } from '../../gateway/operations/market_data.ts'
 import { ListTrades, tradeRecord } from '../../gateway/operations/trades.ts'

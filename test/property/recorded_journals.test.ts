@@ -10,9 +10,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/engine/columns.ts'
-import { parseGenesis } from '../../core/engine/genesis.ts'
-import { RULES } from '../../core/engine/rules.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { RULES } from '../../core/state/rules.ts'
 import {
   ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, SET_RULES_COMMAND,
   typeOfKind,
@@ -20,10 +20,10 @@ import {
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
 import { journalPath } from '../../core/journal/file.ts'
-import { writeLoss } from '../../core/journal/loss.ts'
-import { catchUp, rebuild } from '../../core/journal/recover.ts'
+import { writeLoss } from '../../core/recovery/loss.ts'
+import { catchUp, rebuild } from '../../core/recovery/recover.ts'
 import { createWriter } from '../../core/journal/writer.ts'
-import { stateDigest } from '../../core/lib/checksum.ts'
+import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { realIo } from '../../core/lib/io.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { openSource } from '../../core/replay/steps.ts'

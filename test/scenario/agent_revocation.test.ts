@@ -3,7 +3,7 @@
  * it is refused. The wallet may be granted again and is the same agent then, without what it had.
  */
 import t from 'tap'
-import { AGENT, AGENT_WORDS } from '../../core/engine/columns.ts'
+import { AGENT, AGENT_WORDS } from '../../core/state/columns.ts'
 import { play, Scene } from '../support/scenario.ts'
 
 const given = ['ann 10 BTC, 1000 USD', 'cat 10 BTC, 1000 USD']

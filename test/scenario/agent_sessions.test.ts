@@ -3,7 +3,7 @@
  * are opened, not when they are refreshed, not when the grant is cut short.
  */
 import t from 'tap'
-import { SCALAR } from '../../core/engine/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { play, Scene } from '../support/scenario.ts'
 
 const given = ['ann 10 BTC, 1000 USD', 'cat 10 BTC, 1000 USD']

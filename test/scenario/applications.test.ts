@@ -3,8 +3,8 @@
  * of it is in what is stored, so that a snapshot has it.
  */
 import t, { type Test } from 'tap'
-import { checkInvariants } from '../../core/engine/invariants.ts'
-import { refusalByNumber } from '../../core/engine/refusals.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import { refusalByNumber } from '../../core/layout/refusals.ts'
 import { COMMAND_LAYOUTS, CommandType, kindOf } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { applicationId } from '../../core/layout/ids.ts'

@@ -4,7 +4,7 @@
  * good. Its key is refused to others until then, and what one command does about it is bounded (core/programs/blank_accounts.ts).
  */
 import t from 'tap'
-import { PROFILE, SCALAR, SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { PROFILE, SCALAR, SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { RELEASED_MOST } from '../../core/programs/blank_accounts.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import { readPools } from '../../core/view/pools.ts'

@@ -7,7 +7,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { lockDirectory } from '../../core/data_dir.ts'
-import { historyPath, openWriter } from '../../core/history/store.ts'
+import { historyPath, openWriter } from '../../core/history/store/store.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { makeJournal } from '../support/journal.ts'
 

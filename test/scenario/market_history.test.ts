@@ -3,7 +3,9 @@
  * leaves a window.
  */
 import t from 'tap'
-import { candleStart, INTERVALS, type CandlesAsk, type HistoryCandle, type Interval, type MarketStats } from '../../core/history/queries.ts'
+import {
+  candleStart, INTERVALS, type CandlesAsk, type HistoryCandle, type Interval, type MarketStats,
+} from '../../core/history/answer/queries.ts'
 import { ask } from '../support/history.ts'
 import { MarketStore } from '../support/market_store.ts'
 

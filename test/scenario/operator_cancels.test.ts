@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { apply } from '../../core/engine/apply.ts'
-import { REFUSALS } from '../../core/engine/refusals.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, Flag, kindOf } from '../../core/layout/command.ts'
 import { EventType, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'

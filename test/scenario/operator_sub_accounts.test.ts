@@ -4,9 +4,9 @@
  */
 import type { IncomingMessage } from 'node:http'
 import t from 'tap'
-import { PROFILE, PROFILE_WORDS } from '../../core/engine/columns.ts'
-import { parseGenesis } from '../../core/engine/genesis.ts'
-import { createState } from '../../core/engine/state.ts'
+import { PROFILE, PROFILE_WORDS } from '../../core/state/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createState } from '../../core/state/state.ts'
 import { orderId, userId } from '../../core/layout/ids.ts'
 import { createAccount } from '../../core/programs/accounts.ts'
 import { Applications } from '../../core/view/applications.ts'

@@ -4,8 +4,8 @@
  * that the key is free. (Specification, Orders, rule 2; Errors, rules 4 and 7.)
  */
 import t from 'tap'
-import { SCALAR } from '../../core/engine/columns.ts'
-import { refusalByNumber, type RefusalCode } from '../../core/engine/refusals.ts'
+import { SCALAR } from '../../core/state/columns.ts'
+import { refusalByNumber, type RefusalCode } from '../../core/layout/refusals.ts'
 import { CommandType, Flag } from '../../core/layout/command.ts'
 import { writeSnapshot } from '../../core/snapshot/file.ts'
 import type { Decoded } from '../../core/layout/table.ts'

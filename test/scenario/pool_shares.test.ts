@@ -1,10 +1,10 @@
 /**
  * Promise: nobody fills the pools of orders and receipts for others. A family has a share that shrinks as a pool fills, however many
  * sub-accounts it has; the last tenth is for those who hold few; the last row is for orders that do not rest; cancels, replacements and
- * orders without keys do not depend on it (core/engine/shares.ts).
+ * orders without keys do not depend on it (core/state/shares.ts).
  */
 import t from 'tap'
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/state/columns.ts'
 import { Scene } from '../support/scenario.ts'
 
 const MANY = 'refused TOO_MANY_OPEN_ORDERS'

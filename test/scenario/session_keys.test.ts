@@ -3,7 +3,7 @@
  * long as its row is kept. The rows that are kept for this are shared out, so that they fill no table.
  */
 import t from 'tap'
-import { SCALAR } from '../../core/engine/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { play, Scene } from '../support/scenario.ts'
 
 const given = ['ann 10 BTC, 1000 USD', 'cat 10 BTC']

@@ -4,7 +4,7 @@
  * are answered or end their connection with a code of the specification, and others go on.
  */
 import t, { type Test } from 'tap'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { call, delegate, makeSubAccount, signed, startHarness, type Session } from '../support/gateway_harness.ts'

@@ -3,7 +3,7 @@
  * transport, body, time or key is good for one, and what opened a session opens no other, on whatever thread it comes.
  */
 import t, { type Test } from 'tap'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { ORDER_ACTIONS } from '../../gateway/ws/order_messages.ts'
 import { openDeadSessions, request, signed as signedHeaders, startHarness, type Session } from '../support/gateway_harness.ts'

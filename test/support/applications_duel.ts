@@ -2,9 +2,9 @@
  * Random commands about applications, and sign-ins to them, through the engine and through the naive exchange: event bytes, and what a
  * reader of the shared columns sees, compared after every command. Apart from naive_compare.ts's stream, so that neither changes the other.
  */
-import { APPLICATION, APPLICATION_WORDS } from '../../core/engine/columns.ts'
-import { checkInvariants } from '../../core/engine/invariants.ts'
-import type { State } from '../../core/engine/state.ts'
+import { APPLICATION, APPLICATION_WORDS } from '../../core/state/columns.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import type { State } from '../../core/state/state.ts'
 import { COMMAND_LAYOUTS, CommandType, kindOf } from '../../core/layout/command.ts'
 import { encode, RECORD_BYTES, viewsOf, type Decoded } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'

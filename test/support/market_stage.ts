@@ -4,8 +4,8 @@
  * the store, its answers and the operations of REST are the real ones.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { CLOCK } from '../../core/engine/columns.ts'
-import type { HistoryReply, HistoryRequest, HistoryTrade, QueryName } from '../../core/history/queries.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import type { HistoryReply, HistoryRequest, HistoryTrade, QueryName } from '../../core/history/answer/queries.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { EventType, FILL, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'

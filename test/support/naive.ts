@@ -8,7 +8,7 @@
  * accounts, sessions, faucet and receipts; trading is in naive_terms.ts and naive_orders.ts, families in naive_families.ts, delegated
  * agents in naive_agents.ts, what the operator decides in naive_policy.ts.
  */
-import type { Genesis } from '../../core/engine/genesis.ts'
+import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind } from '../../core/layout/command.ts'
 import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'

@@ -1,5 +1,5 @@
 /** Applications in the naive exchange: texts, lists of origins and keys, as plain values. See naive.ts. */
-import type { Genesis } from '../../core/engine/genesis.ts'
+import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type NaiveExchange } from './naive.ts'

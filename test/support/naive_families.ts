@@ -207,7 +207,7 @@ export const familyOf = (ex: NaiveExchange, account: number): number => {
   return master < 0 ? account : master
 }
 
-/** What a family may hold of a pool: see core/engine/shares.ts. */
+/** What a family may hold of a pool: see core/state/shares.ts. */
 export function share(capacity: number, free: number): number {
   if (free === 0) return 0
   const [all, left] = [BigInt(capacity), BigInt(free)]

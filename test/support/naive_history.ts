@@ -1,10 +1,10 @@
-/** A history in memory, slow and obvious: rows, and what the contract (core/history/queries.ts) makes of them. */
-import type { Genesis } from '../../core/engine/genesis.ts'
+/** A history in memory, slow and obvious: rows, and what the contract (core/history/answer/queries.ts) makes of them. */
+import type { Genesis } from '../../core/state/genesis.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type {
   ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, HistoryMovement, HistoryOrder, HistoryReply,
   HistoryRequest, HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries, QueryName, ScreenerAsk, TradesAsk, Walk,
-} from '../../core/history/queries.ts'
+} from '../../core/history/answer/queries.ts'
 import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
 
 export interface NaiveHistory {

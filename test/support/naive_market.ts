@@ -3,10 +3,10 @@
  *
  * Nothing is shared with the history but the shapes of questions and answers: the calendar is JavaScript's.
  */
-import type { Genesis } from '../../core/engine/genesis.ts'
+import type { Genesis } from '../../core/state/genesis.ts'
 import type {
   CandlesAsk, HistoryCandle, HistoryTrade, Interval, MarketDay, MarketStats, MarketWindow, Screener, ScreenerAsk,
-} from '../../core/history/queries.ts'
+} from '../../core/history/answer/queries.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000

@@ -1,6 +1,6 @@
 /** What the operator decides, in the naive exchange: maintenance, pair status, fee tiers. See naive.ts. */
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
-import { RULES } from '../../core/engine/rules.ts'
+import { RULES } from '../../core/state/rules.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, isLive, type NaiveExchange } from './naive.ts'
 import { cancelAccount } from './naive_orders.ts'

@@ -25,11 +25,11 @@
 import type { Test } from 'tap'
 import {
   ACCOUNT, ACCOUNT_WORDS, BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL, TOTAL_WORDS,
-} from '../../core/engine/columns.ts'
-import type { Asset } from '../../core/engine/genesis.ts'
-import { checkInvariants } from '../../core/engine/invariants.ts'
-import { refusalByNumber, REFUSALS } from '../../core/engine/refusals.ts'
-import { RULES } from '../../core/engine/rules.ts'
+} from '../../core/state/columns.ts'
+import type { Asset } from '../../core/state/genesis.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import { refusalByNumber, REFUSALS } from '../../core/layout/refusals.ts'
+import { RULES } from '../../core/state/rules.ts'
 import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
 import {
   AgentGrant, CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, ORDER_COMMAND, PairStatus,
@@ -37,7 +37,7 @@ import {
 } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
-import { balanceRow, touchAccount } from '../../core/ledger/balances.ts'
+import { balanceRow, touchAccount } from '../../core/state/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
 import { createBench, type Bench } from './naive_compare.ts'

@@ -1,6 +1,6 @@
 /** Steps and readings of families in scenarios; the words are in scenario.ts. */
-import type { Asset } from '../../core/engine/genesis.ts'
-import type { State } from '../../core/engine/state.ts'
+import type { Asset } from '../../core/state/genesis.ts'
+import type { State } from '../../core/state/state.ts'
 import {
   CommandType, CREATE_SUB_ACCOUNT_COMMAND, Flag, LimitChange, LimitField, SET_SPEND_LIMIT_COMMAND, TRANSFER_COMMAND,
 } from '../../core/layout/command.ts'

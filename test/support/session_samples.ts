@@ -2,7 +2,7 @@
  * One request of every operation that a session signs. A row of the operation table without an input here fails every security table, so
  * that no operation escapes them.
  */
-import type { Genesis } from '../../core/engine/genesis.ts'
+import type { Genesis } from '../../core/state/genesis.ts'
 import { agentId, userId } from '../../core/layout/ids.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import { encodeMessage, pathOf, typeOf } from './grpc.ts'

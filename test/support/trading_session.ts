@@ -3,7 +3,7 @@
  * that make each event and each reason happen for certain.
  */
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { REFUSALS } from '../../core/engine/refusals.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Prng } from '../../core/lib/prng.ts'
 import { createClient, type Client } from '../../gateway/client/index.ts'
 import type { OperationName } from '../../gateway/operations/table.ts'

@@ -2,7 +2,7 @@
  * Genesis documents for tests: small exchanges that bring different rules and limits to the fore. Balances come from the
  * faucet only, as in production, so its amounts decide how rich the accounts are.
  */
-import { RULES } from '../../core/engine/rules.ts'
+import { RULES } from '../../core/state/rules.ts'
 
 export interface PairSpec {
   symbol: string

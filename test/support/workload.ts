@@ -5,7 +5,7 @@
  *
  * The same seed, genesis and events give the same stream.
  */
-import type { Genesis } from '../../core/engine/genesis.ts'
+import type { Genesis } from '../../core/state/genesis.ts'
 import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, PairStatus } from '../../core/layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'

@@ -1,7 +1,7 @@
 /**
  * The part of the workload that grants: what owners allow their delegated agents, mostly sensible, now and then nonsense. See workload.ts.
  */
-import type { Genesis } from '../../core/engine/genesis.ts'
+import type { Genesis } from '../../core/state/genesis.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import type { Prng } from '../../core/lib/prng.ts'
 

@@ -2,7 +2,7 @@
  * The part of a workload (workload.ts) that families send: masters who make sub-accounts, move money to and from them and limit what
  * they may spend, sub-accounts whose orders spend it, and all of them now and then doing what is not theirs to do.
  */
-import type { Genesis } from '../../core/engine/genesis.ts'
+import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, LimitChange } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import type { Prng } from '../../core/lib/prng.ts'

@@ -5,10 +5,10 @@
  */
 import t, { type Test } from 'tap'
 import { PATH_MAX } from '../../core/book/walk.ts'
-import { ORDER, ORDER_WORDS, SCALAR } from '../../core/engine/columns.ts'
-import { checkInvariants } from '../../core/engine/invariants.ts'
-import { REFUSALS } from '../../core/engine/refusals.ts'
-import type { State } from '../../core/engine/state.ts'
+import { ORDER, ORDER_WORDS, SCALAR } from '../../core/state/columns.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
+import type { State } from '../../core/state/state.ts'
 import {
   CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_DELEGATED_SESSION_COMMAND,
   OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, REVOKE_AGENT_COMMAND, SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND,

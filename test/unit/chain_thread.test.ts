@@ -1,7 +1,7 @@
 /** Promise: a chain thread that ends is started again and its new place is told; it is stopped for good only when it is asked to. */
 import { join } from 'node:path'
 import t from 'tap'
-import { startChain, type ChainThread } from '../../core/chain_thread.ts'
+import { startChain, type ChainThread } from '../../core/supervisor/chain_thread.ts'
 import type { ChainData, FromThread } from '../../core/threads.ts'
 
 const path = join(import.meta.dirname, '..', 'support', 'ending_thread.ts')

@@ -1,6 +1,6 @@
 /** The client derives the retry class from status and code; the register is the truth. */
 import t from 'tap'
-import { REFUSALS, type Refusal } from '../../core/engine/refusals.ts'
+import { REFUSALS, type Refusal } from '../../core/layout/refusals.ts'
 import { retryOf } from '../../gateway/client/errors.ts'
 
 t.test('the client reads the retry class of every refusal of the register', (t) => {

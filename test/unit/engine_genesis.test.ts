@@ -1,6 +1,6 @@
 /** Promise: a genesis that the engine's 64-bit arithmetic could not hold is refused by name, before anything runs on it. */
 import t from 'tap'
-import { parseGenesis } from '../../core/engine/genesis.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
 import { genesisText, pairSpec, VARIANTS, type PairSpec } from '../support/variants.ts'
 
 const textOf = (pairs: PairSpec[], scale = 6): string =>

@@ -3,8 +3,8 @@
  * (I-programs). The property tests cover the same ground at random; here are the cases that once went wrong or easily could.
  */
 import t from 'tap'
-import { SCALAR } from '../../core/engine/columns.ts'
-import { checkInvariants } from '../../core/engine/invariants.ts'
+import { SCALAR } from '../../core/state/columns.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
 import { CommandType, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'

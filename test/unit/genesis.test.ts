@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import {
   FAUCET_LIMIT_MAX, FEE_TIERS_MAX, GenesisError, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, parseGenesis,
-} from '../../core/engine/genesis.ts'
-import { RULES } from '../../core/engine/rules.ts'
+} from '../../core/state/genesis.ts'
+import { RULES } from '../../core/state/rules.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 
 type Json = Record<string, unknown>

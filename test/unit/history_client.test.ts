@@ -1,8 +1,8 @@
 /** Promise: a question to the history is answered exactly once, by a reader or by a refusal, and never waits without end. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import t, { type Test } from 'tap'
-import { CLOCK } from '../../core/engine/columns.ts'
-import type { HistoryReply, HistoryRequest, HistoryTrade } from '../../core/history/queries.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import type { HistoryReply, HistoryRequest, HistoryTrade } from '../../core/history/answer/queries.ts'
 import { HISTORY } from '../../core/ring/counters.ts'
 import { askHistory, closeHistory, createHistory, OPEN_MAX, type History } from '../../gateway/bridge/history.ts'
 import { Refused } from '../../gateway/http/envelope.ts'

@@ -4,14 +4,14 @@
  * pages; and what is read is checked: a page that is lost, moved, older or has a wrong bit is never taken for what was written.
  */
 import t, { type Test } from 'tap'
-import { FAN_OUT, HistoryDamaged, levelId } from '../../core/history/checks.ts'
-import { openTables, type Tables } from '../../core/history/heads.ts'
-import type { PageTable } from '../../core/history/pages.ts'
-import { CheckedStore, createPageReader } from '../../core/history/page_reader.ts'
+import { FAN_OUT, HistoryDamaged, levelId } from '../../core/history/store/checks.ts'
+import { openTables, type Tables } from '../../core/history/store/heads.ts'
+import type { PageTable } from '../../core/history/store/pages.ts'
+import { CheckedStore, createPageReader } from '../../core/history/store/page_reader.ts'
 import {
   PAGE_BYTES, PAGE_TABLES, pageId, recordsPerPage, storedBytes, TABLE_NAMES, type PageTableName,
-} from '../../core/history/layout.ts'
-import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
+} from '../../core/history/store/layout.ts'
+import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store/store.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { positionAt } from '../support/history.ts'
 

@@ -3,7 +3,7 @@
  * is written down here once more; and tables of fields become records and fields again without loss.
  */
 import t from 'tap'
-import { REFUSALS } from '../../core/engine/refusals.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import {
   COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT,
   PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,

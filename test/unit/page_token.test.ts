@@ -3,7 +3,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import type { Position } from '../../core/history/queries.ts'
+import type { Position } from '../../core/history/answer/queries.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { makePageToken, PAGE_TOKEN_LENGTH, readPageToken, type Scope } from '../../gateway/operations/page_token.ts'
 

@@ -1,9 +1,9 @@
 /**
  * Promise: no family takes a pool from everybody else. However many come one after another and take all they may, the next one still
- * gets the share that core/engine/shares.ts says, and a share never grows while a pool fills.
+ * gets the share that core/state/shares.ts says, and a share never grows while a pool fills.
  */
 import t from 'tap'
-import { fewOf, lastTenthOf, mayTake, shareOf } from '../../core/engine/shares.ts'
+import { fewOf, lastTenthOf, mayTake, shareOf } from '../../core/state/shares.ts'
 import { share } from '../support/naive_families.ts'
 
 /** What family number `number` may hold of a pool after those before it took all they could, one after another. */

@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
-import { PROFILE, PROFILE_WORDS } from '../../core/engine/columns.ts'
+import { PROFILE, PROFILE_WORDS } from '../../core/state/columns.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
 import { familyOf, itemsOf } from '../../gateway/limits/families.ts'

@@ -1,6 +1,6 @@
 /** Promise: every refusal has one number and one name for ever, and the HTTP and gRPC status that the specification gives its class. */
 import t from 'tap'
-import { REFUSALS, refusalByNumber, type ErrorClass, type Refusal } from '../../core/engine/refusals.ts'
+import { REFUSALS, refusalByNumber, type ErrorClass, type Refusal } from '../../core/layout/refusals.ts'
 
 const all: [string, Refusal][] = Object.entries(REFUSALS)
 

@@ -4,8 +4,8 @@
  */
 import { crc32 } from 'node:zlib'
 import t from 'tap'
-import { stateDigest } from '../../core/lib/checksum.ts'
-import { CLOCK } from '../../core/engine/columns.ts'
+import { stateDigest } from '../../core/snapshot/state_digest.ts'
+import { CLOCK } from '../../core/state/columns.ts'
 import type { Batch } from '../../core/journal/frame.ts'
 import { lastSequence, readBatches, START } from '../../core/journal/reader.ts'
 import { CommandType, Flag, gatewayOfKind, MINT_COMMAND, slotsOfKind } from '../../core/layout/command.ts'

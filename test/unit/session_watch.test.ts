@@ -3,9 +3,9 @@
  * a refresh keeps it open. However many are watched, one turn looks at a bounded number.
  */
 import t from 'tap'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
-import { parseGenesis } from '../../core/engine/genesis.ts'
-import { createState } from '../../core/engine/state.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createState } from '../../core/state/state.ts'
 import { SessionWatch } from '../../gateway/auth/session_watch.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 

@@ -3,11 +3,11 @@
  * never at the cost of more than half a batch; and a replay without any clock ends in the same state.
  */
 import t from 'tap'
-import { stateDigest } from '../../core/lib/checksum.ts'
+import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { realIo } from '../../core/lib/io.ts'
-import { SCALAR } from '../../core/engine/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { readBatches, START } from '../../core/journal/reader.ts'
-import { catchUp, fromGenesis } from '../../core/journal/recover.ts'
+import { catchUp, fromGenesis } from '../../core/recovery/recover.ts'
 import { CommandType, Flag, ORDER_COMMAND, typeOfKind } from '../../core/layout/command.ts'
 import { Reason, Status } from '../../core/layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'

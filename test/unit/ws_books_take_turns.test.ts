@@ -3,8 +3,8 @@
  * long the others wait, and no change is lost, repeated or out of its chain for it.
  */
 import t from 'tap'
-import { parseGenesis } from '../../core/engine/genesis.ts'
-import { createState } from '../../core/engine/state.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createState } from '../../core/state/state.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { EventType, outcomeOf, Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'

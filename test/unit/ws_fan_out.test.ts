@@ -4,9 +4,9 @@
  */
 import t from 'tap'
 import Type from 'typebox'
-import { PAIR, PAIR_WORDS } from '../../core/engine/columns.ts'
-import { parseGenesis } from '../../core/engine/genesis.ts'
-import { createState } from '../../core/engine/state.ts'
+import { PAIR, PAIR_WORDS } from '../../core/state/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createState } from '../../core/state/state.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { EventType, FILL, outcomeOf, Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'

@@ -4,7 +4,7 @@
  * neither questions nor kept events pile up, however many subscribe or come and go.
  */
 import t, { type Test } from 'tap'
-import { INTERVALS } from '../../core/history/queries.ts'
+import { INTERVALS } from '../../core/history/answer/queries.ts'
 import { KEPT_MAX } from '../../gateway/ws/history_join.ts'
 import { MarketStage, StageListener } from '../support/market_stage.ts'
 

@@ -3,9 +3,9 @@
  * behind for those who come later, the fees of an order's frames add up to its fee, and what a snapshot has is not told again.
  */
 import t from 'tap'
-import { parseGenesis } from '../../core/engine/genesis.ts'
-import { createState } from '../../core/engine/state.ts'
-import { CLOCK } from '../../core/engine/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createState } from '../../core/state/state.ts'
+import { CLOCK } from '../../core/state/columns.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { EventType, FILL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'

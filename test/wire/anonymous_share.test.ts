@@ -6,7 +6,7 @@
  */
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import type { Queries } from '../../core/history/queries.ts'
+import type { Queries } from '../../core/history/answer/queries.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { MESSAGES_BYTES } from '../../gateway/limits/anonymous.ts'
 import { call, startHarness, testGenesis } from '../support/gateway_harness.ts'

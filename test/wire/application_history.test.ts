@@ -4,7 +4,9 @@
  * in test/property/history_applications.test.ts.
  */
 import t, { type Test } from 'tap'
-import { Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade } from '../../core/history/queries.ts'
+import {
+  Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade,
+} from '../../core/history/answer/queries.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { movementId, orderId, userId } from '../../core/layout/ids.ts'

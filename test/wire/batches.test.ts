@@ -3,7 +3,7 @@
  * full service and an expired deadline answer.
  */
 import t, { type Test } from 'tap'
-import { SCALAR } from '../../core/engine/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { CommandType, PairStatus, SET_PAIR_STATUS_COMMAND } from '../../core/layout/command.ts'
 import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { compile } from '../../gateway/operations/operation.ts'
@@ -266,7 +266,7 @@ t.test('deadlines', async (t) => {
 })
 
 t.test('receipts at capacity refuse new keys only', async (t) => {
-  // Of these one family may hold two (core/engine/shares.ts).
+  // Of these one family may hold two (core/state/shares.ts).
   const { trader, order, batch } = await market(t, [], { receipts: 24 })
   const ann = await trader()
   const keyed = (idempotencyKey: string): object => order('BUY', '0.02', '90', { idempotencyKey })

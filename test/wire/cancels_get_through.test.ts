@@ -3,7 +3,7 @@
  * when orders do not. A mass cancel takes a bounded part of the answers that may be in flight and still names every order it ended.
  */
 import t from 'tap'
-import { CLOCK } from '../../core/engine/columns.ts'
+import { CLOCK } from '../../core/state/columns.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { call, startHarness, testGenesis, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
 

@@ -1,7 +1,7 @@
 /** Fee simulation over the wire: a small market with numbers checked by hand, the caller's own tier, and what is refused. */
 import t from 'tap'
 import { CommandType, SET_FEE_TIER_COMMAND } from '../../core/layout/command.ts'
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/engine/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/state/columns.ts'
 import { call, request, startHarness, testGenesis, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
 
 const SIMULATE = '/api/v1/fees/simulate'

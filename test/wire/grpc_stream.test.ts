@@ -4,7 +4,7 @@
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { CommandType, SESSION_COMMAND, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { IN_FLIGHT_MAX } from '../../gateway/grpc/stream.ts'
 import { startHarness, type Session } from '../support/gateway_harness.ts'

@@ -3,7 +3,7 @@
  * what it cannot say is 503, and no order is ever called open or missing that is not.
  */
 import t from 'tap'
-import type { HistoryOrder } from '../../core/history/queries.ts'
+import type { HistoryOrder } from '../../core/history/answer/queries.ts'
 import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
 import { GATEWAY, gatewayCounters, HISTORY, historyCounters } from '../../core/ring/counters.ts'

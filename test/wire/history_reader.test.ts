@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
-import { openTables } from '../../core/history/heads.ts'
-import { ORDER_RECORD } from '../../core/history/layout.ts'
-import type { HistoryOrder, HistoryReply, Listing, Queries, QueryName } from '../../core/history/queries.ts'
-import { historyPath, openWriter, removeStore, writePosition, type HistoryDatabase } from '../../core/history/store.ts'
+import { openTables } from '../../core/history/store/heads.ts'
+import { ORDER_RECORD } from '../../core/history/store/layout.ts'
+import type { HistoryOrder, HistoryReply, Listing, Queries, QueryName } from '../../core/history/answer/queries.ts'
+import { historyPath, openWriter, removeStore, writePosition, type HistoryDatabase } from '../../core/history/store/store.ts'
 import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { positionAt } from '../support/history.ts'
@@ -19,7 +19,7 @@ import { genesisText, VARIANTS } from '../support/variants.ts'
 const directory = temporaryDirectory()
 const path = historyPath(directory)
 const channel = new MessageChannel()
-const worker = new Worker(join(import.meta.dirname, '..', '..', 'core', 'history', 'reader.ts'), {
+const worker = new Worker(join(import.meta.dirname, '..', '..', 'core', 'history', 'answer', 'reader.ts'), {
   workerData: { config: readConfig(['--data-dir', directory], {})!, genesis: genesisText(VARIANTS['market']!), ports: [channel.port1] },
   transferList: [channel.port1],
 })

@@ -3,7 +3,9 @@
  * history behind it is a naive one in memory; test/e2e/history_reads.test.ts has the real one.
  */
 import t, { type Test } from 'tap'
-import { Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade } from '../../core/history/queries.ts'
+import {
+  Entry, Reference, Transaction, type HistoryMovement, type HistoryOrder, type HistoryTrade,
+} from '../../core/history/answer/queries.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { movementId, orderId, tradeId } from '../../core/layout/ids.ts'

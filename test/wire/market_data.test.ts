@@ -3,7 +3,7 @@
  * pages and ranges as asked for; what is malformed is refused by its field.
  */
 import t, { type Test } from 'tap'
-import { INTERVALS, type HistoryTrade } from '../../core/history/queries.ts'
+import { INTERVALS, type HistoryTrade } from '../../core/history/answer/queries.ts'
 import { compile } from '../../gateway/operations/operation.ts'
 import { OPERATIONS } from '../../gateway/operations/index.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'

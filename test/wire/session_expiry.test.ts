@@ -4,7 +4,7 @@
  */
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import type { SignedRequest } from '../../gateway/auth/signed_request.ts'

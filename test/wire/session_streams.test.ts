@@ -4,7 +4,7 @@
  */
 import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { CommandType, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'

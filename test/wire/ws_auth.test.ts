@@ -3,7 +3,7 @@
  * end of the session, whichever way it comes, ends it with SESSION_INVALID and 1008, and nothing private is told behind it.
  */
 import t from 'tap'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { call, delegate, startHarness, testGenesis, type Session } from '../support/gateway_harness.ts'

@@ -3,8 +3,8 @@
  * or is behind costs the snapshot and nothing else, and the snapshot follows; places of what is still to come are empty and private.
  */
 import t, { type Test } from 'tap'
-import { CLOCK } from '../../core/engine/columns.ts'
-import type { HistoryTrade } from '../../core/history/queries.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import type { HistoryTrade } from '../../core/history/answer/queries.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, RESULT } from '../../core/layout/event.ts'
 import { decode, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'

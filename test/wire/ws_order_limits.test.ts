@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
-import { SESSION, SESSION_WORDS } from '../../core/engine/columns.ts'
+import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { ANSWERS_MS, IN_FLIGHT_MAX } from '../../gateway/ws/order_entry.ts'
 import { ORDER_MESSAGE_MAX } from '../../gateway/ws/order_messages.ts'

@@ -13,8 +13,8 @@
  * nothing until then.
  */
 import Type from 'typebox'
-import { CLOCK } from '../../../core/engine/columns.ts'
-import { INTERVALS, type Queries } from '../../../core/history/queries.ts'
+import { CLOCK } from '../../../core/state/columns.ts'
+import { INTERVALS, type Queries } from '../../../core/history/answer/queries.ts'
 import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import { askHistory } from '../../bridge/history.ts'

@@ -11,8 +11,8 @@
  * the history cannot be read the subscribers are told SNAPSHOT_UNAVAILABLE once; the snapshot follows when it can.
  */
 import Type, { type Static } from 'typebox'
-import type { Pair } from '../../../core/engine/genesis.ts'
-import { candleStart, INTERVALS, type HistoryCandle } from '../../../core/history/queries.ts'
+import type { Pair } from '../../../core/state/genesis.ts'
+import { candleStart, INTERVALS, type HistoryCandle } from '../../../core/history/answer/queries.ts'
 import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { Gateway } from '../../context.ts'

@@ -10,7 +10,7 @@
  * Who subscribes later gets the mirror, after what changed was told to the others, so all of them go on with the same frame.
  */
 import Type, { type Static } from 'typebox'
-import type { Pair } from '../../../core/engine/genesis.ts'
+import type { Pair } from '../../../core/state/genesis.ts'
 import { Flag } from '../../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'

@@ -1,0 +1,100 @@
+/** Orders of the history: one, those of an account, and those of an application. */
+import { Flag, LABEL_SHIFT } from '../../layout/command.ts'
+import { ORDER_RECORD, ORDER_REFERENCE } from '../store/layout.ts'
+import type { PageReader } from '../store/page_reader.ts'
+import type { ApplicationOrdersAsk, HistoryOrder, OrdersAsk } from './queries.ts'
+import { boundsOf, descend, descendThrough, start } from './trails.ts'
+import type { Trail } from './walk.ts'
+
+const { at: O } = ORDER_RECORD
+const { at: REF } = ORDER_REFERENCE
+
+/** Text of a client order id in record bytes. */
+function labelOf(reader: PageReader, at: number): string {
+  const length = Math.min(40, reader.views.u32[at + O.flags]! >>> LABEL_SHIFT)
+  return length === 0 ? '' : Buffer.from(reader.views.bytes.buffer as ArrayBuffer, (at + O.label) * 4, length).toString('latin1')
+}
+
+function orderAt(reader: PageReader, account: number, at: number): HistoryOrder {
+  const { i32, u32, f64, i64 } = reader.views
+  return {
+    account,
+    sequence: f64[(at + O.sequence) >>> 1]!,
+    slot: i32[at + O.slot]!,
+    pair: i32[at + O.pair]!,
+    flags: u32[at + O.flags]!,
+    price: i32[at + O.price]!,
+    lots: i32[at + O.lots]!,
+    remaining: i32[at + O.remaining]!,
+    filledQuote: i64[(at + O.filledQuote) >>> 1]!,
+    fee: i64[(at + O.fee) >>> 1]!,
+    createdAt: f64[(at + O.createdAt) >>> 1]!,
+    updatedAt: f64[(at + O.updatedAt) >>> 1]!,
+    expiresAt: f64[(at + O.expiresAt) >>> 1]!,
+    outcome: i32[at + O.outcome]!,
+    slippageBps: i32[at + O.slippageBps]!,
+    label: labelOf(reader, at),
+  }
+}
+
+export function findOrder(reader: PageReader, account: number, sequence: number): HistoryOrder | null {
+  const { f64 } = reader.views
+  const word = (at: number): number => f64[(at + O.sequence) >>> 1]!
+  const number = reader.search(account, reader.count(account), (at) => word(at) <= sequence) - 1
+  if (number < 0) return null
+  const at = reader.locate(account, number)
+  return word(at) === sequence ? orderAt(reader, account, at) : null
+}
+
+/** Orders of one account. */
+export function orderTrail(reader: PageReader, ask: OrdersAsk): Trail<HistoryOrder> {
+  const { account, statuses, pair, sell, market, label } = ask
+  const { i32, u32, f64 } = reader.views
+  const bounds = boundsOf(ask)
+  const passes = (at: number): boolean => {
+    const flags = u32[at + O.flags]!
+    if (statuses !== undefined && !statuses.includes(i32[at + O.outcome]! & 0xff)) return false
+    if (pair !== undefined && i32[at + O.pair] !== pair) return false
+    if (sell !== undefined && sell !== ((flags & Flag.SELL) !== 0)) return false
+    if (market !== undefined && market !== ((flags & Flag.MARKET) !== 0)) return false
+    return label === undefined || (flags >>> LABEL_SHIFT === label.length && labelOf(reader, at) === label)
+  }
+  const all = [statuses, pair, sell, market, label].every((filter) => filter === undefined)
+  const first = start(reader, account, bounds, O.sequence, O.createdAt)
+  return {
+    ...(all ? descendThrough(reader, account, first, bounds.from, O.createdAt) : descend(reader, account, first)),
+    isOver: (at) => f64[(at + O.createdAt) >>> 1]! < bounds.from,
+    rows: (at) => (passes(at) ? 1 : 0),
+    position: (at) => ({ sequence: f64[(at + O.sequence) >>> 1]!, index: 0 }),
+    build: (at) => orderAt(reader, account, at),
+    loads: () => reader.loads,
+  }
+}
+
+/** Orders of all accounts of an application, by their references; only those that are shown are looked up. */
+export function applicationOrderTrail(references: PageReader, orders: PageReader, ask: ApplicationOrdersAsk): Trail<HistoryOrder> {
+  const { application, statuses, pair, sell, market } = ask
+  const { i32, f64 } = references.views
+  const passes = (at: number): boolean => {
+    const flags = i32[at + REF.flags]!
+    if (statuses !== undefined && !statuses.includes(i32[at + REF.status]!)) return false
+    if (pair !== undefined && i32[at + REF.pair] !== pair) return false
+    if (sell !== undefined && sell !== ((flags & Flag.SELL) !== 0)) return false
+    return market === undefined || market === ((flags & Flag.MARKET) !== 0)
+  }
+  const all = [statuses, pair, sell, market].every((filter) => filter === undefined)
+  // A pair that does not exist: nothing to look through.
+  const isPair = pair === undefined || pair >= 0
+  const first = isPair ? start(references, application, boundsOf(ask), REF.sequence, REF.sequence) : 0
+  return {
+    ...(all ? descendThrough(references, application, first, 0, REF.sequence) : descend(references, application, first)),
+    isOver: () => false,
+    rows: (at) => (passes(at) ? 1 : 0),
+    position: (at) => ({ sequence: f64[(at + REF.sequence) >>> 1]!, index: 0 }),
+    build: (at) => {
+      const account = i32[at + REF.account]!
+      return orderAt(orders, account, orders.locate(account, f64[(at + REF.number) >>> 1]!))
+    },
+    loads: () => references.loads + orders.loads,
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The portfolio of an account, from its hours and the prices of the hours: a curve of at most {@link POINTS} points at full hours and
+ * one now, and what was traded, paid and earned since the full hour with which the period begins.
+ */
+import type { Genesis } from '../../state/genesis.ts'
+import { HOLDING, HOUR_MS, holdingAt, stateWords, TALLY, wideAt } from '../project/accounts.ts'
+import { PRICE_HOUR } from '../store/layout.ts'
+import type { PageReader } from '../store/page_reader.ts'
+import { pricingPairs, valueAt } from '../project/portfolio.ts'
+import type { Period, Portfolio } from './queries.ts'
+
+const { at: PRICE } = PRICE_HOUR
+/** Points of a curve at full hours, but for the last. */
+const POINTS = 120
+/** Hours of a period. */
+const HOURS: Record<Exclude<Period, 'all'>, number> = { '24h': 24, '7d': 168, '30d': 720 }
+/** Points made before others get a turn. */
+const SLICE = 16
+
+/** Rows of an account by the hour. */
+export interface HourReader {
+  /** The newest row of `account` before `hour`, which holds its state then; `null`: it did not exist. */
+  before(account: number, hour: number): BigInt64Array | null
+  /** Hour of the first row. */
+  first(account: number): number | null
+}
+
+/** `reader`: account_hour_page, with records of {@link hourWords}. */
+export function createHourReader(reader: PageReader, assets: number): HourReader {
+  const { f64, i64 } = reader.views
+  return {
+    before: (account, hour) => {
+      const number = reader.search(account, reader.count(account), (at) => f64[at >>> 1]! < hour) - 1
+      if (number < 0) return null
+      const at = (reader.locate(account, number) >>> 1) + 1
+      return i64.slice(at, at + stateWords(assets))
+    },
+    first: (account) => (reader.count(account) === 0 ? null : f64[reader.locate(account, 0) >>> 1]!),
+  }
+}
+
+export type PortfolioReader = (account: number, period: Period, now: number) => Generator<undefined, Portfolio>
+
+/** `accounts`: account_hour_page; `prices`: price_hour_page. */
+export function createPortfolioReader(accounts: PageReader, prices: PageReader, genesis: Genesis): PortfolioReader {
+  const hours = createHourReader(accounts, genesis.assets.length)
+  const pricing = pricingPairs(genesis)
+  const reference = genesis.feeTiers.asset
+  /** Last price of a pair before `hour`, ticks; 0: it had none. */
+  const priceOf = (pair: number, hour: number): number => {
+    const { f64, i32 } = prices.views
+    const number = prices.search(pair, prices.count(pair), (at) => f64[(at + PRICE.hour) >>> 1]! < hour) - 1
+    return number < 0 ? 0 : i32[prices.locate(pair, number) + PRICE.ticks]!
+  }
+
+  /** Value of an account in the reference asset at the beginning of `hour`. */
+  const equityOf = (state: BigInt64Array, hour: number): bigint | null => {
+    let equity: bigint | null = 0n
+    for (const { index } of genesis.assets) {
+      const at = holdingAt(0, index)
+      const total = state[at + HOLDING.AVAILABLE]! + state[at + HOLDING.LOCKED]!
+      if (total === 0n || equity === null) continue
+      const pair = pricing[index]!
+      const ticks = index === reference || pair < 0 ? 0 : priceOf(pair, hour)
+      if (index === reference) equity += total
+      else equity = ticks === 0 ? null : equity + valueAt(genesis, pair, ticks, total)
+    }
+    return equity
+  }
+
+  return function* portfolio(account, period, now) {
+    const end = Math.floor(now / HOUR_MS)
+    const first = hours.first(account)
+    const begin = Math.max(period === 'all' ? 0 : end - HOURS[period], first ?? end)
+    const step = Math.max(1, Math.ceil((end - begin) / POINTS))
+    const points: Portfolio['points'] = []
+    for (let hour = end - Math.floor((end - begin) / step) * step; hour <= end; hour += step) {
+      const state = hours.before(account, hour)
+      if (state !== null) points.push({ time: hour * HOUR_MS, equity: equityOf(state, hour) })
+      if (points.length % SLICE === SLICE - 1) yield
+    }
+    const state = hours.before(account, end + 1)
+    points.push({ time: now, equity: state === null ? 0n : equityOf(state, end + 1) })
+    const then = period === 'all' ? null : hours.before(account, end - HOURS[period])
+    const tally = (at: BigInt64Array | null, word: number): bigint => (at === null ? 0n : wideAt(at, word))
+    const since = (word: number): bigint => tally(state, word) - tally(then, word)
+    return { asset: reference, points, realizedPnl: since(TALLY.REALIZED), volume: since(TALLY.VOLUME), fees: since(TALLY.FEES) }
+  }
+}

@@ -1,0 +1,29 @@
+/**
+ * What the events do not say of an account and what never changes: its application, and who pays for its orders that a master funds.
+ * Both are written with the account's row and stay, so that reading them from the engine's columns, at whatever moment after the account
+ * was made, keeps the projection a function of the journal. Only a blank account's row may become another's, a day after anything happened
+ * to it: never within a batch of the journal.
+ */
+import { ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS } from '../../state/columns.ts'
+import type { State } from '../../state/state.ts'
+import { Flag } from '../../layout/command.ts'
+
+export interface Identities {
+  /** Row of the application of `account`. */
+  applicationOf(account: number): number
+  /** Whose balances an order of `account` with these flags moves: the master's or its own. */
+  payerOf(account: number, flags: number): number
+}
+
+/** Those of the accounts of `state`, which is at or after the events at hand. */
+export function identitiesOf({ accounts, profiles }: Pick<State, 'accounts' | 'profiles'>): Identities {
+  return {
+    applicationOf: (account) => accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!,
+    payerOf: (account, flags) => {
+      if ((flags & Flag.MASTER_FUNDED) === 0) return account
+      const master = profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
+      if (master < 0) throw new Error(`account ${account} has an order that its master pays for, and no master`)
+      return master
+    },
+  }
+}

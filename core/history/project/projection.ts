@@ -1,0 +1,166 @@
+/**
+ * A projection under way: the journal replayed behind the exchange, its events projected into a store, one transaction at a time.
+ *
+ * The position of the store is part of every transaction, so after any stop projection goes on exactly there: the engine is rebuilt from
+ * the newest snapshot at or before the position and replayed up to it, and only then do events count. A store that does not belong
+ * to the journal (another genesis or format, or commands that were cut from the journal) is thrown away and made anew.
+ */
+import { parseGenesis, type Genesis } from '../../state/genesis.ts'
+import { CLOCK } from '../../state/columns.ts'
+import type { State } from '../../state/state.ts'
+import { openJournal } from '../../journal/file.ts'
+import { endSequence, readBatches } from '../../journal/reader.ts'
+import { checkEnd } from '../../recovery/witnesses.ts'
+import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../../recovery/recover.ts'
+import { identitiesOf } from './identities.ts'
+import { HISTORY_FORMAT } from '../store/layout.ts'
+import { createProjector, type Projector } from './projector.ts'
+import {
+  checkpoint, genesisDigest, isDamaged, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase,
+} from '../store/store.ts'
+
+export interface Projection {
+  readonly database: HistoryDatabase
+  readonly projector: Projector
+  readonly genesis: Genesis
+  /** The engine as it was after the last command projected. */
+  readonly state: State
+  /** Events projected so far, ever. */
+  readonly events: number
+  /** Sequence of the last command projected. */
+  readonly sequence: number
+  /** Last command of the journal as it is now. */
+  end(): number
+  /** Projects what the journal has, at most about `commands`, in one transaction; true when there is more. */
+  step(commands: number): boolean
+  close(): Promise<void>
+}
+
+export interface ProjectionOptions {
+  /** Says why a store was thrown away. */
+  readonly warn: (text: string) => void
+  /** The store was damaged: it is made anew. */
+  readonly damaged?: (message: string) => void
+  /** Progress of the replay up to the position of the store. */
+  readonly report?: (progress: Progress) => void
+  /** Commands after this one are left alone. */
+  readonly last?: number
+}
+
+type Journal = ReturnType<typeof openJournal>
+
+/** Opens the journal of `dataDir` read-only and the store at `path` for writing, made if need be, and brings both to one position. */
+export function openProjection(dataDir: string, path: string, options: ProjectionOptions): Projection {
+  const journal = openJournal(dataDir, true)
+  checkEnd(journal)
+  const { database, rebuilt } = openStore(journal, dataDir, path, options)
+  const last = options.last ?? Infinity
+  try {
+    return project(journal, database, rebuilt, last)
+  } catch (error) {
+    // What the projector goes on from is read here.
+    if (!isDamaged(error, path)) throw error
+    return project(journal, makeAnew(database, path, (error as Error).message, options), fromGenesis(journal), last)
+  }
+}
+
+/** An empty store in the place of a damaged one. */
+function makeAnew(database: HistoryDatabase | null, path: string, damage: string, options: ProjectionOptions): HistoryDatabase {
+  options.damaged?.(damage)
+  options.warn(`the history is made anew: ${damage}`)
+  database?.close()
+  removeStore(path)
+  return openWriter(path)
+}
+
+/** The store and the engine at its position; a store that cannot be gone on with is replaced by an empty one. */
+function openStore(
+  journal: Journal, dataDir: string, path: string, options: ProjectionOptions,
+): { database: HistoryDatabase; rebuilt: Rebuilt } {
+  let database: HistoryDatabase | null = null
+  try {
+    database = openWriter(path)
+    const rebuilt = resume(journal, dataDir, database, options)
+    if (typeof rebuilt !== 'string') return { database, rebuilt }
+    return { database: makeAnew(database, path, rebuilt, { ...options, damaged: () => undefined }), rebuilt: fromGenesis(journal) }
+  } catch (error) {
+    if (!isDamaged(error, path)) throw error
+    return { database: makeAnew(database, path, (error as Error).message, options), rebuilt: fromGenesis(journal) }
+  }
+}
+
+/** The engine at the position of the store, or why the store cannot be gone on with. */
+function resume(journal: Journal, dataDir: string, database: HistoryDatabase, options: ProjectionOptions): Rebuilt | string {
+  const position = readPosition(database)
+  if (position === null) return isEmpty(database) ? fromGenesis(journal) : 'it has no position'
+  if (position.format !== HISTORY_FORMAT) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
+  if (position.sequence > endSequence(journal)) return `it has sequence ${position.sequence}, the journal ends before`
+  const rebuilt = rebuild(journal, dataDir, position.sequence, options.warn)
+  if (position.genesis !== genesisDigest(rebuilt.genesis)) return 'it has another genesis than the journal'
+  const { replayer } = rebuilt
+  catchUp(journal, replayer, position.sequence, () => performance.now() / 1000, options.report ?? (() => undefined))
+  const { sequence, checksum } = replayer.place
+  const same = sequence === position.sequence + 1 && checksum === position.batch_checksum && replayer.events === position.events_checksum
+  return same ? rebuilt : `the journal has other commands up to ${position.sequence}`
+}
+
+const isEmpty = (database: HistoryDatabase): boolean => database.prepare('select 1 from head_page limit 1').get() === undefined
+
+function project(journal: Journal, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number): Projection {
+  const { state } = replayer
+  const { genesis } = state
+  const projector = createProjector(database, parseGenesis(text), identitiesOf(state))
+  const digest = genesisDigest(text)
+  const begin = database.prepare('begin immediate')
+  const stored = database.prepare<[], number>('select sequence from position').pluck()
+  const commit = database.prepare('commit')
+  let events = readPosition(database)?.events ?? 0
+  replayer.sink = (views, count) => {
+    projector.project(views, count)
+    events += count
+  }
+  const keep = (): void => {
+    const roots = projector.flush()
+    writePosition(database, {
+      format: HISTORY_FORMAT, genesis: digest, sequence: replayer.place.sequence - 1, time_ms: state.clock[CLOCK.TIME]!,
+      batch_checksum: replayer.place.checksum, events_checksum: replayer.events, events, roots,
+    })
+  }
+  // A fresh store has a position too, so that readers know it.
+  if (readPosition(database) === null) keep()
+  const step = (commands: number): boolean => {
+    const from = replayer.place.sequence
+    let more = false
+    for (const batch of readBatches(journal, replayer.place)) {
+      if (batch.sequence > last) break
+      if (replayer.place.sequence === from) {
+        begin.run()
+        // An orphan of an exchange that was killed may still be at work for a moment. Two writers would ruin each other's pages.
+        if (stored.get() !== from - 1) throw new Error('another process writes the history')
+      }
+      replayer.batch(batch)
+      more = replayer.place.sequence - from >= commands
+      if (more) break
+    }
+    if (replayer.place.sequence > from) {
+      keep()
+      commit.run()
+      checkpoint(database)
+    }
+    return more
+  }
+  return {
+    database, projector, genesis, state, step,
+    get events() {
+      return events
+    },
+    get sequence() {
+      return replayer.place.sequence - 1
+    },
+    end: () => endSequence(journal),
+    close: async () => {
+      database.close()
+      await journal.close()
+    },
+  }
+}

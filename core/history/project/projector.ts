@@ -1,0 +1,107 @@
+/**
+ * The projector: events in, tables of the history out. A pure function of the events and of what never changes of their accounts
+ * (identities.ts), whatever the transactions it is cut into.
+ *
+ * Everything a transaction changes is gathered in memory and written by {@link Projector.flush}: an order that rested, traded and ended
+ * in between is written once. Refusals and answers repeated for an idempotency key change nothing.
+ */
+import { CommandType, Flag } from '../../layout/command.ts'
+import { answeredTypeOf, EventType, eventTypeOf, FILL, RESULT, Status } from '../../layout/event.ts'
+import { RECORD_WORDS, type Views } from '../../layout/table.ts'
+import type { Genesis } from '../../state/genesis.ts'
+import { createApplicationTrades } from './application_trades.ts'
+import { createAccounts, type AccountsModel } from './accounts.ts'
+import { createCandles } from './candles.ts'
+import { openTables } from '../store/heads.ts'
+import type { Identities } from './identities.ts'
+import { createMovements } from './movements.ts'
+import { createOrders } from './orders.ts'
+import { createPortfolio } from './portfolio.ts'
+import { createTrades } from './trades.ts'
+import type { HistoryDatabase } from '../store/store.ts'
+
+const { at: RES } = RESULT
+const { PLACE_ORDER, REPLACE_ORDER, CANCEL_ORDER, OPEN_SESSION, CREATE_SUB_ACCOUNT } = CommandType
+
+export interface Projector {
+  /** Balances and tallies as they are now, flushed or not. */
+  readonly accounts: AccountsModel
+  /** Takes `count` records. */
+  project(events: Views, count: number): void
+  /** Writes what changed; part of the caller's transaction. What its position must say then as `roots`. */
+  flush(): Buffer
+  /** Accounts that traded since they were last taken; the caller empties it. */
+  readonly traded: Set<number>
+}
+
+/** A projector that goes on where the tables stand. */
+export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
+  const tables = openTables(database)
+  const accounts = createAccounts(tables, genesis.assets.length)
+  const portfolio = createPortfolio(tables, genesis, accounts)
+  const orders = createOrders(tables, genesis.limits.orders, identities)
+  const trades = createTrades(tables)
+  const candles = createCandles(tables, genesis.pairs.length)
+  const movements = createMovements(tables, genesis, identities, accounts, portfolio)
+  const applications = createApplicationTrades(tables, genesis, identities, portfolio)
+  const traded = new Set<number>()
+
+  const fill = (events: Views, base: number): void => {
+    const { i32, f64 } = events
+    portfolio.traded(i32[base + FILL.at.pair]!, i32[base + FILL.at.price]!, f64[(base + FILL.at.time) >>> 1]!)
+    trades.filled(events, base)
+    candles.filled(events, base)
+    movements.filled(events, base)
+    applications.filled(events, base)
+    orders.filled(events, base)
+    traded.add(i32[base + FILL.at.takerAccount]!)
+    traded.add(i32[base + FILL.at.makerAccount]!)
+  }
+  const result = (events: Views, base: number): void => {
+    const { i32 } = events
+    const type = answeredTypeOf(i32[base]!)
+    if (i32[base + RES.code] !== 0 || (i32[base + RES.flags]! & Flag.REPEATED) !== 0) return
+    if (type === PLACE_ORDER || type === REPLACE_ORDER) {
+      orders.placed(events, base)
+      const status = i32[base + RES.outcome]! & 0xff
+      if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) movements.locked(events, base)
+    } else if (type === CANCEL_ORDER) {
+      orders.cancelled(events, base)
+      movements.cancelled(events, base)
+    } else if (type === OPEN_SESSION) {
+      if (i32[base + RES.trades] === 1) applications.joined(i32[base + RES.account]!)
+    } else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + RES.detail]!)
+  }
+  const one = (events: Views, base: number): void => {
+    switch (eventTypeOf(events.i32[base]!)) {
+      case EventType.RESULT:
+        return result(events, base)
+      case EventType.FILL:
+        return fill(events, base)
+      case EventType.ORDER_ENDED:
+        orders.ended(events, base)
+        return movements.ended(events, base)
+      case EventType.LABEL:
+        return orders.label(events, base)
+      case EventType.CREDIT:
+        return movements.credited(events, base)
+    }
+  }
+  return {
+    accounts,
+    traded,
+    project: (events, count) => {
+      for (let record = 0; record < count; record++) one(events, record * RECORD_WORDS)
+    },
+    flush: () => {
+      orders.flush()
+      trades.flush()
+      candles.flush()
+      movements.flush()
+      applications.flush()
+      accounts.flush()
+      portfolio.flush()
+      return tables.flush()
+    },
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Recovery: newest snapshot that verifies, then the journal behind it, through the same replayer as every tool.
+ *
+ * A snapshot that does not verify is skipped with a warning; the journal is complete, so any older one or none will do. A journal
+ * batch that does not verify stops recovery with its sequence: acknowledged orders may stand in it, so nothing is guessed. If it is
+ * the last one the operator may cut it (`--cut-tail SEQUENCE`); damage in the middle is never cut.
+ */
+import { randomBytes } from 'node:crypto'
+import { createOutbox } from '../events/outbox.ts'
+import { parseGenesis } from '../state/genesis.ts'
+import { createState } from '../state/state.ts'
+import { createReplayer, type Listener, type Replayer } from './replayer.ts'
+import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
+import { keyOf, open } from '../journal/frame.ts'
+import { checkFreeList } from '../journal/free_list.ts'
+import { readGenesis } from '../journal/genesis_batch.ts'
+import { JournalError, type JournalDatabase } from '../journal/file.ts'
+import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord } from '../journal/head.ts'
+import { openHeadFile, readHeadFile } from '../journal/head_file.ts'
+import { continues, endSequence, JournalFault, lastSequence, readBatches, START, type Place } from '../journal/reader.ts'
+
+export interface Rebuilt {
+  replayer: Replayer
+  genesis: string
+}
+
+/** A replayer at the newest verifying snapshot whose sequence is at most `most`, or at the genesis. */
+export function rebuild(
+  database: JournalDatabase,
+  dataDir: string,
+  most: number,
+  warn: (text: string) => void,
+  listener?: Listener,
+): Rebuilt {
+  for (const sequence of listSnapshots(dataDir)) {
+    if (sequence > most) continue
+    try {
+      const { state, info } = loadSnapshot(dataDir, sequence)
+      const place = { sequence: sequence + 1, checksum: info.batchChecksum }
+      checkPlace(database, place)
+      return { replayer: createReplayer(state, place, info.eventsChecksum, listener), genesis: info.genesis }
+    } catch (error) {
+      warn(`snapshot ${sequence} is skipped: ${(error as Error).message}`)
+    }
+  }
+  return fromGenesis(database, listener)
+}
+
+/** Throws unless a batch of the journal ends right before `place` with its checksum. */
+function checkPlace(database: JournalDatabase, place: Place): void {
+  const end = endSequence(database)
+  if (place.sequence > end + 1) throw new Error(`it is ahead of the journal, which ends at ${end}`)
+  if (continues(database, place) !== 'yes') throw new Error('the journal has no batch that it continues')
+}
+
+/** A replayer that has applied nothing but the genesis. */
+export function fromGenesis(database: JournalDatabase, listener?: Listener): Rebuilt {
+  for (const batch of readBatches(database, START)) {
+    const genesis = readGenesis(batch)
+    const state = createState(parseGenesis(genesis), createOutbox(4096), randomBytes(4).readInt32LE())
+    const replayer = createReplayer(state, START, 0, listener)
+    replayer.batch(batch)
+    return { replayer, genesis }
+  }
+  throw new JournalError('the journal is empty')
+}
+
+export interface Progress {
+  records: number
+  /** Commands per second so far. */
+  rate: number
+  secondsLeft: number
+}
+
+/** Replays the journal behind `replayer` up to and including `last`; reports about every second. The commands it replayed. */
+export function catchUp(
+  database: JournalDatabase,
+  replayer: Replayer,
+  last: number,
+  seconds: () => number,
+  report: (progress: Progress) => void,
+): number {
+  const end = Math.min(last, endSequence(database))
+  let records = 0
+  const started = seconds()
+  let next = started + 1
+  for (const batch of readBatches(database, replayer.place)) {
+    if (batch.sequence > last) break
+    replayer.batch(batch)
+    records += batch.commands
+    const now = seconds()
+    if (now < next) continue
+    next = now + 1
+    const rate = records / (now - started)
+    report({ records, rate, secondsLeft: (end - replayer.place.sequence + 1) / rate })
+  }
+  return records
+}
+
+/** Removes an invalid last batch, when it is the one the operator named; the sequence at which the journal ends then. */
+export function cutTail(database: JournalDatabase, fault: JournalFault, cut: number): number {
+  if (!fault.fault.last || cut !== fault.fault.sequence) throw fault
+  checkFreeList(database.dataDir)
+  keepEnd(database)
+  dropLast(database)
+  return cut - 1
+}
+
+/** Has the head file say how far the journal went, for a start that is interrupted before the loss is in the journal (loss.ts). */
+function keepEnd(database: JournalDatabase): void {
+  const found = headRecord(database)
+  if (found === null || typeof found === 'string' || readHeadFile(database.dataDir).head !== null) return
+  openHeadFile(database.dataDir, found).close()
+}
+
+/** Removes the last batch, whatever it holds; the head record then says that the journal ends before it. */
+export function dropLast(database: JournalDatabase): void {
+  const found = headRecord(database)
+  if (typeof found === 'string') throw new JournalError(`the head record of the journal: ${found}`)
+  const last = lastSequence(database)
+  database.transactionSync(() => {
+    database.removeSync(keyOf(last))
+    const first = lastSequence(database)
+    const batch = first === 0 ? 'there is none' : open(database.get(keyOf(first))!)
+    if (typeof batch === 'string') throw new JournalError(`the batch before the last one: ${batch}`)
+    if (found === null) return
+    const record = Buffer.alloc(HEAD_BYTES)
+    encodeHead(record, 0, { ...found, batches: found.batches - 1, first, next: batch.next, checksum: batch.checksum })
+    database.putSync(HEAD_KEY, record)
+  })
+}

@@ -1,0 +1,155 @@
+/**
+ * Sessions by holder. A holder is an account, for the sessions of its own wallet, or a delegated agent; each has a list of its sessions,
+ * newest first, through the links in column `sessionLinks`.
+ *
+ * Every live session is in the list of its holder, and so is every dead one that keeps its key (sessions.ts): it leaves when its row is
+ * used again, or when its agent's row is another agent's. A holder with a limit has at most twice that many rows. Before the rules 1 a
+ * dead one left also when its holder opened another and when its agent was revoked. A row outside any list has no links, and no list
+ * begins with it.
+ */
+import {
+  AGENT, AGENT_WORDS, CLOCK, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
+} from './columns.ts'
+import type { State } from './state.ts'
+
+/** Live sessions of one agent, at most, when the genesis does not say fewer. */
+export const AGENT_SESSIONS_MAX = 16
+
+/** How long a key stays its holder's after the end of its session. */
+export const KEY_KEPT_MS = 86_400_000
+
+const { NEXT, PREV } = SESSION_LINK
+
+/** Row + 1 of the newest session of a holder; `agent` -1: the account itself. */
+const firstOf = (state: State, account: number, agent: number): number =>
+  agent < 0 ? state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_SESSION]! : state.agents[agent * AGENT_WORDS + AGENT.FIRST_SESSION]!
+
+function setFirst(state: State, account: number, agent: number, first: number): void {
+  if (agent < 0) state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_SESSION] = first
+  else state.agents[agent * AGENT_WORDS + AGENT.FIRST_SESSION] = first
+}
+
+export const isDead = (state: State, session: number): boolean =>
+  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!
+
+/** Whether a session that ended keeps its key and its place in the list. */
+export const keepsKeys = (state: State): boolean => state.scalars[SCALAR.RULES]! >= 1
+
+/** When a session ended, or will, Unix ms. */
+export const endOf = (state: State, session: number): number =>
+  Math.abs(state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!)
+
+/** Ends a live session now. */
+export function endSession(state: State, session: number): void {
+  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = keepsKeys(state) ? -state.clock[CLOCK.TIME]! : 0
+}
+
+/**
+ * When keys begin to be kept: of the sessions that are dead by then nobody knows for sure when they ended, nor whose agent's they were.
+ * They ended now, as no agent's, and are in no list.
+ */
+export function noteEnds(state: State): void {
+  const { sessions, scalars } = state
+  for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
+    const row = session * SESSION_WORDS
+    if (sessions[row + SESSION.GENERATION] === 0 || !isDead(state, session)) continue
+    endSession(state, session)
+    unlinkSession(state, session)
+    if (sessions[row + SESSION.AGENT] !== 0) sessions[row + SESSION.AGENT] = -1
+  }
+}
+
+/** Puts a session that was just opened at the head of its holder's list. */
+export function linkSession(state: State, session: number): void {
+  const { sessions, sessionLinks } = state
+  const account = sessions[session * SESSION_WORDS + SESSION.ACCOUNT]!
+  const agent = sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1
+  const first = firstOf(state, account, agent)
+  sessionLinks[session * SESSION_LINK_WORDS + NEXT] = first
+  sessionLinks[session * SESSION_LINK_WORDS + PREV] = 0
+  if (first !== 0) sessionLinks[(first - 1) * SESSION_LINK_WORDS + PREV] = session + 1
+  setFirst(state, account, agent, session + 1)
+}
+
+/** Takes a session out of its holder's list, when it is in it. */
+export function unlinkSession(state: State, session: number): void {
+  const { sessions, sessionLinks } = state
+  const account = sessions[session * SESSION_WORDS + SESSION.ACCOUNT]!
+  if (account === NOBODY) return
+  const agent = sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1
+  const row = session * SESSION_LINK_WORDS
+  const next = sessionLinks[row + NEXT]!
+  const prev = sessionLinks[row + PREV]!
+  if (prev !== 0) sessionLinks[(prev - 1) * SESSION_LINK_WORDS + NEXT] = next
+  else if (firstOf(state, account, agent) === session + 1) setFirst(state, account, agent, next)
+  else return
+  if (next !== 0) sessionLinks[(next - 1) * SESSION_LINK_WORDS + PREV] = prev
+  sessionLinks[row + NEXT] = 0
+  sessionLinks[row + PREV] = 0
+}
+
+/** Live sessions that an account's wallet, or an agent, may have. */
+export function limitOf(state: State, agent: number): number {
+  const { sessionsPerAccount } = state.genesis.limits
+  return agent < 0 ? sessionsPerAccount : Math.min(AGENT_SESSIONS_MAX, sessionsPerAccount)
+}
+
+/** How many rows a holder has, and which of them has been dead for longest in its list; -1: none. */
+export function heldRows(state: State, account: number, agent: number): { count: number; oldestDead: number } {
+  let [count, oldestDead] = [0, -1]
+  for (let next = firstOf(state, account, agent); next !== 0; next = state.sessionLinks[(next - 1) * SESSION_LINK_WORDS + NEXT]!) {
+    count++
+    if (isDead(state, next - 1)) oldestDead = next - 1
+  }
+  return { count, oldestDead }
+}
+
+/**
+ * Ends the oldest live sessions of a holder beyond its limit, and drops the dead from its list where they keep nothing. A limit as large
+ * as the number of rows binds nobody, and nothing is walked.
+ */
+export function keepWithinLimit(state: State, account: number, agent: number): void {
+  if (agent < 0 && limitOf(state, agent) >= state.genesis.limits.sessions) return
+  const limit = limitOf(state, agent)
+  const kept = keepsKeys(state)
+  let live = 0
+  let next = firstOf(state, account, agent)
+  while (next !== 0) {
+    const session = next - 1
+    next = state.sessionLinks[session * SESSION_LINK_WORDS + NEXT]!
+    const dead = isDead(state, session)
+    if (!dead && ++live <= limit) continue
+    if (!dead) endSession(state, session)
+    if (!kept) unlinkSession(state, session)
+  }
+}
+
+/** Ends every session of an agent; where ended ones keep nothing, its list is empty then. */
+export function endSessionsOf(state: State, agent: number): void {
+  const kept = keepsKeys(state)
+  let next = firstOf(state, -1, agent)
+  while (next !== 0) {
+    const session = next - 1
+    next = state.sessionLinks[session * SESSION_LINK_WORDS + NEXT]!
+    if (!kept || !isDead(state, session)) endSession(state, session)
+    if (!kept) unlinkSession(state, session)
+  }
+}
+
+/** The row of an agent goes to another one: the sessions that ended with it keep their keys, and are no agent's. */
+export function disownSessions(state: State, agent: number): void {
+  for (let first = firstOf(state, -1, agent); first !== 0; first = firstOf(state, -1, agent)) {
+    unlinkSession(state, first - 1)
+    state.sessions[(first - 1) * SESSION_WORDS + SESSION.AGENT] = -1
+  }
+}
+
+/** Lets no session of an agent last beyond `until`, Unix ms. */
+export function capSessionsOf(state: State, agent: number, until: number): void {
+  let next = firstOf(state, -1, agent)
+  while (next !== 0) {
+    const at = ((next - 1) * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1
+    if (state.sessionsF64[at]! > until) state.sessionsF64[at] = until
+    next = state.sessionLinks[(next - 1) * SESSION_LINK_WORDS + NEXT]!
+  }
+}
