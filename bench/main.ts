@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { Result } from './result.ts'
 
 const BENCHES: Record<string, { file: string; what: string }> = {
@@ -37,9 +38,11 @@ const BENCHES: Record<string, { file: string; what: string }> = {
   latency: { file: './system/latency.ts', what: 'one signed order at a time over HTTP, durable' },
 }
 
+/** Of this tree, and whether it is that commit as it stands. */
 function commit(): string {
+  const git = (...args: string[]): string => execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
   try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).trim()
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', '../core', '../gateway') === '' ? '' : ' and changes')
   } catch {
     return 'unknown'
   }
@@ -61,21 +64,56 @@ function print(result: Result): void {
   }
 }
 
-const names = process.argv.slice(2)
-if (names.length === 0 || names.some((name) => !(name in BENCHES) && name !== 'all')) {
+const OPTIONS = { help: { type: 'boolean' }, against: { type: 'string' }, turns: { type: 'string' }, flow: { type: 'string' } } as const
+
+function help(): void {
   console.log('npm run bench -- NAME ...\n')
   for (const [name, { what }] of Object.entries(BENCHES)) console.log(`  ${name.padEnd(12)} ${what}`)
   console.log('  all          every bench, one after the other')
-  process.exit(names.length === 0 ? 0 : 2)
+  console.log('\nnpm run bench -- core --against DIR [--flow small|large] [--turns N]\n')
+  console.log('  The engine of this tree and of the checkout DIR (with modules of its own) in turn: core, then core-large.')
+}
+
+function fail(reason: string): never {
+  console.error(`${reason}\n`)
+  help()
+  process.exit(2)
+}
+
+function parse(): { names: string[]; options: { help?: boolean; against?: string; turns?: string; flow?: string } } {
+  try {
+    const { positionals, values } = parseArgs({ allowPositionals: true, options: OPTIONS })
+    return { names: positionals, options: values }
+  } catch (error) {
+    return fail((error as Error).message)
+  }
 }
 
 const results = join(import.meta.dirname, 'results')
-mkdirSync(results, { recursive: true })
-for (const name of names.includes('all') ? Object.keys(BENCHES) : names) {
-  const { run } = (await import(BENCHES[name]!.file)) as { run: () => Promise<Result> }
-  const result = await run()
+
+function keep(name: string, result: Result): void {
   print(result)
   const machine = { cpu: cpus()[0]?.model, cores: cpus().length, memoryGiB: Math.round(totalmem() / 2 ** 30), node: process.version }
   const line = { at: new Date().toISOString(), commit: commit(), machine, ...result }
+  mkdirSync(results, { recursive: true })
   appendFileSync(join(results, `${name}.ndjson`), `${JSON.stringify(line)}\n`)
+}
+
+const { names, options } = parse()
+if (names.length === 0 || options.help) {
+  help()
+} else if (options.against !== undefined) {
+  if (names.join() !== 'core') fail('--against goes with core alone')
+  if (options.flow !== undefined && options.flow !== 'small' && options.flow !== 'large') fail('--flow is small or large')
+  const turns = options.turns === undefined ? undefined : Number(options.turns)
+  if (turns !== undefined && !(turns >= 1 && turns <= 100)) fail('--turns is 1 to 100')
+  const { run } = await import('./micro/core_against.ts')
+  keep('core-against', await run({ against: options.against, turns, flow: options.flow }))
+} else {
+  const unknown = names.find((name) => !(name in BENCHES) && name !== 'all')
+  if (unknown !== undefined) fail(`there is no bench ${unknown}`)
+  for (const name of names.includes('all') ? Object.keys(BENCHES) : names) {
+    const { run } = (await import(BENCHES[name]!.file)) as { run: () => Promise<Result> }
+    keep(name, await run())
+  }
 }

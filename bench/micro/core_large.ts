@@ -14,6 +14,7 @@ export async function run(options: CoreOptions = { live: 1_000_000, accounts: 10
     targets: [
       { figure: 'commandsPerSecond', atLeast: 3_000_000, unit: 'commands/s' },
       { figure: 'collectionsPerMillion', atMost: 0, unit: 'collections' },
+      { figure: 'bytesPerCommand', atMost: 0.01, unit: 'bytes' },
     ],
   }
 }

@@ -1,6 +1,7 @@
-/** The quick thread of core.ts: rounds on fresh states, a count of garbage collections, and a pass that times every command. */
+/** The quick thread of core.ts: rounds on fresh states when asked, then a count of garbage and a pass that times every command. */
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
 import { parentPort, workerData } from 'node:worker_threads'
 import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { apply } from '../../core/engine/apply.ts'
@@ -13,16 +14,21 @@ export interface CoreWork {
   readonly live: number
   readonly accounts: number
   readonly timed: number
-  readonly rounds: number
   readonly build: number
   readonly records: SharedArrayBuffer
 }
 
-export interface CoreFigures {
-  /** ns per command of each round after the warming ones. */
-  readonly rounds: readonly number[]
-  /** Garbage collections during a warm round, per million commands. */
-  readonly collections: number
+export interface CoreRound {
+  /** A command, on the average. */
+  readonly ns: number
+  /** A command. */
+  readonly fills: number
+  /** Orders at the end. */
+  readonly live: number
+}
+
+export interface CoreEnd {
+  readonly garbage: Garbage
   /** Latencies in us, each with one reading of the clock. */
   readonly p50: number
   readonly p99: number
@@ -30,11 +36,7 @@ export interface CoreFigures {
   readonly max: number
   /** ns for reading the clock. */
   readonly clock: number
-  readonly fills: number
-  readonly live: number
 }
-
-const WARM_ROUNDS = 2
 
 const work = workerData as CoreWork
 const records = viewsOf(work.records)
@@ -52,19 +54,32 @@ function timeRound(state: State): number {
   return ((performance.now() - started) * 1e6) / work.timed
 }
 
-/** Garbage collections while a fresh state gets the timed records, per million of them. */
-async function countCollections(state: State): Promise<number> {
+/** What a warm round leaves for the garbage collector. */
+export interface Garbage {
+  /** Collections, per million commands. */
+  readonly collections: number
+  /** Bytes a command, without those of reading the heap's size; NaN: there was a collection, so nobody can say. */
+  readonly bytes: number
+}
+
+/** Collections and bytes while a fresh state gets the timed records. */
+async function countGarbage(state: State): Promise<Garbage> {
   const times: number[] = []
   const observer = new PerformanceObserver((list) => list.getEntries().forEach((entry) => times.push(entry.startTime)))
   observer.observe({ entryTypes: ['gc'] })
   // What was made before is collected before.
   await sleep(200)
+  const used = new Float64Array(4)
   const started = performance.now()
-  timeRound(state)
+  for (let i = 0; i < 3; i++) used[i] = getHeapStatistics().used_heap_size
+  applyFlow(state, records, work.build, work.build + work.timed)
+  used[3] = getHeapStatistics().used_heap_size
   const ended = performance.now()
   await sleep(200)
   observer.disconnect()
-  return (times.filter((time) => time >= started && time <= ended).length * 1e6) / work.timed
+  const collections = (times.filter((time) => time >= started && time <= ended).length * 1e6) / work.timed
+  const reading = used[2]! - used[1]!
+  return { collections, bytes: collections > 0 ? NaN : Math.max(0, used[3]! - used[2]! - reading) / work.timed }
 }
 
 /** us of every timed command, sorted. */
@@ -93,22 +108,26 @@ function timeClock(): number {
   return ((performance.now() - started) * 1e6) / readings
 }
 
-const rounds: number[] = []
-let fills = 0
-let live = 0
-for (let round = 0; round < WARM_ROUNDS + work.rounds; round++) {
+async function finish(): Promise<CoreEnd> {
+  const garbage = await countGarbage(populated())
+  const took = timeCommands(populated(), records)
+  return {
+    garbage,
+    p50: quantile(took, 0.5), p99: quantile(took, 0.99), p999: quantile(took, 0.999), max: took[took.length - 1]!,
+    clock: timeClock(),
+  }
+}
+
+function oneRound(): CoreRound {
   const state = populated()
   const before = state.clock[CLOCK.FILLS]!
   const ns = timeRound(state)
-  if (round >= WARM_ROUNDS) rounds.push(ns)
-  fills = (state.clock[CLOCK.FILLS]! - before) / work.timed
-  live = state.scalars[SCALAR.ORDERS_LIVE]!
+  return { ns, fills: (state.clock[CLOCK.FILLS]! - before) / work.timed, live: state.scalars[SCALAR.ORDERS_LIVE]! }
 }
-const collections = await countCollections(populated())
-const took = timeCommands(populated(), records)
-const figures: CoreFigures = {
-  rounds, collections, fills, live,
-  p50: quantile(took, 0.5), p99: quantile(took, 0.99), p999: quantile(took, 0.999), max: took[took.length - 1]!,
-  clock: timeClock(),
-}
-parentPort!.postMessage(figures)
+
+// One round for each message `round`; `finish` has the passes of their own and is the last.
+parentPort!.on('message', async (asked: 'round' | 'finish') => {
+  if (asked === 'round') return parentPort!.postMessage(oneRound())
+  parentPort!.postMessage(await finish())
+  parentPort!.close()
+})
