@@ -7,6 +7,7 @@
  */
 import { Flag, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
+import { broken } from '../lib/assert.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, PAIR as PAIRS,
   PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
@@ -31,6 +32,7 @@ const { targetSlot: TARGET_SLOT, targetSequence: TARGET_SEQUENCE } = ORDER_COMMA
 
 const countForAgent = countAgentOrder
 const findResting = restingAt
+const stillHolds = stopHolding
 
 /** Takes a slot and returns the address of its row; the caller checked that the pool is not full. */
 export function takeSlot(state: State): number {
@@ -50,13 +52,20 @@ export function takeSlot(state: State): number {
   return row
 }
 
+/** Frees the slot of an order that is in no queue and holds nothing any more; one that still does is atoms nobody could ever move. */
 export function giveSlot(state: State, row: number): void {
   row &= ADDRESS
   const { i32, f64 } = state
+  if ((i32[row + HOLD]! | i32[row + HOLD + 1]!) !== 0) stillHolds(state, row)
   f64[(row + SEQUENCE) >>> 1] = 0
   i32[row + NEXT] = i32[FREE]!
   i32[FREE] = i32[row + SLOT]!
   i32[LIVE]!--
+}
+
+/** Stops everything. Out of the way of {@link giveSlot}, which is hot. */
+function stopHolding({ f64, i64 }: State, row: number): never {
+  broken('I2', `order ${f64[(row + SEQUENCE) >>> 1]} ended and still holds ${i64[(row + HOLD) >>> 1]} atoms`)
 }
 
 /**

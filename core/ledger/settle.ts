@@ -4,8 +4,12 @@
  * The taker pays from available (its order locks only what rests), at the rate of its account's tier; the maker pays from locked, at
  * the rate its order was placed with. The rows are those of whoever pays for the orders, the rates those of their owners. Sum over the
  * four rows and the fee account is zero in both assets (I1, I3).
+ *
+ * What paid is looked at afterwards: an available, a locked or a hold below zero (I2) means that funds or hold were never checked, and
+ * stops the process before anybody sees it. The sign of an i64 is that of its upper word.
  */
 import { Flag } from '../layout/command.ts'
+import { broken } from '../lib/assert.ts'
 import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
@@ -26,6 +30,7 @@ const { FEES } = TOTAL
 const charge = chargeFill
 const { MASTER_FUNDED } = Flag
 const { countFill, payerOf } = spending
+const overdrawn = stopOverdrawn
 
 /**
  * Settles `lots` at `price` between the orders at rows `taker` and `maker`. Registers QUOTE, BASE, TAKER_FEE and MAKER_FEE say
@@ -75,6 +80,10 @@ export function settle(state: State, taker: number, maker: number, terms: number
       i64[makerQuote + AVAILABLE] = i64[makerQuote + AVAILABLE]! - i64[MAKER_FEE]!
     }
   }
+  const paid = sell === 0 ? takerQuote : takerBase
+  const held = sell === 0 ? makerBase : makerQuote
+  const signs = i32[(paid + AVAILABLE) * 2 + 1]! | i32[(held + LOCKED) * 2 + 1]! | i32[maker + HOLD + 1]!
+  if ((signs | i32[(makerQuote + AVAILABLE) * 2 + 1]!) < 0) overdrawn(state, taker, maker)
   i64[takerBase + VERSION] = i64[takerBase + VERSION]! + 1n
   i64[takerQuote + VERSION] = i64[takerQuote + VERSION]! + 1n
   i64[makerBase + VERSION] = i64[makerBase + VERSION]! + 1n
@@ -83,4 +92,10 @@ export function settle(state: State, taker: number, maker: number, terms: number
   i64[fees] = i64[fees]! + i64[TAKER_FEE]! + i64[MAKER_FEE]!
   if (funded) countFill(state, taker, maker)
   i32[(state.accountsAt + owner * ACCOUNT_ROW + ACCOUNT_VERSION) & ADDRESS]!++
+}
+
+/** Stops everything: a fill took more than its orders' payers had. Out of the way of {@link settle}, which is hot. */
+function stopOverdrawn({ f64 }: State, taker: number, maker: number): never {
+  const [took, gave] = [f64[(taker + ORDER.SEQUENCE) >>> 1], f64[(maker + ORDER.SEQUENCE) >>> 1]]
+  broken('I2', `the fill between orders ${took} and ${gave} left a balance or a hold below zero`)
 }
