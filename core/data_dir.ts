@@ -1,8 +1,9 @@
 /**
- * The data directory: journal/, snapshots/, history.sqlite, page_token.key, lock.sqlite. One process at a time may own it.
+ * The data directory: journal/, snapshots/, history.sqlite, page_token.key, operator.token, lock.sqlite. Who owns it, who may read it, and
+ * the secrets in it.
  *
- * Two locks, both held by the kernel for the life of the process, so that there is no stale lock to remove and no process number to
- * mistake:
+ * One process at a time may own it. Two locks, both held by the kernel for the life of the process, so that there is no stale lock to
+ * remove and no process number to mistake:
  *
  * - An exclusive SQLite transaction on lock.sqlite. It has written, because SQLite opens a file that it may not write for reading, and
  *   then nothing is locked although nothing failed. It is never committed: a power failure finds nothing half written.
@@ -12,13 +13,24 @@
  *
  * Somebody may still remove or replace the lock file or the directory under a running exchange: {@link DirectoryLock.lost} notices. What
  * comes in between is caught by the journal, where a commit on top of somebody else's batch fails.
+ *
+ * Files of the exchange are its own: journal, snapshots, history, chain and keys are readable and writable for their owner only (0600, and
+ * 0700 for directories), whatever the umask and the modes of the directory around them. What is made from here on, by this process and
+ * by those it starts, is made so; what is there already is mended at the start.
+ *
+ * Secrets are random bytes made at the first start and on disk before they are used. They outlive restarts. Only for the process that
+ * holds the lock.
  */
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync, chmodSync, closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync,
+  statSync, writeSync,
+} from 'node:fs'
 import { createConnection, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import { ConfigError } from './config.ts'
 import { systemFault } from './lib/system_fault.ts'
-import { makeFilesPrivate } from './private_files.ts'
 
 export class DirectoryLocked extends Error {
   override name = 'DirectoryLocked'
@@ -42,9 +54,8 @@ function identity(path: string): string | null {
 }
 
 /**
- * Creates the directory if need be and takes it; what this process makes from then on is its owner's alone (private_files.ts).
- * Throws {@link DirectoryLocked} when another process has it, and a
- * {@link SystemFault} when it cannot be used.
+ * Creates the directory if need be and takes it; what this process makes from then on is its owner's alone. Throws
+ * {@link DirectoryLocked} when another process has it, and a {@link SystemFault} when it cannot be used.
  */
 export async function lockDirectory(dataDir: string): Promise<DirectoryLock> {
   makeFilesPrivate()
@@ -138,4 +149,87 @@ function ask(name: string): Promise<string> {
     connection.on('error', done)
     connection.on('close', done)
   })
+}
+
+const FILE_MODE = 0o600
+const DIRECTORY_MODE = 0o700
+const PERMISSIONS = 0o777
+/** Everything for group and others is taken away. */
+const PRIVATE_UMASK = 0o077
+
+/** From now on. Main threads only: worker threads and child processes have what their process has. */
+export function makeFilesPrivate(): void {
+  process.umask(PRIVATE_UMASK)
+}
+
+/** What {@link mendModes} did. */
+export interface Mended {
+  /** Files and directories that others could read or change until now. */
+  readonly mended: number
+  /** Why one could not be mended; `null`: all could. */
+  readonly failure: string | null
+}
+
+/** Takes a data directory, and all in it, away from everybody but its owner. Links are not followed. */
+export function mendModes(dataDir: string): Mended {
+  let mended = 0
+  let failure: string | null = null
+  const mend = (path: string): void => {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return
+    if ((stat.mode & PERMISSIONS & PRIVATE_UMASK) !== 0) {
+      try {
+        chmodSync(path, stat.isDirectory() ? DIRECTORY_MODE : FILE_MODE)
+        mended++
+      } catch (error) {
+        failure = (error as Error).message
+      }
+    }
+    if (stat.isDirectory()) for (const name of readdirSync(path)) mend(join(path, name))
+  }
+  mend(dataDir)
+  return { mended, failure }
+}
+
+/** The content of file `name` of `dataDir`; made of what `make` gives when there is none. */
+export function readOrMakeSecret(dataDir: string, name: string, make: () => Buffer): Buffer {
+  const path = join(dataDir, name)
+  return readIfThere(path) ?? writeSecret(dataDir, path, make())
+}
+
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** Written beside and renamed, so that a crash leaves a whole secret or none. */
+function writeSecret(dataDir: string, path: string, secret: Buffer): Buffer {
+  const file = openSync(`${path}.new`, 'w', 0o600)
+  writeSync(file, secret)
+  fsyncSync(file)
+  closeSync(file)
+  renameSync(`${path}.new`, path)
+  const directory = openSync(dataDir, 'r')
+  fsyncSync(directory)
+  closeSync(directory)
+  return secret
+}
+
+/** The key of page tokens. Whoever has it can make tokens; tokens only name positions in listings that are checked anyway. */
+const PAGE_TOKEN_KEY = 'page_token.key'
+const PAGE_TOKEN_KEY_BYTES = 32
+
+/** Reads the key of `dataDir`, or makes it. A file of another length is not ours to replace: {@link ConfigError}. */
+export function readPageTokenKey(dataDir: string): Uint8Array {
+  const key = readOrMakeSecret(dataDir, PAGE_TOKEN_KEY, () => randomBytes(PAGE_TOKEN_KEY_BYTES))
+  if (key.length !== PAGE_TOKEN_KEY_BYTES) {
+    throw new ConfigError(
+      `${join(dataDir, PAGE_TOKEN_KEY)} must hold exactly ${PAGE_TOKEN_KEY_BYTES} bytes; remove it to have a new key made`,
+    )
+  }
+  return new Uint8Array(key)
 }

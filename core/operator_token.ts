@@ -1,6 +1,6 @@
 /**
  * The operator's token: what a request to the operator port must carry to change something or to see users. From the environment, else
- * from the file that is configured, else from `operator.token` of the data directory, which is made at the first start (secret_file.ts).
+ * from the file that is configured, else from `operator.token` of the data directory, which is made at the first start (data_dir.ts).
  *
  * It is no knob: knobs are logged, and a command line can be read by every process of the machine.
  */
@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from './config.ts'
-import { readOrMakeSecret } from './secret_file.ts'
+import { readOrMakeSecret } from './data_dir.ts'
 
 const BYTES = 32
 /** What a token may be: it stands in a header. */

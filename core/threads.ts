@@ -75,7 +75,7 @@ export interface GatewayData {
   readonly budgets: SharedArrayBuffer
   /** Signatures that opened a session (ring/openings.ts), shared by all of them. */
   readonly openings: SharedArrayBuffer
-  /** 32 bytes (core/page_token_key.ts). */
+  /** 32 bytes (core/data_dir.ts). */
   readonly pageTokenKey: Uint8Array
   /** To the history readers, one each. */
   readonly history: readonly MessagePort[]

@@ -2,7 +2,7 @@
 import type { Config } from '../core/config.ts'
 import { parseGenesis, type Asset, type Genesis, type Pair } from '../core/state/genesis.ts'
 import { Applications } from '../core/view/applications.ts'
-import { createOutbox } from '../core/events/outbox.ts'
+import { createOutbox } from '../core/state/outbox.ts'
 import { attachState, type State } from '../core/state/state.ts'
 import { attachBroadcast } from '../core/ring/broadcast.ts'
 import { sequencedClock } from '../core/ring/clock.ts'

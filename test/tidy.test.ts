@@ -2,7 +2,7 @@
  * The tree checks itself: layering, banned calls, sizes, leftovers, files nobody reaches.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import t from 'tap'
 
 const root = join(import.meta.dirname, '..')
@@ -21,8 +21,19 @@ const GATEWAY_MAY_IMPORT = [
   'core/threads.ts',
   'core/history/answer/queries.ts',
   'core/programs/faucet.ts',
-  'core/events/outbox.ts',
-].concat(['columns', 'state', 'genesis'].map((name) => `core/state/${name}.ts`))
+].concat(['columns', 'state', 'outbox', 'genesis'].map((name) => `core/state/${name}.ts`))
+/**
+ * The rooms of the core from the ground up: a file imports from its own room and those before it. Entry points are above all of them, and
+ * nobody imports one.
+ */
+const ROOMS = [
+  'core/lib', 'core/layout', 'core/state', 'core/events', 'core/ledger', 'core/book', 'core/programs', 'core/orders', 'core/engine',
+  'core/ring', 'core/view', 'core/config.ts', 'core/data_dir.ts', 'core/operator_token.ts', 'core/threads.ts', 'core/supervisor',
+  'core/journal', 'core/snapshot', 'core/history/store', 'core/recovery', 'core/history/project', 'core/history/answer', 'core/history',
+  'core/sequencer', 'core/replay', 'core/backup', 'core',
+]
+/** Files that a thread or process begins with. */
+const ENTRIES = ['main', 'follower', 'thread', 'reader', 'scrub_follower'].map((name) => `${name}.ts`)
 const LINE = 140
 const FUNCTION_LINES = 70
 const FILE_LINES = 450
@@ -31,6 +42,10 @@ function imports(file: string): string[] {
   const source = sources.get(file)!
   return [...source.matchAll(/(?:from|import\()\s*'([^']+)'/g)].map((match) => match[1]!)
 }
+
+/** A file that a thread or process begins with; `journal/reader.ts` and `supervisor/follower.ts` are modules of that name. */
+const isEntry = (file: string): boolean =>
+  ENTRIES.includes(basename(file)) && !['core/journal/reader.ts', 'core/supervisor/follower.ts'].includes(file)
 
 const resolved = (file: string, target: string): string => relative(root, join(root, dirname(file), target))
 
@@ -60,6 +75,31 @@ everyFile('core imports nothing of the gateway, the gateway only records, rings,
   if (file.startsWith('core/')) return targets.filter((target) => !target.startsWith('core/'))
   if (!file.startsWith('gateway/')) return []
   return targets.filter((target) => target.startsWith('core/') && !GATEWAY_MAY_IMPORT.some((prefix) => target.startsWith(prefix)))
+})
+
+/** Place of a file in {@link ROOMS}: of the longest name that it is or lies in. */
+function roomOf(file: string): number {
+  const within = ROOMS.filter((room) => file === room || file.startsWith(`${room}/`))
+  return ROOMS.indexOf(within.sort((a, b) => b.length - a.length)[0]!)
+}
+
+everyFile('the rooms of the core import from those below them', (file) => {
+  if (!file.startsWith('core/') || isEntry(file)) return []
+  const targets = imports(file).filter((target) => target.startsWith('.')).map((target) => resolved(file, target))
+  return targets.filter((target) => roomOf(target) > roomOf(file) || isEntry(target))
+})
+
+everyFile('no file of the core imports itself by way of others', (file) => {
+  if (!file.startsWith('core/')) return []
+  const seen = new Set<string>()
+  const visit = (at: string): boolean =>
+    imports(at).filter((target) => target.startsWith('.')).map((target) => resolved(at, target)).some((target) => {
+      if (target === file) return true
+      if (seen.has(target) || !sources.has(target)) return false
+      seen.add(target)
+      return visit(target)
+    })
+  return visit(file) ? ['is part of a circle'] : []
 })
 
 everyFile('lines, functions and files fit a screen', (_file, source) => {

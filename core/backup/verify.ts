@@ -5,7 +5,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLOCK } from '../state/columns.ts'
-import { createScrub } from '../history/store/scrub.ts'
+import { createScrub } from '../history/scrub.ts'
 import { historyPath, openReader, readPosition } from '../history/store/store.ts'
 import { openJournal } from '../journal/file.ts'
 import { readBatches, START } from '../journal/reader.ts'

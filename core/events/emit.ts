@@ -9,7 +9,7 @@ import { LABEL_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import { R, balanceRow } from '../state/balances.ts'
 import { ADDRESS_BITS, BALANCE, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER } from '../state/columns.ts'
-import * as outbox from './outbox.ts'
+import * as outbox from '../state/outbox.ts'
 import type { State } from '../state/state.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.

@@ -15,9 +15,9 @@
 import type { FromFollower } from '../threads.ts'
 import { sayLastWords } from '../lib/last_words.ts'
 import { openProjection } from './project/projection.ts'
-import { createScrub, type Scrub } from './store/scrub.ts'
+import { createScrub, type Scrub } from './scrub.ts'
 import { checkpoint, historyPath, isDamaged, removeStore } from './store/store.ts'
-import { createTierWatch } from './project/tiers.ts'
+import { createTierWatch } from './tiers.ts'
 
 const [dataDir, tierSeconds, scrubPages] = process.argv.slice(2) as [string, string, string]
 /** Commands of one transaction, at most. */

@@ -12,7 +12,6 @@
  * The epoch is drawn at random by each process that opens the journal for writing: another one in the head is another writer.
  */
 import { crc32 } from 'node:zlib'
-import type { JournalDatabase } from './file.ts'
 
 export const HEAD_BYTES = 64
 /** Sorts behind the key of every batch. */
@@ -74,7 +73,7 @@ export function decodeHead(bytes: Buffer, at = 0): Head | string {
 }
 
 /** The head record of the journal as it is now; `null`: there is none. A string: why it cannot be read. */
-export function headRecord(database: JournalDatabase): Head | string | null {
+export function headRecord(database: { get(key: Buffer): Buffer | undefined }): Head | string | null {
   const value = database.get(HEAD_KEY)
   if (value === undefined) return null
   return value.length === HEAD_BYTES ? decodeHead(value) : `${value.length} bytes`

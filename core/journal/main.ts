@@ -12,7 +12,8 @@ import { parseArgs } from 'node:util'
 import { EXIT } from '../threads.ts'
 import { dataFile, openJournal } from './file.ts'
 import { Scrub } from './scrub.ts'
-import { endOf, JournalShort, shortfallOf } from '../recovery/witnesses.ts'
+import { JournalShort, shortfallOf } from '../recovery/witnesses.ts'
+import { endOf } from './end.ts'
 
 const HELP = `The journal: every command the exchange ever took, in order. It is the truth; everything else is made from it.
 

@@ -6,11 +6,11 @@
  * is counted by place: reading goes on at the next batch that is whole. LMDB maps the file, so what the page cache holds is not
  * read from the disk again; a journal that is larger than memory is.
  */
+import { endOf } from './end.ts'
 import { JournalError, type JournalDatabase } from './file.ts'
 import { HEADER_BYTES, keyOf, open } from './frame.ts'
 import { HEAD_KEY } from './head.ts'
 import { JournalFault, readBatches, START, type Place } from './reader.ts'
-import { endOf } from '../recovery/witnesses.ts'
 
 /** Faults that are named; further ones are counted. */
 const NAMED_MOST = 100

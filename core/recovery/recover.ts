@@ -6,7 +6,7 @@
  * the last one the operator may cut it (`--cut-tail SEQUENCE`); damage in the middle is never cut.
  */
 import { randomBytes } from 'node:crypto'
-import { createOutbox } from '../events/outbox.ts'
+import { createOutbox } from '../state/outbox.ts'
 import { parseGenesis } from '../state/genesis.ts'
 import { createState } from '../state/state.ts'
 import { createReplayer, type Listener, type Replayer } from './replayer.ts'

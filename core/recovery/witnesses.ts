@@ -9,10 +9,10 @@
 import { relative } from 'node:path'
 import { historyPath, storedPlace } from '../history/store/store.ts'
 import { listSnapshots, snapshotPath, snapshotPlace } from '../snapshot/file.ts'
+import { endOf } from '../journal/end.ts'
 import { JournalError, PLAIN_COPY, type JournalDatabase } from '../journal/file.ts'
-import { headRecord, NO_HEAD, type Head } from '../journal/head.ts'
 import { headPath, readHeadFile } from '../journal/head_file.ts'
-import { continues, countBatches, entryCount, type Place } from '../journal/reader.ts'
+import { continues, type Place } from '../journal/reader.ts'
 
 export interface Witness {
   /** Its file, relative to the data directory. */
@@ -49,29 +49,6 @@ function described({ end, known, witnesses }: Shortfall): string {
     : `the journal, which ends at sequence ${end}, has other commands than ${names}`
   const accept = end === 0 ? '' : `, or start once with --accept-loss ${end} to go on without them`
   return `${said}. Put back the journal directory that belongs to this exchange${accept}; ${PLAIN_COPY}`
-}
-
-/**
- * The end of the journal according to itself: its head record, LMDB's count of entries, or every batch of a journal from before heads.
- * Throws {@link JournalError}.
- */
-export function endOf(database: JournalDatabase): Head {
-  if (database.headless) return countBatches(database)
-  const head = headRecord(database)
-  const entries = entryCount(database)
-  if (head === null && entries === 0) return NO_HEAD
-  if (head === null || typeof head === 'string') {
-    throw new JournalError(`the head record of the journal cannot be read: ${head ?? 'it is missing'}; restore the journal from a backup`)
-  }
-  if (entries === head.batches + 1) return head
-  throw new JournalError(`LMDB counts ${entries - 1} batches, its head record says ${head.batches}; restore the journal from a backup`)
-}
-
-/** For who goes on from a snapshot and never counts: throws {@link JournalError} when LMDB counts other batches than the head record. */
-export function checkEnd(database: JournalDatabase): void {
-  // Both of one transaction, whoever writes meanwhile.
-  database.resetReadTxn()
-  if (!database.headless) endOf(database)
 }
 
 /** Who knows more of the journal than it has, or something else; `null`: nobody. `warn` hears of witnesses that cannot be read. */

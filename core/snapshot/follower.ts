@@ -11,7 +11,7 @@
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { rebuild } from '../recovery/recover.ts'
-import { checkEnd } from '../recovery/witnesses.ts'
+import { checkEnd } from '../journal/end.ts'
 import { listSnapshots, pruneSnapshots, snapshotDirectory, writeSnapshot } from './file.ts'
 import { CLOCK } from '../state/columns.ts'
 import { sayLastWords } from '../lib/last_words.ts'

@@ -3,7 +3,8 @@
  * used are left out, so the digest does not depend on capacities that were not reached.
  */
 import { columnBytes, columnOf, columnsOf, type Column } from './columns.ts'
-import { rebuildDerived, type State } from './state.ts'
+import { rebuildDerived } from './rebuild.ts'
+import type { State } from './state.ts'
 
 export interface StoredColumn {
   readonly name: string

@@ -1,20 +1,17 @@
 /**
- * The state as typed-array views, created empty, attached to shared memory, or rebuilt after a snapshot was loaded.
+ * The state as typed-array views, created empty or attached to shared memory.
  *
  * Hot code uses `i32`, `f64` and `i64`, the whole memory, and the addresses `...At` of columns (columns.ts); everybody else reads
  * the view of a column. Both are the same bytes.
  */
 import { type Genesis } from './genesis.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, addressesOf, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords, CLIENT_ID_WORDS,
-  columnBytes, columnsOf, LABEL_SEED_AT, NO_ASK, NOBODY, ORDER, ORDER_WORDS, ORIGIN_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR,
-  PAIR_WORDS, RECEIPT,
-  RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS, type Buffers, type ColumnName,
+  ACCOUNT, ACCOUNT_WORDS, addressesOf, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords,
+  CLIENT_ID_WORDS, columnBytes, columnsOf, LABEL_SEED_AT, NO_ASK, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR, TERMS,
+  TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
-import { createOutbox, type Outbox } from '../events/outbox.ts'
-import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
-import { LABEL_SHIFT, ORIGINS_MAX, PairStatus } from '../layout/command.ts'
-import { setBit } from './bitmaps.ts'
+import { createOutbox, type Outbox } from './outbox.ts'
+import { ORIGINS_MAX, PairStatus } from '../layout/command.ts'
 
 export interface State {
   readonly genesis: Genesis
@@ -249,7 +246,7 @@ function writeApplications(state: State): void {
 }
 
 /** Repeats what matching needs of the genesis as numbers. */
-function writeTerms(state: State): void {
+export function writeTerms(state: State): void {
   const { i32, f64, i64 } = state
   for (const pair of state.genesis.pairs) {
     const row = state.termsAt + pair.index * TERMS_WORDS
@@ -264,35 +261,6 @@ function writeTerms(state: State): void {
     i32[row + TERMS.MIN_LOTS] = pair.minLots
     i32[row + TERMS.MAX_LOTS] = pair.maxLots
     i32[row + TERMS.DIRECTORY] = state.directory.byteOffset / 4 + pair.index * state.pagesPerPair
-  }
-}
-
-/** Rebuilds every derived column from the stored ones. The derived columns must be all zero. */
-export function rebuildDerived(state: State): void {
-  const { scalars } = state
-  writeTerms(state)
-  for (let page = 0; page < scalars[SCALAR.PAGES_USED]!; page++) {
-    const row = page * PAGE_WORDS
-    if ((state.pages[row + PAGE.BIDS]! | state.pages[row + PAGE.ASKS]!) === 0) continue
-    const pair = state.pages[row + PAGE.PAIR]!
-    const ticks = state.pages[row + PAGE.TICKS]!
-    state.directory[pair * state.pagesPerPair + ticks] = page + 1
-    if (state.pages[row + PAGE.BIDS] !== 0) setBit(state, pair * 2, ticks)
-    if (state.pages[row + PAGE.ASKS] !== 0) setBit(state, pair * 2 + 1, ticks)
-  }
-  for (let slot = 0; slot < scalars[SCALAR.ORDERS_USED]!; slot++) {
-    const row = slot * ORDER_WORDS
-    const labelled = state.orders[row + ORDER.FLAGS]! >>> LABEL_SHIFT !== 0
-    if (state.ordersF64[(row + ORDER.SEQUENCE) >>> 1] !== 0 && labelled) insertLabel(state, slot)
-  }
-  for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) indexAccount(state, account)
-  for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
-    if (state.sessions[session * SESSION_WORDS + SESSION.GENERATION] !== 0) indexSession(state, session)
-  }
-  const capacity = state.genesis.limits.receipts
-  for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) {
-    const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % capacity
-    if (state.receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT] !== NOBODY) indexReceipt(state, receipt)
   }
 }
 

@@ -6,9 +6,8 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { ChainData, FromThread, ToThread } from '../threads.ts'
+import { Restart } from './restart.ts'
 
-const PAUSE_MS = 1_000
-const PAUSE_MOST_MS = 30_000
 /** Heap of the thread, MiB. */
 const HEAP_MB = 1_024
 
@@ -35,14 +34,11 @@ export function startChain(path: string, data: ChainData, hooks: ChainHooks): Ch
   const { promise: ready, resolve } = Promise.withResolvers<number>()
   let worker: Worker | null = null
   let listened = false
-  let finishing = false
-  let pause = PAUSE_MS
-  let restart: NodeJS.Timeout | undefined
 
   function hear(started: Worker, message: FromThread): void {
     if (message.type === 'ready') {
       listened = true
-      pause = PAUSE_MS
+      restart.well()
       resolve(message.port!)
       hooks.moved(`http://127.0.0.1:${message.port}`)
     } else if (message.type === 'fatal' && listened) {
@@ -59,20 +55,18 @@ export function startChain(path: string, data: ChainData, hooks: ChainHooks): Ch
     started.on('exit', (code) => {
       worker = null
       hooks.moved(null)
-      if (finishing) return
+      if (restart.finishing) return
       hooks.ended(`it ended with ${code}`)
-      restart = setTimeout(start, pause)
-      restart.unref()
-      pause = Math.min(2 * pause, PAUSE_MOST_MS)
+      restart.ended()
     })
   }
+  const restart = new Restart(start)
   start()
   return {
     ready,
     listen: (open) => worker?.postMessage({ type: 'listen', open } satisfies ToThread),
     finish: () => {
-      finishing = true
-      clearTimeout(restart)
+      restart.finish()
       const last = worker
       if (last === null) return Promise.resolve()
       return new Promise((done) => {

@@ -10,10 +10,8 @@
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import type { FromFollower } from '../threads.ts'
+import { Restart } from './restart.ts'
 
-/** Pause before an ended follower is started again, ms: doubled each time, up to the most, until one works. */
-const PAUSE_MS = 1_000
-const PAUSE_MOST_MS = 30_000
 /** How often its silence is looked at, ms. */
 const LOOK_MS = 250
 /** A silence is said from half the bound on, and from this many ms on. */
@@ -45,8 +43,6 @@ export interface Follower {
 /** Starts the file at `path` with these arguments. */
 export function startFollower(path: string, args: readonly string[], silenceSeconds: number, hooks: FollowerHooks): Follower {
   let child: ChildProcess | null = null
-  let finishing = false
-  let pause = PAUSE_MS
   let kills = 0
   let silence = 0
   let heard = false
@@ -72,10 +68,9 @@ export function startFollower(path: string, args: readonly string[], silenceSeco
     heard = false
     const over = (code: number | null, signal: NodeJS.Signals | null): void => {
       child = null
-      if (finishing) return
+      if (restart.finishing) return
       hooks.ended(code, signal)
-      setTimeout(() => void (finishing || start()), pause).unref()
-      pause = Math.min(2 * pause, PAUSE_MOST_MS)
+      restart.ended()
     }
     // Without a file or a process to have, it never was, and never exits.
     if (started.pid === undefined) {
@@ -91,17 +86,18 @@ export function startFollower(path: string, args: readonly string[], silenceSeco
     started.on('error', () => undefined)
     started.on('exit', over)
   }
+  const restart = new Restart(start)
   start()
   setInterval(look, LOOK_MS).unref()
   const send = (message: object): void => void child?.send(message, () => undefined)
   return {
     send,
     well: () => {
-      pause = PAUSE_MS
+      restart.well()
       kills = 0
     },
     finish: () => {
-      finishing = true
+      restart.finish()
       const last = child
       if (last === null) return Promise.resolve()
       return new Promise((resolve) => {

@@ -4,7 +4,7 @@
  * Filters look at the columns and only the rows of the page are copied, so that the first page of an account with ten thousand open
  * orders costs a walk along its list, not ten thousand objects.
  */
-import type { Listing, OrdersAsk } from '../history/answer/queries.ts'
+import type { Listing, OrdersAsk } from './listing.ts'
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { Flag, LABEL_SHIFT } from '../layout/command.ts'

@@ -7,7 +7,7 @@ import { chmodSync, lstatSync, readdirSync, symlinkSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
-import { mendModes } from '../../core/private_files.ts'
+import { mendModes } from '../../core/data_dir.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 

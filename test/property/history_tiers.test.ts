@@ -5,7 +5,7 @@
  * One run again: SEED=7 VARIANT=fees COMMANDS=5000 node ... test/property/history_tiers.test.ts
  */
 import t from 'tap'
-import { createTierWatch, type TierWatch } from '../../core/history/project/tiers.ts'
+import { createTierWatch, type TierWatch } from '../../core/history/tiers.ts'
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.ts'
 import type { TierChange } from '../../core/threads.ts'
 import { runHistory, type HistoryRun } from '../support/history.ts'

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { readPageTokenKey } from '../../core/page_token_key.ts'
+import { readPageTokenKey } from '../../core/data_dir.ts'
 import { removeDirectory } from '../support/exchange.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ringbook-key-'))

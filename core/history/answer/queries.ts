@@ -6,6 +6,10 @@
  * counting up to `countMost`.
  */
 import type { OrderView } from '../../view/accounts.ts'
+import type { Listing, OrdersAsk, Position, Walk } from '../../view/listing.ts'
+
+export { Entry, ENTRY_NAMES, Transaction, TRANSACTION_NAMES, Reference } from '../store/movement_kinds.ts'
+export type { Listing, OrdersAsk, Position, Walk }
 
 /** An order of any age. Until it ends `outcome` is SUBMITTED or PARTIALLY_FILLED. */
 export interface HistoryOrder extends OrderView {
@@ -40,18 +44,6 @@ export interface HistoryTrade {
   takerFee: bigint
 }
 
-/** Numbers of entryType and transactionType, stored: never renumber. */
-export const Entry = { CREDIT: 1, DEBIT: 2, LOCK: 3, UNLOCK: 4 } as const
-export const ENTRY_NAMES = ['', 'CREDIT', 'DEBIT', 'LOCK', 'UNLOCK'] as const
-export const Transaction = {
-  DEPOSIT: 1, WITHDRAWAL: 2, TRADE: 3, FEE: 4, REBATE: 5, APPLICATION_FEE: 6, TRANSFER: 7, FUNDING: 8, LIQUIDATION: 9, ADL: 10, FAUCET: 11,
-  REFERRAL_REWARD: 12, REVENUE_SHARE: 13, SETTLEMENT: 14, ADJUSTMENT: 15,
-} as const
-export const TRANSACTION_NAMES = ['', ...Object.keys(Transaction)] as const
-
-/** What a movement refers to. */
-export const Reference = { ORDER: 1, TRADE: 2, CREDIT: 3, TRANSFER: 4 } as const
-
 /** One change of one balance of one account. LOCK and UNLOCK move between available and locked and leave the sum alone. */
 export interface HistoryMovement {
   account: number
@@ -75,44 +67,6 @@ export interface HistoryMovement {
   reference: number
   referenceSequence: number
   referenceSlot: number
-}
-
-/** Where a listing goes on: after (older than) this row. */
-export interface Position {
-  sequence: number
-  index: number
-}
-
-export interface Walk {
-  /** 1..1000. */
-  limit: number
-  /** Rows to leave out: page mode. */
-  skip: number
-  /** Cursor mode. */
-  after: Position | null
-  /** Count matching rows up to this many; 0 counts nothing. */
-  countMost: number
-}
-
-export interface Listing<Row> {
-  rows: Row[]
-  /** Matching rows, at most `countMost`; 0 when not counted. */
-  total: number
-  /** There are rows after the last of these. */
-  more: boolean
-}
-
-/** Times are Unix ms, both ends inclusive; absent filters let everything pass. */
-export interface OrdersAsk extends Walk {
-  account: number
-  /** Status numbers (layout/event.ts). */
-  statuses?: number[]
-  pair?: number
-  sell?: boolean
-  market?: boolean
-  label?: string
-  from?: number
-  to?: number
 }
 
 export interface TradesAsk extends Walk {

@@ -4,7 +4,7 @@
  */
 import { tableNumber } from './checks.ts'
 import { HEAD, PAGE_TABLES, TABLE_NAMES, type PageTableName } from './layout.ts'
-import { Pages, type PageTable } from './pages.ts'
+import { Pages, type Heads, type PageTable } from './pages.ts'
 import { readPosition, type HistoryDatabase } from './store.ts'
 
 const { at: H } = HEAD
@@ -12,13 +12,6 @@ const { at: H } = HEAD
 const PAGES = 1024
 /** Bytes of a table in the roots: number of owners, root, zero. */
 const ROOT_BYTES = 16
-
-/** Numbers of records and roots by owner. Owners that never had anything have none. */
-export interface Heads {
-  count(owner: number): number
-  root(owner: number): number
-  set(owner: number, count: number, root: number): void
-}
 
 /** By table, in order: the owners and the root over their heads. The heads of head_page, as the position row has them. */
 export class Roots implements Heads {

@@ -4,7 +4,7 @@
  */
 import type { Genesis } from '../../state/genesis.ts'
 import { buys, Flow, isFill, moves, Posting } from './layout.ts'
-import { Entry, Transaction } from '../answer/queries.ts'
+import { Entry, Transaction } from './movement_kinds.ts'
 
 export const QUOTE_LEG = 0
 export const BASE_LEG = 1

@@ -11,12 +11,18 @@ import { viewsOf, type Views } from '../../layout/table.ts'
 import {
   checkBytes, checksumOf, describePage, FAN_OUT, heightOf, HistoryDamaged, LEVEL_COUNT, levelId, levelOf, levelPages, ownerOf, pageOf,
 } from './checks.ts'
-import type { Heads } from './heads.ts'
 import { PAGE_WORDS, pageId, recordsPerPage, storedBytes, TABLE_NAMES } from './layout.ts'
 import type { HistoryDatabase } from './store.ts'
 
 /** What an owner's counter holds before it was looked up. */
 const UNKNOWN = -1
+
+/** Numbers of records and roots by owner. Owners that never had anything have none. */
+export interface Heads {
+  count(owner: number): number
+  root(owner: number): number
+  set(owner: number, count: number, root: number): void
+}
 
 export interface PageTable {
   readonly views: Views

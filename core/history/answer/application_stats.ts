@@ -3,10 +3,10 @@
  * search, so that the answer is exact for every `since` and costs the same for all of them. Only the accounts are counted one by one.
  */
 import type { Genesis } from '../../state/genesis.ts'
-import { wideAt } from './accounts.ts'
+import { wideAt } from '../project/accounts.ts'
 import { APPLICATION_TRADE, APPLICATION_USER } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
-import type { ApplicationStats } from '../answer/queries.ts'
+import type { ApplicationStats } from './queries.ts'
 
 const { at: T } = APPLICATION_TRADE
 const { at: U } = APPLICATION_USER

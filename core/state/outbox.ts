@@ -4,7 +4,7 @@
  * The host (sequencer, replay, bench) drains after a command or a batch. When one command fills it, `overflow` is called in the
  * middle of the command; it must take everything and leave the buffer empty.
  */
-import { ADDRESS_BITS } from '../state/columns.ts'
+import { ADDRESS_BITS } from './columns.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../layout/table.ts'
 
 // Local constants: the compiler folds them; an imported binding is read each time.

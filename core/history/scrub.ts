@@ -5,10 +5,10 @@
  * Every slice is a transaction of its own, from the position row on, with nothing kept from the one before: a pass goes on where it was,
  * whatever was written meanwhile.
  */
-import { hourWords } from '../project/accounts.ts'
-import { PAGE_TABLES, pageId, recordsPerPage, TABLE_NAMES } from './layout.ts'
-import { CheckedStore } from './page_reader.ts'
-import { openReader } from './store.ts'
+import { hourWords } from './project/accounts.ts'
+import { PAGE_TABLES, pageId, recordsPerPage, TABLE_NAMES } from './store/layout.ts'
+import { CheckedStore } from './store/page_reader.ts'
+import { openReader } from './store/store.ts'
 
 /** KiB of the file that the scrub keeps in memory: it is to see the file. */
 const CACHE_KIB = 256

@@ -5,12 +5,12 @@
  * of the sequenced time. Looked at are the accounts that traded since the last time and, at the first look and on every new
  * day, all of them, some thousands at a time. Nothing is changed here: a change is a command of the operator.
  */
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../state/columns.ts'
-import type { TierChange } from '../../threads.ts'
-import { HOUR_MS, hourWords, TALLY, wideAt } from './accounts.ts'
-import { CheckedStore, createPageReader } from '../store/page_reader.ts'
-import { createHourReader } from '../answer/portfolio_reader.ts'
-import type { Projection } from './projection.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../state/columns.ts'
+import type { TierChange } from '../threads.ts'
+import { HOUR_MS, hourWords, TALLY, wideAt } from './project/accounts.ts'
+import { CheckedStore, createPageReader } from './store/page_reader.ts'
+import { createHourReader } from './answer/portfolio_reader.ts'
+import type { Projection } from './project/projection.ts'
 
 const DAY_HOURS = 24
 const DAYS = 30

@@ -1,0 +1,27 @@
+/** Where a journal ends, by what it says of itself: the head record and LMDB's own count must agree. */
+import { JournalError, type JournalDatabase } from './file.ts'
+import { headRecord, NO_HEAD, type Head } from './head.ts'
+import { countBatches, entryCount } from './reader.ts'
+
+/**
+ * The end of the journal according to itself: its head record, LMDB's count of entries, or every batch of a journal from before heads.
+ * Throws {@link JournalError}.
+ */
+export function endOf(database: JournalDatabase): Head {
+  if (database.headless) return countBatches(database)
+  const head = headRecord(database)
+  const entries = entryCount(database)
+  if (head === null && entries === 0) return NO_HEAD
+  if (head === null || typeof head === 'string') {
+    throw new JournalError(`the head record of the journal cannot be read: ${head ?? 'it is missing'}; restore the journal from a backup`)
+  }
+  if (entries === head.batches + 1) return head
+  throw new JournalError(`LMDB counts ${entries - 1} batches, its head record says ${head.batches}; restore the journal from a backup`)
+}
+
+/** For who goes on from a snapshot and never counts: throws {@link JournalError} when LMDB counts other batches than the head record. */
+export function checkEnd(database: JournalDatabase): void {
+  // Both of one transaction, whoever writes meanwhile.
+  database.resetReadTxn()
+  if (!database.headless) endOf(database)
+}
