@@ -5,9 +5,9 @@
  * batch that does not verify stops recovery with its sequence: acknowledged orders may stand in it, so nothing is guessed. If it is
  * the last one the operator may cut it (`--cut-tail SEQUENCE`); damage in the middle is never cut.
  */
-import { randomBytes } from 'node:crypto'
 import { createOutbox } from '../state/outbox.ts'
 import { parseGenesis } from '../state/genesis.ts'
+import { drawHashKey } from '../lib/hash_key.ts'
 import { createState } from '../state/state.ts'
 import { createReplayer, type Listener, type Replayer } from './replayer.ts'
 import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
@@ -57,7 +57,7 @@ function checkPlace(database: JournalDatabase, place: Place): void {
 export function fromGenesis(database: JournalDatabase, listener?: Listener): Rebuilt {
   for (const batch of readBatches(database, START)) {
     const genesis = readGenesis(batch)
-    const state = createState(parseGenesis(genesis), createOutbox(4096), randomBytes(4).readInt32LE())
+    const state = createState(parseGenesis(genesis), createOutbox(4096), drawHashKey())
     const replayer = createReplayer(state, START, 0, listener)
     replayer.batch(batch)
     return { replayer, genesis }

@@ -5,11 +5,12 @@
  * descriptive row comes last and the file gets its name only when everything is on disk. Loading checks the seal of that row and the
  * digest over every stored column; a file that does not verify is not used. Nothing is ever changed in a finished file.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { stateDigest } from './state_digest.ts'
+import { drawHashKey } from '../lib/hash_key.ts'
 import { realIo } from '../lib/io.ts'
 import { CLOCK } from '../state/columns.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../state/digest.ts'
@@ -155,7 +156,7 @@ export function loadSnapshot(dataDir: string, sequence: number): { state: State;
   const database = new Database(snapshotPath(dataDir, sequence), { readonly: true, fileMustExist: true })
   try {
     const info = infoOf(database, sequence)
-    const state = createState(parseGenesis(info.genesis), undefined, randomBytes(4).readInt32LE())
+    const state = createState(parseGenesis(info.genesis), undefined, drawHashKey())
     loadColumns(state, verifiedColumns(database, state, info))
     return { state, info }
   } finally {

@@ -365,8 +365,8 @@ const LEAD = ALIGNMENT - 16
 export const SCALARS_AT = LEAD / 4
 export const CLOCK_AT = (LEAD + ALIGNMENT) / 8
 export const REGISTERS_AT = (LEAD + 2 * ALIGNMENT) / 8
-/** Word of a register: where client order ids stand in their index depends on it (indexes.ts). */
-export const LABEL_SEED_AT = (REGISTERS_AT + 14) * 2
+/** Two words of a register: the key of the process' indexes (indexes.ts), where other threads find it too. */
+export const HASH_KEY_AT = (REGISTERS_AT + 14) * 2
 
 /** Where every column starts in the memory, in bytes. */
 export interface Addresses {

@@ -3,22 +3,49 @@
  *
  * A table holds row + 1 (0: empty) at the first free place from its hash on; tables are at most half full, so probes are short.
  * Removal moves later entries back (no tombstones), so a table never degrades.
+ *
+ * Users choose what stands in these tables: client order ids, session keys, idempotency keys, and wallets as often as they like to try.
+ * So the hash has a key of 64 bits that every process draws for itself and nobody outside knows (HASH_KEY_AT): otherwise entries could
+ * be made that all meet in one place, and each command with one would pass by all the others. A seed alone would not do. Where words
+ * are mixed in by exclusive or and multiplied, a difference in the highest bits of one word is cancelled by one in the next, whatever
+ * the seed is (test/unit/hash_flooding.test.ts has such texts); HalfSipHash is made so that this needs the key. The key is in no
+ * snapshot and no digest: nothing but time depends on where an entry stands.
  */
 import { LABEL_SHIFT } from '../layout/command.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, LABEL_SEED_AT, LABEL_WORDS, ORDER, ORDER_WORDS, RECEIPT, RECEIPT_WORDS, SESSION, SESSION_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, HASH_KEY_AT, LABEL_WORDS, ORDER, ORDER_WORDS, RECEIPT, RECEIPT_WORDS, SESSION, SESSION_WORDS,
 } from './columns.ts'
 import type { State } from './state.ts'
 
-/** Mixes `words` 32-bit words of `source` from `at` into a 32-bit hash. */
-export function hashWords(source: Int32Array, at: number, words: number, seed: number): number {
-  let h = seed ^ 0x9e3779b9
-  for (let i = 0; i < words; i++) {
-    h = Math.imul(h ^ source[at + i]!, 0x85ebca6b)
-    h = (h << 13) | (h >>> 19)
+/**
+ * HalfSipHash-1-3 (Aumasson and Bernstein) of the word `first` and `words` words of `source` from `at`, under the state's key. Without the
+ * length, which is the same for all entries of a table.
+ */
+export function hashWords(state: State, first: number, source: Int32Array, at: number, words: number): number {
+  const { i32 } = state
+  let v0 = i32[HASH_KEY_AT]!
+  let v1 = i32[HASH_KEY_AT + 1]!
+  let v2 = v0 ^ 0x6c796765
+  let v3 = v1 ^ 0x74656462
+  const last = words + 4
+  for (let i = 0; i < last; i++) {
+    // Behind the words: 0xff into the second half, and two more rounds.
+    const word = i === 0 ? first : i <= words ? source[at + i - 1]! : 0
+    if (i === words + 1) v2 ^= 0xff
+    v3 ^= word
+    v0 = (v0 + v1) | 0
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+    v0 = (v0 << 16) | (v0 >>> 16)
+    v2 = (v2 + v3) | 0
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+    v0 = (v0 + v3) | 0
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+    v2 = (v2 + v1) | 0
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+    v2 = (v2 << 16) | (v2 >>> 16)
+    v0 ^= word
   }
-  h = Math.imul(h ^ (h >>> 16), 0xc2b2ae35)
-  return (h ^ (h >>> 13)) >>> 0
+  return (v1 ^ v3) >>> 0
 }
 
 export function sameWords(a: Int32Array, atA: number, b: Int32Array, atB: number, words: number): boolean {
@@ -47,13 +74,10 @@ function remove(table: Int32Array, hashOf: (row: number) => number, row: number)
   table[hole] = 0
 }
 
-// Labels: client order ids of resting orders, by account and text. Their owners choose the text, so the hash begins with a number that
-// nobody outside knows: otherwise texts could be made that all meet in one place, and each command with one would pass by all the others.
-// It differs from start to start, and nothing but time depends on it.
+// Labels: client order ids of resting orders, by account and text.
 
-const seedOf = (state: State, account: number): number => account ^ state.i32[LABEL_SEED_AT]!
 const labelHash = (state: State, slot: number): number =>
-  hashWords(state.labels, slot * LABEL_WORDS, LABEL_WORDS, seedOf(state, state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT]!))
+  hashWords(state, state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT]!, state.labels, slot * LABEL_WORDS, LABEL_WORDS)
 
 export const insertLabel = (state: State, slot: number): void => insert(state.labelIndex, labelHash(state, slot), slot)
 export const removeLabel = (state: State, slot: number): void => remove(state.labelIndex, (row) => labelHash(state, row), slot)
@@ -62,7 +86,7 @@ export const removeLabel = (state: State, slot: number): void => remove(state.la
 export function findLabel(state: State, account: number, words: Int32Array, at: number, length: number): number {
   const table = state.labelIndex
   const mask = table.length - 1
-  for (let i = hashWords(words, at, LABEL_WORDS, seedOf(state, account)) & mask; table[i] !== 0; i = (i + 1) & mask) {
+  for (let i = hashWords(state, account, words, at, LABEL_WORDS) & mask; table[i] !== 0; i = (i + 1) & mask) {
     const slot = table[i]! - 1
     const row = slot * ORDER_WORDS
     if (
@@ -77,7 +101,7 @@ export function findLabel(state: State, account: number, words: Int32Array, at: 
 
 const accountHash = (state: State, account: number): number => {
   const row = account * ACCOUNT_WORDS
-  return hashWords(state.accounts, row + ACCOUNT.ADDRESS, 5, state.accounts[row + ACCOUNT.APPLICATION]!)
+  return hashWords(state, state.accounts[row + ACCOUNT.APPLICATION]!, state.accounts, row + ACCOUNT.ADDRESS, 5)
 }
 
 export const indexAccount = (state: State, account: number): void => insert(state.accountIndex, accountHash(state, account), account)
@@ -88,7 +112,7 @@ export const unindexAccount = (state: State, account: number): void =>
 export function findAccount(state: State, application: number, words: Int32Array, at: number): number {
   const table = state.accountIndex
   const mask = table.length - 1
-  let i = hashWords(words, at, 5, application) & mask
+  let i = hashWords(state, application, words, at, 5) & mask
   for (let probes = 0; probes <= mask; probes++, i = (i + 1) & mask) {
     const entry = table[i]!
     if (entry === 0) return -1
@@ -103,7 +127,7 @@ export function findAccount(state: State, application: number, words: Int32Array
 // Sessions: by public key. Gateways read this table while the matcher writes it.
 
 const sessionHash = (state: State, session: number): number =>
-  hashWords(state.sessions, session * SESSION_WORDS + SESSION.PUBLIC_KEY, 8, 0)
+  hashWords(state, 0, state.sessions, session * SESSION_WORDS + SESSION.PUBLIC_KEY, 8)
 
 export const indexSession = (state: State, session: number): void => insert(state.sessionIndex, sessionHash(state, session), session)
 export const unindexSession = (state: State, session: number): void =>
@@ -113,7 +137,7 @@ export const unindexSession = (state: State, session: number): void =>
 export function findSession(state: State, words: Int32Array, at: number): number {
   const table = state.sessionIndex
   const mask = table.length - 1
-  let i = hashWords(words, at, 8, 0) & mask
+  let i = hashWords(state, 0, words, at, 8) & mask
   for (let probes = 0; probes <= mask; probes++, i = (i + 1) & mask) {
     const entry = table[i]!
     if (entry === 0) return -1
@@ -126,7 +150,7 @@ export function findSession(state: State, words: Int32Array, at: number): number
 
 const receiptHash = (state: State, receipt: number): number => {
   const row = receipt * RECEIPT_WORDS
-  return hashWords(state.receipts, row + RECEIPT.KEY, 4, state.receipts[row + RECEIPT.ACCOUNT]!)
+  return hashWords(state, state.receipts[row + RECEIPT.ACCOUNT]!, state.receipts, row + RECEIPT.KEY, 4)
 }
 
 export const indexReceipt = (state: State, receipt: number): void => insert(state.receiptIndex, receiptHash(state, receipt), receipt)
@@ -137,7 +161,7 @@ export const unindexReceipt = (state: State, receipt: number): void =>
 export function findReceipt(state: State, account: number, words: Int32Array, at: number): number {
   const table = state.receiptIndex
   const mask = table.length - 1
-  for (let i = hashWords(words, at, 4, account) & mask; table[i] !== 0; i = (i + 1) & mask) {
+  for (let i = hashWords(state, account, words, at, 4) & mask; table[i] !== 0; i = (i + 1) & mask) {
     const row = (table[i]! - 1) * RECEIPT_WORDS
     if (state.receipts[row + RECEIPT.ACCOUNT] === account && sameWords(state.receipts, row + RECEIPT.KEY, words, at, 4)) {
       return table[i]! - 1

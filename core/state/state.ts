@@ -7,7 +7,7 @@
 import { type Genesis } from './genesis.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, addressesOf, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords,
-  CLIENT_ID_WORDS, columnBytes, columnsOf, LABEL_SEED_AT, NO_ASK, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR, TERMS,
+  CLIENT_ID_WORDS, columnBytes, columnsOf, HASH_KEY_AT, NO_ASK, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR, TERMS,
   TERMS_WORDS, type Buffers, type ColumnName,
 } from './columns.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
@@ -209,10 +209,13 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
   }
 }
 
-/** A new, empty state. `labelSeed`: a number that nobody outside knows (indexes.ts). */
-export function createState(genesis: Genesis, outbox?: Outbox, labelSeed = 0): State {
+/** The key of indexes that nobody attacks: of tests and benches. */
+const KNOWN_KEY: readonly number[] = [0, 0]
+
+/** A new, empty state. `hashKey`: two numbers that nobody outside knows, the key of its indexes (indexes.ts; lib/hash_key.ts). */
+export function createState(genesis: Genesis, outbox?: Outbox, hashKey: readonly number[] = KNOWN_KEY): State {
   const state = attachState(genesis, allocateBuffers(genesis), outbox)
-  state.i32[LABEL_SEED_AT] = labelSeed
+  state.i32.set(hashKey, HASH_KEY_AT)
   writeTerms(state)
   state.scalars[SCALAR.ORDERS_FREE] = -1
   state.scalars[SCALAR.PAGES_FREE] = -1
