@@ -281,6 +281,13 @@ export const REFUSALS = {
     'The history is momentarily unreadable',
     'ExchangeNotAvailable',
   ),
+  INVALID_COMMAND: refusal(
+    998,
+    'INVALID_COMMAND',
+    'INTERNAL',
+    'The request became a record that no engine can apply; nothing was recorded or applied',
+    'ExchangeError',
+  ),
   INTERNAL: refusal(999, 'INTERNAL', 'INTERNAL', 'Internal error', 'ExchangeError'),
 } as const satisfies Record<string, Refusal>
 

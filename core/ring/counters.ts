@@ -7,6 +7,7 @@
 export const MATCHER_COUNTERS = [
   'commands',
   'refusals',
+  'invalid_records',
   'fills',
   'batches',
   'batch_max',

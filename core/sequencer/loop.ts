@@ -20,7 +20,8 @@ import { broadcast, type Broadcast } from '../ring/broadcast.ts'
 import { APPLYING, STOP } from '../ring/counters.ts'
 import { waitFor } from '../ring/wait.ts'
 import type { SequencerClock } from './clock.ts'
-import { anyCommand, answer, drain, publishAnswers, type MatcherLane } from './lanes.ts'
+import { recordChecks, recordFault, recordRefusal } from './check.ts'
+import { anyCommand, answer, drain, publishAnswers, type Admit, type MatcherLane } from './lanes.ts'
 import type { Meter } from './meter.ts'
 import { expireDue, type Timers } from './timers.ts'
 
@@ -35,6 +36,9 @@ export interface Sequencer {
   readonly wait: Int32Array
   readonly meter: Meter
   readonly clock: SequencerClock
+  /** Says once that a record was refused before the journal. */
+  readonly warn: (message: string) => void
+  readonly admit: Admit
   readonly timers: Timers
   /** Whether timers wait, because what they did could not be recorded. */
   readonly timersRest: () => boolean
@@ -49,13 +53,14 @@ export interface Sequencer {
   delivered: number
 }
 
-export type SequencerParts = Omit<Sequencer, 'batch' | 'firstLane' | 'gateway' | 'commandType' | 'delivered' | 'timers'>
+export type SequencerParts = Omit<Sequencer, 'batch' | 'admit' | 'firstLane' | 'gateway' | 'commandType' | 'delivered' | 'timers'>
 
 export function createSequencer(parts: SequencerParts): Sequencer {
   const { words } = parts.writer
   const sequencer: Sequencer = {
     ...parts,
     batch: viewsOf(words.buffer, words.byteOffset, words.byteLength),
+    admit: admission(parts),
     timers: { cursor: 0 },
     firstLane: 0,
     gateway: 0,
@@ -67,6 +72,20 @@ export function createSequencer(parts: SequencerParts): Sequencer {
     publishEvents(sequencer)
   }
   return sequencer
+}
+
+/** Lets records pass that can be applied; counts the others and says the first of them, for they are a fault of ours and never a user's. */
+function admission({ state, meter, warn }: Pick<SequencerParts, 'state' | 'meter' | 'warn'>): Admit {
+  const checks = recordChecks(state)
+  let said = false
+  return (batch, at, lane) => {
+    const code = recordRefusal(checks, batch, at, lane)
+    if (code === 0) return 0
+    meter.invalid()
+    if (!said) warn(`a record was refused before it was journaled: ${recordFault(checks, batch, at, lane)}; others are counted only`)
+    said = true
+    return code
+  }
 }
 
 /** How long an idle matcher parks at most, ms: its heartbeat and the grain of timers. */
@@ -97,9 +116,12 @@ export function turn(sequencer: Sequencer, now: number, timersDue: boolean): num
   const time = Math.max(now, state.clock[CLOCK.TIME]!)
   let slots = timersDue ? expireDue(sequencer.timers, state, time, batch, 0, (maxSlots + 1) >>> 1) : 0
   const timers = slots
-  slots = drain(lanes, sequencer.firstLane, batch.i32, slots, maxSlots)
+  slots = drain(lanes, sequencer.firstLane, batch, slots, maxSlots, sequencer.admit)
   sequencer.firstLane = (sequencer.firstLane + 1) % lanes.length
-  if (slots === 0) return 0
+  if (slots === 0) {
+    publishAnswers(lanes)
+    return 0
+  }
   let commands = 0
   for (let slot = 0; slot < slots; slot += slotsOfKind(batch.u32[slot * RECORD_WORDS]!)) commands++
   if (timers > 0) sequencer.meter.timed(timers)

@@ -15,6 +15,8 @@ export interface Meter {
   published(events: number): void
   /** One command was refused. */
   refused(): void
+  /** One record was refused before it was journaled. */
+  invalid(): void
   /** Timer commands of a batch. */
   timed(commands: number): void
   /** Slots one drain found waiting. */
@@ -73,6 +75,9 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
     },
     refused: () => {
       counters[MATCHER.refusals]!++
+    },
+    invalid: () => {
+      counters[MATCHER.invalid_records]!++
     },
     timed: (commands) => {
       counters[MATCHER.timers]! += commands

@@ -164,6 +164,7 @@ function start(database: JournalDatabase, recovered: Recovered): Sequencer {
     gate: new Int32Array(shared.gate),
     wait: new Int32Array(shared.matcherWait),
     meter: createMeter(counters, io),
+    warn,
     timersRest: () => counters[MATCHER.disk_level] === DISK.FULL,
     maxSlots: config.batchMax,
     spin: config.spin,

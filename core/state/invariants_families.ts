@@ -26,18 +26,20 @@ export function checkFamilies(state: State, live: readonly number[]): void {
 
 /** The master of each account, -1 for masters. */
 function checkProfiles(state: State): number[] {
-  const { profiles, accounts, scalars, genesis } = state
+  const { profiles, accounts, accountsF64, scalars, genesis } = state
   const count = scalars[SCALAR.ACCOUNTS]!
   const masters = Array.from({ length: count }, (_, account) => profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1)
   const met = new Set<number>()
   for (let account = 0; account < count; account++) {
     const row = account * PROFILE_WORDS
-    let [subs, newer] = [0, count]
+    let [subs, newer] = [0, Infinity]
     for (let sub = profiles[row + PROFILE.FIRST_SUB]! - 1; sub >= 0; sub = profiles[sub * PROFILE_WORDS + PROFILE.NEXT_SUB]! - 1) {
-      if (sub >= newer) broken('F', `the list of sub-accounts of ${account} is not newest first`)
+      // By when they were made: a row of an account that is no more may be lower.
+      const made = accountsF64[(sub * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+      if (made >= newer) broken('F', `the list of sub-accounts of ${account} is not newest first`)
       if (masters[sub] !== account) broken('F', `account ${sub} is in the list of ${account}, its master is ${masters[sub]}`)
       met.add(sub)
-      newer = sub
+      newer = made
       subs++
     }
     // Of a sub-account, which has none, the word says whether its wallet agreed.

@@ -25,8 +25,8 @@ const KEYED: readonly RefusalCode[] = [
   'IDEMPOTENCY_KEY_CONFLICT', 'ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'ORDER_SUBMISSION_UNAVAILABLE',
 ]
 /** What every command to the engine can meet; a batch answers an expired deadline item by item. */
-const COMMAND: readonly RefusalCode[] = ['OVERLOADED', 'TOO_MANY_IN_FLIGHT', 'DISK_FULL', 'SERVICE_UNAVAILABLE']
-const BATCH: readonly RefusalCode[] = ['OVERLOADED', 'TOO_MANY_IN_FLIGHT', 'DISK_FULL']
+const COMMAND: readonly RefusalCode[] = ['OVERLOADED', 'TOO_MANY_IN_FLIGHT', 'DISK_FULL', 'SERVICE_UNAVAILABLE', 'INVALID_COMMAND']
+const BATCH: readonly RefusalCode[] = ['OVERLOADED', 'TOO_MANY_IN_FLIGHT', 'DISK_FULL', 'INVALID_COMMAND']
 /** The shared columns could not be read in one piece. */
 const READ: readonly RefusalCode[] = ['ENGINE_UNAVAILABLE']
 const HISTORY: readonly RefusalCode[] = ['HISTORY_UNAVAILABLE']

@@ -29,6 +29,7 @@ type Pooled = 'journal_used_bytes' | 'journal_limit_bytes' | 'open_descriptors' 
 const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_offset_ms' | Pooled>, Metric> = {
   commands: counter('exchange_commands_total', 'Commands applied'),
   refusals: counter('exchange_refusals_total', 'Commands the engine refused'),
+  invalid_records: counter('exchange_invalid_records_total', 'Records that a gateway should not have sent, refused before the journal'),
   fills: counter('exchange_fills_total', 'Fills, each between one maker and one taker'),
   batches: counter('exchange_batches_total', 'Journal batches committed'),
   batch_max: gauge('exchange_batch_max_records', 'Largest batch so far'),

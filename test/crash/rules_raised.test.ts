@@ -10,8 +10,10 @@ import { SCALAR } from '../../core/state/columns.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { journalPath } from '../../core/journal/file.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { openSource } from '../../core/replay/steps.ts'
 import { verify } from '../../core/replay/verify.ts'
+import { commitOwn } from '../../core/sequencer/loop.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { answersOf, postCommand, startMatcher } from '../support/journal.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
@@ -39,21 +41,21 @@ t.test('an older journal gets them once', async (t) => {
   t.ok(verify(dataDir, () => undefined).commands > commands)
 })
 
-t.test('rules only grow, and only the first lane sets them', async (t) => {
+t.test('rules only grow, and no lane sets them', async (t) => {
   const dataDir = temporaryDirectory()
   t.teardown(() => removeDirectory(dataDir))
   const matcher = startMatcher(dataDir, { genesis: genesisText({ ...VARIANTS['market']!, rules: 0 }) })
-  const send = (lane: number, rules: number): void => {
-    postCommand(matcher, lane, CommandType.SET_RULES, { session: -1, rules })
-    matcher.turn()
-    t.same(answersOf(matcher, lane), [], 'nobody is answered')
-  }
   const { scalars } = matcher.sequencer.state
+  for (const lane of [0, 1]) {
+    postCommand(matcher, lane, CommandType.SET_RULES, { session: -1, rules: RULES })
+    t.equal(matcher.turn(), 0)
+    t.same(answersOf(matcher, lane).map(({ code }) => code), [REFUSALS.INVALID_COMMAND.number])
+  }
+  const own = (rules: number): void => commitOwn(matcher.sequencer, CommandType.SET_RULES, { rules })
+  own(RULES + 1)
+  own(0)
   t.equal(scalars[SCALAR.RULES], 0)
-  send(1, RULES)
-  send(0, RULES + 1)
-  send(0, 0)
-  t.equal(scalars[SCALAR.RULES], 0)
-  send(0, RULES)
+  own(RULES)
   t.equal(scalars[SCALAR.RULES], RULES)
+  t.same([0, 1, 2, 3].flatMap((lane) => answersOf(matcher, lane)), [], 'nobody is answered')
 })

@@ -20,6 +20,7 @@ import { createBroadcast, createReader, read, type Reader } from '../../core/rin
 import { countersBytes, matcherCounters } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
+import { recordChecks, recordRefusal } from '../../core/sequencer/check.ts'
 import { SequencerClock } from '../../core/sequencer/clock.ts'
 import { attachLanes } from '../../core/sequencer/lanes.ts'
 import { createSequencer, turn, type Sequencer } from '../../core/sequencer/loop.ts'
@@ -59,6 +60,8 @@ export interface MatcherOptions {
   lanes?: number
   maxSlots?: number
   commandRing?: number
+  /** Hears what the sequencer warns of. */
+  warn?: (message: string) => void
   /** Replaces the commit of the journal's writer. */
   commit?: (real: JournalWriter['commit']) => JournalWriter['commit']
 }
@@ -90,6 +93,7 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
     lanes: attachLanes(shared),
     gate: new Int32Array(new SharedArrayBuffer(64)),
     wait: new Int32Array(new SharedArrayBuffer(WAIT_WORDS * 4)),
+    warn: options.warn ?? (() => undefined),
     timersRest: () => false,
     meter: createMeter(counters, io),
     spin: 0,
@@ -246,10 +250,14 @@ export function makeJournal(
 /** Posts `count` commands on one lane, which keeps their order, and applies them to the engine beside; its chained event checksum. */
 function fillBatch(matcher: Matcher, bench: Bench, workload: Workload, count: number, lane: number, events: number): number {
   const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const checks = recordChecks(matcher.sequencer.state)
   let checksum = events
   for (let made = 0; made < count; made++) {
-    workload.next(command, 0)
-    command.u32[0] = kindOf(typeOfKind(command.u32[0]!), 1, lane)
+    // What no gateway sends never gets as far as a journal.
+    do {
+      workload.next(command, 0)
+      command.u32[0] = kindOf(typeOfKind(command.u32[0]!), 1, lane)
+    } while (recordRefusal(checks, command, 0, lane) !== 0)
     post(matcher, command)
     const records = bench.run(command, 0, matcher.clock)
     checksum = crc32(bench.said.bytes.subarray(0, records * RECORD_BYTES), checksum)

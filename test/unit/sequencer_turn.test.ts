@@ -32,13 +32,14 @@ function journalOf({ database }: Matcher): Batch[] {
   return batches.slice(1)
 }
 
-/** Lane, slots and asset of the MINT commands of a batch; the asset serves as their number. */
+/** Lane, slots and number of the MINT commands of a batch; their correlation is their number. */
 function mintsOf(batch: Batch): { lane: number; slots: number; number: number }[] {
   const mints = []
   for (let slot = 0; slot < batch.slots; ) {
     const at = slot * RECORD_BYTES
     const kind = batch.records.readUInt32LE(at)
-    mints.push({ lane: gatewayOfKind(kind), slots: slotsOfKind(kind), number: batch.records.readInt32LE(at + MINT_COMMAND.at.asset * 4) })
+    const number = batch.records.readUInt32LE(at + MINT_COMMAND.at.correlation * 4)
+    mints.push({ lane: gatewayOfKind(kind), slots: slotsOfKind(kind), number })
     slot += slotsOfKind(kind)
   }
   return mints
@@ -47,7 +48,7 @@ function mintsOf(batch: Batch): { lane: number; slots: number; number: number }[
 const NOBODY = { session: -1 }
 /** A command that is refused and changes nothing; `number` goes along. */
 const mint = (matcher: Matcher, lane: number, number: number, slots = 1): void =>
-  postCommand(matcher, lane, CommandType.MINT, { ...NOBODY, asset: number, correlation: number }, slots)
+  postCommand(matcher, lane, CommandType.MINT, { ...NOBODY, asset: -1, correlation: number }, slots)
 const sell = (matcher: Matcher, lane: number, who: Signed, correlation: number, price: number): void =>
   postCommand(matcher, lane, CommandType.PLACE_ORDER, { ...who, correlation, pair: 0, flags: Flag.SELL, price, lots: 100 })
 const buy = (matcher: Matcher, lane: number, who: Signed, correlation: number, price: number): void =>

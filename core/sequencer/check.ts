@@ -1,0 +1,185 @@
+/**
+ * What a record must be before it is journaled. A record that the engine cannot apply would stand in the journal for ever and stop every
+ * start; so what no gateway may write is found here, is answered with a refusal by name and never becomes a command.
+ *
+ * The engine refuses what clients can get wrong: an unknown order, a price off the grid, a session that is over. This is about the record
+ * itself: its type, the lane it came from, and for each field of its layout the values that mean anything. Every field of every layout
+ * has a rule below; one without a rule ends the start. Numbers that come out of public ids may name rows that were never used: they are
+ * held to the 30 bits of an id, the engine looks them up.
+ *
+ * The rules of a type are a row of words: kind of rule, word of the field, lowest and highest value. Checking one is a loop over them, in
+ * which nothing is allocated.
+ */
+import {
+  AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, Flag, FLAG_ORDER_MASK, LABEL_BYTES,
+  LABEL_SHIFT, PAIR_STATUS_NAMES, typeOfKind,
+} from '../layout/command.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import { type Layout, type Views } from '../layout/table.ts'
+import type { State } from '../state/state.ts'
+
+/** Kinds of rules. RANGE: an i32 from..to. BITS: no bit of `to`. WHOLE: an f64, whole, 0 to 2^48 - 1. REAL: an f64 that a date can be. */
+const RANGE = 0
+const BITS = 1
+const WHOLE = 2
+const REAL = 3
+type Rule = readonly [kind: number, from: number, to: number]
+
+const INT_MAX = 2 ** 31 - 1
+/** Sequences have 48 bits in public ids, rows 30. */
+const SEQUENCE_MAX = 2 ** 48 - 1
+const ROW_MAX = 2 ** 30 - 1
+/** Farthest a date can be from 1970, ms. */
+const TIME_MAX = 8.64e15
+
+const range = (from: number, to: number): Rule => [RANGE, from, to]
+/** The bits of `allowed` and no other. */
+const bits = (allowed: number): Rule => [BITS, 0, ~allowed]
+const ROW = range(-1, ROW_MAX)
+const ZERO = range(0, 0)
+const YES_NO = range(0, 1)
+const SEQUENCE: Rule = [WHOLE, 0, 0]
+const MOMENT: Rule = [REAL, 0, 0]
+/** Bytes, and numbers of which the engine knows every value. */
+const ANY = null
+
+/** Flags that a gateway may set; the highest byte, the length of the client order id, has its rule in {@link isForbidden}. */
+const LABEL_BITS = 0xff << LABEL_SHIFT
+const PLACE = FLAG_ORDER_MASK | Flag.KEYED | Flag.TELL_SELF_TRADE | LABEL_BITS
+const REPLACE = PLACE | Flag.NEW_PRICE | Flag.NEW_LOTS | Flag.NEW_STP | Flag.NEW_POST_ONLY | Flag.NEW_FUNDING
+const ACTIONS = Object.values(AgentAction).reduce((all, bit) => all | bit, 0)
+const GRANTS = ACTIONS | (0x03 << 8) | (0x07 << 16) | (0x01 << 24)
+
+const HEADER: Rules = { kind: ANY, correlation: ANY, session: range(-1, INT_MAX), sessionGeneration: ANY }
+type Rules = Readonly<Record<string, Rule | null>>
+
+/** Rules of the fields of each layout, by its name; those of flags depend on the type. */
+function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rules>> {
+  const pair = range(0, genesis.pairs.length - 1)
+  const pairOrAll = range(-1, genesis.pairs.length - 1)
+  const asset = range(0, genesis.assets.length - 1)
+  const application = range(-1, genesis.limits.applications - 1)
+  return {
+    order: {
+      pair, price: ANY, lots: ANY, slippageBps: range(0, 1000), targetSlot: ROW, expiresAt: MOMENT, key: ANY, payload: ANY, label: ANY,
+      flags: bits(type === CommandType.REPLACE_ORDER ? REPLACE : PLACE), targetSequence: SEQUENCE,
+    },
+    cancel_all: { pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, reserved: ZERO, fromSequence: SEQUENCE },
+    mint: { asset: range(-1, genesis.assets.length - 1) },
+    open_session: { application, master: range(0, ROW_MAX), address: ANY, reserved2: ZERO, publicKey: ANY },
+    session: {},
+    set_maintenance: { on: YES_NO },
+    set_pair_status: { pair, status: range(0, PAIR_STATUS_NAMES.length - 1) },
+    set_fee_tier: { account: ROW, tier: ROW, createdSequence: SEQUENCE },
+    create_sub_account: { address: ANY, consented: YES_NO, username: ANY },
+    transfer: {
+      asset, flags: bits(Flag.KEYED), subAccount: ROW, toSub: YES_NO, reserved: ZERO, reserved2: ZERO, amount: ANY, key: ANY, payload: ANY,
+    },
+    set_spend_limit: {
+      asset, subAccount: ROW, change: range(0, 2), fields: range(0, 7), maxAmount: ANY, dailyLimit: ANY, active: YES_NO,
+    },
+    upsert_agent: {
+      address: ANY, grants: bits(GRANTS), expiresAt: MOMENT, maxNotional: ANY, maxLeverage: range(0, INT_MAX),
+      maxOpenOrders: range(0, AGENT_OPEN_ORDERS_MAX), pairs: ANY, name: ANY,
+    },
+    revoke_agent: { agent: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+    open_delegated_session: { application, reserved: ZERO, owner: ANY, agent: ANY, publicKey: ANY },
+    set_application: { application, active: YES_NO, clientId: ANY, name: ANY },
+    set_origin: { application, allowed: YES_NO, origin: ANY },
+    set_server_key: { application, reserved: ZERO, graceMs: MOMENT, hash: ANY },
+    accept_clock: { wall: MOMENT },
+    cancel_account_orders: {
+      account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
+    },
+  }
+}
+
+/** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */
+const OWN: readonly number[] = [CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
+const OPERATOR: readonly number[] = [
+  CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
+  CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS,
+]
+const BY_NOBODY = 0
+const BY_OPERATOR = 1
+const BY_ANYBODY = 2
+
+const RULE_WORDS = 4
+
+export interface RecordChecks {
+  /** By type: who may send it. */
+  readonly senders: Uint8Array
+  /** By type: kind of rule, word, lowest and highest value, for each field that has a rule. */
+  readonly rules: readonly Int32Array[]
+}
+
+/** The checks of an exchange with this genesis. Throws when a field has no rule, or a rule no field. */
+export function recordChecks(state: State): RecordChecks {
+  const senders = new Uint8Array(256)
+  const rules: Int32Array[] = Array.from({ length: 256 }, () => new Int32Array(0))
+  for (const [text, layout] of Object.entries(COMMAND_LAYOUTS)) {
+    const type = Number(text)
+    if (OWN.includes(type)) continue
+    senders[type] = OPERATOR.includes(type) ? BY_OPERATOR : BY_ANYBODY
+    rules[type] = compiled(layout, { ...HEADER, ...rulesOf(state, type)[layout.name] })
+  }
+  return { senders, rules }
+}
+
+function compiled(layout: Layout, rules: Rules): Int32Array {
+  const words: number[] = []
+  for (const field of Object.keys(layout.fields)) {
+    const rule = rules[field]
+    if (rule === undefined) throw new Error(`field ${field} of ${layout.name} has no rule in sequencer/check.ts`)
+    if (rule !== null) words.push(rule[0], layout.at[field]!, rule[1], rule[2])
+  }
+  const stray = Object.keys(rules).find((field) => !(field in layout.fields))
+  if (stray !== undefined) throw new Error(`sequencer/check.ts has a rule for ${stray}, which ${layout.name} has not`)
+  return Int32Array.from(words)
+}
+
+/**
+ * 0: the record at word `base`, taken from ring `lane`, may be journaled. Otherwise the number of the refusal: OPERATOR_ONLY or
+ * INVALID_COMMAND. Of a command of several slots it looks at the first, which has all its fields.
+ */
+export function recordRefusal(checks: RecordChecks, record: Views, base: number, lane: number): number {
+  const type = typeOfKind(record.u32[base]!)
+  const sender = checks.senders[type]!
+  if (sender === BY_NOBODY) return REFUSALS.INVALID_COMMAND.number
+  if (sender === BY_OPERATOR && lane !== 0) return REFUSALS.OPERATOR_ONLY.number
+  return faultyRule(checks.rules[type]!, record, base) < 0 ? 0 : REFUSALS.INVALID_COMMAND.number
+}
+
+/** Place of the first rule that the record breaks, or -1. */
+function faultyRule(rules: Int32Array, { i32, f64 }: Views, base: number): number {
+  for (let rule = 0; rule < rules.length; rule += RULE_WORDS) {
+    const kind = rules[rule]!
+    const word = base + rules[rule + 1]!
+    if (kind <= BITS) {
+      const value = i32[word]!
+      if (kind === RANGE ? value < rules[rule + 2]! || value > rules[rule + 3]! : isForbidden(value, rules[rule + 3]!)) return rule
+      continue
+    }
+    const value = f64[word >>> 1]!
+    // Written so that NaN, which compares with nothing, is a fault.
+    const fits = kind === WHOLE ? value >= 0 && value <= SEQUENCE_MAX && Math.floor(value) === value : Math.abs(value) <= TIME_MAX
+    if (!fits) return rule
+  }
+  return -1
+}
+
+/** A bit that may not be set, or, where the highest byte may, a client order id longer than there is room for. */
+const isForbidden = (value: number, forbidden: number): boolean =>
+  (value & forbidden) !== 0 || ((forbidden >>> LABEL_SHIFT) === 0 && value >>> LABEL_SHIFT > LABEL_BYTES)
+
+/** What is wrong with a record that {@link recordRefusal} refused, in words for the log; what users sent is not in them. */
+export function recordFault(checks: RecordChecks, record: Views, base: number, lane: number): string {
+  const type = typeOfKind(record.u32[base]!)
+  const name = commandName(type)
+  if (checks.senders[type] === BY_NOBODY) return `${name} on lane ${lane}, which no lane may send`
+  if (checks.senders[type] === BY_OPERATOR && lane !== 0) return `${name} on lane ${lane}, which is the operator's`
+  const layout = COMMAND_LAYOUTS[type]!
+  const rule = faultyRule(checks.rules[type]!, record, base)
+  const word = checks.rules[type]![rule + 1]
+  return `${name} on lane ${lane}, field ${Object.keys(layout.at).find((field) => layout.at[field] === word)}`
+}
