@@ -12,7 +12,7 @@ import { readBatches, START } from '../journal/reader.ts'
 import { catchUp, fromGenesis, rebuild } from '../recovery/recover.ts'
 import { stateDigest } from '../snapshot/state_digest.ts'
 import type { Replayer } from '../recovery/replayer.ts'
-import { listSnapshots } from '../snapshot/file.ts'
+import { listSnapshots, snapshotFiles } from '../snapshot/file.ts'
 import { BackupError, type Manifest } from './manifest.ts'
 
 /** Pages of the history read back at once. */
@@ -36,7 +36,7 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
       if (replayer.place.sequence - 1 !== last.sequence) throw new BackupError(`the replay ended at ${replayer.place.sequence - 1}`)
       return stateDigest(replayer.state)
     }
-    const { replayer } = rebuild(journal, directory, last.sequence, warn)
+    const { replayer } = rebuild(journal, snapshotFiles(directory), last.sequence, warn)
     const { assets } = replayer.state.genesis
     const digest = replay(replayer)
     if (full && replay(fromGenesis(journal).replayer) !== digest) throw new BackupError('the snapshot and the genesis come to other states')

@@ -1,13 +1,14 @@
 /** Where a journal ends, by what it says of itself: the head record and LMDB's own count must agree. */
-import { JournalError, type JournalDatabase } from './file.ts'
 import { headRecord, NO_HEAD, type Head } from './head.ts'
+import { JournalError } from './pages.ts'
 import { countBatches, entryCount } from './reader.ts'
+import type { JournalStore } from './store.ts'
 
 /**
  * The end of the journal according to itself: its head record, LMDB's count of entries, or every batch of a journal from before heads.
  * Throws {@link JournalError}.
  */
-export function endOf(database: JournalDatabase): Head {
+export function endOf(database: JournalStore): Head {
   if (database.headless) return countBatches(database)
   const head = headRecord(database)
   const entries = entryCount(database)
@@ -20,8 +21,8 @@ export function endOf(database: JournalDatabase): Head {
 }
 
 /** For who goes on from a snapshot and never counts: throws {@link JournalError} when LMDB counts other batches than the head record. */
-export function checkEnd(database: JournalDatabase): void {
+export function checkEnd(database: JournalStore): void {
   // Both of one transaction, whoever writes meanwhile.
-  database.resetReadTxn()
+  database.refresh()
   if (!database.headless) endOf(database)
 }

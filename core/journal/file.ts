@@ -8,77 +8,26 @@
  * What the system or LMDB says of a file that cannot be opened becomes one line that says what to do: SystemFault when the system will not
  * have it (lib/system_fault.ts), {@link JournalError} when the file is at fault.
  */
-import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open as openLmdb, type RootDatabase } from 'lmdb'
 import { SystemFault, systemFault } from '../lib/system_fault.ts'
 import { HEAD_KEY } from './head.ts'
-import { headPath } from './head_file.ts'
+import { checkFreeList } from './free_list.ts'
+import { headFileOf, headPath } from './head_file.ts'
+import { dataFile, JournalError, journalPath, PAGE_BYTES, usedBytes } from './pages.ts'
+import type { JournalStore } from './store.ts'
 
-export type JournalDatabase = RootDatabase<Buffer, Buffer> & {
-  readonly dataDir: string
-  /** Neither head record nor head file: written by a version from before them, or nothing was written yet. */
-  headless: boolean
-  /** Pages that the file may have, `gibibytes` of {@link openJournal}: LMDB itself enlarges its map when that is full. */
-  readonly pages: number
-}
+/**
+ * The journal in LMDB. `pages` are `gibibytes` of {@link openJournal}: LMDB itself would enlarge its map when that is full. Nothing stands
+ * between its methods and their callers: those that {@link JournalStore} shares with LMDB are LMDB's own.
+ */
+export type JournalDatabase = Omit<RootDatabase<Buffer, Buffer>, keyof JournalStore> & JournalStore & { readonly dataDir: string }
 
-export const journalPath = (dataDir: string): string => join(dataDir, 'journal')
-export const dataFile = (dataDir: string): string => join(journalPath(dataDir), 'data.mdb')
-
-/** The journal cannot be trusted or opened. */
-export class JournalError extends Error {
-  override name = 'JournalError'
-}
-
-const LMDB_MAGIC = 0xbeefc0de
-/** Format of the files that this version of LMDB reads, and the flag that a page is a meta page. */
-const LMDB_VERSION = 2
-const IS_META = 8
-/** LMDB takes the page size of the operating system; snapshots of data directories move between machines that agree on it. */
-export const PAGE_BYTES = 4096
-/** Offsets inside a meta page: page header 24 bytes, then magic, version, address, map size, two database records of 48. */
-const META = { FLAGS: 18, MAGIC: 24, VERSION: 28, PAGE_SIZE: 48, LAST_PAGE: 144 } as const
-
-/** Bytes of the file that its own meta pages say are used; 0 for a file nothing was written to. Throws {@link JournalError}. */
-export function usedBytes(dataDir: string): number {
-  const fd = openSync(dataFile(dataDir), 'r')
-  try {
-    return usedIn(fd)
-  } finally {
-    closeSync(fd)
-  }
-}
-
-/** The same of the journal's file that is open. */
-export function usedIn(fd: number): number {
-  const { size } = fstatSync(fd)
-  // LMDB made the file and was interrupted before it wrote anything: nothing was ever in it.
-  if (size === 0) return 0
-  const meta = Buffer.alloc(2 * PAGE_BYTES)
-  const whole = readSync(fd, meta, 0, meta.length, 0) === meta.length
-  // What LMDB looks at too; but where it finds something else, its binding ends the process with SIGSEGV.
-  const isMeta = (page: number): boolean =>
-    (meta.readUInt16LE(page + META.FLAGS) & IS_META) !== 0 && meta.readUInt32LE(page + META.MAGIC) === LMDB_MAGIC
-  if (!whole || ![0, PAGE_BYTES].every(isMeta)) {
-    throw new JournalError(`the journal file is no LMDB file or shorter than its header (${size} bytes)`)
-  }
-  const versions = [0, PAGE_BYTES].map((page) => meta.readUInt32LE(page + META.VERSION))
-  if (versions.some((version) => version !== LMDB_VERSION)) {
-    throw new JournalError(`the journal file is of version ${versions.join(' and ')} of LMDB, expected ${LMDB_VERSION}`)
-  }
-  const pageSize = meta.readUInt32LE(META.PAGE_SIZE)
-  if (pageSize !== PAGE_BYTES) throw new JournalError(`the journal file has pages of ${pageSize} bytes, expected ${PAGE_BYTES}`)
-  const last = Math.max(...[0, PAGE_BYTES].map((page) => Number(meta.readBigUInt64LE(page + META.LAST_PAGE))))
-  return (last + 1) * PAGE_BYTES
-}
+export { dataFile, JournalError, journalPath, PAGE_BYTES, usedBytes, usedIn } from './pages.ts'
 
 /** What a file that is shorter than others know may be, besides damaged. */
 export const PLAIN_COPY = 'if this is a plain copy of a running directory, make one with "npm run operator -- backup" instead'
-
-/** Pages of the file that LMDB uses, by the meta page in its map: costs no call of the system. */
-export const usedPages = (database: JournalDatabase): number =>
-  (database as unknown as { env: { info(): { lastPageNumber: number } } }).env.info().lastPageNumber + 1
 
 /** Throws {@link JournalError} when the journal file is shorter than its own meta pages say. */
 export function checkJournalFile(dataDir: string): void {
@@ -108,10 +57,25 @@ export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64):
       readOnly,
     })
     const headless = !existsSync(headPath(dataDir)) && database.get(HEAD_KEY) === undefined
-    return Object.assign(database, { dataDir, headless, pages: Math.floor((gibibytes * 2 ** 30) / PAGE_BYTES) })
+    return withStore(database, dataDir, headless, Math.floor((gibibytes * 2 ** 30) / PAGE_BYTES))
   } catch (error) {
     throw named(dataDir, error as NodeJS.ErrnoException)
   }
+}
+
+/** LMDB's object with what else the core asks of the storage of a journal (store.ts). */
+function withStore(database: RootDatabase<Buffer, Buffer>, dataDir: string, headless: boolean, pages: number): JournalDatabase {
+  const { env } = database as unknown as { env: { info(): { lastPageNumber: number } } }
+  return Object.assign(database, {
+    dataDir, headless, pages,
+    headFile: headFileOf(dataDir),
+    refresh: () => database.resetReadTxn(),
+    // It looks at the list of free pages for it, which may be damaged.
+    entryCount: () => (database.getStats() as { entryCount: number }).entryCount,
+    // By the meta page in its map: costs no call of the system.
+    usedPages: () => env.info().lastPageNumber + 1,
+    checkFree: () => checkFreeList(dataDir),
+  }) as unknown as JournalDatabase
 }
 
 /** LMDB ends the process with SIGSEGV when it may not write its lock file, as readers do too; that is found out before it tries. */

@@ -12,7 +12,7 @@
  *   list of pages  count, then page numbers; -n in front of one: a block of n pages; 0: nothing
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { dataFile, JournalError, PAGE_BYTES, usedIn } from './file.ts'
+import { dataFile, JournalError, PAGE_BYTES, usedIn } from './pages.ts'
 import { HEADER_BYTES, keyOf, MAGIC } from './frame.ts'
 import { HEAD_KEY } from './head.ts'
 

@@ -10,11 +10,29 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, wri
 import { join } from 'node:path'
 import { realIo } from '../lib/io.ts'
 import { decodeHead, encodeHead, HEAD_BYTES, type Head } from './head.ts'
+import type { HeadStorage } from './store.ts'
 
 const SLOT_STRIDE = 512
 const FILE_BYTES = SLOT_STRIDE + HEAD_BYTES
 
 export const headPath = (dataDir: string): string => join(dataDir, 'journal', 'head')
+
+/** The head file of a data directory. */
+export const headFileOf = (dataDir: string): HeadStorage => ({
+  read: () => (existsSync(headPath(dataDir)) ? readFileSync(headPath(dataDir)) : null),
+  open: () => {
+    const fd = openSync(headPath(dataDir), existsSync(headPath(dataDir)) ? 'r+' : 'wx+', 0o600)
+    return {
+      read: (into) => readSync(fd, into, 0, into.length, 0),
+      write: (from, at, length) => void writeSync(fd, from, at, length, at),
+      sync: () => {
+        fsyncSync(fd)
+        realIo.syncDirectory(join(dataDir, 'journal'))
+      },
+      close: () => closeSync(fd),
+    }
+  },
+})
 
 /** Somebody else wrote to the journal: two processes use one directory. */
 export class SecondWriter extends Error {
@@ -27,10 +45,10 @@ export interface HeadFileState {
   readonly damage: readonly string[]
 }
 
-/** Reads the head file of a data directory. Throws what the file system throws, save that there is no file. */
-export function readHeadFile(dataDir: string): HeadFileState {
-  if (!existsSync(headPath(dataDir))) return { head: null, damage: [] }
-  return slotsOf(readFileSync(headPath(dataDir)))
+/** What a head file says. Throws what the file system throws, save that there is no file. */
+export function readHeadFile(storage: HeadStorage): HeadFileState {
+  const bytes = storage.read()
+  return bytes === null ? { head: null, damage: [] } : slotsOf(bytes)
 }
 
 function slotsOf(bytes: Buffer): HeadFileState {
@@ -54,15 +72,15 @@ export interface HeadFile {
 }
 
 /** Opens the file for writing, made if need be, and writes `head` into both slots; durable when it returns. */
-export function openHeadFile(dataDir: string, head: Head): HeadFile {
-  const found = readHeadFile(dataDir).head
-  const fd = openSync(headPath(dataDir), existsSync(headPath(dataDir)) ? 'r+' : 'wx+', 0o600)
+export function openHeadFile(storage: HeadStorage, head: Head): HeadFile {
+  const found = readHeadFile(storage).head
+  const handle = storage.open()
   /** The file as this process wrote it, and what it reads to compare. */
   const [own, seen] = [Buffer.alloc(FILE_BYTES), Buffer.alloc(FILE_BYTES)]
   let number = found === null ? 0 : found.number
   const file: HeadFile = {
     check: () => {
-      if (readSync(fd, seen, 0, FILE_BYTES, 0) === FILE_BYTES && own.equals(seen)) return
+      if (handle.read(seen) === FILE_BYTES && own.equals(seen)) return
       throw new SecondWriter('another process wrote to journal/head: two exchanges use this data directory; stop both, then start one')
     },
     write: (next) => {
@@ -70,14 +88,13 @@ export function openHeadFile(dataDir: string, head: Head): HeadFile {
       next.number = number
       const at = (number % 2) * SLOT_STRIDE
       encodeHead(own, at, next)
-      writeSync(fd, own, at, HEAD_BYTES, at)
+      handle.write(own, at, HEAD_BYTES)
     },
-    close: () => closeSync(fd),
+    close: () => handle.close(),
   }
   file.write(head)
   file.write(head)
-  writeSync(fd, own, 0, FILE_BYTES, 0)
-  fsyncSync(fd)
-  realIo.syncDirectory(join(dataDir, 'journal'))
+  handle.write(own, 0, FILE_BYTES)
+  handle.sync()
   return file
 }

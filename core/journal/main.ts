@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { EXIT } from '../threads.ts'
 import { dataFile, openJournal } from './file.ts'
 import { Scrub } from './scrub.ts'
-import { JournalShort, shortfallOf } from '../recovery/witnesses.ts'
+import { JournalShort, shortfallOf, sourcesOf } from '../recovery/witnesses.ts'
 import { endOf } from './end.ts'
 
 const HELP = `The journal: every command the exchange ever took, in order. It is the truth; everything else is made from it.
@@ -69,7 +69,7 @@ async function scrubAll(dataDir: string): Promise<number> {
   }
   const faults = [...scrub.faults]
   try {
-    const shortfall = shortfallOf(database, dataDir, (text) => warnings.push(text))
+    const shortfall = shortfallOf(database, sourcesOf(dataDir), (text) => warnings.push(text))
     if (shortfall !== null) faults.push(new JournalShort(shortfall).message)
     else endOf(database)
   } catch (error) {

@@ -6,9 +6,10 @@
  * never taken from the iteration alone: damage inside LMDB's pages ends it early without an error. The head record sorts behind all
  * batches and is read in the same transaction, by the cursor and by its key: it must say that the journal ends where the batches ended.
  */
-import { JournalError, type JournalDatabase } from './file.ts'
 import { keyOf, open, sequenceOf, type Batch } from './frame.ts'
 import { decodeHead, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
+import { JournalError } from './pages.ts'
+import type { JournalStore } from './store.ts'
 
 export interface Fault {
   /** Sequence of the batch at fault: its key, or the one that is missing. */
@@ -41,7 +42,7 @@ const LAST_KEY = keyOf(2 ** 53 - 1)
  * Batches from `place` on; throws {@link JournalFault} at the first that is not what must follow, and when the batches end before or
  * behind the head record's end; {@link JournalError} when LMDB cannot read. `records` is valid until the next.
  */
-export function* readBatches(database: JournalDatabase, place: Place): Generator<Batch> {
+export function* readBatches(database: JournalStore, place: Place): Generator<Batch> {
   let { sequence, checksum } = place
   for (const { key, value } of entries(database, sequence)) {
     if (HEAD_KEY.equals(key)) {
@@ -66,7 +67,7 @@ export function* readBatches(database: JournalDatabase, place: Place): Generator
 }
 
 /** Keys and values from `sequence` on; what LMDB says of damage becomes a {@link JournalError}. */
-function* entries(database: JournalDatabase, sequence: number): Generator<{ key: Buffer; value: Buffer }> {
+function* entries(database: JournalStore, sequence: number): Generator<{ key: Buffer; value: Buffer }> {
   const range = database.getRange({ start: keyOf(sequence), snapshot: false })[Symbol.iterator]()
   try {
     for (;;) {
@@ -100,13 +101,13 @@ function checkEnd(head: Head | string, sequence: number, checksum: number): void
 }
 
 /** Key of the last batch, or 0. */
-export function lastSequence(database: JournalDatabase): number {
+export function lastSequence(database: JournalStore): number {
   for (const key of database.getKeys({ start: LAST_KEY, reverse: true, limit: 1 })) return sequenceOf(key)
   return 0
 }
 
 /** Sequence of the last command, as the head record says or, without it, the last batch; 0 for an empty journal. */
-export function endSequence(database: JournalDatabase): number {
+export function endSequence(database: JournalStore): number {
   const head = headRecord(database)
   if (head !== null && typeof head !== 'string') return head.next - 1
   const last = lastSequence(database)
@@ -116,7 +117,7 @@ export function endSequence(database: JournalDatabase): number {
 }
 
 /** Whether a batch of the journal ends right before `place` with its checksum. 'damaged': the batch there cannot be read. */
-export function continues(database: JournalDatabase, { sequence, checksum }: Place): 'yes' | 'no' | 'damaged' {
+export function continues(database: JournalStore, { sequence, checksum }: Place): 'yes' | 'no' | 'damaged' {
   for (const { value } of database.getRange({ start: keyOf(sequence - 1), reverse: true, limit: 1 })) {
     const batch = open(value)
     if (typeof batch === 'string') return 'damaged'
@@ -126,7 +127,7 @@ export function continues(database: JournalDatabase, { sequence, checksum }: Pla
 }
 
 /** Reads every batch of a journal that has no head yet; its end. Throws like {@link readBatches}, and when LMDB counts other entries. */
-export function countBatches(database: JournalDatabase): Head {
+export function countBatches(database: JournalStore): Head {
   const head: Head = { ...NO_HEAD }
   for (const batch of readBatches(database, START)) {
     head.batches++
@@ -140,9 +141,9 @@ export function countBatches(database: JournalDatabase): Head {
 }
 
 /** How many entries LMDB counts, the head record included. It looks at its list of free pages for it, which may be damaged. */
-export function entryCount(database: JournalDatabase): number {
+export function entryCount(database: JournalStore): number {
   try {
-    return (database.getStats() as { entryCount: number }).entryCount
+    return database.entryCount()
   } catch (error) {
     throw new JournalError(`LMDB cannot read its own pages: ${(error as Error).message}; restore the journal from a backup`)
   }

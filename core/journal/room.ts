@@ -14,7 +14,7 @@
  */
 import { constants, existsSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { dataFile, JournalError, PAGE_BYTES, usedIn } from './file.ts'
+import { dataFile, JournalError, PAGE_BYTES, usedIn } from './pages.ts'
 import { headPath } from './head_file.ts'
 
 /** Room kept: as much as is used, between these. A fresh journal gets little, a large one enough for seconds of full load. */

@@ -7,16 +7,17 @@
  * read from the disk again; a journal that is larger than memory is.
  */
 import { endOf } from './end.ts'
-import { JournalError, type JournalDatabase } from './file.ts'
 import { HEADER_BYTES, keyOf, open } from './frame.ts'
 import { HEAD_KEY } from './head.ts'
+import { JournalError } from './pages.ts'
 import { JournalFault, readBatches, START, type Place } from './reader.ts'
+import type { JournalStore } from './store.ts'
 
 /** Faults that are named; further ones are counted. */
 const NAMED_MOST = 100
 
 export class Scrub {
-  readonly #database: JournalDatabase
+  readonly #database: JournalStore
   #place: Place = { ...START }
   /** Batches of this pass. */
   batches = 0
@@ -26,7 +27,7 @@ export class Scrub {
   damaged = 0
   readonly faults: string[] = []
 
-  constructor(database: JournalDatabase) {
+  constructor(database: JournalStore) {
     this.#database = database
   }
 

@@ -10,7 +10,7 @@
  *   cut                          what it lost is gone at once, and the next look at a lost page is SIGBUS: the process ends.
  */
 import { fstatSync, openSync, statSync } from 'node:fs'
-import { dataFile, JournalError, usedIn } from './file.ts'
+import { dataFile, JournalError, usedIn } from './pages.ts'
 
 export interface JournalWatch {
   /** Bytes that the journal uses. Throws when that cannot be told. */

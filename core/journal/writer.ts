@@ -9,14 +9,14 @@
  * The file never passes its limit. core/disk.ts sees to it that nothing is recorded near it; should that look come too late, the commit
  * that might pass it is not begun. What a commit takes is estimated from above and counted; LMDB is asked only when the count is used up.
  */
-import { randomBytes } from 'node:crypto'
+import { realIo, type Io } from '../lib/io.ts'
 import { RECORD_BYTES } from '../layout/table.ts'
 import { HEADER_BYTES, keyOf, seal } from './frame.ts'
-import { checkFreeList } from './free_list.ts'
-import { JournalError, PAGE_BYTES, usedPages, type JournalDatabase } from './file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 import { openHeadFile, readHeadFile, SecondWriter } from './head_file.ts'
+import { JournalError, PAGE_BYTES } from './pages.ts'
 import { countBatches, START, type Place } from './reader.ts'
+import type { JournalStore } from './store.ts'
 
 export interface JournalWriter {
   /** Where the sequencer puts the records of the next batch: word 0 is the first word of its first record. */
@@ -44,6 +44,8 @@ const TREE_PAGES = 48
 export interface WriterOptions {
   /** The head file may say that the journal went on: the operator accepted the loss. */
   readonly loss?: boolean
+  /** Draws the epoch. */
+  readonly io?: Pick<Io, 'random'>
 }
 
 /**
@@ -51,17 +53,18 @@ export interface WriterOptions {
  * {@link JournalError} when one of them says that the journal ends elsewhere.
  */
 export function createWriter(
-  database: JournalDatabase, maxSlots: number, place: Place = START, options: WriterOptions = {},
+  database: JournalStore, maxSlots: number, place: Place = START, options: WriterOptions = {},
 ): JournalWriter {
   // Before this writer's first page is written, which may be one that the list calls free.
-  checkFreeList(database.dataDir)
-  const head: Head = { ...endAt(database, place), epoch: randomBytes(8).readBigUInt64LE() }
-  const said = readHeadFile(database.dataDir).head
+  database.checkFree()
+  const { random } = options.io ?? realIo
+  const head: Head = { ...endAt(database, place), epoch: random(8).readBigUInt64LE() }
+  const said = readHeadFile(database.headFile).head
   if (said !== null && options.loss !== true && said.next > head.next) {
     throw new JournalError(`the journal ends at ${head.next - 1}, journal/head says at ${said.next - 1}`)
   }
   // Until the loss is in the journal the file goes on saying what is lost: a start that is interrupted here must find it missing again.
-  const file = openHeadFile(database.dataDir, said !== null && said.next > head.next ? said : head)
+  const file = openHeadFile(database.headFile, said !== null && said.next > head.next ? said : head)
   const own = Buffer.alloc(HEAD_BYTES)
   const buffer = Buffer.alloc(HEADER_BYTES + maxSlots * RECORD_BYTES)
   const key = keyOf(0)
@@ -75,7 +78,7 @@ export function createWriter(
   let room = 0
   const takeRoom = (bytes: number): void => {
     const pages = Math.ceil(bytes / PAGE_BYTES) + 1 + TREE_PAGES
-    if (room < pages) room = database.pages - usedPages(database)
+    if (room < pages) room = database.pages - database.usedPages()
     if (room < pages) throw new JournalFull(`the journal is at its limit of ${database.pages * PAGE_BYTES} bytes: raise --journal-gb`)
     room -= pages
   }
@@ -117,7 +120,7 @@ export function createWriter(
 }
 
 /** The head of a journal that ends at `place`; a journal of before heads is counted. */
-function endAt(database: JournalDatabase, place: Place): Head {
+function endAt(database: JournalStore, place: Place): Head {
   const found = headRecord(database)
   if (typeof found === 'string') throw new JournalError(`the head record of the journal: ${found}`)
   if (found === null && !database.headless) throw new JournalError('the journal has no head record')
@@ -127,7 +130,7 @@ function endAt(database: JournalDatabase, place: Place): Head {
 }
 
 /** Puts the head record of this writer, on top of the end that it found. */
-function claim(database: JournalDatabase, own: Buffer, { next }: Head): void {
+function claim(database: JournalStore, own: Buffer, { next }: Head): void {
   try {
     database.transactionSync(() => {
       const found = headRecord(database)

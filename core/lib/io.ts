@@ -1,7 +1,9 @@
 /**
- * The seam to the outside: clock and disk. Everything in core/ that is not pure goes through here, so that a simulator
- * can stand in. The engine folders never import this file.
+ * The seam to the outside: clock, randomness, and what is asked of a file system; the journal's and the snapshots' storage have their own
+ * (journal/store.ts, snapshot/store.ts). What the matcher and its followers do goes through these three, so that a simulator can stand in
+ * (test/simulation/). The engine folders never import this file.
  */
+import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs'
 
 export interface Io {
@@ -11,6 +13,8 @@ export interface Io {
   seconds(): number
   /** What to add to {@link seconds}, in ms, for the clock of {@link monotonicMs}. */
   readonly monotonicOrigin: number
+  /** Bytes that nobody can foresee. */
+  random(bytes: number): Buffer
   /** Bytes free to this process on the file system of `path`. */
   freeBytes(path: string): number
   /** Makes a directory entry durable after a rename. */
@@ -26,6 +30,7 @@ export const monotonicMs = (): number => ORIGIN + performance.now()
 export const realIo: Io = {
   monotonicOrigin: ORIGIN,
   now: () => Date.now(),
+  random: (bytes) => randomBytes(bytes),
   seconds: () => performance.now() / 1000,
   freeBytes: (path) => {
     const { bavail, bsize } = statfsSync(path)

@@ -12,16 +12,16 @@ import { encode, RECORD_BYTES, viewsOf } from '../layout/table.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { Replayer } from './replayer.ts'
 import { keyOf, open } from '../journal/frame.ts'
-import { JournalError, type JournalDatabase } from '../journal/file.ts'
-import { headPath } from '../journal/head_file.ts'
-import type { Shortfall } from './witnesses.ts'
+import { JournalError } from '../journal/pages.ts'
+import type { JournalStore } from '../journal/store.ts'
+import { HEAD_NAME, type Shortfall } from './witnesses.ts'
 import type { JournalWriter } from '../journal/writer.ts'
 
 /** Sequences skipped behind the last one that is known: no two orders may share one. Ids have room for 280,000 such losses. */
 export const SEQUENCES_SKIPPED = 1e9
 
 /** Writes ACCEPT_LOSS behind the end of the journal and applies it as any replay would; the sequence it has. */
-export function writeLoss(database: JournalDatabase, writer: JournalWriter, replayer: Replayer, known: number): number {
+export function writeLoss(database: JournalStore, writer: JournalWriter, replayer: Replayer, known: number): number {
   const { sequence } = replayer.place
   const resume = known + SEQUENCES_SKIPPED
   const record = viewsOf(writer.words.buffer, writer.words.byteOffset, RECORD_BYTES)
@@ -35,10 +35,10 @@ export function writeLoss(database: JournalDatabase, writer: JournalWriter, repl
 }
 
 /** Renames the snapshots and the history that know what is lost, so that nobody goes on with them; the names they have now. */
-export function setAside({ end, witnesses }: Shortfall, dataDir: string): string[] {
+export function setAside({ end, witnesses }: Shortfall): string[] {
   const names: string[] = []
-  for (const { path } of witnesses) {
-    if (path === headPath(dataDir)) continue
+  for (const { name, path } of witnesses) {
+    if (name === HEAD_NAME) continue
     for (const suffix of ['-wal', '-shm', '']) {
       const aside = `${path}.lost-after-${end}${suffix}`
       if (!existsSync(`${path}${suffix}`)) continue

@@ -5,19 +5,20 @@
  * batch that does not verify stops recovery with its sequence: acknowledged orders may stand in it, so nothing is guessed. If it is
  * the last one the operator may cut it (`--cut-tail SEQUENCE`); damage in the middle is never cut.
  */
+import { realIo, type Io } from '../lib/io.ts'
 import { createOutbox } from '../state/outbox.ts'
 import { parseGenesis } from '../state/genesis.ts'
 import { drawHashKey } from '../lib/hash_key.ts'
 import { createState } from '../state/state.ts'
 import { createReplayer, type Listener, type Replayer } from './replayer.ts'
-import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
+import type { SnapshotStore } from '../snapshot/store.ts'
 import { keyOf, open } from '../journal/frame.ts'
-import { checkFreeList } from '../journal/free_list.ts'
 import { readGenesis } from '../journal/genesis_batch.ts'
-import { JournalError, type JournalDatabase } from '../journal/file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord } from '../journal/head.ts'
 import { openHeadFile, readHeadFile } from '../journal/head_file.ts'
+import { JournalError } from '../journal/pages.ts'
 import { continues, endSequence, JournalFault, lastSequence, readBatches, START, type Place } from '../journal/reader.ts'
+import type { JournalStore } from '../journal/store.ts'
 
 export interface Rebuilt {
   replayer: Replayer
@@ -26,16 +27,17 @@ export interface Rebuilt {
 
 /** A replayer at the newest verifying snapshot whose sequence is at most `most`, or at the genesis. */
 export function rebuild(
-  database: JournalDatabase,
-  dataDir: string,
+  database: JournalStore,
+  snapshots: SnapshotStore,
   most: number,
   warn: (text: string) => void,
   listener?: Listener,
+  io: Pick<Io, 'random'> = realIo,
 ): Rebuilt {
-  for (const sequence of listSnapshots(dataDir)) {
+  for (const sequence of snapshots.list()) {
     if (sequence > most) continue
     try {
-      const { state, info } = loadSnapshot(dataDir, sequence)
+      const { state, info } = snapshots.load(sequence, io)
       const place = { sequence: sequence + 1, checksum: info.batchChecksum }
       checkPlace(database, place)
       return { replayer: createReplayer(state, place, info.eventsChecksum, listener), genesis: info.genesis }
@@ -43,21 +45,21 @@ export function rebuild(
       warn(`snapshot ${sequence} is skipped: ${(error as Error).message}`)
     }
   }
-  return fromGenesis(database, listener)
+  return fromGenesis(database, listener, io)
 }
 
 /** Throws unless a batch of the journal ends right before `place` with its checksum. */
-function checkPlace(database: JournalDatabase, place: Place): void {
+function checkPlace(database: JournalStore, place: Place): void {
   const end = endSequence(database)
   if (place.sequence > end + 1) throw new Error(`it is ahead of the journal, which ends at ${end}`)
   if (continues(database, place) !== 'yes') throw new Error('the journal has no batch that it continues')
 }
 
 /** A replayer that has applied nothing but the genesis. */
-export function fromGenesis(database: JournalDatabase, listener?: Listener): Rebuilt {
+export function fromGenesis(database: JournalStore, listener?: Listener, io: Pick<Io, 'random'> = realIo): Rebuilt {
   for (const batch of readBatches(database, START)) {
     const genesis = readGenesis(batch)
-    const state = createState(parseGenesis(genesis), createOutbox(4096), drawHashKey())
+    const state = createState(parseGenesis(genesis), createOutbox(4096), drawHashKey(io))
     const replayer = createReplayer(state, START, 0, listener)
     replayer.batch(batch)
     return { replayer, genesis }
@@ -74,7 +76,7 @@ export interface Progress {
 
 /** Replays the journal behind `replayer` up to and including `last`; reports about every second. The commands it replayed. */
 export function catchUp(
-  database: JournalDatabase,
+  database: JournalStore,
   replayer: Replayer,
   last: number,
   seconds: () => number,
@@ -98,23 +100,23 @@ export function catchUp(
 }
 
 /** Removes an invalid last batch, when it is the one the operator named; the sequence at which the journal ends then. */
-export function cutTail(database: JournalDatabase, fault: JournalFault, cut: number): number {
+export function cutTail(database: JournalStore, fault: JournalFault, cut: number): number {
   if (!fault.fault.last || cut !== fault.fault.sequence) throw fault
-  checkFreeList(database.dataDir)
+  database.checkFree()
   keepEnd(database)
   dropLast(database)
   return cut - 1
 }
 
 /** Has the head file say how far the journal went, for a start that is interrupted before the loss is in the journal (loss.ts). */
-function keepEnd(database: JournalDatabase): void {
+function keepEnd(database: JournalStore): void {
   const found = headRecord(database)
-  if (found === null || typeof found === 'string' || readHeadFile(database.dataDir).head !== null) return
-  openHeadFile(database.dataDir, found).close()
+  if (found === null || typeof found === 'string' || readHeadFile(database.headFile).head !== null) return
+  openHeadFile(database.headFile, found).close()
 }
 
 /** Removes the last batch, whatever it holds; the head record then says that the journal ends before it. */
-export function dropLast(database: JournalDatabase): void {
+export function dropLast(database: JournalStore): void {
   const found = headRecord(database)
   if (typeof found === 'string') throw new JournalError(`the head record of the journal: ${found}`)
   const last = lastSequence(database)

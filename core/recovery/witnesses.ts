@@ -10,9 +10,30 @@ import { relative } from 'node:path'
 import { historyPath, storedPlace } from '../history/store/store.ts'
 import { listSnapshots, snapshotPath, snapshotPlace } from '../snapshot/file.ts'
 import { endOf } from '../journal/end.ts'
-import { JournalError, PLAIN_COPY, type JournalDatabase } from '../journal/file.ts'
-import { headPath, readHeadFile } from '../journal/head_file.ts'
+import { PLAIN_COPY } from '../journal/file.ts'
+import { readHeadFile } from '../journal/head_file.ts'
+import { JournalError } from '../journal/pages.ts'
 import { continues, type Place } from '../journal/reader.ts'
+import type { JournalStore } from '../journal/store.ts'
+
+/** Somebody who knows a place of the journal: `null`, when it knows none yet; throws when it cannot be read. */
+export interface WitnessSource {
+  /** Its file, relative to the data directory. */
+  readonly name: string
+  readonly path: string
+  place(): Place | null
+}
+
+/** The head file among witnesses; it belongs to the journal. */
+export const HEAD_NAME = 'journal/head'
+
+/** Snapshots and history of a data directory. */
+export function sourcesOf(dataDir: string): WitnessSource[] {
+  const source = (path: string, place: () => Place | null): WitnessSource => ({ name: relative(dataDir, path), path, place })
+  const snapshots = listSnapshots(dataDir)
+    .map((sequence) => source(snapshotPath(dataDir, sequence), () => snapshotPlace(dataDir, sequence)))
+  return [...snapshots, source(historyPath(dataDir), () => storedPlace(dataDir))]
+}
 
 export interface Witness {
   /** Its file, relative to the data directory. */
@@ -52,10 +73,12 @@ function described({ end, known, witnesses }: Shortfall): string {
 }
 
 /** Who knows more of the journal than it has, or something else; `null`: nobody. `warn` hears of witnesses that cannot be read. */
-export function shortfallOf(database: JournalDatabase, dataDir: string, warn: (text: string) => void): Shortfall | null {
-  const all = witnessesOf(dataDir, database.headless, warn)
+export function shortfallOf(
+  database: JournalStore, sources: readonly WitnessSource[], warn: (text: string) => void,
+): Shortfall | null {
+  const all = witnessesOf(database, sources, warn)
   // The journal afterwards, as it is now: of one that is being written the witnesses must not seem to know more.
-  database.resetReadTxn()
+  database.refresh()
   const end = endOf(database)
   const witnesses = all.filter(({ sequence, checksum }) => {
     const place: Place = { sequence: sequence + 1, checksum }
@@ -67,10 +90,9 @@ export function shortfallOf(database: JournalDatabase, dataDir: string, warn: (t
   return { end: end.next - 1, known, witnesses }
 }
 
-function witnessesOf(dataDir: string, headless: boolean, warn: (text: string) => void): Witness[] {
+function witnessesOf({ headFile, headless }: JournalStore, sources: readonly WitnessSource[], warn: (text: string) => void): Witness[] {
   const witnesses: Witness[] = []
-  const ask = (path: string, place: () => Place | null): void => {
-    const name = relative(dataDir, path)
+  const ask = ({ name, path, place }: WitnessSource): void => {
     try {
       const found = place()
       if (found !== null) witnesses.push({ name, path, sequence: found.sequence - 1, checksum: found.checksum })
@@ -78,13 +100,12 @@ function witnessesOf(dataDir: string, headless: boolean, warn: (text: string) =>
       warn(`${name} does not say how far the journal went: ${(error as Error).message}`)
     }
   }
-  ask(headPath(dataDir), () => {
-    const { head, damage } = readHeadFile(dataDir)
+  const headPlace = (): Place | null => {
+    const { head, damage } = readHeadFile(headFile)
     if (damage.length > 0) warn(`journal/head is damaged (${damage.join('; ')}); it is written anew`)
     else if (head === null && !headless) warn('journal/head is missing; it is written anew')
     return head === null || head.next === 1 ? null : { sequence: head.next, checksum: head.checksum }
-  })
-  for (const sequence of listSnapshots(dataDir)) ask(snapshotPath(dataDir, sequence), () => snapshotPlace(dataDir, sequence))
-  ask(historyPath(dataDir), () => storedPlace(dataDir))
+  }
+  for (const source of [{ name: HEAD_NAME, path: '', place: headPlace }, ...sources]) ask(source)
   return witnesses
 }

@@ -20,6 +20,7 @@ import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import { printable } from './steps.ts'
+import { snapshotFiles } from '../snapshot/file.ts'
 
 /** What was true after the command with sequence `at`; throws RangeError when the journal does not reach it. */
 export function inspect(dataDir: string, at: number): Record<string, unknown> {
@@ -31,7 +32,9 @@ export function inspect(dataDir: string, at: number): Record<string, unknown> {
     events.push(Buffer.from(records))
     found = { ...printable({ sequence, time, command, events: Buffer.concat(events) }), state: describe(replayer.state) }
   }
-  const { replayer } = at > 2 ? rebuild(database, dataDir, at - 1, () => undefined, listener) : fromGenesis(database, listener)
+  const { replayer } = at > 2
+    ? rebuild(database, snapshotFiles(dataDir), at - 1, () => undefined, listener)
+    : fromGenesis(database, listener)
   if (at === 1) return { sequence: 1, command: 'GENESIS', state: describe(replayer.state) }
   for (const batch of readBatches(database, replayer.place)) {
     replayer.batch(batch)

@@ -6,6 +6,7 @@ import { openJournal, type JournalDatabase } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import type { Replayer } from '../recovery/replayer.ts'
+import { snapshotFiles } from '../snapshot/file.ts'
 
 export interface Step {
   readonly sequence: number
@@ -33,7 +34,9 @@ export function openSource(dataDir: string, from = 0, warn: (text: string) => vo
     if (last !== undefined && last.sequence === sequence) last.events.push(Buffer.from(events))
     else waiting.push({ sequence, time, command, events: [Buffer.from(events)] })
   }
-  const { replayer } = from > 1 ? rebuild(database, dataDir, from - 1, warn, listener) : fromGenesis(database, listener)
+  const { replayer } = from > 1
+    ? rebuild(database, snapshotFiles(dataDir), from - 1, warn, listener)
+    : fromGenesis(database, listener)
   function* steps(): Generator<Step> {
     for (const batch of readBatches(database, replayer.place)) {
       replayer.batch(batch)

@@ -9,7 +9,7 @@ import { checkInvariants } from '../state/invariants.ts'
 import { JournalError, openJournal } from '../journal/file.ts'
 import { endSequence, readBatches } from '../journal/reader.ts'
 import { fromGenesis } from '../recovery/recover.ts'
-import { JournalShort, shortfallOf } from '../recovery/witnesses.ts'
+import { JournalShort, shortfallOf, sourcesOf } from '../recovery/witnesses.ts'
 import { listSnapshots, OtherFormat, readSnapshotInfo } from '../snapshot/file.ts'
 
 /** How the verdict on a snapshot of another version begins: nothing is wrong with it, and nobody uses it. */
@@ -35,7 +35,7 @@ export function verify(dataDir: string, report: (done: number, end: number, rate
   const waiting = listSnapshots(dataDir).reverse()
   const snapshots: Verified['snapshots'] = []
   const warnings: string[] = []
-  const shortfall = shortfallOf(database, dataDir, (text) => warnings.push(text))
+  const shortfall = shortfallOf(database, sourcesOf(dataDir), (text) => warnings.push(text))
   if (shortfall !== null) throw new JournalShort(shortfall)
   const end = endSequence(database)
   const { replayer } = fromGenesis(database)

@@ -40,6 +40,8 @@ export interface Sequencer {
   readonly warn: (message: string) => void
   readonly admit: Admit
   readonly timers: Timers
+  /** Sequenced time at which timers are looked at next, Unix ms. */
+  timersAt: number
   /** Whether timers wait, because what they did could not be recorded. */
   readonly timersRest: () => boolean
   readonly maxSlots: number
@@ -53,7 +55,8 @@ export interface Sequencer {
   delivered: number
 }
 
-export type SequencerParts = Omit<Sequencer, 'batch' | 'admit' | 'firstLane' | 'gateway' | 'commandType' | 'delivered' | 'timers'>
+export type SequencerParts =
+  Omit<Sequencer, 'batch' | 'admit' | 'firstLane' | 'gateway' | 'commandType' | 'delivered' | 'timers' | 'timersAt'>
 
 export function createSequencer(parts: SequencerParts): Sequencer {
   const { words } = parts.writer
@@ -62,6 +65,7 @@ export function createSequencer(parts: SequencerParts): Sequencer {
     batch: viewsOf(words.buffer, words.byteOffset, words.byteLength),
     admit: admission(parts),
     timers: { cursor: 0 },
+    timersAt: 0,
     firstLane: 0,
     gateway: 0,
     commandType: 0,
@@ -95,19 +99,24 @@ const TIMER_MS = 10
 
 /** Runs until STOP is set and the rings are empty. */
 export function runSequencer(sequencer: Sequencer): void {
-  const { clock, gate, lanes, meter, timersRest, wait } = sequencer
+  const { gate, lanes, meter, wait } = sequencer
   const ready = (): boolean => anyCommand(lanes) || Atomics.load(gate, STOP) !== 0
-  let timersAt = 0
   for (;;) {
-    const now = clock.now()
-    const timersDue = now >= timersAt
-    if (timersDue) timersAt = now + TIMER_MS
-    if (turn(sequencer, now, timersDue && !clock.waits && !timersRest()) > 0) continue
+    if (step(sequencer) > 0) continue
     if (Atomics.load(gate, STOP) !== 0 && !anyCommand(lanes)) return
     meter.beat()
     waitFor(wait, ready, sequencer.spin, PARK_MS)
     meter.awake()
   }
+}
+
+/** One turn at the clock's time, with timers when they are due; returns its commands, 0 when there was nothing to do. */
+export function step(sequencer: Sequencer): number {
+  const { clock } = sequencer
+  const now = clock.now()
+  const timersDue = now >= sequencer.timersAt
+  if (timersDue) sequencer.timersAt = now + TIMER_MS
+  return turn(sequencer, now, timersDue && !clock.waits && !sequencer.timersRest())
 }
 
 /** One batch; returns its commands, 0 when there was nothing to do. */

@@ -11,12 +11,13 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { stateDigest } from './state_digest.ts'
 import { drawHashKey } from '../lib/hash_key.ts'
-import { realIo } from '../lib/io.ts'
+import { realIo, type Io } from '../lib/io.ts'
 import { CLOCK } from '../state/columns.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../state/digest.ts'
 import { parseGenesis } from '../state/genesis.ts'
 import { createState, type State } from '../state/state.ts'
 import type { Place } from '../journal/reader.ts'
+import type { SnapshotInfo, SnapshotStore } from './store.ts'
 
 /**
  * Which columns a snapshot holds and what their words mean. Grows with every change of a stored column; a snapshot of another format is
@@ -32,18 +33,17 @@ export class OtherFormat extends Error {
 /** Bytes per durable transaction. */
 const CHUNK_BYTES = 1 << 19
 
-export interface SnapshotInfo {
-  sequence: number
-  timeMs: number
-  batchChecksum: number
-  eventsChecksum: number
-  digest: string
-  genesis: string
-}
-
 export const snapshotDirectory = (dataDir: string): string => join(dataDir, 'snapshots')
 export const snapshotPath = (dataDir: string, sequence: number): string =>
   join(snapshotDirectory(dataDir), `${String(sequence).padStart(16, '0')}.sqlite`)
+
+/** The snapshots of a data directory. */
+export const snapshotFiles = (dataDir: string): SnapshotStore => ({
+  list: () => listSnapshots(dataDir),
+  load: (sequence, io) => loadSnapshot(dataDir, sequence, io),
+  write: (...what) => writeSnapshot(dataDir, ...what),
+  prune: (keep) => pruneSnapshots(dataDir, keep),
+})
 
 /** Sequences of the snapshot files, newest first. */
 export function listSnapshots(dataDir: string): number[] {
@@ -152,11 +152,11 @@ function sealOf({ sequence, timeMs, batchChecksum, eventsChecksum, digest, genes
 }
 
 /** Loads and verifies a snapshot into a new state; throws when anything about it does not verify. */
-export function loadSnapshot(dataDir: string, sequence: number): { state: State; info: SnapshotInfo } {
+export function loadSnapshot(dataDir: string, sequence: number, io: Pick<Io, 'random'> = realIo): { state: State; info: SnapshotInfo } {
   const database = new Database(snapshotPath(dataDir, sequence), { readonly: true, fileMustExist: true })
   try {
     const info = infoOf(database, sequence)
-    const state = createState(parseGenesis(info.genesis), undefined, drawHashKey())
+    const state = createState(parseGenesis(info.genesis), undefined, drawHashKey(io))
     loadColumns(state, verifiedColumns(database, state, info))
     return { state, info }
   } finally {

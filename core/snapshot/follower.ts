@@ -12,7 +12,7 @@ import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { rebuild } from '../recovery/recover.ts'
 import { checkEnd } from '../journal/end.ts'
-import { listSnapshots, pruneSnapshots, snapshotDirectory, writeSnapshot } from './file.ts'
+import { listSnapshots, pruneSnapshots, snapshotDirectory, snapshotFiles, writeSnapshot } from './file.ts'
 import { CLOCK } from '../state/columns.ts'
 import { sayLastWords } from '../lib/last_words.ts'
 
@@ -37,7 +37,8 @@ if (!process.connected) process.exit(0)
 sayLastWords(snapshotDirectory(dataDir))
 const database = openJournal(dataDir, true)
 checkEnd(database)
-const { replayer, genesis } = rebuild(database, dataDir, Infinity, (warning) => say({ type: 'log', level: 'warn', message: warning }))
+const warn = (message: string): void => say({ type: 'log', level: 'warn', message })
+const { replayer, genesis } = rebuild(database, snapshotFiles(dataDir), Infinity, warn)
 let snapshotAt = listSnapshots(dataDir)[0] ?? 0
 let finishing = false
 let beatAt = -Infinity

@@ -15,6 +15,7 @@ import { catchUp, cutTail, rebuild } from '../../core/recovery/recover.ts'
 import { Divergence } from '../../core/recovery/replayer.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { makeJournal } from '../support/journal.ts'
+import { snapshotFiles } from '../../core/snapshot/file.ts'
 
 const BATCHES = 20
 const SEED = Number(process.env['SEED'] ?? 7)
@@ -53,7 +54,7 @@ const ignore = (): void => undefined
 
 /** Replays as a start does; the digest and events it stands at and what stopped it. */
 function recover(): { digest: string; events: number; stopped: unknown } {
-  const { replayer } = rebuild(database, dataDir, Infinity, ignore)
+  const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, ignore)
   let stopped: unknown = null
   try {
     catchUp(database, replayer, Infinity, () => 0, ignore)

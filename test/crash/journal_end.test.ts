@@ -8,16 +8,17 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { dataFile, JournalError, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, type Head } from '../../core/journal/head.ts'
-import { headPath, readHeadFile, SecondWriter } from '../../core/journal/head_file.ts'
+import { headPath, readHeadFile, SecondWriter, headFileOf } from '../../core/journal/head_file.ts'
 import { endSequence, JournalFault, lastSequence, readBatches, START } from '../../core/journal/reader.ts'
 import { setAside, writeLoss } from '../../core/recovery/loss.ts'
 import { catchUp, cutTail, dropLast, rebuild } from '../../core/recovery/recover.ts'
-import { shortfallOf, type Shortfall } from '../../core/recovery/witnesses.ts'
+import { shortfallOf, type Shortfall, sourcesOf } from '../../core/recovery/witnesses.ts'
 import { createWriter } from '../../core/journal/writer.ts'
 import { openProjection } from '../../core/history/project/projection.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { makeJournal, openAccount, startMatcher } from '../support/journal.ts'
+import { snapshotFiles } from '../../core/snapshot/file.ts'
 
 const SEED = Number(process.env['SEED'] ?? 11)
 t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/crash/journal_end.test.ts`)
@@ -68,8 +69,8 @@ t.test('a whole journal is read to its end, and all say the same', async (t) => 
   const directory = copy(t)
   t.equal(await look(directory, readAll), last)
   t.equal(await look(directory, endSequence), last)
-  t.equal(readHeadFile(directory).head?.next, last + 1)
-  t.equal(await look(directory, (database) => shortfallOf(database, directory, ignore)), null)
+  t.equal(readHeadFile(headFileOf(directory)).head?.next, last + 1)
+  t.equal(await look(directory, (database) => shortfallOf(database, sourcesOf(directory), ignore)), null)
   t.equal(verify(directory, ignore).commands, last)
 })
 
@@ -78,7 +79,7 @@ t.test('LMDB falls back to its older meta page', async (t) => {
   const directory = copy(t, (file) => file.writeBigUInt64LE(0n, newestMeta(file) + 152))
   const before = after.at(-2)!.last
   t.equal(await look(directory, readAll), before, 'nothing inside LMDB tells')
-  const shortfall = await look(directory, (database) => shortfallOf(database, directory, ignore))
+  const shortfall = await look(directory, (database) => shortfallOf(database, sourcesOf(directory), ignore))
   t.match(shortfall, { end: before, known: last, witnesses: [{ name: 'journal/head', sequence: last }] })
   const named = new RegExp(`older than journal/head \\(${last}\\): it ends at sequence ${before}, so ${before + 1} to ${last} are missing`)
   t.throws(() => verify(directory, ignore), named, 'verify says which')
@@ -153,7 +154,7 @@ function keyBytes(sequence: number): Uint8Array {
 }
 
 t.test('what a crash or a power failure leaves of the head file is no damage', async (t) => {
-  const head = readHeadFile(made).head!
+  const head = readHeadFile(headFileOf(made)).head!
   const slot = (head.number % 2) * 512
   const states: Record<string, { change: (file: Buffer) => Buffer | null; warns: boolean }> = {
     'the newest slot was not written': { change: (file) => withSlot(file, slot, file.subarray(512 - slot, 576 - slot)), warns: true },
@@ -169,13 +170,13 @@ t.test('what a crash or a power failure leaves of the head file is no damage', a
     if (bytes === null) rmSync(headPath(directory))
     else writeFileSync(headPath(directory), bytes)
     const warnings: string[] = []
-    const shortfall = await look(directory, (database) => shortfallOf(database, directory, (text) => warnings.push(text)))
+    const shortfall = await look(directory, (database) => shortfallOf(database, sourcesOf(directory), (text) => warnings.push(text)))
     t.equal(shortfall, null, name)
     t.equal(warnings.length, warns ? 1 : 0, warnings.join())
     const matcher = startMatcher(directory)
     openAccount(matcher, 1, 'somebody')
     await matcher.database.close()
-    t.match(readHeadFile(directory), { damage: [], head: { next: last + 3 } }, 'it is written anew')
+    t.match(readHeadFile(headFileOf(directory)), { damage: [], head: { next: last + 3 } }, 'it is written anew')
     t.equal(verify(directory, ignore).commands, last + 2)
   }
 })
@@ -191,7 +192,7 @@ t.test('a journal of before heads is read once to its end and gets both', async 
   t.equal(verify(copyOf(t, directory), ignore).commands, last)
   const matcher = startMatcher(directory)
   t.match(headRecord(matcher.database), { next: last + 1, batches: after.length, first: after.at(-1)!.first })
-  t.match(readHeadFile(directory).head, { next: last + 1, batches: after.length })
+  t.match(readHeadFile(headFileOf(directory)).head, { next: last + 1, batches: after.length })
   await matcher.database.close()
   t.equal(verify(directory, ignore).commands, last)
 })
@@ -309,7 +310,7 @@ async function withBadTail(t: Test, headFile: boolean): Promise<{ directory: str
 }
 
 /** What a start finds missing in the directory as it is, which nobody has open. */
-const missing = (directory: string): Promise<unknown> => look(directory, (database) => shortfallOf(database, directory, ignore))
+const missing = (directory: string): Promise<unknown> => look(directory, (database) => shortfallOf(database, sourcesOf(directory), ignore))
 
 for (const headFile of [true, false]) {
   t.test(`a crash between cutting the tail and writing the loss, ${headFile ? 'with' : 'without'} a head file`, async (t) => {
@@ -335,7 +336,7 @@ t.test('a crash between writing the loss and putting aside who knows more', asyn
   const known = batches.at(-1)!.last
   dropLast(database)
   const place = { sequence: batches.at(-1)!.first, checksum: batches.at(-2)!.checksum }
-  const { replayer } = rebuild(database, directory, place.sequence - 1, ignore)
+  const { replayer } = rebuild(database, snapshotFiles(directory), place.sequence - 1, ignore)
   catchUp(database, replayer, Infinity, () => 0, ignore)
   const writer = createWriter(database, 16, place, { loss: true })
   const resume = writeLoss(database, writer, replayer, known)
@@ -343,7 +344,7 @@ t.test('a crash between writing the loss and putting aside who knows more', asyn
   await database.close()
   const shortfall = await missing(copyWhole(t, directory)) as Shortfall
   t.match(shortfall, { end: resume, known: resume, witnesses: [{ sequence: known, name: /snapshots/ }] }, 'the next start names it again')
-  setAside({ ...shortfall, witnesses: shortfall.witnesses.map((one) => ({ ...one, path: join(directory, one.name) })) }, directory)
+  setAside({ ...shortfall, witnesses: shortfall.witnesses.map((one) => ({ ...one, path: join(directory, one.name) })) })
   t.equal(await missing(directory), null, 'until it is put aside')
 })
 

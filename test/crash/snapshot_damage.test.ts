@@ -16,7 +16,9 @@ import { JournalFault } from '../../core/journal/reader.ts'
 import { catchUp, cutTail, fromGenesis, rebuild } from '../../core/recovery/recover.ts'
 import { CommandType, kindOf, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
-import { listSnapshots, loadSnapshot, pruneSnapshots, readSnapshotInfo, snapshotDirectory, snapshotPath } from '../../core/snapshot/file.ts'
+import {
+  listSnapshots, loadSnapshot, pruneSnapshots, readSnapshotInfo, snapshotDirectory, snapshotPath, snapshotFiles,
+} from '../../core/snapshot/file.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { GENESIS, makeJournal, post, startMatcher } from '../support/journal.ts'
 
@@ -41,7 +43,7 @@ const restore = (): void => writeFileSync(path, original)
 /** Recovers: where it began, what it warned of and the digest at the end. */
 function recover(from: JournalDatabase = database, dir: string = dataDir): { began: number; warnings: string[]; digest: string } {
   const warnings: string[] = []
-  const { replayer } = rebuild(from, dir, Infinity, (text) => warnings.push(text))
+  const { replayer } = rebuild(from, snapshotFiles(dir), Infinity, (text) => warnings.push(text))
   const began = replayer.place.sequence - 1
   catchUp(from, replayer, Infinity, () => 0, () => undefined)
   return { began, warnings, digest: stateDigest(replayer.state) }
@@ -68,7 +70,7 @@ t.test('a snapshot loads to what was written, and recovery begins there', async 
 t.test('recovery from every snapshot and from the genesis ends at the same digest', async (t) => {
   const starts = [[Infinity, newest.last], [newest.last - 1, old.last], [old.last - 1, older.last], [older.last - 1, 1]] as const
   for (const [most, began] of starts) {
-    const { replayer } = rebuild(database, dataDir, most, (text) => t.fail(text))
+    const { replayer } = rebuild(database, snapshotFiles(dataDir), most, (text) => t.fail(text))
     t.equal(replayer.place.sequence - 1, began)
     catchUp(database, replayer, Infinity, () => 0, () => undefined)
     t.equal(stateDigest(replayer.state), end, `from ${began}`)
@@ -192,7 +194,7 @@ t.test('a snapshot that holds a batch which was cut never comes back', async (t)
   const made = makeJournal(cut, { seed: SEED, batches: 12, snapshots: [6, 12] })
   const { first, last } = made.after[12]!
   made.database.transactionSync(() => made.database.putSync(keyOf(first), Buffer.from('damaged')))
-  const { replayer } = rebuild(made.database, cut, Infinity, () => undefined)
+  const { replayer } = rebuild(made.database, snapshotFiles(cut), Infinity, () => undefined)
   try {
     catchUp(made.database, replayer, Infinity, () => 0, () => undefined)
     t.fail('the damage was not noticed')

@@ -33,6 +33,7 @@ import { makeJournal, post, postCommand, START_TIME, startMatcher, takeAnswers, 
 import { createBench } from '../support/naive_compare.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 import { Workload } from '../support/workload.ts'
+import { snapshotFiles } from '../../core/snapshot/file.ts'
 
 interface Recorded {
   readonly commands: number
@@ -129,7 +130,7 @@ function makeOperatorJournal(dataDir: string): void {
 
 /** Ends the matcher and accepts that what came behind is lost; the sequence of the command that says so. */
 function loseTheEnd({ dataDir, database }: Matcher): number {
-  const { replayer } = rebuild(database, dataDir, Infinity, () => undefined)
+  const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
   catchUp(database, replayer, Infinity, realIo.seconds, () => undefined)
   return writeLoss(database, createWriter(database, 64, replayer.place), replayer, replayer.state.clock[CLOCK.SEQUENCE]!)
 }

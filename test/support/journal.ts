@@ -25,7 +25,7 @@ import { SequencerClock } from '../../core/sequencer/clock.ts'
 import { attachLanes } from '../../core/sequencer/lanes.ts'
 import { createSequencer, turn, type Sequencer } from '../../core/sequencer/loop.ts'
 import { createMeter } from '../../core/sequencer/meter.ts'
-import { writeSnapshot } from '../../core/snapshot/file.ts'
+import { writeSnapshot, snapshotFiles } from '../../core/snapshot/file.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 import { Workload } from './workload.ts'
@@ -74,7 +74,7 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
   if (lastSequence(database) === 0) {
     writeGenesis(createWriter(database, genesisSlots(GENESIS_MAX_BYTES)), options.genesis ?? GENESIS, START_TIME)
   }
-  const { replayer } = rebuild(database, dataDir, Infinity, () => undefined)
+  const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
   catchUp(database, replayer, Infinity, realIo.seconds, () => undefined)
   const writer = createWriter(database, maxSlots, replayer.place)
   if (options.commit !== undefined) writer.commit = options.commit(writer.commit)

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { dataFile, journalPath, lmdbFault, openJournal } from '../../core/journal/file.ts'
 import { readBatches, START } from '../../core/journal/reader.ts'
-import { JournalShort, shortfallOf } from '../../core/recovery/witnesses.ts'
+import { JournalShort, shortfallOf, sourcesOf } from '../../core/recovery/witnesses.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { removeDirectory, temporaryDirectory } from './exchange.ts'
@@ -201,7 +201,7 @@ async function suffer({ directory, last, truth }: Subject, scratch: string, { at
     // A start: what a start checks, then commits on top; then all of it is read once more.
     const started = place('start')
     const matcher = startMatcher(started)
-    const shortfall = shortfallOf(matcher.database, started, () => undefined)
+    const shortfall = shortfallOf(matcher.database, sourcesOf(started), () => undefined)
     if (shortfall !== null) throw new JournalShort(shortfall)
     commitOn(matcher)
     await matcher.database.close()

@@ -18,6 +18,7 @@ import { createProjector, type Projector } from './projector.ts'
 import {
   checkpoint, genesisDigest, isDamaged, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase,
 } from '../store/store.ts'
+import { snapshotFiles } from '../../snapshot/file.ts'
 
 export interface Projection {
   readonly database: HistoryDatabase
@@ -95,7 +96,7 @@ function resume(journal: Journal, dataDir: string, database: HistoryDatabase, op
   if (position === null) return isEmpty(database) ? fromGenesis(journal) : 'it has no position'
   if (position.format !== HISTORY_FORMAT) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
   if (position.sequence > endSequence(journal)) return `it has sequence ${position.sequence}, the journal ends before`
-  const rebuilt = rebuild(journal, dataDir, position.sequence, options.warn)
+  const rebuilt = rebuild(journal, snapshotFiles(dataDir), position.sequence, options.warn)
   if (position.genesis !== genesisDigest(rebuilt.genesis)) return 'it has another genesis than the journal'
   const { replayer } = rebuilt
   catchUp(journal, replayer, position.sequence, () => performance.now() / 1000, options.report ?? (() => undefined))

@@ -1,0 +1,180 @@
+/**
+ * The matcher: recover, claim the journal, put the rules of this version in force, and stand ready to turn.
+ *
+ * Everything impure comes in as {@link MatcherParts}: clock and randomness, the storage of journal and snapshots, who else knows how far
+ * the journal went, the genesis, and where messages go. thread.ts gives it the real ones and runs the loop; a simulator gives it its own
+ * and calls `step` (loop.ts) itself. Nothing here and below it knows which.
+ */
+import type { Config } from '../config.ts'
+import { InvariantBroken } from '../lib/assert.ts'
+import type { Io } from '../lib/io.ts'
+import { SystemFault } from '../lib/system_fault.ts'
+import { CLOCK, SCALAR } from '../state/columns.ts'
+import { GenesisError, parseGenesis } from '../state/genesis.ts'
+import { RULES } from '../state/rules.ts'
+import { CommandType } from '../layout/command.ts'
+import { genesisSlots, GENESIS_MAX_BYTES, writeGenesis } from '../journal/genesis_batch.ts'
+import { SecondWriter } from '../journal/head_file.ts'
+import { JournalError } from '../journal/pages.ts'
+import { endSequence, JournalFault } from '../journal/reader.ts'
+import type { JournalStore } from '../journal/store.ts'
+import { createWriter, type JournalWriter } from '../journal/writer.ts'
+import { setAside, writeLoss } from '../recovery/loss.ts'
+import { catchUp, cutTail, rebuild, type Rebuilt } from '../recovery/recover.ts'
+import { Divergence } from '../recovery/replayer.ts'
+import { JournalShort, shortfallOf, type Shortfall, type WitnessSource } from '../recovery/witnesses.ts'
+import { attachBroadcast } from '../ring/broadcast.ts'
+import { DISK, MATCHER, matcherCounters } from '../ring/counters.ts'
+import type { SnapshotStore } from '../snapshot/store.ts'
+import { EXIT, type FromThread, type Shared } from '../threads.ts'
+import { SequencerClock } from './clock.ts'
+import type { GenesisSource } from './genesis_file.ts'
+import { attachLanes } from './lanes.ts'
+import { commitOwn, createSequencer, type Sequencer } from './loop.ts'
+import { countState, createMeter } from './meter.ts'
+
+export interface MatcherParts {
+  readonly config: Pick<Config, 'batchMax' | 'spin' | 'clockJumpMs' | 'clockGapSeconds' | 'acceptLoss' | 'cutTail'>
+  readonly shared: Omit<Shared, 'columns'>
+  readonly io: Io
+  /** Open for writing. */
+  readonly journal: JournalStore
+  readonly snapshots: SnapshotStore
+  /** Who knows how far the journal went, besides its own head file; asked at each look. */
+  readonly sources: () => readonly WitnessSource[]
+  readonly genesis: GenesisSource
+  readonly say: (message: FromThread) => void
+}
+
+/** A commit threw: nothing of its batch was answered, and whether it is in the journal the next start will see. */
+export class CommitFailed extends Error {
+  override name = 'CommitFailed'
+}
+
+interface Recovered extends Rebuilt {
+  /** What the operator accepts as lost. */
+  readonly loss: Shortfall | null
+}
+
+/** Recovers what the journal has and takes it over for writing. Throws what {@link exitCode} knows. */
+export function startMatcher(parts: MatcherParts): Sequencer {
+  const { config, shared, io, say } = parts
+  const recovered = recover(parts)
+  const { replayer, genesis } = recovered
+  const { state } = replayer
+  const writer = openWriter(parts, recovered)
+  const counters = matcherCounters(shared.counters)
+  const bounds = { jumpMs: config.clockJumpMs, gapMs: config.clockGapSeconds * 1000 }
+  const clock = new SequencerClock(io, state.clock[CLOCK.TIME]!, bounds, counters, (level, message, fields) =>
+    say({ type: 'log', level, message, fields }),
+  )
+  const sequencer = createSequencer({
+    state,
+    clock,
+    writer: {
+      ...writer,
+      commit: (...batch) => {
+        try {
+          return writer.commit(...batch)
+        } catch (error) {
+          throw error instanceof SecondWriter ? error : new CommitFailed((error as Error).message, { cause: error })
+        }
+      },
+    },
+    lanes: attachLanes(shared.lanes),
+    events: attachBroadcast(shared.events as SharedArrayBuffer),
+    gate: new Int32Array(shared.gate),
+    wait: new Int32Array(shared.matcherWait),
+    meter: createMeter(counters, io),
+    warn: warning(parts),
+    timersRest: () => counters[MATCHER.disk_level] === DISK.FULL,
+    maxSlots: config.batchMax,
+    spin: config.spin,
+    eventsChecksum: replayer.events,
+  })
+  raiseRules(sequencer, say)
+  say({ type: 'recovered', genesis, columns: state.buffers, sequence: state.clock[CLOCK.SEQUENCE]! })
+  return sequencer
+}
+
+const warning = ({ say }: MatcherParts) => (message: string): void => say({ type: 'log', level: 'warn', message })
+
+/** The genesis of a fresh directory is the configured file; an existing journal must have begun with the same document. */
+function beginJournal({ journal, genesis, io }: MatcherParts): void {
+  if (endSequence(journal) > 0) return
+  const text = genesis.read()
+  parseGenesis(text)
+  const writer = createWriter(journal, genesisSlots(GENESIS_MAX_BYTES), undefined, { io })
+  writeGenesis(writer, text, io.now())
+  writer.close()
+}
+
+/** What the journal lacks that others know of, if the operator accepts it; throws {@link JournalShort} if not. */
+function acceptedLoss(parts: MatcherParts, accepted: number): Shortfall | null {
+  const shortfall = shortfallOf(parts.journal, parts.sources(), warning(parts))
+  if (shortfall === null) return null
+  if (shortfall.end === 0 || shortfall.end !== accepted) throw new JournalShort(shortfall)
+  return shortfall
+}
+
+/** Snapshot and journal tail; an invalid last batch is cut when the operator named it. */
+function recover(parts: MatcherParts): Recovered {
+  const { config, io, journal, say } = parts
+  const warn = warning(parts)
+  const started = io.seconds()
+  let loss = acceptedLoss(parts, config.acceptLoss)
+  if (loss === null && config.acceptLoss > 0) warn(`nothing is missing: --accept-loss ${config.acceptLoss} has no effect, take it away`)
+  beginJournal(parts)
+  let rebuilt = rebuild(journal, parts.snapshots, Infinity, warn, undefined, io)
+  parts.genesis.check(rebuilt.genesis, (message) => say({ type: 'log', level: 'info', message }))
+  const report = (p: { records: number; rate: number; secondsLeft: number }): void => say({ type: 'progress', stage: 'recovery', ...p })
+  let records = 0
+  try {
+    records = catchUp(journal, rebuilt.replayer, Infinity, io.seconds, report)
+  } catch (error) {
+    if (!(error instanceof JournalFault)) throw error
+    const known = Math.max(loss?.known ?? 0, endSequence(journal))
+    const end = cutTail(journal, error, config.cutTail)
+    warn(`the invalid last batch at sequence ${error.fault.sequence} was cut as asked: what it held is lost`)
+    const short = acceptedLoss(parts, end)
+    loss = { end, known: Math.max(known, short?.known ?? 0), witnesses: short?.witnesses ?? [] }
+    rebuilt = rebuild(journal, parts.snapshots, Infinity, warn, undefined, io)
+    records = catchUp(journal, rebuilt.replayer, Infinity, io.seconds, report)
+  }
+  const counters = matcherCounters(parts.shared.counters)
+  counters[MATCHER.recovered_records] = records
+  counters[MATCHER.recovery_seconds] = io.seconds() - started
+  countState(counters, rebuilt.replayer.state)
+  return { ...rebuilt, loss }
+}
+
+/** The journal, opened for writing where recovery ended; a loss that the operator accepted is written into it first. */
+function openWriter(parts: MatcherParts, { replayer, loss }: Recovered): JournalWriter {
+  const { config, io, journal } = parts
+  const warn = warning(parts)
+  const writer = createWriter(journal, config.batchMax, replayer.place, { loss: loss !== null, io })
+  if (loss === null) return writer
+  const resume = writeLoss(journal, writer, replayer, loss.known)
+  const aside = setAside(loss)
+  warn(`the loss of sequences ${loss.end + 1} to ${loss.known} is accepted and written into the journal; it goes on at ${resume}`)
+  for (const name of aside) warn(`it knows what is lost and was put aside: ${name}`)
+  return writer
+}
+
+/** What was journaled by an older version keeps its meaning; from here on the rules of this one are in force. */
+function raiseRules(sequencer: Sequencer, say: MatcherParts['say']): void {
+  const { scalars } = sequencer.state
+  if (scalars[SCALAR.RULES]! >= RULES) return
+  say({ type: 'log', level: 'info', message: `from now on the rules ${RULES} are in force`, fields: { before: scalars[SCALAR.RULES]! } })
+  commitOwn(sequencer, CommandType.SET_RULES, { rules: RULES })
+}
+
+/** Which exit code an error means. */
+export function exitCode(error: unknown): number {
+  if (error instanceof CommitFailed) return EXIT.DISK
+  if (error instanceof GenesisError) return EXIT.CONFIG
+  if (error instanceof InvariantBroken) return EXIT.INVARIANT
+  if (error instanceof SystemFault && error.disk) return EXIT.DISK
+  const ofJournal = [JournalError, JournalFault, Divergence, SecondWriter, SystemFault]
+  return ofJournal.some((kind) => error instanceof kind) ? EXIT.JOURNAL : EXIT.INVARIANT
+}
