@@ -5,7 +5,7 @@
  * strace makes the k-th call of a thread fail while people trade: of the matcher that is one in the middle of a commit. `--seed` chooses k,
  * `--rounds` how often each case is done. Skipped where there is no strace, or no right to trace.
  */
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,6 +17,7 @@ import { verify } from '../../core/replay/verify.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, type Client } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { reasonToSkip } from '../support/strace.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
 const SEED = Number(process.env['SEED'] ?? 5)
@@ -46,11 +47,6 @@ const CASES: readonly [call: string, what: string, code: number | null][] = [
   // Of the thread that makes room ahead, which no commit needs.
   ['write', 'error=ENOSPC', null],
 ]
-
-function reasonToSkip(): string | false {
-  const tried = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true'])
-  return tried.error !== undefined ? 'there is no strace here' : tried.status !== 0 ? 'no process may be traced here' : false
-}
 
 /** Attaches strace to every thread of the exchange; resolves when it traces. */
 async function inject({ pid, dataDir }: Exchange, call: string, what: string, when: number): Promise<ChildProcess> {
