@@ -2,7 +2,7 @@
  * Where worked examples are played: an exchange with pairs of its own for each of them, and how records on the wire are
  * written in an example. Values that must agree with each other are compared here, and what does not is said beside.
  */
-import { RULES } from '../../core/engine/rules.ts'
+import { RULES } from '../../core/state/rules.ts'
 import type { Json } from './transports.ts'
 import { exact, markets, type Example } from './worked_examples.ts'
 
