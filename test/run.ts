@@ -1,102 +1,114 @@
 /**
- * Runs the tests with tap and ends with a line `N passed, N failed` (assertions). Arguments: test files; none: every
- * `*.test.ts` at most two folders down; with `--torture` first, none is every `test/torture/*.torture.ts`, each has hours, and
- * {@link TORTURE_HELP} says which numbers may be given. A failing file's whole output is printed, of a passing one a line.
- * With CI=true a skipped test is a failure: what a machine of CI lacks must be installed there.
+ * Runs a suite, or the files that are named, and ends with a line `N passed, N failed` (assertions). Of a passing file its seconds and
+ * its comments are printed, of a failing one everything. With CI=true a skipped test is a failure: what a machine of CI lacks must be
+ * installed there. `--help` says the rest; test/README.md which file belongs where.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, globSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { deepFiles, quickFiles, shareOf, shuffled } from './suite/files.ts'
+import { runAll } from './suite/lanes.ts'
+import { endAll, type Outcome } from './suite/run_file.ts'
 
-const root = join(import.meta.dirname, '..')
-const tap = join(root, 'node_modules', '.bin', 'tap')
-const torture = process.argv[2] === '--torture'
-/** Seconds one file may take. */
-const FILE_SECONDS = torture ? 4 * 3600 : 600
+const HELP = `npm test [-- FILE...] [--jobs N]
+    everything once, random parts short: for whoever has just cloned
 
-const TORTURE_HELP = `Torture: damage with the truth known, over and over. No part of npm test; each file keeps a share of it there.
+npm run test:deep [-- FILE...] [--minutes N] [--seed N] [--share K/N] [--rounds N] [--jobs N]
+    the rest: *.deep.ts, and with more rounds the tests that ask how many (test/suite/rounds.ts). All of it takes hours.
 
-  npm run test:torture -- [FILE...] [--flips N] [--seed N] [--rounds N]
+  --minutes N   begins no file after N minutes and gives each that goes in rounds a part of the time; prints what was left out.
+                Which files come first the seed decides, so that runs take turns
+  --seed N      the same order and the same draws again; without it another each time, printed first
+  --share K/N   every N-th file beginning with the K-th: all N shares together leave out nothing
+  --rounds N    rounds of each file that asks how many
+  --jobs N      files side by side (as many as there are cores, two at most; one when files are named)
 
-  journal_flips     single bits over all of data.mdb: complete, refused by name, or ended by a signal; never silently short
-  history_damage    the same of the history's store
-  system_calls      writes and flushes of the journal that fail at the k-th call under load (wants strace)
-  small_disk        a file system of a few MB that fills up under load (wants root)
-
-  --flips N    bits of journal_flips (default 500)
-  --seed N     what is chosen at random, so that a run can be had again; each file prints its own
-  --rounds N   how often: damages of history_damage, rounds of system_calls and small_disk
-  --help       this text
-
-  npm run test:torture -- test/torture/journal_flips.torture.ts --flips 2000 --seed 7
+  npm run test:deep -- --minutes 20
+  npm run test:deep -- test/crash/journal_flips.test.ts --rounds 2000 --seed 7
 `
 
-/** The files that are named; the numbers go to them as environment variables. Ends the process for help and a wrong call. */
-function tortured(): string[] {
-  const number = { type: 'string' } as const
-  const options = { flips: number, seed: number, rounds: number, help: { type: 'boolean' } } as const
+/** Seconds one file may take: in npm test, in the deep suite with a limit, and without one. */
+const FILE_SECONDS = { quick: 600, limited: 900, deep: 12 * 3600 }
+
+interface Call {
+  readonly deep: boolean
+  readonly files: string[]
+  readonly minutes: number
+  readonly seed: number
+  readonly rounds: number | undefined
+  readonly jobs: number
+}
+
+function whole(name: string, text: string | undefined): number | undefined {
+  if (text !== undefined && !/^[1-9]\d{0,8}$/.test(text)) throw new TypeError(`--${name} must be a whole number from 1 on`)
+  return text === undefined ? undefined : Number(text)
+}
+
+/** What the command line asks for. Throws TypeError. */
+function called(args: string[]): Call {
+  const [number, flag] = [{ type: 'string' }, { type: 'boolean' }] as const
+  const options = { minutes: number, seed: number, share: number, rounds: number, jobs: number, deep: flag, help: flag } as const
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options })
+  if (values.help === true) {
+    console.log(HELP)
+    process.exit(0)
+  }
+  const deep = values.deep === true
+  const only = (['minutes', 'share', 'rounds'] as const).find((name) => values[name] !== undefined)
+  if (only !== undefined && !deep) throw new TypeError(`--${only} is for npm run test:deep`)
+  const share = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(values.share ?? '1/1')
+  if (share === null || Number(share[1]) > Number(share[2])) throw new TypeError('--share must be K/N, K from 1 to N')
+  const seed = whole('seed', values.seed) ?? (Date.now() % 1_000_000) + 1
+  const every = positionals.length > 0 ? positionals : deep ? deepFiles() : quickFiles()
+  const files = shareOf(every, { k: Number(share[1]), n: Number(share[2]) })
+  return {
+    deep,
+    seed,
+    files: deep ? shuffled(files, seed) : files,
+    minutes: whole('minutes', values.minutes) ?? Infinity,
+    rounds: whole('rounds', values.rounds),
+    jobs: whole('jobs', values.jobs) ?? (positionals.length > 0 ? 1 : Math.min(2, availableParallelism())),
+  }
+}
+
+function call(): Call {
   try {
-    const { values, positionals } = parseArgs({ args: process.argv.slice(3), allowPositionals: true, options })
-    if (values.help === true) {
-      console.log(TORTURE_HELP)
-      process.exit(0)
-    }
-    for (const name of ['flips', 'seed', 'rounds'] as const) {
-      const value = values[name]
-      if (value === undefined) continue
-      if (!/^[1-9]\d{0,8}$/.test(value)) throw new TypeError(`--${name} must be a whole number from 1 on`)
-      process.env[name.toUpperCase()] = value
-    }
-    return positionals
+    return called(process.argv.slice(2))
   } catch (error) {
     console.error(`${(error as Error).message.split('. ')[0]}. Try --help`)
     process.exit(2)
   }
 }
 
-const given = torture ? tortured() : process.argv.slice(2)
-const every = torture ? ['test/torture/*.torture.ts'] : ['test/*.test.ts', 'test/*/*.test.ts', 'test/*/*/*.test.ts']
-const files = given.length > 0 ? given : globSync(every, { cwd: root }).sort()
+let files = 0
+const total = { passed: 0, failed: 0, skipped: 0 }
 
-// tap keeps its generated set of plugins in .tap; without its TypeScript plugin, because Node strips types itself.
-// The pinned Node runs tap and, through PATH, what tap starts.
-const env = {
-  ...process.env,
-  NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
-  PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
+function report({ file, seconds, passed, failed, skipped, lines }: Outcome): void {
+  files++
+  total.passed += passed
+  total.failed += failed
+  total.skipped += skipped
+  const notes = lines.filter((line) => /^\s*# (?!Subtest|time=|\{ )/.test(line))
+  for (const line of failed > 0 ? lines : notes) console.log(line)
+  console.log(`${failed > 0 ? 'not ok' : 'ok'} ${files} - ${file} # time=${seconds.toFixed(1)}s`)
 }
-if (!existsSync(join(root, '.tap', 'plugins'))) spawnSync(process.execPath, [tap, 'build'], { cwd: root, env, stdio: 'inherit' })
 
-const child = spawn(
-  process.execPath,
-  [tap, 'run', '--disable-coverage', '--reporter=tap', '--jobs=1', `--timeout=${FILE_SECONDS}`, ...files],
-  {
-    cwd: root,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  },
-)
-
-let block: string[] = []
-const totals = { total: 0, pass: 0, fail: 0, skip: 0 }
-for await (const line of createInterface({ input: child.stdout })) {
-  const summary = /^# \{ (.*) \}$/.exec(line)
-  if (summary !== null) {
-    for (const [, name, count] of summary[1]!.matchAll(/(\w+): (\d+)/g))
-      if (name! in totals) totals[name as keyof typeof totals] = Number(count)
-  } else if (/^(not )?ok \d+/.test(line)) {
-    const failed = line.startsWith('not ok')
-    if (failed) console.log(block.join('\n'))
-    else for (const note of block) if (/^\s*# (?!Subtest|time=)/.test(note)) console.log(note)
-    console.log(line)
-    block = []
-  } else block.push(line)
+const { deep, files: chosen, minutes, seed, rounds, jobs } = call()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    endAll()
+    process.exit(1)
+  })
 }
-const code = await new Promise<number>((resolve) => child.on('close', (status) => resolve(status ?? 1)))
-const skipped = process.env['CI'] === 'true' ? totals.skip : 0
+const given: Record<string, string> = deep ? { SUITE: 'deep', SUITE_SEED: String(seed) } : {}
+if (rounds !== undefined) given['ROUNDS'] = String(rounds)
+if (deep) console.log(`# seed ${seed}: npm run test:deep -- --seed ${seed}${minutes < Infinity ? ` --minutes ${minutes}` : ''}`)
+const fileSeconds = !deep ? FILE_SECONDS.quick : minutes < Infinity ? FILE_SECONDS.limited : FILE_SECONDS.deep
+const began = performance.now()
+const left = await runAll({ files: chosen, lanes: jobs, environment: given, fileSeconds, seconds: minutes * 60 }, report)
+if (left.length > 0) console.log(`# left out for want of time: ${left.sort().join(' ')}`)
+console.log(`# ${files} files in ${Math.round((performance.now() - began) / 1000)} s`)
+const skipped = process.env['CI'] === 'true' ? total.skipped : 0
 if (skipped > 0) console.log(`${skipped} skipped, and in CI that is a failure`)
-const failed = (totals.fail > 0 || code === 0 ? totals.fail : 1) + skipped
-console.log(`${totals.pass} passed, ${failed} failed${totals.skip > 0 ? `, ${totals.skip} skipped` : ''}`)
-process.exitCode = code === 0 && skipped > 0 ? 1 : code
+const failed = total.failed + skipped
+console.log(`${total.passed} passed, ${failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}`)
+process.exitCode = failed > 0 ? 1 : 0
