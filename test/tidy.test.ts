@@ -119,7 +119,12 @@ everyFile('nothing is left over', (_file, source) => MARKER.exec(source)?.slice(
 everyFile('every test asserts something, and every relative import exists', (file, source) => {
   const missing = imports(file).filter((target) => target.startsWith('.') && !existsSync(join(root, resolved(file, target))))
   const asserts = /\bt\.(ok|notOk|equal|not|same|strictSame|match|throws|rejects|resolves)\b|\bplay\(t,/.test(source)
-  return [...missing, ...(file.endsWith('.test.ts') && !asserts ? ['asserts nothing'] : [])]
+  return [...missing, ...(/\.(test|deep)\.ts$/.test(file) && !asserts ? ['asserts nothing'] : [])]
+})
+
+everyFile('every test is in a suite: *.test.ts or *.deep.ts', (file, source) => {
+  if (!file.startsWith('test/') || !/^import t\b.* from 'tap'$/m.test(source)) return []
+  return /\.(test|deep)\.ts$/.test(file) && file.split('/').length <= 4 ? [] : ['no suite runs it']
 })
 
 const reached = reach()
@@ -138,7 +143,7 @@ function reach(): Set<string> {
     }
   }
   for (const file of files)
-    if (scripts.includes(file) || /\.(test|torture)\.ts$/.test(file) || file.startsWith('bench/micro') || file.startsWith('bench/system'))
+    if (scripts.includes(file) || /\.(test|deep)\.ts$/.test(file) || file.startsWith('bench/micro') || file.startsWith('bench/system'))
       visit(file)
   return seen
 }

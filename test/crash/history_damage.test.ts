@@ -3,19 +3,20 @@
  * question is asked of what is left: each is answered as before, or not at all. And a follower that goes on with it comes to a store that
  * answers everything rightly, made anew where it has to be.
  *
- * This is a share; all of it: npm run test:torture -- test/torture/history_damage.torture.ts
+ * Forty damages in `npm test`, 450 in `npm run test:deep`.
  */
 import t from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { askAll, damaged, forgetRound, mend, stage } from '../support/history_damage.ts'
+import { eachRound, seedOf } from '../suite/rounds.ts'
 
-const SEED = Number(process.env['SEED'] ?? 1)
-const ROUNDS = Number(process.env['ROUNDS'] ?? 40)
+const SEED = seedOf(1)
+const COUNTS = { short: 40, deep: 450 }
 /** Rounds after which a follower goes on with the damaged store. */
 const MENDED = 8
-t.setTimeout(600_000)
-t.comment(`seed ${SEED}; again: SEED=${SEED} ROUNDS=${ROUNDS} npm test -- test/crash/history_damage.test.ts`)
+t.setTimeout(0)
+t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/crash/history_damage.test.ts`)
 
 const directory = temporaryDirectory()
 t.teardown(() => removeDirectory(directory))
@@ -30,9 +31,10 @@ t.test('without damage everything is answered', async (t) => {
   forgetRound(at)
 })
 
-t.test(`${ROUNDS} damages`, async (t) => {
-  let [right, failed, harmed, anew] = [0, 0, 0, 0]
-  for (let round = 0; round < ROUNDS; round++) {
+t.test('damages', async (t) => {
+  let [right, failed, harmed, anew, rounds] = [0, 0, 0, 0, 0]
+  for (const round of eachRound(t, COUNTS)) {
+    rounds++
     const { at, what } = damaged(scene, round, random)
     const outcome = askAll(scene, at)
     if (outcome.wrong.length > 0) t.fail(`round ${round}, ${what}: ${outcome.wrong.length} wrong, ${outcome.wrong[0]}`)
@@ -48,7 +50,7 @@ t.test(`${ROUNDS} damages`, async (t) => {
     }
     forgetRound(at)
   }
-  t.ok(harmed > ROUNDS / 8, `${harmed} damages kept questions from being answered`)
+  t.ok(harmed > rounds / 8, `${harmed} damages of ${rounds} kept questions from being answered`)
   t.ok(right > failed, `${right} answers as before, ${failed} questions not answered`)
   t.ok(anew > 0, `${anew} stores were made anew by a follower`)
 })

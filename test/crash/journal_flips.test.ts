@@ -1,18 +1,19 @@
 /**
  * Promise: whatever single bit of the journal's file is wrong, the journal is complete and equal, or refused by a named error, or LMDB ends
  * the process; it is never silently short or different, neither when it is read nor after more was written. So are truncations, zeroed
- * pages and older copies. `FLIPS` and `SEED` choose the flips; `npm run test:torture` makes 500.
+ * pages and older copies. `ROUNDS` and `SEED` choose the flips; `npm run test:deep` makes 500.
  */
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { dataFile } from '../../core/journal/file.ts'
 import { removeDirectory } from '../support/exchange.ts'
 import { chooseFlips, chooseLarge, makeSubject, PAGE_KINDS, pageKinds, torture, type Damage } from '../support/journal_torture.ts'
+import { rounds, seedOf } from '../suite/rounds.ts'
 
-const SEED = Number(process.env['SEED'] ?? 1)
-const FLIPS = Number(process.env['FLIPS'] ?? 28)
+const SEED = seedOf(1)
+const FLIPS = rounds({ short: 28, deep: 500 })
 t.setTimeout(0)
-t.comment(`FLIPS=${FLIPS} SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/crash/journal_flips.test.ts`)
+t.comment(`ROUNDS=${FLIPS} SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWarning test/crash/journal_flips.test.ts`)
 
 const GOOD = ['equal', 'refused', 'signal']
 const subject = await makeSubject(SEED)

@@ -1,9 +1,10 @@
 /**
  * Promise: every acknowledged order is there after kill -9, and nothing is half applied.
  *
- * Thirty times: start on the same directory, compare with the ledger of acknowledgements, trade, kill at a random moment. The load keeps
- * resting orders (acknowledged and not cancelled: must be open), cancels (acknowledged: must be gone) and crossing orders (must be in
- * the journal). What was sent but not answered may be either. At the end the whole journal is verified.
+ * Again and again: start on the same directory, compare with the ledger of acknowledgements, trade, kill at a random moment. The load
+ * keeps resting orders (acknowledged and not cancelled: must be open), cancels (acknowledged: must be gone) and crossing orders (must be
+ * in the journal). What was sent but not answered may be either; every answer is a yes: a cancel of an acknowledged order that is not
+ * found is an order lost. At the end the whole journal is verified. Three times in `npm test`, 500 in `npm run test:deep`.
  * Somebody listens on a socket: whatever he was told is there afterwards too.
  */
 import { isDeepStrictEqual } from 'node:util'
@@ -15,16 +16,19 @@ import { verify } from '../../core/replay/verify.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
 import { EventType, FILL, RESULT } from '../../core/layout/event.ts'
 import { RECORD_BYTES } from '../../core/layout/table.ts'
-import { createClient, type Client } from '../../gateway/client/index.ts'
+import { createClient, type Client, type RingbookError } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { Listener } from '../support/listener.ts'
 import { SocketClient } from '../support/sockets.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
+import { eachRound, seedOf } from '../suite/rounds.ts'
 
-const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
-const ROUNDS = Number(process.env['ROUNDS'] ?? 30)
+const SEED = seedOf()
+const COUNTS = { short: 3, deep: 500 }
 const TRADERS = 4
-t.setTimeout(600_000)
+/** Orders and cancels of one trader in one round, of which the kill comes far before the last. */
+const CALLS = 2000
+t.setTimeout(0)
 
 /** What the clients know for sure. */
 interface Ledger {
@@ -34,6 +38,8 @@ interface Ledger {
   cancelled: Set<string>
   /** Acknowledged, of any kind. */
   acknowledged: Set<string>
+  /** Answers that were no. */
+  refused: string[]
 }
 
 /** What the listener was told, of all rounds. */
@@ -78,26 +84,36 @@ async function untrue(client: Client, told: Told): Promise<string[]> {
 async function load(baseUrl: string, trader: Trader, pair: string, ledger: Ledger, random: () => number): Promise<void> {
   const client = createClient({ baseUrl, signer: trader.signer, timeoutMs: 5000 })
   const mine: string[] = []
-  for (let i = 0; i < 2000; i++) {
+  for (let i = 0; i < CALLS; i++) {
     const dice = random()
-    if (dice < 0.25 && mine.length > 0) {
-      const orderId = mine.pop()!
-      ledger.open.delete(orderId)
-      await client.CancelOrder({ orderId })
-      ledger.cancelled.add(orderId)
-      continue
+    const cancelled = dice < 0.25 ? mine.pop() : undefined
+    try {
+      if (cancelled === undefined) {
+        const { orderId, rests } = await place(client, pair, dice < 0.45, random)
+        ledger.acknowledged.add(orderId)
+        if (!rests) continue
+        ledger.open.add(orderId)
+        mine.push(orderId)
+      } else {
+        ledger.open.delete(cancelled)
+        await client.CancelOrder({ orderId: cancelled })
+        ledger.cancelled.add(cancelled)
+      }
+    } catch (error) {
+      if ((error as RingbookError).status === undefined) return
+      ledger.refused.push(`${cancelled === undefined ? 'an order' : `the cancel of ${cancelled}`}: ${(error as RingbookError).code}`)
     }
-    const crossing = dice < 0.45
-    const side = random() < 0.5 ? 'BUY' : 'SELL'
-    const away = (side === 'BUY' ? -1 : 1) * (crossing ? -0.001 : 0.05 + Math.floor(random() * 50) * 0.001)
-    const order = { tradingPairId: pair, orderType: 'LIMIT', side, quantity: '10', price: (0.3 + away).toFixed(4) } as const
-    // Half of those that cross rest until one of the others meets them.
-    const answer = await client.CreateOrder(crossing && random() < 0.5 ? { ...order, timeInForce: 'IOC' } : order)
-    ledger.acknowledged.add(answer.orderId)
-    if (crossing) continue
-    ledger.open.add(answer.orderId)
-    mine.push(answer.orderId)
   }
+}
+
+/** One acknowledged order, far from the price or crossing it; whether it surely rests. */
+async function place(client: Client, pair: string, crossing: boolean, random: () => number): Promise<{ orderId: string; rests: boolean }> {
+  const side = random() < 0.5 ? 'BUY' : 'SELL'
+  const away = (side === 'BUY' ? -1 : 1) * (crossing ? -0.001 : 0.05 + Math.floor(random() * 50) * 0.001)
+  const order = { tradingPairId: pair, orderType: 'LIMIT', side, quantity: '10', price: (0.3 + away).toFixed(4) } as const
+  // Half of those that cross rest until one of the others meets them.
+  const { orderId } = await client.CreateOrder(crossing && random() < 0.5 ? { ...order, timeInForce: 'IOC' } : order)
+  return { orderId, rests: !crossing }
 }
 
 async function openOrders(exchange: Exchange, traders: readonly Trader[]): Promise<Set<string>> {
@@ -113,7 +129,7 @@ async function openOrders(exchange: Exchange, traders: readonly Trader[]): Promi
   return open
 }
 
-t.test(`${ROUNDS} rounds of kill -9 under load`, async (t) => {
+t.test('kill -9 under load, over and over', async (t) => {
   t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/crash/kill_under_load.test.ts`)
   const random = createPrng(SEED)
   const directory = temporaryDirectory()
@@ -122,43 +138,47 @@ t.test(`${ROUNDS} rounds of kill -9 under load`, async (t) => {
     await running?.kill()
     removeDirectory(directory)
   })
-  const ledger: Ledger = { open: new Set(), cancelled: new Set(), acknowledged: new Set() }
+  const ledger: Ledger = { open: new Set(), cancelled: new Set(), acknowledged: new Set(), refused: [] }
   const told: Told = { orders: new Set(), ended: new Set(), trades: new Set(), balances: new Map() }
   let traders: Trader[] = []
   let pair = ''
-  for (let round = 0; round <= ROUNDS; round++) {
+  let kills = 0
+  /** A start on what is there, which must hold what was acknowledged and told. */
+  const start = async (): Promise<Exchange> => {
     const exchange = await startExchange(directory, ['--snapshot-every', '500'])
     running = exchange
-    if (round === 0) {
-      for (let i = 0; i < TRADERS; i++) traders = [...traders, await newTrader(exchange.baseUrl, 5)]
-      pair = await pairOf(traders[0]!.client, 'SEI/USDC')
-    }
+    for (let i = traders.length; i < TRADERS; i++) traders = [...traders, await newTrader(exchange.baseUrl, 5)]
+    if (pair === '') pair = await pairOf(traders[0]!.client, 'SEI/USDC')
     const open = await openOrders(exchange, traders)
     const lost = [...ledger.open].filter((id) => !open.has(id))
     const risen = [...ledger.cancelled].filter((id) => open.has(id))
     const untold = [...told.ended].filter((id) => open.has(id))
-    t.strictSame({ lost, risen, untold }, { lost: [], risen: [], untold: [] }, `round ${round}: ${open.size} open orders`)
+    t.strictSame({ lost, risen, untold }, { lost: [], risen: [], untold: [] }, `after ${kills} kills: ${open.size} open orders`)
     const client = createClient({ baseUrl: exchange.baseUrl, signer: traders[0]!.signer })
     t.strictSame(await untrue(client, told), [], 'balances are as they were told, or newer')
-    if (round === ROUNDS) {
-      t.equal(await exchange.stop(), 0, 'orderly stop')
-      break
-    }
+    return exchange
+  }
+  for (const _round of eachRound(t, COUNTS)) {
+    const exchange = await start()
     const listener = await listen(exchange, traders[0]!)
-    const loads = traders.map((trader) => load(exchange.baseUrl, trader, pair, ledger, random.unit).catch(() => undefined))
+    let trading = TRADERS
+    const loads = traders.map((trader) => load(exchange.baseUrl, trader, pair, ledger, random.unit).finally(() => trading--))
     const killAt = ledger.acknowledged.size + 20 + random.below(150)
-    while (ledger.acknowledged.size < killAt) await new Promise((resolve) => setImmediate(resolve))
+    while (ledger.acknowledged.size < killAt && trading > 0) await new Promise((resolve) => setImmediate(resolve))
     await exchange.kill()
+    kills++
     await Promise.all(loads)
+    t.strictSame(ledger.refused, [], 'no order and no cancel was refused')
     await note(listener, told)
   }
-  t.ok(ledger.acknowledged.size > ROUNDS * 20, `${ledger.acknowledged.size} acknowledged orders`)
+  t.equal(await (await start()).stop(), 0, 'orderly stop')
+  t.ok(ledger.acknowledged.size > kills * 20, `${kills} kills, ${ledger.acknowledged.size} acknowledged orders`)
   const verified = verify(directory, () => undefined)
   t.ok(verified.snapshots.length > 0 && verified.snapshots.every(({ verdict }) => verdict === 'ok'), 'every snapshot is what replay gives')
   const journal = readJournal(directory)
   t.strictSame([...ledger.acknowledged].filter((id) => !journal.orders.has(id)), [], 'every acknowledged order is in the journal')
   const { orders, ended, trades } = told
-  t.ok(orders.size > ROUNDS && ended.size > 0 && trades.size > 0, `${orders.size} orders and ${trades.size} trades were told`)
+  t.ok(orders.size > kills && ended.size + trades.size > 0, `${orders.size} orders and ${trades.size} trades were told`)
   t.strictSame([...told.orders].filter((id) => !journal.orders.has(id)), [], 'every order that was told is in the journal')
   t.strictSame([...told.trades].filter((id) => !journal.trades.has(id)), [], 'and every trade')
 })

@@ -2,6 +2,7 @@
  * Promise: a thousand listeners that stop reading hurt nobody. Each is cut when as much waits for it as the operator allows, and what it
  * got before has no gap; the process needs no more memory than that; those that read miss nothing, orders are answered, and nothing is
  * kept of who was cut.
+ * Alone: slow readers beside quick ones.
  */
 import t from 'tap'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'

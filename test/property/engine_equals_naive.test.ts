@@ -1,14 +1,28 @@
 /**
- * Promise: the engine does what the specification says, to the byte (T1; I1-I3, I6-I12). 1,000,000 random commands, realistic and
+ * Promise: the engine does what the specification says, to the byte (T1; I1-I3, I6-I12). 1,200,000 random commands, realistic and
  * hostile, through the engine and the naive exchange of test/support; a part of the runs checks every invariant after every command.
+ * Every refusal that the engine's source knows is met by fixed seeds, or named below with the test that meets it.
  *
+ * `npm test` has a quarter of the commands; `npm run test:deep` all, and then other seeds.
  * One run again: SEED=7 VARIANT=tight COMMANDS=5000 node ... test/property/engine_equals_naive.test.ts
- * A long night: ROUNDS=50 multiplies the seeds.
  */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { REFUSALS, refusalByNumber } from '../../core/layout/refusals.ts'
 import { duel, type DuelOptions } from '../support/naive_compare.ts'
+import { DEEP, eachRound } from '../suite/rounds.ts'
 
-const { SEED, VARIANT, COMMANDS, ROUNDS } = process.env
+const { SEED, VARIANT, COMMANDS } = process.env
+const ROUNDS = { short: 1, deep: 30 }
+/** What the commands are divided by in `npm test`. */
+const SHORT = 4
+/** Refusals of the engine that these workloads do not meet. */
+const ELSEWHERE: Record<string, string> = {
+  APPLICATION_INACTIVE: 'property/applications_equal_naive.test.ts',
+  CLIENT_ID_IN_USE: 'property/applications_equal_naive.test.ts',
+  TOO_MANY_APPLICATIONS: 'property/applications_equal_naive.test.ts',
+}
 const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },
   { variant: 'tight', seed: 2, commands: 200_000, checkEvery: 97 },
@@ -28,17 +42,37 @@ const RUNS: DuelOptions[] = [
   { variant: 'olderFamily', seed: 13, commands: 20_000, checkEvery: 97 },
 ]
 
-function runs(): DuelOptions[] {
-  if (SEED !== undefined || VARIANT !== undefined) {
-    return [{ variant: VARIANT ?? 'market', seed: Number(SEED ?? 1), commands: Number(COMMANDS ?? 5000), checkEvery: 1 }]
-  }
-  return Array.from({ length: Number(ROUNDS ?? 1) }, (_, round) => RUNS.map((run) => ({ ...run, seed: run.seed + round * 100 }))).flat()
-}
-
-for (const run of runs()) {
+/** Runs it and notes which refusals came. */
+function compare(run: DuelOptions, reached: Set<string>): void {
   const started = performance.now()
   const { events, seen } = duel(run)
   const ms = Math.round(performance.now() - started)
   t.ok(events >= run.commands, `${run.variant}, seed ${run.seed}: ${run.commands} commands, ${events} events, ${ms} ms`)
+  for (const name of seen.keys()) {
+    const number = Number(/^RESULT \S+ (\d+)$/.exec(name)?.[1] ?? 0)
+    if (number !== 0) reached.add(refusalByNumber(number).code)
+  }
   if (process.env['SEEN'] !== undefined) t.comment([...seen].sort().map(([name, times]) => `${name}: ${times}`).join('\n'))
+}
+
+/** Codes that stand in the engine's source. */
+function refusalsOfTheEngine(): string[] {
+  const core = join(import.meta.dirname, '..', '..', 'core')
+  const files = ['engine', 'state', 'events', 'book', 'orders', 'ledger', 'programs'].flatMap((room) => globSync(`${room}/**/*.ts`, { cwd: core }))
+  const names = files.flatMap((file) => [...readFileSync(join(core, file), 'utf8').matchAll(/\bREFUSALS\.([A-Z_]+)/g)].map(([, name]) => name!))
+  return [...new Set(names)].map((name) => REFUSALS[name as keyof typeof REFUSALS].code).sort()
+}
+
+if (SEED !== undefined || VARIANT !== undefined) {
+  compare({ variant: VARIANT ?? 'market', seed: Number(SEED ?? 1), commands: Number(COMMANDS ?? 5000), checkEvery: 1 }, new Set())
+} else {
+  const reached = new Set<string>()
+  const known = refusalsOfTheEngine()
+  for (const round of eachRound(t, ROUNDS)) {
+    for (const run of RUNS) {
+      compare({ ...run, seed: run.seed + round * 100, commands: Math.ceil(run.commands / (DEEP ? 1 : SHORT)) }, reached)
+    }
+    if (round > 0) continue
+    t.strictSame([...reached, ...Object.keys(ELSEWHERE)].sort(), known, 'every refusal of the engine is met, here or elsewhere')
+  }
 }

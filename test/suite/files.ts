@@ -6,7 +6,7 @@
  * comment keeps other files from running beside it; so does the folder `security/attacks/`, whose ratios want both cores.
  */
 import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createPrng } from '../../core/lib/prng.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
@@ -20,7 +20,7 @@ export interface Share {
 const found = (pattern: string): string[] =>
   globSync(['', '*/', '*/*/'].map((folder) => `test/${folder}${pattern}`), { cwd: ROOT }).sort()
 
-const source = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+const source = (file: string): string => readFileSync(resolve(ROOT, file), 'utf8')
 
 /** Files of `npm test`, sorted. */
 export const quickFiles = (): string[] => found('*.test.ts')

@@ -10,7 +10,7 @@ import { encode, RECORD_BYTES, viewsOf, type Decoded } from '../../core/layout/t
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { Applications } from '../../core/view/applications.ts'
 import { NaiveExchange } from './naive.ts'
-import { createBench } from './naive_compare.ts'
+import { createBench, Differs } from './naive_compare.ts'
 import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 
@@ -56,7 +56,7 @@ export function duelApplications({ seed, commands }: ApplicationsDuel): Map<stri
     const expected = encodeEvents(naive.apply(decoded, time))
     const fail = (what: string): never => {
       const told = `engine:\n${printEvents(said, records)}\nnaive:\n${printEvents(expected, expected.bytes.length / RECORD_BYTES)}`
-      throw new Error(`seed ${seed}, command ${index}: ${what}\n${printRecord(decoded)}\n${told}`)
+      throw new Error(`seed ${seed}, command ${index}: ${what}\n${printRecord(decoded)}\n${told}`, { cause: new Differs(what) })
     }
     if (!Buffer.from(said.bytes.buffer, 0, records * RECORD_BYTES).equals(expected.bytes)) fail('the events differ')
     if (index % 7 === 0) compareRows(state, reader, naive, fail)

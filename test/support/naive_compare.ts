@@ -9,12 +9,12 @@ import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import { commandName, typeOfKind } from '../../core/layout/command.ts'
-import { RECORD_BYTES, viewsOf, type Views } from '../../core/layout/table.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { balanceRow } from '../../core/state/balances.ts'
 import { copySpendLimit } from '../../core/view/families.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
-import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
+import { decodeCommand, decodeEvent, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import { Workload, type WorkloadOptions } from './workload.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 
@@ -72,7 +72,12 @@ export function benchOf(state: State): Bench {
   return { state, run, said }
 }
 
-/** Runs the duel; throws at the first difference or broken invariant. */
+/** The engine and the naive exchange are not of one mind; the message names what differs. */
+export class Differs extends Error {
+  override name = 'Differs'
+}
+
+/** Runs the duel; throws at the first difference or broken invariant, which is the `cause` of the error. */
 export function duel(options: DuelOptions): DuelReport {
   const text = genesisText(VARIANTS[options.variant]!)
   const { state, run, said } = createBench(text, options.outboxRecords)
@@ -117,13 +122,25 @@ const rerun = ({ seed, variant }: DuelOptions, commands: number): string =>
 
 function compareEvents(engine: Views, count: number, naive: Views): void {
   const bytes = Buffer.from(engine.bytes.buffer, engine.bytes.byteOffset, count * RECORD_BYTES)
-  if (!bytes.equals(naive.bytes)) throw new Error('the events differ')
+  if (!bytes.equals(naive.bytes)) throw new Differs(`the events differ: ${firstDifference(engine, count, naive)}`)
+}
+
+function firstDifference(engine: Views, count: number, naive: Views): string {
+  const expected = naive.bytes.length / RECORD_BYTES
+  for (let record = 0; record < Math.min(count, expected); record++) {
+    const [is, should] = [decodeEvent(engine, record * RECORD_WORDS), decodeEvent(naive, record * RECORD_WORDS)]
+    for (const name of Object.keys({ ...is, ...should })) {
+      if (String(is[name]) === String(should[name])) continue
+      return `record ${record}, ${String(is['event'])}: ${name} ${String(is[name])}, naive ${String(should[name])}`
+    }
+  }
+  return count === expected ? 'bytes outside of the fields' : `${count} records, naive ${expected}`
 }
 
 /** Every balance row, every total. */
 function compareBalances(state: State, naive: NaiveExchange): void {
   const same = (what: string, engine: bigint, expected: bigint): void => {
-    if (engine !== expected) throw new Error(`${what}: engine ${engine}, naive ${expected}`)
+    if (engine !== expected) throw new Differs(`${what}: engine ${engine}, naive ${expected}`)
   }
   naive.accounts.forEach((account, row) => {
     for (const { index, symbol } of state.genesis.assets) {
@@ -142,7 +159,7 @@ function compareBalances(state: State, naive: NaiveExchange): void {
 /** Who is whose sub-account, and every limit row. */
 function compareFamilies(state: State, naive: NaiveExchange): void {
   const same = (what: string, engine: unknown, expected: unknown): void => {
-    if (engine !== expected) throw new Error(`${what}: engine ${String(engine)}, naive ${String(expected)}`)
+    if (engine !== expected) throw new Differs(`${what}: engine ${String(engine)}, naive ${String(expected)}`)
   }
   naive.accounts.forEach(({ master, consented }, row) => {
     same(`master of ${row}`, state.profiles[row * PROFILE_WORDS + PROFILE.MASTER]! - 1, master)

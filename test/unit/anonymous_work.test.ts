@@ -1,6 +1,7 @@
 /**
  * Promise: requests without a signature have a share of a thread's time while signed ones come, and all of it otherwise; clients have
  * it in rotation; what waits is bounded, and refused by name; reads that wait for the history are few at a time.
+ * Alone: it measures what jobs take.
  */
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'

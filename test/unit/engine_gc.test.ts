@@ -4,6 +4,7 @@
  *
  * When it fails: run the child by hand with --trace-gc and --trace-deopt (GC_CHILD=1 node --expose-gc ... this file); a BigInt that
  * crosses a call or a double that leaves an inlined function is the usual cause.
+ * Alone: it watches the collector at full speed.
  */
 import { spawnSync } from 'node:child_process'
 import { PerformanceObserver } from 'node:perf_hooks'

@@ -1,5 +1,6 @@
 /**
  * Promise: a parked thread is never forgotten and an awake one costs its producer nothing. The file is also the other thread.
+ * Alone: two threads that wait for each other want both cores.
  */
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'

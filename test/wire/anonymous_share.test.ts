@@ -3,6 +3,7 @@
  * long: documents, unknown routes and methods, preflights, credentials that are none. Probes and signed requests are answered meanwhile.
  *
  * The share is one hundredth here, and beyond it a second's is owed before each promise is looked at, whatever the machine.
+ * Alone: what a thread may spend on anonymous work is measured against its time.
  */
 import { connect, type Socket } from 'node:net'
 import t, { type Test } from 'tap'

@@ -1,4 +1,7 @@
-/** The bridge between requests and rings: credits, shares, deadlines, late replies, sleeping, waking. Both ring ends are in this thread. */
+/**
+ * The bridge between requests and rings: credits, shares, deadlines, late replies, sleeping, waking. Both ring ends are in this thread.
+ * Alone: it tells a thread that was woken from one that looked by itself.
+ */
 import t from 'tap'
 import { EventType, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import { encode } from '../../core/layout/table.ts'

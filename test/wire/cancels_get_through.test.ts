@@ -1,6 +1,7 @@
 /**
  * Promise: one account's requests without an answer, orders or mass cancels, leave everybody else room for theirs, and cancels find room
  * when orders do not. A mass cancel takes a bounded part of the answers that may be in flight and still names every order it ended.
+ * Alone: it saturates a gateway.
  */
 import t from 'tap'
 import { CLOCK } from '../../core/state/columns.ts'

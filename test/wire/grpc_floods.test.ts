@@ -2,6 +2,7 @@
  * Eight ways to keep an HTTP/2 server busy without asking for anything: reset streams at once, pings, settings, header blocks that never
  * end, empty data, window updates, priorities, padding. The hostile connection is closed by the server, and a second client is
  * served all the while.
+ * Alone: it saturates a gateway.
  */
 import { once } from 'node:events'
 import type { Socket } from 'node:net'

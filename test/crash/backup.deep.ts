@@ -19,7 +19,7 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const BACKUPS = 2
 const COPIES = 2
 t.setTimeout(400_000)
-t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/crash/backup.test.ts`)
+t.comment(`seed ${SEED}; again: SEED=${SEED} npm run test:deep -- test/crash/backup.deep.ts`)
 const random = createPrng(SEED)
 const root = temporaryDirectory()
 const directory = join(root, 'data')

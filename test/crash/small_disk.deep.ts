@@ -2,7 +2,7 @@
  * Promise: an exchange whose disk is filled by its own journal and history under load goes read-only at its reserve, takes cancels and
  * reads for as long as anything can be recorded, loses nothing that was acknowledged, and comes back by itself when room is made.
  *
- * test/crash/disk_full.test.ts fills the disk from outside and looks at each level once; here traders fill it, `--rounds` times. On a file
+ * test/crash/disk_full.deep.ts fills the disk from outside and looks at each level once; here traders fill it, `--rounds` times. On a file
  * system in memory, which root may mount; skipped elsewhere.
  */
 import { spawnSync } from 'node:child_process'
@@ -15,10 +15,9 @@ import { createClient, type Client, type RingbookError } from '../../gateway/cli
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
+import { eachRound } from '../suite/rounds.ts'
 
-const ROUNDS = Number(process.env['ROUNDS'] ?? 2)
 t.setTimeout(0)
-t.comment(`again: npm run test:torture -- test/torture/small_disk.torture.ts --rounds ${ROUNDS}`)
 /** A start takes about 20 of it. */
 const SIZE_MIB = 56
 const RESERVE_MIB = 8
@@ -85,7 +84,7 @@ t.test('a disk that fills up under load', { skip: mounted ? false : 'a file syst
   t.teardown(() => exchange.kill())
   const { client, signer } = await newTrader(exchange.baseUrl, 3)
   const resting = new Set<string>()
-  for (let number = 0; number < ROUNDS; number++) await round(t, exchange, client, resting)
+  for (const _round of eachRound(t, { short: 1, deep: 3 })) await round(t, exchange, client, resting)
   await exchange.kill()
   exchange = await startExchange(dataDir, flags)
   const again = createClient({ baseUrl: exchange.baseUrl, signer })

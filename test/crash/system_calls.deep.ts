@@ -19,11 +19,11 @@ import { createClient, type Client } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { reasonToSkip } from '../support/strace.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
+import { eachRound, seedOf } from '../suite/rounds.ts'
 
-const SEED = Number(process.env['SEED'] ?? 5)
-const ROUNDS = Number(process.env['ROUNDS'] ?? 1)
+const SEED = seedOf(5)
 t.setTimeout(0)
-t.comment(`again: npm run test:torture -- test/torture/system_calls.torture.ts --seed ${SEED} --rounds ${ROUNDS}`)
+t.comment(`again: npm run test:deep -- test/crash/system_calls.deep.ts --seed ${SEED}`)
 const FLAGS = ['--chain', '0', '--grpc-thread', '0', '--gateways', '1']
 const KILLED = 137
 /** Calls of a thread before the one that fails, at most; orders after which it must have come. */
@@ -117,7 +117,7 @@ t.test('calls that fail under load', { skip }, async (t) => {
   let exchange = await startExchange(dataDir, FLAGS)
   t.teardown(() => exchange.kill())
   const trader = await newTrader(exchange.baseUrl, 5)
-  for (let round = 0; round < ROUNDS; round++) {
+  for (const _round of eachRound(t, { short: 1, deep: 3 })) {
     for (const each of CASES) {
       await t.test(`${each[0]}: ${each[1]}`, async (t) => {
         exchange = await suffer(t, exchange, trader, each)
