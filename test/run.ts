@@ -1,7 +1,8 @@
 /**
- * Runs a suite, or the files that are named, and ends with a line `N passed, N failed` (assertions). Of a passing file its seconds and
- * its comments are printed, of a failing one everything. With CI=true a skipped test is a failure: what a machine of CI lacks must be
- * installed there. `--help` says the rest; test/README.md which file belongs where.
+ * Runs a suite, or the files that are named, and ends with a line `N passed, N failed` (assertions). Of a passing
+ * file its seconds and its comments are printed, of a failing one everything. With CI=true a skipped test is a
+ * failure: what a machine of CI lacks must be installed there. `--help` says the rest; test/README.md which file
+ * belongs where.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -20,7 +21,7 @@ npm run test:deep [-- FILE...] [--minutes N] [--seed N] [--share K/N] [--rounds 
   --seed N      the same order and the same draws again; without it another each time, printed first
   --share K/N   every N-th file beginning with the K-th: all N shares together leave out nothing
   --rounds N    rounds of each file that asks how many
-  --jobs N      files side by side (as many as there are cores, two at most; one when files are named)
+  --jobs N      files side by side (three on two cores; one when files are named)
 
   npm run test:deep -- --minutes 20
   npm run test:deep -- test/crash/journal_flips.test.ts --rounds 2000 --seed 7
@@ -28,6 +29,9 @@ npm run test:deep [-- FILE...] [--minutes N] [--seed N] [--share K/N] [--rounds 
 
 /** Seconds one file may take: in npm test, in the deep suite with a limit, and without one. */
 const FILE_SECONDS = { quick: 600, limited: 900, deep: 12 * 3600 }
+
+/** Files side by side, at most: many wait more than they work. */
+const LANES = 3
 
 interface Call {
   readonly deep: boolean
@@ -66,7 +70,7 @@ function called(args: string[]): Call {
     files: deep ? shuffled(files, seed) : files,
     minutes: whole('minutes', values.minutes) ?? Infinity,
     rounds: whole('rounds', values.rounds),
-    jobs: whole('jobs', values.jobs) ?? (positionals.length > 0 ? 1 : Math.min(2, availableParallelism())),
+    jobs: whole('jobs', values.jobs) ?? (positionals.length > 0 ? 1 : Math.min(LANES, availableParallelism() + 1)),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs files side by side, as many as there are lanes, and then one by one those that must be alone. After the deadline no file is begun;
- * both kinds have their part of the time.
+ * Runs files side by side, as many as there are lanes, and then one by one those that must be alone. After the
+ * deadline no file is begun; both kinds have their part of the time.
  */
 import { isAlone } from './files.ts'
 import { runFile, type Outcome } from './run_file.ts'

@@ -1,6 +1,6 @@
 /**
- * One test file in a process of its own: a plain program that says in TAP what it asserted. A file that ends badly without saying so, or
- * does not end, has failed once.
+ * One test file in a process of its own: a plain program that says in TAP what it asserted. A file that ends badly
+ * without saying so, or does not end, has failed once.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'

@@ -1,6 +1,6 @@
 /**
- * Promise: no file is in no suite; a run that ends early says what it left out, and shares leave out nothing together; a file that crashes,
- * asserts nothing or does not end has failed.
+ * Promise: no file is in no suite; a run that ends early says what it left out, and shares leave out nothing
+ * together; a file that crashes, asserts nothing or does not end has failed.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
