@@ -1,6 +1,7 @@
 /**
- * Promise: what holds for one seed holds for others. The quick tests that draw a seed of their own are run over and over, each time with the
- * next seed; the commands of applications and of fees are many more. A failure prints the file's whole output and how to have it again.
+ * Promise: what holds for one seed holds for others. The quick tests that draw a seed of their own are run over and over,
+ * each time with the next seed; the commands of applications and of fees are many more. A failure prints the whole output
+ * of the file and how to have it again.
  */
 import t from 'tap'
 import { eachRound, seedOf } from '../suite/rounds.ts'
