@@ -243,7 +243,8 @@ const midnight = () => {
 // seen before it is walked, then those that meet most faults, then those that each meet a rare one. A workload that draws otherwise
 // meets others: look for new seeds then.
 const runs = [
-  ['tight', 1500, 50, 1], ['tight', 12000, 50], ['family', 12000, 50], ['olderFamily', 6000, 50], ['older', 6000, 50], ['visited', 5000, 50],
+  ['tight', 1500, 50, 1],
+  ['tight', 12000, 50], ['family', 12000, 50], ['olderFamily', 6000, 50], ['older', 6000, 50], ['visited', 5000, 50],
   ['olderVisited', 3000, 50], ['market', 6000, 50],
   ['fees', 4000, 50], ['tiers', 20000, 50], ['deep', 8000, 50], ['family', 10000, 69], ['market', 10000, 54], ['tiers', 10000, 53],
   ['crowded', 6000, 21], ['crowded', 6000, 23], ['tight', 8000, 44], ['tight', 8000, 47], ['older', 6000, 46],
