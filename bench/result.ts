@@ -22,3 +22,9 @@ export function median(values: readonly number[]): number {
 
 /** Value at quantile `q` (0..1) of sorted values. */
 export const quantile = (sorted: Float64Array, q: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))]!
+
+/** `--quick`: does the bench run at all? Its figures are none, and no line is kept. */
+export const QUICK = process.argv.includes('--quick')
+
+/** How much of something is measured: so much, or `brief` with --quick. */
+export const amount = (full: number, brief: number): number => (QUICK ? brief : full)

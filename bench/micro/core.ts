@@ -11,7 +11,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { startQuickThread } from '../../core/lib/quick_thread.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 import type { CoreEnd, CoreRound, CoreWork } from './core_thread.ts'
 import { mixedFlow, type Flow } from './flow.ts'
 
@@ -66,7 +66,7 @@ export function figuresOf(core: CoreFigures): Record<string, number> {
   }
 }
 
-export async function run(options: CoreOptions = { live: 10_000, accounts: 1000, timed: 1_000_000, rounds: 9 }): Promise<Result> {
+export async function run(options: CoreOptions = { live: 10_000, accounts: 1000, timed: amount(1_000_000, 100_000), rounds: amount(9, 1) }): Promise<Result> {
   const flow = mixedFlow(options.live, options.accounts, options.timed, SEED)
   const peer = start('peer_thread.ts', flow, options)
   const peers: number[] = []

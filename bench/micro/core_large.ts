@@ -1,11 +1,11 @@
 /** The engine alone when its state is far larger than the caches: 1 M live orders of 100 k accounts. */
-import type { Result } from '../result.ts'
+import { amount, type Result } from '../result.ts'
 import { figuresOf, timeCore, type CoreOptions } from './core.ts'
 import { mixedFlow } from './flow.ts'
 
 const SEED = 1
 
-export async function run(options: CoreOptions = { live: 1_000_000, accounts: 100_000, timed: 1_000_000, rounds: 7 }): Promise<Result> {
+export async function run(options: CoreOptions = { live: 1_000_000, accounts: 100_000, timed: amount(1_000_000, 100_000), rounds: amount(7, 1) }): Promise<Result> {
   const core = await timeCore(mixedFlow(options.live, options.accounts, options.timed, SEED), options)
   return {
     name: 'core-large',

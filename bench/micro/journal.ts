@@ -1,15 +1,15 @@
 /** Durable commits through the journal writer: real LMDB, fsync per commit, on the disk of the data directory. */
-import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
 import { openJournal, usedBytes } from '../../core/journal/file.ts'
 import { makeRoom } from '../../core/journal/room.ts'
 import { createWriter } from '../../core/journal/writer.ts'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
-import { median, quantile, type Result } from '../result.ts'
+import { amount, median, quantile, type Result } from '../result.ts'
+import { ownDirectory, removeDirectory } from '../system/own_exchange.ts'
 
-const COMMITS = 600
+const COMMITS = amount(600, 50)
 
 async function measure(records: number): Promise<{ perSecond: number; p50: number; p99: number }> {
-  const directory = temporaryDirectory()
+  const directory = ownDirectory()
   const database = openJournal(directory, false, 8)
   const writer = createWriter(database, records)
   const micros = new Float64Array(COMMITS)

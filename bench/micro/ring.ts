@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve } from '../../core/ring/spsc.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 
 const CAPACITY = 8192
-const RECORDS = 20_000_000
+const RECORDS = amount(20_000_000, 1_000_000)
 
 /** Writes the records; each carries its number in every word that is checked. */
 function produce(buffer: SharedArrayBuffer, records: number, perPublish: number): void {

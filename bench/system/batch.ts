@@ -7,16 +7,16 @@ import { join } from 'node:path'
 import type autocannon from 'autocannon'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { signRequest } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
 import type { Trader } from '../../test/support/traders.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 import { round, type Round } from './http_load.ts'
 import { makeTraders, verifiesPerSecond } from './orders.ts'
+import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
 
 const ITEMS = 20
 const CONNECTIONS = 16
-const SECONDS = 4
-const ROUNDS = 3
+const SECONDS = amount(4, 1)
+const ROUNDS = amount(3, 1)
 /** Different batches; each is sent many times within its thirty seconds. */
 const BATCHES = 120
 const PATH = '/api/v1/orders/batch-create'
@@ -68,8 +68,8 @@ async function acceptedPart(baseUrl: string, request: autocannon.Request): Promi
 
 export async function run(): Promise<Result> {
   const before = verifiesPerSecond(2)
-  const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--genesis', richGenesis(directory)])
+  const directory = ownDirectory()
+  const exchange = await ownExchange(directory, ['--genesis', richGenesis(directory)])
   const rounds: Round[] = []
   let accepted = 1
   try {

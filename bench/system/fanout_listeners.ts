@@ -19,14 +19,27 @@ export interface Report {
   readonly bytes: number
   /** From the sequenced time of a trade to its receipt, ms. */
   readonly lags: readonly number[]
+  /** Of each probe, in the order they came. */
+  readonly books: readonly ProbeBooks[]
   readonly closed: number
   /** Of this process since the last report, seconds. */
   readonly cpuSeconds: number
 }
 
+/** Frames of its book that a probe got. */
+export interface ProbeBooks {
+  /** Index of the pair. */
+  readonly market: number
+  /** Of the last change in each frame. */
+  readonly sequences: number[]
+  /** When each was read, Unix ms. */
+  readonly times: number[]
+}
+
 interface Listener {
   readonly socket: Socket
   readonly pair: string
+  readonly market: number
   readonly probe: boolean
   rest: Buffer
 }
@@ -35,10 +48,20 @@ const listeners: Listener[] = []
 let bytes = 0
 let closed = 0
 let lags: number[] = []
+let books = new Map<Listener, ProbeBooks>()
 let cpu = process.cpuUsage()
 const EXECUTED_AT = '"executedAt":"'
+const BOOK = '"orderbook_update"'
+const SEQUENCE = /"sequence":(\d+)/
 
-/** Takes in what came to a probe: whole frames, whose trades say when they were made. */
+function noteBook(listener: Listener, sequence: number, now: number): void {
+  let noted = books.get(listener)
+  if (noted === undefined) books.set(listener, (noted = { market: listener.market, sequences: [], times: [] }))
+  noted.sequences.push(sequence)
+  noted.times.push(now)
+}
+
+/** Takes in what came to a probe: whole frames. Trades say when they were made, books up to which change they go. */
 function probe(listener: Listener, chunk: Buffer): void {
   const now = Date.now()
   let received = Buffer.concat([listener.rest, chunk])
@@ -48,6 +71,7 @@ function probe(listener: Listener, chunk: Buffer): void {
       const from = at + EXECUTED_AT.length
       lags.push(now - Date.parse(text.slice(from, text.indexOf('"', from))))
     }
+    if (text.includes(BOOK)) noteBook(listener, Number(SEQUENCE.exec(text)![1]), now)
     received = received.subarray(length)
   }
   listener.rest = received
@@ -64,7 +88,7 @@ function frameLength(received: Buffer): number {
 /** One buffer for all: what is read is counted at once. */
 const shared = Buffer.alloc(256 * 1024)
 
-function open(port: number, pair: string, isProbe: boolean): Promise<void> {
+function open(port: number, pair: string, market: number, isProbe: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     let upgraded = false
     const take = (count: number): boolean => {
@@ -79,7 +103,7 @@ function open(port: number, pair: string, isProbe: boolean): Promise<void> {
     }
     const socket = connect({ port, host: '127.0.0.1', onread: { buffer: shared, callback: take } })
     socket.setNoDelay(true)
-    const listener: Listener = { socket, pair, probe: isProbe, rest: Buffer.alloc(0) }
+    const listener: Listener = { socket, pair, market, probe: isProbe, rest: Buffer.alloc(0) }
     listeners.push(listener)
     socket.on('connect', () => socket.write(`${UPGRADE.join('\r\n')}\r\n\r\n`))
     socket.on('error', reject)
@@ -94,9 +118,10 @@ function say({ socket, pair, probe: isProbe }: Listener, type: string): void {
 
 function report(): Report {
   const used = process.cpuUsage(cpu)
-  const result = { bytes, lags, closed, cpuSeconds: (used.user + used.system) / 1e6 }
+  const result = { bytes, lags, books: [...books.values()], closed, cpuSeconds: (used.user + used.system) / 1e6 }
   bytes = 0
   lags = []
+  books = new Map()
   cpu = process.cpuUsage()
   return result
 }
@@ -107,7 +132,7 @@ process.on('message', async (order: Order) => {
     // A few at a time: the queue of connections to be accepted is bounded.
     for (let i = 0; i < sockets; i += 50) {
       const some = Array.from({ length: Math.min(50, sockets - i) }, (_, k) => i + k)
-      await Promise.all(some.map((k) => open(port, pairs[k % pairs.length]!, k % probeEvery === 0)))
+      await Promise.all(some.map((k) => open(port, pairs[k % pairs.length]!, k % pairs.length, k % probeEvery === 0)))
     }
   }
   if (order.do === 'subscribe' || order.do === 'unsubscribe') for (const listener of listeners) say(listener, order.do)

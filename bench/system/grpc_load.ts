@@ -81,6 +81,12 @@ export function countedActions(pair: string, count: number, seed: number, counte
   return Array.from({ length: count }, (_, i) => countedAction(counter + i, order(pair, random)))
 }
 
+/** Of a StreamOrdersResponse: request id, order and status of every order that was made. */
+export function createdIn(message: Buffer): { requestId: string; createOrder?: { orderId: string; matchResult?: { status: string } } }[] {
+  const type = messageOf(root, 'StreamOrdersResponse')
+  return type.toObject(type.decode(message), { enums: String })['answers']
+}
+
 /** One of them: creates this order. */
 export function countedAction(counter: number, createOrder: object): Buffer {
   const action = encode('StreamOrdersAction', { requestId: String(counter), counter, createOrder })
@@ -91,7 +97,7 @@ export interface Tally {
   /** Orders that were accepted. */
   accepted: number
   refused: number
-  /** Of answers, ms. */
+  /** Of answers, ms: since they were sent, or since they were due, whichever the caller said. */
   latencies: number[]
 }
 
@@ -103,47 +109,72 @@ export const openConnection = (port: number): ClientHttp2Session => {
   return session
 }
 
-/** Keeps `inFlight` calls going on each connection for `ms`. */
-export async function driveUnary(
-  sessions: readonly ClientHttp2Session[], requests: readonly UnaryRequest[], inFlight: number, ms: number,
-): Promise<Tally> {
-  const tally = newTally()
-  const until = performance.now() + ms
-  let next = 0
-  const one = (session: ClientHttp2Session): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const { headers, body } = requests[next++ % requests.length]!
-      const started = performance.now()
-      const stream = session.request(headers)
-      let status = ''
-      const note = (received: Record<string, unknown>): void => void (status = String(received['grpc-status'] ?? status))
-      stream.on('response', note)
-      stream.on('trailers', note)
-      stream.on('error', reject)
-      stream.on('close', () => {
-        if (status === '0') tally.accepted++
-        else tally.refused++
-        tally.latencies.push(performance.now() - started)
-        resolve()
-      })
-      stream.resume()
-      stream.end(body)
-    })
-  const lane = async (session: ClientHttp2Session): Promise<void> => {
-    while (performance.now() < until) await one(session)
+/** One connection of unary calls. */
+export class UnaryLoad {
+  readonly tally = newTally()
+  readonly #session: ClientHttp2Session
+  #ended: (() => void) | null = null
+  #failure: Error | null = null
+  #open = 0
+
+  constructor(session: ClientHttp2Session) {
+    this.#session = session
   }
-  await Promise.all(sessions.flatMap((session) => Array.from({ length: inFlight }, () => lane(session))))
-  return tally
+
+  /** Keeps `inFlight` calls going with requests of `next`, until it gives `null`; resolves when all have ended. */
+  async drive(next: () => UnaryRequest | null, inFlight: number): Promise<void> {
+    for (let done = false; !done || this.#open > 0; ) {
+      while (!done && this.#open < inFlight) {
+        const request = next()
+        done = request === null
+        if (request !== null) this.send(request, performance.now())
+      }
+      if (this.#open > 0) await new Promise<void>((resolve) => (this.#ended = resolve))
+      if (this.#failure !== null) throw this.#failure
+    }
+  }
+
+  /** Calls, however many calls have not ended; its latency counts from `due`. */
+  send({ headers, body }: UnaryRequest, due: number): void {
+    const stream = this.#session.request(headers)
+    let status = ''
+    const note = (received: Record<string, unknown>): void => void (status = String(received['grpc-status'] ?? status))
+    this.#open++
+    stream.on('response', note)
+    stream.on('trailers', note)
+    stream.on('error', (error) => (this.#failure = error))
+    stream.on('close', () => {
+      if (status === '0') this.tally.accepted++
+      else this.tally.refused++
+      this.tally.latencies.push(performance.now() - due)
+      this.#open--
+      this.#ended?.()
+    })
+    stream.resume()
+    stream.end(body)
+  }
+
+  flush(): void {
+    if (this.#failure !== null) throw this.#failure
+  }
+
+  /** Calls that have not ended. */
+  get open(): number {
+    return this.#open
+  }
 }
 
 /** One StreamOrders stream: writes frames and counts answers. */
 export class StreamLoad {
   readonly stream: ClientHttp2Stream
   readonly tally = newTally()
+  /** Gets every StreamOrdersResponse whole. */
+  onResponse: ((message: Buffer) => void) | null = null
   readonly #started: number[] = []
   #rest: Buffer = Buffer.alloc(0)
   #answered: (() => void) | null = null
   #open = 0
+  #due: Buffer[] = []
 
   constructor(session: ClientHttp2Session) {
     this.stream = session.request(callTo(STREAM))
@@ -170,6 +201,24 @@ export class StreamLoad {
     while (this.#open > 0) await this.#some()
   }
 
+  /** Sends a frame with the next {@link flush}, however many are not answered; its latency counts from `due`. */
+  send(bytes: Buffer, due: number): void {
+    this.#due.push(bytes)
+    this.#started.push(due)
+    this.#open++
+  }
+
+  flush(): void {
+    if (this.stream.destroyed) throw new Error(`the stream ended with ${this.stream.rstCode}`)
+    if (this.#due.length > 0) this.stream.write(Buffer.concat(this.#due))
+    this.#due = []
+  }
+
+  /** Frames that are not answered. */
+  get open(): number {
+    return this.#open
+  }
+
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.stream.once('close', resolve))
     this.stream.end()
@@ -188,6 +237,7 @@ export class StreamLoad {
     while (bytes.length >= 5 && bytes.length >= 5 + bytes.readUInt32BE(1)) {
       const end = 5 + bytes.readUInt32BE(1)
       this.#count(bytes, 5, end)
+      this.onResponse?.(bytes.subarray(5, end))
       bytes = bytes.subarray(end)
     }
     this.#rest = bytes

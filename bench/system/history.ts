@@ -9,19 +9,19 @@ import { join } from 'node:path'
 import type { FromFollower } from '../../core/threads.ts'
 import { openProjection } from '../../core/history/project/projection.ts'
 import { historyPath, removeStore } from '../../core/history/store/store.ts'
-import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 import { createFlood, flood, type Flood } from './flood.ts'
 import { openAccounts, startMatcher } from './matcher.ts'
+import { ownChild, ownDirectory, removeDirectory } from './own_exchange.ts'
 
 const ACCOUNTS = 1000
 const LIVE = 15_000
-const COMMANDS = 500_000
-const ROUNDS = 3
+const COMMANDS = amount(500_000, 100_000)
+const ROUNDS = amount(3, 1)
 /** Commands per transaction, as the follower takes them when it is behind. */
 const SLICE = 65_536
 const RATE = 20_000
-const SECONDS = 8
+const SECONDS = amount(8, 1)
 /** Cancels and crossing orders in 100 commands. */
 const FLOW = [36, 27] as const
 
@@ -55,7 +55,7 @@ async function project(directory: string): Promise<Round> {
 async function follow(directory: string, orders: Flood): Promise<number[]> {
   const lags: number[] = []
   let loaded = false
-  const child = fork(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60', '250'])
+  const child = ownChild(fork(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60', '250']))
   const caughtUp = Promise.withResolvers<void>()
   child.on('message', (message: FromFollower) => {
     if (message.type !== 'history' || !message.caughtUp) return
@@ -78,7 +78,7 @@ async function follow(directory: string, orders: Flood): Promise<number[]> {
 }
 
 export async function run(): Promise<Result> {
-  const directory = temporaryDirectory()
+  const directory = ownDirectory()
   try {
     const matcher = await startMatcher(directory)
     const orders = createFlood(matcher, openAccounts(matcher, ACCOUNTS), 1)

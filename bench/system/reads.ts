@@ -4,15 +4,15 @@
  */
 import type autocannon from 'autocannon'
 import { signRequest } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
 import type { Trader } from '../../test/support/traders.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 import { round, type Round } from './http_load.ts'
 import { makeTraders } from './orders.ts'
+import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
 
 const CONNECTIONS = 64
-const SECONDS = 8
-const ROUNDS = 3
+const SECONDS = amount(8, 1)
+const ROUNDS = amount(3, 1)
 const TRADERS = 20
 const LEVELS = 100
 const OPEN_ORDERS = '/api/v1/orders?status=SUBMITTED&status=PARTIALLY_FILLED&pageSize=20'
@@ -45,8 +45,8 @@ function figures(what: string, rounds: readonly Round[]): Record<string, number>
 }
 
 export async function run(): Promise<Result> {
-  const directory = temporaryDirectory()
-  const exchange = await startExchange(directory)
+  const directory = ownDirectory()
+  const exchange = await ownExchange(directory)
   const books: Round[] = []
   const listings: Round[] = []
   try {

@@ -1,16 +1,16 @@
 /** A journal of a million commands, written by the real matcher, replayed from its genesis: LMDB, checksums, engine, event checksums. */
-import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
 import { openJournal } from '../../core/journal/file.ts'
 import { catchUp, fromGenesis } from '../../core/recovery/recover.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 import { createFlood, flood } from './flood.ts'
 import { openAccounts, startMatcher } from './matcher.ts'
+import { ownDirectory, removeDirectory } from './own_exchange.ts'
 
-const COMMANDS = 1_000_000
-const ROUNDS = 5
+const COMMANDS = amount(1_000_000, 100_000)
+const ROUNDS = amount(5, 1)
 
 export async function run(): Promise<Result> {
-  const directory = temporaryDirectory()
+  const directory = ownDirectory()
   const rates: number[] = []
   let records = 0
   let live = 0

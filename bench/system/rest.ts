@@ -2,21 +2,21 @@
  * Signed single orders over HTTP by autocannon against the real exchange: verified, journaled with fsync, matched, answered. The
  * load generator shares the two cores. V is measured before and after, in the same run, while nothing else runs.
  */
-import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 import { round, type Round } from './http_load.ts'
 import { makeTraders, signOrders, verifiesPerSecond } from './orders.ts'
+import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
 
 const CONNECTIONS = 64
-const SECONDS = 8
-const ROUNDS = 3
+const SECONDS = amount(8, 1)
+const ROUNDS = amount(3, 1)
 /** Each connection of autocannon keeps its own copy of every request: many of them make the generator the bottleneck. */
 const ORDERS = 400
 
 export async function run(): Promise<Result> {
   const before = verifiesPerSecond(2)
-  const directory = temporaryDirectory()
-  const exchange = await startExchange(directory)
+  const directory = ownDirectory()
+  const exchange = await ownExchange(directory)
   const rounds: Round[] = []
   try {
     const { traders, pair } = await makeTraders(exchange.baseUrl, 20)

@@ -3,39 +3,39 @@
  * pile up in the gateway, and with none, one round after the other. Nothing reads, so all it costs is the exchange's. No round is long
  * enough for a socket to be cut.
  */
-import { removeDirectory, startExchange, temporaryDirectory } from '../../test/support/exchange.ts'
 import { findPython } from '../../test/support/python.ts'
 import { SlowSockets } from '../../test/support/slow_sockets.ts'
-import { median, quantile, type Result } from '../result.ts'
+import { amount, median, quantile, type Result } from '../result.ts'
 import { richGenesis } from './batch.ts'
+import { lateness } from './open_loop.ts'
+import { withExchange } from './own_exchange.ts'
 import { metricsOf, SteadyFlow } from './steady_flow.ts'
 
 const SOCKETS = 1000
 const ORDERS_PER_SECOND = 1000
 const TRADERS = 4
-const SECONDS = 4
-const ROUNDS = 6
+const SECONDS = amount(4, 1)
+const ROUNDS = amount(6, 1)
 
 interface Round {
   readonly p50: number
   readonly p99: number
+  readonly late: Record<string, number>
 }
 
 async function round(flow: SteadyFlow): Promise<Round> {
-  const { latencies } = await flow.run(ORDERS_PER_SECOND, SECONDS * 1000)
-  return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99) }
+  const { latencies, late } = await flow.run(ORDERS_PER_SECOND, SECONDS * 1000)
+  return { p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), late: lateness(late) }
 }
 
 export async function run(): Promise<Result> {
   const found = findPython('socket')
   if ('reason' in found) throw new Error(`stalled sockets need Python: ${found.reason}`)
-  const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--genesis', richGenesis(directory), '--gateways', '1', '--ws-idle-seconds', '960'])
   const none: Round[] = []
   const stalled: Round[] = []
   let lost = 0
   let memory = 0
-  try {
+  await withExchange((directory) => ['--genesis', richGenesis(directory), '--gateways', '1', '--ws-idle-seconds', '960'], async (exchange) => {
     const flow = await SteadyFlow.open(exchange, TRADERS)
     await flow.run(ORDERS_PER_SECOND, 3000)
     for (let i = 0; i < ROUNDS; i++) {
@@ -49,15 +49,12 @@ export async function run(): Promise<Result> {
       sockets.stop()
       await flow.run(ORDERS_PER_SECOND, 500)
     }
-  } finally {
-    await exchange.stop()
-    removeDirectory(directory)
-  }
+  })
   return {
     name: 'slow-sockets: trading beside WebSockets that do not read',
     settings: {
       sockets: `${SOCKETS}, each subscribed to one of four books`,
-      flow: `${ORDERS_PER_SECOND} orders/s over gRPC sessions, durable`,
+      flow: `${ORDERS_PER_SECOND} orders/s over gRPC sessions at fixed times, durable`,
       rounds: `${ROUNDS} of ${SECONDS} s without and with them, one after the other; medians`,
     },
     figures: {
@@ -66,6 +63,7 @@ export async function run(): Promise<Result> {
       'answer to an order, stalled sockets, p50, ms': median(stalled.map(({ p50 }) => p50)),
       'answer to an order, stalled sockets, p99, ms': median(stalled.map(({ p99 }) => p99)),
       'p99 with stalled sockets by p99 with none': median(stalled.map(({ p99 }, i) => p99 / none[i]!.p99)),
+      ...Object.fromEntries(Object.keys(stalled[0]!.late).map((name) => [name, median(stalled.map(({ late }) => late[name]!))])),
       'more memory in a round, at most, MiB': memory / 2 ** 20,
       'sockets cut': lost,
     },

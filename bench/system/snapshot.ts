@@ -8,16 +8,16 @@ import { join } from 'node:path'
 import { statSync } from 'node:fs'
 import { MATCHER } from '../../core/ring/counters.ts'
 import { listSnapshots, snapshotPath } from '../../core/snapshot/file.ts'
-import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
-import type { Result } from '../result.ts'
+import { amount, type Result } from '../result.ts'
 import { createFlood, flood, type Flood } from './flood.ts'
 import { openAccounts, startMatcher, type Matcher } from './matcher.ts'
+import { ownChild, ownDirectory, removeDirectory } from './own_exchange.ts'
 
-const LIVE = 300_000
+const LIVE = amount(300_000, 50_000)
 const SLICE = 500
 /** Commands per second offered while measuring: the rate of a busy gateway, not a flood. */
 const RATE = 20_000
-const SECONDS = 8
+const SECONDS = amount(8, 1)
 
 /** Offers RATE commands a second for a while; longest loop stall and commit meanwhile, ms. */
 async function measure(
@@ -40,14 +40,14 @@ async function measure(
 }
 
 export async function run(): Promise<Result> {
-  const directory = temporaryDirectory()
+  const directory = ownDirectory()
   try {
     const matcher = await startMatcher(directory)
     const orders = createFlood(matcher, openAccounts(matcher, 1000), 1)
     flood(orders, LIVE, 0, 0)
     flood(orders, 300_000, 45, 10)
     const without = await measure(matcher, orders, () => true)
-    const follower = fork(join(import.meta.dirname, '..', '..', 'core', 'snapshot', 'follower.ts'), [directory, '50000', '2'])
+    const follower = ownChild(fork(join(import.meta.dirname, '..', '..', 'core', 'snapshot', 'follower.ts'), [directory, '50000', '2']))
     let snapshots = 0
     follower.on('message', (message: { type: string }) => (snapshots += message.type === 'snapshot' ? 1 : 0))
     while (snapshots === 0) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -14,19 +14,19 @@ import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { EventType, FILL } from '../../core/layout/event.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { removeDirectory, temporaryDirectory } from '../../test/support/exchange.ts'
 import { positionAt } from '../../test/support/history.ts'
 import { genesisText, pairSpec } from '../../test/support/variants.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
+import { ownDirectory, removeDirectory } from './own_exchange.ts'
 
 const PAIRS = 50
-const DAYS = 8
+const DAYS = amount(8, 1)
 /** Trades of the whole store: every pair once a minute. */
 const TRADES = PAIRS * DAYS * 1440
 /** Trades of one transaction, about as many as the follower has when it is behind. */
 const SLICE = 16_384
-const ROUNDS = 3
-const QUESTIONS = 200
+const ROUNDS = amount(3, 1)
+const QUESTIONS = amount(200, 20)
 const START = Date.UTC(2026, 0, 1)
 const STEP_MS = (DAYS * 86_400_000) / TRADES
 
@@ -107,7 +107,7 @@ function open(path: string, genesis: Genesis): Store {
 }
 
 export async function run(): Promise<Result> {
-  const directory = temporaryDirectory()
+  const directory = ownDirectory()
   try {
     const genesis = makeGenesis()
     const costs: number[] = []

@@ -1,10 +1,12 @@
 /**
- * A steady flow of orders over four books, and what the operator's metrics say of it. Most orders rest and a few meet another; each
- * changes a book.
+ * A steady flow of orders over four books, sent at fixed times (open_loop.ts), and what the operator's metrics say of it. Most orders
+ * rest and a few meet another; each changes a book.
  */
+import { IdKind, parseId } from '../../core/layout/ids.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import type { Exchange } from '../../test/support/exchange.ts'
-import { countedAction, openConnection, signedAction, StreamLoad } from './grpc_load.ts'
+import { countedAction, createdIn, openConnection, signedAction, StreamLoad } from './grpc_load.ts'
+import { offer, until } from './open_loop.ts'
 import { makeTraders } from './orders.ts'
 
 /** Prices are around the middle, in ticks. */
@@ -17,16 +19,34 @@ export const MARKETS: readonly { symbol: string; middle: number; tick: number; d
 const REACH = 200
 const OVERLAP = 20
 
-function order(pairs: readonly string[], number: number, random: Prng): object {
-  const { middle, tick, digits, quantity } = MARKETS[number % MARKETS.length]!
+/** Any trader on any market: one with a market of its own would only meet itself. */
+function order(pairs: readonly string[], market: number, random: Prng): object {
+  const { middle, tick, digits, quantity } = MARKETS[market]!
   const sells = random.below(2) === 0
   const away = random.below(REACH) - OVERLAP
   const price = (middle + (sells ? away : -away) * tick).toFixed(digits)
   return {
-    tradingPairId: pairs[number % MARKETS.length]!, orderType: 'ORDER_TYPE_LIMIT', side: sells ? 'SIDE_SELL' : 'SIDE_BUY', quantity, price,
+    tradingPairId: pairs[market]!, orderType: 'ORDER_TYPE_LIMIT', side: sells ? 'SIDE_SELL' : 'SIDE_BUY', quantity, price,
     timeInForce: 'TIME_IN_FORCE_GTC',
   }
 }
+
+/** Of a book, by an order that rests or met another. */
+export interface Change {
+  readonly market: number
+  readonly sequence: number
+}
+
+export interface Ran {
+  /** Of the answers, ms since the orders were due, sorted. */
+  readonly latencies: Float64Array
+  /** How late the generator was with each, ms, sorted; part of its latency. */
+  readonly late: Float64Array
+  readonly refused: number
+}
+
+/** An order that is not answered so long after the last was sent ends the bench. */
+const ANSWERED_WITHIN_MS = 30_000
 
 /** Orders at a steady rate, over streams in sessions. */
 export class SteadyFlow {
@@ -35,7 +55,9 @@ export class SteadyFlow {
   readonly #streams: StreamLoad[] = []
   readonly #counters: number[] = []
   readonly #random = createPrng(1)
-  #sent = 0
+  /** Of each stream, by counter. */
+  readonly #markets: number[][] = []
+  #changes: Change[] | null = null
 
   private constructor(pairs: readonly string[]) {
     this.pairs = pairs
@@ -52,33 +74,52 @@ export class SteadyFlow {
       await stream.drive(() => opening.shift() ?? null, 1)
       flow.#streams.push(stream)
       flow.#counters.push(1)
+      flow.#markets.push([])
     }
     return flow
   }
 
-  /** Sends `perSecond` orders a second for `ms`; latencies of the answers, ms, sorted, and how many were refused. */
-  async run(perSecond: number, ms: number): Promise<{ latencies: Float64Array; refused: number }> {
-    for (const { tally } of this.#streams) tally.latencies.length = tally.refused = 0
-    const started = performance.now()
-    await Promise.all(this.#streams.map(async (stream, i) => {
-      const rate = perSecond / this.#streams.length / 1000
-      for (let sent = 0, now = 0; now < ms; now = performance.now() - started) {
-        let due = Math.floor(now * rate) - sent
-        sent += Math.max(0, due)
-        if (due > 0) await stream.drive(() => (due-- > 0 ? this.#next(i) : null), Infinity)
-        await new Promise((resolve) => setTimeout(resolve, 2))
-      }
-    }))
-    const tallies = this.#streams.map(({ tally }) => tally)
+  /** From now on notes the changes of books, which costs the generator the decoding of its answers. */
+  noteChanges(): void {
+    this.#changes = []
+    for (const [i, stream] of this.#streams.entries()) stream.onResponse = (message) => this.#note(i, message)
+  }
+
+  /** Those since the last call, by sequence. */
+  takeChanges(): Change[] {
+    const taken = this.#changes ?? []
+    this.#changes = []
+    return taken.sort((a, b) => a.sequence - b.sequence)
+  }
+
+  #note(stream: number, message: Buffer): void {
+    for (const { requestId, createOrder } of createdIn(message)) {
+      // One that would have met its own was cancelled instead, and changed nothing.
+      if (createOrder === undefined || createOrder.matchResult?.status === 'ORDER_STATUS_CANCELLED') continue
+      const { sequence } = parseId(IdKind.ORDER, createOrder.orderId)!
+      this.#changes!.push({ market: this.#markets[stream]![Number(requestId)]!, sequence })
+    }
+  }
+
+  /** Sends `perSecond` orders a second for `ms`, at fixed times in turn over the streams, and waits for what was not answered then. */
+  async run(perSecond: number, ms: number): Promise<Ran> {
+    const streams = this.#streams
+    for (const { tally } of streams) tally.latencies.length = tally.refused = 0
+    const send = (due: number, index: number): void => streams[index % streams.length]!.send(this.#next(index % streams.length), due)
+    const late = await offer({ perSecond, ms }, send, () => streams.forEach((stream) => stream.flush()))
+    if (!(await until(() => streams.every(({ open }) => open === 0), ANSWERED_WITHIN_MS))) throw new Error('orders were not answered')
     return {
-      latencies: Float64Array.from(tallies.flatMap(({ latencies }) => latencies)).sort(),
-      refused: tallies.reduce((sum, { refused }) => sum + refused, 0),
+      late,
+      latencies: Float64Array.from(streams.flatMap(({ tally }) => tally.latencies)).sort(),
+      refused: streams.reduce((sum, { tally }) => sum + tally.refused, 0),
     }
   }
 
   #next(stream: number): Buffer {
     const counter = ++this.#counters[stream]!
-    return countedAction(counter, order(this.pairs, this.#sent++, this.#random))
+    const market = this.#random.below(MARKETS.length)
+    if (this.#changes !== null) this.#markets[stream]![counter] = market
+    return countedAction(counter, order(this.pairs, market, this.#random))
   }
 }
 

@@ -10,15 +10,16 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createClient } from '../../gateway/client/index.ts'
 import { createWalletPool } from '../../gateway/auth/wallet.ts'
 import { deployWallets } from '../../test/support/contracts.ts'
-import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../../test/support/exchange.ts'
+import type { Exchange } from '../../test/support/exchange.ts'
 import { sodiumSigner } from '../../test/support/traders.ts'
-import { median, type Result } from '../result.ts'
+import { amount, median, type Result } from '../result.ts'
 import { round } from './http_load.ts'
 import { makeTraders, signOrders } from './orders.ts'
 import type { FloodData } from './verify_flood.ts'
+import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
 
-const SECONDS = 6
-const ROUNDS = 3
+const SECONDS = amount(6, 1)
+const ROUNDS = amount(3, 1)
 const CONNECTIONS = 64
 const ORDERS = 400
 const CONTRACT_WALLETS = 64
@@ -49,8 +50,8 @@ async function recoveries(threads: number): Promise<number> {
 
 /** Runs `work` against an exchange of its own. */
 async function withExchange<T>(flags: readonly string[], work: (exchange: Exchange) => Promise<T>): Promise<T> {
-  const directory = temporaryDirectory()
-  const exchange = await startExchange(directory, ['--chain-port', '0', ...flags])
+  const directory = ownDirectory()
+  const exchange = await ownExchange(directory, ['--chain-port', '0', ...flags])
   try {
     return await work(exchange)
   } finally {

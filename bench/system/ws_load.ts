@@ -48,6 +48,7 @@ export class SocketLoad {
   #rest: Buffer = Buffer.alloc(0)
   #some: (() => void) | null = null
   #open = 0
+  #due: Buffer[] = []
   #ended = false
 
   private constructor(socket: Socket) {
@@ -97,6 +98,24 @@ export class SocketLoad {
       if (this.#open > 0) await new Promise<void>((resolve) => (this.#some = resolve))
       if (this.#ended) throw new Error(`the connection ended: ${this.#rest.toString('latin1', 0, 300)}`)
     }
+  }
+
+  /** Sends a frame with the next {@link flush}, however many are not answered; its latency counts from `due`. */
+  send(bytes: Buffer, due: number): void {
+    this.#due.push(bytes)
+    this.#started.push(due)
+    this.#open++
+  }
+
+  flush(): void {
+    if (this.#ended) throw new Error(`the connection ended: ${this.#rest.toString('latin1', 0, 300)}`)
+    if (this.#due.length > 0) this.#socket.write(Buffer.concat(this.#due))
+    this.#due = []
+  }
+
+  /** Frames that are not answered. */
+  get open(): number {
+    return this.#open
   }
 
   close(): void {
