@@ -21,11 +21,15 @@ const ROUNDS = amount(3, 1)
 const BATCHES = 120
 const PATH = '/api/v1/orders/batch-create'
 
-/** The genesis of the tree with accounts that run out of neither funds nor room for orders while a bench lasts; its path. */
-export function richGenesis(directory: string): string {
+/**
+ * The genesis of the tree with accounts that run out of neither funds nor room for orders while a bench lasts, and other limits where
+ * `limits` says so; its path.
+ */
+export function richGenesis(directory: string, limits: Readonly<Record<string, number>> = {}): string {
   const source = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
   const genesis = JSON.parse(readFileSync(source, 'utf8')) as { limits: Record<string, number>; assets: { faucetAmount: string }[] }
   genesis.limits['openOrdersPerAccount'] = genesis.limits['orders']!
+  Object.assign(genesis.limits, limits)
   for (const asset of genesis.assets) asset.faucetAmount += '00'
   const path = join(directory, 'genesis.json')
   writeFileSync(path, JSON.stringify(genesis))

@@ -10,12 +10,31 @@ import type { Tally } from './grpc_load.ts'
 import { randomOrder } from './orders.ts'
 
 /** Ids are numbers of six digits, so that the status of every answer stands in the same place. */
-const FIRST_ID = 100_000
+export const FIRST_ID = 100_000
+const ID_AT = '{"type":"result","id":'.length
 const STATUS_AT = '{"type":"result","id":100000,"status":'.length
 const GOOD = '2'.charCodeAt(0)
 
+/** A number of `digits` digits at this place. */
+function numberAt(bytes: Buffer, at: number, digits: number): number {
+  let number = 0
+  for (let i = at; i < at + digits; i++) number = number * 10 + bytes[i]! - 0x30
+  return number
+}
+
+/** Of the answer whose text begins at `start`. */
+export const idOf = (bytes: Buffer, start: number): number => numberAt(bytes, start + ID_AT, 6)
+export const statusOf = (bytes: Buffer, start: number): number => numberAt(bytes, start + STATUS_AT, 3)
+
+/** The same message with another id, which is not signed. */
+export function withId(message: Buffer, id: number): Buffer {
+  const copy = Buffer.from(message)
+  copy.write(String(id), copy.indexOf('"id":') + '"id":'.length, 'latin1')
+  return copy
+}
+
 /** A text frame of a client. Its mask is zero, which is as good as any and leaves the text as it is. */
-function frame(message: object): Buffer {
+export function frame(message: object): Buffer {
   const text = Buffer.from(JSON.stringify(message))
   const { length } = text
   const head = length < 126 ? [0x81, 0x80 | length] : [0x81, 0xfe, length >>> 8, length & 0xff]
@@ -31,11 +50,16 @@ export function signedFrames(traders: readonly Trader[], pair: string, count: nu
   })
 }
 
-/** `count` orders of an open session; the first has `counter`. */
-export function countedFrames(pair: string, count: number, seed: number, counter: number): Buffer[] {
+/** `count` orders of an open session; the first has `counter`. `keyOf` gives each an idempotency key. */
+export function countedFrames(
+  pair: string, count: number, seed: number, counter: number, keyOf: (order: number) => string | undefined = () => undefined,
+): Buffer[] {
   const random = createPrng(seed)
-  return Array.from({ length: count }, (_, i) =>
-    frame({ type: 'order.create', id: FIRST_ID + i, counter: counter + i, body: randomOrder(pair, random) }))
+  return Array.from({ length: count }, (_, i) => {
+    const idempotencyKey = keyOf(i)
+    const body = { ...randomOrder(pair, random), ...(idempotencyKey === undefined ? {} : { idempotencyKey }) }
+    return frame({ type: 'order.create', id: FIRST_ID + i, counter: counter + i, body })
+  })
 }
 
 export const openingFrame = ({ signer }: Trader): Buffer => frame(signedOrder(signer, 'session.open', undefined, FIRST_ID))
@@ -43,6 +67,8 @@ export const openingFrame = ({ signer }: Trader): Buffer => frame(signedOrder(si
 /** One socket: writes frames and counts answers. */
 export class SocketLoad {
   readonly tally: Tally = { accepted: 0, refused: 0, latencies: [] }
+  /** Gets every answer: its text begins at `start`. */
+  onAnswer: ((bytes: Buffer, start: number) => void) | null = null
   readonly #socket: Socket
   readonly #started: number[] = []
   #rest: Buffer = Buffer.alloc(0)
@@ -132,6 +158,7 @@ export class SocketLoad {
       const start = at + (long ? 4 : 2)
       const end = start + (long ? bytes.readUInt16BE(at + 2) : bytes[at + 1]!)
       if (end > bytes.length) break
+      this.onAnswer?.(bytes, start)
       if (bytes[start + STATUS_AT] === GOOD) this.tally.accepted++
       else this.tally.refused++
       // Answers come in the order of the messages but for refusals, which is near enough for a latency.
