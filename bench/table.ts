@@ -53,7 +53,8 @@ export function problems(text: string, lines: Lines): string[] {
   return text.split('\n').filter((row) => row.startsWith('| `')).flatMap((row) => {
     const [, bench, figure, , measured, verdict, at] = ROW.exec(row) ?? []
     if (bench === undefined) return [`no row of figures: ${row}`]
-    if (measured === UNMEASURED) return verdict === '' && at === '' ? [] : [`${bench}, ${figure}: ${UNMEASURED}, and yet a verdict or a run`]
+    const bare = verdict === '' && at === ''
+    if (measured === UNMEASURED) return bare ? [] : [`${bench}, ${figure}: ${UNMEASURED}, and yet a verdict or a run`]
     const line = lines(bench).find((each) => each.at === at && has(figure!)(each))
     if (line === undefined) return [`${bench}, ${figure}: results/${bench}.ndjson has no such figure of the run ${at}`]
     const cells = cellsOf(line, figure!)

@@ -66,7 +66,9 @@ export function figuresOf(core: CoreFigures): Record<string, number> {
   }
 }
 
-export async function run(options: CoreOptions = { live: 10_000, accounts: 1000, timed: amount(1_000_000, 100_000), rounds: amount(9, 1) }): Promise<Result> {
+const OPTIONS: CoreOptions = { live: 10_000, accounts: 1000, timed: amount(1_000_000, 100_000), rounds: amount(9, 1) }
+
+export async function run(options = OPTIONS): Promise<Result> {
   const flow = mixedFlow(options.live, options.accounts, options.timed, SEED)
   const peer = start('peer_thread.ts', flow, options)
   const peers: number[] = []

@@ -5,7 +5,9 @@ import { mixedFlow } from './flow.ts'
 
 const SEED = 1
 
-export async function run(options: CoreOptions = { live: 1_000_000, accounts: 100_000, timed: amount(1_000_000, 100_000), rounds: amount(7, 1) }): Promise<Result> {
+const OPTIONS: CoreOptions = { live: 1_000_000, accounts: 100_000, timed: amount(1_000_000, 100_000), rounds: amount(7, 1) }
+
+export async function run(options = OPTIONS): Promise<Result> {
   const core = await timeCore(mixedFlow(options.live, options.accounts, options.timed, SEED), options)
   return {
     name: 'core-large',

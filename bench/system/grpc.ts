@@ -23,8 +23,8 @@ const ORDERS = 1000
 const COUNTED = 80_000
 
 
-async function withSessions(count: number, port: number, work: (sessions: readonly ClientHttp2Session[]) => Promise<Driven>): Promise<Driven> {
-  const sessions = Array.from({ length: count }, () => openConnection(port))
+async function withSessions(port: number, work: (sessions: readonly ClientHttp2Session[]) => Promise<Driven>): Promise<Driven> {
+  const sessions = Array.from({ length: CONNECTIONS }, () => openConnection(port))
   try {
     return await work(sessions)
   } finally {
@@ -32,13 +32,13 @@ async function withSessions(count: number, port: number, work: (sessions: readon
   }
 }
 
-const unary: Mode = (exchange, traders, pair, seed, pace) => withSessions(CONNECTIONS, exchange.grpcPort, (sessions) => {
+const unary: Mode = (exchange, traders, pair, seed, pace) => withSessions(exchange.grpcPort, (sessions) => {
   const requests = signUnary(traders, pair, ORDERS, seed)
   const next = cycle(requests)
   return drive(sessions.map((session) => new UnaryLoad(session)), sessions.map(() => next), pace, UNARY_IN_FLIGHT)
 })
 
-const signedStream: Mode = (exchange, traders, pair, seed, pace) => withSessions(CONNECTIONS, exchange.grpcPort, async (sessions) => {
+const signedStream: Mode = (exchange, traders, pair, seed, pace) => withSessions(exchange.grpcPort, async (sessions) => {
   const frames = signActions(traders, pair, ORDERS, seed)
   const streams = sessions.map((session) => new StreamLoad(session))
   const driven = await drive(streams, streams.map(() => cycle(frames)), pace, STREAM_IN_FLIGHT)
@@ -46,7 +46,7 @@ const signedStream: Mode = (exchange, traders, pair, seed, pace) => withSessions
   return driven
 })
 
-const sessionStream: Mode = (exchange, traders, pair, seed, pace) => withSessions(CONNECTIONS, exchange.grpcPort, async (sessions) => {
+const sessionStream: Mode = (exchange, traders, pair, seed, pace) => withSessions(exchange.grpcPort, async (sessions) => {
   const streams = sessions.map((session) => new StreamLoad(session))
   const frames = streams.map((_, i) => countedActions(pair, COUNTED, seed * 100 + i, 2))
   for (const [i, stream] of streams.entries()) {

@@ -24,7 +24,9 @@ const WITHIN_MS = 1.5
  * Calls `send` for every request at the time it is due or as soon as possible after it, and `flush` after those that were due together.
  * Resolves when the last was sent, with how late each was, ms, sorted.
  */
-export async function offer({ perSecond, ms, exact = false }: Offer, send: Send, flush: () => void = () => undefined): Promise<Float64Array> {
+export async function offer(
+  { perSecond, ms, exact = false }: Offer, send: Send, flush: () => void = () => undefined,
+): Promise<Float64Array> {
   const count = Math.floor((perSecond * ms) / 1000)
   const late = new Float64Array(count)
   const started = performance.now()

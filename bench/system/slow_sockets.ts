@@ -35,7 +35,8 @@ export async function run(): Promise<Result> {
   const stalled: Round[] = []
   let lost = 0
   let memory = 0
-  await withExchange((directory) => ['--genesis', richGenesis(directory), '--gateways', '1', '--ws-idle-seconds', '960'], async (exchange) => {
+  const flags = ['--gateways', '1', '--ws-idle-seconds', '960']
+  await withExchange((directory) => ['--genesis', richGenesis(directory), ...flags], async (exchange) => {
     const flow = await SteadyFlow.open(exchange, TRADERS)
     await flow.run(ORDERS_PER_SECOND, 3000)
     for (let i = 0; i < ROUNDS; i++) {
