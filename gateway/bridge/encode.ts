@@ -83,7 +83,13 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   scratch.f64[C.expiresAt >>> 1] = terms.expiresAt
   scratch.f64[C.targetSequence >>> 1] = terms.targetSequence
   if (terms.label !== '') scratchBytes.write(terms.label, C.label * 4, 'latin1')
-  if (keyed) writeKey(caller, terms.key)
+  if (keyed) {
+    // CANCEL_TAKER is the default: said or unsaid, the payload is the same.
+    const flags = scratch.u32[C.flags]!
+    if ((flags & Flag.CANCEL_BOTH) === 0) scratch.u32[C.flags] = flags & ~Flag.STP_GIVEN
+    writeKey(caller, terms.key)
+    scratch.u32[C.flags] = flags
+  }
   finishFor(bridge, at, type, correlation, caller)
 }
 
