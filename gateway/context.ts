@@ -84,7 +84,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     tail: createTail(attachBroadcast(shared.events), counters),
     desk: createDesk(data.desk),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
-    sessions: createSessionCache(state, time),
+    sessions: createSessionCache(state, gate, time),
     watch: new SessionWatch(state, time),
     openings: new Openings(data.openings, data.budgets),
     anonymous: new AnonymousWork(config.anonymousPercent, counters, readProxies(config.proxyAddresses)),

@@ -4,6 +4,7 @@
  */
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../state/columns.ts'
 import { indexAccount } from '../state/indexes.ts'
+import { storeDouble } from '../state/shared_words.ts'
 import type { State } from '../state/state.ts'
 import { countAccount } from './applications.ts'
 import { beginBlank, endTurn, giveUpOldest, oldestMayGo } from './blank_accounts.ts'
@@ -18,16 +19,17 @@ export const makeRoom = (state: State): boolean => hasFreshRow(state) || oldestM
  * and that {@link makeRoom} is true; nothing may refuse after it. The account begins blank.
  */
 export function createAccount(state: State, application: number, words: Int32Array, at: number): number {
-  const { accounts, accountsF64, clock } = state
+  const { accounts, accountsAt, clock, i64 } = state
   const fresh = hasFreshRow(state)
   const account = fresh ? state.scalars[SCALAR.ACCOUNTS]!++ : giveUpOldest(state)
   const row = account * ACCOUNT_WORDS
-  accounts[row + ACCOUNT.APPLICATION] = application
+  // Who an account is: read by other threads at any time (shared_words.ts).
+  Atomics.store(accounts, row + ACCOUNT.APPLICATION, application)
   accounts[row + ACCOUNT.ORDERS_HEAD] = -1
   accounts[row + ACCOUNT.FAMILY] = account
-  for (let word = 0; word < 5; word++) accounts[row + ACCOUNT.ADDRESS + word] = words[at + word]!
-  accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
-  accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
+  for (let word = 0; word < 5; word++) Atomics.store(accounts, row + ACCOUNT.ADDRESS + word, words[at + word]!)
+  storeDouble(i64, (accountsAt + row + ACCOUNT.CREATED_AT) >>> 1, clock[CLOCK.TIME]!)
+  storeDouble(i64, (accountsAt + row + ACCOUNT.CREATED_SEQUENCE) >>> 1, clock[CLOCK.SEQUENCE]!)
   indexAccount(state, account)
   countAccount(state, application)
   beginBlank(state, account)

@@ -103,7 +103,7 @@ function releaseSessions(state: State, account: number): boolean {
     if (released === RELEASED_MOST) return false
     const session = state.profiles[first]! - 1
     unlinkSession(state, session)
-    state.sessions[session * SESSION_WORDS + SESSION.ACCOUNT] = NOBODY
+    Atomics.store(state.sessions, session * SESSION_WORDS + SESSION.ACCOUNT, NOBODY)
   }
   return true
 }

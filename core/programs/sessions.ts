@@ -25,8 +25,10 @@ import { applicationRefusal } from './applications.ts'
 import { useAccount } from './blank_accounts.ts'
 import { consent } from './consent.ts'
 import {
-  endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, unlinkSession,
+  endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, setExpiry,
+  unlinkSession,
 } from '../state/session_lists.ts'
+import { storeDouble } from '../state/shared_words.ts'
 
 const C = ORDER_COMMAND.at
 const O = OPEN_SESSION_COMMAND.at
@@ -96,8 +98,7 @@ export function refreshSession(state: State, command: Views, base: number): void
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
   const session = command.i32[base + C.session]!
-  const expires = expiryOf(state, state.sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1)
-  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = expires
+  setExpiry(state, session, expiryOf(state, state.sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1))
   useAccount(state, account)
   answerSession(state, command, base, session, account, 0)
 }
@@ -186,19 +187,19 @@ function giveUp(state: State, session: number): number {
 export function writeSession(
   state: State, session: number, account: number, agent: number, application: number, words: Int32Array, at: number,
 ): void {
-  const { sessions, sessionsF64, clock } = state
+  const { sessions, clock } = state
   const row = session * SESSION_WORDS
   const used = sessions[row + SESSION.GENERATION] !== 0
   const reused = used && findSession(state, words, at) === session
   if (used) unlinkSession(state, session)
-  // A gateway that copies the row meanwhile sees the generation change and discards what it read.
+  // A gateway that copies the row meanwhile sees the generation change and discards what it read (shared_words.ts).
   Atomics.store(sessions, row + SESSION.GENERATION, 0)
-  sessions[row + SESSION.ACCOUNT] = account
-  sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1] = expiryOf(state, agent)
-  for (let word = 0; word < 8; word++) sessions[row + SESSION.PUBLIC_KEY + word] = words[at + word]!
-  sessions[row + SESSION.APPLICATION] = application
-  sessions[row + SESSION.AGENT] = agent + 1
-  sessionsF64[(row + SESSION.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+  Atomics.store(sessions, row + SESSION.ACCOUNT, account)
+  setExpiry(state, session, expiryOf(state, agent))
+  for (let word = 0; word < 8; word++) Atomics.store(sessions, row + SESSION.PUBLIC_KEY + word, words[at + word]!)
+  Atomics.store(sessions, row + SESSION.APPLICATION, application)
+  Atomics.store(sessions, row + SESSION.AGENT, agent + 1)
+  storeDouble(state.i64, (state.sessionsAt + row + SESSION.CREATED_AT) >>> 1, clock[CLOCK.TIME]!)
   Atomics.store(sessions, row + SESSION.GENERATION, generationOf(clock[CLOCK.SEQUENCE]!))
   if (!reused) indexSession(state, session)
   linkSession(state, session)

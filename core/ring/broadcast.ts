@@ -6,6 +6,14 @@
  *
  * Record n lives in slot n mod capacity. A reader copies its records first and then checks that `claimed - capacity` has not
  * passed the first of them: if it has, what was copied may be torn and is thrown away. Positions are doubles: they never wrap.
+ *
+ * Records are plain words, so order between threads comes from the two positions alone (view/consistent.ts says why
+ * both sides change CLAIMED; test/unit/memory_order.test.ts proves it):
+ *
+ *   writer                        reader
+ *   exchange CLAIMED  <-----+     load WRITTEN  <--- whatever was written before WRITTEN is seen
+ *   write the records       |     copy the records
+ *   store WRITTEN           +---- add 0 to CLAIMED   a writer who claims after it writes after the copy
  */
 import { RECORD_BYTES, RECORD_WORDS } from '../layout/table.ts'
 
@@ -41,7 +49,7 @@ export function broadcast(ring: Broadcast, source: Int32Array, count: number): v
   for (let done = 0; done < count; ) {
     const at = (start + done) % capacity
     const run = Math.min(count - done, capacity - at)
-    Atomics.store(header, CLAIMED, BigInt(start + done + run))
+    Atomics.exchange(header, CLAIMED, BigInt(start + done + run))
     words.set(source.subarray(done * RECORD_WORDS, (done + run) * RECORD_WORDS), at * RECORD_WORDS)
     done += run
     Atomics.store(header, WRITTEN, BigInt(start + done))
@@ -72,7 +80,7 @@ export function read(reader: Reader): number {
   const at = reader.position % ring.capacity
   const run = Math.min(count, ring.capacity - at)
   copy.set(ring.words.subarray(at * RECORD_WORDS, (at + run) * RECORD_WORDS))
-  if (Number(Atomics.load(ring.header, CLAIMED)) - ring.capacity > reader.position) return lapped(reader, writtenTo(ring))
+  if (Number(Atomics.add(ring.header, CLAIMED, 0n)) - ring.capacity > reader.position) return lapped(reader, writtenTo(ring))
   reader.position += run
   return run
 }

@@ -10,6 +10,9 @@
  * Head and tail are free-running 32-bit counters on cache lines of their own; `tail - head` is the number of records waiting.
  * A record is visible when the tail passes it, so one publish may carry many records. A command of several slots is written
  * contiguously in counter space and may wrap at the end of the buffer. Full is an answer (false), never a wait.
+ *
+ * Slots are plain words, ordered on any processor by the two counters: who reads a tail sees what was written before it was stored, and who
+ * reads a head writes after what was read before it was stored. Nothing is ever read that may be being written, so no copy is thrown away.
  */
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
 

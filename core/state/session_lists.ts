@@ -10,6 +10,7 @@
 import {
   AGENT, AGENT_WORDS, CLOCK, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
 } from './columns.ts'
+import { storeDouble } from './shared_words.ts'
 import type { State } from './state.ts'
 
 /** Live sessions of one agent, at most, when the genesis does not say fewer. */
@@ -41,7 +42,12 @@ export const endOf = (state: State, session: number): number =>
 
 /** Ends a live session now. */
 export function endSession(state: State, session: number): void {
-  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = keepsKeys(state) ? -state.clock[CLOCK.TIME]! : 0
+  setExpiry(state, session, keepsKeys(state) ? -state.clock[CLOCK.TIME]! : 0)
+}
+
+/** Gateways read it at any time (shared_words.ts), as all of a session. */
+export function setExpiry({ i64, sessionsAt }: State, session: number, time: number): void {
+  storeDouble(i64, (sessionsAt + session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1, time)
 }
 
 /**
@@ -55,7 +61,7 @@ export function noteEnds(state: State): void {
     if (sessions[row + SESSION.GENERATION] === 0 || !isDead(state, session)) continue
     endSession(state, session)
     unlinkSession(state, session)
-    if (sessions[row + SESSION.AGENT] !== 0) sessions[row + SESSION.AGENT] = -1
+    if (sessions[row + SESSION.AGENT] !== 0) Atomics.store(sessions, row + SESSION.AGENT, -1)
   }
 }
 
@@ -140,7 +146,7 @@ export function endSessionsOf(state: State, agent: number): void {
 export function disownSessions(state: State, agent: number): void {
   for (let first = firstOf(state, -1, agent); first !== 0; first = firstOf(state, -1, agent)) {
     unlinkSession(state, first - 1)
-    state.sessions[(first - 1) * SESSION_WORDS + SESSION.AGENT] = -1
+    Atomics.store(state.sessions, (first - 1) * SESSION_WORDS + SESSION.AGENT, -1)
   }
 }
 
@@ -149,7 +155,7 @@ export function capSessionsOf(state: State, agent: number, until: number): void 
   let next = firstOf(state, -1, agent)
   while (next !== 0) {
     const at = ((next - 1) * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1
-    if (state.sessionsF64[at]! > until) state.sessionsF64[at] = until
+    if (state.sessionsF64[at]! > until) setExpiry(state, next - 1, until)
     next = state.sessionLinks[(next - 1) * SESSION_LINK_WORDS + NEXT]!
   }
 }

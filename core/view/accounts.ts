@@ -16,7 +16,9 @@ import {
   SESSION_WORDS,
 } from '../state/columns.ts'
 import { findSession } from '../state/indexes.ts'
-import { addressOf, type State } from '../state/state.ts'
+import { loadDouble } from '../state/shared_words.ts'
+import type { State } from '../state/state.ts'
+import { APPLYING } from '../ring/counters.ts'
 import { consistently, whileOwned } from './consistent.ts'
 
 export interface SessionView {
@@ -35,30 +37,47 @@ export interface SessionView {
   agent: number
 }
 
-/** The session with the public key at `words[at..at+8]`, whatever its state, or `null`. Safe while the matcher writes. */
-export function readSession(state: State, words: Int32Array, at: number): SessionView | null {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const session = findSession(state, words, at)
-    if (session < 0) return null
-    const view = readSessionRow(state, session)
-    if (view !== null && findSession(state, words, at) === session) return view
-  }
-  return null
+/** What {@link readSession} says of a key: nobody ever registered it, or that cannot be told. */
+export type NoSession = 'unknown' | 'unreadable'
+
+/**
+ * The session with the public key at `words[at..at+8]`, whatever its state. Safe while the matcher writes.
+ *
+ * A row that has the key is the answer at once. That there is none takes more: an entry of the index that is just being moved stands in
+ * neither of its places for a reader who passes by (state/indexes.ts), so the index is searched again between batches.
+ */
+export function readSession(state: State, gate: Int32Array, words: Int32Array, at: number): SessionView | NoSession {
+  const view = readSessionOf(state, words, at)
+  if (view !== null) return view
+  return consistently(gate, gate, APPLYING, () => readSessionOf(state, words, at) ?? 'unknown') ?? 'unreadable'
 }
 
-/** The session in row `session`, or `null` while it is being written or was never used. */
+/** The session in the row that the index names, when it has that key. */
+function readSessionOf(state: State, words: Int32Array, at: number): SessionView | null {
+  const session = findSession(state, words, at)
+  if (session < 0) return null
+  const view = readSessionRow(state, session)
+  if (view === null) return null
+  const key = session * SESSION_WORDS + SESSION.PUBLIC_KEY
+  for (let word = 0; word < 8; word++) if (Atomics.load(state.sessions, key + word) !== words[at + word]) return null
+  return Atomics.load(state.sessions, session * SESSION_WORDS + SESSION.GENERATION) === view.generation ? view : null
+}
+
+/** The session in row `session`, or `null` while it is being written or was never used. Each field is one of shared_words.ts. */
 export function readSessionRow(state: State, session: number): SessionView | null {
+  const { sessions } = state
   const row = session * SESSION_WORDS
-  const generation = Atomics.load(state.sessions, row + SESSION.GENERATION)
+  const generation = Atomics.load(sessions, row + SESSION.GENERATION)
+  const expiresAt = loadDouble(state.i64, (state.sessionsAt + row + SESSION.EXPIRES_AT) >>> 1)
   const view = {
     session,
     generation,
-    account: state.sessions[row + SESSION.ACCOUNT]!,
-    application: state.sessions[row + SESSION.APPLICATION]!,
-    expiresAt: Math.max(0, Math.floor(state.sessionsF64[(row + SESSION.EXPIRES_AT) >>> 1]! / 1000) * 1000),
-    agent: state.sessions[row + SESSION.AGENT]! - 1,
+    account: Atomics.load(sessions, row + SESSION.ACCOUNT),
+    application: Atomics.load(sessions, row + SESSION.APPLICATION),
+    expiresAt: Math.max(0, Math.floor(expiresAt / 1000) * 1000),
+    agent: Atomics.load(sessions, row + SESSION.AGENT) - 1,
   }
-  return generation !== 0 && Atomics.load(state.sessions, row + SESSION.GENERATION) === generation ? view : null
+  return generation !== 0 && Atomics.load(sessions, row + SESSION.GENERATION) === generation ? view : null
 }
 
 /** The public key of the session in row `session`, 64 hex digits; of another session when the row is being written. */
@@ -88,12 +107,15 @@ export const readAccount = (state: State, account: number): AccountView =>
 
 function copyAccount(state: State, account: number): AccountView {
   const row = account * ACCOUNT_WORDS
+  const address = new Int32Array(5)
+  for (let word = 0; word < 5; word++) address[word] = Atomics.load(state.accounts, row + ACCOUNT.ADDRESS + word)
+  const time = (field: number): number => loadDouble(state.i64, (state.accountsAt + row + field) >>> 1)
   return {
     account,
-    application: state.accounts[row + ACCOUNT.APPLICATION]!,
-    address: addressOf(state, account),
-    createdAt: state.accountsF64[(row + ACCOUNT.CREATED_AT) >>> 1]!,
-    createdSequence: state.accountsF64[(row + ACCOUNT.CREATED_SEQUENCE) >>> 1]!,
+    application: Atomics.load(state.accounts, row + ACCOUNT.APPLICATION),
+    address: new Uint8Array(address.buffer),
+    createdAt: time(ACCOUNT.CREATED_AT),
+    createdSequence: time(ACCOUNT.CREATED_SEQUENCE),
     openOrders: state.accounts[row + ACCOUNT.OPEN_ORDERS]!,
   }
 }

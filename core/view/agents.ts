@@ -11,12 +11,10 @@ import {
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { readSessionRow, type SessionView } from './accounts.ts'
-import { consistently } from './consistent.ts'
+import { consistently, LONG } from './consistent.ts'
 
 /** Sessions one reading gives, at most: the newest of each holder. */
 export const SESSIONS_READ_MAX = 1024
-/** Copies of a list of sessions while the matcher is busy; each takes tens of microseconds. */
-const COPIES = 100
 
 export interface AgentView {
   row: number
@@ -120,7 +118,7 @@ export function readSessions(state: State, gate: Int32Array, account: number): L
       next = state.agents[(next - 1) * AGENT_WORDS + AGENT.NEXT]!
     }
     return sessions
-  }, COPIES)
+  }, LONG)
 }
 
 /** Adds the sessions of the list that begins at row `first` - 1. */

@@ -2,7 +2,7 @@
 import { LEVEL, LEVEL_WORDS, NO_ASK, PAIR, PAIR_WORDS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
-import { consistently } from './consistent.ts'
+import { consistently, hasMoved, LONG } from './consistent.ts'
 
 export interface DepthLevel {
   /** Ticks; with grouping, the lowest tick of a bid group or the highest of an ask group. */
@@ -29,33 +29,41 @@ export interface Depth {
 export function readDepth(
   state: State, gate: Int32Array, pair: number, depth: number, group: number, most: number = WALK_MAX,
 ): Depth | null {
-  const row = pair * PAIR_WORDS
-  return consistently(gate, state.pairs, row + PAIR.VERSION, () => {
-    const bid = state.pairs[row + PAIR.BEST_BID]!
-    const ask = state.pairs[row + PAIR.BEST_ASK]!
-    const bids = side(state, pair, bid, depth, group, true, most)
-    const asks = side(state, pair, ask, depth, group, false, most)
-    return {
-      bids: bids.levels,
-      asks: asks.levels,
-      cut: bids.cut || asks.cut,
-      bestBid: bid === 0 ? null : bid,
-      bestAsk: ask === NO_ASK ? null : ask,
-      sequence: state.pairsF64[(row + PAIR.SEQUENCE) >>> 1]!,
-    }
-  })
+  const at = pair * PAIR_WORDS + PAIR.VERSION
+  return consistently(gate, state.pairs, at, (version) => {
+    return copyDepth(state, pair, depth, group, most, () => hasMoved(state.pairs, at, version))
+  }, LONG)
 }
 
-/** Levels one reader walks at most; a torn read ends here too. */
+/** The book as it is now: consistent only inside {@link consistently}. Stops when it is `pointless` to go on. */
+function copyDepth(state: State, pair: number, depth: number, group: number, most: number, pointless: () => boolean): Depth {
+  const row = pair * PAIR_WORDS
+  const bid = state.pairs[row + PAIR.BEST_BID]!
+  const ask = state.pairs[row + PAIR.BEST_ASK]!
+  const bids = side(state, pair, bid, depth, group, true, most, pointless)
+  const asks = side(state, pair, ask, depth, group, false, most, pointless)
+  return {
+    bids: bids.levels,
+    asks: asks.levels,
+    cut: bids.cut || asks.cut,
+    bestBid: bid === 0 ? null : bid,
+    bestAsk: ask === NO_ASK ? null : ask,
+    sequence: state.pairsF64[(row + PAIR.SEQUENCE) >>> 1]!,
+  }
+}
+
+/** Levels of a side that one reader walks at most; a torn read ends here too. */
 const WALK_MAX = 100_000
+/** Levels between two looks whether the copy is still any good. */
+const LOOK_LEVELS = 256
 
 function side(
-  state: State, pair: number, best: number, depth: number, group: number, bids: boolean, most: number,
+  state: State, pair: number, best: number, depth: number, group: number, bids: boolean, most: number, pointless: () => boolean,
 ): { levels: DepthLevel[]; cut: boolean } {
   const levels: DepthLevel[] = []
   let tick = best
   for (let walked = 0; tick !== 0 && tick !== NO_ASK; walked++) {
-    if (walked === most) return { levels, cut: true }
+    if (walked === most || (walked % LOOK_LEVELS === LOOK_LEVELS - 1 && pointless())) return { levels, cut: true }
     const at = levelOf(state, pair, tick) * LEVEL_WORDS
     if (at < 0) break
     const price = bids ? Math.floor(tick / group) * group : Math.ceil(tick / group) * group

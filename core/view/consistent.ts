@@ -1,9 +1,30 @@
 /**
  * Reading shared columns while the matcher writes them: copy, then prove that nothing moved.
  *
- * The matcher makes word APPLYING odd before it applies a batch and even after it; every account and book has a version that
- * grows with each change. A copy is good when the version was the same before and after it and no batch was being applied at
- * either end. Readers retry a bounded number of times; commands take about 0.1 us, so a retry is rare and short.
+ * The matcher makes word APPLYING odd before it applies a batch and even after it; every account and book has a version that grows with
+ * each change. A copy is good when the version before and after it is the same and no batch was being applied at either end. Batches may
+ * come and go meanwhile, as long as they leave this thing alone.
+ *
+ * The columns are plain words. Neither processors (ARM) nor the memory model of the language keep two of them in order between threads;
+ * only `Atomics` do, and only by one reading what another wrote. So both sides CHANGE the gate, a reader by adding 0:
+ *
+ *   matcher                                 reader
+ *                                            version  --------------+
+ *   add 1 to the gate (odd)   <---read by--  add 0 to the gate: even|   a batch that begins later changes nothing that was read
+ *   change rows and versions      \          copy                   |   until here
+ *   add 1 to the gate (even)  ---read by-->  add 0 to the gate: even|   what a batch changed that ended before is seen whole
+ *                                            the same version?  <---+
+ *
+ * Each change of the gate reads the one before it, so they are all in one order. Suppose a reader finds it even both times. (1) Batches
+ * that began after its second change come after its copy: it saw nothing of them. (2) Those that ended before its first change it saw
+ * whole, and it read no version of one that had not ended by then. (3) Those between changed the versions of all they touched, and the
+ * second version is read after them: when it is the same, they touched nothing that was copied. A load in place of the second `add 0`
+ * would break (1): nothing would keep the copy before it. The version read after the first `add 0` would break (2): of a batch under way
+ * it would be the new one already, and the same again after it. test/unit/memory_order.test.ts tries every order that the memory model
+ * allows, of these very functions. The matcher pays two additions a batch, a reader two a copy.
+ *
+ * Readers are bounded in copies and in time ({@link Patience}). What then could not be copied is asked of the matcher itself
+ * (ring/questions.ts) or refused.
  *
  * Who an account is and which one a wallet has is written once and then changes only when the row of a blank account goes to another
  * wallet; SCALAR.ACCOUNT_TURNS is odd while one does, so that such reading needs no gate.
@@ -12,32 +33,70 @@ import { SCALAR } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 
-/** Looks while a batch is being applied (tens of ms, far beyond any batch) and copies that may turn out torn. */
-const LOOKS = 1_000_000
-const COPIES = 1000
+/** How often a reader copies at most, and how long after its first failure it still begins to, ms. */
+export interface Patience {
+  readonly copies: number
+  readonly ms: number
+}
+/** For copies of microseconds: what takes long is a matcher that lost its processor in the middle of a batch. */
+export const SHORT: Patience = { copies: 8, ms: 20 }
+/** For copies of milliseconds. */
+export const LONG: Patience = { copies: 3, ms: 4 }
+
+/** Looks at an odd gate before the thread sleeps, 1 ms at a time. */
+const LOOKS = 4000
 
 /**
  * Runs `copy` until it saw one consistent state of the thing whose version is `words[at]`. Returns what it returned, or `null`
- * when the matcher kept changing it (the caller answers 503). `most`: how often it may copy; fewer for a copy that takes long.
+ * when the matcher kept changing it. `copy` gets the version: one that takes long may stop when it {@link hasMoved}.
  */
-export function consistently<T>(gate: Int32Array, words: Int32Array, at: number, copy: () => T, most: number = COPIES): T | null {
-  for (let look = 0, copies = 0; look < LOOKS && copies < most; look++) {
-    if ((Atomics.load(gate, APPLYING) & 1) === 1) continue
-    copies++
+export function consistently<T>(
+  gate: Int32Array, words: Int32Array, at: number, copy: (version: number) => T, { copies: most, ms }: Patience = SHORT,
+): T | null {
+  let [copies, looks, until] = [0, 0, 0]
+  for (;;) {
     const version = Atomics.load(words, at)
-    const value = copy()
-    if ((Atomics.load(gate, APPLYING) & 1) === 0 && Atomics.load(words, at) === version) return value
+    if ((Atomics.add(gate, APPLYING, 0) & 1) === 0) {
+      const value = copy(version)
+      if ((Atomics.add(gate, APPLYING, 0) & 1) === 0 && Atomics.load(words, at) === version) return value
+      if (++copies >= most) return null
+    }
+    const now = performance.now()
+    if (until === 0) until = now + ms
+    else if (now >= until) return null
+    looks = waitForRest(gate, looks, until)
   }
-  return null
 }
 
-/** Runs `copy`, of who accounts are, until no row changed hands meanwhile; `null` when one is in the middle of it for long. */
-export function whileOwned<T>({ scalars }: Pick<State, 'scalars'>, copy: () => T): T | null {
-  for (let look = 0; look < LOOKS; look++) {
-    const turns = Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
-    if ((turns & 1) === 1) continue
-    const value = copy()
-    if (Atomics.load(scalars, SCALAR.ACCOUNT_TURNS) === turns) return value
+/** Waits until no batch is being applied, or the time is over; loads alone, so that the matcher keeps its gate. */
+function waitForRest(gate: Int32Array, looks: number, until: number): number {
+  for (let word = Atomics.load(gate, APPLYING); (word & 1) === 1 && performance.now() < until; word = Atomics.load(gate, APPLYING)) {
+    if (++looks > LOOKS) Atomics.wait(gate, APPLYING, word, 1)
   }
-  return null
+  return looks
+}
+
+/** True when the thing whose version is `words[at]` changed since {@link consistently} read it: the copy will be thrown away. */
+export const hasMoved = (words: Int32Array, at: number, version: number): boolean => Atomics.load(words, at) !== version
+
+/** How long a row may be in the middle of changing hands before it is given up, ms. */
+const TURN_MS = 20
+
+/**
+ * Runs `copy`, of who accounts are, until no row changed hands meanwhile; `null` when one is in the middle of it for long. `plain`: it
+ * reads words that are no `Atomics` (an index); then the word of the turns is changed as the gate is above.
+ */
+export function whileOwned<T>({ scalars }: Pick<State, 'scalars'>, copy: () => T, plain = false): T | null {
+  let until = 0
+  for (;;) {
+    const turns = Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
+    if ((turns & 1) === 0) {
+      const value = copy()
+      const after = plain ? Atomics.add(scalars, SCALAR.ACCOUNT_TURNS, 0) : Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
+      if (after === turns) return value
+    }
+    const now = performance.now()
+    if (until === 0) until = now + TURN_MS
+    else if (now >= until) return null
+  }
 }

@@ -35,7 +35,7 @@ export function findMember(state: State, application: number, wallet: Uint8Array
   return whileOwned(state, () => {
     const account = findAccount(state, application, words, 0)
     return { account, master: account < 0 ? -1 : masterOf(state, account) }
-  })
+  }, true)
 }
 
 /** An account's name, '' when none. Written as {@link masterOf}. */

@@ -12,7 +12,7 @@ import { PATH_MAX } from '../book/walk.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
 import { isOwn, payerFor } from '../ledger/spending.ts'
 import { protectiveLimit } from '../orders/admission.ts'
-import { consistently } from './consistent.ts'
+import { consistently, LONG } from './consistent.ts'
 
 /** What is asked. */
 export interface Incoming {
@@ -37,12 +37,10 @@ export interface FillPath {
 }
 
 export { PATH_MAX } from '../book/walk.ts'
-/** Copies that may turn out torn: a long path in a busy book is given up rather than tried for long. */
-const COPIES = 50
 
 /** The fill path of `incoming` at `now` (Unix ms); `null` when no consistent copy could be made. */
 export function readFillPath(state: State, gate: Int32Array, incoming: Incoming, now: number): FillPath | null {
-  return consistently(gate, state.pairs, incoming.pair * PAIR_WORDS + PAIR.VERSION, () => walk(state, incoming, now), COPIES)
+  return consistently(gate, state.pairs, incoming.pair * PAIR_WORDS + PAIR.VERSION, () => walk(state, incoming, now), LONG)
 }
 
 function walk(state: State, { account, pair, flags, price, lots }: Incoming, now: number): FillPath {

@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { ALL_CREDENTIALS } from '../http/edge.ts'
-import { findSession, type FoundSession, type SessionCache } from './session_cache.ts'
+import { findSession, refusalOf, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type SignedHead, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
 
@@ -30,7 +30,7 @@ export function identifyLegacy(cache: SessionCache, head: SignedHead, now: numbe
   if (!TIMESTAMP.test(timestamp) || Math.abs(Number(timestamp) - now) > FRESHNESS_MS) return 'CLOCK_SKEW'
   if (!SIGNATURE.test(head.signature)) return 'INVALID_SIGNATURE'
   const found = findSession(cache, publicKey)
-  if (found === null) return 'UNAUTHENTICATED'
+  if (typeof found === 'string') return refusalOf(found)
   return found.view.expiresAt <= cache.time(now) ? 'SESSION_INVALID' : found
 }
 

@@ -15,7 +15,7 @@
  */
 import { hash } from 'node:crypto'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
-import { findSession, type FoundSession, type SessionCache } from './session_cache.ts'
+import { findSession, refusalOf, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type MessageSignature, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
 
@@ -92,7 +92,7 @@ export function identifyMessage(cache: SessionCache, sent: MessageSignature, now
   if (Math.abs(parameters.created * 1000 - now) > FRESHNESS_MS) return 'CLOCK_SKEW'
   if (!readSignature(sent.signature)) return 'INVALID_SIGNATURE'
   const found = findSession(cache, parameters.key)
-  if (found === null) return 'UNAUTHENTICATED'
+  if (typeof found === 'string') return refusalOf(found)
   return found.view.expiresAt <= cache.time(now) ? 'SESSION_INVALID' : found
 }
 

@@ -6,7 +6,7 @@
  */
 import type { State } from '../../core/state/state.ts'
 import { createBoundedMap, remember, type BoundedMap } from '../bounded_map.ts'
-import { readSession, readSessionRow, type SessionView } from '../../core/view/accounts.ts'
+import { readSession, readSessionRow, type NoSession, type SessionView } from '../../core/view/accounts.ts'
 
 /** Keys one thread remembers; the oldest goes first. */
 const KEYS_MAX = 8192
@@ -20,14 +20,15 @@ interface Entry {
 
 export interface SessionCache {
   readonly state: State
+  readonly gate: Int32Array
   /** Sequenced time, Unix ms, which sessions expire by; given the wall clock. */
   readonly time: (wall: number) => number
   readonly known: BoundedMap<string, Entry>
 }
 
-/** Without `time` sequenced time is the wall clock. */
-export const createSessionCache = (state: State, time: (wall: number) => number = (wall) => wall): SessionCache =>
-  ({ state, time, known: createBoundedMap(KEYS_MAX) })
+/** `gate`: word APPLYING of the exchange. Without `time` sequenced time is the wall clock. */
+export const createSessionCache = (state: State, gate: Int32Array, time: (wall: number) => number = (wall) => wall): SessionCache =>
+  ({ state, gate, time, known: createBoundedMap(KEYS_MAX) })
 
 /** A session, live or not, with the key's bytes. */
 export interface FoundSession {
@@ -35,8 +36,12 @@ export interface FoundSession {
   readonly publicKey: Buffer
 }
 
-/** The session of `key`, 64 lowercase hex digits; `null` when the key was never registered. */
-export function findSession(cache: SessionCache, key: string): FoundSession | null {
+/** The refusal of a request whose key has no session, or may have one that cannot be read now: that is no fault of the request. */
+export const refusalOf = (none: NoSession): 'UNAUTHENTICATED' | 'ENGINE_UNAVAILABLE' =>
+  none === 'unknown' ? 'UNAUTHENTICATED' : 'ENGINE_UNAVAILABLE'
+
+/** The session of `key`, 64 lowercase hex digits, or why there is none. */
+export function findSession(cache: SessionCache, key: string): FoundSession | NoSession {
   const entry = cache.known.entries.get(key)
   if (entry === undefined) return look(cache, key)
   const view = readSessionRow(cache.state, entry.session)
@@ -46,12 +51,12 @@ export function findSession(cache: SessionCache, key: string): FoundSession | nu
   return look(cache, key)
 }
 
-function look(cache: SessionCache, key: string): FoundSession | null {
+function look(cache: SessionCache, key: string): FoundSession | NoSession {
   const bytes = new ArrayBuffer(32)
   const publicKey = Buffer.from(bytes)
   publicKey.write(key, 'hex')
-  const view = readSession(cache.state, new Int32Array(bytes), 0)
-  if (view === null) return null
+  const view = readSession(cache.state, cache.gate, new Int32Array(bytes), 0)
+  if (typeof view === 'string') return view
   remember(cache.known, key, { publicKey, session: view.session, generation: view.generation })
   return { view, publicKey }
 }

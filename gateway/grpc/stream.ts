@@ -209,7 +209,7 @@ export class OrderStream {
     const session = this.#session
     if (session === null) return this.end(new Refused('UNAUTHENTICATED', 'No session is open on this stream'), call)
     const found = findSession(gateway.sessions, session.key)
-    if (found === null || found.view.generation !== session.generation || found.view.expiresAt <= gateway.time()) {
+    if (typeof found === 'string' || found.view.generation !== session.generation || found.view.expiresAt <= gateway.time()) {
       this.#leave(call)
       return this.#cut()
     }
@@ -232,7 +232,7 @@ export class OrderStream {
     }
     if (taken === 'used') return call.refuse(new Refused('UNAUTHENTICATED', 'This signature has opened a session already'))
     const found = findSession(gateway.sessions, key)
-    if (found === null) return call.refuse(new Refused('SESSION_INVALID'))
+    if (typeof found === 'string') return call.refuse(new Refused('SESSION_INVALID'))
     if (this.#session !== null) gateway.watch.remove(this.#session)
     this.#session = { key, session: call.session, generation: call.generation, counter, end: () => this.#cut() }
     gateway.watch.add(this.#session)

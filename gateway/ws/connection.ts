@@ -276,7 +276,7 @@ export class Connection implements Subscriber, OrderConnection {
       return null
     }
     const found = findSession(gateway.sessions, publicKey)
-    if (found === null) return refuse(...SESSION_OVER)
+    if (typeof found === 'string') return refuse(...SESSION_OVER)
     if (this.account >= 0 && this.account !== account) return refuse('AUTH_FAILED', 'The connection belongs to another account')
     if (this.account < 0 && !accountSockets.take(account)) {
       return refuse('SUBSCRIPTION_LIMIT', 'Too many authenticated connections of this account')

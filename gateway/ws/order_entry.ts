@@ -182,7 +182,7 @@ export class OrderEntry {
     if (session === null) return this.#end('No session is open on this connection', call)
     const { sessions, time } = this.#gateway
     const found = findSession(sessions, session.key)
-    if (found === null || found.view.generation !== session.generation || found.view.expiresAt <= time()) {
+    if (typeof found === 'string' || found.view.generation !== session.generation || found.view.expiresAt <= time()) {
       call.drop(new Refused('SESSION_INVALID'))
       this.#connection.sessionOver()
       return null

@@ -76,7 +76,7 @@ t.test('the npm package verifies and produces them', async (t) => {
 })
 
 t.test('the gateway accepts them at their time, and nothing else', async (t) => {
-  const cache = createSessionCache(harness.state)
+  const cache = createSessionCache(harness.state, new Int32Array(harness.shared.gate))
   for (const each of golden) {
     const address = randomBytes(20).toString('hex')
     const session = { session: -1, application: 0, address, publicKey: each.publicKey }

@@ -141,7 +141,7 @@ t.test('what is right is served', async (t) => {
 })
 
 t.test('the window is 30,000 ms to the millisecond', async (t) => {
-  const cache = createSessionCache(harness.state)
+  const cache = createSessionCache(harness.state, new Int32Array(harness.shared.gate))
   const now = Date.now()
   const attempt = (offset: number, by: Session = session): string | null => {
     const timestamp = String(now + offset)

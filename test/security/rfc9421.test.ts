@@ -132,7 +132,7 @@ t.test('public operations need no signature and refuse headers that are doubled 
 })
 
 t.test('the window is 30,000 ms to the millisecond', async (t) => {
-  const cache = createSessionCache(harness.state)
+  const cache = createSessionCache(harness.state, new Int32Array(harness.shared.gate))
   const created = unixSeconds()
   const headers = headersOf({ ...partsOf(session, 'GET', '/x'), parameters: parametersOf(session.publicKey, created) })
   const attempt = (age: number): string | null => authenticate(cache, {

@@ -124,7 +124,7 @@ t.test('the session of a stream: actions without signatures, and the stream itse
 
 t.test('to the millisecond, by the clock of the gateway', async (t) => {
   const session = await harness.openSession()
-  const cache = createSessionCache(harness.state)
+  const cache = createSessionCache(harness.state, new Int32Array(harness.shared.gate))
   // Far from now and no whole second, as the engine writes it.
   const second = Math.floor(Date.now() / 1000) * 1000 + 60_000
   harness.state.sessionsF64[(session.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = second + 789
