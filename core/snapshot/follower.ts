@@ -9,15 +9,13 @@
  * Arguments: data directory, commands between snapshots, snapshots kept.
  */
 import { openJournal } from '../journal/file.ts'
-import { readBatches } from '../journal/reader.ts'
-import { rebuild } from '../recovery/recover.ts'
-import { checkEnd } from '../journal/end.ts'
-import { listSnapshots, pruneSnapshots, snapshotDirectory, snapshotFiles, writeSnapshot } from './file.ts'
-import { CLOCK } from '../state/columns.ts'
 import { sayLastWords } from '../lib/last_words.ts'
+import { realIo } from '../lib/io.ts'
+import { createSnapshotter } from '../recovery/snapshotter.ts'
+import { CLOCK } from '../state/columns.ts'
+import { snapshotDirectory, snapshotFiles } from './file.ts'
 
 const [dataDir, everyText, keepText] = process.argv.slice(2) as [string, string, string]
-const every = Number(everyText)
 /** How often the journal is looked at, ms, and the commands replayed before others get a turn. */
 const PAUSE_MS = 50
 const SLICE = 20_000
@@ -35,53 +33,35 @@ process.on('SIGTERM', () => undefined)
 if (!process.connected) process.exit(0)
 
 sayLastWords(snapshotDirectory(dataDir))
-const database = openJournal(dataDir, true)
-checkEnd(database)
-const warn = (message: string): void => say({ type: 'log', level: 'warn', message })
-const { replayer, genesis } = rebuild(database, snapshotFiles(dataDir), Infinity, warn)
-let snapshotAt = listSnapshots(dataDir)[0] ?? 0
 let finishing = false
 let beatAt = -Infinity
 
-/** By this the exchange knows that the follower works (../follower.ts). */
-function beat(): void {
+/** By this the exchange knows that the follower works (../supervisor/follower.ts). */
+function beat(sequence: number): void {
   const now = performance.now()
   if (now - beatAt < BEAT_MS) return
   beatAt = now
-  say({ type: 'beat', sequence: replayer.state.clock[CLOCK.SEQUENCE]! })
+  say({ type: 'beat', sequence })
 }
 
-function snapshot(): void {
-  const info = writeSnapshot(dataDir, replayer.state, genesis, replayer.place.checksum, replayer.events, beat)
-  snapshotAt = info.sequence
-  pruneSnapshots(dataDir, Number(keepText))
-  say({ type: 'snapshot', sequence: info.sequence })
-}
-
-/** Replays what the journal has, at most a slice; true when it has more. */
-function follow(): boolean {
-  const from = replayer.place.sequence
-  for (const batch of readBatches(database, replayer.place)) {
-    replayer.batch(batch)
-    beat()
-    if (replayer.state.clock[CLOCK.SEQUENCE]! - snapshotAt >= every) snapshot()
-    if (replayer.place.sequence - from >= SLICE) return true
-  }
-  return false
-}
+const journal = openJournal(dataDir, true)
+const snapshotter = createSnapshotter({
+  journal, snapshots: snapshotFiles(dataDir), io: realIo, every: Number(everyText), keep: Number(keepText), beat,
+  warn: (message) => say({ type: 'log', level: 'warn', message }),
+  written: (sequence) => say({ type: 'snapshot', sequence }),
+})
 
 function turn(): void {
-  const more = follow()
-  beat()
+  const more = snapshotter.follow(SLICE)
+  beat(snapshotter.state.clock[CLOCK.SEQUENCE]!)
   if (more) setImmediate(turn)
   else if (finishing) finish()
   else setTimeout(turn, PAUSE_MS)
 }
 
 function finish(): void {
-  if (replayer.state.clock[CLOCK.SEQUENCE]! > snapshotAt) snapshot()
-  say({ type: 'stopped', sequence: snapshotAt })
-  void database.close().then(() => process.disconnect?.())
+  say({ type: 'stopped', sequence: snapshotter.finish() })
+  void journal.close().then(() => process.disconnect?.())
 }
 
 process.on('message', (message: { type: 'finish' }) => {

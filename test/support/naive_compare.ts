@@ -137,8 +137,8 @@ function firstDifference(engine: Views, count: number, naive: Views): string {
   return count === expected ? 'bytes outside of the fields' : `${count} records, naive ${expected}`
 }
 
-/** Every balance row, every total. */
-function compareBalances(state: State, naive: NaiveExchange): void {
+/** Every balance row, every total; throws at the first that differs. */
+export function compareBalances(state: State, naive: NaiveExchange): void {
   const same = (what: string, engine: bigint, expected: bigint): void => {
     if (engine !== expected) throw new Differs(`${what}: engine ${engine}, naive ${expected}`)
   }

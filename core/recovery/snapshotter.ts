@@ -1,0 +1,66 @@
+/**
+ * What the snapshot follower does, without its process: replay the journal behind the exchange, a slice at a time, and write a snapshot
+ * every so many commands. snapshot/follower.ts runs it on the real journal and files, a simulator on its own.
+ */
+import { checkEnd } from '../journal/end.ts'
+import { readBatches } from '../journal/reader.ts'
+import type { JournalStore } from '../journal/store.ts'
+import type { Io } from '../lib/io.ts'
+import type { SnapshotStore } from '../snapshot/store.ts'
+import { CLOCK } from '../state/columns.ts'
+import type { State } from '../state/state.ts'
+import { rebuild } from './recover.ts'
+
+export interface SnapshotterParts {
+  /** Open for reading. */
+  readonly journal: JournalStore
+  readonly snapshots: SnapshotStore
+  readonly io: Pick<Io, 'random'>
+  /** Commands between snapshots; snapshots kept. */
+  readonly every: number
+  readonly keep: number
+  readonly warn: (text: string) => void
+  /** Called again and again while it works. */
+  readonly beat: (sequence: number) => void
+  /** A snapshot was written. */
+  readonly written: (sequence: number) => void
+}
+
+export interface Snapshotter {
+  readonly state: State
+  /** Replays what the journal has, at most about `commands`; true when it has more. */
+  follow(commands: number): boolean
+  /** One more snapshot, unless the newest is of here; its sequence. */
+  finish(): number
+}
+
+/** Rebuilds the engine from the newest snapshot. Throws like recovery. */
+export function createSnapshotter({ journal, snapshots, io, every, keep, warn, beat, written }: SnapshotterParts): Snapshotter {
+  checkEnd(journal)
+  const { replayer, genesis } = rebuild(journal, snapshots, Infinity, warn, undefined, io)
+  const { state } = replayer
+  const sequence = (): number => state.clock[CLOCK.SEQUENCE]!
+  let newest = snapshots.list()[0] ?? 0
+  const snapshot = (): void => {
+    newest = snapshots.write(state, genesis, replayer.place.checksum, replayer.events, () => beat(sequence())).sequence
+    snapshots.prune(keep)
+    written(newest)
+  }
+  return {
+    state,
+    follow: (commands) => {
+      const from = replayer.place.sequence
+      for (const batch of readBatches(journal, replayer.place)) {
+        replayer.batch(batch)
+        beat(sequence())
+        if (sequence() - newest >= every) snapshot()
+        if (replayer.place.sequence - from >= commands) return true
+      }
+      return false
+    },
+    finish: () => {
+      if (sequence() > newest) snapshot()
+      return newest
+    },
+  }
+}

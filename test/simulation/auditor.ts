@@ -1,0 +1,217 @@
+/**
+ * The auditor knows what must be true. It reads the journal as anybody could, gives each command to the naive exchange, and holds against
+ * that: the events the journal has checksums of, the events and answers that left the exchange, balances and invariants of its state.
+ *
+ * What it has read once must stay: an exchange that comes back with less, or with something else, has lost what it had let out. What it
+ * reads must have been posted by somebody in this life of the exchange, once; and no key may be accepted twice, whatever the receipts say.
+ */
+import { crc32 } from 'node:zlib'
+import { CommandType, gatewayOfKind, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
+import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { readGenesis } from '../../core/journal/genesis_batch.ts'
+import type { Batch } from '../../core/journal/frame.ts'
+import { endSequence, readBatches, START, type Place } from '../../core/journal/reader.ts'
+import type { JournalStore } from '../../core/journal/store.ts'
+import { Flag } from '../../core/layout/command.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import type { State } from '../../core/state/state.ts'
+import { NaiveExchange } from '../support/naive.ts'
+import { compareBalances } from '../support/naive_compare.ts'
+import { decodeCommand, encodeEvents, printEvents } from '../support/naive_events.ts'
+import type { Request } from './clients.ts'
+import { Violation } from './violation.ts'
+
+/** Commands that the sequencer makes itself: posted by nobody, answered to nobody. */
+const OWN: readonly number[] = [CommandType.EXPIRE_ORDER, CommandType.SET_RULES]
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+
+/** Records that must come, in order, and those that came. */
+class Stream {
+  readonly #name: string
+  readonly #expected: Buffer[] = []
+  readonly #seen: Buffer[] = []
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  expect(record: Buffer): void {
+    this.#expected.push(record)
+  }
+
+  saw(record: Uint8Array): void {
+    this.#seen.push(Buffer.from(record))
+  }
+
+  /** Holds what came against what had to come. */
+  check(): void {
+    const { length } = this.#seen
+    if (length > this.#expected.length) {
+      const views = viewsOf(Uint8Array.from(this.#seen[this.#expected.length]!).buffer)
+      throw new Violation(`${this.#name}: what was let out is not in the journal:\n${printEvents(views, 1)}`)
+    }
+    for (let index = 0; index < length; index++) {
+      if (this.#seen[index]!.equals(this.#expected[index]!)) continue
+      const [seen, expected] = [this.#seen[index]!, this.#expected[index]!].map((one) => printEvents(viewsOf(Uint8Array.from(one).buffer), 1))
+      throw new Violation(`${this.#name}: another record than the journal and the specification say:\n${seen}\ninstead of\n${expected}`)
+    }
+    this.#seen.length = 0
+    this.#expected.splice(0, length)
+  }
+
+  /** What was not let out by now never will be. */
+  clear(): void {
+    this.#expected.length = 0
+    this.#seen.length = 0
+  }
+}
+
+export class Auditor {
+  readonly #naive: NaiveExchange
+  #place: Place = { ...START }
+  /** Chained checksum of all events so far. */
+  #events = 0
+  /** Records under way, and which request each is. */
+  readonly #posted = new Map<string, Request[]>()
+  /** By client and key: the sequence that accepted it. */
+  readonly #accepted = new Map<string, number>()
+  readonly #answers: Stream[]
+  readonly #let: Stream
+  /** Batches read; commands read. */
+  batches = 0
+  commands = 0
+  /** How often each kind of thing was seen. */
+  readonly seen = new Map<string, number>()
+
+  constructor(genesis: string, lanes: number) {
+    this.#naive = new NaiveExchange(parseGenesis(genesis))
+    this.#answers = Array.from({ length: lanes }, (_, lane) => new Stream(`answers of lane ${lane}`))
+    this.#let = new Stream('event ring')
+  }
+
+  get sequence(): number {
+    return this.#place.sequence - 1
+  }
+
+  /** Checksums of the journal up to the last batch that was read. */
+  get place(): Readonly<Place> {
+    return this.#place
+  }
+
+  posted(record: Uint8Array, request: Request): void {
+    const text = textOf(record)
+    const known = this.#posted.get(text)
+    if (known === undefined) this.#posted.set(text, [request])
+    else known.push(request)
+  }
+
+  answered(lane: number, record: Uint8Array): void {
+    this.#answers[lane]!.saw(record)
+  }
+
+  /** An event left on the ring. */
+  told(record: Uint8Array): void {
+    this.#let.saw(record)
+  }
+
+  /** Reads what is new in the journal and holds everything that was let out against it. */
+  follow(journal: JournalStore): void {
+    if (endSequence(journal) < this.sequence) {
+      throw new Violation(`the journal ends at ${endSequence(journal)}, but ${this.sequence} was answered, or seen in it`)
+    }
+    for (const batch of readBatches(journal, this.#place)) this.#read(batch)
+    for (const answers of this.#answers) answers.check()
+    this.#let.check()
+  }
+
+  /** The exchange died: what is under way is lost or in the journal, which must have been followed. */
+  died(): void {
+    this.#posted.clear()
+    for (const answers of this.#answers) answers.clear()
+    this.#let.clear()
+  }
+
+  #read(batch: Batch): void {
+    if (batch.events !== this.#events) throw new Violation(`batch ${batch.sequence}: the events before it are not those of the specification`)
+    this.batches++
+    if (batch.sequence === 1) {
+      readGenesis(batch)
+      this.#naive.sequence = 1
+    } else this.#apply(batch)
+    this.#place = { sequence: batch.next, checksum: batch.checksum }
+  }
+
+  #apply(batch: Batch): void {
+    const views = viewsOf(Uint8Array.from(batch.records).buffer)
+    for (let slot = 0; slot < batch.slots; ) {
+      const at = slot * RECORD_WORDS
+      const slots = slotsOfKind(views.u32[at]!)
+      const request = this.#requestOf(views, at, slots)
+      const command = decodeCommand(views, at)
+      const events = encodeEvents(this.#naive.apply(command, batch.time))
+      this.#events = crc32(events.bytes, this.#events)
+      this.#expect(views.u32[at]!, events, request)
+      this.commands++
+      slot += slots
+    }
+  }
+
+  /** Who posted the record; each posted record may be in the journal once. */
+  #requestOf(views: Views, at: number, slots: number): Request | null {
+    const type = typeOfKind(views.u32[at]!)
+    if (OWN.includes(type)) return null
+    const text = textOf(views.bytes.subarray(at * 4, at * 4 + slots * RECORD_BYTES))
+    const requests = this.#posted.get(text)
+    const request = requests?.shift()
+    if (request === undefined) throw new Violation(`a command is in the journal that nobody posted, or once more than it was: type ${type}`)
+    if (requests!.length === 0) this.#posted.delete(text)
+    return request
+  }
+
+  #expect(kind: number, events: Views, request: Request | null): void {
+    const type = typeOfKind(kind)
+    for (let record = 0; record * RECORD_BYTES < events.bytes.length; record++) {
+      const base = record * RECORD_WORDS
+      const bytes = Buffer.from(events.bytes.subarray(base * 4, base * 4 + RECORD_BYTES))
+      const event = eventTypeOf(events.u32[base]!)
+      this.#let.expect(bytes)
+      const isAnswer = event === EventType.RESULT || (event === EventType.ORDER_ENDED && type === CommandType.CANCEL_ALL)
+      if (isAnswer && !OWN.includes(type)) this.#answers[gatewayOfKind(kind)]!.expect(bytes)
+      if (event === EventType.RESULT) this.#result(type, events, base, request)
+    }
+  }
+
+  #result(type: number, events: Views, base: number, request: Request | null): void {
+    const code = events.i32[base + RESULT.at.code]!
+    const name = `type ${type} code ${code}`
+    this.seen.set(name, (this.seen.get(name) ?? 0) + 1)
+    const repeated = (events.u32[base + RESULT.at.flags]! & Flag.REPEATED) !== 0
+    if (code !== 0 || request === null || request.key === '') return
+    if (repeated) this.seen.set('repeated', (this.seen.get('repeated') ?? 0) + 1)
+    if (repeated) return
+    const sequence = events.f64[(base + RESULT.at.orderSequence) >>> 1]!
+    if (this.#accepted.has(request.key)) throw new Violation(`key ${request.key} was accepted twice: ${this.#accepted.get(request.key)}, ${sequence}`)
+    this.#accepted.set(request.key, sequence)
+  }
+
+  /** The sequence as which a key was accepted; undefined: it was not. */
+  accepted(key: string): number | undefined {
+    return this.#accepted.get(key)
+  }
+
+  /** Every balance to the atom, and every invariant of the state, which must be at the place up to which this has read. */
+  compare(state: State, events: number): void {
+    const at = state.clock[CLOCK.SEQUENCE]!
+    if (at !== this.sequence) throw new Violation(`the engine is at ${at}, the journal at ${this.sequence}`)
+    if (events !== this.#events) throw new Violation(`the engine's events up to ${at} are not those of the specification`)
+    try {
+      checkInvariants(state)
+      compareBalances(state, this.#naive)
+    } catch (error) {
+      throw new Violation((error as Error).message, { cause: error })
+    }
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Clients of the simulated exchange. Each signs in, asks the faucet, and trades around one price: orders with an idempotency key, cancels
+ * without. A request whose answer does not come, because the time is over or the exchange died, is sent again with the same key, over any
+ * gateway, also while the first one may still be on its way; now and then it is sent twice at once.
+ *
+ * The ledger is what was acknowledged: by key, which order it is. Whatever happens later, a key has one order.
+ */
+import type { Prng } from '../../core/lib/prng.ts'
+import { CommandType, Flag } from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import type { Views } from '../../core/layout/table.ts'
+import {
+  encodeCancel, encodeCancelAll, encodeMint, encodeOpenSession, encodeOrder, encodeSession, type OrderTerms,
+} from '../../gateway/bridge/encode.ts'
+import { CREDIT, enlist, noRoom, send, slotAt, WAY_IN, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
+import type { Caller } from '../../gateway/auth/signed_request.ts'
+import { Violation } from './violation.ts'
+
+/** Orders that one CANCEL_ALL may end. */
+const SWEEP = 4
+const [SESSION_INVALID, KEY_CONFLICT] = [113, 302]
+
+/** What a client wants done; the same request may be sent several times. */
+export interface Request {
+  readonly client: Client
+  readonly type: CommandType
+  /** Of an order; '' without. */
+  readonly key: string
+  readonly send: (bridge: Bridge, at: number, correlation: number, caller: Caller) => void
+  /** Monotonic ms of the simulation. */
+  sentAt: number
+  resolved: boolean
+}
+
+export interface Order {
+  readonly slot: number
+  readonly sequence: number
+}
+
+/** What the clients need of the world they live in. */
+export interface Surroundings {
+  readonly random: Prng
+  /** Gateways that are up. */
+  bridges(): readonly Bridge[]
+  monotonicMs(): number
+  /** Wall clock, ms. */
+  wallMs(): number
+  pairs: number
+  /** A record was posted. */
+  posted(bridge: Bridge, base: number, request: Request): void
+  /** It was refused at the gateway. */
+  full(): void
+}
+
+export class Client {
+  readonly number: number
+  readonly #around: Surroundings
+  readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
+  #funded = false
+  #keys = 0
+  /** Under way or to be sent again. */
+  readonly requests: Request[] = []
+  /** Orders that may rest. */
+  readonly #orders: Order[] = []
+  /** By key: the order it was acknowledged as. */
+  readonly ledger = new Map<string, Order>()
+
+  constructor(number: number, around: Surroundings) {
+    this.number = number
+    this.#around = around
+  }
+
+  /** Everything that was sent is answered. */
+  get quiet(): boolean {
+    return this.requests.length === 0
+  }
+
+  /** One look at what is to be done; `more`: new requests may begin. */
+  act(more: boolean): void {
+    const { random } = this.#around
+    for (const request of [...this.requests]) if (this.#isLate(request)) this.#again(request)
+    if (!more || this.requests.length >= 3 || random.below(3) !== 0) return
+    const request = this.#next()
+    this.requests.push(request)
+    this.#transmit(request)
+    if (request.key !== '' && random.below(12) === 0) this.#transmit(request)
+  }
+
+  /** The exchange died: whatever is under way may have been done or not. */
+  lost(): void {
+    for (const request of this.requests) request.sentAt = -Infinity
+  }
+
+  #isLate({ sentAt }: Request): boolean {
+    return this.#around.monotonicMs() - sentAt > 200 + this.#around.random.below(400)
+  }
+
+  /** Only what has a key, and signing in, may be done twice. */
+  #again(request: Request): void {
+    if (request.key !== '' || request.type === CommandType.OPEN_SESSION) this.#transmit(request)
+    else this.#resolve(request)
+  }
+
+  #resolve(request: Request): void {
+    request.resolved = true
+    const at = this.requests.indexOf(request)
+    if (at >= 0) this.requests.splice(at, 1)
+  }
+
+  #transmit(request: Request): void {
+    const { random } = this.#around
+    const bridges = this.#around.bridges()
+    if (bridges.length === 0) return
+    const bridge = bridges[random.below(bridges.length)]!
+    const sweep = request.type === CommandType.CANCEL_ALL
+    const way = sweep || request.type === CommandType.CANCEL_ORDER ? WAY_OUT : WAY_IN
+    const credits = CREDIT + (sweep ? SWEEP : 0)
+    const { account } = this.#caller
+    if (noRoom(bridge, account, credits, way) !== null) {
+      this.#around.full()
+      // Refused for sure, and tried again soon.
+      if (request.key === '' && request.type !== CommandType.OPEN_SESSION) this.#resolve(request)
+      return
+    }
+    const waiter = {
+      onResult: (records: Views, base: number) => this.#onResult(request, records, base),
+      onDeadline: () => undefined,
+    }
+    const correlation = enlist(bridge, waiter, account, credits, way, 1e9)
+    const at = slotAt(bridge, 0)
+    request.send(bridge, at, correlation, this.#caller)
+    this.#around.posted(bridge, at, request)
+    send(bridge, 1)
+    request.sentAt = this.#around.monotonicMs()
+  }
+
+  #request(type: CommandType, send: Request['send'], key = ''): Request {
+    return { client: this, type, key, send, sentAt: -Infinity, resolved: false }
+  }
+
+  #next(): Request {
+    const { random } = this.#around
+    if (this.#caller.session < 0) return this.#signIn()
+    const dice = random.below(100)
+    if (!this.#funded || dice < 3) {
+      return this.#request(CommandType.MINT, (bridge, at, correlation, caller) => encodeMint(bridge, at, correlation, caller, -1))
+    }
+    if (dice < 70 || this.#orders.length === 0) return this.#place()
+    if (dice < 80) return this.#replace()
+    if (dice < 94) return this.#cancel()
+    if (dice < 97) {
+      return this.#request(CommandType.CANCEL_ALL, (bridge, at, correlation, caller) =>
+        encodeCancelAll(bridge, at, correlation, caller, -1, SWEEP, { slot: 0, sequence: 0 }))
+    }
+    const type = dice < 99 ? CommandType.REFRESH_SESSION : CommandType.REVOKE_SESSION
+    return this.#request(type, (bridge, at, correlation, caller) => encodeSession(bridge, at, type, correlation, caller))
+  }
+
+  #signIn(): Request {
+    const address = `0x${String(this.number + 1).padStart(40, '0')}`
+    const publicKey = String(this.number + 1).padStart(64, '0')
+    return this.#request(CommandType.OPEN_SESSION, (bridge, at, correlation) =>
+      encodeOpenSession(bridge, at, correlation, 0, address, publicKey, -1))
+  }
+
+  #terms(): OrderTerms {
+    const { random, pairs } = this.#around
+    const flags = (random.below(2) === 0 ? Flag.SELL : 0) | [0, 0, 0, 0, 0, Flag.IOC, Flag.POST_ONLY, Flag.MARKET][random.below(8)]!
+    const expires = random.below(6) === 0
+    return {
+      pair: random.below(pairs), flags: flags | (expires ? Flag.EXPIRES : 0),
+      price: (flags & Flag.MARKET) !== 0 ? 0 : 500 + random.below(9) - 4, lots: 1 + random.below(8), slippageBps: 0,
+      expiresAt: expires ? this.#around.wallMs() + 50 + random.below(2000) : 0,
+      label: '', key: `${this.number}/${++this.#keys}`, targetSlot: 0, targetSequence: 0, pays: 0,
+    }
+  }
+
+  #place(): Request {
+    const terms = this.#terms()
+    return this.#request(CommandType.PLACE_ORDER, (bridge, at, correlation, caller) =>
+      encodeOrder(bridge, at, CommandType.PLACE_ORDER, correlation, caller, terms), terms.key)
+  }
+
+  #anyOrder(): Order {
+    return this.#orders[this.#around.random.below(this.#orders.length)]!
+  }
+
+  #replace(): Request {
+    const target = this.#anyOrder()
+    const drawn = this.#terms()
+    const flags = this.#around.random.below(2) === 0 ? Flag.NEW_PRICE | Flag.NEW_LOTS : Flag.NEW_LOTS
+    const price = (flags & Flag.NEW_PRICE) !== 0 ? Math.max(1, drawn.price) : 0
+    const terms = { ...drawn, flags, price, expiresAt: 0, targetSlot: target.slot, targetSequence: target.sequence }
+    return this.#request(CommandType.REPLACE_ORDER, (bridge, at, correlation, caller) =>
+      encodeOrder(bridge, at, CommandType.REPLACE_ORDER, correlation, caller, terms), terms.key)
+  }
+
+  #cancel(): Request {
+    const { slot, sequence } = this.#anyOrder()
+    return this.#request(CommandType.CANCEL_ORDER, (bridge, at, correlation, caller) =>
+      encodeCancel(bridge, at, correlation, caller, slot, sequence))
+  }
+
+  #onResult(request: Request, records: Views, base: number): void {
+    const code = records.i32[base + RESULT.at.code]!
+    if (code === SESSION_INVALID) this.#caller.session = -1
+    if (code === KEY_CONFLICT) throw new Violation(`client ${this.number}: key ${request.key} is said to have another payload`)
+    if (request.key !== '' && code === 0) this.#acknowledged(request.key, records, base)
+    if (code === 0) this.#learn(request, records, base)
+    this.#resolve(request)
+  }
+
+  /** A key is acknowledged once, or several times as the same order. */
+  #acknowledged(key: string, records: Views, base: number): void {
+    const order = { slot: records.i32[base + RESULT.at.slot]!, sequence: records.f64[(base + RESULT.at.orderSequence) >>> 1]! }
+    const known = this.ledger.get(key)
+    if (known === undefined) {
+      this.ledger.set(key, order)
+      this.#orders.push(order)
+      if (this.#orders.length > 12) this.#orders.shift()
+    } else if (known.sequence !== order.sequence || known.slot !== order.slot) {
+      throw new Violation(`client ${this.number}: key ${key} was order ${known.sequence}, now it is ${order.sequence}`)
+    }
+  }
+
+  #learn({ type }: Request, records: Views, base: number): void {
+    if (type === CommandType.MINT) this.#funded = true
+    else if (type === CommandType.REVOKE_SESSION) this.#caller.session = -1
+    else if (type === CommandType.OPEN_SESSION) {
+      this.#caller.account = records.i32[base + RESULT.at.account]!
+      this.#caller.session = records.i32[base + RESULT.at.detail]!
+      this.#caller.generation = records.u32[base + RESULT.at.detail2]!
+    }
+  }
+}

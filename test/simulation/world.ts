@@ -1,0 +1,405 @@
+/**
+ * The simulated machine: one disk, one clock, and on it the exchange: the real sequencer with the real recovery, rings and engine, two
+ * gateways' real bridges and the operator's, the real snapshot follower; and outside of it the clients and the auditor. One turn after
+ * the other, everything drawn from one seed: the same seed is the same run, to the byte.
+ *
+ * Crashes happen where the exchange touches the outside (`#reached`): before and after each operation of the disk, between applying a batch
+ * and answering it, and after. A crash is armed for the k-th such place from now, so that all of them get their turn. Then the process is
+ * gone with its rings and its state; a power failure takes what was not synced too. Answers that were published by then may have been sent
+ * or not. Then the exchange starts again, and the auditor looks.
+ */
+import { createHash, type Hash } from 'node:crypto'
+import { createPrng, type Prng } from '../../core/lib/prng.ts'
+import type { Io } from '../../core/lib/io.ts'
+import { createBroadcast, createReader, read, type Reader } from '../../core/ring/broadcast.ts'
+import { countersBytes, DISK, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { available, createRing, front } from '../../core/ring/spsc.ts'
+import { WAIT_WORDS } from '../../core/ring/wait.ts'
+import { createSnapshotter, type Snapshotter } from '../../core/recovery/snapshotter.ts'
+import { encode, RECORD_BYTES, RECORD_WORDS, type Views } from '../../core/layout/table.ts'
+import { ACCEPT_CLOCK_COMMAND, CommandType, kindOf } from '../../core/layout/command.ts'
+import { stateDigest } from '../../core/snapshot/state_digest.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import { step, type Sequencer } from '../../core/sequencer/loop.ts'
+import { startMatcher } from '../../core/sequencer/matcher.ts'
+import type { FromThread, Lane, Shared } from '../../core/threads.ts'
+import { closeBridge, createBridge, CREDIT, drain, enlist, send, slotAt, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
+import { Auditor } from './auditor.ts'
+import { Client, type Request } from './clients.ts'
+import { LOSSES, SimulatedDisk } from './disk.ts'
+import { GENESIS, PAIRS, START_MS } from './genesis.ts'
+import { HEAD, SimulatedJournal } from './journal.ts'
+import { SimulatedSnapshots } from './snapshots.ts'
+import { Crash, Violation } from './violation.ts'
+
+const GATEWAYS = 2
+const CLIENTS = 6
+const HOUR = 3_600_000
+/** Slots of a command ring and records of a reply ring: small, so that both are full often. */
+const [COMMAND_RING, REPLY_RING, EVENT_RING] = [16, 64, 4096]
+const CONFIG = { batchMax: 12, spin: 0, clockJumpMs: 1000, clockGapSeconds: 86_400, acceptLoss: 0, cutTail: 0 }
+const SNAPSHOT_EVERY = 40
+
+/** The exchange while it lives. */
+interface Life {
+  readonly journal: SimulatedJournal
+  readonly sequencer: Sequencer
+  readonly bridges: readonly Bridge[]
+  readonly operator: Bridge
+  readonly events: Reader
+  readonly counters: Float64Array
+  follower: Snapshotter | null
+}
+
+export interface Report {
+  readonly turns: number
+  /** Of everything that happened. */
+  readonly digest: string
+  readonly counts: Readonly<Record<string, number>>
+}
+
+export class World {
+  readonly #random: Prng
+  readonly #disk: SimulatedDisk
+  readonly #snapshots: SimulatedSnapshots
+  readonly #auditor = new Auditor(GENESIS, GATEWAYS + 1)
+  readonly #clients: readonly Client[]
+  readonly #trace: Hash = createHash('sha256')
+  readonly #counts: Record<string, number> = {}
+  readonly #io: Io
+  #life: Life | null = null
+  #turns = 0
+  #wall = START_MS
+  #monotonic = 1_000
+  /** Places until the armed crash; Infinity: none. */
+  #fuse = Infinity
+  /** Kills the follower alone. */
+  #followerFuse = Infinity
+  #inFollower = false
+  /** Turns that the matcher goes on not getting to run. */
+  #stalled = 0
+  #powerFails = false
+  #syncsFail = 0
+  #error: unknown = null
+  /** Why the exchange ends, while it does; it may wrap what it is told. */
+  #crash: Crash | 'sync' | null = null
+
+  constructor(seed: number) {
+    this.#random = createPrng(seed)
+    // Drawn apart, so that the exchange may draw more or less without changing what the world does.
+    const own = createPrng(seed ^ 0x5eed)
+    this.#io = {
+      monotonicOrigin: 0,
+      now: () => this.#wall,
+      seconds: () => this.#monotonic / 1000,
+      random: (bytes) => Buffer.from(Array.from({ length: bytes }, () => own.below(256))),
+      freeBytes: () => 2 ** 40,
+      syncDirectory: () => this.#disk.syncNames(),
+    }
+    this.#disk = new SimulatedDisk({
+      random: this.#random,
+      reached: (operation) => this.#reached(operation),
+      syncFails: (file) => this.#syncFails(file),
+    })
+    this.#snapshots = new SimulatedSnapshots(this.#disk)
+    this.#clients = Array.from({ length: CLIENTS }, (_, number) => new Client(number, {
+      random: this.#random,
+      bridges: () => this.#life?.bridges ?? [],
+      monotonicMs: () => this.#monotonic,
+      wallMs: () => this.#wall,
+      pairs: PAIRS,
+      posted: (bridge, base, request) => this.#auditor.posted(recordAt(bridge.commands.slots, base), request),
+      full: () => this.#count('full rings'),
+    }))
+  }
+
+  /** Runs `turns` turns with everything that may go wrong, then lets everybody finish. Throws {@link Violation}. */
+  run(turns: number): Report {
+    while (this.#turns < turns) this.#turn(true)
+    for (let quiet = 0; quiet < 400 && !this.#clients.every((client) => client.quiet); quiet++) this.#turn(false)
+    if (!this.#clients.every((client) => client.quiet)) throw new Violation('a request was never answered, without any fault')
+    this.#end()
+    for (const [name, count] of this.#auditor.seen) this.#counts[name] = count
+    Object.assign(this.#counts, { batches: this.#auditor.batches, commands: this.#auditor.commands })
+    return { turns: this.#turns, digest: this.#trace.digest('hex'), counts: this.#counts }
+  }
+
+  get turns(): number {
+    return this.#turns
+  }
+
+  #count(name: string): void {
+    this.#counts[name] = (this.#counts[name] ?? 0) + 1
+    this.#trace.update(name)
+  }
+
+  /** True `n` times of `of`. */
+  #chance(n: number, of: number): boolean {
+    return this.#random.below(of) < n
+  }
+
+  /** A place where something may end. */
+  #reached(place: string): void {
+    this.#trace.update(place)
+    if (this.#inFollower && --this.#followerFuse < 0) {
+      this.#followerFuse = Infinity
+      this.#count('follower killed')
+      throw new FollowerDied(place)
+    }
+    if (--this.#fuse >= 0) return
+    this.#fuse = Infinity
+    this.#count(this.#powerFails ? 'power failures' : 'kills')
+    this.#count(`crash: ${place.replace(/[0-9]{16}/, 'n')}`)
+    this.#crash = new Crash(place, this.#powerFails)
+    throw this.#crash
+  }
+
+  #syncFails(file: string): boolean {
+    if (this.#inFollower || this.#syncsFail === 0 || !file.startsWith('journal/data')) return false
+    this.#syncsFail--
+    this.#count('failed syncs')
+    this.#crash = 'sync'
+    return true
+  }
+
+  #turn(faults: boolean): void {
+    this.#turns++
+    this.#passTime(faults)
+    if (faults) this.#arm()
+    else {
+      this.#fuse = Infinity
+      this.#followerFuse = Infinity
+      this.#syncsFail = 0
+    }
+    try {
+      this.#life ??= this.#start()
+      this.#work(this.#life, faults)
+    } catch (error) {
+      this.#ended(error)
+    }
+  }
+
+  #work(life: Life, faults: boolean): void {
+    for (const client of this.#clients) client.act(faults)
+    if (this.#chance(1, 40)) this.#operate(life)
+    if (faults && this.#stalled === 0 && this.#chance(1, 60)) this.#stalled = 1 + this.#random.below(30)
+    // Now and then the matcher does not get to run for a while, and the rings fill.
+    if (faults && this.#stalled > 0) this.#stalled--
+    else this.#trace.update(String(step(life.sequencer)))
+    this.#takeEvents(life)
+    for (const bridge of [...life.bridges, life.operator]) if (!faults || this.#chance(2, 3)) this.#drain(bridge)
+    if (this.#chance(1, 8)) this.#syncHead()
+    if (this.#chance(1, 4)) this.#follow(life)
+    this.#audit(life)
+  }
+
+  #passTime(faults: boolean): void {
+    const ms = this.#chance(1, 20) ? this.#random.below(1500) : this.#random.below(20)
+    this.#monotonic += ms
+    this.#wall += ms
+    if (!faults || !this.#chance(1, 150)) return
+    this.#count('clock jumps')
+    this.#wall += (this.#random.below(2) === 0 ? 1 : -1) * this.#random.below(this.#chance(1, 4) ? 40 * HOUR : HOUR)
+  }
+
+  #arm(): void {
+    if (this.#fuse === Infinity && this.#chance(1, 40)) {
+      this.#fuse = this.#random.below(16)
+      this.#powerFails = this.#chance(2, 3)
+    }
+    if (this.#followerFuse === Infinity && this.#chance(1, 60)) this.#followerFuse = this.#random.below(8)
+    if (this.#syncsFail === 0 && this.#chance(1, 200)) this.#syncsFail = 1
+  }
+
+  /** Starts the exchange on what the disk has. */
+  #start(): Life {
+    this.#count('starts')
+    const shared = allocate()
+    const counters = matcherCounters(shared.counters)
+    counters[MATCHER.disk_level] = DISK.OPEN
+    const journal = new SimulatedJournal(this.#disk)
+    const sequencer = startMatcher({
+      config: CONFIG, shared, io: this.#io, journal,
+      snapshots: this.#snapshots,
+      sources: () => this.#snapshots.sources(),
+      genesis: { read: () => GENESIS, check: () => undefined },
+      say: (message) => this.#heard(message),
+    })
+    this.#watch(sequencer)
+    this.#auditor.follow(journal)
+    this.#auditor.died()
+    this.#auditor.compare(sequencer.state, sequencer.eventsChecksum)
+    const lanes = shared.lanes.map((lane, number) => this.#bridge(shared, lane, number))
+    return {
+      journal, sequencer, counters,
+      operator: lanes[0]!,
+      bridges: lanes.slice(1),
+      events: createReader(sequencer.events, 512, 0),
+      follower: null,
+    }
+  }
+
+  /** Places of the matcher itself at which a crash may happen. */
+  #watch({ meter }: Sequencer): void {
+    const { published, applied } = meter
+    Object.assign(meter, {
+      published: (events: number) => {
+        published(events)
+        this.#reached('applied, not answered')
+      },
+      applied: (...what: Parameters<typeof applied>) => {
+        applied(...what)
+        this.#reached('answered')
+      },
+    })
+  }
+
+  #bridge(shared: Omit<Shared, 'columns'>, lane: Lane, number: number): Bridge {
+    const bridge = createBridge(
+      lane, shared.matcherWait, number, 64, gatewayCounters(shared.counters, number + 1), matcherCounters(shared.counters),
+      (error) => (this.#error ??= error),
+    )
+    // The world calls it; it must not look for work by itself.
+    closeBridge(bridge)
+    bridge.polling = true
+    bridge.waking = true
+    return bridge
+  }
+
+  #heard(message: FromThread): void {
+    if (message.type === 'log') this.#trace.update(message.message)
+    if (message.type === 'log' && /is skipped|damaged|does not say/.test(message.message) && !/head/.test(message.message)) {
+      throw new Violation(`what was written whole cannot be read: ${message.message}`)
+    }
+  }
+
+  /** The operator accepts the clock when it waits. */
+  #operate({ operator, sequencer }: Life): void {
+    if (!sequencer.clock.waits || operator.inFlight > 0) return
+    this.#count('clock accepted')
+    const request: Request = {
+      client: this.#clients[0]!, type: CommandType.ACCEPT_CLOCK, key: '', sentAt: 0, resolved: false, send: () => undefined,
+    }
+    const waiter = { onResult: () => undefined, onDeadline: () => undefined }
+    const correlation = enlist(operator, waiter, -1, CREDIT, WAY_OUT, 1e9)
+    const kind = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
+    const { slots } = operator.commands
+    const at = slotAt(operator, 0)
+    encode(ACCEPT_CLOCK_COMMAND, slots, at, { kind, correlation, session: -1, wall: this.#wall })
+    this.#auditor.posted(recordAt(slots, at), request)
+    send(operator, 1)
+  }
+
+  #takeEvents({ events }: Life): void {
+    for (let count = read(events); count !== 0; count = read(events)) {
+      if (count < 0) throw new Violation('the reader of the event ring was lapped')
+      for (let record = 0; record < count; record++) {
+        const at = record * RECORD_WORDS
+        this.#auditor.told(new Uint8Array(events.copy.slice(at, at + RECORD_WORDS).buffer))
+      }
+    }
+  }
+
+  /** A gateway takes its answers and gives them to the clients. */
+  #drain(bridge: Bridge): void {
+    const { replies } = bridge
+    for (let index = 0; index < available(replies); index++) {
+      this.#auditor.answered(bridge.gateway, recordAt(replies.slots, front(replies, index)))
+    }
+    drain(bridge)
+    if (this.#error !== null) throw this.#error
+  }
+
+  /** Once a second another thread makes the head file durable (core/journal/room.ts). */
+  #syncHead(): void {
+    this.#disk.find(HEAD)?.sync()
+  }
+
+  #follow(life: Life): void {
+    this.#inFollower = true
+    try {
+      life.follower ??= createSnapshotter({
+        journal: new SimulatedJournal(this.#disk), snapshots: this.#snapshots, io: this.#io, every: SNAPSHOT_EVERY, keep: 3,
+        warn: (text) => this.#heard({ type: 'log', level: 'warn', message: text }),
+        beat: () => undefined,
+        written: () => this.#count('snapshots'),
+      })
+      life.follower.follow(64)
+    } catch (error) {
+      if (!(error instanceof FollowerDied)) throw error
+      life.follower = null
+    } finally {
+      this.#inFollower = false
+    }
+  }
+
+  #audit({ journal, sequencer, follower }: Life): void {
+    this.#auditor.follow(journal)
+    if (this.#turns % 50 !== 0) return
+    const { state } = sequencer
+    this.#auditor.compare(state, sequencer.eventsChecksum)
+    this.#trace.update(stateDigest(state))
+    if (follower === null || follower.state.clock[CLOCK.SEQUENCE] !== state.clock[CLOCK.SEQUENCE]) return
+    if (stateDigest(follower.state) !== stateDigest(state)) throw new Violation('the follower has another state than the exchange')
+    this.#count('follower compared')
+  }
+
+  /** What is left of the exchange when it ended this way. */
+  #ended(error: unknown): void {
+    const crash = this.#crash
+    this.#crash = null
+    if (error instanceof Violation) throw error
+    if (crash === null) throw new Violation(`the exchange ended by itself: ${(error as Error).stack}`, { cause: error })
+    const life = this.#life
+    this.#life = null
+    if (life !== null) this.#last(life)
+    for (const client of this.#clients) client.lost()
+    if (crash instanceof Crash && crash.power) this.#disk.fail(LOSSES[this.#random.below(LOSSES.length)]!)
+  }
+
+  /** What was published when the exchange died may have been sent. */
+  #last(life: Life): void {
+    this.#takeEvents(life)
+    for (const bridge of [...life.bridges, life.operator]) if (this.#chance(1, 2)) this.#drain(bridge)
+  }
+
+  /** Everything acknowledged is there, exactly once, also after one more start. */
+  #end(): void {
+    const look = (): void => {
+      for (const { ledger, number } of this.#clients) {
+        for (const [key, { sequence }] of ledger) {
+          const accepted = this.#auditor.accepted(key)
+          if (accepted === sequence) continue
+          throw new Violation(`client ${number}: key ${key} was acknowledged as ${sequence}, the journal has ${accepted ?? 'nothing'}`)
+        }
+      }
+    }
+    look()
+    this.#life = null
+    this.#disk.fail('all')
+    this.#life = this.#start()
+    look()
+  }
+}
+
+/** The follower ends here; the exchange goes on. */
+class FollowerDied extends Error {
+  override name = 'FollowerDied'
+}
+
+/** A copy of the record at word `base`. */
+const recordAt = ({ bytes }: Views, base: number): Uint8Array => bytes.slice(base * 4, base * 4 + RECORD_BYTES)
+
+function allocate(): Omit<Shared, 'columns'> {
+  const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+  return {
+    gate: cell(),
+    events: createBroadcast(EVENT_RING).buffer,
+    counters: new SharedArrayBuffer(countersBytes(GATEWAYS + 2)),
+    ports: new SharedArrayBuffer(64),
+    matcherWait: cell(),
+    lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
+      commands: createRing(COMMAND_RING).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(),
+    })),
+  }
+}
