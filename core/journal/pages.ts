@@ -1,6 +1,6 @@
 /**
- * The journal's file as LMDB lays it out: where it is, which of its pages are in use by its own meta pages. For whoever looks at the file
- * without LMDB, which ends the process where it finds something else than it expects.
+ * The journal's file as LMDB lays it out: where it is, which of its pages are in use by its own meta pages. For whoever
+ * looks at the file without LMDB, which ends the process where it finds something else than it expects.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,12 +17,20 @@ const LMDB_MAGIC = 0xbeefc0de
 /** Format of the files that this version of LMDB reads, and the flag that a page is a meta page. */
 const LMDB_VERSION = 2
 const IS_META = 8
-/** LMDB takes the page size of the operating system; snapshots of data directories move between machines that agree on it. */
+/**
+ * LMDB takes the page size of the operating system; snapshots of data directories move between machines that agree on
+ * it.
+ */
 export const PAGE_BYTES = 4096
-/** Offsets inside a meta page: page header 24 bytes, then magic, version, address, map size, two database records of 48. */
+/**
+ * Offsets inside a meta page: page header 24 bytes, then magic, version, address, map size, two database records of 48.
+ */
 const META = { FLAGS: 18, MAGIC: 24, VERSION: 28, PAGE_SIZE: 48, LAST_PAGE: 144 } as const
 
-/** Bytes of the file that its own meta pages say are used; 0 for a file nothing was written to. Throws {@link JournalError}. */
+/**
+ * Bytes of the file that its own meta pages say are used; 0 for a file nothing was written to. Throws {@link
+ * JournalError}.
+ */
 export function usedBytes(dataDir: string): number {
   const fd = openSync(dataFile(dataDir), 'r')
   try {

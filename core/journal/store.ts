@@ -1,10 +1,11 @@
 /**
- * What the core asks of the storage under the journal: an ordered map of bytes whose transactions are whole and durable when they return,
- * and the head file beside it. LMDB is one (file.ts), the simulated disk another (test/simulation/). Everything that decides something,
- * batches, heads, checksums, recovery, stands above this and is the same for both.
+ * What the core asks of the storage under the journal: an ordered map of bytes whose transactions are whole and durable
+ * when they return, and the head file beside it. LMDB is one (file.ts), the simulated disk another (test/simulation/).
+ * Everything that decides something, batches, heads, checksums, recovery, stands above this and is the same for both.
  *
- * Keys are 8 bytes, as frame.ts and head.ts make them. A reader sees what was committed last when it began, {@link JournalStore.refresh}
- * moves it on. It is called once a batch, never once a record. What it throws is the matcher's business: a commit that throws ends it.
+ * Keys are 8 bytes, as frame.ts and head.ts make them. A reader sees what was committed last when it began, {@link
+ * JournalStore.refresh} moves it on. It is called once a batch, never once a record. What it throws is the matcher's
+ * business: a commit that throws ends it.
  */
 
 /** `journal/head` (head_file.ts), a file of {@link HeadHandle} beside the map. */
@@ -44,7 +45,10 @@ export interface JournalStore {
   getBinaryFast(key: Buffer): Buffer | undefined
   getRange(range: KeyRange): Iterable<{ key: Buffer; value: Buffer }>
   getKeys(range?: KeyRange): Iterable<Buffer>
-  /** What `write` puts and removes becomes durable as a whole before this returns; when it or `write` throws, nothing of it stays. */
+  /**
+   * What `write` puts and removes becomes durable as a whole before this returns; when it or `write` throws, nothing of
+   * it stays.
+   */
   transactionSync(write: () => void): void
   /** Inside of {@link transactionSync}. */
   putSync(key: Buffer, value: Buffer): void
@@ -55,7 +59,9 @@ export interface JournalStore {
   entryCount(): number
   /** Pages in use; cheap. */
   usedPages(): number
-  /** Throws JournalError when the next transaction might overwrite what is in use (free_list.ts). Before the first one. */
+  /**
+   * Throws JournalError when the next transaction might overwrite what is in use (free_list.ts). Before the first one.
+   */
   checkFree(): void
   close(): Promise<void>
 }

@@ -15,7 +15,7 @@ import { HEADER_BYTES, keyOf, seal } from './frame.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 import { openHeadFile, readHeadFile, SecondWriter } from './head_file.ts'
 import { JournalError, PAGE_BYTES } from './pages.ts'
-import { countBatches, START, type Place } from './reader.ts'
+import { countBatches, entryCount, START, type Place } from './reader.ts'
 import type { JournalStore } from './store.ts'
 
 export interface JournalWriter {
@@ -123,7 +123,8 @@ export function createWriter(
 function endAt(database: JournalStore, place: Place): Head {
   const found = headRecord(database)
   if (typeof found === 'string') throw new JournalError(`the head record of the journal: ${found}`)
-  if (found === null && !database.headless) throw new JournalError('the journal has no head record')
+  // Nothing in it at all: a first start ended between making the head file and its first commit.
+  if (found === null && !database.headless && entryCount(database) > 0) throw new JournalError('the journal has no head record')
   const end = found ?? (place.sequence === 1 ? NO_HEAD : countBatches(database))
   if (end.next === place.sequence && end.checksum === place.checksum) return { ...end }
   throw new JournalError(`the journal ends at ${end.next - 1}, it was read up to ${place.sequence - 1}`)

@@ -1,6 +1,7 @@
 /**
- * What the snapshot follower does, without its process: replay the journal behind the exchange, a slice at a time, and write a snapshot
- * every so many commands. snapshot/follower.ts runs it on the real journal and files, a simulator on its own.
+ * What the snapshot follower does, without its process: replay the journal behind the exchange, a slice at a time, and
+ * write a snapshot every so many commands. snapshot/follower.ts runs it on the real journal and files, a simulator on
+ * its own.
  */
 import { checkEnd } from '../journal/end.ts'
 import { readBatches } from '../journal/reader.ts'

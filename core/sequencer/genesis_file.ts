@@ -1,4 +1,7 @@
-/** The genesis document that the operator configured, for a directory that has no journal yet, or to be held against the journal's. */
+/**
+ * The genesis document that the operator configured, for a directory that has no journal yet, or to be held against the
+ * journal's.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { KNOBS } from '../config.ts'
 import { systemFault } from '../lib/system_fault.ts'
@@ -27,8 +30,8 @@ function readGenesisFile(path: string): string {
 }
 
 /**
- * A directory keeps the genesis it was made with. A file that the operator names must be the same document; the shipped one, which is
- * the default, may have changed since, and that is only said.
+ * A directory keeps the genesis it was made with. A file that the operator names must be the same document; the shipped
+ * one, which is the default, may have changed since, and that is only said.
  */
 function checkGenesis(path: string, dataDir: string, recorded: string, say: (message: string) => void): void {
   const named = path !== KNOBS.genesis.fallback

@@ -1,9 +1,9 @@
 /**
  * The matcher: recover, claim the journal, put the rules of this version in force, and stand ready to turn.
  *
- * Everything impure comes in as {@link MatcherParts}: clock and randomness, the storage of journal and snapshots, who else knows how far
- * the journal went, the genesis, and where messages go. thread.ts gives it the real ones and runs the loop; a simulator gives it its own
- * and calls `step` (loop.ts) itself. Nothing here and below it knows which.
+ * Everything impure comes in as {@link MatcherParts}: clock and randomness, the storage of journal and snapshots, who
+ * else knows how far the journal went, the genesis, and where messages go. thread.ts gives it the real ones and runs
+ * the loop; a simulator gives it its own and calls `step` (loop.ts) itself. Nothing here and below it knows which.
  */
 import type { Config } from '../config.ts'
 import { InvariantBroken } from '../lib/assert.ts'
@@ -99,7 +99,9 @@ export function startMatcher(parts: MatcherParts): Sequencer {
 
 const warning = ({ say }: MatcherParts) => (message: string): void => say({ type: 'log', level: 'warn', message })
 
-/** The genesis of a fresh directory is the configured file; an existing journal must have begun with the same document. */
+/**
+ * The genesis of a fresh directory is the configured file; an existing journal must have begun with the same document.
+ */
 function beginJournal({ journal, genesis, io }: MatcherParts): void {
   if (endSequence(journal) > 0) return
   const text = genesis.read()

@@ -1,6 +1,6 @@
 /**
- * The matcher thread: the matcher (matcher.ts) on the real clock, LMDB and the snapshots of the data directory, until STOP. The only thread
- * that writes the columns and the journal.
+ * The matcher thread: the matcher (matcher.ts) on the real clock, LMDB and the snapshots of the data directory, until
+ * STOP. The only thread that writes the columns and the journal.
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { realIo } from '../lib/io.ts'

@@ -7,8 +7,8 @@ import { closeSync, cpSync, existsSync, openSync, readFileSync, rmSync, writeFil
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { dataFile, JournalError, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
-import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, type Head } from '../../core/journal/head.ts'
-import { headPath, readHeadFile, SecondWriter, headFileOf } from '../../core/journal/head_file.ts'
+import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from '../../core/journal/head.ts'
+import { headFileOf, headPath, openHeadFile, readHeadFile, SecondWriter } from '../../core/journal/head_file.ts'
 import { endSequence, JournalFault, lastSequence, readBatches, START } from '../../core/journal/reader.ts'
 import { setAside, writeLoss } from '../../core/recovery/loss.ts'
 import { catchUp, cutTail, dropLast, rebuild } from '../../core/recovery/recover.ts'
@@ -354,3 +354,17 @@ function copyWhole(t: Test, directory: string): string {
   cpSync(directory, to, { recursive: true })
   return to
 }
+
+t.test('a first start that ended before its first commit is begun again', async (t) => {
+  const directory = temporaryDirectory()
+  t.teardown(() => removeDirectory(directory))
+  const first = openJournal(directory, false, 1)
+  // What createWriter does before it writes to LMDB.
+  openHeadFile(headFileOf(directory), NO_HEAD).close()
+  await first.close()
+  const database = openJournal(directory, false, 1)
+  t.equal(shortfallOf(database, sourcesOf(directory), (text) => t.fail(text)), null)
+  createWriter(database, 16).close()
+  t.match(headRecord(database), { next: 1, batches: 0 })
+  await database.close()
+})

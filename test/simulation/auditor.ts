@@ -1,9 +1,11 @@
 /**
- * The auditor knows what must be true. It reads the journal as anybody could, gives each command to the naive exchange, and holds against
- * that: the events the journal has checksums of, the events and answers that left the exchange, balances and invariants of its state.
+ * The auditor knows what must be true. It reads the journal as anybody could, gives each command to the naive exchange,
+ * and holds against that: the events the journal has checksums of, the events and answers that left the exchange,
+ * balances and invariants of its state.
  *
- * What it has read once must stay: an exchange that comes back with less, or with something else, has lost what it had let out. What it
- * reads must have been posted by somebody in this life of the exchange, once; and no key may be accepted twice, whatever the receipts say.
+ * What it has read once must stay: an exchange that comes back with less, or with something else, has lost what it had
+ * let out. What it reads must have been posted by somebody in this life of the exchange, once; and no key may be
+ * accepted twice, whatever the receipts say.
  */
 import { crc32 } from 'node:zlib'
 import { CommandType, gatewayOfKind, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
@@ -28,6 +30,8 @@ import { Violation } from './violation.ts'
 const OWN: readonly number[] = [CommandType.EXPIRE_ORDER, CommandType.SET_RULES]
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
+const printed = (record: Uint8Array): string => printEvents(viewsOf(Uint8Array.from(record).buffer), 1)
+
 /** Records that must come, in order, and those that came. */
 class Stream {
   readonly #name: string
@@ -50,13 +54,12 @@ class Stream {
   check(): void {
     const { length } = this.#seen
     if (length > this.#expected.length) {
-      const views = viewsOf(Uint8Array.from(this.#seen[this.#expected.length]!).buffer)
-      throw new Violation(`${this.#name}: what was let out is not in the journal:\n${printEvents(views, 1)}`)
+      throw new Violation(`${this.#name}: what was let out is not in the journal:\n${printed(this.#seen[this.#expected.length]!)}`)
     }
     for (let index = 0; index < length; index++) {
       if (this.#seen[index]!.equals(this.#expected[index]!)) continue
-      const [seen, expected] = [this.#seen[index]!, this.#expected[index]!].map((one) => printEvents(viewsOf(Uint8Array.from(one).buffer), 1))
-      throw new Violation(`${this.#name}: another record than the journal and the specification say:\n${seen}\ninstead of\n${expected}`)
+      const [seen, expected] = [this.#seen[index]!, this.#expected[index]!].map(printed)
+      throw new Violation(`${this.#name}: another record than journal and specification say:\n${seen}\ninstead of\n${expected}`)
     }
     this.#seen.length = 0
     this.#expected.splice(0, length)
@@ -135,7 +138,9 @@ export class Auditor {
   }
 
   #read(batch: Batch): void {
-    if (batch.events !== this.#events) throw new Violation(`batch ${batch.sequence}: the events before it are not those of the specification`)
+    if (batch.events !== this.#events) {
+      throw new Violation(`batch ${batch.sequence}: the events before it are not those of the specification`)
+    }
     this.batches++
     if (batch.sequence === 1) {
       readGenesis(batch)
@@ -166,7 +171,7 @@ export class Auditor {
     const text = textOf(views.bytes.subarray(at * 4, at * 4 + slots * RECORD_BYTES))
     const requests = this.#posted.get(text)
     const request = requests?.shift()
-    if (request === undefined) throw new Violation(`a command is in the journal that nobody posted, or once more than it was: type ${type}`)
+    if (request === undefined) throw new Violation(`a command of type ${type} that nobody posted, or not so often, is in the journal`)
     if (requests!.length === 0) this.#posted.delete(text)
     return request
   }
@@ -193,7 +198,8 @@ export class Auditor {
     if (repeated) this.seen.set('repeated', (this.seen.get('repeated') ?? 0) + 1)
     if (repeated) return
     const sequence = events.f64[(base + RESULT.at.orderSequence) >>> 1]!
-    if (this.#accepted.has(request.key)) throw new Violation(`key ${request.key} was accepted twice: ${this.#accepted.get(request.key)}, ${sequence}`)
+    const before = this.#accepted.get(request.key)
+    if (before !== undefined) throw new Violation(`key ${request.key} was accepted twice: as ${before} and ${sequence}`)
     this.#accepted.set(request.key, sequence)
   }
 
@@ -202,7 +208,9 @@ export class Auditor {
     return this.#accepted.get(key)
   }
 
-  /** Every balance to the atom, and every invariant of the state, which must be at the place up to which this has read. */
+  /**
+   * Every balance to the atom, and every invariant of the state, which must be at the place up to which this has read.
+   */
   compare(state: State, events: number): void {
     const at = state.clock[CLOCK.SEQUENCE]!
     if (at !== this.sequence) throw new Violation(`the engine is at ${at}, the journal at ${this.sequence}`)

@@ -1,7 +1,8 @@
 /**
- * Clients of the simulated exchange. Each signs in, asks the faucet, and trades around one price: orders with an idempotency key, cancels
- * without. A request whose answer does not come, because the time is over or the exchange died, is sent again with the same key, over any
- * gateway, also while the first one may still be on its way; now and then it is sent twice at once.
+ * Clients of the simulated exchange. Each signs in, asks the faucet, and trades around one price: orders with an
+ * idempotency key, cancels without. A request whose answer does not come, because the time is over or the exchange
+ * died, is sent again with the same key, over any gateway, also while the first one may still be on its way; now and
+ * then it is sent twice at once.
  *
  * The ledger is what was acknowledged: by key, which order it is. Whatever happens later, a key has one order.
  */
@@ -22,14 +23,12 @@ const [SESSION_INVALID, KEY_CONFLICT] = [113, 302]
 
 /** What a client wants done; the same request may be sent several times. */
 export interface Request {
-  readonly client: Client
   readonly type: CommandType
   /** Of an order; '' without. */
   readonly key: string
   readonly send: (bridge: Bridge, at: number, correlation: number, caller: Caller) => void
   /** Monotonic ms of the simulation. */
   sentAt: number
-  resolved: boolean
 }
 
 export interface Order {
@@ -102,7 +101,6 @@ export class Client {
   }
 
   #resolve(request: Request): void {
-    request.resolved = true
     const at = this.requests.indexOf(request)
     if (at >= 0) this.requests.splice(at, 1)
   }
@@ -135,7 +133,7 @@ export class Client {
   }
 
   #request(type: CommandType, send: Request['send'], key = ''): Request {
-    return { client: this, type, key, send, sentAt: -Infinity, resolved: false }
+    return { type, key, send, sentAt: -Infinity }
   }
 
   #next(): Request {

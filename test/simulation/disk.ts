@@ -1,14 +1,15 @@
 /**
- * A disk that forgets. What is written stands in the cache, where everybody sees it; what was synced stands on the disk. A power failure
- * leaves of each page that was written since the last sync of its file the old bytes, the new ones, or a mixture by sectors, and of each
- * change of a directory since its last sync either all or nothing. The death of a process leaves the cache as it is.
+ * A disk that forgets. What is written stands in the cache, where everybody sees it; what was synced stands on the
+ * disk. A power failure leaves of each page that was written since the last sync of its file the old bytes, the new
+ * ones, or a mixture by sectors, and of each change of a directory since its last sync either all or nothing. The death
+ * of a process leaves the cache as it is.
  *
- * Every operation calls {@link DiskOptions.reached} with its name before and after it takes effect: where crashes happen. A sync may fail,
- * once, as the world decides: what it should have made durable is then durable or not, page by page, and nobody will try again, as Linux
- * does it.
+ * Every operation calls {@link DiskOptions.reached} with its name before and after it takes effect: where crashes
+ * happen. A sync may fail, once, as the world decides: what it should have made durable is then durable or not, page by
+ * page, and nobody will try again, as Linux does it.
  *
- * What it does not model: a page that is written twice between two syncs and reaches the disk in its first form, bits that rot, and disks
- * that say that they synced. Of bits that rot see test/crash/journal_flips.test.ts.
+ * What it does not model: a page that is written twice between two syncs and reaches the disk in its first form, bits
+ * that rot, and disks that say that they synced. Of bits that rot see test/crash/journal_flips.test.ts.
  */
 import type { Prng } from '../../core/lib/prng.ts'
 
@@ -29,7 +30,7 @@ export type Loss = 'all' | 'none' | 'some' | 'torn'
 export const LOSSES: readonly Loss[] = ['all', 'none', 'some', 'torn', 'torn']
 
 /** `bytes` or, when it ends before `end`, a longer copy of whole pages. */
-const grown = (bytes: Buffer, end: number): Buffer =>
+const grown = (bytes: Buffer<ArrayBuffer>, end: number): Buffer<ArrayBuffer> =>
   end <= bytes.length ? bytes : Buffer.concat([bytes], Math.ceil(Math.max(2 * end, 64 * PAGE) / PAGE) * PAGE)
 
 export class SimulatedFile {

@@ -1,4 +1,7 @@
-/** The simulated exchange: two pairs, few and poor clients, so that funds, orders per account and books are at their ends now and then. */
+/**
+ * The simulated exchange: two pairs, few and poor clients, so that funds, orders per account and books are at their
+ * ends now and then.
+ */
 import { genesisText, pairSpec } from '../support/variants.ts'
 
 export const START_MS = 1_700_000_000_000
@@ -7,8 +10,8 @@ export const PAIRS = 2
 export const GENESIS = genesisText({
   limits: {
     // Receipts outlive the run: a retry is never too late, so a key has one order whatever clocks do.
-    orders: 512, accounts: 12, sessions: 64, receipts: 8192, openOrdersPerAccount: 12, priceTicks: 1024, receiptLifetimeMs: 365 * 86_400_000,
-    sessionLifetimeMs: 365 * 86_400_000, sessionsPerAccount: 3,
+    orders: 512, accounts: 12, sessions: 64, receipts: 8192, openOrdersPerAccount: 12, priceTicks: 1024, sessionsPerAccount: 3,
+    receiptLifetimeMs: 365 * 86_400_000, sessionLifetimeMs: 365 * 86_400_000,
   },
   dailyLimit: 6,
   assets: [['USD', 4, '900'], ['A', 3, '90'], ['B', 3, '400']],

@@ -4,9 +4,10 @@
  *   page 0, 1   meta pages, written in turn: number of the transaction, pages in use, keys, CRC-32
  *   page 2 ...  one block of pages for each transaction: what it put and removed
  *
- * A transaction writes its block, syncs, writes the older meta page, syncs. So whatever a crash leaves, one of the meta pages is whole and
- * everything that it counts is on the disk. When a sync fails, the old meta page is put back into the cache, as LMDB does it. A block has a
- * checksum only so that a lost page is said where it is found; nothing is mended.
+ * A transaction writes its block, syncs, writes the older meta page, syncs. So whatever a crash leaves, one of the meta
+ * pages is whole and everything that it counts is on the disk. When a sync fails, the old meta page is put back into
+ * the cache, as LMDB does it. A block has a checksum only so that a lost page is said where it is found; nothing is
+ * mended.
  *
  * `headless` journals and damage of LMDB's own trees are not its business.
  */

@@ -1,4 +1,7 @@
-/** Snapshots on the simulated disk: written under another name, synced, renamed, the name made durable; as core/snapshot/file.ts does it. */
+/**
+ * Snapshots on the simulated disk: written under another name, synced, renamed, the name made durable; as
+ * core/snapshot/file.ts does it.
+ */
 import { drawHashKey } from '../../core/lib/hash_key.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../../core/state/digest.ts'
 import { CLOCK } from '../../core/state/columns.ts'

@@ -1,12 +1,14 @@
 /**
- * The simulated machine: one disk, one clock, and on it the exchange: the real sequencer with the real recovery, rings and engine, two
- * gateways' real bridges and the operator's, the real snapshot follower; and outside of it the clients and the auditor. One turn after
- * the other, everything drawn from one seed: the same seed is the same run, to the byte.
+ * The simulated machine: one disk, one clock, and on it the exchange: the real sequencer with the real recovery, rings
+ * and engine, two gateways' real bridges and the operator's, the real snapshot follower; and outside of it the clients
+ * and the auditor. One turn after the other, everything drawn from one seed: the same seed is the same run, to the
+ * byte.
  *
- * Crashes happen where the exchange touches the outside (`#reached`): before and after each operation of the disk, between applying a batch
- * and answering it, and after. A crash is armed for the k-th such place from now, so that all of them get their turn. Then the process is
- * gone with its rings and its state; a power failure takes what was not synced too. Answers that were published by then may have been sent
- * or not. Then the exchange starts again, and the auditor looks.
+ * Crashes happen where the exchange touches the outside (`#reached`): before and after each operation of the disk,
+ * between applying a batch and answering it, and after. A crash is armed for the k-th such place from now, so that all
+ * of them get their turn. Then the process is gone with its rings and its state; a power failure takes what was not
+ * synced too. Answers that were published by then may have been sent or not. Then the exchange starts again, and the
+ * auditor looks.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -277,9 +279,7 @@ export class World {
   #operate({ operator, sequencer }: Life): void {
     if (!sequencer.clock.waits || operator.inFlight > 0) return
     this.#count('clock accepted')
-    const request: Request = {
-      client: this.#clients[0]!, type: CommandType.ACCEPT_CLOCK, key: '', sentAt: 0, resolved: false, send: () => undefined,
-    }
+    const request: Request = { type: CommandType.ACCEPT_CLOCK, key: '', sentAt: 0, send: () => undefined }
     const waiter = { onResult: () => undefined, onDeadline: () => undefined }
     const correlation = enlist(operator, waiter, -1, CREDIT, WAY_OUT, 1e9)
     const kind = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
@@ -377,7 +377,11 @@ export class World {
     look()
     this.#life = null
     this.#disk.fail('all')
-    this.#life = this.#start()
+    try {
+      this.#life = this.#start()
+    } catch (error) {
+      this.#ended(error)
+    }
     look()
   }
 }
