@@ -113,19 +113,19 @@ export async function run(): Promise<Result> {
       'one by one': `${ORDERS} orders, each sent when the one before is answered (closed loop)`,
     },
     figures: {
-      'p50, ms': quantile(timed.latencies, 0.5),
-      'p90, ms': quantile(timed.latencies, 0.9),
-      'p99, ms': quantile(timed.latencies, 0.99),
-      'p99.9, ms': quantile(timed.latencies, 0.999),
-      'max, ms': timed.latencies.at(-1)!,
+      'at fixed times, p50, ms': quantile(timed.latencies, 0.5),
+      'at fixed times, p90, ms': quantile(timed.latencies, 0.9),
+      'at fixed times, p99, ms': quantile(timed.latencies, 0.99),
+      'at fixed times, p99.9, ms': quantile(timed.latencies, 0.999),
+      'at fixed times, at most, ms': timed.latencies.at(-1)!,
       ...lateness(timed.late),
       'refused': timed.refused,
       'one by one, p50, ms': quantile(back, 0.5),
       'one by one, p99, ms': quantile(back, 0.99),
     },
     targets: [
-      { figure: 'p50, ms', atMost: 0.8, unit: 'ms' },
-      { figure: 'p99, ms', atMost: 3, unit: 'ms' },
+      { figure: 'at fixed times, p50, ms', atMost: 0.8, unit: 'ms' },
+      { figure: 'at fixed times, p99, ms', atMost: 3, unit: 'ms' },
     ],
   }
 }

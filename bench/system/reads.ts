@@ -38,8 +38,8 @@ const openOrders = (traders: readonly Trader[]): autocannon.Request[] => traders
 function figures(what: string, rounds: readonly Round[]): Record<string, number> {
   return {
     [`${what}/s (2xx, median of rounds)`]: median(rounds.map((r) => r.rate)),
-    [`${what}: latency p50, ms`]: median(rounds.map((r) => r.p50)),
-    [`${what}: latency p99, ms`]: median(rounds.map((r) => r.p99)),
+    [`${what}: saturated, p50, ms`]: median(rounds.map((r) => r.p50)),
+    [`${what}: saturated, p99, ms`]: median(rounds.map((r) => r.p99)),
     [`${what}: answers other than 2xx`]: rounds.reduce((sum, r) => sum + r.other, 0),
   }
 }
