@@ -32,7 +32,8 @@ async function measure(work: Omit<JournalWork, 'directory'>): Promise<Round> {
     if (!(answer[0] instanceof Object)) throw new Error(`the journal's process ended with ${answer[0]}`)
     const { micros, seconds, room } = answer[0] as Commits
     const sorted = Float64Array.from(micros).sort()
-    return { perSecond: (work.commits * work.records) / seconds, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), room: room / 2 ** 20 }
+    const perSecond = (work.commits * work.records) / seconds
+    return { perSecond, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99), room: room / 2 ** 20 }
   } finally {
     child.kill('SIGKILL')
     removeDirectory(directory)
