@@ -11,10 +11,10 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open as openLmdb, type RootDatabase } from 'lmdb'
-import { SystemFault, systemFault } from '../lib/system_fault.ts'
+import { orSystemFault, SystemFault, systemFault } from '../lib/system_fault.ts'
 import { HEAD_KEY } from './head.ts'
 import { checkFreeList } from './free_list.ts'
-import { headFileOf, headPath } from './head_file.ts'
+import { headFileOf, headPath, knowsNothing } from './head_file.ts'
 import { dataFile, JournalError, journalPath, PAGE_BYTES, usedBytes } from './pages.ts'
 import type { JournalStore } from './store.ts'
 
@@ -56,7 +56,7 @@ export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64):
       maxReaders: 126,
       readOnly,
     })
-    const headless = !existsSync(headPath(dataDir)) && database.get(HEAD_KEY) === undefined
+    const headless = database.get(HEAD_KEY) === undefined && knowsNothing(headFileOf(dataDir))
     return withStore(database, dataDir, headless, Math.floor((gibibytes * 2 ** 30) / PAGE_BYTES))
   } catch (error) {
     throw named(dataDir, error as NodeJS.ErrnoException)
@@ -74,7 +74,7 @@ function withStore(database: RootDatabase<Buffer, Buffer>, dataDir: string, head
     entryCount: () => (database.getStats() as { entryCount: number }).entryCount,
     // By the meta page in its map: costs no call of the system.
     usedPages: () => env.info().lastPageNumber + 1,
-    checkFree: () => checkFreeList(dataDir),
+    checkFree: () => orSystemFault(dataFile(dataDir), () => checkFreeList(dataDir)),
   }) as unknown as JournalDatabase
 }
 
@@ -93,16 +93,10 @@ export function lmdbFault(error: unknown): unknown {
   return message.startsWith('MDB_') ? new JournalError(`${message}; restore the journal from a backup`) : error
 }
 
-/** Errors of the system as LMDB numbers them. */
-const NAMES: Readonly<Record<number, string>> = {
-  1: 'EPERM', 5: 'EIO', 13: 'EACCES', 23: 'ENFILE', 24: 'EMFILE', 27: 'EFBIG', 28: 'ENOSPC', 30: 'EROFS', 122: 'EDQUOT',
-}
-
 /** The error that says what to do about what was thrown while the journal was opened. */
 function named(dataDir: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof JournalError) return error
-  const code = typeof error.code === 'number' ? NAMES[error.code] : error.code
-  const fault = systemFault({ code, message: error.message }, error.path ?? journalPath(dataDir))
+  const fault = systemFault(error, error.path ?? journalPath(dataDir))
   if (fault instanceof SystemFault) return fault
   return new JournalError(`the journal in ${journalPath(dataDir)} cannot be opened: ${error.message}; restore it from a backup`)
 }

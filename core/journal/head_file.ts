@@ -9,6 +9,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { realIo } from '../lib/io.ts'
+import { orSystemFault } from '../lib/system_fault.ts'
 import { decodeHead, encodeHead, HEAD_BYTES, type Head } from './head.ts'
 import type { HeadStorage } from './store.ts'
 
@@ -17,13 +18,14 @@ const FILE_BYTES = SLOT_STRIDE + HEAD_BYTES
 
 export const headPath = (dataDir: string): string => join(dataDir, 'journal', 'head')
 
-/** The head file of a data directory. */
+/** The head file of a data directory. What the system will not let it read is a SystemFault (lib/system_fault.ts). */
 export const headFileOf = (dataDir: string): HeadStorage => ({
-  read: () => (existsSync(headPath(dataDir)) ? readFileSync(headPath(dataDir)) : null),
+  read: () => orSystemFault(headPath(dataDir), () => (existsSync(headPath(dataDir)) ? readFileSync(headPath(dataDir)) : null)),
   open: () => {
-    const fd = openSync(headPath(dataDir), existsSync(headPath(dataDir)) ? 'r+' : 'wx+', 0o600)
+    const path = headPath(dataDir)
+    const fd = orSystemFault(path, () => openSync(path, existsSync(path) ? 'r+' : 'wx+', 0o600))
     return {
-      read: (into) => readSync(fd, into, 0, into.length, 0),
+      read: (into) => orSystemFault(path, () => readSync(fd, into, 0, into.length, 0)),
       write: (from, at, length) => void writeSync(fd, from, at, length, at),
       sync: () => {
         fsyncSync(fd)
@@ -49,6 +51,17 @@ export interface HeadFileState {
 export function readHeadFile(storage: HeadStorage): HeadFileState {
   const bytes = storage.read()
   return bytes === null ? { head: null, damage: [] } : slotsOf(bytes)
+}
+
+/**
+ * Whether the head file knows of no batch: it is missing, or was made by a first start that was interrupted, or whose disk failed, before
+ * anything was in the journal. Throws what the file system throws.
+ */
+export function knowsNothing(storage: HeadStorage): boolean {
+  const bytes = storage.read()
+  if (bytes === null) return true
+  const { head } = slotsOf(bytes)
+  return head === null ? bytes.every((byte) => byte === 0) : head.next === 1
 }
 
 function slotsOf(bytes: Buffer): HeadFileState {

@@ -35,7 +35,7 @@ export interface KeyRange {
 }
 
 export interface JournalStore {
-  /** Neither head record nor head file: written by a version from before them, or nothing was written yet. */
+  /** No head record, and no head file that knows of a batch: written by a version from before them, or nothing was written yet. */
   headless: boolean
   /** Pages of PAGE_BYTES that the storage may come to. */
   readonly pages: number

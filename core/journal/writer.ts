@@ -10,6 +10,7 @@
  * that might pass it is not begun. What a commit takes is estimated from above and counted; LMDB is asked only when the count is used up.
  */
 import { realIo, type Io } from '../lib/io.ts'
+import { SystemFault, systemFault } from '../lib/system_fault.ts'
 import { RECORD_BYTES } from '../layout/table.ts'
 import { HEADER_BYTES, keyOf, seal } from './frame.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
@@ -141,6 +142,8 @@ function claim(database: JournalStore, own: Buffer, { next }: Head): void {
     })
   } catch (error) {
     if (error instanceof SecondWriter || error instanceof JournalError) throw error
+    const fault = systemFault(error, 'the journal')
+    if (fault instanceof SystemFault) throw fault
     throw new JournalError(`the journal cannot be written to: ${(error as Error).message}; look at the disk, or restore it from a backup`)
   }
 }

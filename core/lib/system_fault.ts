@@ -36,11 +36,26 @@ function advice(code: string): [words: string, disk: boolean] | null {
   return code === 'EIO' || code.startsWith('SQLITE_IOERR') ? ["the disk fails: look at the kernel's log", true] : null
 }
 
+/** Errors of the system as LMDB numbers them. */
+const NUMBERED: Readonly<Record<number, string>> = {
+  1: 'EPERM', 5: 'EIO', 13: 'EACCES', 23: 'ENFILE', 24: 'EMFILE', 27: 'EFBIG', 28: 'ENOSPC', 30: 'EROFS', 122: 'EDQUOT',
+}
+
 /** The fault with which `place` cannot be used; an error that is none of the system's is returned as it is. */
 export function systemFault(error: unknown, place: string): Error {
-  const { code, message } = error as NodeJS.ErrnoException
+  const { code: given, message } = error as { code?: unknown; message: string }
+  const code = typeof given === 'number' ? NUMBERED[given] : given
   const found = typeof code === 'string' ? advice(code) : null
   if (found === null) return error as Error
   const [words, disk] = found
   return new SystemFault(`${place} cannot be used (${code}, ${message}): ${words}`, disk)
+}
+
+/** What `work` returns; what the system throws in it becomes the fault with which `place` cannot be used. */
+export function orSystemFault<T>(place: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw systemFault(error, place)
+  }
 }

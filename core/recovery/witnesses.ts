@@ -14,6 +14,7 @@ import { PLAIN_COPY } from '../journal/file.ts'
 import { readHeadFile } from '../journal/head_file.ts'
 import { JournalError } from '../journal/pages.ts'
 import { continues, type Place } from '../journal/reader.ts'
+import { SystemFault } from '../lib/system_fault.ts'
 import type { JournalStore } from '../journal/store.ts'
 
 /** Somebody who knows a place of the journal: `null`, when it knows none yet; throws when it cannot be read. */
@@ -97,6 +98,8 @@ function witnessesOf({ headFile, headless }: JournalStore, sources: readonly Wit
       const found = place()
       if (found !== null) witnesses.push({ name, path, sequence: found.sequence - 1, checksum: found.checksum })
     } catch (error) {
+      // It is written anew by this start: what it knows must be known before.
+      if (name === HEAD_NAME && error instanceof SystemFault) throw error
       warn(`${name} does not say how far the journal went: ${(error as Error).message}`)
     }
   }

@@ -51,6 +51,16 @@ export class CommitFailed extends Error {
   override name = 'CommitFailed'
 }
 
+/** What a commit throws is CommitFailed, unless it is about the journal and not about the disk. */
+function committing<T>(commit: () => T): T {
+  try {
+    return commit()
+  } catch (error) {
+    if (error instanceof SecondWriter || error instanceof JournalError) throw error
+    throw new CommitFailed((error as Error).message, { cause: error })
+  }
+}
+
 interface Recovered extends Rebuilt {
   /** What the operator accepts as lost. */
   readonly loss: Shortfall | null
@@ -73,13 +83,7 @@ export function startMatcher(parts: MatcherParts): Sequencer {
     clock,
     writer: {
       ...writer,
-      commit: (...batch) => {
-        try {
-          return writer.commit(...batch)
-        } catch (error) {
-          throw error instanceof SecondWriter ? error : new CommitFailed((error as Error).message, { cause: error })
-        }
-      },
+      commit: (...batch) => committing(() => writer.commit(...batch)),
     },
     lanes: attachLanes(shared.lanes),
     events: attachBroadcast(shared.events as SharedArrayBuffer),
@@ -107,7 +111,7 @@ function beginJournal({ journal, genesis, io }: MatcherParts): void {
   const text = genesis.read()
   parseGenesis(text)
   const writer = createWriter(journal, genesisSlots(GENESIS_MAX_BYTES), undefined, { io })
-  writeGenesis(writer, text, io.now())
+  committing(() => writeGenesis(writer, text, io.now()))
   writer.close()
 }
 
@@ -156,7 +160,7 @@ function openWriter(parts: MatcherParts, { replayer, loss }: Recovered): Journal
   const warn = warning(parts)
   const writer = createWriter(journal, config.batchMax, replayer.place, { loss: loss !== null, io })
   if (loss === null) return writer
-  const resume = writeLoss(journal, writer, replayer, loss.known)
+  const resume = committing(() => writeLoss(journal, writer, replayer, loss.known))
   const aside = setAside(loss)
   warn(`the loss of sequences ${loss.end + 1} to ${loss.known} is accepted and written into the journal; it goes on at ${resume}`)
   for (const name of aside) warn(`it knows what is lost and was put aside: ${name}`)
