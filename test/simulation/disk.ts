@@ -27,7 +27,7 @@ export interface DiskOptions {
 
 /** What a power failure leaves of the pages that were not synced. */
 export type Loss = 'all' | 'none' | 'some' | 'torn'
-export const LOSSES: readonly Loss[] = ['all', 'none', 'some', 'torn', 'torn']
+export const LOSSES: readonly Loss[] = ['all', 'none', 'some', 'some', 'torn', 'torn']
 
 /** `bytes` or, when it ends before `end`, a longer copy of whole pages. */
 const grown = (bytes: Buffer<ArrayBuffer>, end: number): Buffer<ArrayBuffer> =>

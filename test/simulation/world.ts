@@ -13,6 +13,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import type { Io } from '../../core/lib/io.ts'
+import { endSequence } from '../../core/journal/reader.ts'
+import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { createBroadcast, createReader, read, type Reader } from '../../core/ring/broadcast.ts'
 import { countersBytes, DISK, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { available, createRing, front } from '../../core/ring/spsc.ts'
@@ -85,6 +87,7 @@ export class World {
   #error: unknown = null
   /** Why the exchange ends, while it does; it may wrap what it is told. */
   #crash: Crash | 'sync' | null = null
+  #violation: Violation | null = null
 
   constructor(seed: number) {
     this.#random = createPrng(seed)
@@ -143,6 +146,7 @@ export class World {
   /** A place where something may end. */
   #reached(place: string): void {
     this.#trace.update(place)
+    if (this.#life !== null) this.#seesDurableOnly(this.#life)
     if (this.#inFollower && --this.#followerFuse < 0) {
       this.#followerFuse = Infinity
       this.#count('follower killed')
@@ -154,6 +158,27 @@ export class World {
     this.#count(`crash: ${place.replace(/[0-9]{16}/, 'n')}`)
     this.#crash = new Crash(place, this.#powerFails)
     throw this.#crash
+  }
+
+  /** Nothing of a batch is visible before its commit returned: not in the shared columns, not as an answer. */
+  #seesDurableOnly({ journal, sequencer, bridges }: Life): void {
+    const end = endSequence(journal)
+    const applied = sequencer.state.clock[CLOCK.SEQUENCE]!
+    if (applied > end) this.#violated(`sequence ${applied} is applied, only ${end} is durable`)
+    for (const { replies } of bridges) {
+      for (let index = 0; index < available(replies); index++) {
+        const at = front(replies, index)
+        if (eventTypeOf(replies.slots.u32[at]!) !== EventType.RESULT) continue
+        const sequence = replies.slots.f64[(at + RESULT.at.sequence) >>> 1]!
+        if (sequence > end) this.#violated(`sequence ${sequence} is answered, only ${end} is durable`)
+      }
+    }
+  }
+
+  /** Said where the exchange would catch what is thrown. */
+  #violated(message: string): never {
+    this.#violation ??= new Violation(message)
+    throw this.#violation
   }
 
   #syncFails(file: string): boolean {
@@ -205,7 +230,7 @@ export class World {
   }
 
   #arm(): void {
-    if (this.#fuse === Infinity && this.#chance(1, 40)) {
+    if (this.#fuse === Infinity && this.#chance(1, 25)) {
       this.#fuse = this.#random.below(16)
       this.#powerFails = this.#chance(2, 3)
     }
@@ -348,6 +373,7 @@ export class World {
   #ended(error: unknown): void {
     const crash = this.#crash
     this.#crash = null
+    if (this.#violation !== null) throw this.#violation
     if (error instanceof Violation) throw error
     if (crash === null) throw new Violation(`the exchange ended by itself: ${(error as Error).stack}`, { cause: error })
     const life = this.#life

@@ -1,0 +1,142 @@
+/**
+ * Promise: the simulation would notice. Faults are planted one at a time in a copy of the source: in the storage that
+ * stands for LMDB, in the sequencer, in recovery, in the engine. Each must be found by a few short runs. A fault whose
+ * place is no longer in the source fails too: plant it anew. `FAULT=TEXT` plants those whose name has this text.
+ */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { shuffled } from '../suite/files.ts'
+import { DEEP, eachRound, seedOf } from '../suite/rounds.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** Faults in `npm test`, besides the first two. */
+const SHORT = 2
+const SEEDS = 40
+const TURNS = 300
+const COPY_SECONDS = 200
+
+interface Fault {
+  readonly name: string
+  readonly file: string
+  readonly from: string
+  readonly to: string
+}
+
+const COMMIT = `  const bytes = writer.commit(state.clock[CLOCK.SEQUENCE]! + 1, time, commands, slots, sequencer.eventsChecksum)
+  meter.committed(bytes)
+  applyBatch(sequencer, slots, time)`
+const SYNC = `    this.#settle('none')
+    reached(`
+const WRITE = `    this.#file.write(end * PAGE, block)
+    this.#file.sync()`
+const FAULTS: readonly Fault[] = [
+  {
+    name: 'the journal is never synced', file: 'test/simulation/disk.ts', from: SYNC,
+    to: "    if (this.name !== 'journal/data') this.#settle('none')\n    reached(",
+  },
+  {
+    name: 'answers before the sync', file: 'test/simulation/journal.ts', from: '    try {\n      this.#file.sync()',
+    to: '    try {\n      if (meta.transaction % 3 === 0) this.#file.sync()',
+  },
+  {
+    name: 'a batch is applied before its commit', file: 'core/sequencer/loop.ts', from: COMMIT,
+    to: `  const [first, events] = [state.clock[CLOCK.SEQUENCE]! + 1, sequencer.eventsChecksum]
+  applyBatch(sequencer, slots, time)
+  meter.committed(writer.commit(first, time, commands, slots, events))`,
+  },
+  {
+    name: 'the head record is not written', file: 'core/journal/writer.ts',
+    from: '    encodeHead(own, 0, record)\n    database.putSync(HEAD_KEY, own)', to: '    encodeHead(own, 0, record)',
+  },
+  {
+    name: 'a receipt is forgotten', file: 'core/programs/receipts.ts', from: 'export function keepReceipt(',
+    to: 'export const keepReceipt = (...kept: Parameters<typeof keep>): void => { if (kept[1] !== 2) keep(...kept) }\nfunction keep(',
+  },
+  {
+    name: 'a follower skips a batch', file: 'core/recovery/snapshotter.ts', from: '        replayer.batch(batch)\n',
+    to: `        if (batch.sequence % 9 > 0) replayer.batch(batch)
+        else Object.assign(replayer.place, { sequence: batch.next, checksum: batch.checksum })\n`,
+  },
+  {
+    name: 'recovery skips a batch', file: 'core/recovery/recover.ts', from: '    replayer.batch(batch)\n    records += batch.commands',
+    to: `    if (batch.sequence % 9 > 0) replayer.batch(batch)
+    else Object.assign(replayer.place, { sequence: batch.next, checksum: batch.checksum })\n    records += batch.commands`,
+  },
+  {
+    name: 'a command is taken from its ring twice', file: 'core/sequencer/lanes.ts', from: 'if (taken > 0) consume(ring, taken)',
+    to: 'if (taken > 0) consume(ring, taken > 2 ? taken - 1 : taken)',
+  },
+  {
+    name: 'answers are published before they are whole', file: 'core/sequencer/lanes.ts',
+    from: '    publish(lane.replies, lane.unpublished)', to: '    publish(lane.replies, lane.unpublished + (lane.unpublished >> 2))',
+  },
+  { name: 'the journal is not synced before its meta page', file: 'test/simulation/journal.ts', from: WRITE, to: WRITE.split('\n')[0]! },
+  { name: 'replay forgets the time', file: 'core/recovery/replayer.ts', from: '      setTime(state, batch.time)\n', to: '' },
+  {
+    name: 'a snapshot is named before it is synced', file: 'test/simulation/snapshots.ts', from: '    file.sync()\n', to: '',
+  },
+  {
+    name: 'a snapshot says another batch', file: 'core/recovery/snapshotter.ts', from: 'genesis, replayer.place.checksum,',
+    to: 'genesis, replayer.place.checksum ^ 1,',
+  },
+  {
+    name: 'a failed commit is passed over', file: 'core/sequencer/matcher.ts',
+    from: '          throw error instanceof SecondWriter',
+    to: "          if (String(error).includes('EIO')) return 0\n          throw error instanceof SecondWriter",
+  },
+  {
+    name: 'a gateway tells another order than it was told', file: 'gateway/bridge/pending.ts', from: '  waiter?.onResult(records, base,',
+    to: '  if (bridge.gateway === 1) records.f64[(base + RESULT.at.orderSequence) >>> 1]! += base & 32 ? 1 : 0\n'
+      + '  waiter?.onResult(records, base,',
+  },
+]
+
+const RUNNER = `
+import { trial } from "./test/simulation/simulate.ts"
+for (let seed = 1; seed <= ${SEEDS}; seed++) {
+  const failure = trial(seed, ${TURNS}, 0)
+  if (failure === null) continue
+  console.log('seed ' + seed + ', turn ' + failure.turns + ': ' + failure.message.split('\\n')[0])
+  process.exit(3)
+}
+`
+
+/** Runs the simulation in a copy; its exit code (3: a violation was found; null: it did not end) and what it said. */
+function runCopy(directory: string): { status: number | null; said: string } {
+  const args = ['--disable-warning=ExperimentalWarning', 'runner.ts']
+  const options = { cwd: directory, env: {}, timeout: COPY_SECONDS * 1000, killSignal: 'SIGKILL', encoding: 'utf8' } as const
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
+  return { status, said: stdout.trim() || stderr.trim().split('\n').slice(-8).join(' ') || 'nothing noticed' }
+}
+
+t.test('planted faults are found', async (t) => {
+  const seed = seedOf()
+  t.comment(`seed ${seed}; again: SEED=${seed} npm test -- test/simulation/canary.test.ts`)
+  const directory = mkdtempSync(join(tmpdir(), 'ringbook-simulation-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  for (const part of ['core', 'gateway/bridge', 'test/support', 'test/simulation']) {
+    cpSync(join(ROOT, part), join(directory, part), { recursive: true })
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(directory, 'runner.ts'), RUNNER)
+  if (DEEP) t.strictSame(runCopy(directory), { status: 0, said: 'nothing noticed' }, 'the copy as it is passes')
+  const chosen = FAULTS.filter(({ name }) => name.includes(process.env['FAULT'] ?? ''))
+  const gone = chosen.filter(({ file, from }) => !readFileSync(join(directory, file), 'utf8').includes(from))
+  t.strictSame(gone.map(({ name }) => name), [], 'every fault has its place in the source')
+  const faults = [...chosen.slice(0, 2), ...shuffled(chosen.slice(2), seed)].filter((fault) => !gone.includes(fault))
+  const short = process.env['FAULT'] === undefined ? Math.min(2 + SHORT, faults.length) : faults.length
+  for (const each of eachRound(t, { short, deep: faults.length })) {
+    if (each >= faults.length) break
+    const { name, file, from, to } = faults[each]!
+    const path = join(directory, file)
+    const source = readFileSync(path, 'utf8')
+    writeFileSync(path, source.replace(from, () => to))
+    const { status, said } = runCopy(directory)
+    t.equal(status, 3, `${name}: ${said.slice(0, status === 3 ? 160 : 1000)}`)
+    writeFileSync(path, source)
+  }
+})
