@@ -206,7 +206,7 @@ class Exchange {
   }
 
   #start(name: string, path: string, workerData: object, transferList: MessagePort[] = []): Worker {
-    // The engine's thread gets its modules stripped; the others are bound by signatures and sockets.
+    // The engine's thread is a bundle; the others are bound by signatures and sockets.
     const worker = name === 'matcher' ? startQuickThread(path, { workerData, name }) : new Worker(path, { workerData, transferList, name })
     this.#workers.set(name, worker)
     worker.on('message', (message: FromThread) => this.#heard(name, message))

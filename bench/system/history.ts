@@ -2,15 +2,15 @@
  * The history: how fast a journal is projected on one core, engine included, and how far the follower is behind a matcher that takes
  * a steady load on the same two cores.
  */
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FromFollower } from '../../core/threads.ts'
-import { openProjection } from '../../core/history/project/projection.ts'
-import { historyPath, removeStore } from '../../core/history/store/store.ts'
+import { historyPath } from '../../core/history/store/store.ts'
+import { forkQuick, startQuickThread } from '../../core/lib/quick_thread.ts'
 import { amount, median, type Result } from '../result.ts'
 import { createFlood, flood, type Flood } from './flood.ts'
+import type { HistoryWork, Round } from './history_thread.ts'
 import { openAccounts, startMatcher } from './matcher.ts'
 import { ownChild, ownDirectory, removeDirectory } from './own_exchange.ts'
 
@@ -25,37 +25,18 @@ const SECONDS = amount(8, 1)
 /** Cancels and crossing orders in 100 commands. */
 const FLOW = [36, 27] as const
 
-interface Round {
-  events: number
-  commands: number
-  /** Commands of the whole journal, per second of processor time. */
-  cpu: number
-  transactions: number
-  bytes: number
-}
-
-/** Projects the whole journal once. */
-async function project(directory: string): Promise<Round> {
-  const path = join(directory, 'bench.sqlite')
-  removeStore(path)
-  const projection = openProjection(directory, path, { warn: console.error })
-  const [started, used] = [performance.now(), process.cpuUsage()]
-  let transactions = 1
-  while (projection.step(SLICE)) transactions++
-  const seconds = (performance.now() - started) / 1000
-  const { user, system } = process.cpuUsage(used)
-  const { events, sequence } = projection
-  await projection.close()
-  const bytes = statSync(path).size
-  removeStore(path)
-  return { events: events / seconds, commands: sequence / seconds, cpu: events / ((user + system) / 1e6), transactions, bytes }
+/** Projects the whole journal, round by round. */
+async function project(directory: string): Promise<Round[]> {
+  const work: HistoryWork = { directory, rounds: ROUNDS, slice: SLICE }
+  const [rounds] = await once(startQuickThread(join(import.meta.dirname, 'history_thread.ts'), { workerData: work }), 'message')
+  return rounds as Round[]
 }
 
 /** Offers RATE commands a second for a while; what the follower said about its lag meanwhile, in commands. */
 async function follow(directory: string, orders: Flood): Promise<number[]> {
   const lags: number[] = []
   let loaded = false
-  const child = ownChild(fork(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60', '250']))
+  const child = ownChild(forkQuick(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60', '250']))
   const caughtUp = Promise.withResolvers<void>()
   child.on('message', (message: FromFollower) => {
     if (message.type !== 'history' || !message.caughtUp) return
@@ -84,8 +65,7 @@ export async function run(): Promise<Result> {
     const orders = createFlood(matcher, openAccounts(matcher, ACCOUNTS), 1)
     flood(orders, LIVE, 0, 0)
     flood(orders, COMMANDS, ...FLOW)
-    const rounds: Round[] = []
-    for (let round = 0; round < ROUNDS; round++) rounds.push(await project(directory))
+    const rounds = await project(directory)
     const lags = await follow(directory, orders)
     await matcher.stop()
     const of = (name: keyof Round): number => median(rounds.map((round) => round[name]))

@@ -4,11 +4,11 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
 import { readConfig } from '../../core/config.ts'
 import { MINT_COMMAND, OPEN_SESSION_COMMAND, CommandType, kindOf } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
+import { startQuickThread } from '../../core/lib/quick_thread.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters, STOP } from '../../core/ring/counters.ts'
 import { portsBytes } from '../../core/ring/ports.ts'
@@ -85,7 +85,8 @@ export async function startMatcher(directory: string): Promise<Matcher> {
     matcherWait: cell(),
     lanes: [lane(), lane()],
   }
-  const worker = new Worker(join(import.meta.dirname, '..', '..', 'core', 'sequencer', 'thread.ts'), { workerData: { config, shared } })
+  const entry = join(import.meta.dirname, '..', '..', 'core', 'sequencer', 'thread.ts')
+  const worker = startQuickThread(entry, { workerData: { config, shared } })
   const said = (type: FromThread['type']): Promise<void> =>
     new Promise((resolve, reject) => {
       worker.on('message', (message: FromThread) => {

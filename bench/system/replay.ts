@@ -1,9 +1,11 @@
 /** A journal of a million commands, written by the real matcher, replayed from its genesis: LMDB, checksums, engine, event checksums. */
-import { openJournal } from '../../core/journal/file.ts'
-import { catchUp, fromGenesis } from '../../core/recovery/recover.ts'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { startQuickThread } from '../../core/lib/quick_thread.ts'
 import { amount, median, type Result } from '../result.ts'
 import { createFlood, flood } from './flood.ts'
 import { openAccounts, startMatcher } from './matcher.ts'
+import type { Replayed, ReplayWork } from './replay_thread.ts'
 import { ownDirectory, removeDirectory } from './own_exchange.ts'
 
 const COMMANDS = amount(1_000_000, 100_000)
@@ -11,9 +13,7 @@ const ROUNDS = amount(5, 1)
 
 export async function run(): Promise<Result> {
   const directory = ownDirectory()
-  const rates: number[] = []
-  let records = 0
-  let live = 0
+  let replayed: Replayed
   try {
     const matcher = await startMatcher(directory)
     const sessions = openAccounts(matcher, 1000)
@@ -21,24 +21,13 @@ export async function run(): Promise<Result> {
     flood(orders, 15_000, 0, 0)
     flood(orders, COMMANDS, 36, 27)
     await matcher.stop()
-    const database = openJournal(directory, true)
-    for (let round = 0; round < ROUNDS; round++) {
-      const { replayer } = fromGenesis(database)
-      const started = performance.now()
-      records = catchUp(
-        database,
-        replayer,
-        Infinity,
-        () => 0,
-        () => undefined,
-      )
-      rates.push(records / ((performance.now() - started) / 1000))
-      live = replayer.state.scalars[2]!
-    }
-    await database.close()
+    const work: ReplayWork = { directory, rounds: ROUNDS }
+    const [answer] = await once(startQuickThread(join(import.meta.dirname, 'replay_thread.ts'), { workerData: work }), 'message')
+    replayed = answer as Replayed
   } finally {
     removeDirectory(directory)
   }
+  const { rates, records, live } = replayed
   return {
     name: 'replay: journal to engine',
     settings: {

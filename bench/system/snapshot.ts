@@ -2,10 +2,10 @@
  * What a snapshot costs the matcher: the longest stall of its loop and the longest commit, with the follower writing snapshots and
  * without, over a state of a few hundred thousand resting orders.
  */
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { statSync } from 'node:fs'
+import { forkQuick } from '../../core/lib/quick_thread.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
 import { listSnapshots, snapshotPath } from '../../core/snapshot/file.ts'
 import { amount, type Result } from '../result.ts'
@@ -47,7 +47,8 @@ export async function run(): Promise<Result> {
     flood(orders, LIVE, 0, 0)
     flood(orders, 300_000, 45, 10)
     const without = await measure(matcher, orders, () => true)
-    const follower = ownChild(fork(join(import.meta.dirname, '..', '..', 'core', 'snapshot', 'follower.ts'), [directory, '50000', '2']))
+    const program = join(import.meta.dirname, '..', '..', 'core', 'snapshot', 'follower.ts')
+    const follower = ownChild(forkQuick(program, [directory, '50000', '2']))
     let snapshots = 0
     follower.on('message', (message: { type: string }) => (snapshots += message.type === 'snapshot' ? 1 : 0))
     while (snapshots === 0) await new Promise((resolve) => setTimeout(resolve, 20))

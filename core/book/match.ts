@@ -10,69 +10,53 @@ import { Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ADDRESS_BITS, CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR, PAIR_WORDS, TERMS_WORDS } from '../state/columns.ts'
-import * as emit from '../events/emit.ts'
+import { emitFill, emitSelfTrade } from '../events/emit.ts'
 import type { State } from '../state/state.ts'
-import * as settlement from '../ledger/settle.ts'
-import * as spending from '../ledger/spending.ts'
+import { settle } from '../ledger/settle.ts'
+import { payerOf } from '../ledger/spending.ts'
 import { endOrder } from './end.ts'
-import * as pool from './pool.ts'
-import * as levels from './levels.ts'
+import { delist, giveSlot } from './pool.ts'
+import { headOf, removeFromLevel } from './levels.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { ACCOUNT, PAIR: OF_PAIR, FLAGS, REMAINING, TRADES, BEST_PRICE, WORST_PRICE, EXPIRES_AT, UPDATED_AT, LEVEL: OF_LEVEL } = ORDER
-const { BEST_BID, BEST_ASK, LAST_PRICE } = PAIR
-const { SELL, CANCEL_BOTH, MASTER_FUNDED, TELL_SELF_TRADE } = Flag
-const NONE_ASK = NO_ASK
-const [PAIR_ROW, TERMS_ROW, LEVEL_ROW] = [PAIR_WORDS, TERMS_WORDS, LEVEL_WORDS]
-const { LOTS } = LEVEL
 const TIME = CLOCK_AT + CLOCK.TIME
 const FILLS = CLOCK_AT + CLOCK.FILLS
-const { NONE, SELF_TRADE_PREVENTION } = Reason
-const { emitFill, emitSelfTrade } = emit
-const { settle } = settlement
-const { payerOf } = spending
-const { delist, giveSlot } = pool
-const { headOf, removeFromLevel } = levels
-const hasExpired = isExpired
-const sameParty = isSameParty
 
 /** Highest price a BUY may meet or lowest a SELL may: 0 / NO_ASK mean the other side is empty. */
 export function bestOpposite(state: State, pair: number, sell: number): number {
   pair |= 0
-  return state.i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS]!
+  return state.i32[(state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS]!
 }
 
 /** True when an order of this side and limit meets the opposite best price. */
 export const crosses = (sell: number, limit: number, best: number): boolean =>
-  sell === 0 ? best !== NONE_ASK && best <= limit : best !== 0 && best >= limit
+  sell === 0 ? best !== NO_ASK && best <= limit : best !== 0 && best >= limit
 
 /** True when a resting order's time is over, whether the caller named it or the default lifetime gave it. */
 export function isExpired(state: State, row: number): boolean {
-  return state.f64[(row + EXPIRES_AT) >>> 1]! <= state.f64[TIME]!
+  return state.f64[(row + ORDER.EXPIRES_AT) >>> 1]! <= state.f64[TIME]!
 }
 
 /** Ends expired orders at the touch of the opposite side, so that the touch is one that can trade. */
 export function clearExpiredTouch(state: State, pair: number, sell: number): void {
   pair |= 0
   const { i32, f64 } = state
-  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS
+  const touch = (state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS
   for (;;) {
     const best = i32[touch]!
-    if (best === 0 || best === NONE_ASK) return
+    if (best === 0 || best === NO_ASK) return
     const head = headOf(state, pair, best)
-    if (f64[(head + EXPIRES_AT) >>> 1]! > f64[TIME]!) return
+    if (f64[(head + ORDER.EXPIRES_AT) >>> 1]! > f64[TIME]!) return
     endOrder(state, head, Status.EXPIRED, Reason.EXPIRED, 0, false)
   }
 }
 
 /** True when two orders must not trade with each other: they have one owner, or one account pays for both. */
 function isSameParty(state: State, taker: number, maker: number): boolean {
-  taker &= ADDRESS
-  maker &= ADDRESS
+  taker &= ADDRESS_BITS
+  maker &= ADDRESS_BITS
   const { i32 } = state
-  if (i32[maker + ACCOUNT] === i32[taker + ACCOUNT]) return true
-  if (((i32[maker + FLAGS]! | i32[taker + FLAGS]!) & MASTER_FUNDED) === 0) return false
+  if (i32[maker + ORDER.ACCOUNT] === i32[taker + ORDER.ACCOUNT]) return true
+  if (((i32[maker + ORDER.FLAGS]! | i32[taker + ORDER.FLAGS]!) & Flag.MASTER_FUNDED) === 0) return false
   return payerOf(state, maker) === payerOf(state, taker)
 }
 
@@ -82,57 +66,57 @@ function isSameParty(state: State, taker: number, maker: number): boolean {
  */
 export function match(state: State, taker: number, limit: number, command: Views, base: number): number {
   limit |= 0
-  taker &= ADDRESS
+  taker &= ADDRESS_BITS
   const { i32 } = state
-  const pair = i32[taker + OF_PAIR]!
-  const sell = i32[taker + FLAGS]! & SELL
-  const touch = (state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS
-  while (i32[taker + REMAINING]! > 0) {
+  const pair = i32[taker + ORDER.PAIR]!
+  const sell = i32[taker + ORDER.FLAGS]! & Flag.SELL
+  const touch = (state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS
+  while (i32[taker + ORDER.REMAINING]! > 0) {
     const best = i32[touch]!
-    if (sell === 0 ? best > limit || best === NONE_ASK : best < limit || best === 0) return NONE
+    if (sell === 0 ? best > limit || best === NO_ASK : best < limit || best === 0) return Reason.NONE
     const maker = headOf(state, pair, best)
-    if (hasExpired(state, maker)) {
+    if (isExpired(state, maker)) {
       endOrder(state, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
-    } else if (sameParty(state, taker, maker)) {
-      if ((i32[taker + FLAGS]! & CANCEL_BOTH) !== 0) {
-        endOrder(state, maker, Status.CANCELLED, SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
-      } else if ((command.i32[base + ORDER_COMMAND.at.flags]! & TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
-      return SELF_TRADE_PREVENTION
+    } else if (isSameParty(state, taker, maker)) {
+      if ((i32[taker + ORDER.FLAGS]! & Flag.CANCEL_BOTH) !== 0) {
+        endOrder(state, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
+      } else if ((command.i32[base + ORDER_COMMAND.at.flags]! & Flag.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
+      return Reason.SELF_TRADE_PREVENTION
     } else {
       fill(state, taker, maker, pair, sell, best)
     }
   }
-  return NONE
+  return Reason.NONE
 }
 
 /** One fill between `taker` and `maker` at `price`. */
 function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): void {
   pair |= 0
-  taker &= ADDRESS
-  maker &= ADDRESS
+  taker &= ADDRESS_BITS
+  maker &= ADDRESS_BITS
   price |= 0
   const { i32, f64 } = state
-  const open = i32[maker + REMAINING]!
-  const want = i32[taker + REMAINING]!
+  const open = i32[maker + ORDER.REMAINING]!
+  const want = i32[taker + ORDER.REMAINING]!
   const lots = want < open ? want : open
-  settle(state, taker, maker, (state.termsAt + pair * TERMS_ROW) & ADDRESS, sell, price, lots)
-  i32[taker + REMAINING] = want - lots
-  const trades = i32[taker + TRADES]!
-  if (trades === 0) i32[taker + BEST_PRICE] = price
-  i32[taker + WORST_PRICE] = price
-  i32[taker + TRADES] = trades + 1
-  f64[(maker + UPDATED_AT) >>> 1] = f64[TIME]!
+  settle(state, taker, maker, (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS, sell, price, lots)
+  i32[taker + ORDER.REMAINING] = want - lots
+  const trades = i32[taker + ORDER.TRADES]!
+  if (trades === 0) i32[taker + ORDER.BEST_PRICE] = price
+  i32[taker + ORDER.WORST_PRICE] = price
+  i32[taker + ORDER.TRADES] = trades + 1
+  f64[(maker + ORDER.UPDATED_AT) >>> 1] = f64[TIME]!
   f64[FILLS] = f64[FILLS]! + 1
-  i32[(state.pairsAt + pair * PAIR_ROW + LAST_PRICE) & ADDRESS] = price
+  i32[(state.pairsAt + pair * PAIR_WORDS + PAIR.LAST_PRICE) & ADDRESS_BITS] = price
   if (lots === open) {
     removeFromLevel(state, maker)
-    i32[maker + REMAINING] = 0
+    i32[maker + ORDER.REMAINING] = 0
     delist(state, maker)
     emitFill(state, maker, taker, price, lots)
     giveSlot(state, maker)
   } else {
-    i32[maker + REMAINING] = open - lots
-    const level = (state.levelsAt + i32[maker + OF_LEVEL]! * LEVEL_ROW + LOTS) >>> 1
+    i32[maker + ORDER.REMAINING] = open - lots
+    const level = (state.levelsAt + i32[maker + ORDER.LEVEL]! * LEVEL_WORDS + LEVEL.LOTS) >>> 1
     f64[level] = f64[level]! - lots
     emitFill(state, maker, taker, price, lots)
   }

@@ -15,24 +15,8 @@ import {
 import { insertLabel, removeLabel } from '../state/indexes.ts'
 import type { State } from '../state/state.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { NEXT, ACCOUNT_NEXT, ACCOUNT_PREV, UPDATED_AT, ACCOUNT: OWNER, PAIR, FLAGS, SLOT, PRICE, LOTS, REMAINING, MAKER_PPM, TRADES } = ORDER
-const { FILLED_QUOTE, FEE, HOLD, BEST_PRICE, SEQUENCE, FEE_NUMERATOR, CREATED_AT } = ORDER
-const { ORDERS_HEAD, OPEN_ORDERS, MAKER_DISCOUNT, FAMILY, FAMILY_ORDERS } = ACCOUNT
-const [ORDER_ROW, ACCOUNT_ROW, TERMS_ROW, PAIR_ROW] = [ORDER_WORDS, ACCOUNT_WORDS, TERMS_WORDS, PAIR_WORDS]
-const PAIR_STATUS = PAIRS.STATUS
-const { HALTED } = PairStatus
 const [USED, FREE, LIVE] = [SCALARS_AT + SCALAR.ORDERS_USED, SCALARS_AT + SCALAR.ORDERS_FREE, SCALARS_AT + SCALAR.ORDERS_LIVE]
 const [NOW_SEQUENCE, NOW] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
-const { RESTING, BY_AGENT } = Flag
-const LABEL_AT = LABEL_SHIFT
-const TERM_MAKER_PPM = TERMS.MAKER_PPM
-const { targetSlot: TARGET_SLOT, targetSequence: TARGET_SEQUENCE } = ORDER_COMMAND.at
-
-const countForAgent = countAgentOrder
-const findResting = restingAt
-const stillHolds = stopHolding
 
 /** Takes a slot and returns the address of its row; the caller checked that the pool is not full. */
 export function takeSlot(state: State): number {
@@ -43,29 +27,29 @@ export function takeSlot(state: State): number {
   if (slot < 0) {
     slot = i32[USED]!
     i32[USED] = slot + 1
-    row = (state.ordersAt + slot * ORDER_ROW) & ADDRESS
+    row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
   } else {
-    row = (state.ordersAt + slot * ORDER_ROW) & ADDRESS
-    i32[FREE] = i32[row + NEXT]!
+    row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+    i32[FREE] = i32[row + ORDER.NEXT]!
   }
-  i32[row + SLOT] = slot
+  i32[row + ORDER.SLOT] = slot
   return row
 }
 
 /** Frees the slot of an order that is in no queue and holds nothing any more; one that still does is atoms nobody could ever move. */
 export function giveSlot(state: State, row: number): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32, f64 } = state
-  if ((i32[row + HOLD]! | i32[row + HOLD + 1]!) !== 0) stillHolds(state, row)
-  f64[(row + SEQUENCE) >>> 1] = 0
-  i32[row + NEXT] = i32[FREE]!
-  i32[FREE] = i32[row + SLOT]!
+  if ((i32[row + ORDER.HOLD]! | i32[row + ORDER.HOLD + 1]!) !== 0) stopHolding(state, row)
+  f64[(row + ORDER.SEQUENCE) >>> 1] = 0
+  i32[row + ORDER.NEXT] = i32[FREE]!
+  i32[FREE] = i32[row + ORDER.SLOT]!
   i32[LIVE]!--
 }
 
 /** Stops everything. Out of the way of {@link giveSlot}, which is hot. */
 function stopHolding({ f64, i64 }: State, row: number): never {
-  broken('I2', `order ${f64[(row + SEQUENCE) >>> 1]} ended and still holds ${i64[(row + HOLD) >>> 1]} atoms`)
+  broken('I2', `order ${f64[(row + ORDER.SEQUENCE) >>> 1]} ended and still holds ${i64[(row + ORDER.HOLD) >>> 1]} atoms`)
 }
 
 /**
@@ -73,32 +57,32 @@ function stopHolding({ f64, i64 }: State, row: number): never {
  * tier now, and stays.
  */
 export function writeOrder(state: State, row: number, account: number, pair: number, flags: number, price: number, lots: number): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32, f64, i64 } = state
-  f64[(row + UPDATED_AT) >>> 1] = f64[NOW]!
-  i32[row + OWNER] = account | 0
-  i32[row + PAIR] = pair | 0
-  i32[row + FLAGS] = flags | 0
-  i32[row + PRICE] = price | 0
-  i32[row + LOTS] = lots | 0
-  i32[row + REMAINING] = lots | 0
-  const discount = i32[(state.accountsAt + account * ACCOUNT_ROW + MAKER_DISCOUNT) & ADDRESS]!
-  i32[row + MAKER_PPM] = i32[(state.termsAt + pair * TERMS_ROW + TERM_MAKER_PPM) & ADDRESS]! - discount
-  i32[row + TRADES] = 0
-  i64[(row + FILLED_QUOTE) >>> 1] = 0n
-  i64[(row + FEE) >>> 1] = 0n
-  i64[(row + HOLD) >>> 1] = 0n
+  f64[(row + ORDER.UPDATED_AT) >>> 1] = f64[NOW]!
+  i32[row + ORDER.ACCOUNT] = account | 0
+  i32[row + ORDER.PAIR] = pair | 0
+  i32[row + ORDER.FLAGS] = flags | 0
+  i32[row + ORDER.PRICE] = price | 0
+  i32[row + ORDER.LOTS] = lots | 0
+  i32[row + ORDER.REMAINING] = lots | 0
+  const discount = i32[(state.accountsAt + account * ACCOUNT_WORDS + ACCOUNT.MAKER_DISCOUNT) & ADDRESS_BITS]!
+  i32[row + ORDER.MAKER_PPM] = i32[(state.termsAt + pair * TERMS_WORDS + TERMS.MAKER_PPM) & ADDRESS_BITS]! - discount
+  i32[row + ORDER.TRADES] = 0
+  i64[(row + ORDER.FILLED_QUOTE) >>> 1] = 0n
+  i64[(row + ORDER.FEE) >>> 1] = 0n
+  i64[(row + ORDER.HOLD) >>> 1] = 0n
   // BEST_PRICE and WORST_PRICE are neighbours.
-  i64[(row + BEST_PRICE) >>> 1] = 0n
-  f64[(row + SEQUENCE) >>> 1] = f64[NOW_SEQUENCE]!
-  i64[(row + FEE_NUMERATOR) >>> 1] = 0n
-  f64[(row + CREATED_AT) >>> 1] = f64[NOW]!
+  i64[(row + ORDER.BEST_PRICE) >>> 1] = 0n
+  f64[(row + ORDER.SEQUENCE) >>> 1] = f64[NOW_SEQUENCE]!
+  i64[(row + ORDER.FEE_NUMERATOR) >>> 1] = 0n
+  f64[(row + ORDER.CREATED_AT) >>> 1] = f64[NOW]!
 }
 
 /** Notes that a delegated agent placed the order that was just written at `row`. */
 export function markAgent(state: State, row: number, agent: number): void {
-  state.i32[row + FLAGS] = state.i32[row + FLAGS]! | BY_AGENT
-  state.orderAgents[state.i32[row + SLOT]!] = agent + 1
+  state.i32[row + ORDER.FLAGS] = state.i32[row + ORDER.FLAGS]! | Flag.BY_AGENT
+  state.orderAgents[state.i32[row + ORDER.SLOT]!] = agent + 1
 }
 
 /** Adds to what the agent that placed the order in `slot` has resting. */
@@ -111,66 +95,66 @@ function countAgentOrder(state: State, slot: number, change: number): void {
 export function writeLabel(state: State, row: number, command: Views, base: number): void {
   const { i32, labels } = state
   const length = command.u32[base + ORDER_COMMAND.at.flags]! >>> LABEL_SHIFT
-  i32[row + FLAGS] = (i32[row + FLAGS]! & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT)
+  i32[row + ORDER.FLAGS] = (i32[row + ORDER.FLAGS]! & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT)
   if (length === 0) return
-  const at = i32[row + SLOT]! * LABEL_WORDS
+  const at = i32[row + ORDER.SLOT]! * LABEL_WORDS
   for (let word = 0; word < LABEL_WORDS; word++) labels[at + word] = command.i32[base + ORDER_COMMAND.at.label + word]!
 }
 
 /** Puts an order at the head of its account's list and claims its label: it rests from now on. */
 export function enlist(state: State, row: number): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32 } = state
-  const slot = i32[row + SLOT]!
-  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) & ADDRESS
-  const head = i32[account + ORDERS_HEAD]!
-  i32[row + ACCOUNT_PREV] = -1
-  i32[row + ACCOUNT_NEXT] = head
-  if (head >= 0) i32[(state.ordersAt + head * ORDER_ROW + ACCOUNT_PREV) & ADDRESS] = slot
-  i32[account + ORDERS_HEAD] = slot
-  i32[account + OPEN_ORDERS]!++
-  i32[(state.accountsAt + i32[account + FAMILY]! * ACCOUNT_ROW + FAMILY_ORDERS) & ADDRESS]!++
-  const flags = i32[row + FLAGS]! | RESTING
-  i32[row + FLAGS] = flags
-  if (flags >>> LABEL_AT !== 0) insertLabel(state, slot)
-  if ((flags & BY_AGENT) !== 0) countForAgent(state, slot, 1)
+  const slot = i32[row + ORDER.SLOT]!
+  const account = (state.accountsAt + i32[row + ORDER.ACCOUNT]! * ACCOUNT_WORDS) & ADDRESS_BITS
+  const head = i32[account + ACCOUNT.ORDERS_HEAD]!
+  i32[row + ORDER.ACCOUNT_PREV] = -1
+  i32[row + ORDER.ACCOUNT_NEXT] = head
+  if (head >= 0) i32[(state.ordersAt + head * ORDER_WORDS + ORDER.ACCOUNT_PREV) & ADDRESS_BITS] = slot
+  i32[account + ACCOUNT.ORDERS_HEAD] = slot
+  i32[account + ACCOUNT.OPEN_ORDERS]!++
+  i32[(state.accountsAt + i32[account + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + ACCOUNT.FAMILY_ORDERS) & ADDRESS_BITS]!++
+  const flags = i32[row + ORDER.FLAGS]! | Flag.RESTING
+  i32[row + ORDER.FLAGS] = flags
+  if (flags >>> LABEL_SHIFT !== 0) insertLabel(state, slot)
+  if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, slot, 1)
 }
 
 /** The opposite of {@link enlist}. */
 export function delist(state: State, row: number): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32, ordersAt } = state
-  const flags = i32[row + FLAGS]!
-  if (flags >>> LABEL_AT !== 0) removeLabel(state, i32[row + SLOT]!)
-  if ((flags & BY_AGENT) !== 0) countForAgent(state, i32[row + SLOT]!, -1)
-  i32[row + FLAGS] = flags & ~RESTING
-  const account = (state.accountsAt + i32[row + OWNER]! * ACCOUNT_ROW) & ADDRESS
-  const prev = i32[row + ACCOUNT_PREV]!
-  const next = i32[row + ACCOUNT_NEXT]!
-  if (prev < 0) i32[account + ORDERS_HEAD] = next
-  else i32[(ordersAt + prev * ORDER_ROW + ACCOUNT_NEXT) & ADDRESS] = next
-  if (next >= 0) i32[(ordersAt + next * ORDER_ROW + ACCOUNT_PREV) & ADDRESS] = prev
-  i32[account + OPEN_ORDERS]!--
-  i32[(state.accountsAt + i32[account + FAMILY]! * ACCOUNT_ROW + FAMILY_ORDERS) & ADDRESS]!--
+  const flags = i32[row + ORDER.FLAGS]!
+  if (flags >>> LABEL_SHIFT !== 0) removeLabel(state, i32[row + ORDER.SLOT]!)
+  if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, i32[row + ORDER.SLOT]!, -1)
+  i32[row + ORDER.FLAGS] = flags & ~Flag.RESTING
+  const account = (state.accountsAt + i32[row + ORDER.ACCOUNT]! * ACCOUNT_WORDS) & ADDRESS_BITS
+  const prev = i32[row + ORDER.ACCOUNT_PREV]!
+  const next = i32[row + ORDER.ACCOUNT_NEXT]!
+  if (prev < 0) i32[account + ACCOUNT.ORDERS_HEAD] = next
+  else i32[(ordersAt + prev * ORDER_WORDS + ORDER.ACCOUNT_NEXT) & ADDRESS_BITS] = next
+  if (next >= 0) i32[(ordersAt + next * ORDER_WORDS + ORDER.ACCOUNT_PREV) & ADDRESS_BITS] = prev
+  i32[account + ACCOUNT.OPEN_ORDERS]!--
+  i32[(state.accountsAt + i32[account + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + ACCOUNT.FAMILY_ORDERS) & ADDRESS_BITS]!--
 }
 
 /** The row of the resting order that a command names by targetSlot and targetSequence, or -1. */
 export function restingTarget(state: State, command: Views, base: number): number {
-  base &= ADDRESS
-  return findResting(state, command.i32[base + TARGET_SLOT]!, command.f64[(base + TARGET_SEQUENCE) >>> 1]!)
+  base &= ADDRESS_BITS
+  return restingAt(state, command.i32[base + ORDER_COMMAND.at.targetSlot]!, command.f64[(base + ORDER_COMMAND.at.targetSequence) >>> 1]!)
 }
 
 /** The row of the resting order in `slot` that the command of `sequence` placed, or -1. */
 export function restingAt(state: State, slot: number, sequence: number): number {
   const { i32, f64 } = state
   if (slot < 0 || slot >= i32[USED]!) return -1
-  const row = (state.ordersAt + slot * ORDER_ROW) & ADDRESS
-  const rests = f64[(row + SEQUENCE) >>> 1] === sequence && sequence !== 0 && (i32[row + FLAGS]! & RESTING) !== 0
+  const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+  const rests = f64[(row + ORDER.SEQUENCE) >>> 1] === sequence && sequence !== 0 && (i32[row + ORDER.FLAGS]! & Flag.RESTING) !== 0
   return rests ? row : -1
 }
 
 /** True when not even cancels may touch the pair of the order at `row`. */
 export function isHalted(state: State, row: number): boolean {
   const { i32 } = state
-  return i32[(state.pairsAt + i32[row + PAIR]! * PAIR_ROW + PAIR_STATUS) & ADDRESS] === HALTED
+  return i32[(state.pairsAt + i32[row + ORDER.PAIR]! * PAIR_WORDS + PAIRS.STATUS) & ADDRESS_BITS] === PairStatus.HALTED
 }

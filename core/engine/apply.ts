@@ -5,11 +5,11 @@
 import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
-import * as cancel from '../orders/cancel.ts'
+import { cancelAll, cancelOrder } from '../orders/cancel.ts'
 import { cancelAccountOrders } from '../orders/cancel_account.ts'
 import { expireOrder } from '../orders/expiry.ts'
-import * as place from '../orders/place.ts'
-import * as replace from '../orders/replace.ts'
+import { placeOrder } from '../orders/place.ts'
+import { replaceOrder } from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
 import { setApplication, setOrigin, setServerKey } from '../programs/applications.ts'
 import { mint } from '../programs/faucet.ts'
@@ -21,11 +21,6 @@ import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
 import { CLOCK, CLOCK_AT } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const { cancelAll, cancelOrder } = cancel
-const { placeOrder } = place
-const { replaceOrder } = replace
-const { PLACE_ORDER, CANCEL_ORDER, REPLACE_ORDER } = CommandType
 const SEQUENCE = CLOCK_AT + CLOCK.SEQUENCE
 
 /** Sets the sequenced time of the commands that follow, Unix ms. The sequencer never lets it go back. */
@@ -39,9 +34,9 @@ export function apply(state: State, command: Views, base: number): void {
   const { f64 } = state
   f64[SEQUENCE] = f64[SEQUENCE]! + 1
   const type = command.i32[base]! & 0xff
-  if (type === PLACE_ORDER) placeOrder(state, command, base)
-  else if (type === CANCEL_ORDER) cancelOrder(state, command, base)
-  else if (type === REPLACE_ORDER) replaceOrder(state, command, base)
+  if (type === CommandType.PLACE_ORDER) placeOrder(state, command, base)
+  else if (type === CommandType.CANCEL_ORDER) cancelOrder(state, command, base)
+  else if (type === CommandType.REPLACE_ORDER) replaceOrder(state, command, base)
   else applyRare(state, command, base, type)
 }
 

@@ -15,18 +15,6 @@ import {
 } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { session: SESSION_FIELD, targetSlot: TARGET_SLOT, pair: PAIR_FIELD, price: PRICE_FIELD, flags: FLAGS_FIELD } = ORDER_COMMAND.at
-const { PLACE_ORDER, CANCEL_ORDER, REPLACE_ORDER } = CommandType
-const { SELL, MARKET } = Flag
-const [RECORD, ORDER_ROW, SESSION_ROW, ACCOUNT_ROW] = [RECORD_WORDS, ORDER_WORDS, SESSION_WORDS, ACCOUNT_WORDS]
-const [BALANCE_ROW, TERMS_ROW, LEVEL_ROW, LEVELS_PER_PAGE] = [BALANCE_WORDS, TERMS_WORDS, LEVEL_WORDS, PAGE_LEVELS]
-const { NEXT, PREV, ACCOUNT_NEXT, ACCOUNT_PREV, PAIR, FLAGS, SEQUENCE } = ORDER
-const { DIRECTORY, BASE, QUOTE } = TERMS
-const { ORDERS_HEAD } = ACCOUNT
-const { TAIL } = LEVEL
-const OF_ACCOUNT = SESSION.ACCOUNT
 const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
 const ORDERS_USED = SCALARS_AT + SCALAR.ORDERS_USED
 const ORDERS_LIVE = SCALARS_AT + SCALAR.ORDERS_LIVE
@@ -38,7 +26,7 @@ const READ = (REGISTERS_AT + 15) * 2
 /** Reads the rows that the one-slot commands in the `slots` slots from word `base` on will touch. */
 export function warm(state: State, command: Views, base: number, slots: number): void {
   if (state.i32[ORDERS_LIVE]! < FEW) return
-  const end = base + slots * RECORD
+  const end = base + slots * RECORD_WORDS
   const named = warmNamed(state, command.i32, base, end)
   const owned = warmOwned(state, command.i32, base, end)
   state.i32[READ] = named ^ owned ^ warmQueued(state, command.i32, base, end)
@@ -50,14 +38,14 @@ function warmNamed(state: State, words: Int32Array, base: number, end: number): 
   const sessions = i32[SESSIONS_USED]!
   const orders = i32[ORDERS_USED]!
   let read = 0
-  for (let at = base; at < end; at += RECORD) {
+  for (let at = base; at < end; at += RECORD_WORDS) {
     const type = words[at]! & 0xff
-    const session = words[at + SESSION_FIELD]!
-    if (session >= 0 && session < sessions) read ^= i32[(sessionsAt + session * SESSION_ROW) & ADDRESS]!
-    const slot = words[at + TARGET_SLOT]!
-    if ((type !== CANCEL_ORDER && type !== REPLACE_ORDER) || slot < 0 || slot >= orders) continue
-    const row = (ordersAt + slot * ORDER_ROW) & ADDRESS
-    read ^= i32[row]! ^ i32[row + SEQUENCE]!
+    const session = words[at + ORDER_COMMAND.at.session]!
+    if (session >= 0 && session < sessions) read ^= i32[(sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS]!
+    const slot = words[at + ORDER_COMMAND.at.targetSlot]!
+    if ((type !== CommandType.CANCEL_ORDER && type !== CommandType.REPLACE_ORDER) || slot < 0 || slot >= orders) continue
+    const row = (ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+    read ^= i32[row]! ^ i32[row + ORDER.SEQUENCE]!
   }
   return read
 }
@@ -68,27 +56,27 @@ function warmOwned(state: State, words: Int32Array, base: number, end: number): 
   const sessions = i32[SESSIONS_USED]!
   const orders = i32[ORDERS_USED]!
   let read = 0
-  for (let at = base; at < end; at += RECORD) {
+  for (let at = base; at < end; at += RECORD_WORDS) {
     const type = words[at]! & 0xff
-    if (type !== PLACE_ORDER && type !== CANCEL_ORDER && type !== REPLACE_ORDER) continue
-    const session = words[at + SESSION_FIELD]!
+    if (type !== CommandType.PLACE_ORDER && type !== CommandType.CANCEL_ORDER && type !== CommandType.REPLACE_ORDER) continue
+    const session = words[at + ORDER_COMMAND.at.session]!
     if (session < 0 || session >= sessions) continue
-    const account = i32[(sessionsAt + session * SESSION_ROW + OF_ACCOUNT) & ADDRESS]!
-    let pair = words[at + PAIR_FIELD]!
-    let flags = words[at + FLAGS_FIELD]!
-    if (type !== PLACE_ORDER) {
-      const slot = words[at + TARGET_SLOT]!
+    const account = i32[(sessionsAt + session * SESSION_WORDS + SESSION.ACCOUNT) & ADDRESS_BITS]!
+    let pair = words[at + ORDER_COMMAND.at.pair]!
+    let flags = words[at + ORDER_COMMAND.at.flags]!
+    if (type !== CommandType.PLACE_ORDER) {
+      const slot = words[at + ORDER_COMMAND.at.targetSlot]!
       if (slot < 0 || slot >= orders) continue
-      const row = (ordersAt + slot * ORDER_ROW) & ADDRESS
-      pair = i32[row + PAIR]!
-      flags = i32[row + FLAGS]!
-      read ^= rowWord(i32, ordersAt, i32[row + PREV]!) ^ rowWord(i32, ordersAt, i32[row + NEXT]!)
-      read ^= rowWord(i32, ordersAt, i32[row + ACCOUNT_PREV]!) ^ rowWord(i32, ordersAt, i32[row + ACCOUNT_NEXT]!)
+      const row = (ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+      pair = i32[row + ORDER.PAIR]!
+      flags = i32[row + ORDER.FLAGS]!
+      read ^= rowWord(i32, ordersAt, i32[row + ORDER.PREV]!) ^ rowWord(i32, ordersAt, i32[row + ORDER.NEXT]!)
+      read ^= rowWord(i32, ordersAt, i32[row + ORDER.ACCOUNT_PREV]!) ^ rowWord(i32, ordersAt, i32[row + ORDER.ACCOUNT_NEXT]!)
     }
     if (pair < 0 || pair >= state.pairCount) continue
-    const asset = i32[termsAt + pair * TERMS_ROW + ((flags & SELL) === 0 ? QUOTE : BASE)]!
-    read ^= i32[(state.accountsAt + account * ACCOUNT_ROW) & ADDRESS]!
-    read ^= i32[((state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_ROW) * 2) & ADDRESS]!
+    const asset = i32[termsAt + pair * TERMS_WORDS + ((flags & Flag.SELL) === 0 ? TERMS.QUOTE : TERMS.BASE)]!
+    read ^= i32[(state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS]!
+    read ^= i32[((state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_WORDS) * 2) & ADDRESS_BITS]!
   }
   return read
 }
@@ -98,20 +86,22 @@ function warmQueued(state: State, words: Int32Array, base: number, end: number):
   const { i32, ordersAt, sessionsAt, termsAt } = state
   const sessions = i32[SESSIONS_USED]!
   let read = 0
-  for (let at = base; at < end; at += RECORD) {
-    const session = words[at + SESSION_FIELD]!
-    if ((words[at]! & 0xff) !== PLACE_ORDER || session < 0 || session >= sessions) continue
-    const account = i32[(sessionsAt + session * SESSION_ROW + OF_ACCOUNT) & ADDRESS]!
-    read ^= rowWord(i32, ordersAt, i32[(state.accountsAt + account * ACCOUNT_ROW + ORDERS_HEAD) & ADDRESS]!)
-    const pair = words[at + PAIR_FIELD]!
-    const tick = words[at + PRICE_FIELD]!
-    if (pair < 0 || pair >= state.pairCount || tick < 1 || tick >= state.priceTicks || (words[at + FLAGS_FIELD]! & MARKET) !== 0) continue
-    const page = i32[(i32[termsAt + pair * TERMS_ROW + DIRECTORY]! + (tick >>> 5)) & ADDRESS]! - 1
+  for (let at = base; at < end; at += RECORD_WORDS) {
+    const session = words[at + ORDER_COMMAND.at.session]!
+    if ((words[at]! & 0xff) !== CommandType.PLACE_ORDER || session < 0 || session >= sessions) continue
+    const account = i32[(sessionsAt + session * SESSION_WORDS + SESSION.ACCOUNT) & ADDRESS_BITS]!
+    read ^= rowWord(i32, ordersAt, i32[(state.accountsAt + account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD) & ADDRESS_BITS]!)
+    const pair = words[at + ORDER_COMMAND.at.pair]!
+    const tick = words[at + ORDER_COMMAND.at.price]!
+    if (pair < 0 || pair >= state.pairCount || tick < 1 || tick >= state.priceTicks) continue
+    if ((words[at + ORDER_COMMAND.at.flags]! & Flag.MARKET) !== 0) continue
+    const page = i32[(i32[termsAt + pair * TERMS_WORDS + TERMS.DIRECTORY]! + (tick >>> 5)) & ADDRESS_BITS]! - 1
     if (page < 0) continue
-    read ^= rowWord(i32, ordersAt, i32[(state.levelsAt + (page * LEVELS_PER_PAGE + (tick & 31)) * LEVEL_ROW + TAIL) & ADDRESS]!)
+    read ^= rowWord(i32, ordersAt, i32[(state.levelsAt + (page * PAGE_LEVELS + (tick & 31)) * LEVEL_WORDS + LEVEL.TAIL) & ADDRESS_BITS]!)
   }
   return read
 }
 
 /** The first word of an order row; 0 for no order. */
-const rowWord = (i32: Int32Array, ordersAt: number, slot: number): number => (slot < 0 ? 0 : i32[(ordersAt + slot * ORDER_ROW) & ADDRESS]!)
+const rowWord = (i32: Int32Array, ordersAt: number, slot: number): number =>
+  slot < 0 ? 0 : i32[(ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS]!

@@ -9,21 +9,10 @@ import { LABEL_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import { R, balanceRow } from '../state/balances.ts'
 import { ADDRESS_BITS, BALANCE, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER } from '../state/columns.ts'
-import * as outbox from '../state/outbox.ts'
+import { nextRecord } from '../state/outbox.ts'
 import type { State } from '../state/state.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { correlation: CORRELATION, slippageBps: SLIPPAGE_BPS } = ORDER_COMMAND.at
-const { at: RES } = RESULT
-const { at: FIL } = FILL
-const { at: END } = ORDER_ENDED
-const O = ORDER
 const [SEQUENCE, TIME] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
-const { QUOTE, MAKER_FEE, TAKER_FEE, RELEASE } = R
-const { RESULT: OF_RESULT, FILL: OF_FILL, ORDER_ENDED: OF_ORDER_ENDED } = EventType
-const RECORD = RECORD_WORDS
-const { nextRecord } = outbox
 
 /** RESULT of a command that has no order to describe: a refusal (`code` > 0) or a plain success. */
 export function emitResult(
@@ -33,33 +22,33 @@ export function emitResult(
   const at = nextRecord(outbox)
   outbox.i32.fill(0, at, at + RESULT.words)
   const kind = command.u32[base]!
-  outbox.u32[at + RES.kind] = EventType.RESULT | (typeOfKind(kind) << 8) | (kind & 0xffff0000)
-  outbox.u32[at + RES.correlation] = command.u32[base + CORRELATION]!
-  outbox.f64[(at + RES.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
-  outbox.f64[(at + RES.time) >>> 1] = clock[CLOCK.TIME]!
-  outbox.i32[at + RES.code] = code
-  outbox.i32[at + RES.account] = account
-  outbox.i32[at + RES.detail] = detail
-  outbox.i32[at + RES.detail2] = detail2
+  outbox.u32[at + RESULT.at.kind] = EventType.RESULT | (typeOfKind(kind) << 8) | (kind & 0xffff0000)
+  outbox.u32[at + RESULT.at.correlation] = command.u32[base + ORDER_COMMAND.at.correlation]!
+  outbox.f64[(at + RESULT.at.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
+  outbox.f64[(at + RESULT.at.time) >>> 1] = clock[CLOCK.TIME]!
+  outbox.i32[at + RESULT.at.code] = code
+  outbox.i32[at + RESULT.at.account] = account
+  outbox.i32[at + RESULT.at.detail] = detail
+  outbox.i32[at + RESULT.at.detail2] = detail2
   return at
 }
 
 /** RESULT of a command about the order at `row`, as it stands: words 8 to 27 of an order row are those of its RESULT. */
 export function emitOrderResult(state: State, command: Views, base: number, row: number, outcome: number): number {
-  base &= ADDRESS
-  row &= ADDRESS
+  base &= ADDRESS_BITS
+  row &= ADDRESS_BITS
   const { i32: from32, i64: from64 } = state
   const at = nextRecord(state.outbox)
   const { i32, i64 } = state.outbox
   const wide = at >>> 1
   const from = row >>> 1
   const kind = command.i32[base]!
-  i32[at + RES.kind] = OF_RESULT | ((kind & 0xff) << 8) | (kind & 0xffff0000)
-  i32[at + RES.correlation] = command.i32[base + CORRELATION]!
-  i64[(at + RES.sequence) >>> 1] = from64[SEQUENCE]!
-  i64[(at + RES.time) >>> 1] = from64[TIME]!
-  i32[at + RES.code] = 0
-  i32[at + RES.account] = from32[row + O.ACCOUNT]!
+  i32[at + RESULT.at.kind] = EventType.RESULT | ((kind & 0xff) << 8) | (kind & 0xffff0000)
+  i32[at + RESULT.at.correlation] = command.i32[base + ORDER_COMMAND.at.correlation]!
+  i64[(at + RESULT.at.sequence) >>> 1] = from64[SEQUENCE]!
+  i64[(at + RESULT.at.time) >>> 1] = from64[TIME]!
+  i32[at + RESULT.at.code] = 0
+  i32[at + RESULT.at.account] = from32[row + ORDER.ACCOUNT]!
   // Two words a line: pair flags, slot price, lots remaining, outcome trades, ...
   i64[wide + 4] = from64[from + 4]!
   i64[wide + 5] = from64[from + 5]!
@@ -72,43 +61,43 @@ export function emitOrderResult(state: State, command: Views, base: number, row:
   i64[wide + 11] = from64[from + 11]!
   i64[wide + 12] = from64[from + 12]!
   i64[wide + 13] = from64[from + 13]!
-  i32[at + RES.outcome] = outcome | 0
+  i32[at + RESULT.at.outcome] = outcome | 0
   i64[wide + 14] = 0n
-  i32[at + RES.detail] = 0
-  i32[at + RES.detail2] = command.i32[base + SLIPPAGE_BPS]!
+  i32[at + RESULT.at.detail] = 0
+  i32[at + RESULT.at.detail2] = command.i32[base + ORDER_COMMAND.at.slippageBps]!
   return at
 }
 
 /** FILL of `lots` at `price` between resting order `maker` and incoming order `taker`, after both rows were updated. */
 export function emitFill(state: State, maker: number, taker: number, price: number, lots: number): void {
-  maker &= ADDRESS
-  taker &= ADDRESS
+  maker &= ADDRESS_BITS
+  taker &= ADDRESS_BITS
   const { i32: from32, i64: from64 } = state
   const at = nextRecord(state.outbox)
   const { i32, i64 } = state.outbox
-  i32[at + FIL.kind] = OF_FILL
-  i32[at + FIL.pair] = from32[taker + O.PAIR]!
-  i64[(at + FIL.sequence) >>> 1] = from64[SEQUENCE]!
-  i64[(at + FIL.time) >>> 1] = from64[TIME]!
-  i32[at + FIL.price] = price | 0
-  i32[at + FIL.lots] = lots | 0
-  i64[(at + FIL.quote) >>> 1] = from64[QUOTE]!
-  i32[at + FIL.index] = from32[taker + O.TRADES]! - 1
-  i32[at + FIL.makerAccount] = from32[maker + O.ACCOUNT]!
-  i32[at + FIL.makerSlot] = from32[maker + O.SLOT]!
-  i32[at + FIL.makerRemaining] = from32[maker + O.REMAINING]!
-  i64[(at + FIL.makerSequence) >>> 1] = from64[(maker + O.SEQUENCE) >>> 1]!
-  i64[(at + FIL.makerFee) >>> 1] = from64[MAKER_FEE]!
-  i64[(at + FIL.takerFee) >>> 1] = from64[TAKER_FEE]!
-  i32[at + FIL.takerAccount] = from32[taker + O.ACCOUNT]!
-  i32[at + FIL.takerSlot] = from32[taker + O.SLOT]!
-  i32[at + FIL.takerRemaining] = from32[taker + O.REMAINING]!
-  i32[at + FIL.makerLots] = from32[maker + O.LOTS]!
-  i32[at + FIL.makerFlags] = from32[maker + O.FLAGS]!
-  i32[at + FIL.takerFlags] = from32[taker + O.FLAGS]!
-  i64[(at + FIL.makerFilledQuote) >>> 1] = from64[(maker + O.FILLED_QUOTE) >>> 1]!
-  i64[(at + FIL.makerTotalFee) >>> 1] = from64[(maker + O.FEE) >>> 1]!
-  i64[(at + FIL.makerCreatedAt) >>> 1] = from64[(maker + O.CREATED_AT) >>> 1]!
+  i32[at + FILL.at.kind] = EventType.FILL
+  i32[at + FILL.at.pair] = from32[taker + ORDER.PAIR]!
+  i64[(at + FILL.at.sequence) >>> 1] = from64[SEQUENCE]!
+  i64[(at + FILL.at.time) >>> 1] = from64[TIME]!
+  i32[at + FILL.at.price] = price | 0
+  i32[at + FILL.at.lots] = lots | 0
+  i64[(at + FILL.at.quote) >>> 1] = from64[R.QUOTE]!
+  i32[at + FILL.at.index] = from32[taker + ORDER.TRADES]! - 1
+  i32[at + FILL.at.makerAccount] = from32[maker + ORDER.ACCOUNT]!
+  i32[at + FILL.at.makerSlot] = from32[maker + ORDER.SLOT]!
+  i32[at + FILL.at.makerRemaining] = from32[maker + ORDER.REMAINING]!
+  i64[(at + FILL.at.makerSequence) >>> 1] = from64[(maker + ORDER.SEQUENCE) >>> 1]!
+  i64[(at + FILL.at.makerFee) >>> 1] = from64[R.MAKER_FEE]!
+  i64[(at + FILL.at.takerFee) >>> 1] = from64[R.TAKER_FEE]!
+  i32[at + FILL.at.takerAccount] = from32[taker + ORDER.ACCOUNT]!
+  i32[at + FILL.at.takerSlot] = from32[taker + ORDER.SLOT]!
+  i32[at + FILL.at.takerRemaining] = from32[taker + ORDER.REMAINING]!
+  i32[at + FILL.at.makerLots] = from32[maker + ORDER.LOTS]!
+  i32[at + FILL.at.makerFlags] = from32[maker + ORDER.FLAGS]!
+  i32[at + FILL.at.takerFlags] = from32[taker + ORDER.FLAGS]!
+  i64[(at + FILL.at.makerFilledQuote) >>> 1] = from64[(maker + ORDER.FILLED_QUOTE) >>> 1]!
+  i64[(at + FILL.at.makerTotalFee) >>> 1] = from64[(maker + ORDER.FEE) >>> 1]!
+  i64[(at + FILL.at.makerCreatedAt) >>> 1] = from64[(maker + ORDER.CREATED_AT) >>> 1]!
 }
 
 /**
@@ -118,31 +107,31 @@ export function emitFill(state: State, maker: number, taker: number, price: numb
 export function emitOrderEnded(
   state: State, row: number, status: number, reason: number, correlation: number, counterparty: boolean,
 ): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32: from32, i64: from64 } = state
   const at = nextRecord(state.outbox)
   const { i32, i64 } = state.outbox
-  i32[at + END.kind] = OF_ORDER_ENDED
-  i32[at + END.pair] = from32[row + O.PAIR]!
-  i64[(at + END.sequence) >>> 1] = from64[SEQUENCE]!
-  i64[(at + END.time) >>> 1] = from64[TIME]!
-  i32[at + END.account] = from32[row + O.ACCOUNT]!
-  i32[at + END.slot] = from32[row + O.SLOT]!
-  i64[(at + END.orderSequence) >>> 1] = from64[(row + O.SEQUENCE) >>> 1]!
-  i32[at + END.flags] = from32[row + O.FLAGS]!
-  i32[at + END.price] = from32[row + O.PRICE]!
-  i32[at + END.lots] = from32[row + O.LOTS]!
-  i32[at + END.remaining] = from32[row + O.REMAINING]!
-  i32[at + END.outcome] = outcomeOf(status, reason)
-  i32[at + END.correlation] = correlation | 0
-  i64[(at + END.filledQuote) >>> 1] = from64[(row + O.FILLED_QUOTE) >>> 1]!
-  i64[(at + END.fee) >>> 1] = from64[(row + O.FEE) >>> 1]!
-  i64[(at + END.released) >>> 1] = from64[RELEASE]!
-  i64[(at + END.createdAt) >>> 1] = from64[(row + O.CREATED_AT) >>> 1]!
+  i32[at + ORDER_ENDED.at.kind] = EventType.ORDER_ENDED
+  i32[at + ORDER_ENDED.at.pair] = from32[row + ORDER.PAIR]!
+  i64[(at + ORDER_ENDED.at.sequence) >>> 1] = from64[SEQUENCE]!
+  i64[(at + ORDER_ENDED.at.time) >>> 1] = from64[TIME]!
+  i32[at + ORDER_ENDED.at.account] = from32[row + ORDER.ACCOUNT]!
+  i32[at + ORDER_ENDED.at.slot] = from32[row + ORDER.SLOT]!
+  i64[(at + ORDER_ENDED.at.orderSequence) >>> 1] = from64[(row + ORDER.SEQUENCE) >>> 1]!
+  i32[at + ORDER_ENDED.at.flags] = from32[row + ORDER.FLAGS]!
+  i32[at + ORDER_ENDED.at.price] = from32[row + ORDER.PRICE]!
+  i32[at + ORDER_ENDED.at.lots] = from32[row + ORDER.LOTS]!
+  i32[at + ORDER_ENDED.at.remaining] = from32[row + ORDER.REMAINING]!
+  i32[at + ORDER_ENDED.at.outcome] = outcomeOf(status, reason)
+  i32[at + ORDER_ENDED.at.correlation] = correlation | 0
+  i64[(at + ORDER_ENDED.at.filledQuote) >>> 1] = from64[(row + ORDER.FILLED_QUOTE) >>> 1]!
+  i64[(at + ORDER_ENDED.at.fee) >>> 1] = from64[(row + ORDER.FEE) >>> 1]!
+  i64[(at + ORDER_ENDED.at.released) >>> 1] = from64[R.RELEASE]!
+  i64[(at + ORDER_ENDED.at.createdAt) >>> 1] = from64[(row + ORDER.CREATED_AT) >>> 1]!
   // Two stores: a choice between two BigInts would be allocated.
-  if (counterparty) i64[(at + END.counterpartySequence) >>> 1] = from64[SEQUENCE]!
-  else i64[(at + END.counterpartySequence) >>> 1] = 0n
-  for (let word = ORDER_ENDED.words; word < RECORD; word++) i32[at + word] = 0
+  if (counterparty) i64[(at + ORDER_ENDED.at.counterpartySequence) >>> 1] = from64[SEQUENCE]!
+  else i64[(at + ORDER_ENDED.at.counterpartySequence) >>> 1] = 0n
+  for (let word = ORDER_ENDED.words; word < RECORD_WORDS; word++) i32[at + word] = 0
 }
 
 /** SELF_TRADE: the resting order at `row` stops the incoming one, and stays. */
@@ -150,7 +139,7 @@ export function emitSelfTrade(state: State, row: number): void {
   const { outbox, clock, i32, f64 } = state
   const { at: SELF } = SELF_TRADE
   const at = nextRecord(outbox)
-  outbox.i32.fill(0, at, at + RECORD)
+  outbox.i32.fill(0, at, at + RECORD_WORDS)
   outbox.i32[at + SELF.kind] = EventType.SELF_TRADE
   outbox.i32[at + SELF.pair] = i32[row + ORDER.PAIR]!
   outbox.f64[(at + SELF.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!

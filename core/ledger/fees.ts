@@ -15,45 +15,40 @@ import { ADDRESS_BITS, ORDER, TERMS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { PRICE, MAKER_PPM, FILLED_QUOTE, FEE, FEE_NUMERATOR } = ORDER
-const { TICK_LOT_ATOMS } = TERMS
-const { QUOTE, AMOUNT, HOLD, COST, REQUIRED } = R
 const PPM = 1_000_000n
 
 /** Charges register QUOTE to the order at `row` at `ppm`; the fee of this fill, which may be negative, goes to register `to`. */
 export function chargeFill(state: State, row: number, ppm: number, to: number): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32, i64 } = state
-  const filled = (row + FILLED_QUOTE) >>> 1
-  const fee = (row + FEE) >>> 1
-  const sum = (row + FEE_NUMERATOR) >>> 1
-  i64[filled] = i64[filled]! + i64[QUOTE]!
-  i64[AMOUNT] = i64[sum]! + i64[QUOTE]! * BigInt(ppm | 0)
-  i64[sum] = i64[AMOUNT]!
-  if (i32[row + FEE_NUMERATOR + 1]! >= 0) i64[AMOUNT] = i64[AMOUNT]! + 999_999n
+  const filled = (row + ORDER.FILLED_QUOTE) >>> 1
+  const fee = (row + ORDER.FEE) >>> 1
+  const sum = (row + ORDER.FEE_NUMERATOR) >>> 1
+  i64[filled] = i64[filled]! + i64[R.QUOTE]!
+  i64[R.AMOUNT] = i64[sum]! + i64[R.QUOTE]! * BigInt(ppm | 0)
+  i64[sum] = i64[R.AMOUNT]!
+  if (i32[row + ORDER.FEE_NUMERATOR + 1]! >= 0) i64[R.AMOUNT] = i64[R.AMOUNT]! + 999_999n
   i64[to] = i64[fee]!
-  i64[fee] = i64[AMOUNT]! / PPM
+  i64[fee] = i64[R.AMOUNT]! / PPM
   i64[to] = i64[fee]! - i64[to]!
 }
 
 /** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value and the fee still to come at its maker rate. */
 export function holdOfBid(state: State, row: number, terms: number, lots: number): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32, i64 } = state
-  i64[HOLD] = BigInt(i32[row + PRICE]! | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
-  const ppm = i32[row + MAKER_PPM]!
+  i64[R.HOLD] = BigInt(i32[row + ORDER.PRICE]! | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
+  const ppm = i32[row + ORDER.MAKER_PPM]!
   if (ppm <= 0) return
-  i64[AMOUNT] = i64[(row + FEE_NUMERATOR) >>> 1]! + i64[HOLD]! * BigInt(ppm | 0) + 999_999n
-  i64[HOLD] = i64[HOLD]! + i64[AMOUNT]! / PPM - i64[(row + FEE) >>> 1]!
+  i64[R.AMOUNT] = i64[(row + ORDER.FEE_NUMERATOR) >>> 1]! + i64[R.HOLD]! * BigInt(ppm | 0) + 999_999n
+  i64[R.HOLD] = i64[R.HOLD]! + i64[R.AMOUNT]! / PPM - i64[(row + ORDER.FEE) >>> 1]!
 }
 
 /** Register REQUIRED = register COST plus its fee at `ppm` >= 0, rounded up: the most a BUY of that value can cost. */
 export function requiredForCost(state: State, ppm: number): void {
   const { i64 } = state
-  i64[REQUIRED] = i64[COST]!
+  i64[R.REQUIRED] = i64[R.COST]!
   if (ppm === 0) return
-  i64[AMOUNT] = i64[COST]! * BigInt(ppm | 0) + 999_999n
-  i64[REQUIRED] = i64[COST]! + i64[AMOUNT]! / PPM
+  i64[R.AMOUNT] = i64[R.COST]! * BigInt(ppm | 0) + 999_999n
+  i64[R.REQUIRED] = i64[R.COST]! + i64[R.AMOUNT]! / PPM
 }

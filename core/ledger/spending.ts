@@ -20,52 +20,40 @@ import { MAX_ISSUED } from '../state/genesis.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { ACCOUNT: OWNER, PAIR, FLAGS, MAKER_PPM } = ORDER
-const { MASTER, FIRST_LIMIT } = PROFILE
-const { ASSET, NEXT, STATE, RESET_AT, MAX, DAILY, OUTSTANDING, SPENT } = SPEND_LIMIT
-const { SELL, MASTER_FUNDED } = Flag
-const { BASE: BASE_ASSET, QUOTE: QUOTE_ASSET } = TERMS
-const { QUOTE, BASE, TAKER_FEE, MAKER_FEE, REQUIRED, RELEASE, TAKEN, RESERVED } = R
-const [ACCOUNT_ROW, PROFILE_ROW, LIMIT_ROW, TERMS_ROW] = [ACCOUNT_WORDS, PROFILE_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS]
-const ACCOUNT_VERSION = ACCOUNT.VERSION
 const USABLE = SpendLimitState.EXISTS | SpendLimitState.ACTIVE
 const TIME = CLOCK_AT + CLOCK.TIME
 const DAY_MS = 86_400_000
-const MOST = MAX_ISSUED
-const limitOf = addressOfLimit
-const countFor = count
 
 /** The UTC midnight at or before a time, Unix ms. */
 export const midnightOf = (time: number): number => Math.floor(time / DAY_MS) * DAY_MS
 
 /** The account whose balances pay for an order of `account` with these flags; -1: a master asked for its master. */
 export function payerFor(state: State, account: number, flags: number): number {
-  if ((flags & MASTER_FUNDED) === 0) return account
-  return state.i32[(state.profilesAt + account * PROFILE_ROW + MASTER) & ADDRESS]! - 1
+  if ((flags & Flag.MASTER_FUNDED) === 0) return account
+  return state.i32[(state.profilesAt + account * PROFILE_WORDS + PROFILE.MASTER) & ADDRESS_BITS]! - 1
 }
 
 /** The account that pays for the order at `row`. */
 export function payerOf(state: State, row: number): number {
-  row &= ADDRESS
-  return payerFor(state, state.i32[row + OWNER]!, state.i32[row + FLAGS]!)
+  row &= ADDRESS_BITS
+  return payerFor(state, state.i32[row + ORDER.ACCOUNT]!, state.i32[row + ORDER.FLAGS]!)
 }
 
 /** True when the order at `row` and an order of `account` that `payer` pays for must not trade with each other. */
 export function isOwn(state: State, row: number, account: number, payer: number): boolean {
-  row &= ADDRESS
-  return state.i32[row + OWNER] === account || payerFor(state, state.i32[row + OWNER]!, state.i32[row + FLAGS]!) === payer
+  row &= ADDRESS_BITS
+  const owner = state.i32[row + ORDER.ACCOUNT]!
+  return owner === account || payerFor(state, owner, state.i32[row + ORDER.FLAGS]!) === payer
 }
 
 /** Address of the limit row of (sub-account, asset), whatever its state, or -1. */
 export function addressOfLimit(state: State, sub: number, asset: number): number {
   const { i32 } = state
-  let next = i32[(state.profilesAt + sub * PROFILE_ROW + FIRST_LIMIT) & ADDRESS]!
+  let next = i32[(state.profilesAt + sub * PROFILE_WORDS + PROFILE.FIRST_LIMIT) & ADDRESS_BITS]!
   while (next !== 0) {
-    const row = (state.spendLimitsAt + (next - 1) * LIMIT_ROW) & ADDRESS
-    if (i32[row + ASSET] === asset) return row
-    next = i32[row + NEXT]!
+    const row = (state.spendLimitsAt + (next - 1) * SPEND_LIMIT_WORDS) & ADDRESS_BITS
+    if (i32[row + SPEND_LIMIT.ASSET] === asset) return row
+    next = i32[row + SPEND_LIMIT.NEXT]!
   }
   return -1
 }
@@ -76,67 +64,68 @@ export function addressOfLimit(state: State, sub: number, asset: number): number
  */
 export function maySpend(state: State, sub: number, asset: number): boolean {
   const { i32, i64, f64 } = state
-  const row = limitOf(state, sub, asset)
-  if (row < 0 || i32[row + STATE] !== USABLE) return false
-  i64[RESERVED] = i64[(row + OUTSTANDING) >>> 1]! - i64[RELEASE]! + i64[REQUIRED]!
-  if (i64[RESERVED]! > i64[(row + MAX) >>> 1]!) return false
-  if (i32[row + DAILY + 1]! < 0) return true
-  i64[TAKEN] = i64[(row + DAILY) >>> 1]!
-  if (f64[(row + RESET_AT) >>> 1]! + DAY_MS > f64[TIME]!) i64[TAKEN] = i64[TAKEN]! - i64[(row + SPENT) >>> 1]!
-  return i64[RESERVED]! <= i64[TAKEN]!
+  const row = addressOfLimit(state, sub, asset)
+  if (row < 0 || i32[row + SPEND_LIMIT.STATE] !== USABLE) return false
+  i64[R.RESERVED] = i64[(row + SPEND_LIMIT.OUTSTANDING) >>> 1]! - i64[R.RELEASE]! + i64[R.REQUIRED]!
+  if (i64[R.RESERVED]! > i64[(row + SPEND_LIMIT.MAX) >>> 1]!) return false
+  if (i32[row + SPEND_LIMIT.DAILY + 1]! < 0) return true
+  i64[R.TAKEN] = i64[(row + SPEND_LIMIT.DAILY) >>> 1]!
+  if (f64[(row + SPEND_LIMIT.RESET_AT) >>> 1]! + DAY_MS > f64[TIME]!) i64[R.TAKEN] = i64[R.TAKEN]! - i64[(row + SPEND_LIMIT.SPENT) >>> 1]!
+  return i64[R.RESERVED]! <= i64[R.TAKEN]!
 }
 
 /** Counts the hold in register HOLD of the master-funded order at `row`, which rests from now on, and marks its payer as changed. */
 export function countHold(state: State, row: number): void {
-  state.i64[RESERVED] = state.i64[R.HOLD]!
-  state.i64[TAKEN] = 0n
-  countFor(state, row)
+  state.i64[R.RESERVED] = state.i64[R.HOLD]!
+  state.i64[R.TAKEN] = 0n
+  count(state, row)
 }
 
 /** Counts what the master-funded order at `row` gave back, register RELEASE, and marks its payer as changed. */
 export function countRelease(state: State, row: number): void {
-  state.i64[RESERVED] = -state.i64[RELEASE]!
-  state.i64[TAKEN] = 0n
-  countFor(state, row)
+  state.i64[R.RESERVED] = -state.i64[R.RELEASE]!
+  state.i64[R.TAKEN] = 0n
+  count(state, row)
 }
 
 /** Counts a fill that registers QUOTE, BASE, TAKER_FEE and MAKER_FEE describe, for each of the two orders that is master-funded. */
 export function countFill(state: State, taker: number, maker: number): void {
-  taker &= ADDRESS
-  maker &= ADDRESS
+  taker &= ADDRESS_BITS
+  maker &= ADDRESS_BITS
   const { i32, i64 } = state
-  if ((i32[taker + FLAGS]! & MASTER_FUNDED) !== 0) {
-    i64[RESERVED] = 0n
-    if ((i32[taker + FLAGS]! & SELL) !== 0) i64[TAKEN] = i64[BASE]!
-    else if (i64[TAKER_FEE]! > 0n) i64[TAKEN] = i64[QUOTE]! + i64[TAKER_FEE]!
-    else i64[TAKEN] = i64[QUOTE]!
-    countFor(state, taker)
+  if ((i32[taker + ORDER.FLAGS]! & Flag.MASTER_FUNDED) !== 0) {
+    i64[R.RESERVED] = 0n
+    if ((i32[taker + ORDER.FLAGS]! & Flag.SELL) !== 0) i64[R.TAKEN] = i64[R.BASE]!
+    else if (i64[R.TAKER_FEE]! > 0n) i64[R.TAKEN] = i64[R.QUOTE]! + i64[R.TAKER_FEE]!
+    else i64[R.TAKEN] = i64[R.QUOTE]!
+    count(state, taker)
   }
-  if ((i32[maker + FLAGS]! & MASTER_FUNDED) !== 0) {
-    if ((i32[maker + FLAGS]! & SELL) !== 0) i64[TAKEN] = i64[BASE]!
-    else if (i32[maker + MAKER_PPM]! > 0) i64[TAKEN] = i64[QUOTE]! + i64[MAKER_FEE]!
-    else i64[TAKEN] = i64[QUOTE]!
-    i64[RESERVED] = -i64[TAKEN]!
-    countFor(state, maker)
+  if ((i32[maker + ORDER.FLAGS]! & Flag.MASTER_FUNDED) !== 0) {
+    if ((i32[maker + ORDER.FLAGS]! & Flag.SELL) !== 0) i64[R.TAKEN] = i64[R.BASE]!
+    else if (i32[maker + ORDER.MAKER_PPM]! > 0) i64[R.TAKEN] = i64[R.QUOTE]! + i64[R.MAKER_FEE]!
+    else i64[R.TAKEN] = i64[R.QUOTE]!
+    i64[R.RESERVED] = -i64[R.TAKEN]!
+    count(state, maker)
   }
 }
 
 /** Adds registers RESERVED and TAKEN to the limit of the master-funded order at `row`. Readers of its payer see a change. */
 function count(state: State, row: number): void {
-  row &= ADDRESS
+  row &= ADDRESS_BITS
   const { i32, i64, f64 } = state
-  const sub = i32[row + OWNER]!
-  const terms = (state.termsAt + i32[row + PAIR]! * TERMS_ROW) & ADDRESS
-  const limit = limitOf(state, sub, i32[terms + ((i32[row + FLAGS]! & SELL) !== 0 ? BASE_ASSET : QUOTE_ASSET)]!) & ADDRESS
-  const outstanding = (limit + OUTSTANDING) >>> 1
-  const spent = (limit + SPENT) >>> 1
-  i64[outstanding] = i64[outstanding]! + i64[RESERVED]!
-  if (f64[(limit + RESET_AT) >>> 1]! + DAY_MS <= f64[TIME]!) {
+  const sub = i32[row + ORDER.ACCOUNT]!
+  const terms = (state.termsAt + i32[row + ORDER.PAIR]! * TERMS_WORDS) & ADDRESS_BITS
+  const asset = i32[terms + ((i32[row + ORDER.FLAGS]! & Flag.SELL) !== 0 ? TERMS.BASE : TERMS.QUOTE)]!
+  const limit = addressOfLimit(state, sub, asset) & ADDRESS_BITS
+  const outstanding = (limit + SPEND_LIMIT.OUTSTANDING) >>> 1
+  const spent = (limit + SPEND_LIMIT.SPENT) >>> 1
+  i64[outstanding] = i64[outstanding]! + i64[R.RESERVED]!
+  if (f64[(limit + SPEND_LIMIT.RESET_AT) >>> 1]! + DAY_MS <= f64[TIME]!) {
     i64[spent] = 0n
-    f64[(limit + RESET_AT) >>> 1] = Math.floor(f64[TIME]! / DAY_MS) * DAY_MS
+    f64[(limit + SPEND_LIMIT.RESET_AT) >>> 1] = Math.floor(f64[TIME]! / DAY_MS) * DAY_MS
   }
-  i64[spent] = i64[spent]! + i64[TAKEN]!
-  if (i64[spent]! > MOST) i64[spent] = MOST
-  const payer = i32[(state.profilesAt + sub * PROFILE_ROW + MASTER) & ADDRESS]! - 1
-  i32[(state.accountsAt + payer * ACCOUNT_ROW + ACCOUNT_VERSION) & ADDRESS]!++
+  i64[spent] = i64[spent]! + i64[R.TAKEN]!
+  if (i64[spent]! > MAX_ISSUED) i64[spent] = MAX_ISSUED
+  const payer = i32[(state.profilesAt + sub * PROFILE_WORDS + PROFILE.MASTER) & ADDRESS_BITS]! - 1
+  i32[(state.accountsAt + payer * ACCOUNT_WORDS + ACCOUNT.VERSION) & ADDRESS_BITS]!++
 }

@@ -8,44 +8,19 @@ import {
 } from '../state/columns.ts'
 import { MAX_NOTIONAL } from '../state/genesis.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import * as shares from '../state/shares.ts'
+import { shareOf } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
-import * as fees from '../ledger/fees.ts'
-import * as spending from '../ledger/spending.ts'
-import * as matching from '../book/match.ts'
+import { requiredForCost } from '../ledger/fees.ts'
+import { maySpend, payerFor } from '../ledger/spending.ts'
+import { bestOpposite, crosses } from '../book/match.ts'
 import { PATH_TOO_LONG, walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { SELL, MARKET, IOC, FOK, POST_ONLY, MASTER_FUNDED } = Flag
-const { TICK_LOT_ATOMS, LOT_ATOMS, TICK_LOT_ATOMS_F64, MIN_NOTIONAL, BASE, QUOTE, MAKER_PPM, TAKER_PPM, MIN_LOTS, MAX_LOTS } = TERMS
-const { BEST_BID, BEST_ASK } = PAIR
-const { OPEN_ORDERS, MAKER_DISCOUNT, TAKER_DISCOUNT, FAMILY, FAMILY_ORDERS } = ACCOUNT
-const { AVAILABLE } = BALANCE
-const { REQUIRED, COST, AMOUNT, RELEASE } = R
-const [ACCOUNT_ROW, BALANCE_ROW, PAIR_ROW, TERMS_ROW] = [ACCOUNT_WORDS, BALANCE_WORDS, PAIR_WORDS, TERMS_WORDS]
 const ORDERS_LIVE = SCALARS_AT + SCALAR.ORDERS_LIVE
 const RULES = SCALARS_AT + SCALAR.RULES
-const NONE_ASK = NO_ASK
-const HIGHEST_VALUE = MAX_NOTIONAL
-const OVERLOADED = REFUSALS.OVERLOADED.number
-const TOO_MANY_OPEN_ORDERS = REFUSALS.TOO_MANY_OPEN_ORDERS.number
-const INVALID_TICK = REFUSALS.INVALID_TICK.number
-const BELOW_MIN_ORDER_SIZE = REFUSALS.BELOW_MIN_ORDER_SIZE.number
-const ABOVE_MAX_ORDER_SIZE = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
-const BELOW_MIN_NOTIONAL = REFUSALS.BELOW_MIN_NOTIONAL.number
-const POST_ONLY_WOULD_CROSS = REFUSALS.POST_ONLY_WOULD_CROSS.number
-const INSUFFICIENT_BALANCE = REFUSALS.INSUFFICIENT_BALANCE.number
-const NOT_SUB_ACCOUNT = REFUSALS.NOT_SUB_ACCOUNT.number
-const SUB_ACCOUNT_LIMIT_EXCEEDED = REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number
-const { requiredForCost } = fees
-const { shareOf } = shares
-const { maySpend, payerFor } = spending
-const { bestOpposite, crosses } = matching
 
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
@@ -70,19 +45,19 @@ export const protectiveLimit = (state: State, best: number, sell: boolean): numb
 export function checkTerms(state: State, pair: number, flags: number, limit: number, lots: number): number {
   pair |= 0
   const { i32, f64 } = state
-  const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
-  const sell = flags & SELL
-  const market = (flags & MARKET) !== 0
-  if (!market && (limit < 1 || limit >= state.priceTicks)) return INVALID_TICK
-  if (lots < i32[terms + MIN_LOTS]!) return BELOW_MIN_ORDER_SIZE
-  if (lots > i32[terms + MAX_LOTS]!) return ABOVE_MAX_ORDER_SIZE
-  const best = i32[(state.pairsAt + pair * PAIR_ROW + (sell === 0 ? BEST_ASK : BEST_BID)) & ADDRESS]!
-  const touch = best === NONE_ASK ? 0 : best
+  const terms = (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
+  const sell = flags & Flag.SELL
+  const market = (flags & Flag.MARKET) !== 0
+  if (!market && (limit < 1 || limit >= state.priceTicks)) return REFUSALS.INVALID_TICK.number
+  if (lots < i32[terms + TERMS.MIN_LOTS]!) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
+  if (lots > i32[terms + TERMS.MAX_LOTS]!) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
+  const best = i32[(state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS]!
+  const touch = best === NO_ASK ? 0 : best
   const price = market ? touch : limit
-  const perTick = lots * f64[(terms + TICK_LOT_ATOMS_F64) >>> 1]!
-  if (price > 0 && price * perTick < f64[(terms + MIN_NOTIONAL) >>> 1]!) return BELOW_MIN_NOTIONAL
+  const perTick = lots * f64[(terms + TERMS.TICK_LOT_ATOMS_F64) >>> 1]!
+  if (price > 0 && price * perTick < f64[(terms + TERMS.MIN_NOTIONAL) >>> 1]!) return REFUSALS.BELOW_MIN_NOTIONAL.number
   const highest = sell !== 0 && touch > limit ? touch : limit
-  return highest * perTick > HIGHEST_VALUE ? ABOVE_MAX_ORDER_SIZE : 0
+  return highest * perTick > MAX_NOTIONAL ? REFUSALS.ABOVE_MAX_ORDER_SIZE.number : 0
 }
 
 /**
@@ -92,14 +67,14 @@ export function checkTerms(state: State, pair: number, flags: number, limit: num
 export function checkRoom(state: State, account: number, flags: number): number {
   const { i32 } = state
   const free = state.maxOrders - i32[ORDERS_LIVE]!
-  if (free <= 0) return OVERLOADED
-  if ((flags & (MARKET | IOC | FOK)) !== 0) return 0
-  const row = (state.accountsAt + account * ACCOUNT_ROW) & ADDRESS
-  if (i32[row + OPEN_ORDERS]! >= state.maxOpenOrders) return TOO_MANY_OPEN_ORDERS
+  if (free <= 0) return REFUSALS.OVERLOADED.number
+  if ((flags & (Flag.MARKET | Flag.IOC | Flag.FOK)) !== 0) return 0
+  const row = (state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS
+  if (i32[row + ACCOUNT.OPEN_ORDERS]! >= state.maxOpenOrders) return REFUSALS.TOO_MANY_OPEN_ORDERS.number
   if (i32[RULES]! < 1) return 0
-  if (free === 1) return OVERLOADED
-  const held = i32[(state.accountsAt + i32[row + FAMILY]! * ACCOUNT_ROW + FAMILY_ORDERS) & ADDRESS]!
-  return held < shareOf(state.maxOrders, free - 1) ? 0 : TOO_MANY_OPEN_ORDERS
+  if (free === 1) return REFUSALS.OVERLOADED.number
+  const held = i32[(state.accountsAt + i32[row + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + ACCOUNT.FAMILY_ORDERS) & ADDRESS_BITS]!
+  return held < shareOf(state.maxOrders, free - 1) ? 0 : REFUSALS.TOO_MANY_OPEN_ORDERS.number
 }
 
 /**
@@ -112,37 +87,37 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
   account |= 0
   pair |= 0
   const { i32, i64 } = state
-  const funded = (flags & MASTER_FUNDED) !== 0
+  const funded = (flags & Flag.MASTER_FUNDED) !== 0
   const payer = funded ? payerFor(state, account, flags) : account
-  if (payer < 0) return NOT_SUB_ACCOUNT
-  const terms = (state.termsAt + pair * TERMS_ROW) & ADDRESS
-  const owner = (state.accountsAt + account * ACCOUNT_ROW) & ADDRESS
-  let asset = i32[terms + QUOTE]!
-  if ((flags & SELL) !== 0) {
-    asset = i32[terms + BASE]!
-    i64[REQUIRED] = BigInt(lots | 0) * i64[(terms + LOT_ATOMS) >>> 1]!
-  } else if ((flags & MARKET) !== 0) {
-    if (walk(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return ABOVE_MAX_ORDER_SIZE
-    requiredForCost(state, i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!)
+  if (payer < 0) return REFUSALS.NOT_SUB_ACCOUNT.number
+  const terms = (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
+  const owner = (state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS
+  let asset = i32[terms + TERMS.QUOTE]!
+  if ((flags & Flag.SELL) !== 0) {
+    asset = i32[terms + TERMS.BASE]!
+    i64[R.REQUIRED] = BigInt(lots | 0) * i64[(terms + TERMS.LOT_ATOMS) >>> 1]!
+  } else if ((flags & Flag.MARKET) !== 0) {
+    if (walk(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
+    requiredForCost(state, i32[terms + TERMS.TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!)
   } else {
-    i64[COST] = BigInt(limit | 0) * BigInt(lots | 0) * i64[(terms + TICK_LOT_ATOMS) >>> 1]!
-    const resting = i32[terms + MAKER_PPM]! - i32[owner + MAKER_DISCOUNT]!
+    i64[R.COST] = BigInt(limit | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
+    const resting = i32[terms + TERMS.MAKER_PPM]! - i32[owner + ACCOUNT.MAKER_DISCOUNT]!
     const maker = resting > 0 ? resting : 0
-    const taker = i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!
-    const takes = i32[(state.pairsAt + pair * PAIR_ROW + BEST_ASK) & ADDRESS]! <= limit && taker > maker
+    const taker = i32[terms + TERMS.TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!
+    const takes = i32[(state.pairsAt + pair * PAIR_WORDS + PAIR.BEST_ASK) & ADDRESS_BITS]! <= limit && taker > maker
     requiredForCost(state, takes ? taker : maker)
   }
-  if (funded && !maySpend(state, account, asset)) return SUB_ACCOUNT_LIMIT_EXCEEDED
-  const row = (state.balancesAt + Math.imul(payer, state.balanceStride) + asset * BALANCE_ROW + AVAILABLE) & ADDRESS
-  i64[AMOUNT] = i64[row]! + i64[RELEASE]!
-  return i64[AMOUNT]! < i64[REQUIRED]! ? INSUFFICIENT_BALANCE : 0
+  if (funded && !maySpend(state, account, asset)) return REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number
+  const row = (state.balancesAt + Math.imul(payer, state.balanceStride) + asset * BALANCE_WORDS + BALANCE.AVAILABLE) & ADDRESS_BITS
+  i64[R.AMOUNT] = i64[row]! + i64[R.RELEASE]!
+  return i64[R.AMOUNT]! < i64[R.REQUIRED]! ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
 }
 
 /** Post-only never takes: refused when it would cross. */
 export function checkPostOnly(state: State, pair: number, flags: number, limit: number): number {
-  if ((flags & POST_ONLY) === 0) return 0
-  const sell = flags & SELL
-  return crosses(sell, limit, bestOpposite(state, pair, sell)) ? POST_ONLY_WOULD_CROSS : 0
+  if ((flags & Flag.POST_ONLY) === 0) return 0
+  const sell = flags & Flag.SELL
+  return crosses(sell, limit, bestOpposite(state, pair, sell)) ? REFUSALS.POST_ONLY_WOULD_CROSS.number : 0
 }
 
 /**
@@ -150,5 +125,5 @@ export function checkPostOnly(state: State, pair: number, flags: number, limit: 
  * PATH_TOO_LONG: it is refused.
  */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
-  return (flags & FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
+  return (flags & Flag.FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
 }

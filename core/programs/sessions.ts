@@ -30,13 +30,6 @@ import {
 } from '../state/session_lists.ts'
 import { storeDouble } from '../state/shared_words.ts'
 
-const C = ORDER_COMMAND.at
-const O = OPEN_SESSION_COMMAND.at
-// Local constants for the one function that every command runs: the compiler folds them; an imported binding is read each time.
-const ADDRESS = ADDRESS_BITS
-const { session: SESSION_FIELD, sessionGeneration: GENERATION_FIELD } = C
-const { GENERATION, EXPIRES_AT, ACCOUNT: ACCOUNT_OF_SESSION, AGENT: AGENT_OF_SESSION } = SESSION
-const SESSION_ROW = SESSION_WORDS
 const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
 const TIME = CLOCK_AT + CLOCK.TIME
 /** Rows one OPEN_SESSION looks at for a dead session to reuse. */
@@ -46,13 +39,13 @@ const FEW_ROWS = 4
 
 /** The account of the command's session, or -1 when the session is unknown, reused, revoked or expired at sequenced time. */
 export function sessionAccount(state: State, command: Views, base: number): number {
-  base &= ADDRESS
+  base &= ADDRESS_BITS
   const { i32, f64 } = state
-  const session = command.i32[base + SESSION_FIELD]!
+  const session = command.i32[base + ORDER_COMMAND.at.session]!
   if (session < 0 || session >= i32[SESSIONS_USED]!) return -1
-  const row = (state.sessionsAt + session * SESSION_ROW) & ADDRESS
-  if (i32[row + GENERATION] !== command.i32[base + GENERATION_FIELD]) return -1
-  return f64[(row + EXPIRES_AT) >>> 1]! <= f64[TIME]! ? -1 : i32[row + ACCOUNT_OF_SESSION]!
+  const row = (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
+  if (i32[row + SESSION.GENERATION] !== command.i32[base + ORDER_COMMAND.at.sessionGeneration]) return -1
+  return f64[(row + SESSION.EXPIRES_AT) >>> 1]! <= f64[TIME]! ? -1 : i32[row + SESSION.ACCOUNT]!
 }
 
 /**
@@ -62,33 +55,33 @@ export function sessionAccount(state: State, command: Views, base: number): numb
 export function ownerAccount(state: State, command: Views, base: number): number {
   const account = sessionAccount(state, command, base)
   if (account < 0) return -REFUSALS.SESSION_INVALID.number
-  const byAgent = state.sessions[command.i32[base + C.session]! * SESSION_WORDS + SESSION.AGENT] !== 0
+  const byAgent = state.sessions[command.i32[base + ORDER_COMMAND.at.session]! * SESSION_WORDS + SESSION.AGENT] !== 0
   return byAgent ? -REFUSALS.AGENT_NOT_ALLOWED.number : account
 }
 
 /** Row of the delegated agent whose session the command names, or -1 when it is the account's own. The session was found to be good. */
 export function sessionAgent(state: State, command: Views, base: number): number {
-  return state.i32[(state.sessionsAt + command.i32[base + SESSION_FIELD]! * SESSION_ROW + AGENT_OF_SESSION) & ADDRESS]! - 1
+  return state.i32[(state.sessionsAt + command.i32[base + ORDER_COMMAND.at.session]! * SESSION_WORDS + SESSION.AGENT) & ADDRESS_BITS]! - 1
 }
 
 /** Opens a session for (application, wallet), creating the account on its first sign-in. */
 export function openSession(state: State, command: Views, base: number): void {
-  const application = command.i32[base + O.application]!
-  let account = findAccount(state, application, command.i32, base + O.address)
+  const application = command.i32[base + OPEN_SESSION_COMMAND.at.application]!
+  let account = findAccount(state, application, command.i32, base + OPEN_SESSION_COMMAND.at.address)
   const isNew = account < 0
   const closed = applicationRefusal(state, application)
   if (closed !== 0) return refuse(state, command, base, closed)
-  const holder = findSession(state, command.i32, base + O.publicKey)
+  const holder = findSession(state, command.i32, base + OPEN_SESSION_COMMAND.at.publicKey)
   if (isKeyTaken(state, holder, account, -1)) return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   // Accounts first: taking a row changes the table, so nothing may refuse after it.
   if (isNew && !makeRoom(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   const session = holder >= 0 ? holder : takeRow(state, account, -1)
   if (session < 0) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
-  if (isNew) account = createAccount(state, application, command.i32, base + O.address)
+  if (isNew) account = createAccount(state, application, command.i32, base + OPEN_SESSION_COMMAND.at.address)
   else useAccount(state, account)
-  writeSession(state, session, account, -1, application, command.i32, base + O.publicKey)
+  writeSession(state, session, account, -1, application, command.i32, base + OPEN_SESSION_COMMAND.at.publicKey)
   // The text that the wallet signed may have named its master: then it agreed.
-  const master = command.i32[base + O.master]! - 1
+  const master = command.i32[base + OPEN_SESSION_COMMAND.at.master]! - 1
   if (master >= 0) consent(state, account, master)
   answerSession(state, command, base, session, account, isNew ? 1 : 0)
 }
@@ -97,7 +90,7 @@ export function openSession(state: State, command: Views, base: number): void {
 export function refreshSession(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
-  const session = command.i32[base + C.session]!
+  const session = command.i32[base + ORDER_COMMAND.at.session]!
   setExpiry(state, session, expiryOf(state, state.sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1))
   useAccount(state, account)
   answerSession(state, command, base, session, account, 0)
@@ -107,7 +100,7 @@ export function refreshSession(state: State, command: Views, base: number): void
 export function revokeSession(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
-  const session = command.i32[base + C.session]!
+  const session = command.i32[base + ORDER_COMMAND.at.session]!
   endSession(state, session)
   answerSession(state, command, base, session, account, 0)
 }

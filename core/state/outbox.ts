@@ -7,10 +7,6 @@
 import { ADDRESS_BITS } from './columns.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../layout/table.ts'
 
-// Local constants: the compiler folds them; an imported binding is read each time.
-const WORDS = RECORD_WORDS
-const ADDRESS = ADDRESS_BITS
-
 export interface Outbox {
   readonly i32: Int32Array
   readonly u32: Uint32Array
@@ -41,5 +37,5 @@ export function nextRecord(outbox: Outbox): number {
   if (outbox.count === outbox.capacity) outbox.overflow()
   const record = outbox.count
   outbox.count = record + 1
-  return (record * WORDS) & ADDRESS
+  return (record * RECORD_WORDS) & ADDRESS_BITS
 }

@@ -8,7 +8,8 @@
  * that a follower on a disk that is only slow is not killed for ever. One that is starting has {@link STARTING} times as long: it loads
  * its modules and a snapshot before it says anything.
  */
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { forkQuick } from '../lib/quick_thread.ts'
 import type { FromFollower } from '../threads.ts'
 import { Restart } from './restart.ts'
 
@@ -62,7 +63,7 @@ export function startFollower(path: string, args: readonly string[], silenceSeco
     child.kill('SIGKILL')
   }
   const start = (): void => {
-    const started = fork(path, [...args])
+    const started = forkQuick(path, args)
     child = started
     silence = 0
     heard = false

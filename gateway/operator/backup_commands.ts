@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process'
 import { join, resolve } from 'node:path'
 import { KNOBS } from '../../core/config.ts'
+import { QUICK } from '../../core/lib/quick_thread.ts'
 import { OperatorError } from './client.ts'
 import { said, UsageError, type Command, type Options, type Shown } from './command.ts'
 import { bytes, count, facts } from './text.ts'
@@ -29,7 +30,7 @@ function rateOf({ rate = RATE.fallback }: Options): string {
 
 /** Runs the program; what it made. */
 async function run(arguments_: readonly string[]): Promise<Manifest> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, ...arguments_], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', QUICK, PROGRAM, ...arguments_], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let out = ''

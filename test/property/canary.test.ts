@@ -109,35 +109,35 @@ t.test('spoiled state: a limit counts an atom too many', async (t) => {
 
 const FULL = 'if (isNew && !makeRoom(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)'
 
-const EXPIRED = 'return state.f64[(row + EXPIRES_AT) >>> 1]!'
+const EXPIRED = 'return state.f64[(row + ORDER.EXPIRES_AT) >>> 1]!'
 
 const MAKER_RATE_NOW =
-  'i32[terms + TERMS.MAKER_PPM]! - i32[state.accountsAt + i32[maker + OWNER]! * ACCOUNT_ROW + ACCOUNT.MAKER_DISCOUNT]!'
+  'i32[terms + TERMS.MAKER_PPM]! - i32[state.accountsAt + i32[maker + ORDER.ACCOUNT]! * ACCOUNT_WORDS + ACCOUNT.MAKER_DISCOUNT]!'
 
 /** Faults in the engine's source: file, what stands there, what it becomes. */
 const FAULTS: [file: string, from: string, to: string][] = [
   ['ledger/fees.ts', '+ 999_999n', '+ 0n'],
   ['ledger/fees.ts', 'FEE_NUMERATOR + 1]! >= 0', 'FEE_NUMERATOR]! >= 0'],
-  ['ledger/settle.ts', 'i64[TAKER_FEE]! + i64[MAKER_FEE]!', 'i64[TAKER_FEE]!'],
-  ['book/match.ts', 'return SELF_TRADE_PREVENTION', 'return NONE'],
-  ['book/match.ts', EXPIRED, EXPIRED.replace('return', 'return (state.i32[row + FLAGS]! & Flag.EXPIRES) !== 0 &&')],
+  ['ledger/settle.ts', 'i64[R.TAKER_FEE]! + i64[R.MAKER_FEE]!', 'i64[R.TAKER_FEE]!'],
+  ['book/match.ts', 'return Reason.SELF_TRADE_PREVENTION', 'return Reason.NONE'],
+  ['book/match.ts', EXPIRED, EXPIRED.replace('return', 'return (state.i32[row + ORDER.FLAGS]! & Flag.EXPIRES) !== 0 &&')],
   ['book/walk.ts', 'if (!isExpired(state, row))', 'if (row >= 0)'],
   ['state/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
-  ['book/levels.ts', 'if (next < 0) i32[at + TAIL] = prev', 'if (next < -1) i32[at + TAIL] = prev'],
+  ['book/levels.ts', 'if (next < 0) i32[at + LEVEL.TAIL] = prev', 'if (next < -1) i32[at + LEVEL.TAIL] = prev'],
   ['orders/admission.ts', 'PROTECTIVE_BAND_BPS = 1000', 'PROTECTIVE_BAND_BPS = 999'],
   ['orders/admission.ts', 'Math.ceil(', 'Math.floor('],
   ['orders/admission.ts', '>= state.maxOpenOrders', '> state.maxOpenOrders'],
   // A resting order would follow its account to another tier.
-  ['ledger/settle.ts', 'i32[maker + MAKER_PPM]!, MAKER_FEE', `${MAKER_RATE_NOW}, MAKER_FEE`],
-  ['ledger/settle.ts', '- discount, TAKER_FEE', ', TAKER_FEE'],
-  ['book/pool.ts', '& ADDRESS]! - discount', '& ADDRESS]!'],
-  ['orders/admission.ts', 'TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!)', 'TAKER_PPM]!)'],
-  ['orders/admission.ts', 'const taker = i32[terms + TAKER_PPM]! - i32[owner + TAKER_DISCOUNT]!', 'const taker = i32[terms + TAKER_PPM]!'],
-  ['orders/admission.ts', '- i32[owner + MAKER_DISCOUNT]!', ''],
+  ['ledger/settle.ts', 'i32[maker + ORDER.MAKER_PPM]!, R.MAKER_FEE', `${MAKER_RATE_NOW}, R.MAKER_FEE`],
+  ['ledger/settle.ts', '- discount, R.TAKER_FEE', ', R.TAKER_FEE'],
+  ['book/pool.ts', '& ADDRESS_BITS]! - discount', '& ADDRESS_BITS]!'],
+  ['orders/admission.ts', 'TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!)', 'TAKER_PPM]!)'],
+  ['orders/admission.ts', 'taker = i32[terms + TERMS.TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!', 'taker = i32[terms + 11]!'],
+  ['orders/admission.ts', '- i32[owner + ACCOUNT.MAKER_DISCOUNT]!', ''],
   ['orders/cancel.ts', 'if (isHalted(state, row))', 'if (row < 0)'],
   ['orders/sweep.ts', ' && (byOperator || !isHalted(state, row))', ''],
   ['orders/sweep.ts', '(byOperator || !isHalted(state, row))', '!isHalted(state, row)'],
-  ['orders/place.ts', '=== ACTIVE ? 0', '!== 0 ? 0'],
+  ['orders/place.ts', '=== PairStatus.ACTIVE ? 0', '!== 0 ? 0'],
   ['programs/policy.ts', '=== 0 ? 0 : REFUSALS.OPERATOR_ONLY.number', '>= 0 ? 0 : 1'],
   ['programs/applications.ts', 'gatewayOfKind(command.u32[base]!) !== 0', 'gatewayOfKind(command.u32[base]!) < 0'],
   ['programs/applications.ts', 'other !== application && ', ''],
@@ -185,16 +185,16 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/grants.ts', 'if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR', ''],
   ['programs/grants.ts', 'touch > limit ? touch : limit', 'touch < 0 ? touch : limit'],
   ['programs/grants.ts', 'return own || hasRoom', 'return hasRoom'],
-  ['book/match.ts', '& TELL_SELF_TRADE) !== 0) emitSelfTrade', '& TELL_SELF_TRADE) === 0) emitSelfTrade'],
+  ['book/match.ts', 'Flag.TELL_SELF_TRADE) !== 0) emitSelfTrade', 'Flag.TELL_SELF_TRADE) === 0) emitSelfTrade'],
   ['orders/place.ts', 'emitSelfTrade(state, ~left)', 'emitSelfTrade(state, row)'],
   ['orders/sweep.ts', '(agent < 0 || mayTrade(state, agent, of)) && ', ''],
   ['orders/replace.ts', 'if (agent >= 0) markAgent(state, row, agent)', ''],
-  ['book/pool.ts', 'countForAgent(state, i32[row + SLOT]!, -1)', 'countForAgent(state, i32[row + SLOT]!, 0)'],
+  ['book/pool.ts', 'countAgentOrder(state, i32[row + ORDER.SLOT]!, -1)', 'countAgentOrder(state, i32[row + ORDER.SLOT]!, 0)'],
   ['state/indexes.ts', '>= ((at - hole) & mask)', '> ((at - hole) & mask)'],
-  ['ledger/spending.ts', 'i64[RESERVED]! > i64[(row + MAX) >>> 1]!', 'i64[RESERVED]! >= i64[(row + MAX) >>> 1]!'],
-  ['ledger/spending.ts', 'i64[RESERVED]! <= i64[TAKEN]!', 'i64[RESERVED]! < i64[TAKEN]!'],
-  ['ledger/spending.ts', 'i64[TAKEN] = i64[QUOTE]! + i64[TAKER_FEE]!', 'i64[TAKEN] = i64[QUOTE]!'],
-  ['ledger/spending.ts', ' || payerFor(state, state.i32[row + OWNER]!, state.i32[row + FLAGS]!) === payer', ''],
+  ['ledger/spending.ts', 'i64[R.RESERVED]! > i64[(row', 'i64[R.RESERVED]! >= i64[(row'],
+  ['ledger/spending.ts', 'i64[R.RESERVED]! <= i64[R.TAKEN]!', 'i64[R.RESERVED]! < i64[R.TAKEN]!'],
+  ['ledger/spending.ts', 'i64[R.TAKEN] = i64[R.QUOTE]! + i64[R.TAKER_FEE]!', 'i64[R.TAKEN] = i64[R.QUOTE]!'],
+  ['ledger/spending.ts', ' || payerFor(state, owner, state.i32[row + ORDER.FLAGS]!) === payer', ''],
   ['book/match.ts', 'return payerOf(state, maker) === payerOf(state, taker)', 'return false'],
   ['ledger/spending.ts', '+ DAY_MS <= f64[TIME]!', '+ DAY_MS < f64[TIME]!'],
   ['ledger/spending.ts', '+ DAY_MS > f64[TIME]!', '+ DAY_MS >= f64[TIME]!'],

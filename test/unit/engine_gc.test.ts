@@ -18,6 +18,7 @@ import { createState, type State } from '../../core/state/state.ts'
 import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { QUICK } from '../../core/lib/quick_thread.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
@@ -124,7 +125,7 @@ async function child(): Promise<void> {
 
 async function parent(): Promise<void> {
   const { default: t } = await import('tap')
-  const args = ['--disable-warning=ExperimentalWarning', '--expose-gc', import.meta.filename]
+  const args = ['--disable-warning=ExperimentalWarning', '--expose-gc', QUICK, import.meta.filename]
   const env = { GC_CHILD: '1' }
   const { stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: 120_000, killSignal: 'SIGKILL' })
   const report = JSON.parse(stdout || `{"error":${JSON.stringify(stderr)}}`) as { collections: number; fills: number; grown: number }

@@ -1,0 +1,2 @@
+/** Types of quick_inlining.mjs. */
+export declare function allowInlining(): void
