@@ -2,7 +2,7 @@
  * Promise: whatever keeps the exchange from starting ends it with an exit code of the README's list and one JSON line that names the place
  * and says what to do; what it can do without is one such line too, and it serves.
  *
- * As a user for whom mode bits count. Deaths by signal: supervisor.test.ts; a directory in use: directory_lock.deep.ts; damaged journals:
+ * As a user for whom mode bits count. Deaths by signal: supervisor.deep.ts; a directory in use: directory_lock.deep.ts; damaged journals:
  * refused_starts.deep.ts and journal_damage.test.ts.
  */
 import { execFileSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
  * Promise: what the gateway asks of the history, and what it makes of the answers: filters, pages, cursors, records, refusals. The
- * history behind it is a naive one in memory; test/e2e/history_reads.test.ts has the real one.
+ * history behind it is a naive one in memory; test/e2e/history_reads.deep.ts has the real one.
  */
 import t, { type Test } from 'tap'
 import {

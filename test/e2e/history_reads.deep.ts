@@ -13,7 +13,7 @@ import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 t.setTimeout(300_000)
 const SEED = Number(process.env['SEED'] ?? 3)
 const random = createPrng(SEED)
-t.comment(`SEED=${SEED} npm test -- test/e2e/history_reads.test.ts`)
+t.comment(`SEED=${SEED} npm run test:deep -- test/e2e/history_reads.deep.ts`)
 const STEPS = 240
 
 interface Party extends Trader {

@@ -17,7 +17,7 @@ const MAGNITUDES = [1, 10]
 /** Orders of each account before the exchange goes, and after it is back. */
 const ORDERS = 25
 t.setTimeout(300_000)
-t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/e2e/client_streams.test.ts`)
+t.comment(`seed ${SEED}; again: SEED=${SEED} npm run test:deep -- test/e2e/client_streams.deep.ts`)
 
 /** One address for an exchange that comes back on another port. */
 async function relayTo(port: () => number): Promise<{ baseUrl: string; close(): void }> {

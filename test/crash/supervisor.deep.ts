@@ -12,7 +12,7 @@ import { EXIT } from '../../core/threads.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
-t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/crash/supervisor.test.ts`)
+t.comment(`seed ${SEED}; again: SEED=${SEED} npm run test:deep -- test/crash/supervisor.deep.ts`)
 t.setTimeout(240_000)
 const root = join(import.meta.dirname, '..', '..')
 const FLAGS = ['--gateways', '1', '--grpc-thread', '0', '--chain', '0']
