@@ -1,6 +1,6 @@
 /**
- * Promise: orders, fees, holds, balances, statuses and reasons are those that a reader of the specification computes by hand.
- * The examples of this folder were written down from its text before the engine was asked; see test/README.md.
+ * Promise: orders, fees, holds, balances, statuses and reasons are those that a reader of the specification computes by
+ * hand. The examples of this folder were written down from its text before the engine was asked; see test/README.md.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,12 +49,31 @@ async function together<Result>(jobs: readonly (() => Promise<Result>)[]): Promi
   return results
 }
 
+/** Longest wait for the end of an exchange that answers no more. */
+const END_MS = 10_000
+const ended = exchange.ended.then((code): never => {
+  const said = exchange.log.slice(-3).map((line) => JSON.stringify(line))
+  throw new Error(`the exchange ended with ${code}: ${said.join(' ')}`)
+})
+ended.catch(() => undefined)
+
+/** What the work gives. If it fails because the exchange ended, the error says why that did. */
+async function whileUp<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, END_MS).unref())])
+    throw error
+  }
+}
+
 const players = examples.map((example, index) => new Player(exchange, example, grounds[index]!))
 const isAlone = (index: number): boolean => examples[index]!.alone === true
-const steps = await together(players.map((player, index) => async () => (isAlone(index) ? [] : player.play())))
-for (const [index, player] of players.entries()) if (isAlone(index)) steps[index] = await player.play()
-await historyReached(exchange)
-const ends = await together(players.map((player) => () => player.end()))
+const jobs = players.map((player, index) => async () => (isAlone(index) ? [] : player.play()))
+const steps = await whileUp(together(jobs))
+for (const [index, player] of players.entries()) if (isAlone(index)) steps[index] = await whileUp(player.play())
+await whileUp(historyReached(exchange))
+const ends = await whileUp(together(players.map((player) => () => player.end())))
 
 let played = 0
 for (const { subject, examples } of subjects) {

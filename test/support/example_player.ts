@@ -8,8 +8,8 @@ import {
   assetId, balanceOf, levelsOf, orderText, present, refusalOf, totalsOf, tradeText, without, type Ground,
 } from './example_ground.ts'
 import { operate, type Exchange } from './exchange.ts'
-import { signed } from './gateway_harness.ts'
-import { newWallet, restRequest, restTransport, signIn, type Json, type Wallet } from './transports.ts'
+import { signed, type Session } from './gateway_harness.ts'
+import { newWallet, restRequest, signIn, type Json, type Transport, type Wallet } from './transports.ts'
 import type { Example } from './worked_examples.ts'
 
 interface Reply {
@@ -50,25 +50,34 @@ export class Player {
   }
 
   private async enter(who: string, wallet = newWallet()): Promise<void> {
-    const { user } = await signIn(restTransport(this.exchange.port), wallet)
+    const { user } = await signIn(this.transport, wallet)
     this.wallets.set(who, { ...wallet, userId: user.id })
     for (let mint = 0; mint < this.example.wallets[who]!; mint++) await this.done(who, 'Mint', {})
   }
 
-  private async call(who: string | undefined, name: OperationName, input: Json): Promise<Reply> {
+  /** Waits for as long as an answer takes: on a busy machine a sign-in takes seconds. */
+  private async send(session: Session | null, name: OperationName, input: Json): Promise<Reply> {
     const { method, target, body } = restRequest(TABLE[name], input)
-    const proof = who === undefined ? {} : signed(this.wallets.get(who)!.session, method, target, body)
+    const proof = session === null ? {} : signed(session, method, target, body)
     const headers = { 'User-Agent': 'examples', 'Content-Type': 'application/json', ...proof }
     const sent = body === '' ? { method, headers } : { method, headers, body }
     const response = await fetch(`${this.exchange.baseUrl}${target}`, sent)
     return { http: response.status, json: (await response.json()) as Json }
   }
 
-  /** A call that no example doubts. */
-  private async done(who: string | undefined, name: OperationName, input: Json): Promise<Json> {
-    const { http, json } = await this.call(who, name, input)
+  private readonly transport: Transport = async (name, input, session) => {
+    const { http, json } = await this.send(session, name, input)
     if (http !== 200) throw new Error(`${this.example.name}: ${name}: ${http} ${JSON.stringify(json)}`)
     return json
+  }
+
+  private call(who: string | undefined, name: OperationName, input: Json): Promise<Reply> {
+    return this.send(who === undefined ? null : this.wallets.get(who)!.session, name, input)
+  }
+
+  /** A call that no example doubts. */
+  private done(who: string | undefined, name: OperationName, input: Json): Promise<Json> {
+    return this.transport(name, input, who === undefined ? null : this.wallets.get(who)!.session)
   }
 
   private step(step: Json): Promise<Json> | Json {
@@ -129,7 +138,7 @@ export class Player {
     makes: async (step) => {
       const wallet = newWallet()
       const { session } = this.wallets.get(step['who'])!
-      const consent = await consentOf(restTransport(this.exchange.port), wallet.wallet, session)
+      const consent = await consentOf(this.transport, wallet.wallet, session)
       await this.done(step['who'], 'CreateSubAccount', consent)
       await this.enter(step['makes'], wallet)
       return step
