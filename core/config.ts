@@ -104,7 +104,7 @@ export const KNOBS = {
     0,
     Number.MAX_SAFE_INTEGER,
     'sequence',
-    'Cut an invalid last journal batch with this first sequence; what it held is lost',
+    'Cut a last journal batch with this first sequence that is invalid or cannot be applied; what it held is lost',
   ),
   acceptLoss: number(
     0,

@@ -22,6 +22,7 @@ import { createWriter, type JournalWriter } from '../journal/writer.ts'
 import { setAside, writeLoss } from '../recovery/loss.ts'
 import { catchUp, cutTail, rebuild, type Rebuilt } from '../recovery/recover.ts'
 import { Divergence } from '../recovery/replayer.ts'
+import { naming, UnappliedBatch } from '../recovery/unapplied.ts'
 import { JournalShort, shortfallOf, type Shortfall, type WitnessSource } from '../recovery/witnesses.ts'
 import { attachBroadcast } from '../ring/broadcast.ts'
 import { DISK, MATCHER, matcherCounters } from '../ring/counters.ts'
@@ -123,7 +124,7 @@ function acceptedLoss(parts: MatcherParts, accepted: number): Shortfall | null {
   return shortfall
 }
 
-/** Snapshot and journal tail; an invalid last batch is cut when the operator named it. */
+/** Snapshot and journal tail; a last batch that is invalid, or that the engine cannot apply, is cut when the operator named it. */
 function recover(parts: MatcherParts): Recovered {
   const { config, io, journal, say } = parts
   const warn = warning(parts)
@@ -136,12 +137,12 @@ function recover(parts: MatcherParts): Recovered {
   const report = (p: { records: number; rate: number; secondsLeft: number }): void => say({ type: 'progress', stage: 'recovery', ...p })
   let records = 0
   try {
-    records = catchUp(journal, rebuilt.replayer, Infinity, io.seconds, report)
+    records = catchUp(journal, naming(journal, rebuilt.replayer, parts.sources()), Infinity, io.seconds, report)
   } catch (error) {
-    if (!(error instanceof JournalFault)) throw error
+    if (!(error instanceof JournalFault) || (error instanceof UnappliedBatch && !error.unanswered)) throw error
     const known = Math.max(loss?.known ?? 0, endSequence(journal))
     const end = cutTail(journal, error, config.cutTail)
-    warn(`the invalid last batch at sequence ${error.fault.sequence} was cut as asked: what it held is lost`)
+    warn(`the last batch at sequence ${error.fault.sequence} was cut as asked: what it held is lost (${error.message})`)
     const short = acceptedLoss(parts, end)
     loss = { end, known: Math.max(known, short?.known ?? 0), witnesses: short?.witnesses ?? [] }
     rebuilt = rebuild(journal, parts.snapshots, Infinity, warn, undefined, io)
@@ -179,7 +180,7 @@ function raiseRules(sequencer: Sequencer, say: MatcherParts['say']): void {
 export function exitCode(error: unknown): number {
   if (error instanceof CommitFailed) return EXIT.DISK
   if (error instanceof GenesisError) return EXIT.CONFIG
-  if (error instanceof InvariantBroken) return EXIT.INVARIANT
+  if (error instanceof InvariantBroken || error instanceof UnappliedBatch) return EXIT.INVARIANT
   if (error instanceof SystemFault && error.disk) return EXIT.DISK
   const ofJournal = [JournalError, JournalFault, Divergence, SecondWriter, SystemFault]
   return ofJournal.some((kind) => error instanceof kind) ? EXIT.JOURNAL : EXIT.INVARIANT

@@ -7,7 +7,7 @@ import { readConfig } from '../../core/config.ts'
 import { journalPath, openJournal } from '../../core/journal/file.ts'
 import type { JournalStore } from '../../core/journal/store.ts'
 import { realIo, type Io } from '../../core/lib/io.ts'
-import { sourcesOf } from '../../core/recovery/witnesses.ts'
+import { sourcesOf, type WitnessSource } from '../../core/recovery/witnesses.ts'
 import { createBroadcast, createReader } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters } from '../../core/ring/counters.ts'
 import { attachRing, createRing } from '../../core/ring/spsc.ts'
@@ -24,13 +24,15 @@ export interface RealStartOptions {
   readonly say?: (message: FromThread) => void
   /** Replaces the storage of the journal. */
   readonly journal?: (real: JournalStore) => JournalStore
+  /** Who knows of the journal beside those of the directory. */
+  readonly knows?: WitnessSource
 }
 
 const LANES = 4
 
 /** Starts on a directory, with the genesis of support/journal.ts for a fresh one. Throws what the thread would have ended with. */
 export function realStart(
-  dataDir: string, { flags = [], say = () => undefined, journal = (real) => real }: RealStartOptions = {},
+  dataDir: string, { flags = [], say = () => undefined, journal = (real) => real, knows }: RealStartOptions = {},
 ): Matcher {
   mkdirSync(journalPath(dataDir), { recursive: true })
   const config = readConfig(['--data-dir', dataDir, ...flags], {})!
@@ -51,7 +53,7 @@ export function realStart(
       },
       journal: journal(database),
       snapshots: snapshotFiles(dataDir),
-      sources: () => sourcesOf(dataDir),
+      sources: () => [...sourcesOf(dataDir), ...(knows === undefined ? [] : [knows])],
       genesis: { read: () => GENESIS, check: () => undefined },
     })
     return {
