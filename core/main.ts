@@ -31,6 +31,7 @@ import {
   backupCounters, countersBytes, FILES, historyCounters, MATCHER, matcherCounters, scrubCounters, snapshotsCounters, STOP,
 } from './ring/counters.ts'
 import { portsBytes } from './ring/ports.ts'
+import { watchArchive } from './archive/watch.ts'
 import { watchBackups } from './backup/last.ts'
 import { refuseBackup } from './backup/manifest.ts'
 import { createOpenings } from './ring/openings.ts'
@@ -131,6 +132,7 @@ class Exchange {
     const shared: Shared = { ...this.#shared, columns }
     this.#watchDisk()
     watchBackups(config.dataDir, backupCounters(this.#shared.counters))
+    watchArchive(config.dataDir, matcherCounters(this.#shared.counters), historyCounters(this.#shared.counters))
     this.#watchDescriptors()
     keepRoom(config.dataDir, config.journalGb * GIB, (failure) => {
       if (failure === null) this.#log.info('room is made ahead of the journal again')

@@ -11,7 +11,8 @@ import Database from 'better-sqlite3'
 import { historyPath, openReader, openWriter } from '../history/store/store.ts'
 import { openJournal } from '../journal/file.ts'
 import { HEADER_BYTES, keyOf } from '../journal/frame.ts'
-import { endSequence, readBatches, START, type Place } from '../journal/reader.ts'
+import { endSequence, readBatches, type Place } from '../journal/reader.ts'
+import { copyTail, tailOf } from '../journal/tail.ts'
 import { createWriter } from '../journal/writer.ts'
 import { realIo } from '../lib/io.ts'
 import { BackupError } from './manifest.ts'
@@ -73,8 +74,10 @@ export async function copyJournal(dataDir: string, to: string, gibibytes: number
   const source = openJournal(dataDir, true)
   const copy = openJournal(to, false, gibibytes)
   const end = endSequence(source)
-  let place: Place = { ...START }
+  const { sequence, checksum } = tailOf(source)
+  let place: Place = { sequence, checksum }
   try {
+    copyTail(source, copy)
     while (place.sequence <= end) {
       const values: Buffer[] = []
       let bytes = 0

@@ -9,6 +9,10 @@ import { fork } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { archive, restore } from '../archive/commands.ts'
+import { compactJournal } from '../backup/compact.ts'
+import { paceOf } from '../backup/copy.ts'
+import { lockDirectory } from '../data_dir.ts'
 import { EXIT } from '../threads.ts'
 import { dataFile, openJournal } from './file.ts'
 import { Scrub } from './scrub.ts'
@@ -21,10 +25,22 @@ const HELP = `The journal: every command the exchange ever took, in order. It is
                                end against the head record, journal/head, the snapshots and the history. Changes nothing; also while
                                the exchange runs, which does the same by itself, slowly (--scrub-mb-per-second)
 
+  npm run journal -- archive --to DIR [--drop]
+                               copies the oldest batches into compressed files in DIR, which only grows: those that neither the snapshots
+                               nor the history need any more. Also while the exchange runs. With --drop the exchange then forgets them,
+                               about as much with every commit as it writes, so that its file stays as large as it is
+  npm run journal -- restore --from DIR
+                               puts back what was dropped, for a history that must be made anew or a start without a good snapshot.
+                               The exchange must be stopped; so it must for
+  npm run journal -- compact   makes the file as small as what is in it
+
   --data-dir DIR   the data directory (default: data/var)
+  --rate N         MiB of batches a second that archive and compact take at most (default: 64)
+  --journal-gb N   GiB that the journal may have after restore and compact (default: 64)
   --help           this text
 
-Exit code 0: whole. 3: damaged or shorter than it was; each damaged place is named by the sequence at which it begins.
+Exit code 0: done, whole. 3: damaged or shorter than it was; each damaged place is named by the sequence at which it begins. 2: wrong call.
+"npm run replay -- verify --archive DIR" reads archive and journal as one and replays both from the beginning.
 
 What to do about damage: the exchange goes on as long as it runs, because it reads the journal at its start only, and only what is behind
 its newest snapshot. Do not remove snapshots. Copy the directory while it is as it is, find out about the disk, and restore the journal
@@ -82,17 +98,45 @@ async function scrubAll(dataDir: string): Promise<number> {
   return damaged === 0 ? EXIT.OK : EXIT.JOURNAL
 }
 
+function show(result: object): number {
+  console.log(JSON.stringify(result, null, 2))
+  return EXIT.OK
+}
+
+function named(directory: string | undefined, option: string): string {
+  if (directory === undefined || directory === '') throw new TypeError(`--${option} DIR is missing`)
+  return directory
+}
+
+function whole(text: string | undefined, option: string, fallback: number): number {
+  if (text === undefined) return fallback
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new TypeError(`--${option} takes a whole number from 1 to 999999`)
+  return Number(text)
+}
+
 async function run(): Promise<number> {
   if (process.argv[2] === READS && process.send !== undefined) return scrubAll(process.argv[3]!).finally(() => process.disconnect!())
   const { values, positionals } = parseArgs({
-    allowPositionals: true, options: { 'data-dir': { type: 'string' }, help: { type: 'boolean' } },
+    allowPositionals: true,
+    options: {
+      'data-dir': { type: 'string' }, help: { type: 'boolean' }, to: { type: 'string' }, from: { type: 'string' }, drop: { type: 'boolean' },
+      rate: { type: 'string' }, 'journal-gb': { type: 'string' },
+    },
   })
   if (values.help === true || positionals.length === 0) {
     console.log(HELP)
     return values.help === true ? EXIT.OK : EXIT.CONFIG
   }
-  if (positionals.join(' ') !== 'scrub') throw new TypeError(`unknown call: ${positionals.join(' ')}`)
-  return scrubBeside(values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var'))
+  const dataDir = values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var')
+  const tool = positionals.join(' ')
+  if (tool === 'scrub') return scrubBeside(dataDir)
+  const rate = whole(values.rate, 'rate', 64)
+  const gibibytes = whole(values['journal-gb'], 'journal-gb', 64)
+  if (tool === 'archive') return show(archive(dataDir, named(values.to, 'to'), values.drop === true, rate))
+  if (tool === 'restore') return show(await restore(dataDir, named(values.from, 'from'), gibibytes))
+  if (tool !== 'compact') throw new TypeError(`unknown call: ${tool}`)
+  const lock = await lockDirectory(dataDir)
+  return compactJournal(dataDir, gibibytes, paceOf(rate, (bytes) => console.error(`${bytes} bytes`))).then(show).finally(lock.release)
 }
 
 try {

@@ -10,6 +10,7 @@ import { keyOf, open, sequenceOf, type Batch } from './frame.ts'
 import { decodeHead, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 import { JournalError } from './pages.ts'
 import type { JournalStore } from './store.ts'
+import { BatchesArchived, tailOf } from './tail.ts'
 
 export interface Fault {
   /** Sequence of the batch at fault: its key, or the one that is missing. */
@@ -40,10 +41,13 @@ const LAST_KEY = keyOf(2 ** 53 - 1)
 
 /**
  * Batches from `place` on; throws {@link JournalFault} at the first that is not what must follow, and when the batches end before or
- * behind the head record's end; {@link JournalError} when LMDB cannot read. `records` is valid until the next.
+ * behind the head record's end; {@link BatchesArchived} when the journal does not go back that far, {@link JournalError} when LMDB cannot
+ * read. `records` is valid until the next.
  */
 export function* readBatches(database: JournalStore, place: Place): Generator<Batch> {
   let { sequence, checksum } = place
+  const tail = tailOf(database)
+  if (sequence < tail.sequence) throw new BatchesArchived(tail)
   for (const { key, value } of entries(database, sequence)) {
     if (HEAD_KEY.equals(key)) {
       checkEnd(decodeHead(value), sequence, checksum)
@@ -116,8 +120,14 @@ export function endSequence(database: JournalStore): number {
   return typeof batch === 'string' ? last : batch.next - 1
 }
 
-/** Whether a batch of the journal ends right before `place` with its checksum. 'damaged': the batch there cannot be read. */
-export function continues(database: JournalStore, { sequence, checksum }: Place): 'yes' | 'no' | 'damaged' {
+/**
+ * Whether a batch of the journal ends right before `place` with its checksum. 'damaged': the batch there cannot be read. 'archived': it was
+ * dropped, and nothing of it is known here.
+ */
+export function continues(database: JournalStore, { sequence, checksum }: Place): 'yes' | 'no' | 'damaged' | 'archived' {
+  const tail = tailOf(database)
+  if (sequence < tail.sequence) return 'archived'
+  if (sequence === tail.sequence && tail.dropped > 0) return checksum === tail.checksum ? 'yes' : 'no'
   for (const { value } of database.getRange({ start: keyOf(sequence - 1), reverse: true, limit: 1 })) {
     const batch = open(value)
     if (typeof batch === 'string') return 'damaged'
@@ -128,14 +138,15 @@ export function continues(database: JournalStore, { sequence, checksum }: Place)
 
 /** Reads every batch of a journal that has no head yet; its end. Throws like {@link readBatches}, and when LMDB counts other entries. */
 export function countBatches(database: JournalStore): Head {
-  const head: Head = { ...NO_HEAD }
-  for (const batch of readBatches(database, START)) {
+  const { sequence, checksum, dropped } = tailOf(database)
+  const head: Head = { ...NO_HEAD, batches: dropped, next: sequence, checksum }
+  for (const batch of readBatches(database, { sequence, checksum })) {
     head.batches++
     head.first = batch.sequence
     head.next = batch.next
     head.checksum = batch.checksum
   }
-  const entries = entryCount(database)
+  const entries = entryCount(database) + dropped - (dropped > 0 ? 1 : 0)
   if (entries === head.batches) return head
   throw new JournalError(`the journal reads as ${head.batches} batches up to sequence ${head.next - 1}, LMDB counts ${entries}`)
 }

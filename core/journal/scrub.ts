@@ -12,6 +12,7 @@ import { HEAD_KEY } from './head.ts'
 import { JournalError } from './pages.ts'
 import { JournalFault, readBatches, START, type Place } from './reader.ts'
 import type { JournalStore } from './store.ts'
+import { BatchesArchived, tailOf } from './tail.ts'
 
 /** Faults that are named; further ones are counted. */
 const NAMED_MOST = 100
@@ -19,6 +20,8 @@ const NAMED_MOST = 100
 export class Scrub {
   readonly #database: JournalStore
   #place: Place = { ...START }
+  /** Batches before it, those that were dropped included. */
+  #before = 0
   /** Batches of this pass. */
   batches = 0
   /** Bytes of batches, of this pass. */
@@ -42,19 +45,29 @@ export class Scrub {
     try {
       for (const batch of readBatches(this.#database, this.#place)) {
         this.batches++
+        this.#before++
         this.bytes += HEADER_BYTES + batch.records.length
         this.#place = { sequence: batch.next, checksum: batch.checksum }
         if (this.bytes >= until) return true
       }
       // In the transaction that found the end: LMDB's own count of entries must agree with the head record.
       const { batches } = endOf(this.#database)
-      if (this.damaged === 0 && batches !== this.batches) this.#fault(`read ${this.batches} batches, the head record says ${batches}`)
+      if (this.damaged === 0 && batches !== this.#before) this.#fault(`counted ${this.#before} batches, the head record says ${batches}`)
       return false
     } catch (error) {
+      if (error instanceof BatchesArchived) return this.#toTail()
       if (!(error instanceof JournalFault || error instanceof JournalError)) throw error
       this.#fault(error.message)
       return this.#goOn(error instanceof JournalFault ? error.fault.sequence : this.#place.sequence)
     }
+  }
+
+  /** What it was about to read was dropped meanwhile, or before it began: it goes on where the journal begins now. */
+  #toTail(): true {
+    const { sequence, checksum, dropped } = tailOf(this.#database)
+    this.#place = { sequence, checksum }
+    this.#before = dropped
+    return true
   }
 
   #fault(words: string): void {

@@ -12,6 +12,7 @@
 import { realIo, type Io } from '../lib/io.ts'
 import { SystemFault, systemFault } from '../lib/system_fault.ts'
 import { RECORD_BYTES } from '../layout/table.ts'
+import { createDropping } from './drop.ts'
 import { HEADER_BYTES, keyOf, seal } from './frame.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 import { openHeadFile, readHeadFile, SecondWriter } from './head_file.ts'
@@ -27,6 +28,10 @@ export interface JournalWriter {
   checksum: number
   /** Makes the first `slots` slots durable as one batch; returns its size in bytes. `next`: the sequence after it, if it jumps. */
   commit(sequence: number, time: number, commands: number, slots: number, events: number, next?: number): number
+  /** Batches that end before this sequence are archived: commits drop them from now on (drop.ts). */
+  dropBefore(sequence: number): void
+  /** Sequence with which the journal begins. */
+  readonly first: number
   /** Lets go of the head file; the database stays open. */
   close(): void
 }
@@ -75,12 +80,13 @@ export function createWriter(
   claim(database, own, head)
   database.headless = false
 
+  const dropping = createDropping(database)
   /** Pages that commits may surely take before LMDB must be asked how many it uses. */
   let room = 0
   const takeRoom = (bytes: number): void => {
     const pages = Math.ceil(bytes / PAGE_BYTES) + 1 + TREE_PAGES
     if (room < pages) room = database.pages - database.usedPages()
-    if (room < pages) throw new JournalFull(`the journal is at its limit of ${database.pages * PAGE_BYTES} bytes: raise --journal-gb`)
+    if (room < pages) throw new JournalFull(`the journal is at its limit of ${database.pages * PAGE_BYTES} bytes: raise --journal-gb or archive`)
     room -= pages
   }
   const write = (): void => {
@@ -90,6 +96,7 @@ export function createWriter(
     }
     file.check()
     database.putSync(key, value)
+    dropping.inTransaction(value.length, record.first)
     encodeHead(own, 0, record)
     database.putSync(HEAD_KEY, own)
   }
@@ -114,6 +121,12 @@ export function createWriter(
       head.checksum = sealed
       file.write(head)
       return value.length
+    },
+    get first() {
+      return dropping.first
+    },
+    dropBefore: (sequence) => {
+      dropping.before = sequence
     },
     close: () => file.close(),
   }

@@ -12,6 +12,7 @@ import { drawHashKey } from '../lib/hash_key.ts'
 import { createState } from '../state/state.ts'
 import { createReplayer, type Listener, type Replayer } from './replayer.ts'
 import type { SnapshotStore } from '../snapshot/store.ts'
+import { readEverything, type Archive } from '../archive/archive.ts'
 import { keyOf, open } from '../journal/frame.ts'
 import { readGenesis } from '../journal/genesis_batch.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord } from '../journal/head.ts'
@@ -33,6 +34,7 @@ export function rebuild(
   warn: (text: string) => void,
   listener?: Listener,
   io: Pick<Io, 'random'> = realIo,
+  archive: Archive | null = null,
 ): Rebuilt {
   for (const sequence of snapshots.list()) {
     if (sequence > most) continue
@@ -45,19 +47,26 @@ export function rebuild(
       warn(`snapshot ${sequence} is skipped: ${(error as Error).message}`)
     }
   }
-  return fromGenesis(database, listener, io)
+  return fromGenesis(database, listener, io, archive)
 }
 
 /** Throws unless a batch of the journal ends right before `place` with its checksum. */
 function checkPlace(database: JournalStore, place: Place): void {
   const end = endSequence(database)
   if (place.sequence > end + 1) throw new Error(`it is ahead of the journal, which ends at ${end}`)
-  if (continues(database, place) !== 'yes') throw new Error('the journal has no batch that it continues')
+  const continued = continues(database, place)
+  if (continued === 'archived') throw new Error('the journal does not go back that far: the batches behind it are archived')
+  if (continued !== 'yes') throw new Error('the journal has no batch that it continues')
 }
 
-/** A replayer that has applied nothing but the genesis. */
-export function fromGenesis(database: JournalStore, listener?: Listener, io: Pick<Io, 'random'> = realIo): Rebuilt {
-  for (const batch of readBatches(database, START)) {
+/**
+ * A replayer that has applied nothing but the genesis. `archive`: what the journal does not go back to; without it {@link BatchesArchived}
+ * is thrown when there is such.
+ */
+export function fromGenesis(
+  database: JournalStore, listener?: Listener, io: Pick<Io, 'random'> = realIo, archive: Archive | null = null,
+): Rebuilt {
+  for (const batch of readEverything(archive, database, START)) {
     const genesis = readGenesis(batch)
     const state = createState(parseGenesis(genesis), createOutbox(4096), drawHashKey(io))
     const replayer = createReplayer(state, START, 0, listener)

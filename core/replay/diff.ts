@@ -10,9 +10,10 @@ export interface Difference {
   readonly b?: Record<string, unknown>
 }
 
-export function diff(dirA: string, dirB: string): Difference {
-  const a = openSource(dirA)
-  const b = openSource(dirB)
+/** `archives`: those of A and B, if they have any; one alone is both's. */
+export function diff(dirA: string, dirB: string, archives: readonly string[] = []): Difference {
+  const a = openSource(dirA, 0, archives[0])
+  const b = openSource(dirB, 0, archives[1] ?? archives[0])
   for (;;) {
     const left = a.steps.next()
     const right = b.steps.next()

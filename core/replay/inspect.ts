@@ -17,14 +17,16 @@ import {
 import type { State } from '../state/state.ts'
 import { PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { openJournal } from '../journal/file.ts'
-import { readBatches } from '../journal/reader.ts'
+import { archiveFor, readEverything } from '../archive/archive.ts'
+import { realIo } from '../lib/io.ts'
 import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import { printable } from './steps.ts'
 import { snapshotFiles } from '../snapshot/file.ts'
 
 /** What was true after the command with sequence `at`; throws RangeError when the journal does not reach it. */
-export function inspect(dataDir: string, at: number): Record<string, unknown> {
+export function inspect(dataDir: string, at: number, archived?: string): Record<string, unknown> {
   const database = openJournal(dataDir, true)
+  const archive = archiveFor(archived, database)
   let found: Record<string, unknown> | null = null
   const events: Buffer[] = []
   const listener = (sequence: number, time: number, command: Buffer, records: Uint8Array): void => {
@@ -33,10 +35,10 @@ export function inspect(dataDir: string, at: number): Record<string, unknown> {
     found = { ...printable({ sequence, time, command, events: Buffer.concat(events) }), state: describe(replayer.state) }
   }
   const { replayer } = at > 2
-    ? rebuild(database, snapshotFiles(dataDir), at - 1, () => undefined, listener)
-    : fromGenesis(database, listener)
+    ? rebuild(database, snapshotFiles(dataDir), at - 1, () => undefined, listener, realIo, archive)
+    : fromGenesis(database, listener, realIo, archive)
   if (at === 1) return { sequence: 1, command: 'GENESIS', state: describe(replayer.state) }
-  for (const batch of readBatches(database, replayer.place)) {
+  for (const batch of readEverything(archive, database, replayer.place)) {
     replayer.batch(batch)
     if (found !== null) return found
   }

@@ -18,6 +18,8 @@ const HELP = `Replay tools: read a journal without changing it, also while the e
   npm run replay -- diff A B                  the first command in which two data directories differ
 
   --data-dir DIR   the data directory (default: data/var; not for diff)
+  --archive DIR    what "npm run journal -- archive" wrote, of a journal that does not go back to its beginning any more; for diff that
+                   of A, and given once more that of B
 `
 
 function whole(text: string | undefined, name: string, fallback?: number): number {
@@ -27,14 +29,14 @@ function whole(text: string | undefined, name: string, fallback?: number): numbe
   return value
 }
 
-function exportSteps(dataDir: string, from: number, to: number): void {
+function exportSteps(dataDir: string, archive: string | undefined, from: number, to: number): void {
   let lines = ''
   const flush = (): void => {
     const bytes = Buffer.from(lines)
     for (let at = 0; at < bytes.length; ) at += writeAll(bytes, at)
     lines = ''
   }
-  for (const step of openSource(dataDir, from).steps) {
+  for (const step of openSource(dataDir, from, archive).steps) {
     if (step.sequence > to) break
     if (step.sequence < from) continue
     lines += `${JSON.stringify(printable(step))}\n`
@@ -61,10 +63,11 @@ function run(): number {
     allowPositionals: true,
     options: {
       'data-dir': { type: 'string' }, format: { type: 'string' }, at: { type: 'string' }, from: { type: 'string' }, to: { type: 'string' },
-      help: { type: 'boolean' },
+      archive: { type: 'string', multiple: true }, help: { type: 'boolean' },
     },
   })
   const [tool, a, b] = positionals
+  const archives = values.archive ?? []
   const dataDir = values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var')
   if (values.help === true || tool === undefined) {
     console.log(HELP)
@@ -72,22 +75,22 @@ function run(): number {
   }
   if (tool === 'verify') {
     const result = verify(dataDir, (done, end, rate) =>
-      console.error(`${done} of ${end} commands, ${Math.round(rate)}/s, ${Math.ceil((end - done) / rate)} s left`),
+      console.error(`${done} of ${end} commands, ${Math.round(rate)}/s, ${Math.ceil((end - done) / rate)} s left`), archives[0],
     )
     console.log(JSON.stringify({ ...result, rate: Math.round(result.rate) }, null, 2))
     return result.snapshots.every((snapshot) => isGood(snapshot.verdict)) ? 0 : 1
   }
   if (tool === 'export') {
     if ((values.format ?? 'ndjson') !== 'ndjson') throw new Error('--format: only ndjson')
-    exportSteps(dataDir, whole(values.from, 'from', 2), whole(values.to, 'to', Number.MAX_SAFE_INTEGER))
+    exportSteps(dataDir, archives[0], whole(values.from, 'from', 2), whole(values.to, 'to', Number.MAX_SAFE_INTEGER))
     return 0
   }
   if (tool === 'inspect') {
-    console.log(JSON.stringify(inspect(dataDir, whole(values.at, 'at')), null, 2))
+    console.log(JSON.stringify(inspect(dataDir, whole(values.at, 'at'), archives[0]), null, 2))
     return 0
   }
   if (tool === 'diff' && a !== undefined && b !== undefined) {
-    const difference = diff(a, b)
+    const difference = diff(a, b, archives)
     console.log(JSON.stringify(difference, null, 2))
     return difference.sequence === null && difference.what.startsWith('equal') ? 0 : 1
   }

@@ -3,7 +3,8 @@ import { CommandType, commandName, COMMAND_LAYOUTS, typeOfKind } from '../layout
 import { EVENT_LAYOUTS, eventName, eventTypeOf } from '../layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../layout/table.ts'
 import { openJournal, type JournalDatabase } from '../journal/file.ts'
-import { readBatches } from '../journal/reader.ts'
+import { archiveFor, readEverything } from '../archive/archive.ts'
+import { realIo } from '../lib/io.ts'
 import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import type { Replayer } from '../recovery/replayer.ts'
 import { snapshotFiles } from '../snapshot/file.ts'
@@ -25,9 +26,15 @@ export interface Source {
   readonly steps: Generator<Step>
 }
 
-/** Opens the journal of a data directory read-only and stands at the genesis, or at the newest snapshot before `from`. */
-export function openSource(dataDir: string, from = 0, warn: (text: string) => void = () => undefined): Source {
+/**
+ * Opens the journal of a data directory read-only, and the archive in directory `archived` if there is one, and stands at the genesis, or at
+ * the newest snapshot before `from`.
+ */
+export function openSource(
+  dataDir: string, from = 0, archived?: string, warn: (text: string) => void = () => undefined,
+): Source {
   const database = openJournal(dataDir, true)
+  const archive = archiveFor(archived, database)
   const waiting: { sequence: number; time: number; command: Buffer; events: Buffer[] }[] = []
   const listener = (sequence: number, time: number, command: Buffer, events: Uint8Array): void => {
     const last = waiting[waiting.length - 1]
@@ -35,10 +42,10 @@ export function openSource(dataDir: string, from = 0, warn: (text: string) => vo
     else waiting.push({ sequence, time, command, events: [Buffer.from(events)] })
   }
   const { replayer } = from > 1
-    ? rebuild(database, snapshotFiles(dataDir), from - 1, warn, listener)
-    : fromGenesis(database, listener)
+    ? rebuild(database, snapshotFiles(dataDir), from - 1, warn, listener, realIo, archive)
+    : fromGenesis(database, listener, realIo, archive)
   function* steps(): Generator<Step> {
-    for (const batch of readBatches(database, replayer.place)) {
+    for (const batch of readEverything(archive, database, replayer.place)) {
       replayer.batch(batch)
       for (const step of waiting) yield { ...step, events: Buffer.concat(step.events) }
       waiting.length = 0

@@ -7,7 +7,9 @@ import { stateDigest } from '../snapshot/state_digest.ts'
 import { CLOCK } from '../state/columns.ts'
 import { checkInvariants } from '../state/invariants.ts'
 import { JournalError, openJournal } from '../journal/file.ts'
-import { endSequence, readBatches } from '../journal/reader.ts'
+import { archiveFor, readEverything } from '../archive/archive.ts'
+import { realIo } from '../lib/io.ts'
+import { endSequence } from '../journal/reader.ts'
 import { fromGenesis } from '../recovery/recover.ts'
 import { JournalShort, shortfallOf, sourcesOf } from '../recovery/witnesses.ts'
 import { listSnapshots, OtherFormat, readSnapshotInfo } from '../snapshot/file.ts'
@@ -30,20 +32,23 @@ export interface Verified {
 }
 
 /** Throws JournalFault, JournalError or JournalShort when the journal is damaged or shorter than it was. */
-export function verify(dataDir: string, report: (done: number, end: number, rate: number) => void): Verified {
+export function verify(
+  dataDir: string, report: (done: number, end: number, rate: number) => void, archived?: string,
+): Verified {
   const database = openJournal(dataDir, true)
+  const archive = archiveFor(archived, database)
   const waiting = listSnapshots(dataDir).reverse()
   const snapshots: Verified['snapshots'] = []
   const warnings: string[] = []
   const shortfall = shortfallOf(database, sourcesOf(dataDir), (text) => warnings.push(text))
   if (shortfall !== null) throw new JournalShort(shortfall)
   const end = endSequence(database)
-  const { replayer } = fromGenesis(database)
+  const { replayer } = fromGenesis(database, undefined, realIo, archive)
   const { state } = replayer
   const started = performance.now()
   const rate = (): number => (state.clock[CLOCK.SEQUENCE]! / (performance.now() - started)) * 1000
   let reported = started
-  for (const batch of readBatches(database, replayer.place)) {
+  for (const batch of readEverything(archive, database, replayer.place)) {
     if (batch.sequence > end) break
     replayer.batch(batch)
     const sequence = state.clock[CLOCK.SEQUENCE]!

@@ -31,6 +31,8 @@ export const MATCHER_COUNTERS = [
   'journal_room_bytes',
   'journal_used_bytes',
   'journal_limit_bytes',
+  'journal_archived',
+  'journal_first',
   'open_descriptors',
   'descriptor_limit',
   'files_level',

@@ -84,7 +84,12 @@ export function startMatcher(parts: MatcherParts): Sequencer {
     clock,
     writer: {
       ...writer,
-      commit: (...batch) => committing(() => writer.commit(...batch)),
+      commit: (...batch) => committing(() => {
+        writer.dropBefore(counters[MATCHER.journal_archived]!)
+        const bytes = writer.commit(...batch)
+        counters[MATCHER.journal_first] = writer.first
+        return bytes
+      }),
     },
     lanes: attachLanes(shared.lanes),
     events: attachBroadcast(shared.events as SharedArrayBuffer),

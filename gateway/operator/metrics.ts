@@ -50,6 +50,8 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_
   ring_high_water: gauge('exchange_command_ring_high_water_records', 'Most records waiting in one command ring so far'),
   free_disk_bytes: gauge('exchange_free_disk_bytes', 'Free space where the journal lives; NaN: unknown'),
   journal_room_bytes: gauge('exchange_journal_room_bytes', 'Bytes made ready behind what the journal uses'),
+  journal_archived: gauge('exchange_journal_archived_sequence', 'Batches that end before this sequence are archived and may be dropped'),
+  journal_first: gauge('exchange_journal_first_sequence', 'Sequence with which the journal begins; 0: nothing was written since the start'),
   journal_gone: gauge('exchange_journal_gone', '1: the journal file was removed or replaced, nothing is recorded; save it before a stop'),
   disk_level: gauge('exchange_disk_level', '2: orders are accepted, 1: below the reserve, ways out only, 0: full, reads only'),
   files_level: gauge('exchange_files_level', '0: files can be opened, 1: hardly one, ports but this one rest, 2: none'),
