@@ -46,7 +46,7 @@ const SAID: Readonly<Record<number, ['info' | 'warn' | 'error', string]>> = {
 const GONE = 'nothing is recorded any more, only reads go on'
 const BACK = 'the journal file has its name again'
 /** Which of the two it is that ends. */
-const AT_LIMIT = 'the journal is near its limit: raise --journal-gb at the next start, or archive and compact it (npm run journal -- --help)'
+const AT_LIMIT = 'the journal is near its limit: raise --journal-gb at the next start, or archive (npm run journal -- --help)'
 
 /** A function that looks once. */
 export function diskWatch({ free, room, reserve, limit, used, gone, counters, log }: DiskParts): () => void {

@@ -29,7 +29,8 @@ const GATEWAY_MAY_IMPORT = [
 const ROOMS = [
   'core/lib', 'core/layout', 'core/state', 'core/events', 'core/ledger', 'core/book', 'core/programs', 'core/orders', 'core/engine',
   'core/ring', 'core/view', 'core/config.ts', 'core/data_dir.ts', 'core/operator_token.ts', 'core/threads.ts', 'core/supervisor',
-  'core/journal', 'core/snapshot', 'core/history/store', 'core/archive', 'core/recovery', 'core/history/project', 'core/history/answer', 'core/history',
+  'core/journal', 'core/snapshot', 'core/history/store', 'core/archive', 'core/recovery', 'core/history/project', 'core/history/answer',
+  'core/history',
   'core/sequencer', 'core/replay', 'core/backup', 'core',
 ]
 /** Files that a thread or process begins with. */

@@ -2,7 +2,9 @@
  * An archive: a directory with the oldest batches of a journal, in segments (segment.ts) without gap from the genesis on. It only grows:
  * the next call goes on where the last segment ends. Whoever has the archive and the journal has every command there ever was.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync, writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { realIo } from '../lib/io.ts'
 import type { JournalStore } from '../journal/store.ts'
@@ -45,7 +47,9 @@ export function openArchive(directory: string): Archive {
     const bytes = headerBytes(path)
     const header = decodeHeader(bytes, path)
     const follows = header.begin.sequence === end.sequence && header.begin.checksum === end.checksum && header.chain.equals(chain)
-    if (header.number !== number || !follows) throw new ArchiveError(`${path} does not continue the segment before it: one is missing or another's`)
+    if (header.number !== number || !follows) {
+      throw new ArchiveError(`${path} does not continue the segment before it: one is missing or another's`)
+    }
     const own = digestOf(bytes)
     segments.push({ path, header, own })
     end = header.end
@@ -77,7 +81,7 @@ export function* readArchive(archive: Archive, place: Place): Generator<Batch> {
     for (const batch of readSegment(path, header)) {
       if (batch.sequence < sequence) continue
       if (batch.sequence !== sequence || batch.previous !== checksum) {
-        throw new ArchiveError(`${path} has another batch at sequence ${batch.sequence} than the one that continues sequence ${sequence - 1}`)
+        throw new ArchiveError(`${path}: the batch at sequence ${batch.sequence} does not continue sequence ${sequence - 1}`)
       }
       yield batch
       sequence = batch.next
@@ -112,7 +116,9 @@ export function checkArchive(archive: Archive, database: JournalStore): void {
   const tail = tailOf(database)
   const same = end.sequence === 1 ? tail.sequence === 1 : continues(database, end) === 'yes'
   if (same) return
-  throw new ArchiveError(`the archive in ${directory} ends at ${end.sequence - 1}, and the journal, which begins at ${tail.sequence}, does not go on there`)
+  throw new ArchiveError(
+    `the archive in ${directory} ends at ${end.sequence - 1}, where the journal, which begins at ${tail.sequence}, does not go on`,
+  )
 }
 
 /**
@@ -131,7 +137,8 @@ export function extendArchive(
     if (raw === null) return archive
     const { segments, end } = archive
     const chain = segments.at(-1)?.own ?? NO_CHAIN
-    const bytes = encodeSegment(Buffer.concat(raw.values), { number: segments.length, begin: end, end: raw.end, batches: raw.values.length, chain })
+    const { values } = raw
+    const bytes = encodeSegment(Buffer.concat(values), { number: segments.length, begin: end, end: raw.end, batches: values.length, chain })
     writeSegment(directory, end.sequence, bytes)
     archive = openArchive(directory)
     const { path, header } = archive.segments.at(-1)!

@@ -20,7 +20,8 @@ export function archive(dataDir: string, to: string, drop: boolean, mib: number)
   const cell = new Int32Array(new SharedArrayBuffer(4))
   let at = performance.now()
   const { end, segments, batches, bytes, raw } = extendArchive(directory, database, before, (header) => {
-    console.error(`up to sequence ${header.end.sequence - 1} of ${before - 1}, ${(header.raw / MIB).toFixed(0)} MiB in ${header.stored} bytes`)
+    const sizes = `${(header.raw / MIB).toFixed(0)} MiB in ${header.stored} bytes`
+    console.error(`up to sequence ${header.end.sequence - 1} of ${before - 1}, ${sizes}`)
     Atomics.wait(cell, 0, 0, pauseAfter(header.raw, mib, performance.now() - at))
     at = performance.now()
   })

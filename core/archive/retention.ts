@@ -78,8 +78,9 @@ export function droppable(dataDir: string): number {
 }
 
 /**
- * Puts back what was dropped, a segment a transaction, from the newest to the oldest: the journal is whole at any moment, and an interrupted
- * call goes on where it was. The batches put back. Throws {@link ArchiveError} when the archive is another's or there is no room for it.
+ * Puts back what was dropped, a segment a transaction, from the newest to the oldest: the journal is whole at any moment, and an
+ * interrupted call goes on where it was. The batches put back. Throws {@link ArchiveError} when the archive is another's, or there is no
+ * room for it.
  */
 export function restoreArchive(
   dataDir: string, archive: Archive, database: JournalStore, report: (segments: number, of: number) => void,
@@ -92,7 +93,8 @@ export function restoreArchive(
   const missing = archive.segments.filter(({ header }) => header.begin.sequence < tail.sequence)
   const needs = missing.reduce((pages, { header }) => pages + Math.ceil(header.raw / PAGE_BYTES) + header.batches, 0)
   if (needs > database.pages - database.usedPages()) {
-    throw new ArchiveError(`the archive needs ${Math.ceil((needs * PAGE_BYTES) / 2 ** 30)} GiB more than the journal may have: raise --journal-gb`)
+    const gibibytes = Math.ceil((needs * PAGE_BYTES) / 2 ** 30)
+    throw new ArchiveError(`the archive needs ${gibibytes} GiB more than the journal may have: raise --journal-gb`)
   }
   let restored = 0
   for (const [number, { path, header }] of [...missing].reverse().entries()) {

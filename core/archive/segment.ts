@@ -107,13 +107,15 @@ export function readSegment(path: string, header: SegmentHeader): Batch[] {
     // The length of a value stands in its own header (journal/frame.ts).
     const batch = open(raw.subarray(at, at + (at + 12 <= raw.length ? raw.readUInt32LE(at + 8) : 0)))
     if (typeof batch === 'string') return fail(`the batch behind sequence ${sequence - 1}: ${batch}`)
-    if (batch.sequence !== sequence || batch.previous !== checksum) fail(`the batch at sequence ${batch.sequence} does not continue the one before`)
+    const follows = batch.sequence === sequence && batch.previous === checksum
+    if (!follows) fail(`the batch at sequence ${batch.sequence} does not continue the one before`)
     batches.push(batch)
     at += raw.readUInt32LE(at + 8)
     sequence = batch.next
     checksum = batch.checksum
   }
   const { end } = header
-  if (batches.length !== header.batches || end.sequence !== sequence || end.checksum !== checksum) fail('it ends elsewhere than its header says')
+  const ends = batches.length === header.batches && end.sequence === sequence && end.checksum === checksum
+  if (!ends) fail('it ends elsewhere than its header says')
   return batches
 }

@@ -27,7 +27,9 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
   try {
     let last = { sequence: 0, checksum: 0 }
     const tail = tailOf(journal)
-    for (const batch of readBatches(journal, { sequence: tail.sequence, checksum: tail.checksum })) last = { sequence: batch.next - 1, checksum: batch.checksum }
+    for (const { next, checksum } of readBatches(journal, { sequence: tail.sequence, checksum: tail.checksum })) {
+      last = { sequence: next - 1, checksum }
+    }
     said(`every batch read back, up to sequence ${last.sequence}`)
     const warn = (text: string): never => {
       throw new BackupError(text)
@@ -42,7 +44,9 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
     const { assets } = replayer.state.genesis
     const digest = replay(replayer)
     if (full && tail.dropped > 0) said(`what is before sequence ${tail.sequence} is archived: replayed from the snapshot alone`)
-    else if (full && replay(fromGenesis(journal).replayer) !== digest) throw new BackupError('the snapshot and the genesis come to other states')
+    else if (full && replay(fromGenesis(journal).replayer) !== digest) {
+      throw new BackupError('the snapshot and the genesis come to other states')
+    }
     return {
       sequence: last.sequence, sequencedTime: replayer.state.clock[CLOCK.TIME]!, batchChecksum: last.checksum,
       eventsChecksum: replayer.events, digest, snapshot: listSnapshots(directory)[0] ?? null,

@@ -1,5 +1,5 @@
 /**
- * Dropping batches that are archived, from the oldest on, inside the transactions of commits: each drops about as many pages as it writes.
+ * Dropping batches that are archived, from the oldest on, inside the transactions of commits: each drops about as much as it writes.
  *
  * The pace is the point. LMDB gives the pages of one transaction to the next ones; with as much coming free as is used, its list of free
  * pages stays a few entries long and the file neither grows nor gets smaller. Thousands of batches dropped at once make that list long, and
@@ -15,7 +15,13 @@ import { encodeTail, TAIL_BYTES, TAIL_KEY, tailOf, type Tail } from './tail.ts'
 /** Batches one commit drops at most. */
 const DROPS_MOST = 16
 
-const pagesOf = (bytes: number): number => Math.ceil(bytes / PAGE_BYTES)
+/** Values up to this size share a page with others, larger ones have pages of their own; and what LMDB adds to each. */
+const INLINE_BYTES = 2_000
+const NODE_BYTES = 24
+
+/** About how many bytes of the file a value of `bytes` takes. */
+const costOf = (bytes: number): number =>
+  bytes <= INLINE_BYTES ? bytes + NODE_BYTES : Math.ceil((bytes + NODE_BYTES) / PAGE_BYTES) * PAGE_BYTES + NODE_BYTES
 
 export interface Dropping {
   /** Batches that end before this sequence may go. */
@@ -30,7 +36,7 @@ export interface Dropping {
 export function createDropping(database: JournalStore): Dropping {
   let tail: Tail = tailOf(database)
   const record = Buffer.alloc(TAIL_BYTES)
-  /** Pages written since that nothing was dropped for. */
+  /** Bytes written since that nothing was dropped for. */
   let owed = 0
   const dropping: Dropping = {
     before: 0,
@@ -42,7 +48,7 @@ export function createDropping(database: JournalStore): Dropping {
         owed = 0
         return
       }
-      owed += pagesOf(bytes)
+      owed += costOf(bytes)
       const from = tail
       for (let dropped = 0; dropped < DROPS_MOST && owed > 0; dropped++) {
         const key = keyOf(tail.sequence)
@@ -51,7 +57,7 @@ export function createDropping(database: JournalStore): Dropping {
         // What is not the batch that must be there is left for whoever reads it.
         if (typeof batch === 'string' || batch.next > dropping.before || batch.next > last) break
         database.removeSync(key)
-        owed -= pagesOf(value!.length)
+        owed -= costOf(value!.length)
         tail = { sequence: batch.next, checksum: batch.checksum, dropped: tail.dropped + 1 }
       }
       if (tail !== from) database.putSync(TAIL_KEY, encodeTail(record, tail))

@@ -119,8 +119,8 @@ async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      'data-dir': { type: 'string' }, help: { type: 'boolean' }, to: { type: 'string' }, from: { type: 'string' }, drop: { type: 'boolean' },
-      rate: { type: 'string' }, 'journal-gb': { type: 'string' },
+      'data-dir': { type: 'string' }, help: { type: 'boolean' }, to: { type: 'string' }, from: { type: 'string' },
+      drop: { type: 'boolean' }, rate: { type: 'string' }, 'journal-gb': { type: 'string' },
     },
   })
   if (values.help === true || positionals.length === 0) {

@@ -81,14 +81,7 @@ export function createWriter(
   database.headless = false
 
   const dropping = createDropping(database)
-  /** Pages that commits may surely take before LMDB must be asked how many it uses. */
-  let room = 0
-  const takeRoom = (bytes: number): void => {
-    const pages = Math.ceil(bytes / PAGE_BYTES) + 1 + TREE_PAGES
-    if (room < pages) room = database.pages - database.usedPages()
-    if (room < pages) throw new JournalFull(`the journal is at its limit of ${database.pages * PAGE_BYTES} bytes: raise --journal-gb or archive`)
-    room -= pages
-  }
+  const takeRoom = roomWithin(database)
   const write = (): void => {
     const found = database.getBinaryFast(HEAD_KEY)
     if (found === undefined || own.compare(found, 0, HEAD_BYTES) !== 0) {
@@ -131,6 +124,20 @@ export function createWriter(
     close: () => file.close(),
   }
   return writer
+}
+
+/** Takes room for a value of so many bytes, or throws {@link JournalFull}. */
+function roomWithin(database: JournalStore): (bytes: number) => void {
+  /** Pages that commits may surely take before LMDB must be asked how many it uses. */
+  let room = 0
+  return (bytes) => {
+    const pages = Math.ceil(bytes / PAGE_BYTES) + 1 + TREE_PAGES
+    if (room < pages) room = database.pages - database.usedPages()
+    if (room < pages) {
+      throw new JournalFull(`the journal is at its limit of ${database.pages * PAGE_BYTES} bytes: raise --journal-gb or archive`)
+    }
+    room -= pages
+  }
 }
 
 /** The head of a journal that ends at `place`; a journal of before heads is counted. */

@@ -27,8 +27,8 @@ export interface Source {
 }
 
 /**
- * Opens the journal of a data directory read-only, and the archive in directory `archived` if there is one, and stands at the genesis, or at
- * the newest snapshot before `from`.
+ * Opens the journal of a data directory read-only, and the archive in directory `archived` if there is one, and stands at the genesis,
+ * or at the newest snapshot before `from`.
  */
 export function openSource(
   dataDir: string, from = 0, archived?: string, warn: (text: string) => void = () => undefined,
