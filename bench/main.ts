@@ -2,7 +2,8 @@
  * `npm run bench -- NAME ...`: runs benches, each in a process of its own, prints every figure with its settings and its line, and
  * appends one JSON line to results/NAME.ndjson. Figures are of this machine and this minute; ratios are measured within one run.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -100,6 +101,8 @@ function print(result: Result): void {
   }
 }
 
+/** Exit code of a bench that was interrupted (system/own_exchange.ts). */
+const INTERRUPTED = 130
 const results = join(import.meta.dirname, 'results')
 
 function keep(name: string, result: Result): void {
@@ -112,13 +115,17 @@ function keep(name: string, result: Result): void {
 }
 
 /** Runs benches one after the other, each in a fresh process: code and memory of one must not be those of the next. */
-function runEach(names: readonly string[]): void {
+async function runEach(names: readonly string[]): Promise<void> {
   const failed: string[] = []
+  let child: ChildProcess | null = null
+  // The bench clears up and ends; so does this process then.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child?.kill(signal))
   for (const [i, name] of names.entries()) {
     console.log(`\n${i + 1} of ${names.length}: ${name}, about ${BENCHES[name]!.seconds} s`)
     const words = ['--disable-warning=ExperimentalWarning', import.meta.filename, name, ...(QUICK ? ['--quick'] : [])]
-    const { status, signal } = spawnSync(process.execPath, words, { stdio: 'inherit' })
-    if (signal !== null || status === 130) process.exit(1)
+    child = spawn(process.execPath, words, { stdio: 'inherit' })
+    const [status, signal] = (await once(child, 'exit')) as [number | null, string | null]
+    if (signal !== null || status === INTERRUPTED) process.exit(1)
     if (status !== 0) failed.push(name)
   }
   if (failed.length === 0) return
@@ -150,7 +157,7 @@ else if (options.against !== undefined) {
   if (names.length > 1) fail('table goes alone')
   const path = join(import.meta.dirname, 'README.md')
   writeFileSync(path, fill(readFileSync(path, 'utf8'), readLines(results)))
-} else if (names.includes('all') || names.length > 1) runEach(names.includes('all') ? Object.keys(BENCHES) : names)
+} else if (names.includes('all') || names.length > 1) await runEach(names.includes('all') ? Object.keys(BENCHES) : names)
 else {
   const [name] = names as [string]
   const { run } = (await import(BENCHES[name]!.file)) as { run: () => Promise<Result> }

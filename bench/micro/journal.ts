@@ -7,7 +7,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { amount, median, quantile, type Result } from '../result.ts'
-import { ownChild, ownDirectory, removeDirectory } from '../system/own_exchange.ts'
+import { ownDirectory, removeDirectory } from '../system/own_exchange.ts'
 import type { Commits, JournalWork } from './journal_process.ts'
 
 const ROUNDS = amount(3, 1)
@@ -25,7 +25,7 @@ interface Round {
 async function measure(work: Omit<JournalWork, 'directory'>): Promise<Round> {
   const directory = ownDirectory()
   const execArgv = ['--disable-warning=ExperimentalWarning']
-  const child = ownChild(fork(join(import.meta.dirname, 'journal_process.ts'), { execArgv, serialization: 'advanced' }))
+  const child = fork(join(import.meta.dirname, 'journal_process.ts'), { execArgv, serialization: 'advanced' })
   try {
     child.send({ ...work, directory })
     const answer = await Promise.race([once(child, 'message'), once(child, 'exit')])

@@ -11,7 +11,7 @@ import type { Trader } from '../../test/support/traders.ts'
 import { amount, median, type Result } from '../result.ts'
 import { round, type Round } from './http_load.ts'
 import { makeTraders, verifiesPerSecond } from './orders.ts'
-import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
+import { ownDirectory, removeDirectory, startExchange } from './own_exchange.ts'
 
 const ITEMS = 20
 const CONNECTIONS = 16
@@ -73,7 +73,7 @@ async function acceptedPart(baseUrl: string, request: autocannon.Request): Promi
 export async function run(): Promise<Result> {
   const before = verifiesPerSecond(2)
   const directory = ownDirectory()
-  const exchange = await ownExchange(directory, ['--genesis', richGenesis(directory)])
+  const exchange = await startExchange(directory, ['--genesis', richGenesis(directory)])
   const rounds: Round[] = []
   let accepted = 1
   try {

@@ -16,7 +16,7 @@ import { amount, median, quantile, type Result } from '../result.ts'
 import { richGenesis } from './batch.ts'
 import type { Order, ProbeBooks, Report } from './fanout_listeners.ts'
 import { lateness } from './open_loop.ts'
-import { ownChild, withExchange } from './own_exchange.ts'
+import { withExchange } from './own_exchange.ts'
 import { bucketQuantile, MARKETS, metricsOf, SteadyFlow, type Change } from './steady_flow.ts'
 
 const SOCKETS = 2000
@@ -31,7 +31,7 @@ const LISTENERS = join(import.meta.dirname, 'fanout_listeners.ts')
 
 /** A process of listeners, asked one thing at a time. */
 class Listeners {
-  readonly #child: ChildProcess = ownChild(fork(LISTENERS, { execArgv: ['--disable-warning=ExperimentalWarning'] }))
+  readonly #child: ChildProcess = fork(LISTENERS, { execArgv: ['--disable-warning=ExperimentalWarning'] })
 
   ask(order: Order): Promise<Report> {
     return new Promise((resolve, reject) => {

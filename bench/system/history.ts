@@ -13,7 +13,7 @@ import { amount, median, type Result } from '../result.ts'
 import { createFlood, flood, type Flood } from './flood.ts'
 import type { HistoryWork, Round } from './history_thread.ts'
 import { openAccounts, startMatcher } from './matcher.ts'
-import { ownChild, ownDirectory, removeDirectory } from './own_exchange.ts'
+import { ownDirectory, removeDirectory } from './own_exchange.ts'
 
 const ACCOUNTS = 1000
 const LIVE = 15_000
@@ -37,7 +37,7 @@ async function project(directory: string): Promise<Round[]> {
 async function follow(directory: string, orders: Flood): Promise<{ lags: number[]; perSecond: number }> {
   const lags: number[] = []
   let loaded = false
-  const child = ownChild(forkQuick(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60', '250']))
+  const child = forkQuick(join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts'), [directory, '60', '250'])
   const caughtUp = Promise.withResolvers<void>()
   child.on('message', (message: FromFollower) => {
     if (message.type !== 'history' || !message.caughtUp) return

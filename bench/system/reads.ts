@@ -8,7 +8,7 @@ import type { Trader } from '../../test/support/traders.ts'
 import { amount, median, type Result } from '../result.ts'
 import { round, type Round } from './http_load.ts'
 import { makeTraders } from './orders.ts'
-import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
+import { ownDirectory, removeDirectory, startExchange } from './own_exchange.ts'
 
 const CONNECTIONS = 64
 const SECONDS = amount(8, 1)
@@ -46,7 +46,7 @@ function figures(what: string, rounds: readonly Round[]): Record<string, number>
 
 export async function run(): Promise<Result> {
   const directory = ownDirectory()
-  const exchange = await ownExchange(directory)
+  const exchange = await startExchange(directory)
   const books: Round[] = []
   const listings: Round[] = []
   try {

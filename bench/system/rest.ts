@@ -5,7 +5,7 @@
 import { amount, median, type Result } from '../result.ts'
 import { round, type Round } from './http_load.ts'
 import { makeTraders, signOrders, verifiesPerSecond } from './orders.ts'
-import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
+import { ownDirectory, removeDirectory, startExchange } from './own_exchange.ts'
 
 const CONNECTIONS = 64
 const SECONDS = amount(8, 1)
@@ -16,7 +16,7 @@ const ORDERS = 400
 export async function run(): Promise<Result> {
   const before = verifiesPerSecond(2)
   const directory = ownDirectory()
-  const exchange = await ownExchange(directory)
+  const exchange = await startExchange(directory)
   const rounds: Round[] = []
   try {
     const { traders, pair } = await makeTraders(exchange.baseUrl, 20)

@@ -12,7 +12,7 @@ import { listSnapshots, snapshotPath } from '../../core/snapshot/file.ts'
 import { amount, type Result } from '../result.ts'
 import { createFlood, flood, type Flood } from './flood.ts'
 import { openAccounts, startMatcher, type Matcher } from './matcher.ts'
-import { ownChild, ownDirectory, removeDirectory } from './own_exchange.ts'
+import { ownDirectory, removeDirectory } from './own_exchange.ts'
 
 const LIVE = amount(300_000, 50_000)
 const SLICE = 500
@@ -50,7 +50,7 @@ export async function run(): Promise<Result> {
     flood(orders, 300_000, 45, 10)
     const without = await measure(matcher, orders, () => true)
     const program = join(import.meta.dirname, '..', '..', 'core', 'snapshot', 'follower.ts')
-    const follower = ownChild(forkQuick(program, [directory, '50000', '2']))
+    const follower = forkQuick(program, [directory, '50000', '2'])
     let snapshots = 0
     follower.on('message', (message: { type: string }) => (snapshots += message.type === 'snapshot' ? 1 : 0))
     while (snapshots === 0) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -16,7 +16,7 @@ import { amount, median, type Result } from '../result.ts'
 import { round } from './http_load.ts'
 import { makeTraders, signOrders } from './orders.ts'
 import type { FloodData } from './verify_flood.ts'
-import { ownDirectory, ownExchange, removeDirectory } from './own_exchange.ts'
+import { ownDirectory, removeDirectory, startExchange } from './own_exchange.ts'
 
 const SECONDS = amount(6, 1)
 const ROUNDS = amount(3, 1)
@@ -51,7 +51,7 @@ async function recoveries(threads: number): Promise<number> {
 /** Runs `work` against an exchange of its own. */
 async function withExchange<T>(flags: readonly string[], work: (exchange: Exchange) => Promise<T>): Promise<T> {
   const directory = ownDirectory()
-  const exchange = await ownExchange(directory, ['--chain-port', '0', ...flags])
+  const exchange = await startExchange(directory, ['--chain-port', '0', ...flags])
   try {
     return await work(exchange)
   } finally {
