@@ -37,7 +37,7 @@ import { refuseBackup } from './backup/manifest.ts'
 import { createOpenings } from './ring/openings.ts'
 import { createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
-import { startSnapshots, type SnapshotProcess } from './snapshot/process.ts'
+import { startSnapshots, toldOf, type SnapshotProcess } from './snapshot/process.ts'
 import { startCode } from './start_code.ts'
 import {
   EXIT, type DeskData, type FromFollower, type FromThread, type Lane, type Shared, type ToDesk, type ToOperator, type ToThread,
@@ -273,6 +273,7 @@ class Exchange {
     return startSnapshots(this.#config, snapshotsCounters(counters), matcherCounters(counters), {
       ...this.#followerHooks('snapshot follower'),
       heard: (message) => this.#heard('snapshot follower', message),
+      audited: toldOf(this.#log, () => this.#workers.get('operator')),
       snapshot: (sequence) => this.#log.info({ sequence }, 'snapshot written'),
     })
   }

@@ -119,6 +119,14 @@ export interface ChainData {
   readonly ports: SharedArrayBuffer
 }
 
+/** An audit of the state ended: how long it took, and which invariant is broken, in words (core/snapshot/audit.ts). */
+export interface AuditMessage {
+  readonly type: 'audit'
+  readonly sequence: number
+  readonly seconds: number
+  readonly broken: string | null
+}
+
 /** Messages of any thread to the main thread. */
 export type FromThread =
   | { readonly type: 'ready'; readonly port?: number }
@@ -126,6 +134,7 @@ export type FromThread =
   | { readonly type: 'progress'; readonly stage: string; readonly records: number; readonly rate: number; readonly secondsLeft: number }
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string; readonly fields?: Record<string, unknown> }
   | { readonly type: 'snapshot' | 'beat'; readonly sequence: number }
+  | AuditMessage
   | { readonly type: 'damage'; readonly message: string }
   | { readonly type: 'fatal'; readonly code: number; readonly message: string }
   | { readonly type: 'stopped'; readonly sequence?: number }
@@ -171,5 +180,7 @@ export type ToDesk = ToThread | { readonly type: 'chain'; readonly url: string |
 export type FromSupervisor = { readonly type: 'stop'; readonly cause: string }
 /** Messages of the exchange process to its supervisor. `ending`: it ends with this code; kill it if it does not end soon. */
 export type ToSupervisor = { readonly type: 'ending'; readonly code: number }
-/** Messages of the main thread to the operator thread. `tiers`: fee tiers that the history found earned. */
-export type ToOperator = ToThread | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }
+/**
+ * Messages of the main thread to the operator thread. `tiers`: fee tiers that the history found earned. `audit`: one that ended.
+ */
+export type ToOperator = ToThread | AuditMessage | { readonly type: 'tiers'; readonly changes: readonly TierChange[] }

@@ -1,12 +1,14 @@
 /**
  * What the snapshot follower does, without its process: replay the journal behind the exchange, a slice at a time, and
  * write a snapshot every so many commands. snapshot/follower.ts runs it on the real journal and files, a simulator on
- * its own.
+ * its own. Before a snapshot, and once it has caught up, every invariant is checked (snapshot/audit.ts); a state that breaks one is not
+ * written, and is looked at again after as many commands.
  */
 import { checkEnd } from '../journal/end.ts'
 import { readBatches } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
 import type { Io } from '../lib/io.ts'
+import { Audit, type Audited } from '../snapshot/audit.ts'
 import type { SnapshotStore } from '../snapshot/store.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
@@ -16,7 +18,7 @@ export interface SnapshotterParts {
   /** Open for reading. */
   readonly journal: JournalStore
   readonly snapshots: SnapshotStore
-  readonly io: Pick<Io, 'random'>
+  readonly io: Pick<Io, 'random' | 'seconds'>
   /** Commands between snapshots; snapshots kept. */
   readonly every: number
   readonly keep: number
@@ -25,6 +27,8 @@ export interface SnapshotterParts {
   readonly beat: (sequence: number) => void
   /** A snapshot was written. */
   readonly written: (sequence: number) => void
+  /** An audit ended. */
+  readonly audited: (audited: Audited) => void
 }
 
 export interface Snapshotter {
@@ -36,13 +40,26 @@ export interface Snapshotter {
 }
 
 /** Rebuilds the engine from the newest snapshot. Throws like recovery. */
-export function createSnapshotter({ journal, snapshots, io, every, keep, warn, beat, written }: SnapshotterParts): Snapshotter {
+export function createSnapshotter({ journal, snapshots, io, every, keep, warn, beat, written, audited }: SnapshotterParts): Snapshotter {
   checkEnd(journal)
   const { replayer, genesis } = rebuild(journal, snapshots, Infinity, warn, undefined, io)
   const { state } = replayer
   const sequence = (): number => state.clock[CLOCK.SEQUENCE]!
   let newest = snapshots.list()[0] ?? 0
+  /** Where a snapshot was written last, or was not because an invariant is broken. */
+  let tried = newest
+  let looked = false
+  const auditor = new Audit(() => io.seconds())
+  /** False: an invariant is broken. */
+  const audit = (): boolean => {
+    looked = true
+    const done = auditor.run(state, () => beat(sequence()))
+    if (done !== null) audited(done)
+    return auditor.broken === null
+  }
   const snapshot = (): void => {
+    tried = sequence()
+    if (!audit()) return
     newest = snapshots.write(state, genesis, replayer.place.checksum, replayer.events, () => beat(sequence())).sequence
     snapshots.prune(keep)
     written(newest)
@@ -54,13 +71,14 @@ export function createSnapshotter({ journal, snapshots, io, every, keep, warn, b
       for (const batch of readBatches(journal, replayer.place)) {
         replayer.batch(batch)
         beat(sequence())
-        if (sequence() - newest >= every) snapshot()
+        if (sequence() - tried >= every) snapshot()
         if (replayer.place.sequence - from >= commands) return true
       }
+      if (!looked) audit()
       return false
     },
     finish: () => {
-      if (sequence() > newest) snapshot()
+      if (sequence() > tried) snapshot()
       return newest
     },
   }

@@ -132,8 +132,14 @@ export const HISTORY_COUNTERS = [
   'up', 'sequence', 'lag_commands', 'events_per_second', 'heartbeat_ms', 'silence_seconds', 'silent', 'killed', 'scrub_passes',
   'scrub_pages', 'reader_faults', 'rebuilds',
 ] as const
-/** The same of the follower that writes the snapshots. `newest`: sequence of the newest snapshot it wrote since the start, else 0. */
-export const SNAPSHOTS_COUNTERS = ['up', 'sequence', 'lag_commands', 'newest', 'silence_seconds', 'silent', 'killed'] as const
+/**
+ * The same of the follower that writes the snapshots. `newest`: sequence of the newest snapshot it wrote since the start, else 0. Of its
+ * audits: how many, the sequence, duration and outcome of the last (`audit_failed` 1: an invariant is broken).
+ */
+export const SNAPSHOTS_COUNTERS = [
+  'up', 'sequence', 'lag_commands', 'newest', 'silence_seconds', 'silent', 'killed', 'audits', 'audit_sequence', 'audit_seconds',
+  'audit_failed',
+] as const
 /**
  * The scrub of the journal (journal/scrub.ts). `position`: sequence up to which it has read this time. `bytes`: read since the start.
  * `passes`: how often it has read all since the start, `pass_ms` when it ended last (Unix ms), `pass_seconds` how long that took.

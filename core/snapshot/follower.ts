@@ -4,7 +4,8 @@
  * The matcher is never asked for its state, so a snapshot costs it nothing; and every snapshot is the proof of a replay, because the
  * follower checks the checksums of batches and events as it goes. Its death or delay hurts nothing but the time of the next start.
  * It costs the memory of a second engine. Messages to the exchange: how far it is, several times a second, by which the exchange knows
- * that it works (../follower.ts); snapshots, warnings. From the exchange: `finish` = catch up with the journal, snapshot once more, end.
+ * that it works (../follower.ts); snapshots, audits (audit.ts), warnings. From the exchange: `finish` = catch up with the journal,
+ * snapshot once more, end.
  *
  * Arguments: data directory, commands between snapshots, snapshots kept.
  */
@@ -49,6 +50,7 @@ const snapshotter = createSnapshotter({
   journal, snapshots: snapshotFiles(dataDir), io: realIo, every: Number(everyText), keep: Number(keepText), beat,
   warn: (message) => say({ type: 'log', level: 'warn', message }),
   written: (sequence) => say({ type: 'snapshot', sequence }),
+  audited: (audited) => say({ type: 'audit', ...audited }),
 })
 
 function turn(): void {

@@ -38,25 +38,31 @@ import type { State } from './state.ts'
 
 const PPM = 1_000_000n
 
-/** Throws {@link InvariantBroken} at the first invariant that does not hold. */
-export function checkInvariants(state: State): void {
+/**
+ * Throws {@link InvariantBroken} at the first invariant that does not hold. `between` is called every few thousand rows, so that whoever
+ * checks a large state can say meanwhile that it works.
+ */
+export function checkInvariants(state: State, between: () => void = () => undefined): void {
   const live = checkPool(state)
-  for (const slot of live) checkOrder(state, slot)
-  checkBalances(state, live)
-  checkConservation(state)
-  checkQueues(state, live)
-  checkPages(state, live.length)
+  between()
+  live.forEach((slot, index) => {
+    checkOrder(state, slot)
+    if (index % BETWEEN_ROWS === 0) between()
+  })
+  const checks: ((state: State, live: readonly number[]) => void)[] = [
+    checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkLabels, checkSessions, checkReceipts,
+    checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank,
+  ]
+  for (const check of checks) {
+    check(state, live)
+    between()
+  }
+}
+
+const BETWEEN_ROWS = 4096
+
+function checkPairs(state: State): void {
   for (let pair = 0; pair < state.genesis.pairs.length; pair++) checkPair(state, pair)
-  checkAccounts(state, live)
-  checkLabels(state, live)
-  checkSessions(state)
-  checkReceipts(state)
-  checkTerms(state)
-  checkAgents(state, live)
-  checkFamilies(state, live)
-  checkApplications(state)
-  checkShares(state)
-  checkBlank(state)
 }
 
 const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!
@@ -231,7 +237,7 @@ function checkQueue(state: State, page: number, level: number, side: number, met
 }
 
 /** Pages in use are in the directory, free ones in the free list; pages in use <= live orders. */
-function checkPages(state: State, live: number): void {
+function checkPages(state: State, { length: live }: readonly number[]): void {
   const { scalars, pages } = state
   const used = scalars[SCALAR.PAGES_USED]!
   const free = new Set<number>()

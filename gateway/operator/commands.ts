@@ -58,7 +58,8 @@ const LOOKING: readonly Command[] = [
       + 'the store is being made anew; CLOCK_WAITS, timers rest (clock accept); DISK_RESERVE and DISK_FULL;\n'
       + 'FILES_SCARCE, hardly a file can be opened, so ports rest;\n'
       + 'JOURNAL_DAMAGED, it does not read back as written; JOURNAL_GONE, its file was removed: the log says how to save it before a\n'
-      + 'stop; SNAPSHOTS_SILENT and SNAPSHOTS_DOWN, the same of the follower that writes the snapshots.',
+      + 'stop; SNAPSHOTS_SILENT and SNAPSHOTS_DOWN, the same of the follower that writes the snapshots;\n'
+      + 'AUDIT_FAILED, an invariant of the state is broken, which is why no orders are taken.',
     example: ['ready', 'ready: matcher and 3 gateways'],
     run: async (ask) => {
       const ready = await get<Ready>(ask, '/ready')

@@ -84,6 +84,10 @@ const SNAPSHOTS_METRICS: Record<SnapshotsCounter, Metric> = {
   silence_seconds: gauge('exchange_snapshots_silence_seconds', 'Time since the snapshot follower was last heard of'),
   silent: gauge('exchange_snapshots_silent', '1 when that is longer than a follower that works is ever silent'),
   killed: counter('exchange_snapshots_killed_total', 'Snapshot followers killed because they hung'),
+  audits: counter('exchange_audits_total', 'Times that every invariant of the state was checked'),
+  audit_sequence: gauge('exchange_audit_sequence', 'Sequence of the state that was checked last'),
+  audit_seconds: gauge('exchange_audit_seconds', 'How long that took, s'),
+  audit_failed: gauge('exchange_audit_failed', '1 when an invariant was broken then: no orders are taken'),
 }
 
 const SCRUB_METRICS: Record<ScrubCounter, Metric> = {
@@ -269,6 +273,7 @@ export function degraded({ history, matcher, snapshots, scrub }: Gauges): string
     ...(matcher[MATCHER.files_level] === FILES.ENOUGH ? [] : ['FILES_SCARCE']),
     ...(history[HISTORY.up] === 0 ? ['HISTORY_DOWN'] : []),
     ...(history[HISTORY.silent] === 1 ? ['HISTORY_SILENT'] : []),
+    ...(snapshots[SNAPSHOTS.audit_failed] === 1 ? ['AUDIT_FAILED'] : []),
     ...(snapshots[SNAPSHOTS.up] === 0 ? ['SNAPSHOTS_DOWN'] : []),
     ...(snapshots[SNAPSHOTS.silent] === 1 ? ['SNAPSHOTS_SILENT'] : []),
     ...(scrub[SCRUB.damaged]! > 0 ? ['JOURNAL_DAMAGED'] : []),

@@ -50,6 +50,7 @@ import { readProxies } from '../limits/shares.ts'
 import { isToken, needsToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
 import { ApplicationRoutes } from './applications.ts'
+import { AuditStop } from './audit.ts'
 import { createClockRoutes } from './clock.ts'
 import { json, refuse, refused, type Answer, type Route } from './http.ts'
 import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
@@ -80,6 +81,7 @@ const clock = createClockRoutes(matcherCounters(shared.counters), time, admin, t
 const applicationRoutes = new ApplicationRoutes(state, applications, admin, tell)
 const pools = createPools(state, gate, admin, tell)
 const tiers = createTierQueue(admin, tell)
+const audits = new AuditStop(state, admin, tell)
 const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now())
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
 
@@ -96,7 +98,8 @@ function ready(): Answer {
   const matcher = matcherAge(gauges, now) < MATCHER_READY_MS
   const gateways = gauges.gateways.map((_, i) => gatewayAge(gauges, i, now) < GATEWAY_READY_MS)
   const all = matcher && gateways.every(Boolean)
-  return json(all ? 200 : 503, { ready: all, matcher, gateways, degraded: degraded(gauges) })
+  const audit = audits.failed === null ? {} : { audit: audits.failed }
+  return json(all ? 200 : 503, { ready: all, matcher, gateways, degraded: degraded(gauges), ...audit })
 }
 
 const ROUTES: Readonly<Record<string, Route>> = {
@@ -168,6 +171,7 @@ admitTo(server, port)
 function stop(): void {
   door?.end()
   tiers.stop()
+  audits.stop()
   admin.stop()
   server.close(() => {
     tell({ type: 'stopped' })
@@ -189,4 +193,5 @@ parentPort!.on('message', (message: ToOperator) => {
   if (message.type === 'stop') stop()
   else if (message.type === 'listen') door?.want(message.open)
   else if (message.type === 'tiers') tiers.take(message.changes)
+  else if (message.type === 'audit') audits.take(message)
 })

@@ -21,6 +21,8 @@ export interface Ready {
   readonly gateways: readonly boolean[]
   /** Names of what is not well although orders are matched. */
   readonly degraded: readonly string[]
+  /** With AUDIT_FAILED: which invariant, in words. */
+  readonly audit?: { readonly sequence: number; readonly broken: string }
 }
 
 export interface Pairs {
@@ -91,8 +93,9 @@ export function showStatus(status: Status): string {
 
 const milliseconds = (seconds: number): string => `${(seconds * 1000).toFixed(1)} ms`
 
-export function showReady({ ready, matcher, gateways, degraded }: Ready): string {
-  if (ready) return [`ready: matcher and ${gateways.length} gateways`, ...degraded.map((what) => `degraded: ${what}`)].join('\n')
+export function showReady({ ready, matcher, gateways, degraded, audit }: Ready): string {
+  const why = (what: string): string => (what === 'AUDIT_FAILED' && audit !== undefined ? `, ${audit.broken}` : '')
+  if (ready) return [`ready: matcher and ${gateways.length} gateways`, ...degraded.map((what) => `degraded: ${what}${why(what)}`)].join('\n')
   const standing = gateways.flatMap((works, i) => (works ? [] : [`gateway ${i + 1}`]))
   return `NOT ready: ${[...(matcher ? [] : ['matcher']), ...standing].join(', ')}`
 }

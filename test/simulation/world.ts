@@ -348,6 +348,9 @@ export class World {
         warn: (text) => this.#heard({ type: 'log', level: 'warn', message: text }),
         beat: () => undefined,
         written: () => this.#count('snapshots'),
+        audited: ({ broken }) => {
+          if (broken !== null) throw new Violation(`the audit of the follower: ${broken}`)
+        },
       })
       life.follower.follow(64)
     } catch (error) {
