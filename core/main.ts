@@ -271,9 +271,8 @@ class Exchange {
   #startSnapshots(): SnapshotProcess {
     const { counters } = this.#shared
     return startSnapshots(this.#config, snapshotsCounters(counters), matcherCounters(counters), {
-      ...this.#followerHooks('snapshot follower'),
+      ...this.#followerHooks('snapshot follower'), audited: toldOf(this.#log, () => this.#workers.get('operator')),
       heard: (message) => this.#heard('snapshot follower', message),
-      audited: toldOf(this.#log, () => this.#workers.get('operator')),
       snapshot: (sequence) => this.#log.info({ sequence }, 'snapshot written'),
     })
   }

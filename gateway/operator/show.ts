@@ -95,7 +95,8 @@ const milliseconds = (seconds: number): string => `${(seconds * 1000).toFixed(1)
 
 export function showReady({ ready, matcher, gateways, degraded, audit }: Ready): string {
   const why = (what: string): string => (what === 'AUDIT_FAILED' && audit !== undefined ? `, ${audit.broken}` : '')
-  if (ready) return [`ready: matcher and ${gateways.length} gateways`, ...degraded.map((what) => `degraded: ${what}${why(what)}`)].join('\n')
+  const lines = degraded.map((what) => `degraded: ${what}${why(what)}`)
+  if (ready) return [`ready: matcher and ${gateways.length} gateways`, ...lines].join('\n')
   const standing = gateways.flatMap((works, i) => (works ? [] : [`gateway ${i + 1}`]))
   return `NOT ready: ${[...(matcher ? [] : ['matcher']), ...standing].join(', ')}`
 }
