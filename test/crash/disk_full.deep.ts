@@ -1,10 +1,9 @@
 /**
  * Promise: a full disk costs new orders and nothing else. Below the reserve they are refused by name while cancels and reads go on, also
- * with no byte free and also by a process that starts like that; with room again orders are accepted and the journal has room ahead of
- * it, without a restart. Each crossing is in the log once.
+ * with no byte free and also by a process that starts like that; with room again orders are accepted, the journal has room ahead of it and
+ * the history catches up, without a restart and as often as it happens. Each crossing is in the log once.
  *
- * On a small file system in memory, which root may mount. Elsewhere the reserve is more than the disk has, and what happens then is
- * all that is tested beside test/unit/disk_watch.test.ts.
+ * On a small file system in memory, which root may mount; skipped elsewhere, but for a reserve that is more than the disk has.
  */
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, statfsSync, statSync, writeFileSync, writeSync } from 'node:fs'
@@ -15,7 +14,7 @@ import { keepRoom } from '../../core/journal/room.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, type Client } from '../../gateway/client/index.ts'
-import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { historyReached, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
@@ -65,6 +64,23 @@ const crossings = ({ log }: Exchange): unknown[] =>
 const room = (dataDir: string): number => statSync(dataFile(dataDir)).size - usedBytes(dataDir)
 const codeOf = (call: Promise<unknown>): Promise<unknown> => call.then(() => 'done', (error: { code?: string }) => error.code)
 
+/** With room again everything goes on without a restart: orders, the room ahead of the journal, and the history. */
+async function comesBack(t: Test, exchange: Exchange, dataDir: string): Promise<void> {
+  await until('orders are accepted again', async () => (await level(exchange)) === 2)
+  await until('the journal has room ahead again', () => room(dataDir) >= ROOM)
+  await historyReached(exchange)
+  const degraded = async (): Promise<readonly string[]> => {
+    const answer = await fetch(`http://127.0.0.1:${exchange.operatorPort}/ready`)
+    return ((await answer.json()) as Ready).degraded ?? []
+  }
+  await until('nothing is degraded', async () => (await degraded()).length === 0)
+  t.pass('orders, the room ahead of the journal and the history came back')
+}
+
+interface Ready {
+  readonly degraded?: readonly string[]
+}
+
 async function fullAndAgain(t: Test): Promise<void> {
   const dataDir = join(directory, 'data')
   mkdirSync(dataDir)
@@ -92,6 +108,13 @@ async function fullAndAgain(t: Test): Promise<void> {
   fill(filler, 0)
   await readOnly(client)
   t.same(crossings(exchange), ['refused'])
+  rmSync(filler)
+  await comesBack(t, exchange, dataDir)
+  resting.push((await client.CreateOrder(order)).orderId)
+  t.same(crossings(exchange), ['refused', 'accepted'])
+  fill(filler, 0)
+  await until('full once more', async () => (await level(exchange)) < 2)
+  await readOnly(client)
   await exchange.kill()
 
   fill(filler, 0)
@@ -102,9 +125,8 @@ async function fullAndAgain(t: Test): Promise<void> {
   await readOnly(again)
   t.same(crossings(exchange), ['refused'])
   rmSync(filler)
-  await until('orders are accepted again', async () => (await level(exchange)) === 2)
+  await comesBack(t, exchange, dataDir)
   resting.push((await again.CreateOrder(order)).orderId)
-  await until('the journal has room ahead again', () => room(dataDir) >= ROOM)
   t.same(crossings(exchange), ['refused', 'accepted'])
   const { orders } = await again.ListOrders({ status: ['SUBMITTED'], pageSize: 100 })
   t.same(orders.map(({ orderId }) => orderId).sort(), [...resting].sort(), 'nothing was lost on the way')
@@ -142,7 +164,6 @@ t.test('a reserve that the disk does not have', async (t) => {
   t.equal(await codeOf(client.ListBalances({})), 'done')
 })
 
-if (mounted) {
-  t.test('full, and again', fullAndAgain)
-  t.test('room that cannot be made is made later', roomLater)
-} else t.comment('a file system in memory cannot be mounted here')
+const skip = mounted ? false : 'a file system in memory cannot be mounted here'
+t.test('full, and again, and full once more', { skip }, fullAndAgain)
+t.test('room that cannot be made is made later', { skip }, roomLater)
