@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { amount, median, quantile, type Result } from '../result.ts'
 import { ownDirectory, removeDirectory } from '../system/own_exchange.ts'
-import type { Commits, JournalWork } from './journal_process.ts'
+import type { Commits, JournalWork } from './journal_thread.ts'
 
 const ROUNDS = amount(3, 1)
 /** Records of a commit, and how many of them: the last write some hundred MiB, several times the room that is kept. */
