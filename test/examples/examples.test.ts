@@ -19,7 +19,7 @@ const subjects = readSubjects()
 const examples = subjects.flatMap((subject) => subject.examples)
 
 t.test('every example is whole: known fields, citations, working, sums', async (t) => {
-  t.ok(examples.length >= 160, `${examples.length} examples`)
+  t.ok(examples.length >= 178, `${examples.length} examples`)
   t.equal(new Set(examples.map(({ name }) => name)).size, examples.length, 'each has a name of its own')
   for (const example of examples) t.strictSame(faultsOf(example), [], example.name)
 })
