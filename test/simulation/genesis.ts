@@ -10,7 +10,7 @@ export const PAIRS = 2
 export const GENESIS = genesisText({
   limits: {
     // Receipts outlive the run: a retry is never too late, so a key has one order whatever clocks do.
-    orders: 512, accounts: 12, sessions: 64, receipts: 8192, openOrdersPerAccount: 12, priceTicks: 1024, sessionsPerAccount: 3,
+    orders: 512, accounts: 12, sessions: 64, receipts: 2048, openOrdersPerAccount: 12, priceTicks: 1024, sessionsPerAccount: 3,
     receiptLifetimeMs: 365 * 86_400_000, sessionLifetimeMs: 365 * 86_400_000,
   },
   dailyLimit: 6,

@@ -87,13 +87,16 @@ export class SimulatedJournal implements JournalStore {
   readonly pages: number
   readonly headFile: HeadStorage
   readonly #file: SimulatedFile
+  readonly #read: () => void
   #meta: Meta = { transaction: 0, end: FIRST_PAGE, entries: 0 }
   /** In the order of keys. */
   readonly #entries: { key: Buffer; value: Buffer }[] = []
   /** Of the transaction under way. */
   #operations: Operation[] | null = null
 
-  constructor(disk: SimulatedDisk, pages = 1 << 20) {
+  /** `read` is called before each entry of a range: where a follower may be killed. */
+  constructor(disk: SimulatedDisk, pages = 1 << 20, read: () => void = () => undefined) {
+    this.#read = read
     this.#file = disk.open(DATA)
     this.headFile = headFileOn(disk)
     this.pages = pages
@@ -155,6 +158,7 @@ export class SimulatedJournal implements JournalStore {
     let at = this.#place(start)
     if (reverse && this.#entries[at]?.key.equals(start) !== true) at--
     for (let given = 0; given < limit && at >= 0 && at < this.#entries.length; given++) {
+      this.#read()
       yield this.#entries[at]!
       at += reverse ? -1 : 1
     }

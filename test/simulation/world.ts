@@ -13,47 +13,32 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import type { Io } from '../../core/lib/io.ts'
-import { endSequence } from '../../core/journal/reader.ts'
-import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
-import { createBroadcast, createReader, read, type Reader } from '../../core/ring/broadcast.ts'
-import { countersBytes, DISK, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
-import { available, createRing, front } from '../../core/ring/spsc.ts'
-import { WAIT_WORDS } from '../../core/ring/wait.ts'
-import { createSnapshotter, type Snapshotter } from '../../core/recovery/snapshotter.ts'
-import { encode, RECORD_BYTES, RECORD_WORDS, type Views } from '../../core/layout/table.ts'
+import { createReader, read } from '../../core/ring/broadcast.ts'
+import { DISK, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { available, front } from '../../core/ring/spsc.ts'
+import { createSnapshotter } from '../../core/recovery/snapshotter.ts'
+import { encode, RECORD_WORDS } from '../../core/layout/table.ts'
 import { ACCEPT_CLOCK_COMMAND, CommandType, kindOf } from '../../core/layout/command.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CLOCK } from '../../core/state/columns.ts'
 import { step, type Sequencer } from '../../core/sequencer/loop.ts'
 import { startMatcher } from '../../core/sequencer/matcher.ts'
-import type { FromThread, Lane, Shared } from '../../core/threads.ts'
-import { closeBridge, createBridge, CREDIT, drain, enlist, send, slotAt, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
+import type { FromThread } from '../../core/threads.ts'
+import { CREDIT, drain, enlist, send, slotAt, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
 import { Auditor } from './auditor.ts'
 import { Client, type Request } from './clients.ts'
 import { LOSSES, SimulatedDisk } from './disk.ts'
 import { GENESIS, PAIRS, START_MS } from './genesis.ts'
+import { SimulatedHistory } from './history.ts'
 import { HEAD, SimulatedJournal } from './journal.ts'
+import { allocate, bridgeOn, GATEWAYS, recordAt, visibleTooEarly, type Life } from './machine.ts'
 import { SimulatedSnapshots } from './snapshots.ts'
 import { Crash, Violation } from './violation.ts'
 
-const GATEWAYS = 2
 const CLIENTS = 6
 const HOUR = 3_600_000
-/** Slots of a command ring and records of a reply ring: small, so that both are full often. */
-const [COMMAND_RING, REPLY_RING, EVENT_RING] = [16, 64, 4096]
 const CONFIG = { batchMax: 12, spin: 0, clockJumpMs: 1000, clockGapSeconds: 86_400, acceptLoss: 0, cutTail: 0 }
 const SNAPSHOT_EVERY = 40
-
-/** The exchange while it lives. */
-interface Life {
-  readonly journal: SimulatedJournal
-  readonly sequencer: Sequencer
-  readonly bridges: readonly Bridge[]
-  readonly operator: Bridge
-  readonly events: Reader
-  readonly counters: Float64Array
-  follower: Snapshotter | null
-}
 
 export interface Report {
   readonly turns: number
@@ -66,6 +51,8 @@ export class World {
   readonly #random: Prng
   readonly #disk: SimulatedDisk
   readonly #snapshots: SimulatedSnapshots
+  /** In one run of three: it costs as much as everything else. */
+  readonly #history: SimulatedHistory | null
   readonly #auditor = new Auditor(GENESIS, GATEWAYS + 1)
   readonly #clients: readonly Client[]
   readonly #trace: Hash = createHash('sha256')
@@ -80,6 +67,7 @@ export class World {
   /** Kills the follower alone. */
   #followerFuse = Infinity
   #inFollower = false
+  #followerDied = false
   /** Turns that the matcher goes on not getting to run. */
   #stalled = 0
   #powerFails = false
@@ -107,6 +95,10 @@ export class World {
       syncFails: (file) => this.#syncFails(file),
     })
     this.#snapshots = new SimulatedSnapshots(this.#disk)
+    this.#history = this.#chance(2, 3) ? null : new SimulatedHistory({
+      journal: () => new SimulatedJournal(this.#disk, undefined, () => this.#reached('history reads')),
+      snapshots: this.#snapshots, io: this.#io,
+    })
     this.#clients = Array.from({ length: CLIENTS }, (_, number) => new Client(number, {
       random: this.#random,
       bridges: () => this.#life?.bridges ?? [],
@@ -120,6 +112,14 @@ export class World {
 
   /** Runs `turns` turns with everything that may go wrong, then lets everybody finish. Throws {@link Violation}. */
   run(turns: number): Report {
+    try {
+      return this.#run(turns)
+    } finally {
+      this.#history?.end()
+    }
+  }
+
+  #run(turns: number): Report {
     while (this.#turns < turns) this.#turn(true)
     for (let quiet = 0; quiet < 400 && !this.#clients.every((client) => client.quiet); quiet++) this.#turn(false)
     if (!this.#clients.every((client) => client.quiet)) throw new Violation('a request was never answered, without any fault')
@@ -146,9 +146,11 @@ export class World {
   /** A place where something may end. */
   #reached(place: string): void {
     this.#trace.update(place)
-    if (this.#life !== null) this.#seesDurableOnly(this.#life)
+    const early = this.#life === null ? null : visibleTooEarly(this.#life)
+    if (early !== null) this.#violated(early)
     if (this.#inFollower && --this.#followerFuse < 0) {
       this.#followerFuse = Infinity
+      this.#followerDied = true
       this.#count('follower killed')
       throw new FollowerDied(place)
     }
@@ -158,21 +160,6 @@ export class World {
     this.#count(`crash: ${place.replace(/[0-9]{16}/, 'n')}`)
     this.#crash = new Crash(place, this.#powerFails)
     throw this.#crash
-  }
-
-  /** Nothing of a batch is visible before its commit returned: not in the shared columns, not as an answer. */
-  #seesDurableOnly({ journal, sequencer, bridges }: Life): void {
-    const end = endSequence(journal)
-    const applied = sequencer.state.clock[CLOCK.SEQUENCE]!
-    if (applied > end) this.#violated(`sequence ${applied} is applied, only ${end} is durable`)
-    for (const { replies } of bridges) {
-      for (let index = 0; index < available(replies); index++) {
-        const at = front(replies, index)
-        if (eventTypeOf(replies.slots.u32[at]!) !== EventType.RESULT) continue
-        const sequence = replies.slots.f64[(at + RESULT.at.sequence) >>> 1]!
-        if (sequence > end) this.#violated(`sequence ${sequence} is answered, only ${end} is durable`)
-      }
-    }
   }
 
   /** Said where the exchange would catch what is thrown. */
@@ -217,6 +204,7 @@ export class World {
     for (const bridge of [...life.bridges, life.operator]) if (!faults || this.#chance(2, 3)) this.#drain(bridge)
     if (this.#chance(1, 8)) this.#syncHead()
     if (this.#chance(1, 4)) this.#follow(life)
+    if (this.#history !== null && this.#chance(1, 4)) this.#followHistory(this.#history)
     this.#audit(life)
   }
 
@@ -248,7 +236,7 @@ export class World {
     const sequencer = startMatcher({
       config: CONFIG, shared, io: this.#io, journal,
       snapshots: this.#snapshots,
-      sources: () => this.#snapshots.sources(),
+      sources: () => [...this.#snapshots.sources(), ...(this.#history === null ? [] : [this.#history.source()])],
       genesis: { read: () => GENESIS, check: () => undefined },
       say: (message) => this.#heard(message),
     })
@@ -256,7 +244,7 @@ export class World {
     this.#auditor.follow(journal)
     this.#auditor.died()
     this.#auditor.compare(sequencer.state, sequencer.eventsChecksum)
-    const lanes = shared.lanes.map((lane, number) => this.#bridge(shared, lane, number))
+    const lanes = shared.lanes.map((lane, number) => bridgeOn(shared, lane, number, (error) => (this.#error ??= error)))
     return {
       journal, sequencer, counters,
       operator: lanes[0]!,
@@ -281,21 +269,9 @@ export class World {
     })
   }
 
-  #bridge(shared: Omit<Shared, 'columns'>, lane: Lane, number: number): Bridge {
-    const bridge = createBridge(
-      lane, shared.matcherWait, number, 64, gatewayCounters(shared.counters, number + 1), matcherCounters(shared.counters),
-      (error) => (this.#error ??= error),
-    )
-    // The world calls it; it must not look for work by itself.
-    closeBridge(bridge)
-    bridge.polling = true
-    bridge.waking = true
-    return bridge
-  }
-
   #heard(message: FromThread): void {
     if (message.type === 'log') this.#trace.update(message.message)
-    if (message.type === 'log' && /is skipped|damaged|does not say/.test(message.message) && !/head/.test(message.message)) {
+    if (message.type === 'log' && /is skipped|damaged|does not say|made anew/.test(message.message) && !/head/.test(message.message)) {
       throw new Violation(`what was written whole cannot be read: ${message.message}`)
     }
   }
@@ -354,8 +330,27 @@ export class World {
       })
       life.follower.follow(64)
     } catch (error) {
-      if (!(error instanceof FollowerDied)) throw error
       life.follower = null
+      this.#unlessKilled(error)
+    } finally {
+      this.#inFollower = false
+    }
+  }
+
+  /** The follower alone was killed: the exchange goes on. */
+  #unlessKilled(error: unknown): void {
+    if (!this.#followerDied) throw error
+    this.#followerDied = false
+  }
+
+  #followHistory(history: SimulatedHistory): void {
+    this.#inFollower = true
+    try {
+      history.turn((text) => this.#heard({ type: 'log', level: 'warn', message: text }))
+      if (this.#chance(1, 10)) history.remember()
+    } catch (error) {
+      history.kill()
+      this.#unlessKilled(error)
     } finally {
       this.#inFollower = false
     }
@@ -367,6 +362,7 @@ export class World {
     const { state } = sequencer
     this.#auditor.compare(state, sequencer.eventsChecksum)
     this.#trace.update(stateDigest(state))
+    if (this.#history?.compare(state) === true) this.#count('history compared')
     if (follower === null || follower.state.clock[CLOCK.SEQUENCE] !== state.clock[CLOCK.SEQUENCE]) return
     if (stateDigest(follower.state) !== stateDigest(state)) throw new Violation('the follower has another state than the exchange')
     this.#count('follower compared')
@@ -383,7 +379,10 @@ export class World {
     this.#life = null
     if (life !== null) this.#last(life)
     for (const client of this.#clients) client.lost()
-    if (crash instanceof Crash && crash.power) this.#disk.fail(LOSSES[this.#random.below(LOSSES.length)]!)
+    this.#history?.kill()
+    if (!(crash instanceof Crash) || !crash.power) return
+    if (this.#chance(1, 2)) this.#history?.fallBack(this.#chance(1, 6))
+    this.#disk.fail(LOSSES[this.#random.below(LOSSES.length)]!)
   }
 
   /** What was published when the exchange died may have been sent. */
@@ -412,27 +411,11 @@ export class World {
       this.#ended(error)
     }
     look()
+    this.#history?.verify()
   }
 }
 
 /** The follower ends here; the exchange goes on. */
 class FollowerDied extends Error {
   override name = 'FollowerDied'
-}
-
-/** A copy of the record at word `base`. */
-const recordAt = ({ bytes }: Views, base: number): Uint8Array => bytes.slice(base * 4, base * 4 + RECORD_BYTES)
-
-function allocate(): Omit<Shared, 'columns'> {
-  const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
-  return {
-    gate: cell(),
-    events: createBroadcast(EVENT_RING).buffer,
-    counters: new SharedArrayBuffer(countersBytes(GATEWAYS + 2)),
-    ports: new SharedArrayBuffer(64),
-    matcherWait: cell(),
-    lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
-      commands: createRing(COMMAND_RING).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(),
-    })),
-  }
 }

@@ -11,6 +11,9 @@ import type { State } from '../../state/state.ts'
 import { checkEnd } from '../../journal/end.ts'
 import { openJournal } from '../../journal/file.ts'
 import { endSequence, readBatches } from '../../journal/reader.ts'
+import type { JournalStore } from '../../journal/store.ts'
+import { realIo, type Io } from '../../lib/io.ts'
+import type { SnapshotStore } from '../../snapshot/store.ts'
 import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../../recovery/recover.ts'
 import { identitiesOf } from './identities.ts'
 import { HISTORY_FORMAT } from '../store/layout.ts'
@@ -48,20 +51,29 @@ export interface ProjectionOptions {
   readonly last?: number
 }
 
-type Journal = ReturnType<typeof openJournal>
+/** What a projection reads: the journal, open for reading, and snapshots to begin from. */
+export interface ProjectionSource {
+  readonly journal: JournalStore
+  readonly snapshots: SnapshotStore
+  readonly io: Pick<Io, 'random' | 'seconds'>
+}
 
 /** Opens the journal of `dataDir` read-only and the store at `path` for writing, made if need be, and brings both to one position. */
-export function openProjection(dataDir: string, path: string, options: ProjectionOptions): Projection {
-  const journal = openJournal(dataDir, true)
+export const openProjection = (dataDir: string, path: string, options: ProjectionOptions): Projection =>
+  createProjection({ journal: openJournal(dataDir, true), snapshots: snapshotFiles(dataDir), io: realIo }, path, options)
+
+/** The same of any journal. */
+export function createProjection(source: ProjectionSource, path: string, options: ProjectionOptions): Projection {
+  const { journal } = source
   checkEnd(journal)
-  const { database, rebuilt } = openStore(journal, dataDir, path, options)
+  const { database, rebuilt } = openStore(source, path, options)
   const last = options.last ?? Infinity
   try {
     return project(journal, database, rebuilt, last)
   } catch (error) {
     // What the projector goes on from is read here.
     if (!isDamaged(error, path)) throw error
-    return project(journal, makeAnew(database, path, (error as Error).message, options), fromGenesis(journal), last)
+    return project(journal, makeAnew(database, path, (error as Error).message, options), atGenesis(source), last)
   }
 }
 
@@ -76,30 +88,33 @@ function makeAnew(database: HistoryDatabase | null, path: string, damage: string
 
 /** The store and the engine at its position; a store that cannot be gone on with is replaced by an empty one. */
 function openStore(
-  journal: Journal, dataDir: string, path: string, options: ProjectionOptions,
+  source: ProjectionSource, path: string, options: ProjectionOptions,
 ): { database: HistoryDatabase; rebuilt: Rebuilt } {
   let database: HistoryDatabase | null = null
   try {
     database = openWriter(path)
-    const rebuilt = resume(journal, dataDir, database, options)
+    const rebuilt = resume(source, database, options)
     if (typeof rebuilt !== 'string') return { database, rebuilt }
-    return { database: makeAnew(database, path, rebuilt, { ...options, damaged: () => undefined }), rebuilt: fromGenesis(journal) }
+    return { database: makeAnew(database, path, rebuilt, { ...options, damaged: () => undefined }), rebuilt: atGenesis(source) }
   } catch (error) {
     if (!isDamaged(error, path)) throw error
-    return { database: makeAnew(database, path, (error as Error).message, options), rebuilt: fromGenesis(journal) }
+    return { database: makeAnew(database, path, (error as Error).message, options), rebuilt: atGenesis(source) }
   }
 }
 
+const atGenesis = ({ journal, io }: ProjectionSource): Rebuilt => fromGenesis(journal, undefined, io)
+
 /** The engine at the position of the store, or why the store cannot be gone on with. */
-function resume(journal: Journal, dataDir: string, database: HistoryDatabase, options: ProjectionOptions): Rebuilt | string {
+function resume(source: ProjectionSource, database: HistoryDatabase, options: ProjectionOptions): Rebuilt | string {
+  const { journal, snapshots, io } = source
   const position = readPosition(database)
-  if (position === null) return isEmpty(database) ? fromGenesis(journal) : 'it has no position'
+  if (position === null) return isEmpty(database) ? atGenesis(source) : 'it has no position'
   if (position.format !== HISTORY_FORMAT) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
   if (position.sequence > endSequence(journal)) return `it has sequence ${position.sequence}, the journal ends before`
-  const rebuilt = rebuild(journal, snapshotFiles(dataDir), position.sequence, options.warn)
+  const rebuilt = rebuild(journal, snapshots, position.sequence, options.warn, undefined, io)
   if (position.genesis !== genesisDigest(rebuilt.genesis)) return 'it has another genesis than the journal'
   const { replayer } = rebuilt
-  catchUp(journal, replayer, position.sequence, () => performance.now() / 1000, options.report ?? (() => undefined))
+  catchUp(journal, replayer, position.sequence, io.seconds, options.report ?? (() => undefined))
   const { sequence, checksum } = replayer.place
   const same = sequence === position.sequence + 1 && checksum === position.batch_checksum && replayer.events === position.events_checksum
   return same ? rebuilt : `the journal has other commands up to ${position.sequence}`
@@ -107,7 +122,7 @@ function resume(journal: Journal, dataDir: string, database: HistoryDatabase, op
 
 const isEmpty = (database: HistoryDatabase): boolean => database.prepare('select 1 from head_page limit 1').get() === undefined
 
-function project(journal: Journal, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number): Projection {
+function project(journal: JournalStore, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number): Projection {
   const { state } = replayer
   const { genesis } = state
   const projector = createProjector(database, parseGenesis(text), identitiesOf(state))

@@ -1,0 +1,77 @@
+/** Memory and bridges of one life of the simulated exchange, and what may be seen in them. */
+import { createBroadcast, type Reader } from '../../core/ring/broadcast.ts'
+import { countersBytes, gatewayCounters, matcherCounters } from '../../core/ring/counters.ts'
+import { available, createRing, front } from '../../core/ring/spsc.ts'
+import { WAIT_WORDS } from '../../core/ring/wait.ts'
+import type { Snapshotter } from '../../core/recovery/snapshotter.ts'
+import { endSequence } from '../../core/journal/reader.ts'
+import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
+import { RECORD_BYTES, type Views } from '../../core/layout/table.ts'
+import { CLOCK } from '../../core/state/columns.ts'
+import type { Sequencer } from '../../core/sequencer/loop.ts'
+import type { Lane, Shared } from '../../core/threads.ts'
+import { closeBridge, createBridge, type Bridge } from '../../gateway/bridge/pending.ts'
+import type { SimulatedJournal } from './journal.ts'
+
+export const GATEWAYS = 2
+/** Slots of a command ring and records of a reply ring: small, so that both are full often. */
+const [COMMAND_RING, REPLY_RING, EVENT_RING] = [16, 64, 4096]
+
+/** The exchange while it lives. */
+export interface Life {
+  readonly journal: SimulatedJournal
+  readonly sequencer: Sequencer
+  readonly bridges: readonly Bridge[]
+  readonly operator: Bridge
+  readonly events: Reader
+  readonly counters: Float64Array
+  follower: Snapshotter | null
+}
+
+/** A copy of the record at word `base`. */
+export const recordAt = ({ bytes }: Views, base: number): Uint8Array => bytes.slice(base * 4, base * 4 + RECORD_BYTES)
+
+export function allocate(): Omit<Shared, 'columns'> {
+  const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+  return {
+    gate: cell(),
+    events: createBroadcast(EVENT_RING).buffer,
+    counters: new SharedArrayBuffer(countersBytes(GATEWAYS + 2)),
+    ports: new SharedArrayBuffer(64),
+    matcherWait: cell(),
+    lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
+      commands: createRing(COMMAND_RING).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(),
+    })),
+  }
+}
+
+/** A gateway's side of a lane, the real one. The world looks for its answers; it must not look for work by itself. */
+export function bridgeOn(
+  shared: Omit<Shared, 'columns'>, lane: Lane, number: number, onError: (error: unknown) => void,
+): Bridge {
+  const counters = gatewayCounters(shared.counters, number + 1)
+  const bridge = createBridge(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), onError)
+  closeBridge(bridge)
+  bridge.polling = true
+  bridge.waking = true
+  return bridge
+}
+
+/**
+ * Nothing of a batch is visible before its commit returned: not in the shared columns, not as an answer. What is, in
+ * words; `null`: nothing.
+ */
+export function visibleTooEarly({ journal, sequencer, bridges }: Life): string | null {
+  const end = endSequence(journal)
+  const applied = sequencer.state.clock[CLOCK.SEQUENCE]!
+  if (applied > end) return `sequence ${applied} is applied, only ${end} is durable`
+  for (const { replies } of bridges) {
+    for (let index = 0; index < available(replies); index++) {
+      const at = front(replies, index)
+      if (eventTypeOf(replies.slots.u32[at]!) !== EventType.RESULT) continue
+      const sequence = replies.slots.f64[(at + RESULT.at.sequence) >>> 1]!
+      if (sequence > end) return `sequence ${sequence} is answered, only ${end} is durable`
+    }
+  }
+  return null
+}
