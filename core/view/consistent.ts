@@ -23,8 +23,7 @@
  * it would be the new one already, and the same again after it. test/unit/memory_order.test.ts tries every order that the memory model
  * allows, of these very functions. The matcher pays two additions a batch, a reader two a copy.
  *
- * Readers are bounded in copies and in time ({@link Patience}). What then could not be copied is asked of the matcher itself
- * (ring/questions.ts) or refused.
+ * Readers are bounded in copies and in time ({@link Patience}). What could not be copied then is refused, as ENGINE_UNAVAILABLE.
  *
  * Who an account is and which one a wallet has is written once and then changes only when the row of a blank account goes to another
  * wallet; SCALAR.ACCOUNT_TURNS is odd while one does, so that such reading needs no gate.
