@@ -96,7 +96,7 @@ function figuresOf(name: string, [mine, others]: readonly Timed[][]): Record<str
 }
 
 function commitOf(directory: string): string {
-  const git = (...args: string[]): string => execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8' }).trim()
+  const git = (...args: string[]): string => execFileSync('git', ['-C', directory, ...args], { encoding: 'utf8', stdio: 'pipe' }).trim()
   try {
     return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : ' and changes')
   } catch {
