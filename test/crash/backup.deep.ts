@@ -18,7 +18,7 @@ import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const BACKUPS = 2
 const COPIES = 2
-t.setTimeout(400_000)
+t.setTimeout(900_000)
 t.comment(`seed ${SEED}; again: SEED=${SEED} npm run test:deep -- test/crash/backup.deep.ts`)
 const random = createPrng(SEED)
 const root = temporaryDirectory()

@@ -14,7 +14,7 @@ import { deployWallets, publicClient, type OwnedWallet } from '../support/contra
 import { removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, sodiumSigner } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 /** A chain that answers at all answers in time. */
 const FLAGS = ['--chain-timeout-ms', '20000']
 const urlOf = (exchange: Exchange): string => `http://127.0.0.1:${exchange.chainPort}`

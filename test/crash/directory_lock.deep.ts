@@ -13,7 +13,7 @@ import {
 } from '../support/exchange.ts'
 import { newTrader } from '../support/traders.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(900_000)
 const FLAGS = ['--gateways', '1', '--grpc-thread', '0', '--chain', '0']
 const STARTS = 8
 const NOBODY = 65_534

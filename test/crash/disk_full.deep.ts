@@ -18,7 +18,7 @@ import { historyReached, removeDirectory, startExchange, temporaryDirectory, typ
 import { testGenesis } from '../support/gateway_harness.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 const SIZE_MIB = 96
 const RESERVE_MIB = 24
 /** Least room ahead of a journal (core/journal/room.ts). */

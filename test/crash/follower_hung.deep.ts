@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { historyReached, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 const directory = temporaryDirectory()
 const exchange = await startExchange(directory, ['--gateways', '1', '--follower-silence-seconds', '3'])
 t.teardown(async () => {

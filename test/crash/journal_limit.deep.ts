@@ -14,7 +14,7 @@ import { createClient, RingbookError } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 const FLAGS = ['--gateways', '1', '--grpc-thread', '0', '--chain', '0']
 /** GiB: a little more than the room that is kept for cancels. */
 const LIMIT = 0.012

@@ -16,7 +16,7 @@ import { createClient, type Client } from '../../gateway/client/index.ts'
 import { historyReached, removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(900_000)
 const FLAGS = ['--chain', '0', '--grpc-thread', '0']
 
 /** The id of a fresh order that rests. */

@@ -15,7 +15,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { makeJournal } from '../support/journal.ts'
 import { newTrader } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 const main = join(import.meta.dirname, '..', '..', 'core', 'journal', 'main.ts')
 
 /** Flips a bit of this batch in the file, wherever LMDB has a copy of it. */

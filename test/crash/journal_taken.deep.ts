@@ -21,7 +21,7 @@ import { removeDirectory, startExchange, StartFailed, temporaryDirectory, type E
 import { makeJournal } from '../support/journal.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 const FLAGS = ['--chain', '0', '--grpc-thread', '0', '--gateways', '1']
 /** The meta pages stay: everything else of the journal is cut away. */
 const METAS = 8192

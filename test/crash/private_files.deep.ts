@@ -11,7 +11,7 @@ import { mendModes } from '../../core/data_dir.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { newTrader, pairOf } from '../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 /** Modes that others have something of, by path. */
 function openPaths(path: string, found: Record<string, string> = {}): Record<string, string> {

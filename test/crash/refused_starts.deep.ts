@@ -9,7 +9,7 @@ import { EXIT } from '../../core/threads.ts'
 import { removeDirectory, startExchange, StartFailed, temporaryDirectory } from '../support/exchange.ts'
 import { newTrader } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 const genesisPath = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
 
 /** Expects the start to fail with this code and a message that matches. */

@@ -13,7 +13,7 @@ import { removeDirectory, startExchange, temporaryDirectory, type Exchange } fro
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 t.comment(`seed ${SEED}; again: SEED=${SEED} npm run test:deep -- test/crash/supervisor.deep.ts`)
-t.setTimeout(240_000)
+t.setTimeout(900_000)
 const root = join(import.meta.dirname, '..', '..')
 const FLAGS = ['--gateways', '1', '--grpc-thread', '0', '--chain', '0']
 const directory = temporaryDirectory()

@@ -9,7 +9,7 @@ import { issueServerKey, operate, removeDirectory, startExchange, temporaryDirec
 import { connectGrpc } from '../support/grpc.ts'
 import { grpcTransport, type Json } from '../support/transports.ts'
 
-t.setTimeout(240_000)
+t.setTimeout(900_000)
 
 const directory = temporaryDirectory()
 let exchange = await startExchange(directory, ['--gateways', '2'])

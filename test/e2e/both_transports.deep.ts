@@ -13,7 +13,7 @@ import { connectGrpc } from '../support/grpc.ts'
 import { farFromMidnight } from '../support/midnight.ts'
 import { grpcTransport, newWallet, restTransport, type Json, type Transport, type Wallet } from '../support/transports.ts'
 
-t.setTimeout(360_000)
+t.setTimeout(900_000)
 
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 /** What depends on the clock or the wallet. */

@@ -16,7 +16,7 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 const MAGNITUDES = [1, 10]
 /** Orders of each account before the exchange goes, and after it is back. */
 const ORDERS = 25
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 t.comment(`seed ${SEED}; again: SEED=${SEED} npm run test:deep -- test/e2e/client_streams.deep.ts`)
 
 /** One address for an exchange that comes back on another port. */

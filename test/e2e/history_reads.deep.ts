@@ -10,7 +10,7 @@ import { createClient, RingbookError, type Client, type Output } from '../../gat
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 const SEED = Number(process.env['SEED'] ?? 3)
 const random = createPrng(SEED)
 t.comment(`SEED=${SEED} npm run test:deep -- test/e2e/history_reads.deep.ts`)

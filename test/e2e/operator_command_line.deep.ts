@@ -15,7 +15,7 @@ import { usage } from '../../gateway/operator/help.ts'
 import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { newTrader, pairOf, sodiumSigner } from '../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 
 const root = join(import.meta.dirname, '..', '..')
 const MAIN = join(root, 'gateway', 'operator', 'main.ts')

@@ -4,7 +4,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../support/e
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 import { createClient } from '../../gateway/client/index.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 
 /** The same session against the exchange at another address. */
 const moved = ({ signer }: Trader, baseUrl: string): ReturnType<typeof createClient> => createClient({ baseUrl, signer })

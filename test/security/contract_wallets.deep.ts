@@ -15,7 +15,7 @@ import { removeDirectory, startExchange, temporaryDirectory, type Exchange } fro
 import { ACCEPTED, FAULTS, startRpcStub, type Fault, type RpcStub } from '../support/rpc_stub.ts'
 import { sodiumSigner } from '../support/traders.ts'
 
-t.setTimeout(300_000)
+t.setTimeout(900_000)
 
 /** Limits of sign-in out of the way; a chain that answers at all answers in time. */
 const FLAGS = ['--sign-in-per-address', '100000', '--sign-in-per-ip', '100000', '--chain-timeout-ms', '20000']

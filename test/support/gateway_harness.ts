@@ -25,6 +25,7 @@ import { portsBytes } from '../../core/ring/ports.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
+import type { LoopbackData } from './loopback_matcher.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 // As core/main.ts does: read by uWebSockets.js when a gateway thread loads it.
@@ -120,7 +121,8 @@ export async function startHarness(
   const control = new SharedArrayBuffer(8)
   const words = new Int32Array(control)
   const logs: FromThread[] = []
-  const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: { genesis: source, shared, control } })
+  const loopback: LoopbackData = { genesis: source, shared, batchMax: config.batchMax, control }
+  const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: loopback })
   const close = async (): Promise<void> => {
     await Promise.all(gateways.map(stopGateway))
     Atomics.store(words, 0, 1)

@@ -16,7 +16,7 @@ const MIB = 1024 * 1024
 const ROOM_MB = 16
 const harness = await startHarness(['--grpc-thread', '1', '--grpc-request-mb', String(ROOM_MB), '--grpc-request-seconds', '3'])
 t.teardown(() => harness.close())
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 const counters = gatewayCounters(harness.shared.counters, 2)
 const held = (): number => counters[GATEWAY.grpc_held_bytes]!
 

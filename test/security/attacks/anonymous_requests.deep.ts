@@ -10,7 +10,7 @@ import { connectGrpc, type GrpcClient } from '../../support/grpc.ts'
 import { SocketClient, type Frame } from '../../support/sockets.ts'
 import { newTrader, pairOf } from '../../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 const dataDir = temporaryDirectory()
 const exchange = await startExchange(dataDir, ['--chain', '0'])
 const attacker = fetchFrom('127.0.0.2', 24)

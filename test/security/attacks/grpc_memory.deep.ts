@@ -13,7 +13,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../../suppor
 import { connectGrpc, pathOf } from '../../support/grpc.ts'
 import { callHeaders, END_HEADERS, field, frame, openRaw, TYPE } from '../../support/http2_frames.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 const MB = 1024 * 1024
 const CONNECTIONS = 8
 const CALLS = 100

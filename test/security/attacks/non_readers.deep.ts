@@ -11,7 +11,7 @@ import { findPython } from '../../support/python.ts'
 import { SlowSockets } from '../../support/slow_sockets.ts'
 import { newTrader, pairOf } from '../../support/traders.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 const MB = 1024 * 1024
 /** Room of a gateway thread for answers, and for what waits for WebSockets, MiB. One address has half of it. */
 const ROOM_MB = 8

@@ -22,7 +22,7 @@ import { OrderSocket } from '../../support/order_socket.ts'
 import type { SocketSigner } from '../../support/sockets.ts'
 import { newTrader, pairOf, sodiumSigner, type Trader } from '../../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 
 const POOL = 4096
 const ATTACKERS = 8

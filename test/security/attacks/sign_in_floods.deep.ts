@@ -12,7 +12,7 @@ import { removeDirectory, startExchange, temporaryDirectory } from '../../suppor
 import { fetchFrom } from '../../support/fetch_from.ts'
 import { sodiumSigner } from '../../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 /** Few used challenges are remembered, and few accounts an hour are an address's: floods are past both at once. */
 const CHALLENGES = 240
 const ACCOUNTS = 30

@@ -10,7 +10,7 @@ import { besideAttack } from '../../support/attack.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../../support/exchange.ts'
 import { pathOf } from '../../support/grpc.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(900_000)
 /** Connections held on each port at once, where there are places for 64 (operator) to 256. */
 const HELD = 300
 const [ATTACKER, HONEST] = ['127.0.0.2', '127.0.0.9']

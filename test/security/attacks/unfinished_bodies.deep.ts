@@ -8,7 +8,7 @@ import { besideAttack } from '../../support/attack.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../../support/exchange.ts'
 import { newTrader } from '../../support/traders.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(900_000)
 const BODIES = 600
 const SLOW = 200
 const MB = 1024 * 1024
