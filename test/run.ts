@@ -83,6 +83,10 @@ function call(): Call {
   }
 }
 
+/** The same words with the seed. */
+const again = (words: readonly string[], seed: number): string =>
+  [...words, ...(words.some((word) => word.startsWith('--seed')) ? [] : ['--seed', String(seed)])].join(' ')
+
 let files = 0
 const total = { passed: 0, failed: 0, skipped: 0 }
 
@@ -105,7 +109,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 const given: Record<string, string> = deep ? { SUITE: 'deep', SUITE_SEED: String(seed) } : {}
 if (rounds !== undefined) given['ROUNDS'] = String(rounds)
-if (deep) console.log(`# seed ${seed}: npm run test:deep -- --seed ${seed}${minutes < Infinity ? ` --minutes ${minutes}` : ''}`)
+if (deep) console.log(`# seed ${seed}; again: npm run test:deep -- ${again(process.argv.slice(3), seed)}`)
 const fileSeconds = !deep ? FILE_SECONDS.quick : minutes < Infinity ? FILE_SECONDS.limited : FILE_SECONDS.deep
 const began = performance.now()
 const left = await runAll({ files: chosen, lanes: jobs, environment: given, fileSeconds, seconds: minutes * 60 }, report)

@@ -220,7 +220,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/blank_accounts.ts', '  unindexAccount(state, account)\n', ''],
   ['programs/blank_accounts.ts', '  keepAccount(state, account)\n  touchAccount', '  touchAccount'],
   ['programs/sessions.ts', '  else useAccount(state, account)\n', ''],
-  ['programs/sessions.ts', '= expires\n  useAccount(state, account)', '= expires'],
+  ['programs/sessions.ts', '.AGENT]! - 1))\n  useAccount(state, account)', '.AGENT]! - 1))'],
   ['programs/sessions.ts', 'if (state.sessions[row + SESSION.ACCOUNT] === NOBODY) return false', ''],
   ['events/emit.ts', 'i64[wide + 13] = from64[from + 13]!', ''],
 ]
