@@ -35,7 +35,9 @@ const [SPIN, PARK_MS] = [2000, 50]
 function forgetful(slots: number): JournalWriter {
   const bytes = Buffer.from(new ArrayBuffer(slots * RECORD_BYTES))
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
-  return { words, bytes, checksum: 0, commit: (_sequence, _time, _commands, count) => count * RECORD_BYTES, close: () => undefined }
+  const nothing = (): void => undefined
+  const commit: JournalWriter['commit'] = (_sequence, _time, _commands, count) => count * RECORD_BYTES
+  return { words, bytes, checksum: 0, first: 1, commit, dropBefore: nothing, close: nothing }
 }
 
 function run({ genesis, shared, batchMax, control }: LoopbackData): void {
