@@ -104,7 +104,8 @@ t.test('the end of an agent cuts its streams, and not those of its owner or of a
     t.ok((await streams[0].ask(counted('by the agent', 11))).createOrder, 'for its owner, while it may')
     const over = end === 'revoked' ? await agent.revoke().then(() => 0) : await expireSoon(agent)
     t.match(await streams[0].ended, OVER, end)
-    t.ok(Date.now() >= over, 'not before its time')
+    // Sequenced time only follows the wall clock, and both are read in whole ms.
+    t.ok(Date.now() >= over - 2, 'not before its time')
     for (const stream of streams.slice(1)) {
       t.ok((await stream.ask(counted('on', 11))).createOrder)
       stream.call.cancel()
