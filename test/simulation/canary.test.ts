@@ -83,8 +83,8 @@ const FAULTS: readonly Fault[] = [
     to: 'genesis, replayer.place.checksum ^ 1,',
   },
   {
-    name: 'a failed commit is passed over', file: 'core/sequencer/matcher.ts', from: 'committing(() => writer.commit(...batch))',
-    to: '{ try { return writer.commit(...batch) } catch { return 0 } }',
+    name: 'a failed commit is passed over', file: 'core/journal/writer.ts', from: 'database.transactionSync(write)',
+    to: 'try { database.transactionSync(write) } catch { /* passed over */ }',
   },
   {
     name: 'the history forgets an event', file: 'core/history/project/projection.ts', from: 'projector.project(views, count)',
