@@ -32,18 +32,41 @@ import { SCALAR } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 
-/** How often a reader copies at most, and how long after its first failure it still begins to, ms. */
+/** How often a reader copies at most, and how long it goes on after its first failure, ms as {@link Waiting} counts them. */
 export interface Patience {
   readonly copies: number
   readonly ms: number
 }
 /** For copies of microseconds: what takes long is a matcher that lost its processor in the middle of a batch. */
-export const SHORT: Patience = { copies: 8, ms: 20 }
+export const SHORT: Patience = { copies: 8, ms: 40 }
 /** For copies of milliseconds. */
-export const LONG: Patience = { copies: 3, ms: 4 }
+export const LONG: Patience = { copies: 8, ms: 8 }
 
-/** Looks at an odd gate before the thread sleeps, 1 ms at a time. */
+/** Looks at an odd word before the thread sleeps, 1 ms at a time. */
 const LOOKS = 4000
+/** Between two looks no more than this is counted, ms: a reader that lost its own processor has not waited for anybody. */
+const STEP_MS = 2
+
+/** Time that a reader has waited. */
+class Waiting {
+  spent = 0
+  #last = 0
+  #looks = 0
+
+  look(): void {
+    const now = performance.now()
+    if (this.#last > 0) this.spent += Math.min(now - this.#last, STEP_MS)
+    this.#last = now
+  }
+
+  /** Waits until `words[at]` is even, or `ms` are over; loads alone, so that the writer keeps its word. */
+  untilEven(words: Int32Array, at: number, ms: number): void {
+    for (let word = Atomics.load(words, at); (word & 1) === 1 && this.spent < ms; word = Atomics.load(words, at)) {
+      if (++this.#looks > LOOKS) Atomics.wait(words, at, word, 1)
+      this.look()
+    }
+  }
+}
 
 /**
  * Runs `copy` until it saw one consistent state of the thing whose version is `words[at]`. Returns what it returned, or `null`
@@ -52,41 +75,33 @@ const LOOKS = 4000
 export function consistently<T>(
   gate: Int32Array, words: Int32Array, at: number, copy: (version: number) => T, { copies: most, ms }: Patience = SHORT,
 ): T | null {
-  let [copies, looks, until] = [0, 0, 0]
-  for (;;) {
+  let waiting: Waiting | null = null
+  for (let copies = 0; ;) {
     const version = Atomics.load(words, at)
     if ((Atomics.add(gate, APPLYING, 0) & 1) === 0) {
       const value = copy(version)
       if ((Atomics.add(gate, APPLYING, 0) & 1) === 0 && Atomics.load(words, at) === version) return value
       if (++copies >= most) return null
     }
-    const now = performance.now()
-    if (until === 0) until = now + ms
-    else if (now >= until) return null
-    looks = waitForRest(gate, looks, until)
+    waiting ??= new Waiting()
+    waiting.look()
+    waiting.untilEven(gate, APPLYING, ms)
+    if (waiting.spent >= ms) return null
   }
-}
-
-/** Waits until no batch is being applied, or the time is over; loads alone, so that the matcher keeps its gate. */
-function waitForRest(gate: Int32Array, looks: number, until: number): number {
-  for (let word = Atomics.load(gate, APPLYING); (word & 1) === 1 && performance.now() < until; word = Atomics.load(gate, APPLYING)) {
-    if (++looks > LOOKS) Atomics.wait(gate, APPLYING, word, 1)
-  }
-  return looks
 }
 
 /** True when the thing whose version is `words[at]` changed since {@link consistently} read it: the copy will be thrown away. */
 export const hasMoved = (words: Int32Array, at: number, version: number): boolean => Atomics.load(words, at) !== version
 
 /** How long a row may be in the middle of changing hands before it is given up, ms. */
-const TURN_MS = 20
+const TURN_MS = 100
 
 /**
  * Runs `copy`, of who accounts are, until no row changed hands meanwhile; `null` when one is in the middle of it for long. `plain`: it
  * reads words that are no `Atomics` (an index); then the word of the turns is changed as the gate is above.
  */
 export function whileOwned<T>({ scalars }: Pick<State, 'scalars'>, copy: () => T, plain = false): T | null {
-  let until = 0
+  let waiting: Waiting | null = null
   for (;;) {
     const turns = Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
     if ((turns & 1) === 0) {
@@ -94,8 +109,9 @@ export function whileOwned<T>({ scalars }: Pick<State, 'scalars'>, copy: () => T
       const after = plain ? Atomics.add(scalars, SCALAR.ACCOUNT_TURNS, 0) : Atomics.load(scalars, SCALAR.ACCOUNT_TURNS)
       if (after === turns) return value
     }
-    const now = performance.now()
-    if (until === 0) until = now + TURN_MS
-    else if (now >= until) return null
+    waiting ??= new Waiting()
+    waiting.look()
+    waiting.untilEven(scalars, SCALAR.ACCOUNT_TURNS, TURN_MS)
+    if (waiting.spent >= TURN_MS) return null
   }
 }

@@ -81,7 +81,7 @@ async function tests(): Promise<void> {
 
   t.test('a writer that never rests', async (t) => {
     const words = new Int32Array(1)
-    for (const [patience, most] of [[undefined, SHORT.copies], [SHORT, 8], [LONG, 3]] as const) {
+    for (const [patience, most] of [[undefined, SHORT.copies], [SHORT, 8], [LONG, 8]] as const) {
       let copies = 0
       // Each copy meets a change.
       const value = consistently(fresh(), words, 0, () => [copies++, words[0]!++], patience)
