@@ -11,15 +11,15 @@ import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Stat
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
+import { balanceRow, getI64, setI64, totalRow } from '../../core/state/rows.ts'
 import {
-  BALANCE, CLOCK, NO_ASK, ORDER, ORDER_WORDS, PAIR, SESSION, SESSION_WORDS, TOTAL, TOTAL_WORDS,
+  BALANCE, CLOCK, NO_ASK, ORDER, ORDER_WORDS, PAIR, SESSION, SESSION_WORDS, TOTAL,
 } from '../../core/state/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import { warm } from '../../core/engine/warm.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
-import { balanceRow } from '../../core/state/balances.ts'
 
 export interface Flow {
   readonly genesis: Genesis
@@ -71,8 +71,8 @@ export function fundedState(genesis: Genesis, accounts: number): State {
     state.outbox.count = 0
     keepAccount(state, account)
     for (const asset of [0, 1]) {
-      state.balances[balanceRow(state, account, asset) + BALANCE.AVAILABLE] = FUNDS
-      state.totals[asset * TOTAL_WORDS + TOTAL.ISSUED]! += FUNDS
+      setI64(state, balanceRow(state, account, asset), BALANCE.AVAILABLE, FUNDS)
+      setI64(state, totalRow(state, asset), TOTAL.ISSUED, getI64(state, totalRow(state, asset), TOTAL.ISSUED) + FUNDS)
     }
   }
   return state

@@ -11,113 +11,107 @@
  */
 import { Flag } from '../layout/command.ts'
 import {
-  ADDRESS_BITS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT,
-  TERMS, TERMS_WORDS,
+  ADDRESS_BITS, LEVEL, NO_ASK, ORDER, PAGE, PAGE_LEVELS, PAIR, SCALAR, SCALARS_AT, TERMS,
 } from '../state/columns.ts'
+import {
+  add, addF64, get, levelRow, orderRow, pageRow, pairRow, scalar, sequence, set, setF64, setScalar, termsRow,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { clearBit, pageAbove, pageBelow, setBit } from '../state/bitmaps.ts'
 
-const PAGES_FREE = SCALARS_AT + SCALAR.PAGES_FREE
-const PAGES_USED = SCALARS_AT + SCALAR.PAGES_USED
-const PAGES_LIVE = SCALARS_AT + SCALAR.PAGES_LIVE
-
 /** Where the directory says which page holds `tick` of `pair`. */
 const entryOf = (state: State, pair: number, tick: number): number =>
-  (state.i32[(state.termsAt + pair * TERMS_WORDS + TERMS.DIRECTORY) & ADDRESS_BITS]! + (tick >>> 5)) & ADDRESS_BITS
+  get(state, termsRow(state, pair), TERMS.DIRECTORY) + (tick >>> 5)
+
+/** The page that holds `tick` of `pair`; -1: none does. */
+const pageOf = (state: State, pair: number, tick: number): number => get(state, entryOf(state, pair, tick), 0) - 1
 
 /** The number of the level of an occupied tick. */
 export function levelOf(state: State, pair: number, tick: number): number {
-  return (state.i32[entryOf(state, pair, tick)]! - 1) * PAGE_LEVELS + (tick & 31)
+  return pageOf(state, pair, tick) * PAGE_LEVELS + (tick & 31)
 }
 
 /** The address of the first order of an occupied tick. */
 export function headOf(state: State, pair: number, tick: number): number {
   pair |= 0
   tick |= 0
-  const { i32 } = state
-  const page = i32[entryOf(state, pair, tick)]! - 1
-  const level = (state.levelsAt + (page * PAGE_LEVELS + (tick & 31)) * LEVEL_WORDS) & ADDRESS_BITS
-  return (state.ordersAt + i32[level + LEVEL.HEAD]! * ORDER_WORDS) & ADDRESS_BITS
+  const page = pageOf(state, pair, tick)
+  const level = levelRow(state, page * PAGE_LEVELS + (tick & 31))
+  return orderRow(state, get(state, level, LEVEL.HEAD))
 }
 
 /** Puts the order at `row` at the back of its price level. Its PAIR, SLOT, PRICE, FLAGS and REMAINING must be set. */
 export function appendToLevel(state: State, row: number): void {
-  row &= ADDRESS_BITS
-  const { i32, f64 } = state
-  const pair = i32[row + ORDER.PAIR]!
-  const tick = i32[row + ORDER.PRICE]!
-  const sell = i32[row + ORDER.FLAGS]! & Flag.SELL
-  const slot = i32[row + ORDER.SLOT]!
-  let page = i32[entryOf(state, pair, tick)]! - 1
+  const pair = get(state, row, ORDER.PAIR)
+  const tick = get(state, row, ORDER.PRICE)
+  const sell = get(state, row, ORDER.FLAGS) & Flag.SELL
+  const slot = get(state, row, ORDER.SLOT)
+  let page = pageOf(state, pair, tick)
   if (page < 0) page = takePage(state, pair, tick >>> 5)
   const level = (page * PAGE_LEVELS + (tick & 31)) & ADDRESS_BITS
-  const at = (state.levelsAt + level * LEVEL_WORDS) & ADDRESS_BITS
-  const pairRow = (state.pairsAt + pair * PAIR_WORDS) & ADDRESS_BITS
-  const count = i32[at + LEVEL.COUNT]!
+  const at = levelRow(state, level)
+  const book = pairRow(state, pair)
+  const count = get(state, at, LEVEL.COUNT)
   if (count === 0) {
-    occupy(state, pair, pairRow, sell, tick, page)
-    i32[at + LEVEL.HEAD] = slot
-    i32[row + ORDER.PREV] = -1
+    occupy(state, pair, book, sell, tick, page)
+    set(state, at, LEVEL.HEAD, slot)
+    set(state, row, ORDER.PREV, -1)
   } else {
-    const tail = i32[at + LEVEL.TAIL]!
-    i32[(state.ordersAt + tail * ORDER_WORDS + ORDER.NEXT) & ADDRESS_BITS] = slot
-    i32[row + ORDER.PREV] = tail
+    const tail = get(state, at, LEVEL.TAIL)
+    set(state, orderRow(state, tail), ORDER.NEXT, slot)
+    set(state, row, ORDER.PREV, tail)
   }
-  i32[row + ORDER.NEXT] = -1
-  i32[row + ORDER.LEVEL] = level
-  i32[at + LEVEL.TAIL] = slot
-  i32[at + LEVEL.COUNT] = count + 1
-  f64[(at + LEVEL.LOTS) >>> 1] = f64[(at + LEVEL.LOTS) >>> 1]! + i32[row + ORDER.REMAINING]!
-  i32[pairRow + (sell === 0 ? PAIR.BID_ORDERS : PAIR.ASK_ORDERS)]!++
+  set(state, row, ORDER.NEXT, -1)
+  set(state, row, ORDER.LEVEL, level)
+  set(state, at, LEVEL.TAIL, slot)
+  set(state, at, LEVEL.COUNT, count + 1)
+  addF64(state, at, LEVEL.LOTS, get(state, row, ORDER.REMAINING))
+  add(state, book, sell === 0 ? PAIR.BID_ORDERS : PAIR.ASK_ORDERS, 1)
 }
 
 /** Marks a level that gets its first order and moves the best price. */
-function occupy(state: State, pair: number, pairRow: number, sell: number, tick: number, page: number): void {
-  const { i32 } = state
-  const bits = (state.pagesAt + page * PAGE_WORDS + (sell === 0 ? PAGE.BIDS : PAGE.ASKS)) & ADDRESS_BITS
-  if (i32[bits] === 0) setBit(state, pair * 2 + sell, tick >>> 5)
-  i32[bits] = i32[bits]! | (1 << (tick & 31))
+function occupy(state: State, pair: number, book: number, sell: number, tick: number, page: number): void {
+  const side = sell === 0 ? PAGE.BIDS : PAGE.ASKS
+  const bits = get(state, pageRow(state, page), side)
+  if (bits === 0) setBit(state, pair * 2 + sell, tick >>> 5)
+  set(state, pageRow(state, page), side, bits | (1 << (tick & 31)))
   if (sell !== 0) {
-    if (tick < i32[pairRow + PAIR.BEST_ASK]!) i32[pairRow + PAIR.BEST_ASK] = tick
-  } else if (tick > i32[pairRow + PAIR.BEST_BID]!) i32[pairRow + PAIR.BEST_BID] = tick
+    if (tick < get(state, book, PAIR.BEST_ASK)) set(state, book, PAIR.BEST_ASK, tick)
+  } else if (tick > get(state, book, PAIR.BEST_BID)) set(state, book, PAIR.BEST_BID, tick)
 }
 
 /** Takes the order at `row` out of its level; its REMAINING must still be what the level counts for it. */
 export function removeFromLevel(state: State, row: number): void {
-  row &= ADDRESS_BITS
-  const { i32, f64 } = state
-  const { ordersAt } = state
-  const at = (state.levelsAt + i32[row + ORDER.LEVEL]! * LEVEL_WORDS) & ADDRESS_BITS
-  const next = i32[row + ORDER.NEXT]!
-  const prev = i32[row + ORDER.PREV]!
-  if (prev < 0) i32[at + LEVEL.HEAD] = next
-  else i32[(ordersAt + prev * ORDER_WORDS + ORDER.NEXT) & ADDRESS_BITS] = next
-  if (next < 0) i32[at + LEVEL.TAIL] = prev
-  else i32[(ordersAt + next * ORDER_WORDS + ORDER.PREV) & ADDRESS_BITS] = prev
-  f64[(at + LEVEL.LOTS) >>> 1] = f64[(at + LEVEL.LOTS) >>> 1]! - i32[row + ORDER.REMAINING]!
-  const sell = i32[row + ORDER.FLAGS]! & Flag.SELL
-  const pair = i32[row + ORDER.PAIR]!
-  const pairRow = (state.pairsAt + pair * PAIR_WORDS) & ADDRESS_BITS
-  i32[pairRow + (sell === 0 ? PAIR.BID_ORDERS : PAIR.ASK_ORDERS)]!--
-  const count = i32[at + LEVEL.COUNT]! - 1
-  i32[at + LEVEL.COUNT] = count
-  if (count === 0) vacate(state, pair, pairRow, sell, i32[row + ORDER.PRICE]!, at)
+  const at = levelRow(state, get(state, row, ORDER.LEVEL))
+  const next = get(state, row, ORDER.NEXT)
+  const prev = get(state, row, ORDER.PREV)
+  if (prev < 0) set(state, at, LEVEL.HEAD, next)
+  else set(state, orderRow(state, prev), ORDER.NEXT, next)
+  if (next < 0) set(state, at, LEVEL.TAIL, prev)
+  else set(state, orderRow(state, next), ORDER.PREV, prev)
+  addF64(state, at, LEVEL.LOTS, -get(state, row, ORDER.REMAINING))
+  const sell = get(state, row, ORDER.FLAGS) & Flag.SELL
+  const pair = get(state, row, ORDER.PAIR)
+  const book = pairRow(state, pair)
+  add(state, book, sell === 0 ? PAIR.BID_ORDERS : PAIR.ASK_ORDERS, -1)
+  const count = get(state, at, LEVEL.COUNT) - 1
+  set(state, at, LEVEL.COUNT, count)
+  if (count === 0) vacate(state, pair, book, sell, get(state, row, ORDER.PRICE), at)
 }
 
 /** Clears an emptied level and moves the best price on. */
-function vacate(state: State, pair: number, pairRow: number, sell: number, tick: number, at: number): void {
-  const { i32, f64 } = state
-  i32[at + LEVEL.HEAD] = 0
-  i32[at + LEVEL.TAIL] = 0
-  f64[(at + LEVEL.LOTS) >>> 1] = 0
+function vacate(state: State, pair: number, book: number, sell: number, tick: number, at: number): void {
+  set(state, at, LEVEL.HEAD, 0)
+  set(state, at, LEVEL.TAIL, 0)
+  setF64(state, at, LEVEL.LOTS, 0)
   const entry = entryOf(state, pair, tick)
-  const page = i32[entry]! - 1
-  const bits = (state.pagesAt + page * PAGE_WORDS + (sell === 0 ? PAGE.BIDS : PAGE.ASKS)) & ADDRESS_BITS
-  const left = i32[bits]! & ~(1 << (tick & 31))
-  i32[bits] = left
+  const page = get(state, entry, 0) - 1
+  const side = sell === 0 ? PAGE.BIDS : PAGE.ASKS
+  const left = get(state, pageRow(state, page), side) & ~(1 << (tick & 31))
+  set(state, pageRow(state, page), side, left)
   if (sell !== 0) {
-    if (tick === i32[pairRow + PAIR.BEST_ASK]) i32[pairRow + PAIR.BEST_ASK] = tickAbove(state, pair, tick)
-  } else if (tick === i32[pairRow + PAIR.BEST_BID]) i32[pairRow + PAIR.BEST_BID] = tickBelow(state, pair, tick)
+    if (tick === get(state, book, PAIR.BEST_ASK)) set(state, book, PAIR.BEST_ASK, tickAbove(state, pair, tick))
+  } else if (tick === get(state, book, PAIR.BEST_BID)) set(state, book, PAIR.BEST_BID, tickBelow(state, pair, tick))
   if (left === 0) {
     clearBit(state, pair * 2 + sell, tick >>> 5)
     givePageIfEmpty(state, entry, page)
@@ -126,9 +120,8 @@ function vacate(state: State, pair: number, pairRow: number, sell: number, tick:
 
 /** Ticks of `pair` in page-of-ticks `ticks` that hold orders of a side, as bits. */
 function bitsOf(state: State, pair: number, ticks: number, side: number): number {
-  const { i32 } = state
-  const page = i32[entryOf(state, pair, ticks << 5)]! - 1
-  return page < 0 ? 0 : i32[(state.pagesAt + page * PAGE_WORDS + side) & ADDRESS_BITS]!
+  const page = pageOf(state, pair, ticks << 5)
+  return page < 0 ? 0 : get(state, pageRow(state, page), side)
 }
 
 /** The highest bid tick below `tick`, or 0. */
@@ -155,24 +148,31 @@ export function tickAbove(state: State, pair: number, tick: number): number {
 
 function takePage(state: State, pair: number, ticks: number): number {
   const { i32 } = state
-  let page = i32[PAGES_FREE]!
-  if (page >= 0) i32[PAGES_FREE] = i32[state.pagesAt + page * PAGE_WORDS + PAGE.TICKS]!
-  else page = i32[PAGES_USED]!++
-  i32[PAGES_LIVE]!++
-  const row = state.pagesAt + page * PAGE_WORDS
-  i32[row + PAGE.PAIR] = pair
-  i32[row + PAGE.TICKS] = ticks
-  i32[entryOf(state, pair, ticks << 5)] = page + 1
+  let page = scalar(state, SCALAR.PAGES_FREE)
+  if (page >= 0) setScalar(state, SCALAR.PAGES_FREE, get(state, pageRow(state, page), PAGE.TICKS))
+  else page = i32[SCALARS_AT + SCALAR.PAGES_USED]!++
+  i32[SCALARS_AT + SCALAR.PAGES_LIVE]!++
+  const row = pageRow(state, page)
+  set(state, row, PAGE.PAIR, pair)
+  set(state, row, PAGE.TICKS, ticks)
+  set(state, entryOf(state, pair, ticks << 5), 0, page + 1)
   return page
 }
 
 /** A free page keeps the next free page in its TICKS word. */
 function givePageIfEmpty(state: State, entry: number, page: number): void {
   const { i32 } = state
-  const row = state.pagesAt + page * PAGE_WORDS
-  if ((i32[row + PAGE.BIDS]! | i32[row + PAGE.ASKS]!) !== 0) return
-  i32[row + PAGE.TICKS] = i32[PAGES_FREE]!
-  i32[PAGES_FREE] = page
-  i32[PAGES_LIVE]!--
-  i32[entry] = 0
+  const row = pageRow(state, page)
+  if ((get(state, row, PAGE.BIDS) | get(state, row, PAGE.ASKS)) !== 0) return
+  set(state, row, PAGE.TICKS, scalar(state, SCALAR.PAGES_FREE))
+  setScalar(state, SCALAR.PAGES_FREE, page)
+  i32[SCALARS_AT + SCALAR.PAGES_LIVE]!--
+  set(state, entry, 0, 0)
+}
+
+/** The book of `pair` changed with this command, for readers. */
+export function touchBook(state: State, pair: number): void {
+  const book = pairRow(state, pair)
+  add(state, book, PAIR.VERSION, 1)
+  setF64(state, book, PAIR.SEQUENCE, sequence(state))
 }

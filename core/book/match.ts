@@ -9,22 +9,19 @@
 import { Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ADDRESS_BITS, CLOCK, CLOCK_AT, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, PAIR, PAIR_WORDS, TERMS_WORDS } from '../state/columns.ts'
+import { LEVEL, NO_ASK, ORDER, PAIR } from '../state/columns.ts'
 import { emitFill, emitSelfTrade } from '../events/emit.ts'
+import { addF64, countFills, get, getF64, levelRow, now, pairRow, set, setF64, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { settle } from '../ledger/settle.ts'
-import { payerOf } from '../ledger/spending.ts'
+import { payerOf } from '../ledger/holds.ts'
 import { endOrder } from './end.ts'
 import { delist, giveSlot } from './pool.ts'
 import { headOf, removeFromLevel } from './levels.ts'
 
-const TIME = CLOCK_AT + CLOCK.TIME
-const FILLS = CLOCK_AT + CLOCK.FILLS
-
 /** Highest price a BUY may meet or lowest a SELL may: 0 / NO_ASK mean the other side is empty. */
 export function bestOpposite(state: State, pair: number, sell: number): number {
-  pair |= 0
-  return state.i32[(state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS]!
+  return get(state, pairRow(state, pair), sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)
 }
 
 /** True when an order of this side and limit meets the opposite best price. */
@@ -33,30 +30,24 @@ export const crosses = (sell: number, limit: number, best: number): boolean =>
 
 /** True when a resting order's time is over, whether the caller named it or the default lifetime gave it. */
 export function isExpired(state: State, row: number): boolean {
-  return state.f64[(row + ORDER.EXPIRES_AT) >>> 1]! <= state.f64[TIME]!
+  return getF64(state, row, ORDER.EXPIRES_AT) <= now(state)
 }
 
 /** Ends expired orders at the touch of the opposite side, so that the touch is one that can trade. */
 export function clearExpiredTouch(state: State, pair: number, sell: number): void {
-  pair |= 0
-  const { i32, f64 } = state
-  const touch = (state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS
   for (;;) {
-    const best = i32[touch]!
+    const best = bestOpposite(state, pair, sell)
     if (best === 0 || best === NO_ASK) return
     const head = headOf(state, pair, best)
-    if (f64[(head + ORDER.EXPIRES_AT) >>> 1]! > f64[TIME]!) return
+    if (!isExpired(state, head)) return
     endOrder(state, head, Status.EXPIRED, Reason.EXPIRED, 0, false)
   }
 }
 
 /** True when two orders must not trade with each other: they have one owner, or one account pays for both. */
 function isSameParty(state: State, taker: number, maker: number): boolean {
-  taker &= ADDRESS_BITS
-  maker &= ADDRESS_BITS
-  const { i32 } = state
-  if (i32[maker + ORDER.ACCOUNT] === i32[taker + ORDER.ACCOUNT]) return true
-  if (((i32[maker + ORDER.FLAGS]! | i32[taker + ORDER.FLAGS]!) & Flag.MASTER_FUNDED) === 0) return false
+  if (get(state, maker, ORDER.ACCOUNT) === get(state, taker, ORDER.ACCOUNT)) return true
+  if (((get(state, maker, ORDER.FLAGS) | get(state, taker, ORDER.FLAGS)) & Flag.MASTER_FUNDED) === 0) return false
   return payerOf(state, maker) === payerOf(state, taker)
 }
 
@@ -66,19 +57,16 @@ function isSameParty(state: State, taker: number, maker: number): boolean {
  */
 export function match(state: State, taker: number, limit: number, command: Views, base: number): number {
   limit |= 0
-  taker &= ADDRESS_BITS
-  const { i32 } = state
-  const pair = i32[taker + ORDER.PAIR]!
-  const sell = i32[taker + ORDER.FLAGS]! & Flag.SELL
-  const touch = (state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS
-  while (i32[taker + ORDER.REMAINING]! > 0) {
-    const best = i32[touch]!
+  const pair = get(state, taker, ORDER.PAIR)
+  const sell = get(state, taker, ORDER.FLAGS) & Flag.SELL
+  while (get(state, taker, ORDER.REMAINING) > 0) {
+    const best = bestOpposite(state, pair, sell)
     if (sell === 0 ? best > limit || best === NO_ASK : best < limit || best === 0) return Reason.NONE
     const maker = headOf(state, pair, best)
     if (isExpired(state, maker)) {
       endOrder(state, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
     } else if (isSameParty(state, taker, maker)) {
-      if ((i32[taker + ORDER.FLAGS]! & Flag.CANCEL_BOTH) !== 0) {
+      if ((get(state, taker, ORDER.FLAGS) & Flag.CANCEL_BOTH) !== 0) {
         endOrder(state, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
       } else if ((command.i32[base + ORDER_COMMAND.at.flags]! & Flag.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
       return Reason.SELF_TRADE_PREVENTION
@@ -91,33 +79,27 @@ export function match(state: State, taker: number, limit: number, command: Views
 
 /** One fill between `taker` and `maker` at `price`. */
 function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): void {
-  pair |= 0
-  taker &= ADDRESS_BITS
-  maker &= ADDRESS_BITS
-  price |= 0
-  const { i32, f64 } = state
-  const open = i32[maker + ORDER.REMAINING]!
-  const want = i32[taker + ORDER.REMAINING]!
+  const open = get(state, maker, ORDER.REMAINING)
+  const want = get(state, taker, ORDER.REMAINING)
   const lots = want < open ? want : open
-  settle(state, taker, maker, (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS, sell, price, lots)
-  i32[taker + ORDER.REMAINING] = want - lots
-  const trades = i32[taker + ORDER.TRADES]!
-  if (trades === 0) i32[taker + ORDER.BEST_PRICE] = price
-  i32[taker + ORDER.WORST_PRICE] = price
-  i32[taker + ORDER.TRADES] = trades + 1
-  f64[(maker + ORDER.UPDATED_AT) >>> 1] = f64[TIME]!
-  f64[FILLS] = f64[FILLS]! + 1
-  i32[(state.pairsAt + pair * PAIR_WORDS + PAIR.LAST_PRICE) & ADDRESS_BITS] = price
+  settle(state, taker, maker, termsRow(state, pair), sell, price, lots)
+  set(state, taker, ORDER.REMAINING, want - lots)
+  const trades = get(state, taker, ORDER.TRADES)
+  if (trades === 0) set(state, taker, ORDER.BEST_PRICE, price)
+  set(state, taker, ORDER.WORST_PRICE, price)
+  set(state, taker, ORDER.TRADES, trades + 1)
+  setF64(state, maker, ORDER.UPDATED_AT, now(state))
+  countFills(state)
+  set(state, pairRow(state, pair), PAIR.LAST_PRICE, price)
   if (lots === open) {
     removeFromLevel(state, maker)
-    i32[maker + ORDER.REMAINING] = 0
+    set(state, maker, ORDER.REMAINING, 0)
     delist(state, maker)
     emitFill(state, maker, taker, price, lots)
     giveSlot(state, maker)
   } else {
-    i32[maker + ORDER.REMAINING] = open - lots
-    const level = (state.levelsAt + i32[maker + ORDER.LEVEL]! * LEVEL_WORDS + LEVEL.LOTS) >>> 1
-    f64[level] = f64[level]! - lots
+    set(state, maker, ORDER.REMAINING, open - lots)
+    addF64(state, levelRow(state, get(state, maker, ORDER.LEVEL)), LEVEL.LOTS, -lots)
     emitFill(state, maker, taker, price, lots)
   }
 }

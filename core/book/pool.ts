@@ -9,47 +9,46 @@ import { Flag, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.
 import type { Views } from '../layout/table.ts'
 import { broken } from '../lib/assert.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER, ORDER_WORDS, PAIR as PAIRS,
-  PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
+  ACCOUNT, ADDRESS_BITS, AGENT, LABEL_WORDS, ORDER, PAIR as PAIRS, SCALAR, SCALARS_AT, TERMS,
 } from '../state/columns.ts'
 import { insertLabel, removeLabel } from '../state/indexes.ts'
+import {
+  accountRow, add, agentRow, clearBoth, get, getF64, getI64, isZero, now, orderRow, pairRow, scalar, sequence, set,
+  setF64, setI64, setScalar, termsRow,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-
-const [USED, FREE, LIVE] = [SCALARS_AT + SCALAR.ORDERS_USED, SCALARS_AT + SCALAR.ORDERS_FREE, SCALARS_AT + SCALAR.ORDERS_LIVE]
-const [NOW_SEQUENCE, NOW] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
 
 /** Takes a slot and returns the address of its row; the caller checked that the pool is not full. */
 export function takeSlot(state: State): number {
   const { i32 } = state
-  i32[LIVE]!++
-  let slot = i32[FREE]!
+  i32[SCALARS_AT + SCALAR.ORDERS_LIVE]!++
+  let slot = scalar(state, SCALAR.ORDERS_FREE)
   let row = 0
   if (slot < 0) {
-    slot = i32[USED]!
-    i32[USED] = slot + 1
-    row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+    slot = scalar(state, SCALAR.ORDERS_USED)
+    setScalar(state, SCALAR.ORDERS_USED, slot + 1)
+    row = orderRow(state, slot)
   } else {
-    row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
-    i32[FREE] = i32[row + ORDER.NEXT]!
+    row = orderRow(state, slot)
+    setScalar(state, SCALAR.ORDERS_FREE, get(state, row, ORDER.NEXT))
   }
-  i32[row + ORDER.SLOT] = slot
+  set(state, row, ORDER.SLOT, slot)
   return row
 }
 
 /** Frees the slot of an order that is in no queue and holds nothing any more; one that still does is atoms nobody could ever move. */
 export function giveSlot(state: State, row: number): void {
-  row &= ADDRESS_BITS
-  const { i32, f64 } = state
-  if ((i32[row + ORDER.HOLD]! | i32[row + ORDER.HOLD + 1]!) !== 0) stopHolding(state, row)
-  f64[(row + ORDER.SEQUENCE) >>> 1] = 0
-  i32[row + ORDER.NEXT] = i32[FREE]!
-  i32[FREE] = i32[row + ORDER.SLOT]!
-  i32[LIVE]!--
+  const { i32 } = state
+  if (!isZero(state, row, ORDER.HOLD)) stopHolding(state, row)
+  setF64(state, row, ORDER.SEQUENCE, 0)
+  set(state, row, ORDER.NEXT, scalar(state, SCALAR.ORDERS_FREE))
+  setScalar(state, SCALAR.ORDERS_FREE, get(state, row, ORDER.SLOT))
+  i32[SCALARS_AT + SCALAR.ORDERS_LIVE]!--
 }
 
 /** Stops everything. Out of the way of {@link giveSlot}, which is hot. */
-function stopHolding({ f64, i64 }: State, row: number): never {
-  broken('I2', `order ${f64[(row + ORDER.SEQUENCE) >>> 1]} ended and still holds ${i64[(row + ORDER.HOLD) >>> 1]} atoms`)
+function stopHolding(state: State, row: number): never {
+  broken('I2', `order ${getF64(state, row, ORDER.SEQUENCE)} ended and still holds ${getI64(state, row, ORDER.HOLD)} atoms`)
 }
 
 /**
@@ -57,85 +56,79 @@ function stopHolding({ f64, i64 }: State, row: number): never {
  * tier now, and stays.
  */
 export function writeOrder(state: State, row: number, account: number, pair: number, flags: number, price: number, lots: number): void {
-  row &= ADDRESS_BITS
-  const { i32, f64, i64 } = state
-  f64[(row + ORDER.UPDATED_AT) >>> 1] = f64[NOW]!
-  i32[row + ORDER.ACCOUNT] = account | 0
-  i32[row + ORDER.PAIR] = pair | 0
-  i32[row + ORDER.FLAGS] = flags | 0
-  i32[row + ORDER.PRICE] = price | 0
-  i32[row + ORDER.LOTS] = lots | 0
-  i32[row + ORDER.REMAINING] = lots | 0
-  const discount = i32[(state.accountsAt + account * ACCOUNT_WORDS + ACCOUNT.MAKER_DISCOUNT) & ADDRESS_BITS]!
-  i32[row + ORDER.MAKER_PPM] = i32[(state.termsAt + pair * TERMS_WORDS + TERMS.MAKER_PPM) & ADDRESS_BITS]! - discount
-  i32[row + ORDER.TRADES] = 0
-  i64[(row + ORDER.FILLED_QUOTE) >>> 1] = 0n
-  i64[(row + ORDER.FEE) >>> 1] = 0n
-  i64[(row + ORDER.HOLD) >>> 1] = 0n
+  setF64(state, row, ORDER.UPDATED_AT, now(state))
+  set(state, row, ORDER.ACCOUNT, account | 0)
+  set(state, row, ORDER.PAIR, pair | 0)
+  set(state, row, ORDER.FLAGS, flags | 0)
+  set(state, row, ORDER.PRICE, price | 0)
+  set(state, row, ORDER.LOTS, lots | 0)
+  set(state, row, ORDER.REMAINING, lots | 0)
+  const discount = get(state, accountRow(state, account), ACCOUNT.MAKER_DISCOUNT)
+  set(state, row, ORDER.MAKER_PPM, get(state, termsRow(state, pair), TERMS.MAKER_PPM) - discount)
+  set(state, row, ORDER.TRADES, 0)
+  setI64(state, row, ORDER.FILLED_QUOTE, 0n)
+  setI64(state, row, ORDER.FEE, 0n)
+  setI64(state, row, ORDER.HOLD, 0n)
   // BEST_PRICE and WORST_PRICE are neighbours.
-  i64[(row + ORDER.BEST_PRICE) >>> 1] = 0n
-  f64[(row + ORDER.SEQUENCE) >>> 1] = f64[NOW_SEQUENCE]!
-  i64[(row + ORDER.FEE_NUMERATOR) >>> 1] = 0n
-  f64[(row + ORDER.CREATED_AT) >>> 1] = f64[NOW]!
+  clearBoth(state, row, ORDER.BEST_PRICE)
+  setF64(state, row, ORDER.SEQUENCE, sequence(state))
+  setI64(state, row, ORDER.FEE_NUMERATOR, 0n)
+  setF64(state, row, ORDER.CREATED_AT, now(state))
 }
 
 /** Notes that a delegated agent placed the order that was just written at `row`. */
 export function markAgent(state: State, row: number, agent: number): void {
-  state.i32[row + ORDER.FLAGS] = state.i32[row + ORDER.FLAGS]! | Flag.BY_AGENT
-  state.orderAgents[state.i32[row + ORDER.SLOT]!] = agent + 1
+  set(state, row, ORDER.FLAGS, get(state, row, ORDER.FLAGS) | Flag.BY_AGENT)
+  state.orderAgents[get(state, row, ORDER.SLOT)] = agent + 1
 }
 
 /** Adds to what the agent that placed the order in `slot` has resting. */
 function countAgentOrder(state: State, slot: number, change: number): void {
-  const row = (state.orderAgents[slot]! - 1) * AGENT_WORDS
-  state.agents[row + AGENT.OPEN_ORDERS] = state.agents[row + AGENT.OPEN_ORDERS]! + change
+  const row = agentRow(state, state.orderAgents[slot]! - 1)
+  add(state, row, AGENT.OPEN_ORDERS, change)
 }
 
 /** Copies the client order id of a command into the row and its FLAGS; an empty one clears it. */
 export function writeLabel(state: State, row: number, command: Views, base: number): void {
-  const { i32, labels } = state
+  const { labels } = state
   const length = command.u32[base + ORDER_COMMAND.at.flags]! >>> LABEL_SHIFT
-  i32[row + ORDER.FLAGS] = (i32[row + ORDER.FLAGS]! & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT)
+  set(state, row, ORDER.FLAGS, (get(state, row, ORDER.FLAGS) & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT))
   if (length === 0) return
-  const at = i32[row + ORDER.SLOT]! * LABEL_WORDS
+  const at = get(state, row, ORDER.SLOT) * LABEL_WORDS
   for (let word = 0; word < LABEL_WORDS; word++) labels[at + word] = command.i32[base + ORDER_COMMAND.at.label + word]!
 }
 
 /** Puts an order at the head of its account's list and claims its label: it rests from now on. */
 export function enlist(state: State, row: number): void {
-  row &= ADDRESS_BITS
-  const { i32 } = state
-  const slot = i32[row + ORDER.SLOT]!
-  const account = (state.accountsAt + i32[row + ORDER.ACCOUNT]! * ACCOUNT_WORDS) & ADDRESS_BITS
-  const head = i32[account + ACCOUNT.ORDERS_HEAD]!
-  i32[row + ORDER.ACCOUNT_PREV] = -1
-  i32[row + ORDER.ACCOUNT_NEXT] = head
-  if (head >= 0) i32[(state.ordersAt + head * ORDER_WORDS + ORDER.ACCOUNT_PREV) & ADDRESS_BITS] = slot
-  i32[account + ACCOUNT.ORDERS_HEAD] = slot
-  i32[account + ACCOUNT.OPEN_ORDERS]!++
-  i32[(state.accountsAt + i32[account + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + ACCOUNT.FAMILY_ORDERS) & ADDRESS_BITS]!++
-  const flags = i32[row + ORDER.FLAGS]! | Flag.RESTING
-  i32[row + ORDER.FLAGS] = flags
+  const slot = get(state, row, ORDER.SLOT)
+  const account = accountRow(state, get(state, row, ORDER.ACCOUNT))
+  const head = get(state, account, ACCOUNT.ORDERS_HEAD)
+  set(state, row, ORDER.ACCOUNT_PREV, -1)
+  set(state, row, ORDER.ACCOUNT_NEXT, head)
+  if (head >= 0) set(state, orderRow(state, head), ORDER.ACCOUNT_PREV, slot)
+  set(state, account, ACCOUNT.ORDERS_HEAD, slot)
+  add(state, account, ACCOUNT.OPEN_ORDERS, 1)
+  add(state, accountRow(state, get(state, account, ACCOUNT.FAMILY)), ACCOUNT.FAMILY_ORDERS, 1)
+  const flags = get(state, row, ORDER.FLAGS) | Flag.RESTING
+  set(state, row, ORDER.FLAGS, flags)
   if (flags >>> LABEL_SHIFT !== 0) insertLabel(state, slot)
   if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, slot, 1)
 }
 
 /** The opposite of {@link enlist}. */
 export function delist(state: State, row: number): void {
-  row &= ADDRESS_BITS
-  const { i32, ordersAt } = state
-  const flags = i32[row + ORDER.FLAGS]!
-  if (flags >>> LABEL_SHIFT !== 0) removeLabel(state, i32[row + ORDER.SLOT]!)
-  if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, i32[row + ORDER.SLOT]!, -1)
-  i32[row + ORDER.FLAGS] = flags & ~Flag.RESTING
-  const account = (state.accountsAt + i32[row + ORDER.ACCOUNT]! * ACCOUNT_WORDS) & ADDRESS_BITS
-  const prev = i32[row + ORDER.ACCOUNT_PREV]!
-  const next = i32[row + ORDER.ACCOUNT_NEXT]!
-  if (prev < 0) i32[account + ACCOUNT.ORDERS_HEAD] = next
-  else i32[(ordersAt + prev * ORDER_WORDS + ORDER.ACCOUNT_NEXT) & ADDRESS_BITS] = next
-  if (next >= 0) i32[(ordersAt + next * ORDER_WORDS + ORDER.ACCOUNT_PREV) & ADDRESS_BITS] = prev
-  i32[account + ACCOUNT.OPEN_ORDERS]!--
-  i32[(state.accountsAt + i32[account + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + ACCOUNT.FAMILY_ORDERS) & ADDRESS_BITS]!--
+  const flags = get(state, row, ORDER.FLAGS)
+  if (flags >>> LABEL_SHIFT !== 0) removeLabel(state, get(state, row, ORDER.SLOT))
+  if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, get(state, row, ORDER.SLOT), -1)
+  set(state, row, ORDER.FLAGS, flags & ~Flag.RESTING)
+  const account = accountRow(state, get(state, row, ORDER.ACCOUNT))
+  const prev = get(state, row, ORDER.ACCOUNT_PREV)
+  const next = get(state, row, ORDER.ACCOUNT_NEXT)
+  if (prev < 0) set(state, account, ACCOUNT.ORDERS_HEAD, next)
+  else set(state, orderRow(state, prev), ORDER.ACCOUNT_NEXT, next)
+  if (next >= 0) set(state, orderRow(state, next), ORDER.ACCOUNT_PREV, prev)
+  add(state, account, ACCOUNT.OPEN_ORDERS, -1)
+  add(state, accountRow(state, get(state, account, ACCOUNT.FAMILY)), ACCOUNT.FAMILY_ORDERS, -1)
 }
 
 /** The row of the resting order that a command names by targetSlot and targetSequence, or -1. */
@@ -144,17 +137,15 @@ export function restingTarget(state: State, command: Views, base: number): numbe
   return restingAt(state, command.i32[base + ORDER_COMMAND.at.targetSlot]!, command.f64[(base + ORDER_COMMAND.at.targetSequence) >>> 1]!)
 }
 
-/** The row of the resting order in `slot` that the command of `sequence` placed, or -1. */
-export function restingAt(state: State, slot: number, sequence: number): number {
-  const { i32, f64 } = state
-  if (slot < 0 || slot >= i32[USED]!) return -1
-  const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
-  const rests = f64[(row + ORDER.SEQUENCE) >>> 1] === sequence && sequence !== 0 && (i32[row + ORDER.FLAGS]! & Flag.RESTING) !== 0
+/** The row of the resting order in `slot` that the command of sequence `placedBy` placed, or -1. */
+export function restingAt(state: State, slot: number, placedBy: number): number {
+  if (slot < 0 || slot >= scalar(state, SCALAR.ORDERS_USED)) return -1
+  const row = orderRow(state, slot)
+  const rests = getF64(state, row, ORDER.SEQUENCE) === placedBy && placedBy !== 0 && (get(state, row, ORDER.FLAGS) & Flag.RESTING) !== 0
   return rests ? row : -1
 }
 
 /** True when not even cancels may touch the pair of the order at `row`. */
 export function isHalted(state: State, row: number): boolean {
-  const { i32 } = state
-  return i32[(state.pairsAt + i32[row + ORDER.PAIR]! * PAIR_WORDS + PAIRS.STATUS) & ADDRESS_BITS] === PairStatus.HALTED
+  return get(state, pairRow(state, get(state, row, ORDER.PAIR)), PAIRS.STATUS) === PairStatus.HALTED
 }

@@ -6,10 +6,11 @@
  * by {@link PATH_MAX} orders; beyond them nothing is known (before the rules 1 it had no bound).
  */
 import { Flag } from '../layout/command.ts'
-import { NO_ASK, ORDER, ORDER_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS } from '../state/columns.ts'
+import { NO_ASK, ORDER, SCALAR, TERMS } from '../state/columns.ts'
+import { get, getI64, orderRow, scalar, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
-import { isOwn, payerFor } from '../ledger/spending.ts'
+import { isOwn, payerFor } from '../ledger/holds.ts'
 import { bestOpposite, crosses, isExpired } from './match.ts'
 import { headOf, tickAbove, tickBelow } from './levels.ts'
 
@@ -17,7 +18,6 @@ import { headOf, tickAbove, tickBelow } from './levels.ts'
 export const PATH_MAX = 20_000
 /** The path has more orders. Less than the complement of any row. */
 export const PATH_TOO_LONG = -(2 ** 31)
-const RULES = SCALARS_AT + SCALAR.RULES
 
 /**
  * Walks the opposite side for `lots` up to `limit`. Returns the lots it could not fill; when an order of the same account or payer stands
@@ -25,12 +25,12 @@ const RULES = SCALARS_AT + SCALAR.RULES
  * it met before.
  */
 export function walk(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
-  const { i32, i64 } = state
+  const { registers } = state
   const sell = flags & Flag.SELL
-  const tickLotAtoms = (state.termsAt + pair * TERMS_WORDS + TERMS.TICK_LOT_ATOMS) >>> 1
-  i64[R.COST] = 0n
+  const terms = termsRow(state, pair)
+  registers[R.COST] = 0n
   const payer = payerFor(state, account, flags)
-  let looks = i32[RULES]! < 1 ? Infinity : PATH_MAX
+  let looks = scalar(state, SCALAR.RULES) < 1 ? Infinity : PATH_MAX
   let tick = bestOpposite(state, pair, sell)
   while (lots > 0 && tick !== 0 && tick !== NO_ASK && crosses(sell, limit, tick)) {
     let row = headOf(state, pair, tick)
@@ -38,13 +38,13 @@ export function walk(state: State, pair: number, flags: number, limit: number, l
       if (looks-- <= 0) return PATH_TOO_LONG
       if (!isExpired(state, row)) {
         if (isOwn(state, row, account, payer)) return ~row
-        const met = i32[row + ORDER.REMAINING]! < lots ? i32[row + ORDER.REMAINING]! : lots
-        i64[R.COST] = i64[R.COST]! + BigInt(tick | 0) * BigInt(met | 0) * i64[tickLotAtoms]!
+        const met = get(state, row, ORDER.REMAINING) < lots ? get(state, row, ORDER.REMAINING) : lots
+        registers[R.COST] = registers[R.COST]! + BigInt(tick | 0) * BigInt(met | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
         lots -= met
       }
-      const next = i32[row + ORDER.NEXT]!
+      const next = get(state, row, ORDER.NEXT)
       if (next < 0 || lots === 0) break
-      row = state.ordersAt + next * ORDER_WORDS
+      row = orderRow(state, next)
     }
     tick = sell ? tickBelow(state, pair, tick) : tickAbove(state, pair, tick)
   }

@@ -21,8 +21,6 @@ import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
 import { CLOCK, CLOCK_AT } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 
-const SEQUENCE = CLOCK_AT + CLOCK.SEQUENCE
-
 /** Sets the sequenced time of the commands that follow, Unix ms. The sequencer never lets it go back. */
 export function setTime(state: State, time: number): void {
   assert(time >= state.clock[CLOCK.TIME]!, 'sequenced time goes back')
@@ -32,7 +30,7 @@ export function setTime(state: State, time: number): void {
 /** Applies the record at word `base` as the next sequence. Events go to the outbox, RESULT last. */
 export function apply(state: State, command: Views, base: number): void {
   const { f64 } = state
-  f64[SEQUENCE] = f64[SEQUENCE]! + 1
+  f64[CLOCK_AT + CLOCK.SEQUENCE] = f64[CLOCK_AT + CLOCK.SEQUENCE]! + 1
   const type = command.i32[base]! & 0xff
   if (type === CommandType.PLACE_ORDER) placeOrder(state, command, base)
   else if (type === CommandType.CANCEL_ORDER) cancelOrder(state, command, base)

@@ -8,16 +8,13 @@
  */
 import { CommandType, Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
+import { balanceRow } from '../state/rows.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE_WORDS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, REGISTERS_AT, SCALAR,
-  SCALARS_AT, SESSION,
-  SESSION_WORDS, TERMS, TERMS_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, REGISTERS_AT, SCALAR,
+  SCALARS_AT, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS,
 } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 
-const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
-const ORDERS_USED = SCALARS_AT + SCALAR.ORDERS_USED
-const ORDERS_LIVE = SCALARS_AT + SCALAR.ORDERS_LIVE
 /** With fewer live orders the state fits the caches, and warming costs more (30 ns a command) than it saves. */
 const FEW = 50_000
 /** The last register takes what was read, so that no reading can be left out as useless; nobody looks at it. */
@@ -25,7 +22,7 @@ const READ = (REGISTERS_AT + 15) * 2
 
 /** Reads the rows that the one-slot commands in the `slots` slots from word `base` on will touch. */
 export function warm(state: State, command: Views, base: number, slots: number): void {
-  if (state.i32[ORDERS_LIVE]! < FEW) return
+  if (state.i32[SCALARS_AT + SCALAR.ORDERS_LIVE]! < FEW) return
   const end = base + slots * RECORD_WORDS
   const named = warmNamed(state, command.i32, base, end)
   const owned = warmOwned(state, command.i32, base, end)
@@ -35,8 +32,8 @@ export function warm(state: State, command: Views, base: number, slots: number):
 /** Round 1: sessions, and the orders that are named as targets. */
 function warmNamed(state: State, words: Int32Array, base: number, end: number): number {
   const { i32, ordersAt, sessionsAt } = state
-  const sessions = i32[SESSIONS_USED]!
-  const orders = i32[ORDERS_USED]!
+  const sessions = i32[SCALARS_AT + SCALAR.SESSIONS_USED]!
+  const orders = i32[SCALARS_AT + SCALAR.ORDERS_USED]!
   let read = 0
   for (let at = base; at < end; at += RECORD_WORDS) {
     const type = words[at]! & 0xff
@@ -53,8 +50,8 @@ function warmNamed(state: State, words: Int32Array, base: number, end: number): 
 /** Round 2: the account, its balance in the asset that moves, and the neighbours of a target. */
 function warmOwned(state: State, words: Int32Array, base: number, end: number): number {
   const { i32, ordersAt, sessionsAt, termsAt } = state
-  const sessions = i32[SESSIONS_USED]!
-  const orders = i32[ORDERS_USED]!
+  const sessions = i32[SCALARS_AT + SCALAR.SESSIONS_USED]!
+  const orders = i32[SCALARS_AT + SCALAR.ORDERS_USED]!
   let read = 0
   for (let at = base; at < end; at += RECORD_WORDS) {
     const type = words[at]! & 0xff
@@ -76,7 +73,7 @@ function warmOwned(state: State, words: Int32Array, base: number, end: number): 
     if (pair < 0 || pair >= state.pairCount) continue
     const asset = i32[termsAt + pair * TERMS_WORDS + ((flags & Flag.SELL) === 0 ? TERMS.QUOTE : TERMS.BASE)]!
     read ^= i32[(state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS]!
-    read ^= i32[((state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_WORDS) * 2) & ADDRESS_BITS]!
+    read ^= i32[balanceRow(state, account, asset)]!
   }
   return read
 }
@@ -84,7 +81,7 @@ function warmOwned(state: State, words: Int32Array, base: number, end: number): 
 /** Round 3: the orders that a new one will follow in its queue and in its account's list. */
 function warmQueued(state: State, words: Int32Array, base: number, end: number): number {
   const { i32, ordersAt, sessionsAt, termsAt } = state
-  const sessions = i32[SESSIONS_USED]!
+  const sessions = i32[SCALARS_AT + SCALAR.SESSIONS_USED]!
   let read = 0
   for (let at = base; at < end; at += RECORD_WORDS) {
     const session = words[at + ORDER_COMMAND.at.session]!

@@ -7,12 +7,11 @@
 import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf, SELF_TRADE } from '../layout/event.ts'
 import { LABEL_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
-import { R, balanceRow } from '../state/balances.ts'
+import { R } from '../state/balances.ts'
+import { balanceRow, getI64 } from '../state/rows.ts'
 import { ADDRESS_BITS, BALANCE, CLOCK, CLOCK_AT, LABEL_WORDS, ORDER } from '../state/columns.ts'
 import { nextRecord } from '../state/outbox.ts'
 import type { State } from '../state/state.ts'
-
-const [SEQUENCE, TIME] = [CLOCK_AT + CLOCK.SEQUENCE, CLOCK_AT + CLOCK.TIME]
 
 /** RESULT of a command that has no order to describe: a refusal (`code` > 0) or a plain success. */
 export function emitResult(
@@ -45,8 +44,8 @@ export function emitOrderResult(state: State, command: Views, base: number, row:
   const kind = command.i32[base]!
   i32[at + RESULT.at.kind] = EventType.RESULT | ((kind & 0xff) << 8) | (kind & 0xffff0000)
   i32[at + RESULT.at.correlation] = command.i32[base + ORDER_COMMAND.at.correlation]!
-  i64[(at + RESULT.at.sequence) >>> 1] = from64[SEQUENCE]!
-  i64[(at + RESULT.at.time) >>> 1] = from64[TIME]!
+  i64[(at + RESULT.at.sequence) >>> 1] = from64[CLOCK_AT + CLOCK.SEQUENCE]!
+  i64[(at + RESULT.at.time) >>> 1] = from64[CLOCK_AT + CLOCK.TIME]!
   i32[at + RESULT.at.code] = 0
   i32[at + RESULT.at.account] = from32[row + ORDER.ACCOUNT]!
   // Two words a line: pair flags, slot price, lots remaining, outcome trades, ...
@@ -77,18 +76,18 @@ export function emitFill(state: State, maker: number, taker: number, price: numb
   const { i32, i64 } = state.outbox
   i32[at + FILL.at.kind] = EventType.FILL
   i32[at + FILL.at.pair] = from32[taker + ORDER.PAIR]!
-  i64[(at + FILL.at.sequence) >>> 1] = from64[SEQUENCE]!
-  i64[(at + FILL.at.time) >>> 1] = from64[TIME]!
+  i64[(at + FILL.at.sequence) >>> 1] = from64[CLOCK_AT + CLOCK.SEQUENCE]!
+  i64[(at + FILL.at.time) >>> 1] = from64[CLOCK_AT + CLOCK.TIME]!
   i32[at + FILL.at.price] = price | 0
   i32[at + FILL.at.lots] = lots | 0
-  i64[(at + FILL.at.quote) >>> 1] = from64[R.QUOTE]!
+  i64[(at + FILL.at.quote) >>> 1] = state.registers[R.QUOTE]!
   i32[at + FILL.at.index] = from32[taker + ORDER.TRADES]! - 1
   i32[at + FILL.at.makerAccount] = from32[maker + ORDER.ACCOUNT]!
   i32[at + FILL.at.makerSlot] = from32[maker + ORDER.SLOT]!
   i32[at + FILL.at.makerRemaining] = from32[maker + ORDER.REMAINING]!
   i64[(at + FILL.at.makerSequence) >>> 1] = from64[(maker + ORDER.SEQUENCE) >>> 1]!
-  i64[(at + FILL.at.makerFee) >>> 1] = from64[R.MAKER_FEE]!
-  i64[(at + FILL.at.takerFee) >>> 1] = from64[R.TAKER_FEE]!
+  i64[(at + FILL.at.makerFee) >>> 1] = state.registers[R.MAKER_FEE]!
+  i64[(at + FILL.at.takerFee) >>> 1] = state.registers[R.TAKER_FEE]!
   i32[at + FILL.at.takerAccount] = from32[taker + ORDER.ACCOUNT]!
   i32[at + FILL.at.takerSlot] = from32[taker + ORDER.SLOT]!
   i32[at + FILL.at.takerRemaining] = from32[taker + ORDER.REMAINING]!
@@ -113,8 +112,8 @@ export function emitOrderEnded(
   const { i32, i64 } = state.outbox
   i32[at + ORDER_ENDED.at.kind] = EventType.ORDER_ENDED
   i32[at + ORDER_ENDED.at.pair] = from32[row + ORDER.PAIR]!
-  i64[(at + ORDER_ENDED.at.sequence) >>> 1] = from64[SEQUENCE]!
-  i64[(at + ORDER_ENDED.at.time) >>> 1] = from64[TIME]!
+  i64[(at + ORDER_ENDED.at.sequence) >>> 1] = from64[CLOCK_AT + CLOCK.SEQUENCE]!
+  i64[(at + ORDER_ENDED.at.time) >>> 1] = from64[CLOCK_AT + CLOCK.TIME]!
   i32[at + ORDER_ENDED.at.account] = from32[row + ORDER.ACCOUNT]!
   i32[at + ORDER_ENDED.at.slot] = from32[row + ORDER.SLOT]!
   i64[(at + ORDER_ENDED.at.orderSequence) >>> 1] = from64[(row + ORDER.SEQUENCE) >>> 1]!
@@ -126,10 +125,10 @@ export function emitOrderEnded(
   i32[at + ORDER_ENDED.at.correlation] = correlation | 0
   i64[(at + ORDER_ENDED.at.filledQuote) >>> 1] = from64[(row + ORDER.FILLED_QUOTE) >>> 1]!
   i64[(at + ORDER_ENDED.at.fee) >>> 1] = from64[(row + ORDER.FEE) >>> 1]!
-  i64[(at + ORDER_ENDED.at.released) >>> 1] = from64[R.RELEASE]!
+  i64[(at + ORDER_ENDED.at.released) >>> 1] = state.registers[R.RELEASE]!
   i64[(at + ORDER_ENDED.at.createdAt) >>> 1] = from64[(row + ORDER.CREATED_AT) >>> 1]!
   // Two stores: a choice between two BigInts would be allocated.
-  if (counterparty) i64[(at + ORDER_ENDED.at.counterpartySequence) >>> 1] = from64[SEQUENCE]!
+  if (counterparty) i64[(at + ORDER_ENDED.at.counterpartySequence) >>> 1] = from64[CLOCK_AT + CLOCK.SEQUENCE]!
   else i64[(at + ORDER_ENDED.at.counterpartySequence) >>> 1] = 0n
   for (let word = ORDER_ENDED.words; word < RECORD_WORDS; word++) i32[at + word] = 0
 }
@@ -165,7 +164,7 @@ export function emitLabel(state: State, row: number): void {
 
 /** CREDIT of register AMOUNT to (account, asset), after the balance row was changed. */
 export function emitCredit(state: State, account: number, asset: number, source: number): void {
-  const { outbox, clock, balances } = state
+  const { outbox, clock } = state
   const row = balanceRow(state, account, asset)
   const at = nextRecord(outbox)
   outbox.i32.fill(0, at, at + 32)
@@ -175,9 +174,9 @@ export function emitCredit(state: State, account: number, asset: number, source:
   outbox.f64[(at + CREDIT.at.time) >>> 1] = clock[CLOCK.TIME]!
   outbox.i32[at + CREDIT.at.asset] = asset
   outbox.i32[at + CREDIT.at.source] = source
-  outbox.i64[(at + CREDIT.at.amount) >>> 1] = state.i64[R.AMOUNT]!
-  outbox.i64[(at + CREDIT.at.available) >>> 1] = balances[row + BALANCE.AVAILABLE]!
-  outbox.i64[(at + CREDIT.at.locked) >>> 1] = balances[row + BALANCE.LOCKED]!
-  outbox.i64[(at + CREDIT.at.version) >>> 1] = balances[row + BALANCE.VERSION]!
+  outbox.i64[(at + CREDIT.at.amount) >>> 1] = state.registers[R.AMOUNT]!
+  outbox.i64[(at + CREDIT.at.available) >>> 1] = getI64(state, row, BALANCE.AVAILABLE)
+  outbox.i64[(at + CREDIT.at.locked) >>> 1] = getI64(state, row, BALANCE.LOCKED)
+  outbox.i64[(at + CREDIT.at.version) >>> 1] = getI64(state, row, BALANCE.VERSION)
 }
 

@@ -11,7 +11,8 @@
  *
  * Range: a fill is at most 4.5e14 quote atoms and a rate at most 20,000 ppm, so the sum of an order stays below 2^63 (genesis.ts).
  */
-import { ADDRESS_BITS, ORDER, TERMS } from '../state/columns.ts'
+import { ORDER, TERMS } from '../state/columns.ts'
+import { gain, get, getI64, setI64, signOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
 
@@ -19,36 +20,31 @@ const PPM = 1_000_000n
 
 /** Charges register QUOTE to the order at `row` at `ppm`; the fee of this fill, which may be negative, goes to register `to`. */
 export function chargeFill(state: State, row: number, ppm: number, to: number): void {
-  row &= ADDRESS_BITS
-  const { i32, i64 } = state
-  const filled = (row + ORDER.FILLED_QUOTE) >>> 1
-  const fee = (row + ORDER.FEE) >>> 1
-  const sum = (row + ORDER.FEE_NUMERATOR) >>> 1
-  i64[filled] = i64[filled]! + i64[R.QUOTE]!
-  i64[R.AMOUNT] = i64[sum]! + i64[R.QUOTE]! * BigInt(ppm | 0)
-  i64[sum] = i64[R.AMOUNT]!
-  if (i32[row + ORDER.FEE_NUMERATOR + 1]! >= 0) i64[R.AMOUNT] = i64[R.AMOUNT]! + 999_999n
-  i64[to] = i64[fee]!
-  i64[fee] = i64[R.AMOUNT]! / PPM
-  i64[to] = i64[fee]! - i64[to]!
+  const { registers } = state
+  gain(state, row, ORDER.FILLED_QUOTE, R.QUOTE)
+  registers[R.AMOUNT] = getI64(state, row, ORDER.FEE_NUMERATOR) + registers[R.QUOTE]! * BigInt(ppm | 0)
+  setI64(state, row, ORDER.FEE_NUMERATOR, registers[R.AMOUNT]!)
+  if (signOf(state, row, ORDER.FEE_NUMERATOR) >= 0) registers[R.AMOUNT] = registers[R.AMOUNT]! + 999_999n
+  registers[to] = getI64(state, row, ORDER.FEE)
+  setI64(state, row, ORDER.FEE, registers[R.AMOUNT]! / PPM)
+  registers[to] = getI64(state, row, ORDER.FEE) - registers[to]!
 }
 
 /** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value and the fee still to come at its maker rate. */
 export function holdOfBid(state: State, row: number, terms: number, lots: number): void {
-  row &= ADDRESS_BITS
-  const { i32, i64 } = state
-  i64[R.HOLD] = BigInt(i32[row + ORDER.PRICE]! | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
-  const ppm = i32[row + ORDER.MAKER_PPM]!
+  const { registers } = state
+  registers[R.HOLD] = BigInt(get(state, row, ORDER.PRICE) | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
+  const ppm = get(state, row, ORDER.MAKER_PPM)
   if (ppm <= 0) return
-  i64[R.AMOUNT] = i64[(row + ORDER.FEE_NUMERATOR) >>> 1]! + i64[R.HOLD]! * BigInt(ppm | 0) + 999_999n
-  i64[R.HOLD] = i64[R.HOLD]! + i64[R.AMOUNT]! / PPM - i64[(row + ORDER.FEE) >>> 1]!
+  registers[R.AMOUNT] = getI64(state, row, ORDER.FEE_NUMERATOR) + registers[R.HOLD]! * BigInt(ppm | 0) + 999_999n
+  registers[R.HOLD] = registers[R.HOLD]! + registers[R.AMOUNT]! / PPM - getI64(state, row, ORDER.FEE)
 }
 
 /** Register REQUIRED = register COST plus its fee at `ppm` >= 0, rounded up: the most a BUY of that value can cost. */
 export function requiredForCost(state: State, ppm: number): void {
-  const { i64 } = state
-  i64[R.REQUIRED] = i64[R.COST]!
+  const { registers } = state
+  registers[R.REQUIRED] = registers[R.COST]!
   if (ppm === 0) return
-  i64[R.AMOUNT] = i64[R.COST]! * BigInt(ppm | 0) + 999_999n
-  i64[R.REQUIRED] = i64[R.COST]! + i64[R.AMOUNT]! / PPM
+  registers[R.AMOUNT] = registers[R.COST]! * BigInt(ppm | 0) + 999_999n
+  registers[R.REQUIRED] = registers[R.COST]! + registers[R.AMOUNT]! / PPM
 }

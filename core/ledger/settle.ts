@@ -8,78 +8,79 @@
  * What paid is looked at afterwards: an available, a locked or a hold below zero (I2) means that funds or hold were never checked, and
  * stops the process before anybody sees it. The sign of an i64 is that of its upper word.
  */
-import { Flag } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, ORDER, TERMS, TOTAL, TOTAL_WORDS } from '../state/columns.ts'
+import { Flag } from '../layout/command.ts'
+import { ACCOUNT, BALANCE, ORDER, TERMS, TOTAL } from '../state/columns.ts'
+import {
+  accountRow, balanceRow, gain, get, getF64, getI64, lose, signOf, totalRow, touchBalance,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { R } from '../state/balances.ts'
+import { R, touchAccount } from '../state/balances.ts'
 import { chargeFill } from './fees.ts'
-import { countFill, payerOf } from './spending.ts'
+import { payerOf } from './holds.ts'
+import { countFill } from './spending.ts'
+
+const { AVAILABLE, LOCKED } = BALANCE
 
 /**
- * Settles `lots` at `price` between the orders at rows `taker` and `maker`. Registers QUOTE, BASE, TAKER_FEE and MAKER_FEE say
- * afterwards what moved.
+ * Settles `lots` at `price` between the orders `taker` and `maker`. Registers QUOTE, BASE, TAKER_FEE and MAKER_FEE say afterwards what
+ * moved.
  */
 export function settle(state: State, taker: number, maker: number, terms: number, sell: number, price: number, lots: number): void {
-  taker &= ADDRESS_BITS
-  maker &= ADDRESS_BITS
-  terms &= ADDRESS_BITS
-  const { i32, i64 } = state
-  i64[R.QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
-  i64[R.BASE] = BigInt(lots | 0) * i64[(terms + TERMS.LOT_ATOMS) >>> 1]!
-  const takes = i32[taker + ORDER.ACCOUNT]!
-  const owner = i32[maker + ORDER.ACCOUNT]!
-  const funded = ((i32[taker + ORDER.FLAGS]! | i32[maker + ORDER.FLAGS]!) & Flag.MASTER_FUNDED) !== 0
+  const { registers } = state
+  registers[R.QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
+  registers[R.BASE] = BigInt(lots | 0) * getI64(state, terms, TERMS.LOT_ATOMS)
+  const takes = get(state, taker, ORDER.ACCOUNT)
+  const owner = get(state, maker, ORDER.ACCOUNT)
+  const funded = ((get(state, taker, ORDER.FLAGS) | get(state, maker, ORDER.FLAGS)) & Flag.MASTER_FUNDED) !== 0
   const takerPays = funded ? payerOf(state, taker) : takes
   const makerPays = funded ? payerOf(state, maker) : owner
-  const discount = i32[(state.accountsAt + takes * ACCOUNT_WORDS + ACCOUNT.TAKER_DISCOUNT) & ADDRESS_BITS]!
-  chargeFill(state, taker, i32[terms + TERMS.TAKER_PPM]! - discount, R.TAKER_FEE)
-  chargeFill(state, maker, i32[maker + ORDER.MAKER_PPM]!, R.MAKER_FEE)
-  const quote = i32[terms + TERMS.QUOTE]!
-  const base = i32[terms + TERMS.BASE]!
-  const takerRow = (state.balancesAt + Math.imul(takerPays, state.balanceStride)) & ADDRESS_BITS
-  const makerRow = (state.balancesAt + Math.imul(makerPays, state.balanceStride)) & ADDRESS_BITS
-  const takerBase = (takerRow + base * BALANCE_WORDS) & ADDRESS_BITS
-  const takerQuote = (takerRow + quote * BALANCE_WORDS) & ADDRESS_BITS
-  const makerBase = (makerRow + base * BALANCE_WORDS) & ADDRESS_BITS
-  const makerQuote = (makerRow + quote * BALANCE_WORDS) & ADDRESS_BITS
-  const hold = (maker + ORDER.HOLD) >>> 1
+  const discount = get(state, accountRow(state, takes), ACCOUNT.TAKER_DISCOUNT)
+  chargeFill(state, taker, get(state, terms, TERMS.TAKER_PPM) - discount, R.TAKER_FEE)
+  chargeFill(state, maker, get(state, maker, ORDER.MAKER_PPM), R.MAKER_FEE)
+  const [quote, base] = [get(state, terms, TERMS.QUOTE), get(state, terms, TERMS.BASE)]
+  const takerBase = balanceRow(state, takerPays, base)
+  const takerQuote = balanceRow(state, takerPays, quote)
+  const makerBase = balanceRow(state, makerPays, base)
+  const makerQuote = balanceRow(state, makerPays, quote)
+  // The buyer pays the value and gets the lots; each pays its own fee in quote.
   if (sell === 0) {
-    i64[hold] = i64[hold]! - i64[R.BASE]!
-    i64[takerQuote + BALANCE.AVAILABLE] = i64[takerQuote + BALANCE.AVAILABLE]! - i64[R.QUOTE]! - i64[R.TAKER_FEE]!
-    i64[takerBase + BALANCE.AVAILABLE] = i64[takerBase + BALANCE.AVAILABLE]! + i64[R.BASE]!
-    i64[makerQuote + BALANCE.AVAILABLE] = i64[makerQuote + BALANCE.AVAILABLE]! + i64[R.QUOTE]! - i64[R.MAKER_FEE]!
-    i64[makerBase + BALANCE.LOCKED] = i64[makerBase + BALANCE.LOCKED]! - i64[R.BASE]!
+    lose(state, takerQuote, AVAILABLE, R.QUOTE)
+    gain(state, takerBase, AVAILABLE, R.BASE)
+    gain(state, makerQuote, AVAILABLE, R.QUOTE)
+    lose(state, makerQuote, AVAILABLE, R.MAKER_FEE)
+    lose(state, makerBase, LOCKED, R.BASE)
+    lose(state, maker, ORDER.HOLD, R.BASE)
   } else {
-    i64[takerBase + BALANCE.AVAILABLE] = i64[takerBase + BALANCE.AVAILABLE]! - i64[R.BASE]!
-    i64[takerQuote + BALANCE.AVAILABLE] = i64[takerQuote + BALANCE.AVAILABLE]! + i64[R.QUOTE]! - i64[R.TAKER_FEE]!
-    i64[makerBase + BALANCE.AVAILABLE] = i64[makerBase + BALANCE.AVAILABLE]! + i64[R.BASE]!
-    // A resting BUY pays value and a positive fee out of its hold; a rebate goes to its available.
-    if (i32[maker + ORDER.MAKER_PPM]! > 0) {
-      i64[hold] = i64[hold]! - i64[R.QUOTE]! - i64[R.MAKER_FEE]!
-      i64[makerQuote + BALANCE.LOCKED] = i64[makerQuote + BALANCE.LOCKED]! - i64[R.QUOTE]! - i64[R.MAKER_FEE]!
-    } else {
-      i64[hold] = i64[hold]! - i64[R.QUOTE]!
-      i64[makerQuote + BALANCE.LOCKED] = i64[makerQuote + BALANCE.LOCKED]! - i64[R.QUOTE]!
-      i64[makerQuote + BALANCE.AVAILABLE] = i64[makerQuote + BALANCE.AVAILABLE]! - i64[R.MAKER_FEE]!
-    }
+    lose(state, takerBase, AVAILABLE, R.BASE)
+    gain(state, takerQuote, AVAILABLE, R.QUOTE)
+    gain(state, makerBase, AVAILABLE, R.BASE)
+    lose(state, makerQuote, LOCKED, R.QUOTE)
+    lose(state, maker, ORDER.HOLD, R.QUOTE)
+    // A resting BUY pays a positive fee out of its hold; a rebate goes to its available.
+    if (get(state, maker, ORDER.MAKER_PPM) > 0) {
+      lose(state, makerQuote, LOCKED, R.MAKER_FEE)
+      lose(state, maker, ORDER.HOLD, R.MAKER_FEE)
+    } else lose(state, makerQuote, AVAILABLE, R.MAKER_FEE)
   }
+  lose(state, takerQuote, AVAILABLE, R.TAKER_FEE)
   const paid = sell === 0 ? takerQuote : takerBase
   const held = sell === 0 ? makerBase : makerQuote
-  const signs = i32[(paid + BALANCE.AVAILABLE) * 2 + 1]! | i32[(held + BALANCE.LOCKED) * 2 + 1]! | i32[maker + ORDER.HOLD + 1]!
-  if ((signs | i32[(makerQuote + BALANCE.AVAILABLE) * 2 + 1]!) < 0) stopOverdrawn(state, taker, maker)
-  i64[takerBase + BALANCE.VERSION] = i64[takerBase + BALANCE.VERSION]! + 1n
-  i64[takerQuote + BALANCE.VERSION] = i64[takerQuote + BALANCE.VERSION]! + 1n
-  i64[makerBase + BALANCE.VERSION] = i64[makerBase + BALANCE.VERSION]! + 1n
-  i64[makerQuote + BALANCE.VERSION] = i64[makerQuote + BALANCE.VERSION]! + 1n
-  const fees = (state.totalsAt + quote * TOTAL_WORDS + TOTAL.FEES) & ADDRESS_BITS
-  i64[fees] = i64[fees]! + i64[R.TAKER_FEE]! + i64[R.MAKER_FEE]!
+  const signs = signOf(state, paid, AVAILABLE) | signOf(state, held, LOCKED) | signOf(state, maker, ORDER.HOLD)
+  if ((signs | signOf(state, makerQuote, AVAILABLE)) < 0) stopOverdrawn(state, taker, maker)
+  touchBalance(state, takerBase)
+  touchBalance(state, takerQuote)
+  touchBalance(state, makerBase)
+  touchBalance(state, makerQuote)
+  const house = totalRow(state, quote)
+  gain(state, house, TOTAL.FEES, R.TAKER_FEE)
+  gain(state, house, TOTAL.FEES, R.MAKER_FEE)
   if (funded) countFill(state, taker, maker)
-  i32[(state.accountsAt + owner * ACCOUNT_WORDS + ACCOUNT.VERSION) & ADDRESS_BITS]!++
+  touchAccount(state, owner)
 }
 
 /** Stops everything: a fill took more than its orders' payers had. Out of the way of {@link settle}, which is hot. */
-function stopOverdrawn({ f64 }: State, taker: number, maker: number): never {
-  const [took, gave] = [f64[(taker + ORDER.SEQUENCE) >>> 1], f64[(maker + ORDER.SEQUENCE) >>> 1]]
+function stopOverdrawn(state: State, taker: number, maker: number): never {
+  const [took, gave] = [getF64(state, taker, ORDER.SEQUENCE), getF64(state, maker, ORDER.SEQUENCE)]
   broken('I2', `the fill between orders ${took} and ${gave} left a balance or a hold below zero`)
 }

@@ -3,24 +3,21 @@
  * early; only this decides. Codes are numbers of the refusal register, 0 is none.
  */
 import { Flag } from '../layout/command.ts'
-import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, BALANCE, BALANCE_WORDS, NO_ASK, PAIR, PAIR_WORDS, SCALAR, SCALARS_AT, TERMS, TERMS_WORDS,
-} from '../state/columns.ts'
+import { payerFor } from '../ledger/holds.ts'
+import { ACCOUNT, BALANCE, NO_ASK, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import { MAX_NOTIONAL } from '../state/genesis.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { shareOf } from '../state/shares.ts'
+import { accountRow, balanceRow, get, getF64, getI64, pairRow, scalar, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
 import { requiredForCost } from '../ledger/fees.ts'
-import { maySpend, payerFor } from '../ledger/spending.ts'
+import { maySpend } from '../ledger/spending.ts'
 import { bestOpposite, crosses } from '../book/match.ts'
 import { PATH_TOO_LONG, walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
-
-const ORDERS_LIVE = SCALARS_AT + SCALAR.ORDERS_LIVE
-const RULES = SCALARS_AT + SCALAR.RULES
 
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
@@ -44,18 +41,17 @@ export const protectiveLimit = (state: State, best: number, sell: boolean): numb
  */
 export function checkTerms(state: State, pair: number, flags: number, limit: number, lots: number): number {
   pair |= 0
-  const { i32, f64 } = state
-  const terms = (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
+  const terms = termsRow(state, pair)
   const sell = flags & Flag.SELL
   const market = (flags & Flag.MARKET) !== 0
   if (!market && (limit < 1 || limit >= state.priceTicks)) return REFUSALS.INVALID_TICK.number
-  if (lots < i32[terms + TERMS.MIN_LOTS]!) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
-  if (lots > i32[terms + TERMS.MAX_LOTS]!) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
-  const best = i32[(state.pairsAt + pair * PAIR_WORDS + (sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)) & ADDRESS_BITS]!
+  if (lots < get(state, terms, TERMS.MIN_LOTS)) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
+  if (lots > get(state, terms, TERMS.MAX_LOTS)) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
+  const best = get(state, pairRow(state, pair), sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)
   const touch = best === NO_ASK ? 0 : best
   const price = market ? touch : limit
-  const perTick = lots * f64[(terms + TERMS.TICK_LOT_ATOMS_F64) >>> 1]!
-  if (price > 0 && price * perTick < f64[(terms + TERMS.MIN_NOTIONAL) >>> 1]!) return REFUSALS.BELOW_MIN_NOTIONAL.number
+  const perTick = lots * getF64(state, terms, TERMS.TICK_LOT_ATOMS_F64)
+  if (price > 0 && price * perTick < getF64(state, terms, TERMS.MIN_NOTIONAL)) return REFUSALS.BELOW_MIN_NOTIONAL.number
   const highest = sell !== 0 && touch > limit ? touch : limit
   return highest * perTick > MAX_NOTIONAL ? REFUSALS.ABOVE_MAX_ORDER_SIZE.number : 0
 }
@@ -65,15 +61,14 @@ export function checkTerms(state: State, pair: number, flags: number, limit: num
  * so that a full pool refuses no others.
  */
 export function checkRoom(state: State, account: number, flags: number): number {
-  const { i32 } = state
-  const free = state.maxOrders - i32[ORDERS_LIVE]!
+  const free = state.maxOrders - scalar(state, SCALAR.ORDERS_LIVE)
   if (free <= 0) return REFUSALS.OVERLOADED.number
   if ((flags & (Flag.MARKET | Flag.IOC | Flag.FOK)) !== 0) return 0
-  const row = (state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS
-  if (i32[row + ACCOUNT.OPEN_ORDERS]! >= state.maxOpenOrders) return REFUSALS.TOO_MANY_OPEN_ORDERS.number
-  if (i32[RULES]! < 1) return 0
+  const row = accountRow(state, account)
+  if (get(state, row, ACCOUNT.OPEN_ORDERS) >= state.maxOpenOrders) return REFUSALS.TOO_MANY_OPEN_ORDERS.number
+  if (scalar(state, SCALAR.RULES) < 1) return 0
   if (free === 1) return REFUSALS.OVERLOADED.number
-  const held = i32[(state.accountsAt + i32[row + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + ACCOUNT.FAMILY_ORDERS) & ADDRESS_BITS]!
+  const held = get(state, accountRow(state, get(state, row, ACCOUNT.FAMILY)), ACCOUNT.FAMILY_ORDERS)
   return held < shareOf(state.maxOrders, free - 1) ? 0 : REFUSALS.TOO_MANY_OPEN_ORDERS.number
 }
 
@@ -84,33 +79,30 @@ export function checkRoom(state: State, account: number, flags: number): number 
  * replaced order gives back first, to the same payer.
  */
 export function checkFunds(state: State, account: number, pair: number, flags: number, limit: number, lots: number): number {
-  account |= 0
-  pair |= 0
-  const { i32, i64 } = state
+  const { registers } = state
   const funded = (flags & Flag.MASTER_FUNDED) !== 0
-  const payer = funded ? payerFor(state, account, flags) : account
+  const payer = payerFor(state, account, flags)
   if (payer < 0) return REFUSALS.NOT_SUB_ACCOUNT.number
-  const terms = (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
-  const owner = (state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS
-  let asset = i32[terms + TERMS.QUOTE]!
+  const terms = termsRow(state, pair)
+  const owner = accountRow(state, account)
+  let asset = get(state, terms, TERMS.QUOTE)
   if ((flags & Flag.SELL) !== 0) {
-    asset = i32[terms + TERMS.BASE]!
-    i64[R.REQUIRED] = BigInt(lots | 0) * i64[(terms + TERMS.LOT_ATOMS) >>> 1]!
+    asset = get(state, terms, TERMS.BASE)
+    registers[R.REQUIRED] = BigInt(lots | 0) * getI64(state, terms, TERMS.LOT_ATOMS)
   } else if ((flags & Flag.MARKET) !== 0) {
     if (walk(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
-    requiredForCost(state, i32[terms + TERMS.TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!)
+    requiredForCost(state, get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT))
   } else {
-    i64[R.COST] = BigInt(limit | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
-    const resting = i32[terms + TERMS.MAKER_PPM]! - i32[owner + ACCOUNT.MAKER_DISCOUNT]!
+    registers[R.COST] = BigInt(limit | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
+    const resting = get(state, terms, TERMS.MAKER_PPM) - get(state, owner, ACCOUNT.MAKER_DISCOUNT)
     const maker = resting > 0 ? resting : 0
-    const taker = i32[terms + TERMS.TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!
-    const takes = i32[(state.pairsAt + pair * PAIR_WORDS + PAIR.BEST_ASK) & ADDRESS_BITS]! <= limit && taker > maker
+    const taker = get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT)
+    const takes = get(state, pairRow(state, pair), PAIR.BEST_ASK) <= limit && taker > maker
     requiredForCost(state, takes ? taker : maker)
   }
   if (funded && !maySpend(state, account, asset)) return REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number
-  const row = (state.balancesAt + Math.imul(payer, state.balanceStride) + asset * BALANCE_WORDS + BALANCE.AVAILABLE) & ADDRESS_BITS
-  i64[R.AMOUNT] = i64[row]! + i64[R.RELEASE]!
-  return i64[R.AMOUNT]! < i64[R.REQUIRED]! ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
+  registers[R.AMOUNT] = getI64(state, balanceRow(state, payer, asset), BALANCE.AVAILABLE) + registers[R.RELEASE]!
+  return registers[R.AMOUNT]! < registers[R.REQUIRED]! ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
 }
 
 /** Post-only never takes: refused when it would cross. */

@@ -8,6 +8,7 @@ import type { Views } from '../layout/table.ts'
 import { ADDRESS_BITS, ORDER } from '../state/columns.ts'
 import { emitOrderResult, emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { copyOf, get } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { isExpired } from '../book/match.ts'
 import { R } from '../state/balances.ts'
@@ -24,7 +25,7 @@ export function cancelOrder(state: State, command: Views, base: number): void {
   base &= ADDRESS_BITS
   const account = sessionAccount(state, command, base)
   const row = restingTarget(state, command, base)
-  const found = row >= 0 && state.i32[row + ORDER.ACCOUNT] === account && !isExpired(state, row)
+  const found = row >= 0 && get(state, row, ORDER.ACCOUNT) === account && !isExpired(state, row)
   if (!found) {
     emitResult(state, command, base, account < 0 ? REFUSALS.SESSION_INVALID.number : REFUSALS.ORDER_NOT_FOUND.number, account, 0, 0)
     return
@@ -41,8 +42,8 @@ export function cancelOrder(state: State, command: Views, base: number): void {
   }
   withdraw(state, row)
   const result = emitOrderResult(state, command, base, row, USER_CANCELLED)
-  state.outbox.i64[(result + RESULT.at.hold) >>> 1] = state.i64[R.RELEASE]!
-  state.outbox.i64[(result + RESULT.at.originalSequence) >>> 1] = state.i64[(row + ORDER.CREATED_AT) >>> 1]!
+  state.outbox.i64[(result + RESULT.at.hold) >>> 1] = state.registers[R.RELEASE]!
+  state.outbox.i64[(result + RESULT.at.originalSequence) >>> 1] = copyOf(state, row, ORDER.CREATED_AT)
   giveSlot(state, row)
 }
 

@@ -9,9 +9,10 @@
 import { CANCEL_ACCOUNT_ORDERS_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { accountRow, getF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { sweepOrders } from './sweep.ts'
@@ -40,7 +41,7 @@ export function cancelAccountOrders(state: State, command: Views, base: number):
 }
 
 /** True when `account` is a row in use that the command of this sequence made. */
-function isAccount({ scalars, accountsF64 }: State, account: number, createdSequence: number): boolean {
-  if (account < 0 || account >= scalars[SCALAR.ACCOUNTS]!) return false
-  return accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1] === createdSequence
+function isAccount(state: State, account: number, createdSequence: number): boolean {
+  if (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!) return false
+  return getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) === createdSequence
 }

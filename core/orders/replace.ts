@@ -12,10 +12,12 @@ import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
-import { LEVEL, LEVEL_WORDS, ORDER } from '../state/columns.ts'
+import { lockRemaining } from '../ledger/holds.ts'
+import { LEVEL, ORDER } from '../state/columns.ts'
 import { emitLabel, emitOrderEnded, emitOrderResult, emitResult } from '../events/emit.ts'
 import { findLabel } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { addF64, copyOf, get, getI64, levelRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { clearExpiredTouch, isExpired } from '../book/match.ts'
 import { R } from '../state/balances.ts'
@@ -24,20 +26,19 @@ import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
 import { endOrder, release } from '../book/end.ts'
 import { delist, enlist, markAgent, restingTarget, takeSlot, writeLabel, writeOrder } from '../book/pool.ts'
-import { checkOpen, execute, lockRemaining, markReplacement } from './place.ts'
+import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 
 const C = ORDER_COMMAND.at
 
 export function replaceOrder(state: State, command: Views, base: number): void {
-  const { i32 } = state
   const account = sessionAccount(state, command, base)
   const given = command.i32[base + C.flags]!
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
   if (code === 0 && (given & Flag.KEYED) !== 0) code = admitKey(state, account, command, base)
   if (code === REPEATED) return
   const row = code === 0 ? restingTarget(state, command, base) : -1
-  const found = row >= 0 && i32[row + ORDER.ACCOUNT] === account && !isExpired(state, row)
+  const found = row >= 0 && get(state, row, ORDER.ACCOUNT) === account && !isExpired(state, row)
   if (code === 0 && !found) code = REFUSALS.ORDER_NOT_FOUND.number
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
   let lacking = agent < 0 ? 0 : lacksToReplace(state, agent, row)
@@ -46,18 +47,18 @@ export function replaceOrder(state: State, command: Views, base: number): void {
     emitResult(state, command, base, code, account, lacking, 0)
     return
   }
-  clearExpiredTouch(state, i32[row + ORDER.PAIR]!, i32[row + ORDER.FLAGS]! & Flag.SELL)
-  const flags = successorFlags(i32[row + ORDER.FLAGS]!, given)
-  const price = (given & Flag.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : i32[row + ORDER.PRICE]!
-  const lots = (given & Flag.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : i32[row + ORDER.REMAINING]!
+  clearExpiredTouch(state, get(state, row, ORDER.PAIR), get(state, row, ORDER.FLAGS) & Flag.SELL)
+  const flags = successorFlags(get(state, row, ORDER.FLAGS), given)
+  const price = (given & Flag.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : get(state, row, ORDER.PRICE)
+  const lots = (given & Flag.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : get(state, row, ORDER.REMAINING)
   code = checkSuccessor(state, command, base, row, flags, price, lots)
-  if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, i32[row + ORDER.PAIR]!, flags, price, lots)
+  if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, get(state, row, ORDER.PAIR), flags, price, lots)
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
     return
   }
-  const keepsPlace = price === i32[row + ORDER.PRICE] && lots < i32[row + ORDER.REMAINING]!
+  const keepsPlace = price === get(state, row, ORDER.PRICE) && lots < get(state, row, ORDER.REMAINING)
   const result = keepsPlace
     ? shrink(state, row, agent, flags, lots, command, base)
     : reissue(state, row, agent, flags, price, lots, command, base)
@@ -75,20 +76,20 @@ function successorFlags(old: number, given: number): number {
 
 /** Everything that can refuse the successor of the order at `row`. */
 function checkSuccessor(state: State, command: Views, base: number, row: number, flags: number, price: number, lots: number): number {
-  const account = state.i32[row + ORDER.ACCOUNT]!
-  const pair = state.i32[row + ORDER.PAIR]!
+  const account = get(state, row, ORDER.ACCOUNT)
+  const pair = get(state, row, ORDER.PAIR)
   let code = checkOpen(state, pair)
   if (code === 0) code = checkTerms(state, pair, flags, price, lots)
   const length = command.u32[base + C.flags]! >>> LABEL_SHIFT
   if (code === 0 && length !== 0) {
     const holder = findLabel(state, account, command.i32, base + C.label, length)
-    if (holder >= 0 && holder !== state.i32[row + ORDER.SLOT]) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
+    if (holder >= 0 && holder !== get(state, row, ORDER.SLOT)) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   }
   if (code === 0) code = checkPostOnly(state, pair, flags, price)
-  const samePayer = ((flags ^ state.i32[row + ORDER.FLAGS]!) & Flag.MASTER_FUNDED) === 0
+  const samePayer = ((flags ^ get(state, row, ORDER.FLAGS)) & Flag.MASTER_FUNDED) === 0
   // Two stores: a choice between two BigInts would be allocated.
-  if (samePayer) state.i64[R.RELEASE] = state.i64[(row + ORDER.HOLD) >>> 1]!
-  else state.i64[R.RELEASE] = 0n
+  if (samePayer) state.registers[R.RELEASE] = getI64(state, row, ORDER.HOLD)
+  else state.registers[R.RELEASE] = 0n
   if (code === 0) code = checkFunds(state, account, pair, flags, price, lots)
   return code
 }
@@ -97,10 +98,9 @@ function checkSuccessor(state: State, command: Views, base: number, row: number,
 function reissue(
   state: State, row: number, agent: number, flags: number, price: number, lots: number, command: Views, base: number,
 ): number {
-  const { i32 } = state
-  const account = i32[row + ORDER.ACCOUNT]!
-  const pair = i32[row + ORDER.PAIR]!
-  state.i64[R.REPLACED] = state.i64[(row + ORDER.SEQUENCE) >>> 1]!
+  const account = get(state, row, ORDER.ACCOUNT)
+  const pair = get(state, row, ORDER.PAIR)
+  state.registers[R.REPLACED] = copyOf(state, row, ORDER.SEQUENCE)
   endOrder(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   assert(takeSlot(state) === row, 'a replaced order leaves its slot to its successor')
   // EXPIRES_AT stays as it is.
@@ -108,28 +108,26 @@ function reissue(
   if (agent >= 0) markAgent(state, row, agent)
   if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
   const result = execute(state, row, price, 0, command, base)
-  markReplacement(state, result, i32[row + ORDER.SLOT]!)
+  markReplacement(state, result, get(state, row, ORDER.SLOT))
   return result
 }
 
 /** Gives the successor the original's place in the queue: same row, new sequence, fewer lots. */
 function shrink(state: State, row: number, agent: number, flags: number, lots: number, command: Views, base: number): number {
-  const { i32, f64 } = state
-  const account = i32[row + ORDER.ACCOUNT]!
-  const pair = i32[row + ORDER.PAIR]!
-  state.i64[R.REPLACED] = state.i64[(row + ORDER.SEQUENCE) >>> 1]!
-  const level = (state.levelsAt + i32[row + ORDER.LEVEL]! * LEVEL_WORDS + LEVEL.LOTS) >>> 1
-  f64[level] = f64[level]! - i32[row + ORDER.REMAINING]! + lots
+  const account = get(state, row, ORDER.ACCOUNT)
+  const pair = get(state, row, ORDER.PAIR)
+  state.registers[R.REPLACED] = copyOf(state, row, ORDER.SEQUENCE)
+  addF64(state, levelRow(state, get(state, row, ORDER.LEVEL)), LEVEL.LOTS, lots - get(state, row, ORDER.REMAINING))
   delist(state, row)
   release(state, row)
   emitOrderEnded(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
-  writeOrder(state, row, account, pair, flags, i32[row + ORDER.PRICE]!, lots)
+  writeOrder(state, row, account, pair, flags, get(state, row, ORDER.PRICE), lots)
   if (agent >= 0) markAgent(state, row, agent)
   if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
   lockRemaining(state, row)
   enlist(state, row)
   if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, row)
   const result = emitOrderResult(state, command, base, row, outcomeOf(Status.SUBMITTED, Reason.NONE))
-  markReplacement(state, result, i32[row + ORDER.SLOT]!)
+  markReplacement(state, result, get(state, row, ORDER.SLOT))
   return result
 }

@@ -12,8 +12,9 @@
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
 import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, ORDER, ORDER_WORDS, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, ORDER, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
+import { accountRow, get, getF64, orderRow, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { mayTrade } from '../programs/grants.ts'
 import { endOrder } from '../book/end.ts'
@@ -40,20 +41,19 @@ export interface Sweep {
 
 /** Ends orders; RESULT: account, orders ended in detail, 1 in detail2 when there may be more, and then where to go on. Its place. */
 export function sweepOrders(state: State, command: Views, base: number, sweep: Sweep): number {
-  const { i32, f64 } = state
   const correlation = command.u32[base + CANCEL_ALL_COMMAND.at.correlation]!
   const limit = Math.min(CANCEL_ALL_MAX, sweep.limit)
   const bounded = state.scalars[SCALAR.RULES]! >= 1
   let [ended, left, looked] = [0, 0, 0]
   let slot = firstSlot(state, sweep)
   while (slot >= 0 && !(bounded && (ended >= limit || looked >= limit + LOOKS_MORE))) {
-    const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
-    slot = i32[row + ORDER.ACCOUNT_NEXT]!
+    const row = orderRow(state, slot)
+    slot = get(state, row, ORDER.ACCOUNT_NEXT)
     looked++
     if (!isMeant(state, row, sweep)) continue
     if (ended >= limit) left++
     else {
-      if (sweep.byOperator) i32[row + ORDER.FLAGS]! |= Flag.BY_OPERATOR
+      if (sweep.byOperator) set(state, row, ORDER.FLAGS, get(state, row, ORDER.FLAGS) | Flag.BY_OPERATOR)
       endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, correlation, false)
       ended++
     }
@@ -62,7 +62,7 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
   const result = emitResult(state, command, base, 0, sweep.account, ended, goesOn ? 1 : left)
   if (goesOn) {
     state.outbox.i32[result + RESULT.at.slot] = slot
-    state.outbox.f64[(result + RESULT.at.orderSequence) >>> 1] = f64[(state.ordersAt + slot * ORDER_WORDS + ORDER.SEQUENCE) >>> 1]!
+    state.outbox.f64[(result + RESULT.at.orderSequence) >>> 1] = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
   }
   return result
 }
@@ -70,12 +70,12 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
 /** Slot of the order to begin with, -1: the account has none. */
 function firstSlot(state: State, { account, fromSlot, fromSequence }: Sweep): number {
   const row = fromSequence === 0 ? -1 : restingAt(state, fromSlot, fromSequence)
-  if (row >= 0 && state.i32[row + ORDER.ACCOUNT] === account) return fromSlot
-  return state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
+  if (row >= 0 && get(state, row, ORDER.ACCOUNT) === account) return fromSlot
+  return get(state, accountRow(state, account), ACCOUNT.ORDERS_HEAD)
 }
 
 function isMeant(state: State, row: number, { pair, agent, byOperator }: Sweep): boolean {
-  const of = state.i32[row + ORDER.PAIR]!
+  const of = get(state, row, ORDER.PAIR)
   if (pair >= 0 && of !== pair) return false
   return (agent < 0 || mayTrade(state, agent, of)) && (byOperator || !isHalted(state, row))
 }

@@ -5,12 +5,13 @@
 import { AgentGrant, MINT_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { BALANCE, CLOCK, FAUCET_WORDS, SCALAR, TOTAL, TOTAL_WORDS } from '../state/columns.ts'
+import { balanceRow, gain, getI64, totalRow, touchBalance } from '../state/rows.ts'
+import { BALANCE, CLOCK, FAUCET_WORDS, SCALAR, TOTAL } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
 import { FAUCET_LIMIT_MAX, MAX_ISSUED } from '../state/genesis.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { State } from '../state/state.ts'
-import { balanceRow, R, touchAccount } from '../state/balances.ts'
+import { R, touchAccount } from '../state/balances.ts'
 import { keepAccount } from './blank_accounts.ts'
 import { ownerAccount } from './sessions.ts'
 
@@ -53,7 +54,7 @@ function isMintable(state: State, asset: number): boolean {
 
 function hasRoom(state: State, asset: number): boolean {
   return state.genesis.assets.every(
-    (a) => (asset >= 0 && a.index !== asset) || state.totals[a.index * TOTAL_WORDS + TOTAL.ISSUED]! + a.faucetAtoms <= MAX_ISSUED,
+    (a) => (asset >= 0 && a.index !== asset) || getI64(state, totalRow(state, a.index), TOTAL.ISSUED) + a.faucetAtoms <= MAX_ISSUED,
   )
 }
 
@@ -61,11 +62,10 @@ function credit(state: State, account: number, asset: number): void {
   const atoms = state.genesis.assets[asset]!.faucetAtoms
   if (atoms === 0n) return
   const row = balanceRow(state, account, asset)
-  state.i64[R.AMOUNT] = atoms
-  state.balances[row + BALANCE.AVAILABLE] = state.balances[row + BALANCE.AVAILABLE]! + atoms
-  state.balances[row + BALANCE.VERSION] = state.balances[row + BALANCE.VERSION]! + 1n
-  const issued = asset * TOTAL_WORDS + TOTAL.ISSUED
-  state.totals[issued] = state.totals[issued]! + atoms
+  state.registers[R.AMOUNT] = atoms
+  gain(state, row, BALANCE.AVAILABLE, R.AMOUNT)
+  touchBalance(state, row)
+  gain(state, totalRow(state, asset), TOTAL.ISSUED, R.AMOUNT)
   emitCredit(state, account, asset, FAUCET_SOURCE)
 }
 

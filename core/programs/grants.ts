@@ -93,15 +93,15 @@ export function lacksToCancelAny(state: State, agent: number): number {
 export function lacksNotional(state: State, agent: number, pair: number, flags: number, limit: number, lots: number): number {
   const { i32, i64 } = state
   const bound = (agent * AGENT_WORDS + AGENT.MAX_NOTIONAL) >>> 1
-  i64[R.AMOUNT] = state.agentsI64[bound]!
-  if (i64[R.AMOUNT] === 0n) return 0
+  state.registers[R.AMOUNT] = state.agentsI64[bound]!
+  if (state.registers[R.AMOUNT] === 0n) return 0
   const terms = state.termsAt + pair * TERMS_WORDS
   const touch = bestOpposite(state, pair, flags & Flag.SELL)
   const highest = (flags & Flag.SELL) !== 0 && touch !== NO_ASK && touch > limit ? touch : limit
-  i64[R.COST] = BigInt(highest | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
+  state.registers[R.COST] = BigInt(highest | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
   const spare = NOTIONAL_SCALE - state.genesis.assets[i32[terms + TERMS.QUOTE]!]!.scale
   const power = BigInt(POWERS[Math.abs(spare)]! | 0)
-  if (spare > 0) i64[R.AMOUNT] = i64[R.AMOUNT]! / power
-  else if (spare < 0) i64[R.COST] = (i64[R.COST]! + power - 1n) / power
-  return i64[R.COST]! > i64[R.AMOUNT]! ? AgentGrant.NOTIONAL : 0
+  if (spare > 0) state.registers[R.AMOUNT] = state.registers[R.AMOUNT]! / power
+  else if (spare < 0) state.registers[R.COST] = (state.registers[R.COST]! + power - 1n) / power
+  return state.registers[R.COST]! > state.registers[R.AMOUNT]! ? AgentGrant.NOTIONAL : 0
 }

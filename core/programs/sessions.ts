@@ -30,8 +30,6 @@ import {
 } from '../state/session_lists.ts'
 import { storeDouble } from '../state/shared_words.ts'
 
-const SESSIONS_USED = SCALARS_AT + SCALAR.SESSIONS_USED
-const TIME = CLOCK_AT + CLOCK.TIME
 /** Rows one OPEN_SESSION looks at for a dead session to reuse. */
 const RECLAIM_PROBES = 1024
 /** An account's wallet with fewer rows than this may use the last tenth of all. */
@@ -42,10 +40,10 @@ export function sessionAccount(state: State, command: Views, base: number): numb
   base &= ADDRESS_BITS
   const { i32, f64 } = state
   const session = command.i32[base + ORDER_COMMAND.at.session]!
-  if (session < 0 || session >= i32[SESSIONS_USED]!) return -1
+  if (session < 0 || session >= i32[SCALARS_AT + SCALAR.SESSIONS_USED]!) return -1
   const row = (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
   if (i32[row + SESSION.GENERATION] !== command.i32[base + ORDER_COMMAND.at.sessionGeneration]) return -1
-  return f64[(row + SESSION.EXPIRES_AT) >>> 1]! <= f64[TIME]! ? -1 : i32[row + SESSION.ACCOUNT]!
+  return f64[(row + SESSION.EXPIRES_AT) >>> 1]! <= f64[CLOCK_AT + CLOCK.TIME]! ? -1 : i32[row + SESSION.ACCOUNT]!
 }
 
 /**

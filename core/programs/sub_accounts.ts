@@ -11,13 +11,14 @@
 import { CREATE_SUB_ACCOUNT_COMMAND, Flag, TRANSFER_COMMAND } from '../layout/command.ts'
 import { CreditSource, RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
+import { balanceRow, gain, getI64, touchBalance } from '../state/rows.ts'
 import { ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, PROFILE, PROFILE_WORDS, SCALAR } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { findAccount } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { State } from '../state/state.ts'
-import { balanceRow, R, touchAccount } from '../state/balances.ts'
+import { R, touchAccount } from '../state/balances.ts'
 import { admitKey, keepReceipt, REPEATED } from './receipts.ts'
 import { createAccount, joinFamily, makeRoom } from './accounts.ts'
 import { keepAccount } from './blank_accounts.ts'
@@ -132,15 +133,15 @@ function transferRefusal(state: State, command: Views, base: number, master: num
   if (from !== master && needsConsent(state) && !hasConsented(state, from)) return REFUSALS.CONSENT_REQUIRED.number
   if (asset < 0 || asset >= state.assetCount) return REFUSALS.NOT_FOUND.number
   if (atoms < 1n || atoms > MAX_ISSUED) return REFUSALS.VALIDATION_ERROR.number
-  return state.balances[balanceRow(state, from, asset) + BALANCE.AVAILABLE]! < atoms ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
+  return getI64(state, balanceRow(state, from, asset), BALANCE.AVAILABLE) < atoms ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
 }
 
 /** Adds `atoms`, which may be negative, to an account's available, and says so. */
 function credit(state: State, account: number, asset: number, atoms: bigint): void {
   const row = balanceRow(state, account, asset)
-  state.i64[R.AMOUNT] = atoms
-  state.balances[row + BALANCE.AVAILABLE] = state.balances[row + BALANCE.AVAILABLE]! + atoms
-  state.balances[row + BALANCE.VERSION] = state.balances[row + BALANCE.VERSION]! + 1n
+  state.registers[R.AMOUNT] = atoms
+  gain(state, row, BALANCE.AVAILABLE, R.AMOUNT)
+  touchBalance(state, row)
   touchAccount(state, account)
   emitCredit(state, account, asset, CreditSource.TRANSFER)
 }

@@ -1,19 +1,8 @@
 /** `inspect --at SEQ`: one command, its events, and the exchange as it was right after it. */
 import { formatDecimal } from '../lib/decimal.ts'
 import { stateDigest } from '../snapshot/state_digest.ts'
-import {
-  ACCOUNT,
-  ACCOUNT_WORDS,
-  BALANCE,
-  BALANCE_WORDS,
-  CLOCK,
-  NO_ASK,
-  PAIR,
-  PAIR_WORDS,
-  SCALAR,
-  TOTAL,
-  TOTAL_WORDS,
-} from '../state/columns.ts'
+import { balanceRow, getI64, totalRow } from '../state/rows.ts'
+import { ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, NO_ASK, PAIR, PAIR_WORDS, SCALAR, TOTAL } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { openJournal } from '../journal/file.ts'
@@ -68,17 +57,17 @@ function describe(state: State): Record<string, unknown> {
     let available = 0n
     let locked = 0n
     for (let account = 0; account < accounts; account++) {
-      const row = (account * state.assetCount + asset.index) * BALANCE_WORDS
-      available += state.balances[row + BALANCE.AVAILABLE]!
-      locked += state.balances[row + BALANCE.LOCKED]!
+      const row = balanceRow(state, account, asset.index)
+      available += getI64(state, row, BALANCE.AVAILABLE)
+      locked += getI64(state, row, BALANCE.LOCKED)
     }
     const text = (atoms: bigint): string => formatDecimal(atoms, asset.scale)
     return {
       symbol: asset.symbol,
-      issued: text(state.totals[asset.index * TOTAL_WORDS + TOTAL.ISSUED]!),
+      issued: text(getI64(state, totalRow(state, asset.index), TOTAL.ISSUED)),
       available: text(available),
       locked: text(locked),
-      fees: text(state.totals[asset.index * TOTAL_WORDS + TOTAL.FEES]!),
+      fees: text(getI64(state, totalRow(state, asset.index), TOTAL.FEES)),
     }
   })
   let openOrders = 0

@@ -1,32 +1,26 @@
 /**
- * Balance rows: available and locked atoms per (account, asset), with a version that grows by one for every change.
- *
- * Amounts between functions go through a register, never as a BigInt argument: a BigInt that crosses a call is allocated.
- * Nothing here checks for sufficiency; callers did, and invariants.ts proves it.
+ * Registers: BigInt scratch, because a BigInt that crosses a call is allocated. Amounts between functions go through one of these, and so
+ * do sums before they are compared or divided.
  */
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE_WORDS, REGISTERS_AT } from './columns.ts'
+import { ACCOUNT } from './columns.ts'
+import { accountRow, add } from './rows.ts'
 import type { State } from './state.ts'
 
-/** Registers, by use: indexes into state.i64. */
+/** Registers, by use: indexes into state.registers. */
 export const R = {
   /** Quote and base atoms of one fill, and its fees. */
-  QUOTE: REGISTERS_AT, TAKER_FEE: REGISTERS_AT + 1, MAKER_FEE: REGISTERS_AT + 2, BASE: REGISTERS_AT + 3,
+  QUOTE: 0, TAKER_FEE: 1, MAKER_FEE: 2, BASE: 3,
   /** What an order needs to be accepted; what it will lock. */
-  REQUIRED: REGISTERS_AT + 4, HOLD: REGISTERS_AT + 5,
+  REQUIRED: 4, HOLD: 5,
   /** Cost of the fill path, from walk.ts. */
-  COST: REGISTERS_AT + 6, AMOUNT: REGISTERS_AT + 7,
+  COST: 6, AMOUNT: 7,
   /** What a replaced order releases. */
-  RELEASE: REGISTERS_AT + 8,
+  RELEASE: 8,
   /** Sequence of the order being replaced, the bits of an f64: a number beyond 31 bits that crosses a call is allocated too. */
-  REPLACED: REGISTERS_AT + 9,
+  REPLACED: 9,
   /** What a master-funded order took from its payer, and how much more (or less) of it is on hold; spending.ts. */
-  TAKEN: REGISTERS_AT + 10, RESERVED: REGISTERS_AT + 11,
+  TAKEN: 10, RESERVED: 11,
 } as const
 
-/** Index of the row of (account, asset) in state.balances; its address in state.i64 is `state.balancesAt` more. */
-export const balanceRow = (state: State, account: number, asset: number): number => (account * state.assetCount + asset) * BALANCE_WORDS
-
 /** Marks an account as changed for readers of the shared columns. */
-export function touchAccount(state: State, account: number): void {
-  state.accounts[account * ACCOUNT_WORDS + ACCOUNT.VERSION]!++
-}
+export const touchAccount = (state: State, account: number): void => add(state, accountRow(state, account), ACCOUNT.VERSION, 1)

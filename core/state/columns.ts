@@ -22,12 +22,21 @@ import type { Genesis } from './genesis.ts'
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
 
+declare const kind: unique symbol
+/** Places of eight-byte fields in a row, in 32-bit words like all others; the type keeps them apart. */
+export type F64Field = number & { readonly [kind]: 'f64' }
+export type I64Field = number & { readonly [kind]: 'i64' }
+/** Any other field: one word. */
+export type WordField<F extends number> = F extends F64Field | I64Field ? never : F
+const f64 = (word: number): F64Field => word as F64Field
+const i64 = (word: number): I64Field => word as I64Field
+
 /** Row strides in 32-bit words. Eight-byte fields sit on even words. */
 export const ORDER_WORDS = 32
 export const ORDER = {
   NEXT: 0, PREV: 1, ACCOUNT_NEXT: 2, ACCOUNT_PREV: 3,
   /** f64, Unix ms. */
-  UPDATED_AT: 4,
+  UPDATED_AT: f64(4),
   LEVEL: 6, ACCOUNT: 7, PAIR: 8, FLAGS: 9,
   /** Its own number. */
   SLOT: 10,
@@ -37,21 +46,21 @@ export const ORDER = {
   /** Number of the fills it made as taker, on arrival. */
   TRADES: 15,
   /** i64: quote atoms over all fills. */
-  FILLED_QUOTE: 16,
+  FILLED_QUOTE: i64(16),
   /** i64: fee charged so far, quote atoms. */
-  FEE: 18,
+  FEE: i64(18),
   /** i64: atoms locked. */
-  HOLD: 20,
+  HOLD: i64(20),
   /** First and last price of the fills it made as taker. */
   BEST_PRICE: 22, WORST_PRICE: 23,
   /** f64, Unix ms. */
-  EXPIRES_AT: 24,
+  EXPIRES_AT: f64(24),
   /** f64: sequence of the command that placed it; 0 marks a free slot. */
-  SEQUENCE: 26,
+  SEQUENCE: f64(26),
   /** i64: sum of quote atoms × ppm over all fills; the fee is its ceiling / 10^6. */
-  FEE_NUMERATOR: 28,
+  FEE_NUMERATOR: i64(28),
   /** f64, Unix ms. */
-  CREATED_AT: 30,
+  CREATED_AT: f64(30),
 } as const
 
 /** The fields from TRADES on by their former name, for readers. */
@@ -83,16 +92,16 @@ export const ACCOUNT = {
   /** 20 bytes. */
   ADDRESS: 16,
   /** f64 each. */
-  CREATED_AT: 22, CREATED_SEQUENCE: 24,
+  CREATED_AT: f64(22), CREATED_SEQUENCE: f64(24),
   /** Of a blank account (programs/blank_accounts.ts), otherwise 0: its neighbours in their list, rows + 1 ... */
   BLANK_OLDER: 26, BLANK_NEWER: 27,
   /** ... and when its wallet opened or refreshed a session last, f64, Unix ms. */
-  BLANK_SINCE: 28,
+  BLANK_SINCE: f64(28),
 } as const
 
-/** i64 words per balance row; row = account × assets + asset. */
-export const BALANCE_WORDS = 4
-export const BALANCE = { AVAILABLE: 0, LOCKED: 1, VERSION: 2 } as const
+/** Of one asset of one account; row = account × assets + asset. VERSION grows with every change. */
+export const BALANCE_WORDS = 8
+export const BALANCE = { AVAILABLE: i64(0), LOCKED: i64(2), VERSION: i64(4) } as const
 
 export const SESSION_WORDS = 16
 export const SESSION = {
@@ -101,13 +110,13 @@ export const SESSION = {
   /** Low 32 bits of the opening sequence; a command must name it. 0: never used. */
   GENERATION: 1,
   /** f64, Unix ms. Ended before its time: when, negated; before the rules 1 it was 0. */
-  EXPIRES_AT: 2,
+  EXPIRES_AT: f64(2),
   PUBLIC_KEY: 4,
   APPLICATION: 12,
   /** Row of the delegated agent that signs with it, + 1; 0: the account's own wallet opened it; -1: an agent that is no more. */
   AGENT: 13,
   /** f64. */
-  CREATED_AT: 14,
+  CREATED_AT: f64(14),
 } as const
 /** Live and dead sessions of one holder (an account, or an agent), newest first: rows + 1, 0 ends the list. */
 export const SESSION_LINK_WORDS = 2
@@ -142,9 +151,9 @@ export const SPEND_LIMIT = {
   /** SpendLimitState bits. */
   STATE: 3,
   /** f64 each: id, times in Unix ms, the UTC midnight SPENT counts from. */
-  CREATED_SEQUENCE: 4, CREATED_AT: 6, UPDATED_AT: 8, RESET_AT: 10,
+  CREATED_SEQUENCE: f64(4), CREATED_AT: f64(6), UPDATED_AT: f64(8), RESET_AT: f64(10),
   /** i64 each, atoms. DAILY -1: none. OUTSTANDING: held by resting orders now. SPENT: by fills since RESET_AT. */
-  MAX: 12, DAILY: 14, OUTSTANDING: 16, SPENT: 18,
+  MAX: i64(12), DAILY: i64(14), OUTSTANDING: i64(16), SPENT: i64(18),
 } as const
 export const SpendLimitState = { EXISTS: 1, ACTIVE: 2 } as const
 
@@ -164,9 +173,9 @@ export const AGENT = {
   /** Resting orders it placed. */
   OPEN_ORDERS: 9,
   /** f64 each. */
-  CREATED_SEQUENCE: 10, CREATED_AT: 12, UPDATED_AT: 14, EXPIRES_AT: 16,
+  CREATED_SEQUENCE: f64(10), CREATED_AT: f64(12), UPDATED_AT: f64(14), EXPIRES_AT: f64(16),
   /** i64. */
-  MAX_NOTIONAL: 18,
+  MAX_NOTIONAL: i64(18),
   MAX_LEVERAGE: 20, MAX_OPEN_ORDERS: 21,
   /** Its sessions, row + 1. */
   FIRST_SESSION: 22,
@@ -186,9 +195,9 @@ export const APPLICATION = {
   /** Accounts in it. */
   ACCOUNTS: 3,
   /** f64 each; sequence 0: of the genesis. */
-  CREATED_SEQUENCE: 4, CREATED_AT: 6,
+  CREATED_SEQUENCE: f64(4), CREATED_AT: f64(6),
   /** SHA-256 of its server key, the one before, f64 until when that one is good, f64 when the key was issued (0: none). */
-  KEY: 8, OLD_KEY: 16, OLD_KEY_UNTIL: 24, KEY_AT: 26,
+  KEY: 8, OLD_KEY: 16, OLD_KEY_UNTIL: f64(24), KEY_AT: f64(26),
   /** 40 and 48 bytes. */
   CLIENT_ID: 28, NAME: 38,
 } as const
@@ -206,11 +215,11 @@ export const FAUCET_WORDS = 32
 export const RECEIPT_WORDS = 48
 /** ACCOUNT of a receipt that was forgotten before its turn to be dropped (it is in no index), and of a session whose account is no more. */
 export const NOBODY = -1
-export const RECEIPT = { KEY: 0, PAYLOAD: 4, TIME: 8, ACCOUNT: 10, RESULT: 12 } as const
+export const RECEIPT = { KEY: 0, PAYLOAD: 4, TIME: f64(8), ACCOUNT: 10, RESULT: 12 } as const
 
 /** Levels: 8 words each. */
 export const LEVEL_WORDS = 8
-export const LEVEL = { HEAD: 0, TAIL: 1, COUNT: 2, /** f64 */ LOTS: 4 } as const
+export const LEVEL = { HEAD: 0, TAIL: 1, COUNT: 2, /** f64 */ LOTS: f64(4) } as const
 export const PAGE_LEVELS = 32
 /** Page header: which page of ticks of which pair it is and which of its levels hold bids and asks; none: the page is free. */
 export const PAGE_WORDS = 4
@@ -226,21 +235,21 @@ export const PAIR = {
   STATUS: 3,
   LAST_PRICE: 4, BID_ORDERS: 5, ASK_ORDERS: 6,
   /** f64: sequence of the last command that changed the book. */
-  SEQUENCE: 8,
+  SEQUENCE: f64(8),
 } as const
 export const NO_ASK = 0x7fffffff
 
-/** i64 words per asset: atoms issued by the faucet, fee income of the house (may be negative: rebates are its cost). */
-export const TOTAL_WORDS = 4
-export const TOTAL = { ISSUED: 0, FEES: 1 } as const
+/** Per asset: atoms issued by the faucet, fee income of the house (may be negative: rebates are its cost). */
+export const TOTAL_WORDS = 8
+export const TOTAL = { ISSUED: i64(0), FEES: i64(2) } as const
 
 /** What matching needs of a pair's genesis, as numbers, so that no object is touched per command. */
 export const TERMS_WORDS = 16
 export const TERMS = {
   /** i64: base atoms of a lot; quote atoms of a lot at one tick. */
-  LOT_ATOMS: 0, TICK_LOT_ATOMS: 2,
+  LOT_ATOMS: i64(0), TICK_LOT_ATOMS: i64(2),
   /** f64: the same again, and the least value of an order in quote atoms. */
-  TICK_LOT_ATOMS_F64: 4, MIN_NOTIONAL: 6,
+  TICK_LOT_ATOMS_F64: f64(4), MIN_NOTIONAL: f64(6),
   /** Assets. */
   BASE: 8, QUOTE: 9,
   MAKER_PPM: 10, TAKER_PPM: 11, MIN_LOTS: 12, MAX_LOTS: 13,
@@ -324,10 +333,10 @@ export function columnsOf(genesis: Genesis): Column[] {
     column('scalars', 'i32', 1, 32),
     column('clock', 'f64', 1, 16),
     { name: 'registers', type: 'i64', stride: 1, rows: 16, used: -1, derived: true },
-    column('totals', 'i64', TOTAL_WORDS, assets.length),
+    column('totals', 'i64', TOTAL_WORDS / 2, assets.length),
     column('pairs', 'i32', PAIR_WORDS, pairs.length),
     column('accounts', 'i32', ACCOUNT_WORDS, limits.accounts, SCALAR.ACCOUNTS),
-    column('balances', 'i64', BALANCE_WORDS * assets.length, limits.accounts, SCALAR.ACCOUNTS),
+    column('balances', 'i64', (BALANCE_WORDS / 2) * assets.length, limits.accounts, SCALAR.ACCOUNTS),
     column('faucet', 'f64', FAUCET_WORDS, limits.accounts, SCALAR.ACCOUNTS),
     column('sessions', 'i32', SESSION_WORDS, limits.sessions, SCALAR.SESSIONS_USED),
     column('orders', 'i32', ORDER_WORDS, limits.orders, SCALAR.ORDERS_USED),

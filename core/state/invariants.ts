@@ -21,10 +21,11 @@
  *
  * Reads only; allocates freely, since it never runs on the hot path.
  */
+import { balanceRow, getI64, totalRow } from './rows.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
   NOBODY, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS,
-  TOTAL, TOTAL_WORDS, bitmapWords,
+  TOTAL, bitmapWords,
 } from './columns.ts'
 import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
 import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
@@ -157,7 +158,7 @@ function payerOf(state: State, slot: number): number {
 }
 
 function checkBalances(state: State, live: readonly number[]): void {
-  const { assetCount, balances } = state
+  const { assetCount } = state
   const held = new Map<number, bigint>()
   for (const slot of live) {
     const pair = order(state, slot, ORDER.PAIR)
@@ -166,8 +167,8 @@ function checkBalances(state: State, live: readonly number[]): void {
     held.set(row, (held.get(row) ?? 0n) + holdOf(state, slot))
   }
   for (let row = 0; row < state.scalars[SCALAR.ACCOUNTS]! * assetCount; row++) {
-    const available = balances[row * BALANCE_WORDS + BALANCE.AVAILABLE]!
-    const locked = balances[row * BALANCE_WORDS + BALANCE.LOCKED]!
+    const available = getI64(state, balanceRow(state, 0, row), BALANCE.AVAILABLE)
+    const locked = getI64(state, balanceRow(state, 0, row), BALANCE.LOCKED)
     const named = `account ${Math.floor(row / assetCount)}, asset ${row % assetCount}`
     if (available < 0n || locked < 0n) broken('I2', `${named}: available ${available}, locked ${locked}`)
     if (locked !== (held.get(row) ?? 0n)) broken('I2', `${named}: locked ${locked}, open orders hold ${held.get(row) ?? 0n}`)
@@ -175,14 +176,14 @@ function checkBalances(state: State, live: readonly number[]): void {
 }
 
 function checkConservation(state: State): void {
-  const { assetCount, balances, totals } = state
+  const { assetCount } = state
   for (let asset = 0; asset < assetCount; asset++) {
-    let sum = totals[asset * TOTAL_WORDS + TOTAL.FEES]!
+    let sum = getI64(state, totalRow(state, asset), TOTAL.FEES)
     for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
-      const row = (account * assetCount + asset) * BALANCE_WORDS
-      sum += balances[row + BALANCE.AVAILABLE]! + balances[row + BALANCE.LOCKED]!
+      const row = balanceRow(state, account, asset)
+      sum += getI64(state, row, BALANCE.AVAILABLE) + getI64(state, row, BALANCE.LOCKED)
     }
-    const issued = totals[asset * TOTAL_WORDS + TOTAL.ISSUED]!
+    const issued = getI64(state, totalRow(state, asset), TOTAL.ISSUED)
     if (sum !== issued) broken('I1', `asset ${asset}: accounts and fees hold ${sum}, issued ${issued}`)
   }
 }

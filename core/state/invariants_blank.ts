@@ -10,7 +10,7 @@
 import { broken } from '../lib/assert.ts'
 import { KEY_KEPT_MS } from './session_lists.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE_WORDS, CLOCK, FAUCET_WORDS, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, CLOCK, FAUCET_WORDS, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK_WORDS,
   SESSION_WORDS,
 } from './columns.ts'
 import type { State } from './state.ts'
@@ -56,8 +56,9 @@ function walkList(state: State): Set<number> {
 function checkNothing(state: State, account: number): void {
   const named = (what: string): void => broken('B', `blank account ${account} ${what}`)
   const row = account * ACCOUNT_WORDS
-  const balances = account * state.assetCount * BALANCE_WORDS
-  if (!state.balances.subarray(balances, balances + state.assetCount * BALANCE_WORDS).every((word) => word === 0n)) named('has a balance')
+  const balances = account * state.balanceStride
+  const words = state.balances.subarray(balances / 2, (balances + state.balanceStride) / 2)
+  if (!words.every((word) => word === 0n)) named('has a balance')
   if (!state.faucet.subarray(account * FAUCET_WORDS, (account + 1) * FAUCET_WORDS).every((word) => word === 0)) named('asked the faucet')
   // Each turn of its row makes it one larger; so does everything that happens to an account.
   if (state.accounts[row + ACCOUNT.VERSION]! > state.scalars[SCALAR.ACCOUNT_TURNS]! / 2) named('has a version of something')

@@ -30,6 +30,10 @@ export interface State {
   readonly pairsAt: number
   readonly termsAt: number
   readonly profilesAt: number
+  readonly agentsAt: number
+  readonly applicationsAt: number
+  readonly receiptsAt: number
+  readonly sessionLinksAt: number
   readonly spendLimitsAt: number
   readonly bitmapsAt: number
   /** ... and in 64-bit words. */
@@ -186,10 +190,14 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
     pairsAt: at.pairs / 4,
     termsAt: at.terms / 4,
     profilesAt: at.profiles / 4,
+    agentsAt: at.agents / 4,
+    applicationsAt: at.applications / 4,
+    receiptsAt: at.receipts / 4,
+    sessionLinksAt: at.sessionLinks / 4,
     spendLimitsAt: at.spendLimits / 4,
     bitmapsAt: at.bitmaps / 4,
-    balancesAt: at.balances / 8,
-    totalsAt: at.totals / 8,
+    balancesAt: at.balances / 4,
+    totalsAt: at.totals / 4,
     balanceStride: genesis.assets.length * BALANCE_WORDS,
     pairCount: genesis.pairs.length,
     maxOrders: limits.orders,

@@ -1,19 +1,9 @@
 /** Accounts, sessions, balances and resting orders from the shared columns. */
 import { Flag, LABEL_SHIFT } from '../layout/command.ts'
+import { balanceRow, getI64 } from '../state/rows.ts'
 import {
-  ACCOUNT,
-  ACCOUNT_WORDS,
-  BALANCE,
-  BALANCE_WORDS,
-  DETAIL,
-  DETAIL_WORDS,
-  FAUCET_WORDS,
-  LABEL_WORDS,
-  ORDER,
-  ORDER_WORDS,
-  SCALAR,
-  SESSION,
-  SESSION_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, DETAIL, DETAIL_WORDS, FAUCET_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR,
+  SESSION, SESSION_WORDS,
 } from '../state/columns.ts'
 import { findSession } from '../state/indexes.ts'
 import { loadDouble } from '../state/shared_words.ts'
@@ -132,12 +122,12 @@ export interface BalanceView {
 export function readBalances(state: State, gate: Int32Array, account: number): BalanceView[] | null {
   return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () =>
     state.genesis.assets.map(({ index }) => {
-      const row = (account * state.assetCount + index) * BALANCE_WORDS
+      const row = balanceRow(state, account, index)
       return {
         asset: index,
-        available: state.balances[row + BALANCE.AVAILABLE]!,
-        locked: state.balances[row + BALANCE.LOCKED]!,
-        version: state.balances[row + BALANCE.VERSION]!,
+        available: getI64(state, row, BALANCE.AVAILABLE),
+        locked: getI64(state, row, BALANCE.LOCKED),
+        version: getI64(state, row, BALANCE.VERSION),
       }
     }),
   )

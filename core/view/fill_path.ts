@@ -6,11 +6,11 @@
  * matching would. Whether an order has expired is the caller's clock here and the sequenced time there.
  */
 import { Flag } from '../layout/command.ts'
+import { isOwn, payerFor } from '../ledger/holds.ts'
 import { LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { PATH_MAX } from '../book/walk.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
-import { isOwn, payerFor } from '../ledger/spending.ts'
 import { protectiveLimit } from '../orders/admission.ts'
 import { consistently, LONG } from './consistent.ts'
 

@@ -109,31 +109,31 @@ t.test('spoiled state: a limit counts an atom too many', async (t) => {
 
 const FULL = 'if (isNew && !makeRoom(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)'
 
-const EXPIRED = 'return state.f64[(row + ORDER.EXPIRES_AT) >>> 1]!'
+const EXPIRED = 'return getF64(state, row, ORDER.EXPIRES_AT)'
 
 const MAKER_RATE_NOW =
-  'i32[terms + TERMS.MAKER_PPM]! - i32[state.accountsAt + i32[maker + ORDER.ACCOUNT]! * ACCOUNT_WORDS + ACCOUNT.MAKER_DISCOUNT]!'
+  'get(state, terms, TERMS.MAKER_PPM) - get(state, accountRow(state, owner), ACCOUNT.MAKER_DISCOUNT)'
 
 /** Faults in the engine's source: file, what stands there, what it becomes. */
 const FAULTS: [file: string, from: string, to: string][] = [
   ['ledger/fees.ts', '+ 999_999n', '+ 0n'],
-  ['ledger/fees.ts', 'FEE_NUMERATOR + 1]! >= 0', 'FEE_NUMERATOR]! >= 0'],
-  ['ledger/settle.ts', 'i64[R.TAKER_FEE]! + i64[R.MAKER_FEE]!', 'i64[R.TAKER_FEE]!'],
+  ['ledger/fees.ts', 'signOf(state, row, ORDER.FEE_NUMERATOR) >= 0', 'get(state, row, Number(ORDER.FEE_NUMERATOR)) >= 0'],
+  ['ledger/settle.ts', '  gain(state, house, TOTAL.FEES, R.MAKER_FEE)\n', ''],
   ['book/match.ts', 'return Reason.SELF_TRADE_PREVENTION', 'return Reason.NONE'],
-  ['book/match.ts', EXPIRED, EXPIRED.replace('return', 'return (state.i32[row + ORDER.FLAGS]! & Flag.EXPIRES) !== 0 &&')],
+  ['book/match.ts', EXPIRED, EXPIRED.replace('return', 'return (get(state, row, ORDER.FLAGS) & Flag.EXPIRES) !== 0 &&')],
   ['book/walk.ts', 'if (!isExpired(state, row))', 'if (row >= 0)'],
   ['state/bitmaps.ts', 'if (left !== 0) return', 'if (left === 0) return'],
-  ['book/levels.ts', 'if (next < 0) i32[at + LEVEL.TAIL] = prev', 'if (next < -1) i32[at + LEVEL.TAIL] = prev'],
+  ['book/levels.ts', 'if (next < 0) set(state, at, LEVEL.TAIL', 'if (next < -1) set(state, at, LEVEL.TAIL'],
   ['orders/admission.ts', 'PROTECTIVE_BAND_BPS = 1000', 'PROTECTIVE_BAND_BPS = 999'],
   ['orders/admission.ts', 'Math.ceil(', 'Math.floor('],
   ['orders/admission.ts', '>= state.maxOpenOrders', '> state.maxOpenOrders'],
   // A resting order would follow its account to another tier.
-  ['ledger/settle.ts', 'i32[maker + ORDER.MAKER_PPM]!, R.MAKER_FEE', `${MAKER_RATE_NOW}, R.MAKER_FEE`],
+  ['ledger/settle.ts', 'get(state, maker, ORDER.MAKER_PPM), R.MAKER_FEE', `${MAKER_RATE_NOW}, R.MAKER_FEE`],
   ['ledger/settle.ts', '- discount, R.TAKER_FEE', ', R.TAKER_FEE'],
-  ['book/pool.ts', '& ADDRESS_BITS]! - discount', '& ADDRESS_BITS]!'],
-  ['orders/admission.ts', 'TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!)', 'TAKER_PPM]!)'],
-  ['orders/admission.ts', 'taker = i32[terms + TERMS.TAKER_PPM]! - i32[owner + ACCOUNT.TAKER_DISCOUNT]!', 'taker = i32[terms + 11]!'],
-  ['orders/admission.ts', '- i32[owner + ACCOUNT.MAKER_DISCOUNT]!', ''],
+  ['book/pool.ts', 'TERMS.MAKER_PPM) - discount', 'TERMS.MAKER_PPM)'],
+  ['orders/admission.ts', 'TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT))', 'TAKER_PPM))'],
+  ['orders/admission.ts', 'taker = get(state, terms, TERMS.TAKER_PPM) - get', 'taker = get(state, terms, TERMS.TAKER_PPM) - 0 * get'],
+  ['orders/admission.ts', '- get(state, owner, ACCOUNT.MAKER_DISCOUNT)', ''],
   ['orders/cancel.ts', 'if (isHalted(state, row))', 'if (row < 0)'],
   ['orders/sweep.ts', ' && (byOperator || !isHalted(state, row))', ''],
   ['orders/sweep.ts', '(byOperator || !isHalted(state, row))', '!isHalted(state, row)'],
@@ -146,13 +146,13 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/applications.ts', '!ends && graceMs > 0', 'graceMs > 0'],
   ['programs/applications.ts', '=== 0 ? REFUSALS.APPLICATION_INACTIVE', '=== 2 ? REFUSALS.APPLICATION_INACTIVE'],
   ['orders/place.ts', 'if (!rests) giveSlot(state, row)', ''],
-  ['orders/replace.ts', '&& lots < i32', '&& lots <= i32'],
-  ['orders/replace.ts', '&& holder !== state.i32[row + ORDER.SLOT]', ''],
+  ['orders/replace.ts', '&& lots < get', '&& lots <= get'],
+  ['orders/replace.ts', ' && holder !== get(state, row, ORDER.SLOT)', ''],
   ['orders/sweep.ts', 'if (ended >= limit) left++', 'if (ended > limit) left++'],
   ['orders/sweep.ts', '(ended >= limit || looked', '(ended > limit || looked'],
-  ['orders/sweep.ts', "row >= 0 && state.i32[row + ORDER.ACCOUNT] === account", 'row >= 0'],
+  ['orders/sweep.ts', 'row >= 0 && get(state, row, ORDER.ACCOUNT) === account', 'row >= 0'],
   ['orders/sweep.ts', 'fromSequence === 0 ? -1', 'fromSequence >= 0 ? -1'],
-  ['orders/sweep.ts', 'if (sweep.byOperator) i32', 'if (limit < 0) i32'],
+  ['orders/sweep.ts', 'if (sweep.byOperator) set', 'if (limit < 0) set'],
   ['programs/loss.ts', 'clock[CLOCK.SEQUENCE] = resume', 'clock[CLOCK.SEQUENCE]! += 1'],
   ['programs/receipts.ts', 'flags]! |= Flag.REPEATED', 'flags]! |= 0'],
   ['programs/faucet.ts', 'if (made < limit)', 'if (made <= limit)'],
@@ -189,19 +189,19 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/place.ts', 'emitSelfTrade(state, ~left)', 'emitSelfTrade(state, row)'],
   ['orders/sweep.ts', '(agent < 0 || mayTrade(state, agent, of)) && ', ''],
   ['orders/replace.ts', 'if (agent >= 0) markAgent(state, row, agent)', ''],
-  ['book/pool.ts', 'countAgentOrder(state, i32[row + ORDER.SLOT]!, -1)', 'countAgentOrder(state, i32[row + ORDER.SLOT]!, 0)'],
+  ['book/pool.ts', 'countAgentOrder(state, get(state, row, ORDER.SLOT), -1)', 'countAgentOrder(state, get(state, row, ORDER.SLOT), 0)'],
   ['state/indexes.ts', '>= ((at - hole) & mask)', '> ((at - hole) & mask)'],
-  ['ledger/spending.ts', 'i64[R.RESERVED]! > i64[(row', 'i64[R.RESERVED]! >= i64[(row'],
-  ['ledger/spending.ts', 'i64[R.RESERVED]! <= i64[R.TAKEN]!', 'i64[R.RESERVED]! < i64[R.TAKEN]!'],
-  ['ledger/spending.ts', 'i64[R.TAKEN] = i64[R.QUOTE]! + i64[R.TAKER_FEE]!', 'i64[R.TAKEN] = i64[R.QUOTE]!'],
-  ['ledger/spending.ts', ' || payerFor(state, owner, state.i32[row + ORDER.FLAGS]!) === payer', ''],
+  ['ledger/spending.ts', 'registers[R.RESERVED]! > getI64', 'registers[R.RESERVED]! >= getI64'],
+  ['ledger/spending.ts', 'registers[R.RESERVED]! <= registers[R.TAKEN]!', 'registers[R.RESERVED]! < registers[R.TAKEN]!'],
+  ['ledger/spending.ts', 'registers[R.TAKEN] = registers[R.QUOTE]! + registers[R.TAKER_FEE]!', 'registers[R.TAKEN] = registers[R.QUOTE]!'],
+  ['ledger/holds.ts', ' || payerOf(state, row) === payer', ''],
   ['book/match.ts', 'return payerOf(state, maker) === payerOf(state, taker)', 'return false'],
-  ['ledger/spending.ts', '+ DAY_MS <= f64[TIME]!', '+ DAY_MS < f64[TIME]!'],
-  ['ledger/spending.ts', '+ DAY_MS > f64[TIME]!', '+ DAY_MS >= f64[TIME]!'],
+  ['ledger/spending.ts', '+ DAY_MS <= now(state)', '+ DAY_MS < now(state)'],
+  ['ledger/spending.ts', '+ DAY_MS > now(state)', '+ DAY_MS >= now(state)'],
   ['orders/replace.ts', 'if (samePayer) state', 'if (row >= 0) state'],
   ['programs/spend_limits.ts', '=== midnight) return', '< 0) return'],
   ['ledger/settle.ts', 'if (funded) countFill(state, taker, maker)', ''],
-  ['book/end.ts', 'if (funded) countRelease(state, row)', ''],
+  ['ledger/holds.ts', 'if (isFunded(state, row)) countRelease(state, row)', ''],
   ['programs/sub_accounts.ts', '=== master + 1', '!== 0'],
   // A family would take more than its share.
   ['programs/agents.ts', '    countForFamily(state, account, ACCOUNT.FAMILY_AGENTS)\n', ''],

@@ -5,13 +5,14 @@
  *
  * One run again: SEED=7 VARIANT=tight COMMANDS=5000 node ... test/property/history_equals_engine.test.ts
  */
+import { BALANCE } from '../../core/state/columns.ts'
+import { balanceRow, getI64 } from '../../core/state/rows.ts'
 import t, { type Test } from 'tap'
 import { HOLDING, holdingAt, TALLY, wideAt } from '../../core/history/project/accounts.ts'
 import { Entry, Transaction, type HistoryMovement } from '../../core/history/answer/queries.ts'
-import { BALANCE, SCALAR } from '../../core/state/columns.ts'
+import { SCALAR } from '../../core/state/columns.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { Status } from '../../core/layout/event.ts'
-import { balanceRow } from '../../core/state/balances.ts'
 import { copyOrder, type OrderView } from '../../core/view/accounts.ts'
 import { ask, balanceDifference, everything, runHistory, type HistoryRun } from '../support/history.ts'
 
@@ -103,7 +104,7 @@ function checkSums(t: Test, run: HistoryRun, account: number, movements: readonl
   for (const { index } of genesis.assets) {
     const last = movements.findLast((movement) => movement.asset === index)
     const at = balanceRow(state, account, index)
-    const engine = [state.balances[at + BALANCE.AVAILABLE], state.balances[at + BALANCE.LOCKED]]
+    const engine = [getI64(state, at, BALANCE.AVAILABLE), getI64(state, at, BALANCE.LOCKED)]
     t.strictSame([last?.available ?? 0n, last?.locked ?? 0n], engine, `the last movement of asset ${index} of ${account}`)
     const cost = wideAt(rows, holdingAt(row, index) + HOLDING.COST)
     sum += index === reference ? engine[0]! + engine[1]! : cost

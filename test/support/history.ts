@@ -10,13 +10,13 @@ import {
   type QueryName,
 } from '../../core/history/answer/queries.ts'
 import { openWriter, writePosition, type HistoryDatabase, type StorePosition } from '../../core/history/store/store.ts'
+import { balanceRow, getI64 } from '../../core/state/rows.ts'
 import { BALANCE, SCALAR } from '../../core/state/columns.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { CommandType, Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../../core/layout/command.ts'
 import { answeredTypeOf, CreditSource, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
-import { balanceRow } from '../../core/state/balances.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { createBench } from './naive_compare.ts'
 import { createNaiveHistory, type NaiveHistory } from './naive_history.ts'
@@ -249,7 +249,7 @@ export function balanceDifference({ accounts }: Projector, state: State): string
       const ours = holdingAt(row, index)
       const theirs = balanceRow(state, account, index)
       const [available, locked] = [accounts.rows[ours + HOLDING.AVAILABLE]!, accounts.rows[ours + HOLDING.LOCKED]!]
-      const [engine, held] = [state.balances[theirs + BALANCE.AVAILABLE]!, state.balances[theirs + BALANCE.LOCKED]!]
+      const [engine, held] = [getI64(state, theirs, BALANCE.AVAILABLE), getI64(state, theirs, BALANCE.LOCKED)]
       if (available !== engine || locked !== held) return `${symbol} of ${account}: ${available}/${locked}, engine ${engine}/${held}`
     }
   }

@@ -3,14 +3,16 @@
  * balances compared and invariants checked every so often. A difference ends with everything needed to look at it.
  */
 import { apply, setTime } from '../../core/engine/apply.ts'
-import { BALANCE, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, TOTAL, TOTAL_WORDS } from '../../core/state/columns.ts'
+import { balanceRow, getI64, totalRow } from '../../core/state/rows.ts'
+import {
+  BALANCE, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, TOTAL,
+} from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import { commandName, typeOfKind } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
-import { balanceRow } from '../../core/state/balances.ts'
 import { copySpendLimit } from '../../core/view/families.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
@@ -145,14 +147,14 @@ export function compareBalances(state: State, naive: NaiveExchange): void {
   naive.accounts.forEach((account, row) => {
     for (const { index, symbol } of state.genesis.assets) {
       const at = balanceRow(state, row, index)
-      same(`available ${symbol} of ${row}`, state.balances[at + BALANCE.AVAILABLE]!, naive.available(row, index))
-      same(`locked ${symbol} of ${row}`, state.balances[at + BALANCE.LOCKED]!, naive.locked(row, index))
-      same(`version ${symbol} of ${row}`, state.balances[at + BALANCE.VERSION]!, account.version[index]!)
+      same(`available ${symbol} of ${row}`, getI64(state, at, BALANCE.AVAILABLE), naive.available(row, index))
+      same(`locked ${symbol} of ${row}`, getI64(state, at, BALANCE.LOCKED), naive.locked(row, index))
+      same(`version ${symbol} of ${row}`, getI64(state, at, BALANCE.VERSION), account.version[index]!)
     }
   })
   for (const { index, symbol } of state.genesis.assets) {
-    same(`fees ${symbol}`, state.totals[index * TOTAL_WORDS + TOTAL.FEES]!, naive.fees[index]!)
-    same(`issued ${symbol}`, state.totals[index * TOTAL_WORDS + TOTAL.ISSUED]!, naive.issued[index]!)
+    same(`fees ${symbol}`, getI64(state, totalRow(state, index), TOTAL.FEES), naive.fees[index]!)
+    same(`issued ${symbol}`, getI64(state, totalRow(state, index), TOTAL.ISSUED), naive.issued[index]!)
   }
 }
 

@@ -23,8 +23,9 @@
  *   spending 'bob 500 USD, 50 a day: 100 held, 20 spent'
  */
 import type { Test } from 'tap'
+import { balanceRow, getI64, setI64, totalRow } from '../../core/state/rows.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL, TOTAL_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, TOTAL,
 } from '../../core/state/columns.ts'
 import type { Asset } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
@@ -37,7 +38,7 @@ import {
 } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
-import { balanceRow, touchAccount } from '../../core/state/balances.ts'
+import { touchAccount } from '../../core/state/balances.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
 import { createBench, type Bench } from './naive_compare.ts'
@@ -136,9 +137,9 @@ export class Scene {
       const [quantity, symbol] = amount.split(' ') as [string, string]
       const asset = this.asset(symbol)
       const atoms = parseDecimal(quantity, asset.scale)!
-      const row = balanceRow(state, account, asset.index) + BALANCE.AVAILABLE
-      state.balances[row] = state.balances[row]! + atoms
-      state.totals[asset.index * TOTAL_WORDS + TOTAL.ISSUED]! += atoms
+      const row = balanceRow(state, account, asset.index)
+      setI64(state, row, BALANCE.AVAILABLE, getI64(state, row, BALANCE.AVAILABLE) + atoms)
+      setI64(state, totalRow(state, asset.index), TOTAL.ISSUED, getI64(state, totalRow(state, asset.index), TOTAL.ISSUED) + atoms)
     }
   }
 
@@ -366,11 +367,11 @@ export class Scene {
       if (atoms !== 0n) parts.push(`${formatDecimal(atoms, scale)} ${symbol}${suffix}`)
     }
     const { assets } = state.genesis
-    if (who === 'house') for (const asset of assets) add(state.totals[asset.index * TOTAL_WORDS + TOTAL.FEES]!, asset)
+    if (who === 'house') for (const asset of assets) add(getI64(state, totalRow(state, asset.index), TOTAL.FEES), asset)
     else {
       const { account } = this.signIn(who)
-      for (const asset of assets) add(state.balances[balanceRow(state, account, asset.index) + BALANCE.AVAILABLE]!, asset)
-      for (const asset of assets) add(state.balances[balanceRow(state, account, asset.index) + BALANCE.LOCKED]!, asset, ' locked')
+      for (const asset of assets) add(getI64(state, balanceRow(state, account, asset.index), BALANCE.AVAILABLE), asset)
+      for (const asset of assets) add(getI64(state, balanceRow(state, account, asset.index), BALANCE.LOCKED), asset, ' locked')
     }
     return `${who} ${parts.length === 0 ? 'nothing' : parts.join(', ')}`
   }

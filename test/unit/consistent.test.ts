@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import type { Test } from 'tap'
+import { balanceRow, setI64 } from '../../core/state/rows.ts'
 import { BALANCE, PAIR, SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { attachState, createState, type State } from '../../core/state/state.ts'
@@ -13,7 +14,6 @@ import { COMMAND_LAYOUTS, CommandType, kindOf } from '../../core/layout/command.
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { APPLYING } from '../../core/ring/counters.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
-import { balanceRow } from '../../core/state/balances.ts'
 import { readSession } from '../../core/view/accounts.ts'
 import { readDepth } from '../../core/view/book.ts'
 import { consistently, LONG, SHORT } from '../../core/view/consistent.ts'
@@ -44,7 +44,7 @@ function deepBook(bids: number): State {
   signIn(state, 1, START)
   keepAccount(state, 0)
   const { quote } = genesis.pairs[0]!
-  state.balances[balanceRow(state, 0, quote) + BALANCE.AVAILABLE] = 10n ** 17n
+  setI64(state, balanceRow(state, 0, quote), BALANCE.AVAILABLE, 10n ** 17n)
   const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
   for (let n = 1; n <= bids; n++) {
     encode(COMMAND_LAYOUTS[CommandType.PLACE_ORDER]!, record, 0, {

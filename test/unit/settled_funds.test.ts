@@ -3,8 +3,8 @@
  * command, by the number of the invariant: whatever let that happen, nobody sees its outcome.
  */
 import t from 'tap'
-import { BALANCE, ORDER, ORDER_WORDS, TERMS_WORDS } from '../../core/state/columns.ts'
-import { balanceRow } from '../../core/state/balances.ts'
+import { balanceRow, setI64 } from '../../core/state/rows.ts'
+import { BALANCE, type I64Field, ORDER, ORDER_WORDS, TERMS_WORDS } from '../../core/state/columns.ts'
 import { giveSlot } from '../../core/book/pool.ts'
 import { settle } from '../../core/ledger/settle.ts'
 import type { State } from '../../core/state/state.ts'
@@ -23,8 +23,8 @@ function resting(ask: boolean): State {
   return scene.bench.state
 }
 
-const set = (state: State, account: number, asset: number, word: number, atoms: bigint): void => {
-  state.balances[balanceRow(state, account, asset) + word] = atoms
+const set = (state: State, account: number, asset: number, field: I64Field, atoms: bigint): void => {
+  setI64(state, balanceRow(state, account, asset), field, atoms)
 }
 
 /** Cat's order takes ann's, whole. */

@@ -1,0 +1,124 @@
+/**
+ * Rows by name: reading and writing the columns (columns.ts), for everybody.
+ *
+ * A row is named by its address, which the functions of the first part give: `orderRow(state, slot)`. A field of it is one of the
+ * table of its column: `get(state, order, ORDER.REMAINING)`. How addresses become places in the three views of the memory, the masks that
+ * spare the compiler its overflow checks and the registers stand here and nowhere else.
+ *
+ *   get set add               fields of one word, i32
+ *   getF64 setF64 addF64      times, sequences and sums of lots
+ *   getI64 setI64             atoms
+ *   gain lose                 atoms, by a register: the field grows or shrinks by what stands there
+ *
+ * All are small enough to be inlined wherever they stand, and must be: a BigInt or a double that crosses a call is allocated. So atoms
+ * between functions go through a register, never as an argument, and a sum of atoms is stored in a register before it is compared or
+ * divided: only then does the compiler keep it as a machine integer.
+ */
+import {
+  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, type F64Field,
+  type I64Field, LEVEL_WORDS, ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, RECEIPT_WORDS,
+  SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS, type WordField,
+} from './columns.ts'
+import type { State } from './state.ts'
+
+// Rows.
+
+export const orderRow = (state: State, slot: number): number => (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
+export const accountRow = (state: State, account: number): number => (state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS
+export const profileRow = (state: State, account: number): number => (state.profilesAt + account * PROFILE_WORDS) & ADDRESS_BITS
+export const sessionRow = (state: State, session: number): number => (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
+export const agentRow = (state: State, agent: number): number => (state.agentsAt + agent * AGENT_WORDS) & ADDRESS_BITS
+export const limitRow = (state: State, limit: number): number => (state.spendLimitsAt + limit * SPEND_LIMIT_WORDS) & ADDRESS_BITS
+export const applicationRow = (state: State, application: number): number =>
+  (state.applicationsAt + application * APPLICATION_WORDS) & ADDRESS_BITS
+export const receiptRow = (state: State, receipt: number): number => (state.receiptsAt + receipt * RECEIPT_WORDS) & ADDRESS_BITS
+export const linkRow = (state: State, session: number): number => (state.sessionLinksAt + session * SESSION_LINK_WORDS) & ADDRESS_BITS
+export const pairRow = (state: State, pair: number): number => (state.pairsAt + pair * PAIR_WORDS) & ADDRESS_BITS
+export const termsRow = (state: State, pair: number): number => (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
+export const levelRow = (state: State, level: number): number => (state.levelsAt + level * LEVEL_WORDS) & ADDRESS_BITS
+export const pageRow = (state: State, page: number): number => (state.pagesAt + page * PAGE_WORDS) & ADDRESS_BITS
+/** What `account` has of `asset`. */
+export const balanceRow = (state: State, account: number, asset: number): number =>
+  (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_WORDS) & ADDRESS_BITS
+/** Totals of an asset. */
+export const totalRow = (state: State, asset: number): number => (state.totalsAt + asset * TOTAL_WORDS) & ADDRESS_BITS
+
+// Fields of one word.
+
+export const get = <F extends number>(state: State, row: number, field: WordField<F>): number => state.i32[(row & ADDRESS_BITS) + field]!
+export function set<F extends number>(state: State, row: number, field: WordField<F>, value: number): void {
+  state.i32[(row & ADDRESS_BITS) + field] = value
+}
+export function add<F extends number>(state: State, row: number, field: WordField<F>, change: number): void {
+  const { i32 } = state
+  const at = (row & ADDRESS_BITS) + field
+  i32[at] = i32[at]! + change
+}
+
+// Times, sequences, sums of lots.
+
+export const getF64 = (state: State, row: number, field: F64Field): number => state.f64[((row & ADDRESS_BITS) + field) >>> 1]!
+export function setF64(state: State, row: number, field: F64Field, value: number): void {
+  state.f64[((row & ADDRESS_BITS) + field) >>> 1] = value
+}
+export function addF64(state: State, row: number, field: F64Field, change: number): void {
+  const { f64 } = state
+  const at = ((row & ADDRESS_BITS) + field) >>> 1
+  f64[at] = f64[at]! + change
+}
+
+// Atoms.
+
+export const getI64 = (state: State, row: number, field: I64Field): bigint => state.i64[((row & ADDRESS_BITS) + field) >>> 1]!
+export function setI64(state: State, row: number, field: I64Field, value: bigint): void {
+  state.i64[((row & ADDRESS_BITS) + field) >>> 1] = value
+}
+/** Adds a register to a field. */
+export function gain(state: State, row: number, field: I64Field, register: number): void {
+  const { i64, registers } = state
+  const at = ((row & ADDRESS_BITS) + field) >>> 1
+  i64[at] = i64[at]! + registers[register]!
+}
+/** Eight bytes as they are, whatever they mean: for copies and for clearing two words at once. */
+export const copyOf = (state: State, row: number, field: number): bigint => state.i64[((row & ADDRESS_BITS) + field) >>> 1]!
+export function clearBoth(state: State, row: number, field: number): void {
+  state.i64[((row & ADDRESS_BITS) + field) >>> 1] = 0n
+}
+/** Takes a register from a field. */
+export function lose(state: State, row: number, field: I64Field, register: number): void {
+  const { i64, registers } = state
+  const at = ((row & ADDRESS_BITS) + field) >>> 1
+  i64[at] = i64[at]! - registers[register]!
+}
+/** The balance row `balance` changed: readers compare VERSION before and after a copy. */
+export function touchBalance(state: State, balance: number): void {
+  const { i64 } = state
+  const at = ((balance & ADDRESS_BITS) + BALANCE.VERSION) >>> 1
+  i64[at] = i64[at]! + 1n
+}
+/** A word that is negative when the field is: the sign of an i64 is that of its upper word, which is cheaper to look at. */
+export const signOf = (state: State, row: number, field: I64Field): number => state.i32[(row & ADDRESS_BITS) + field + 1]!
+export const isZero = (state: State, row: number, field: I64Field): boolean =>
+  (state.i32[(row & ADDRESS_BITS) + field]! | state.i32[(row & ADDRESS_BITS) + field + 1]!) === 0
+
+// Scalars and the clock.
+
+export const scalar = (state: State, name: number): number => state.i32[SCALARS_AT + name]!
+export function setScalar(state: State, name: number, value: number): void {
+  state.i32[SCALARS_AT + name] = value
+}
+export function addScalar(state: State, name: number, change: number): void {
+  state.i32[SCALARS_AT + name] = state.i32[SCALARS_AT + name]! + change
+}
+/** Time of the command being applied, Unix ms. */
+export const now = (state: State): number => state.f64[CLOCK_AT + CLOCK.TIME]!
+/** Its sequence. */
+export const sequence = (state: State): number => state.f64[CLOCK_AT + CLOCK.SEQUENCE]!
+
+/** One more fill, ever. */
+export function countFills(state: State): void {
+  state.f64[CLOCK_AT + CLOCK.FILLS] = state.f64[CLOCK_AT + CLOCK.FILLS]! + 1
+}
+
+/** Levels in one page, by the page's number and the tick. */
+export const levelOfTick = (page: number, tick: number): number => page * PAGE_LEVELS + (tick & (PAGE_LEVELS - 1))
