@@ -36,18 +36,18 @@ const granted = ({ meter }: Bench, name: MeteredClass, tries: number, account = 
 
 t.test('the budgets of the specification by default', async (t) => {
   const b = bench()
-  t.equal(granted(b, 'create', 60), 50, 'create: 50 in a second')
-  t.equal(granted(b, 'reduce', 110), 100, 'reduce: 100 in a second')
+  t.equal(granted(b, 'create', 110), 100, 'create: 100 in a second, a full batch')
+  t.equal(granted(b, 'reduce', 210), 200, 'reduce: 200 in a second')
   t.equal(granted(b, 'movement', 12), 10, 'movement: 10 in a minute')
   t.equal(granted(b, 'close', 7), 5, 'close: 5 in a second')
   t.equal(granted(b, 'create', 1, 1), 1, 'another account has its own')
-  let [creates, reduces] = [50, 100]
+  let [creates, reduces] = [100, 200]
   for (b.at += 1000; b.at < DAY + 60_000; b.at += 1000) {
-    creates += granted(b, 'create', 51)
-    reduces += granted(b, 'reduce', 101)
+    creates += granted(b, 'create', 101)
+    reduces += granted(b, 'reduce', 201)
   }
-  t.equal(creates, 1500, 'create: 1,500 in a minute')
-  t.equal(reduces, 3000, 'reduce: 3,000 in a minute')
+  t.equal(creates, 3000, 'create: 3,000 in a minute')
+  t.equal(reduces, 6000, 'reduce: 6,000 in a minute')
   let movements = 10
   for (; b.at < DAY + 86_400_000; b.at += 60_000) movements += granted(b, 'movement', 11)
   t.equal(movements, 200, 'movement: 200 in a day')
@@ -83,29 +83,29 @@ t.test('remaining figures and waits', async (t) => {
 t.test('a family shares four budgets', async (t) => {
   const b = bench([], (account) => account - (account % 100))
   const family = [200, 201, 202, 203, 204, 205]
-  const each = family.map((account) => granted(b, 'create', 60, account))
-  t.same(each, [50, 50, 50, 50, 0, 0])
+  const each = family.map((account) => granted(b, 'create', 110, account))
+  t.same(each, [100, 100, 100, 100, 0, 0])
   t.equal(draw(b.meter, 'create', 204, 1).remainingSecond, 0, 'the tighter tier is told')
-  t.equal(granted(b, 'reduce', 60, 205, 2), 50, 'cancels have their own')
-  t.equal(granted(b, 'create', 60, 300), 50, 'another family has its own')
+  t.equal(granted(b, 'reduce', 110, 205, 2), 100, 'cancels have their own')
+  t.equal(granted(b, 'create', 110, 300), 100, 'another family has its own')
   b.at += 1000
-  t.equal(granted(b, 'create', 60, 205), 50)
+  t.equal(granted(b, 'create', 110, 205), 100)
 })
 
 t.test('a batch over budget takes nothing', async (t) => {
   const b = bench()
-  t.equal(draw(b.meter, 'create', 0, 30).waitMs, 0)
-  t.ok(draw(b.meter, 'create', 0, 30).waitMs > 0)
-  t.equal(draw(b.meter, 'create', 0, 20).remainingSecond, 0)
-  t.ok(draw(b.meter, 'create', 1, 51).waitMs > 0, 'more than a window holds never fits')
-  t.equal(draw(b.meter, 'create', 1, 50).waitMs, 0)
+  t.equal(draw(b.meter, 'create', 0, 60).waitMs, 0)
+  t.ok(draw(b.meter, 'create', 0, 60).waitMs > 0)
+  t.equal(draw(b.meter, 'create', 0, 40).remainingSecond, 0)
+  t.ok(draw(b.meter, 'create', 1, 101).waitMs > 0, 'more than a window holds never fits')
+  t.equal(draw(b.meter, 'create', 1, 100).waitMs, 0)
 })
 
 t.test('a clock that is set back opens a new window', async (t) => {
   const b = bench()
-  t.equal(granted(b, 'create', 60), 50)
+  t.equal(granted(b, 'create', 110), 100)
   b.at -= 3_600_000
-  t.equal(granted(b, 'create', 60), 50)
+  t.equal(granted(b, 'create', 110), 100)
 })
 
 /** The same rule with a Map per window. */

@@ -52,7 +52,7 @@ t.test('every kind of action, each with its own signature', async (t) => {
   const ask = (requestId: string, action: object): Promise<any> => stream.ask({ requestId, ...action }, session)
   const placed = await ask('1', { createOrder: ORDER })
   t.match(placed.createOrder, { status: 'OPERATION_STATUS_SUCCESS', matchResult: { status: 'ORDER_STATUS_SUBMITTED' } })
-  t.match(placed.budget, { limitSecond: 50, remainingSecond: Number }, 'with the budget')
+  t.match(placed.budget, { limitSecond: 100, remainingSecond: Number }, 'with the budget')
   const { orderId } = placed.createOrder
   const replaced = await ask('2', { replaceOrder: { orderId, price: '101' } })
   t.equal(replaced.replaceOrder.originalOrderId, orderId)

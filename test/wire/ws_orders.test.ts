@@ -41,7 +41,7 @@ for (const mode of ['signed', 'counted'] as const) {
     const created = await ask('order.create', BODY)
     t.match(created, {
       type: 'result', status: 200, data: { status: 'SUCCESS', matchResult: { status: 'SUBMITTED' } },
-      budget: { limitSecond: 50, limitMinute: 1500, remainingSecond: Number, remainingMinute: Number },
+      budget: { limitSecond: 100, limitMinute: 3000, remainingSecond: Number, remainingMinute: Number },
     })
     const { orderId } = created['data']
     const replaced = await ask('order.replace', { orderId, price: '101' })
