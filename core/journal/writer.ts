@@ -69,15 +69,17 @@ export function createWriter(
   if (said !== null && options.loss !== true && said.next > head.next) {
     throw new JournalError(`the journal ends at ${head.next - 1}, journal/head says at ${said.next - 1}`)
   }
-  // Until the loss is in the journal the file goes on saying what is lost: a start that is interrupted here must find it missing again.
-  const file = openHeadFile(database.headFile, said !== null && said.next > head.next ? said : head)
   const own = Buffer.alloc(HEAD_BYTES)
   const buffer = Buffer.alloc(HEADER_BYTES + maxSlots * RECORD_BYTES)
   const key = keyOf(0)
   let value = buffer
   const record: Head = { ...head, number: 0 }
   encodeHead(own, 0, record)
+  // The claim comes before the file: it makes durable what the journal was read up to. The end of a process that was killed may still be in
+  // the cache alone, and a file that knew of it would refuse every start after a power failure.
   claim(database, own, head)
+  // Until the loss is in the journal the file goes on saying what is lost: a start that is interrupted here must find it missing again.
+  const file = openHeadFile(database.headFile, said !== null && said.next > head.next ? said : head)
   database.headless = false
 
   const dropping = createDropping(database)

@@ -4,7 +4,6 @@
  */
 import { sign } from 'node:crypto'
 import t from 'tap'
-import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
@@ -16,7 +15,6 @@ import { malleated, sampleOrder, sessionSamples, type Sample } from '../support/
 const harness = await startHarness()
 t.teardown(() => harness.close())
 const { port, genesis } = harness
-const counters = matcherCounters(harness.shared.counters)
 
 const session = await harness.openSession()
 const other = await harness.openSession()
@@ -96,13 +94,13 @@ const CODES: Record<string, string> = {
 
 for (const sample of samples) {
   t.test(`${sample.name}: every wrong request is refused`, async (t) => {
-    const before = counters[MATCHER.sequence]!
+    const before = harness.lastSequence()
     for (const [name, [headers, code]] of Object.entries(defects(sample))) {
       const reply: Reply = await request(port, sample.row.method, sample.target, headers, sample.body)
       if (reply.status !== 401 || reply.json.code !== code) t.fail(`${name}: ${reply.status} ${reply.text}, expected 401 ${code}`)
       if (code === 'CLOCK_SKEW' && reply.json.message !== 'request timestamp outside allowed skew') t.fail(`${name}: ${reply.json.message}`)
     }
-    t.equal(counters[MATCHER.sequence], before, 'nothing reached the engine')
+    t.equal(harness.lastSequence(), before, 'nothing reached the engine')
   })
 }
 

@@ -5,7 +5,6 @@
 import { createHash, sign } from 'node:crypto'
 import { Metadata, status } from '@grpc/grpc-js'
 import t from 'tap'
-import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { openDeadSessions, startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, encodeMessage, pathOf, typeOf } from '../support/grpc.ts'
@@ -18,7 +17,6 @@ t.teardown(async () => {
   client.close()
   await harness.close()
 })
-const counters = matcherCounters(harness.shared.counters)
 
 const session = await harness.openSession()
 const other = await harness.openSession()
@@ -106,7 +104,7 @@ function defects(name: OperationName, bytes: Buffer): [string, Entries | Metadat
 
 for (const { name, grpcPath, bytes } of samples) {
   t.test(`${name}: every wrong call is refused`, async (t) => {
-    const before = counters[MATCHER.sequence]!
+    const before = harness.lastSequence()
     for (const [defect, metadata, reason] of defects(name, bytes)) {
       const reply = await client.send(grpcPath, bytes, metadata)
       if (reply.code !== status.UNAUTHENTICATED || reply.reason !== reason) {
@@ -114,7 +112,7 @@ for (const { name, grpcPath, bytes } of samples) {
       }
       if (reply.response !== null) t.fail(`${defect}: a refusal carries a response`)
     }
-    t.equal(counters[MATCHER.sequence], before, 'nothing reached the engine')
+    t.equal(harness.lastSequence(), before, 'nothing reached the engine')
   })
 }
 

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { status } from '@grpc/grpc-js'
 import type { TSchema } from 'typebox'
-import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { DECIMAL } from '../../gateway/operations/amounts.ts'
 import { HANDLERS } from '../../gateway/operations/index.ts'
 import type { Operation } from '../../gateway/operations/operation.ts'
@@ -27,7 +27,6 @@ t.teardown(async () => {
   await harness.close()
 })
 const { genesis, port } = harness
-const matcher = matcherCounters(harness.shared.counters)
 const rest = restTransport(port)
 
 const ROWS = (Object.entries(TABLE) as [OperationName, Row][]).filter(([, row]) => row.access === 'session')
@@ -257,7 +256,7 @@ const DECIMAL_FIELDS = ROWS.flatMap(([name]) =>
 async function noDecimal(t: Test, name: OperationName, list: string | null, field: string): Promise<void> {
   const user = await newUser(name)
   const input = inputOf(name, user)
-  const before = matcher[MATCHER.sequence]!
+  const before = harness.lastSequence()
   for (const value of [...NO_DECIMALS, ...NO_TEXTS]) {
     const { json } = await overRest(name, user.session, withField(input, list, field, value))
     const { code, field: named } = refusalOf(json)
@@ -269,7 +268,7 @@ async function noDecimal(t: Test, name: OperationName, list: string | null, fiel
     const refused = code === status.INVALID_ARGUMENT || (list !== null && json?.results?.[0]?.error?.code !== undefined)
     if (!refused) t.fail(`over gRPC ${JSON.stringify(value).slice(0, 50)}: ${status[code]} ${JSON.stringify(json)}`)
   }
-  t.equal(matcher[MATCHER.sequence], before, 'nothing reached the engine')
+  t.equal(harness.lastSequence(), before, 'nothing reached the engine')
 }
 
 for (const { name, list, field } of DECIMAL_FIELDS) {

@@ -6,7 +6,6 @@
  */
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
-import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { call, request, signed, startHarness, type Headers, type Reply, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, decodeMessage, encodeMessage, type GrpcReply } from '../support/grpc.ts'
 import { messageSigned } from '../support/message_signature.ts'
@@ -18,7 +17,6 @@ t.teardown(async () => {
   client.close()
   await harness.close()
 })
-const counters = matcherCounters(harness.shared.counters)
 const order = sampleOrder(harness.genesis)
 const ORDERS = '/api/v1/orders'
 const AUTH = '/api/v1/auth'
@@ -106,9 +104,9 @@ for (const [protocol, record] of Object.entries(PROTOCOLS)) {
     const [refresh, revoke] = [record(session, 'Refresh', {}), record(session, 'Revoke', {})]
     for (let i = 0; i < 3; i++) t.equal((await refresh.send()).code, null)
     t.equal((await revoke.send()).code, null)
-    const before = counters[MATCHER.sequence]!
+    const before = harness.lastSequence()
     for (const again of [revoke, refresh, record(session, 'CreateOrder', order)]) t.equal((await again.send()).code, 'SESSION_INVALID')
-    t.equal(counters[MATCHER.sequence], before, 'a dead session is not brought back')
+    t.equal(harness.lastSequence(), before, 'a dead session is not brought back')
   })
 }
 
@@ -126,7 +124,7 @@ for (const sample of samples) {
   const { name, row, target, body, grpcPath, bytes } = sample
   t.test(`${name}: a signature of one transport, protocol or operation is none in another`, async (t) => {
     const session = await trader()
-    const before = counters[MATCHER.sequence]!
+    const before = harness.lastSequence()
     const legacy = signed(session, row.method, target, body)
     const structured = messageSigned(session, row.method, target, body)
     const entries = credentialsFor(session, grpcPath, bytes)
@@ -149,7 +147,7 @@ for (const sample of samples) {
       if (!same && (await http(theirs)).json.code !== 'INVALID_SIGNATURE') t.fail(`of ${other.name} over HTTP`)
       if ((await grpc(ofCall)).reason !== 'INVALID_SIGNATURE') t.fail(`of ${other.name} over gRPC`)
     }
-    t.equal(counters[MATCHER.sequence], before, 'nothing reached the engine')
+    t.equal(harness.lastSequence(), before, 'nothing reached the engine')
   })
 }
 

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
-import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { ORDER_ACTIONS } from '../../gateway/ws/order_messages.ts'
 import { openDeadSessions, request, signed as signedHeaders, startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, encodeMessage } from '../support/grpc.ts'
@@ -22,7 +22,6 @@ t.teardown(async () => {
   await harness.close()
 })
 const { port } = harness
-const matcher = matcherCounters(harness.shared.counters)
 const BODY = { tradingPairId: harness.genesis.pairs[0]!.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '100' }
 const TYPES = [...Object.keys(ORDER_ACTIONS), 'session.open']
 
@@ -37,7 +36,7 @@ async function trader(): Promise<Session> {
 /** Sends messages that must do nothing, and names the refusal of each. */
 async function refused(t: Test, messages: readonly (readonly [name: string, message: Frame])[], code: string | RegExp): Promise<void> {
   let socket = await SocketClient.open(port)
-  const before = matcher[MATCHER.sequence]!
+  const before = harness.lastSequence()
   for (const [i, [name, message]] of messages.entries()) {
     // The bytes of messages of nobody are bounded: a connection for a few of them.
     if (i % 50 === 49) {
@@ -50,7 +49,7 @@ async function refused(t: Test, messages: readonly (readonly [name: string, mess
     t.match(answer, { type: 'result', status: 401, error: { code } }, name)
   }
   t.ok(messages.length > 0)
-  t.equal(matcher[MATCHER.sequence], before, 'nothing reached the engine')
+  t.equal(harness.lastSequence(), before, 'nothing reached the engine')
   socket.close()
 }
 
@@ -184,12 +183,12 @@ t.test('sessions that are over enter and open nothing', async (t) => {
   }
   const session = await trader()
   const socket = await OrderSocket.inSession(port, signerOf(session))
-  const before = matcher[MATCHER.sequence]!
+  const before = harness.lastSequence()
   harness.state.sessionsF64[(session.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = 0
   for (let i = 1; i <= 20; i++) socket.client.send({ type: 'order.create', id: i, counter: i, body: BODY })
   t.match(await socket.client.closed, { code: 1008, reason: 'SESSION_INVALID' })
   t.notOk(socket.client.frames.some(({ id }) => Number.isInteger(id)), 'nothing behind the end is answered')
-  t.equal(matcher[MATCHER.sequence], before, 'nor done')
+  t.equal(harness.lastSequence(), before, 'nor done')
 })
 
 t.test('nobody cancels or replaces for somebody else', async (t) => {
@@ -239,10 +238,10 @@ t.test('an auth that is sent again never lets anybody enter orders', async (t) =
   const overheard = await SocketClient.open(port)
   overheard.send(message)
   t.ok(await overheard.next(({ type }) => type === 'authenticated'))
-  const before = matcher[MATCHER.sequence]!
+  const before = harness.lastSequence()
   overheard.send({ type: 'order.create', id: 1, counter: 1, body: BODY })
   t.match(await overheard.closed, { code: 1008, reason: 'AUTH_FAILED' })
-  t.equal(matcher[MATCHER.sequence], before)
+  t.equal(harness.lastSequence(), before)
 })
 
 t.test('nothing went wrong inside', async (t) => {

@@ -272,6 +272,9 @@ export class World {
   #heard(message: FromThread): void {
     if (message.type === 'log') this.#trace.update(message.message)
     if (message.type === 'log' && /is skipped|damaged|does not say|made anew/.test(message.message) && !/head/.test(message.message)) {
+      // Whoever reads may catch the end of its process, and takes it for damage.
+      if (this.#crash instanceof Crash) throw this.#crash
+      if (this.#followerDied) throw new FollowerDied('what it read')
       throw new Violation(`what was written whole cannot be read: ${message.message}`)
     }
   }

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { frontThreads, readConfig, type Config } from '../../core/config.ts'
-import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
+import { CLOCK, SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import {
@@ -37,6 +37,8 @@ export interface Harness {
   readonly grpcPort: number
   readonly genesis: Genesis
   readonly state: State
+  /** Sequence of the last command that the engine applied. The matcher's counters are written after its answers are out. */
+  lastSequence(): number
   readonly shared: Shared
   readonly logs: FromThread[]
   /** Opens a session for a new wallet, or for this one, in an application of the genesis. */
@@ -158,7 +160,7 @@ export async function startHarness(
     return nextReply(replies)
   }
   return {
-    port, grpcPort, genesis, state, shared, logs, operate, close,
+    port, grpcPort, genesis, state, shared, logs, operate, close, lastSequence: () => state.clock[CLOCK.SEQUENCE]!,
     openSession: (application = 0, address = `0x${randomBytes(20).toString('hex')}`) => openSession(operate, application, address),
     hold: (on) => {
       Atomics.store(words, 1, on ? 1 : 0)

@@ -26,7 +26,7 @@ const read = (frame: Parameters<Subscriber['push']>[0]): Frame =>
 function stage() {
   const genesis = parseGenesis(testGenesis())
   const state = createState(genesis)
-  const gate = new Int32Array(16)
+  const gate = new Int32Array(new SharedArrayBuffer(64))
   const pairs = new Map(genesis.pairs.map((pair) => [pair.id, pair]))
   const channel = createOrders({ genesis, state, gate, pairs, now: () => 0, time: () => 0 } as unknown as Gateway)
   const listen = (account: number): { frames: Frame[]; subscriber: Subscriber } => {

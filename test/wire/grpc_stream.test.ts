@@ -5,7 +5,7 @@ import { status } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
 import { CommandType, SESSION_COMMAND, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
 import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
-import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { IN_FLIGHT_MAX } from '../../gateway/grpc/stream.ts'
 import { startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, detailsOf, encodeMessage, schema } from '../support/grpc.ts'
@@ -18,7 +18,6 @@ t.teardown(async () => {
   await harness.close()
 })
 const counters = gatewayCounters(harness.shared.counters, 2)
-const matcher = matcherCounters(harness.shared.counters)
 const pair = harness.genesis.pairs[0]!.id
 const ORDER = { tradingPairId: pair, orderType: 'ORDER_TYPE_LIMIT', side: 'SIDE_BUY', quantity: '0.5', price: '100' }
 /** Refused by the engine, so that thousands of them need no funds. */
@@ -97,7 +96,7 @@ t.test('a wrong signature is refused for its action alone, and does nothing', as
   const [session, other, revoked] = [await trader(), await trader(), await trader()]
   await harness.operate(CommandType.REVOKE_SESSION, SESSION_COMMAND, { session: revoked.row, sessionGeneration: revoked.generation })
   const stream = new StreamClient(client)
-  const before = matcher[MATCHER.sequence]!
+  const before = harness.lastSequence()
   const action = (requestId: string): Buffer => encodeAction({ requestId, createOrder: ORDER })
   const now = Date.now()
   const wrong: [name: string, fields: (bytes: Buffer) => object, reason: string][] = [
@@ -122,7 +121,7 @@ t.test('a wrong signature is refused for its action alone, and does nothing', as
     await stream.count(1, (id) => id === name)
     t.match(refusalOf(stream.answers.get(name)), { code: status.UNAUTHENTICATED, reason }, name)
   }
-  t.equal(matcher[MATCHER.sequence], before, 'nothing reached the engine')
+  t.equal(harness.lastSequence(), before, 'nothing reached the engine')
   t.ok((await stream.ask({ requestId: 'good', createOrder: ORDER } as { requestId: string }, session)).createOrder)
   stream.call.cancel()
 })
@@ -163,12 +162,12 @@ t.test('what breaks the rules of a stream ends it, and nothing more is done', as
   ): Promise<void> => {
     const stream = await withSession(session)
     t.ok((await stream.ask({ requestId: 'first', counter: 11, cancelOrder: { orderId: 'x' } } as { requestId: string })).error, 'served')
-    const before = matcher[MATCHER.sequence]!
+    const before = harness.lastSequence()
     send(stream)
     stream.send({ requestId: 'later', counter: 1000, createOrder: ORDER })
     t.match(await stream.ended, { code, reason }, name)
     t.notOk(stream.answers.has('later'), `${name}: what came after it is not answered`)
-    t.equal(matcher[MATCHER.sequence], before, `${name}: nothing reached the engine`)
+    t.equal(harness.lastSequence(), before, `${name}: nothing reached the engine`)
   }
   const counted = (counter: number | string) => (stream: StreamClient): void => stream.send({ requestId: 'x', counter, createOrder: ORDER })
   await ends(t, 'the same counter', counted(11), 'UNAUTHENTICATED')
@@ -194,13 +193,13 @@ t.test('a session that ends cuts its streams at the next action', async (t) => {
   const streams = [await withSession(revoked), await withSession(expired)]
   await client.call('Revoke', {}, revoked)
   harness.state.sessionsF64[(expired.row * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1] = Date.now() - 1
-  const before = matcher[MATCHER.sequence]!
+  const before = harness.lastSequence()
   for (const stream of streams) {
     stream.send({ requestId: 'late', counter: 11, createOrder: ORDER })
     t.match(await stream.ended, { code: status.UNAUTHENTICATED, reason: 'SESSION_INVALID' })
     t.notOk(stream.answers.has('late'))
   }
-  t.equal(matcher[MATCHER.sequence], before)
+  t.equal(harness.lastSequence(), before)
   const own = await withSession(unsigned)
   own.send({ requestId: 'reopen', counter: 11, openSession: {} })
   await own.count(1, (id) => id === 'reopen')

@@ -167,8 +167,7 @@ t.test('a full service says so and applies nothing', async (t) => {
   const body = JSON.stringify(one)
   harness.hold(true)
   const waiting = Array.from({ length: 200 }, () => request(harness.port, 'POST', ORDERS, signed(session, 'POST', ORDERS, body), body))
-  const matcher = matcherCounters(harness.shared.counters)
-  const before = matcher[MATCHER.sequence]!
+  const before = harness.lastSequence()
   let refused: Reply
   // The two hundred arrive in their own time; a batch of 100 is refused as soon as 25 of them hold their slots.
   for (let i = 0; ; i++) {
@@ -183,7 +182,7 @@ t.test('a full service says so and applies nothing', async (t) => {
   t.ok(replies.every((reply) => reply.status === 200 || reply.status === 429))
   // What was answered 200 was applied, and nothing else was: no part of the refused batch, none of those turned away.
   const applied = replies.filter(({ status }) => status === 200).length
-  const count = (): number => matcher[MATCHER.sequence]! - before
+  const count = (): number => harness.lastSequence() - before
   for (let look = 0; look < 1_000 && count() < applied; look++) await new Promise((resolve) => setTimeout(resolve, 5))
   t.ok(applied > 0, `${applied} were applied`)
   t.equal(count(), applied, 'each once, and nothing of what was refused')

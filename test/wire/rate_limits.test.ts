@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
-import { GATEWAY, gatewayCounters, MATCHER, matcherCounters, type GatewayCounter } from '../../core/ring/counters.ts'
+import { GATEWAY, gatewayCounters, type GatewayCounter } from '../../core/ring/counters.ts'
 import { call, makeSubAccount, request, signed, startHarness, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
 
 const PER_MINUTE = 12
@@ -40,7 +40,7 @@ const left = ({ headers }: Reply): string => `${headers['x-ratelimit-remaining-s
 const minuteNow = (): number => Math.floor(Date.now() / 60_000)
 const counted = (harness: Harness, name: GatewayCounter): number =>
   [1, 2].reduce((sum, gateway) => sum + gatewayCounters(harness.shared.counters, gateway)[GATEWAY[name]]!, 0)
-const sequence = (harness: Harness): number => matcherCounters(harness.shared.counters)[MATCHER.sequence]!
+const sequence = (harness: Harness): number => harness.lastSequence()
 
 /** What `body` gives for a new account with funds when it begins and ends in one minute of the wall clock. */
 async function inOneMinute<T>(harness: Harness, body: (session: Session) => Promise<T>): Promise<T> {
