@@ -121,8 +121,8 @@ export class World {
 
   #run(turns: number): Report {
     while (this.#turns < turns) this.#turn(true)
-    for (let quiet = 0; quiet < 400 && !this.#clients.every((client) => client.quiet); quiet++) this.#turn(false)
-    if (!this.#clients.every((client) => client.quiet)) throw new Violation('a request was never answered, without any fault')
+    for (let quiet = 0; quiet < 400 && !this.#isQuiet(); quiet++) this.#turn(false)
+    if (!this.#isQuiet()) throw new Violation('a request was never answered, without any fault')
     this.#end()
     for (const [name, count] of this.#auditor.seen) this.#counts[name] = count
     Object.assign(this.#counts, { batches: this.#auditor.batches, commands: this.#auditor.commands })
@@ -131,6 +131,11 @@ export class World {
 
   get turns(): number {
     return this.#turns
+  }
+
+  /** All is answered, and the exchange is up: only then has the auditor read all that was answered as it died. */
+  #isQuiet(): boolean {
+    return this.#life !== null && this.#clients.every((client) => client.quiet)
   }
 
   #count(name: string): void {
