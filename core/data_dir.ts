@@ -22,14 +22,12 @@
  * holds the lock.
  */
 import { randomBytes } from 'node:crypto'
-import {
-  accessSync, chmodSync, closeSync, constants, fsyncSync, lstatSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync,
-  statSync, writeSync,
-} from 'node:fs'
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { createConnection, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ConfigError } from './config.ts'
+import { writeDurably } from './lib/durable_file.ts'
 import { systemFault } from './lib/system_fault.ts'
 
 export class DirectoryLocked extends Error {
@@ -193,8 +191,11 @@ export function mendModes(dataDir: string): Mended {
 
 /** The content of file `name` of `dataDir`; made of what `make` gives when there is none. */
 export function readOrMakeSecret(dataDir: string, name: string, make: () => Buffer): Buffer {
-  const path = join(dataDir, name)
-  return readIfThere(path) ?? writeSecret(dataDir, path, make())
+  const found = readIfThere(join(dataDir, name))
+  if (found !== null) return found
+  const made = make()
+  writeDurably(dataDir, name, made)
+  return made
 }
 
 function readIfThere(path: string): Buffer | null {
@@ -204,19 +205,6 @@ function readIfThere(path: string): Buffer | null {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
-}
-
-/** Written beside and renamed, so that a crash leaves a whole secret or none. */
-function writeSecret(dataDir: string, path: string, secret: Buffer): Buffer {
-  const file = openSync(`${path}.new`, 'w', 0o600)
-  writeSync(file, secret)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(`${path}.new`, path)
-  const directory = openSync(dataDir, 'r')
-  fsyncSync(directory)
-  closeSync(directory)
-  return secret
 }
 
 /** The key of page tokens. Whoever has it can make tokens; tokens only name positions in listings that are checked anyway. */

@@ -2,13 +2,11 @@
  * An archive: a directory with the oldest batches of a journal, in segments (segment.ts) without gap from the genesis on. It only grows:
  * the next call goes on where the last segment ends. Whoever has the archive and the journal has every command there ever was.
  */
-import {
-  closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync, writeSync,
-} from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { realIo } from '../lib/io.ts'
+import { writeDurably } from '../lib/durable_file.ts'
 import type { JournalStore } from '../journal/store.ts'
-import { HEADER_BYTES, type Batch } from '../journal/frame.ts'
+import { valueOf, type Batch } from '../journal/frame.ts'
 import { continues, readBatches, START, type Place } from '../journal/reader.ts'
 import { tailOf } from '../journal/tail.ts'
 import {
@@ -27,7 +25,7 @@ interface Segment {
 
 export interface Archive {
   readonly directory: string
-  readonly segments: readonly Segment[]
+  readonly segments: Segment[]
   /** Where it ends: what the journal must go on with. */
   readonly end: Place
   readonly batches: number
@@ -39,28 +37,28 @@ export interface Archive {
 /** Reads the headers of an archive and how they hang together; an empty or missing directory is an archive with nothing in it. */
 export function openArchive(directory: string): Archive {
   const names = existsSync(directory) ? readdirSync(directory).filter((name) => NAME.test(name)).sort() : []
-  const segments: Segment[] = []
-  let end: Place = START
-  let chain: Buffer = NO_CHAIN
-  for (const [number, name] of names.entries()) {
-    const path = join(directory, name)
-    const bytes = headerBytes(path)
-    const header = decodeHeader(bytes, path)
-    const follows = header.begin.sequence === end.sequence && header.begin.checksum === end.checksum && header.chain.equals(chain)
-    if (header.number !== number || !follows) {
-      throw new ArchiveError(`${path} does not continue the segment before it: one is missing or another's`)
-    }
-    const own = digestOf(bytes)
-    segments.push({ path, header, own })
-    end = header.end
-    chain = own
+  let archive: Archive = { directory, segments: [], end: START, batches: 0, bytes: 0, raw: 0 }
+  for (const name of names) archive = withSegment(archive, join(directory, name))
+  return archive
+}
+
+/** The archive with the segment at `path` behind its last one. The list of segments goes over to the new archive. */
+function withSegment({ directory, segments, end, batches, bytes, raw }: Archive, path: string): Archive {
+  const header = headerBytes(path)
+  const read = decodeHeader(header, path)
+  const continued = read.begin.sequence === end.sequence && read.begin.checksum === end.checksum && read.chain.equals(chainOf(segments))
+  if (read.number !== segments.length || !continued) {
+    throw new ArchiveError(`${path} does not continue the segment before it: one is missing or another's`)
   }
-  const sum = (of: (header: SegmentHeader) => number): number => segments.reduce((total, { header }) => total + of(header), 0)
+  segments.push({ path, header: read, own: digestOf(header) })
   return {
-    directory, segments, end, batches: sum((header) => header.batches), raw: sum((header) => header.raw),
-    bytes: sum((header) => SEGMENT_HEADER_BYTES + header.stored),
+    directory, segments, end: read.end, batches: batches + read.batches, bytes: bytes + SEGMENT_HEADER_BYTES + read.stored,
+    raw: raw + read.raw,
   }
 }
+
+/** What the next segment's header says of the one before it. */
+const chainOf = (segments: readonly Segment[]): Buffer => segments.at(-1)?.own ?? NO_CHAIN
 
 function headerBytes(path: string): Buffer {
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES)
@@ -129,19 +127,17 @@ export function extendArchive(
   directory: string, database: JournalStore, before: number, report: (segment: SegmentHeader) => void,
 ): Archive {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
-  for (const name of readdirSync(directory)) if (name.endsWith('.unfinished')) rmSync(join(directory, name))
+  for (const name of readdirSync(directory)) if (name.endsWith('.rba.new')) rmSync(join(directory, name))
   let archive = openArchive(directory)
   checkArchive(archive, database)
   for (;;) {
-    const raw = collect(database, archive.end, before)
-    if (raw === null) return archive
-    const { segments, end } = archive
-    const chain = segments.at(-1)?.own ?? NO_CHAIN
-    const { values } = raw
-    const bytes = encodeSegment(Buffer.concat(values), { number: segments.length, begin: end, end: raw.end, batches: values.length, chain })
-    writeSegment(directory, end.sequence, bytes)
-    archive = openArchive(directory)
-    const { path, header } = archive.segments.at(-1)!
+    const { segments, end: begin } = archive
+    const found = collect(database, begin, before)
+    if (found === null) return archive
+    const { values, end } = found
+    const of = { number: segments.length, begin, end, batches: values.length, chain: chainOf(segments) }
+    archive = withSegment(archive, writeSegment(directory, begin.sequence, encodeSegment(Buffer.concat(values), of)))
+    const { path, header } = segments.at(-1)!
     readSegment(path, header)
     report(header)
   }
@@ -152,29 +148,22 @@ function collect(database: JournalStore, place: Place, before: number): { values
   const values: Buffer[] = []
   let end = place
   let bytes = 0
-  // Short read transactions: a long one would keep LMDB from using its free pages again.
-  database.refresh()
   for (const batch of readBatches(database, place)) {
     if (batch.next > before) break
-    const { buffer, byteOffset, length } = batch.records
-    values.push(Buffer.copyBytesFrom(new Uint8Array(buffer, byteOffset - HEADER_BYTES, HEADER_BYTES + length)))
+    const value = valueOf(batch)
+    values.push(value)
     end = { sequence: batch.next, checksum: batch.checksum }
-    bytes += HEADER_BYTES + length
+    bytes += value.length
     if (bytes >= SEGMENT_BYTES) break
   }
+  // While the segment is written nothing is read: an open transaction would keep LMDB from using its free pages again.
+  database.refresh()
   return values.length === 0 ? null : { values, end }
 }
 
-function writeSegment(directory: string, first: number, bytes: Buffer): void {
-  const path = join(directory, `${String(first).padStart(16, '0')}.rba`)
-  const fd = openSync(`${path}.unfinished`, 'wx', 0o600)
-  try {
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
-    fsyncSync(fd)
-  } finally {
-    closeSync(fd)
-  }
-  renameSync(`${path}.unfinished`, path)
-  realIo.syncDirectory(directory)
-  if (statSync(path).size !== bytes.length) throw new ArchiveError(`${path} was not written whole`)
+/** Writes the file of a segment that begins at sequence `first`; durable when it returns its path. */
+function writeSegment(directory: string, first: number, bytes: Buffer): string {
+  const name = `${String(first).padStart(16, '0')}.rba`
+  writeDurably(directory, name, bytes)
+  return join(directory, name)
 }

@@ -2,14 +2,12 @@
 import { resolve } from 'node:path'
 import { lockDirectory } from '../data_dir.ts'
 import { openJournal } from '../journal/file.ts'
+import { paceOf } from '../lib/pace.ts'
 import { tailOf } from '../journal/tail.ts'
 import { extendArchive, openArchive } from './archive.ts'
 import { allowDrop, boundOf, restoreArchive } from './retention.ts'
 
 const MIB = 2 ** 20
-
-/** Milliseconds that a piece of `bytes` must have taken at a rate; 0: it may go on. */
-const pauseAfter = (bytes: number, mib: number, tookMs: number): number => Math.max(0, (bytes / (mib * MIB)) * 1000 - tookMs)
 
 /** Archives what may go, at `mib` MiB a second; `drop`: an exchange may then forget it. What is printed. */
 export function archive(dataDir: string, to: string, drop: boolean, mib: number): Record<string, unknown> {
@@ -17,13 +15,11 @@ export function archive(dataDir: string, to: string, drop: boolean, mib: number)
   const directory = resolve(to)
   const { before, why } = boundOf(dataDir, (text) => warnings.push(text))
   const database = openJournal(dataDir, true)
-  const cell = new Int32Array(new SharedArrayBuffer(4))
-  let at = performance.now()
+  const pace = paceOf(mib, () => undefined)
   const { end, segments, batches, bytes, raw } = extendArchive(directory, database, before, (header) => {
     const sizes = `${(header.raw / MIB).toFixed(0)} MiB in ${header.stored} bytes`
     console.error(`up to sequence ${header.end.sequence - 1} of ${before - 1}, ${sizes}`)
-    Atomics.wait(cell, 0, 0, pauseAfter(header.raw, mib, performance.now() - at))
-    at = performance.now()
+    pace(header.raw)
   })
   if (drop && end.sequence > 1) allowDrop(dataDir, { before: end.sequence, directory, time: new Date().toISOString() })
   return {

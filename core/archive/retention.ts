@@ -7,15 +7,15 @@
  *
  * A running exchange drops by itself what `journal/archived.json` says is archived (journal/drop.ts).
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { historyPath, storedPlace } from '../history/store/store.ts'
 import { journalPath } from '../journal/file.ts'
 import { PAGE_BYTES } from '../journal/pages.ts'
 import type { JournalStore } from '../journal/store.ts'
-import { HEADER_BYTES, keyOf } from '../journal/frame.ts'
+import { keyOf, valueOf } from '../journal/frame.ts'
 import { encodeTail, TAIL_BYTES, TAIL_KEY, tailOf, type Tail } from '../journal/tail.ts'
-import { realIo } from '../lib/io.ts'
+import { writeDurably } from '../lib/durable_file.ts'
 import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
 import { checkArchive, type Archive } from './archive.ts'
 import { ArchiveError, readSegment } from './segment.ts'
@@ -57,14 +57,12 @@ export interface Archived {
   readonly time: string
 }
 
-const archivedPath = (dataDir: string): string => join(journalPath(dataDir), 'archived.json')
+const ARCHIVED = 'archived.json'
+const archivedPath = (dataDir: string): string => join(journalPath(dataDir), ARCHIVED)
 
 /** Leaves word that batches may be dropped; durable when it returns. */
 export function allowDrop(dataDir: string, archived: Archived): void {
-  const path = archivedPath(dataDir)
-  writeFileSync(`${path}.new`, `${JSON.stringify(archived)}\n`, { mode: 0o600, flush: true })
-  renameSync(`${path}.new`, path)
-  realIo.syncDirectory(journalPath(dataDir))
+  writeDurably(journalPath(dataDir), ARCHIVED, `${JSON.stringify(archived)}\n`)
 }
 
 /** The sequence before which batches may be dropped according to that word; 1: none, or the word is not whole. */
@@ -101,10 +99,7 @@ export function restoreArchive(
     const batches = readSegment(path, header).filter(({ sequence }) => sequence < tail.sequence)
     const next: Tail = { ...header.begin, dropped: tail.dropped - batches.length }
     database.transactionSync(() => {
-      for (const { sequence, records } of batches) {
-        const value = new Uint8Array(records.buffer, records.byteOffset - HEADER_BYTES, HEADER_BYTES + records.length)
-        database.putSync(keyOf(sequence), Buffer.copyBytesFrom(value))
-      }
+      for (const batch of batches) database.putSync(keyOf(batch.sequence), valueOf(batch))
       if (next.dropped === 0) database.removeSync(TAIL_KEY)
       else database.putSync(TAIL_KEY, encodeTail(Buffer.alloc(TAIL_BYTES), next))
     })

@@ -14,7 +14,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { open, type Batch } from '../journal/frame.ts'
+import { lengthAt, open, type Batch } from '../journal/frame.ts'
 import type { Place } from '../journal/reader.ts'
 
 export const SEGMENT_HEADER_BYTES = 128
@@ -104,13 +104,13 @@ export function readSegment(path: string, header: SegmentHeader): Batch[] {
   const batches: Batch[] = []
   let { sequence, checksum } = header.begin
   for (let at = 0; at < raw.length; ) {
-    // The length of a value stands in its own header (journal/frame.ts).
-    const batch = open(raw.subarray(at, at + (at + 12 <= raw.length ? raw.readUInt32LE(at + 8) : 0)))
+    const length = lengthAt(raw, at)
+    const batch = open(raw.subarray(at, at + length))
     if (typeof batch === 'string') return fail(`the batch behind sequence ${sequence - 1}: ${batch}`)
     const follows = batch.sequence === sequence && batch.previous === checksum
     if (!follows) fail(`the batch at sequence ${batch.sequence} does not continue the one before`)
     batches.push(batch)
-    at += raw.readUInt32LE(at + 8)
+    at += length
     sequence = batch.next
     checksum = batch.checksum
   }

@@ -13,9 +13,11 @@ import { dataFile, usedBytes } from '../journal/file.ts'
 import { realIo } from '../lib/io.ts'
 import { listSnapshots, loadSnapshot, snapshotPath } from '../snapshot/file.ts'
 import { LAST_BACKUP } from './last.ts'
-import { copyDatabase, copyFile, copyHistory, copyJournal, paceOf, type Pace } from './copy.ts'
+import { writeDurably } from '../lib/durable_file.ts'
+import { paceOf, type Pace } from '../lib/pace.ts'
+import { copyDatabase, copyFile, copyHistory, copyJournal } from './copy.ts'
 import {
-  BackupError, readManifest, refuseBackup, sha256Of, UNFINISHED_BACKUP, writeDurably, writeManifest, type BackupFile, type Manifest,
+  BackupError, readManifest, refuseBackup, sha256Of, UNFINISHED_BACKUP, writeManifest, type BackupFile, type Manifest,
 } from './manifest.ts'
 import { verifyCopy } from './verify.ts'
 

@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { dataFile, journalPath, openJournal } from '../journal/file.ts'
 import { endOf } from '../journal/end.ts'
 import { realIo } from '../lib/io.ts'
-import { copyJournal, type Pace } from './copy.ts'
+import type { Pace } from '../lib/pace.ts'
+import { copyJournal } from './copy.ts'
 import { BackupError } from './manifest.ts'
 
 /** Bytes of the file before and after. */

@@ -10,11 +10,12 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { historyPath, openReader, openWriter } from '../history/store/store.ts'
 import { openJournal } from '../journal/file.ts'
-import { HEADER_BYTES, keyOf } from '../journal/frame.ts'
+import { keyOf, valueOf } from '../journal/frame.ts'
 import { endSequence, readBatches, type Place } from '../journal/reader.ts'
 import { copyTail, tailOf } from '../journal/tail.ts'
 import { createWriter } from '../journal/writer.ts'
 import { realIo } from '../lib/io.ts'
+import type { Pace } from '../lib/pace.ts'
 import { BackupError } from './manifest.ts'
 
 const MIB = 2 ** 20
@@ -24,27 +25,6 @@ const PIECE = MIB
 const TRANSACTION = 4 * MIB
 /** The name of a schema's tables. */
 const TABLES = "select name from sqlite_schema where type = 'table' and name <> 'position'"
-
-/** Sleeps so that not more than a rate is written. */
-export interface Pace {
-  (bytes: number): void
-}
-
-/** At most `mib` MiB a second; `said` hears the bytes so far, about every second. */
-export function paceOf(mib: number, said: (bytes: number) => void): Pace {
-  const cell = new Int32Array(new SharedArrayBuffer(4))
-  const started = performance.now()
-  let bytes = 0
-  let saidAt = started
-  return (more) => {
-    bytes += more
-    const early = started + (bytes / (mib * MIB)) * 1000 - performance.now()
-    if (early > 1) Atomics.wait(cell, 0, 0, early)
-    if (performance.now() - saidAt < 1000) return
-    saidAt = performance.now()
-    said(bytes)
-  }
-}
 
 /** Copies a file that nobody changes; durable when it returns. Throws when there is none. */
 export function copyFile(from: string, to: string, pace: Pace): void {
@@ -74,19 +54,18 @@ export async function copyJournal(dataDir: string, to: string, gibibytes: number
   const source = openJournal(dataDir, true)
   const copy = openJournal(to, false, gibibytes)
   const end = endSequence(source)
-  const { sequence, checksum } = tailOf(source)
-  let place: Place = { sequence, checksum }
+  let place: Place = tailOf(source)
   try {
     copyTail(source, copy)
     while (place.sequence <= end) {
       const values: Buffer[] = []
       let bytes = 0
       for (const batch of readBatches(source, place)) {
-        const { buffer, byteOffset, length } = batch.records
         // A copy: the next batch is read into the same bytes.
-        values.push(Buffer.copyBytesFrom(new Uint8Array(buffer, byteOffset - HEADER_BYTES, HEADER_BYTES + length)))
+        const value = valueOf(batch)
+        values.push(value)
         place = { sequence: batch.next, checksum: batch.checksum }
-        bytes += HEADER_BYTES + length
+        bytes += value.length
         if (bytes >= TRANSACTION || place.sequence > end) break
       }
       if (values.length === 0) throw new BackupError(`the journal ends at ${place.sequence - 1}, and said ${end}`)

@@ -4,9 +4,9 @@
  * interrupted passes for a backup. A backup is not run on: it is restored into a data directory first.
  */
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, readSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { realIo } from '../lib/io.ts'
+import { writeDurably } from '../lib/durable_file.ts'
 
 const FORMAT = 1
 const NAME = 'backup.json'
@@ -59,17 +59,6 @@ export function sha256Of(path: string): string {
     closeSync(file)
   }
   return hash.digest('hex')
-}
-
-/** Durable when it returns. */
-export function writeDurably(directory: string, name: string, text: string): void {
-  const path = join(directory, name)
-  const file = openSync(`${path}.new`, 'w', 0o600)
-  writeSync(file, text)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(`${path}.new`, path)
-  realIo.syncDirectory(directory)
 }
 
 export const writeManifest = (directory: string, manifest: Omit<Manifest, 'format'>): void =>

@@ -6,8 +6,10 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { isAbsolute, join, normalize } from 'node:path'
 import { realIo } from '../lib/io.ts'
 import { syncTree } from './backup.ts'
-import { copyFile, paceOf } from './copy.ts'
-import { BackupError, readManifest, sha256Of, UNFINISHED_RESTORE, writeDurably, type Manifest } from './manifest.ts'
+import { writeDurably } from '../lib/durable_file.ts'
+import { paceOf } from '../lib/pace.ts'
+import { copyFile } from './copy.ts'
+import { BackupError, readManifest, sha256Of, UNFINISHED_RESTORE, type Manifest } from './manifest.ts'
 import { verifyCopy } from './verify.ts'
 
 export interface RestoreOptions {

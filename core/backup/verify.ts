@@ -27,9 +27,7 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
   try {
     let last = { sequence: 0, checksum: 0 }
     const tail = tailOf(journal)
-    for (const { next, checksum } of readBatches(journal, { sequence: tail.sequence, checksum: tail.checksum })) {
-      last = { sequence: next - 1, checksum }
-    }
+    for (const { next, checksum } of readBatches(journal, tail)) last = { sequence: next - 1, checksum }
     said(`every batch read back, up to sequence ${last.sequence}`)
     const warn = (text: string): never => {
       throw new BackupError(text)

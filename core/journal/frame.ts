@@ -102,6 +102,14 @@ const RESUME_BYTES = ACCEPT_LOSS_COMMAND.at.resume * 4
 const isLoss = (records: Buffer, commands: number): boolean =>
   commands === 1 && records.length > 0 && typeOfKind(records.readUInt32LE(0)) === CommandType.ACCEPT_LOSS
 
+/** Bytes of the value that begins at `at` of many, one behind the other, by its own header; 0 when there is none. */
+export const lengthAt = (values: Buffer, at: number): number =>
+  at + HEADER_BYTES <= values.length ? values.readUInt32LE(at + H.LENGTH) : 0
+
+/** The whole value that a batch was opened from, copied. */
+export const valueOf = ({ records: { buffer, byteOffset, length } }: Batch): Buffer =>
+  Buffer.copyBytesFrom(new Uint8Array(buffer, byteOffset - HEADER_BYTES, HEADER_BYTES + length))
+
 /** The key of a sequence: 8 bytes, big endian, so that keys sort as sequences. */
 export function keyOf(sequence: number): Buffer {
   const key = Buffer.alloc(8)

@@ -138,9 +138,10 @@ export function continues(database: JournalStore, { sequence, checksum }: Place)
 
 /** Reads every batch of a journal that has no head yet; its end. Throws like {@link readBatches}, and when LMDB counts other entries. */
 export function countBatches(database: JournalStore): Head {
-  const { sequence, checksum, dropped } = tailOf(database)
+  const tail = tailOf(database)
+  const { sequence, checksum, dropped } = tail
   const head: Head = { ...NO_HEAD, batches: dropped, next: sequence, checksum }
-  for (const batch of readBatches(database, { sequence, checksum })) {
+  for (const batch of readBatches(database, tail)) {
     head.batches++
     head.first = batch.sequence
     head.next = batch.next

@@ -219,7 +219,7 @@ t.test('an archive that is not what was written is refused', async (t) => {
   t.throws(spoilt(() => rmSync(paths()[1]!)), ArchiveError, 'a segment is missing')
   t.throws(spoilt(() => renameSync(paths()[2]!, paths()[0]!)), ArchiveError, 'a segment stands where another was')
   t.throws(spoilt(() => writeFileSync(paths()[2]!, readFileSync(paths()[2]!).subarray(0, 200))), 'a segment is cut')
-  const unfinished = spoilt(() => writeFileSync(join(copy, '0000000000000099.rba.unfinished'), 'x'))
+  const unfinished = spoilt(() => writeFileSync(join(copy, '0000000000000099.rba.new'), 'x'))
   t.same(unfinished(), truth.slice(0, 13), 'what was not finished is not there')
 
   const elsewhere = temporaryDirectory()

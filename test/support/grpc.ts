@@ -1,5 +1,6 @@
 /** A gRPC client built from the .proto files alone: it signs, calls any method and takes errors apart. */
 import { createHash, sign } from 'node:crypto'
+import type { ClientHttp2Stream } from 'node:http2'
 import { Client, credentials, Metadata, status, type CallOptions, type ChannelCredentials, type ChannelOptions } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import { loadSchema } from '../../gateway/grpc/schema.ts'
@@ -116,4 +117,18 @@ export function connectGrpc(
     },
     close: () => client.close(),
   }
+}
+
+/** How a call on a raw stream ends, whose data is not looked at: its grpc-status, or `reset` and the code. */
+export function statusOf(stream: ClientHttp2Stream): Promise<string> {
+  stream.resume()
+  return new Promise((resolve) => {
+    const note = (received: Record<string, unknown>): void => {
+      if (received['grpc-status'] !== undefined) resolve(String(received['grpc-status']))
+    }
+    stream.on('response', note)
+    stream.on('trailers', note)
+    stream.on('error', () => undefined)
+    stream.on('close', () => resolve(`reset ${stream.rstCode}`))
+  })
 }

@@ -16,7 +16,7 @@ import { Backlog } from '../../gateway/limits/backlog.ts'
 import { ConnectionPort } from '../../gateway/limits/port.ts'
 import { Shares } from '../../gateway/limits/shares.ts'
 import { startHarness, type Harness } from '../support/gateway_harness.ts'
-import { connectGrpc, credentialsFor, encodeMessage, pathOf, type GrpcClient } from '../support/grpc.ts'
+import { connectGrpc, credentialsFor, encodeMessage, pathOf, statusOf, type GrpcClient } from '../support/grpc.ts'
 
 const MIB = 1024 * 1024
 /** Number of the gRPC thread behind one gateway. */
@@ -53,18 +53,10 @@ function open(t: Test, port: number): { session: ClientHttp2Session; goaway: num
 
 /** Sends frames on a call to `path`; resolves with grpc-status, or 'reset CODE'. */
 function callRaw(session: ClientHttp2Session, path: string, body: Buffer, headers: Record<string, string> = {}): Promise<string> {
-  return new Promise((resolve) => {
-    const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers })
-    const note = (received: Record<string, unknown>): void => {
-      if (received['grpc-status'] !== undefined) resolve(String(received['grpc-status']))
-    }
-    stream.on('response', note)
-    stream.on('trailers', note)
-    stream.on('error', () => undefined)
-    stream.on('close', () => resolve(`reset ${stream.rstCode}`))
-    stream.resume()
-    stream.end(body)
-  })
+  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers })
+  const status = statusOf(stream)
+  stream.end(body)
+  return status
 }
 
 const frame = (flag: number, bytes: Buffer, length = bytes.length): Buffer => {

@@ -10,7 +10,7 @@ import t from 'tap'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { METADATA_MAX } from '../../gateway/grpc/calls.ts'
 import { startHarness } from '../support/gateway_harness.ts'
-import { pathOf } from '../support/grpc.ts'
+import { pathOf, statusOf } from '../support/grpc.ts'
 
 const MIB = 1024 * 1024
 const ROOM_MB = 16
@@ -44,17 +44,7 @@ interface Call {
 
 function begin(on: ClientHttp2Session, path: string, headers: Record<string, string> = {}): Call {
   const stream = on.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers })
-  const ended = new Promise<string>((resolve) => {
-    const note = (received: Record<string, unknown>): void => {
-      if (received['grpc-status'] !== undefined) resolve(String(received['grpc-status']))
-    }
-    stream.on('response', note)
-    stream.on('trailers', note)
-    stream.on('error', () => undefined)
-    stream.on('close', () => resolve(`reset ${stream.rstCode}`))
-  })
-  stream.resume()
-  return { stream, ended }
+  return { stream, ended: statusOf(stream) }
 }
 
 /** A message of `size` bytes of which all but the last come. */
