@@ -11,7 +11,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from './config.ts'
-import type { Buffers } from './state/columns.ts'
+import type { Buffers } from './state/memory.ts'
 import type { OperatorToken } from './operator_token.ts'
 
 /**

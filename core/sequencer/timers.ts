@@ -7,7 +7,7 @@
  */
 import { CommandType, Flag, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
-import { DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS, SCALAR } from '../state/columns.ts'
+import { ORDER, ORDER_WORDS, SCALAR } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 
 /** Rows looked at per slice. */
@@ -25,7 +25,7 @@ export function expireDue(timers: Timers, state: State, now: number, batch: View
   const end = Math.min(rows, timers.cursor + SLICE)
   let slot = timers.cursor
   for (; slot < end && used < maxSlots; slot++) {
-    if (state.detailsF64[(slot * DETAIL_WORDS + DETAIL.EXPIRES_AT) >>> 1]! > now) continue
+    if (state.ordersF64[(slot * ORDER_WORDS + ORDER.EXPIRES_AT) >>> 1]! > now) continue
     const row = slot * ORDER_WORDS
     if ((state.orders[row + ORDER.FLAGS]! & Flag.RESTING) === 0) continue
     encode(ORDER_COMMAND, batch, used * RECORD_WORDS, {

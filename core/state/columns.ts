@@ -1,7 +1,7 @@
 /**
  * The state of the engine as columns: tables of fixed rows, one after another in one shared memory with one writer, the matcher.
  *
- * One table declares every column; allocation, sharing with gateway threads, snapshot and digest derive from it. Nothing the
+ * One table, DECLARED, has a line for every column; names, types, views, memory, snapshot and digest derive from it. Nothing the
  * engine knows lives outside it, so a snapshot is these arrays and replay is a function of them.
  *
  * `stored` columns are in snapshots and digests, up to the rows ever used (`rows`). `derived` columns are indexes that are
@@ -62,10 +62,6 @@ export const ORDER = {
   /** f64, Unix ms. */
   CREATED_AT: f64(30),
 } as const
-
-/** The fields from TRADES on by their former name, for readers. */
-export const DETAIL_WORDS = ORDER_WORDS
-export const DETAIL = ORDER
 
 export const LABEL_WORDS = 10
 
@@ -287,23 +283,6 @@ export const CLOCK = {
   FILLS: 2,
 } as const
 
-export interface Column {
-  readonly name: ColumnName
-  readonly type: 'i32' | 'f64' | 'i64'
-  /** Words of the type per row. */
-  readonly stride: number
-  readonly rows: number
-  readonly derived: boolean
-  /** Scalar that counts the rows ever used; -1: all rows. */
-  readonly used: number
-}
-
-export type ColumnName =
-  | 'orders' | 'labels' | 'accounts' | 'balances' | 'sessions' | 'faucet' | 'receipts' | 'levels' | 'pages'
-  | 'pairs' | 'totals' | 'scalars' | 'clock' | 'registers' | 'terms' | 'directory' | 'bitmaps'
-  | 'profiles' | 'sessionLinks' | 'spendLimits' | 'agents' | 'orderAgents' | 'applications' | 'origins'
-  | 'labelIndex' | 'accountIndex' | 'sessionIndex' | 'receiptIndex'
-
 /** Smallest power of two that is at least `n`. */
 export function powerOfTwo(n: number): number {
   let p = 1
@@ -323,52 +302,103 @@ export function bitmapWords(priceTicks: number): { levels: number[]; total: numb
   return { levels, total: levels.reduce((sum, words) => sum + words, 0) }
 }
 
-/** The columns of a genesis, in the order of snapshots and digests. */
-export function columnsOf(genesis: Genesis): Column[] {
-  const { limits, assets, pairs } = genesis
-  const column = (name: ColumnName, type: Column['type'], stride: number, rows: number, used: number = -1): Column =>
-    ({ name, type, stride, rows, used, derived: false })
-  const index = (name: ColumnName, rows: number): Column => ({ name, type: 'i32', stride: 1, rows, used: -1, derived: true })
-  return [
-    column('scalars', 'i32', 1, 32),
-    column('clock', 'f64', 1, 16),
-    { name: 'registers', type: 'i64', stride: 1, rows: 16, used: -1, derived: true },
-    column('totals', 'i64', TOTAL_WORDS / 2, assets.length),
-    column('pairs', 'i32', PAIR_WORDS, pairs.length),
-    column('accounts', 'i32', ACCOUNT_WORDS, limits.accounts, SCALAR.ACCOUNTS),
-    column('balances', 'i64', (BALANCE_WORDS / 2) * assets.length, limits.accounts, SCALAR.ACCOUNTS),
-    column('faucet', 'f64', FAUCET_WORDS, limits.accounts, SCALAR.ACCOUNTS),
-    column('sessions', 'i32', SESSION_WORDS, limits.sessions, SCALAR.SESSIONS_USED),
-    column('orders', 'i32', ORDER_WORDS, limits.orders, SCALAR.ORDERS_USED),
-    column('labels', 'i32', LABEL_WORDS, limits.orders, SCALAR.ORDERS_USED),
-    column('pages', 'i32', PAGE_WORDS, limits.orders, SCALAR.PAGES_USED),
-    column('levels', 'i32', LEVEL_WORDS * PAGE_LEVELS, limits.orders, SCALAR.PAGES_USED),
-    column('receipts', 'i32', RECEIPT_WORDS, limits.receipts, SCALAR.RECEIPTS_USED),
-    column('profiles', 'i32', PROFILE_WORDS, limits.accounts, SCALAR.ACCOUNTS),
-    column('sessionLinks', 'i32', SESSION_LINK_WORDS, limits.sessions, SCALAR.SESSIONS_USED),
-    column('spendLimits', 'i32', SPEND_LIMIT_WORDS, limits.spendLimits, SCALAR.SPEND_LIMITS_USED),
-    column('agents', 'i32', AGENT_WORDS, limits.agents, SCALAR.AGENTS_USED),
-    column('orderAgents', 'i32', 1, limits.orders, SCALAR.ORDERS_USED),
-    column('applications', 'i32', APPLICATION_WORDS, limits.applications, SCALAR.APPLICATIONS),
-    column('origins', 'i32', ORIGIN_WORDS * ORIGINS_MAX, limits.applications, SCALAR.APPLICATIONS),
-    { name: 'terms', type: 'i32', stride: TERMS_WORDS, rows: pairs.length, used: -1, derived: true },
-    index('directory', (pairs.length * limits.priceTicks) / PAGE_LEVELS),
-    index('bitmaps', pairs.length * 2 * bitmapWords(limits.priceTicks).total),
-    index('labelIndex', powerOfTwo(limits.orders * 2)),
-    index('accountIndex', powerOfTwo(limits.accounts * 2)),
-    index('sessionIndex', powerOfTwo(limits.sessions * 2)),
-    index('receiptIndex', powerOfTwo(limits.receipts * 2)),
-  ]
+/** A size that the genesis decides. */
+type Size = (genesis: Genesis) => number
+
+interface Declared {
+  /** Element type of the column's view. Rows with fields of several types are i32; rows.ts reads and writes every field. */
+  readonly type: 'i32' | 'f64' | 'i64'
+  /** Elements of a row. */
+  readonly width: number | Size
+  readonly rows: Size
+  /**
+   * What snapshots and digests keep of it: 'all' rows, or those ever used, which the scalar of this number counts. 'derived': nothing;
+   * rebuild.ts makes it from the others.
+   */
+  readonly kept: 'all' | 'derived' | number
+  /** Further views of the same bytes, by what they add to its name. */
+  readonly views?: readonly ('F64' | 'I64')[]
 }
 
-const BYTES = { i32: 4, f64: 8, i64: 8 } as const
-/** Bytes of the rows of a column. */
-export const columnBytes = (column: Column): number => Math.ceil((column.rows * column.stride * BYTES[column.type]) / 8) * 8
+const perAsset: Size = ({ assets }) => assets.length
+const perPair: Size = ({ pairs }) => pairs.length
+const perAccount: Size = ({ limits }) => limits.accounts
+const perSession: Size = ({ limits }) => limits.sessions
+const perOrder: Size = ({ limits }) => limits.orders
+const perReceipt: Size = ({ limits }) => limits.receipts
+const perAgent: Size = ({ limits }) => limits.agents
+const perSpendLimit: Size = ({ limits }) => limits.spendLimits
+const perApplication: Size = ({ limits }) => limits.applications
+/** Places of a hash table that is half full at most. */
+const placesFor = (size: Size): Size => (genesis) => powerOfTwo(size(genesis) * 2)
+const balancesOfAccount: Size = ({ assets }) => (BALANCE_WORDS / 2) * assets.length
+const pagesOfTicks: Size = ({ limits, pairs }) => (pairs.length * limits.priceTicks) / PAGE_LEVELS
+const wordsOfBitmaps: Size = ({ limits, pairs }) => pairs.length * 2 * bitmapWords(limits.priceTicks).total
+
+/**
+ * Every column, in the order of memory, snapshots and digests. To add one, add its line: its name becomes one of {@link ColumnName}, and
+ * a State has its view under that name and its address under name + At (state.ts). The first three stay the first (SCALARS_AT ...).
+ */
+const DECLARED = {
+  scalars: { type: 'i32', width: 1, rows: () => 32, kept: 'all' },
+  clock: { type: 'f64', width: 1, rows: () => 16, kept: 'all' },
+  registers: { type: 'i64', width: 1, rows: () => 16, kept: 'derived' },
+  totals: { type: 'i64', width: TOTAL_WORDS / 2, rows: perAsset, kept: 'all' },
+  pairs: { type: 'i32', width: PAIR_WORDS, rows: perPair, kept: 'all', views: ['F64'] },
+  accounts: { type: 'i32', width: ACCOUNT_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
+  balances: { type: 'i64', width: balancesOfAccount, rows: perAccount, kept: SCALAR.ACCOUNTS },
+  faucet: { type: 'f64', width: FAUCET_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS },
+  sessions: { type: 'i32', width: SESSION_WORDS, rows: perSession, kept: SCALAR.SESSIONS_USED, views: ['F64'] },
+  orders: { type: 'i32', width: ORDER_WORDS, rows: perOrder, kept: SCALAR.ORDERS_USED, views: ['F64', 'I64'] },
+  labels: { type: 'i32', width: LABEL_WORDS, rows: perOrder, kept: SCALAR.ORDERS_USED },
+  pages: { type: 'i32', width: PAGE_WORDS, rows: perOrder, kept: SCALAR.PAGES_USED },
+  levels: { type: 'i32', width: LEVEL_WORDS * PAGE_LEVELS, rows: perOrder, kept: SCALAR.PAGES_USED, views: ['F64'] },
+  receipts: { type: 'i32', width: RECEIPT_WORDS, rows: perReceipt, kept: SCALAR.RECEIPTS_USED, views: ['F64'] },
+  profiles: { type: 'i32', width: PROFILE_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS },
+  sessionLinks: { type: 'i32', width: SESSION_LINK_WORDS, rows: perSession, kept: SCALAR.SESSIONS_USED },
+  spendLimits: { type: 'i32', width: SPEND_LIMIT_WORDS, rows: perSpendLimit, kept: SCALAR.SPEND_LIMITS_USED, views: ['F64', 'I64'] },
+  agents: { type: 'i32', width: AGENT_WORDS, rows: perAgent, kept: SCALAR.AGENTS_USED, views: ['F64', 'I64'] },
+  orderAgents: { type: 'i32', width: 1, rows: perOrder, kept: SCALAR.ORDERS_USED },
+  applications: { type: 'i32', width: APPLICATION_WORDS, rows: perApplication, kept: SCALAR.APPLICATIONS, views: ['F64'] },
+  origins: { type: 'i32', width: ORIGIN_WORDS * ORIGINS_MAX, rows: perApplication, kept: SCALAR.APPLICATIONS },
+  terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
+  directory: { type: 'i32', width: 1, rows: pagesOfTicks, kept: 'derived' },
+  bitmaps: { type: 'i32', width: 1, rows: wordsOfBitmaps, kept: 'derived' },
+  labelIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },
+  accountIndex: { type: 'i32', width: 1, rows: placesFor(perAccount), kept: 'derived' },
+  sessionIndex: { type: 'i32', width: 1, rows: placesFor(perSession), kept: 'derived' },
+  receiptIndex: { type: 'i32', width: 1, rows: placesFor(perReceipt), kept: 'derived' },
+} as const satisfies Record<string, Declared>
+
+/** The declarations, as types: state.ts derives the views from it. */
+export type Columns = typeof DECLARED
+export type ColumnName = keyof Columns
+
+/** A column of one genesis. */
+export interface Column {
+  readonly name: ColumnName
+  readonly type: Declared['type']
+  /** Elements of a row. */
+  readonly stride: number
+  readonly rows: number
+  readonly derived: boolean
+  /** Scalar that counts the rows ever used; -1: all rows. */
+  readonly used: number
+  readonly views: readonly ('F64' | 'I64')[]
+}
+
+/** The columns of a genesis, in the order of snapshots and digests. */
+export function columnsOf(genesis: Genesis): Column[] {
+  return (Object.entries(DECLARED) as [ColumnName, Declared][]).map(([name, { type, width, rows, kept, views }]) => ({
+    name, type, stride: typeof width === 'number' ? width : width(genesis), rows: rows(genesis), derived: kept === 'derived',
+    used: typeof kept === 'number' ? kept : -1, views: views ?? [],
+  }))
+}
 
 /** Rows start at multiples of this, in bytes: two cache lines, which processors fetch together. */
-const ALIGNMENT = 128
+export const ALIGNMENT = 128
 /** The C library puts a large block 16 bytes into a page; the first column starts this far in, so that rows meet cache lines. */
-const LEAD = ALIGNMENT - 16
+export const LEAD = ALIGNMENT - 16
 
 /** Addresses of the first columns, the same in every exchange: scalars in 32-bit words, clock and registers in 64-bit words. */
 export const SCALARS_AT = LEAD / 4
@@ -376,32 +406,3 @@ export const CLOCK_AT = (LEAD + ALIGNMENT) / 8
 export const REGISTERS_AT = (LEAD + 2 * ALIGNMENT) / 8
 /** Two words of a register: the key of the process' indexes (indexes.ts), where other threads find it too. */
 export const HASH_KEY_AT = (REGISTERS_AT + 14) * 2
-
-/** Where every column starts in the memory, in bytes. */
-export interface Addresses {
-  readonly at: Readonly<Record<ColumnName, number>>
-  readonly bytes: number
-}
-
-export function addressesOf(genesis: Genesis): Addresses {
-  const at = {} as Record<ColumnName, number>
-  let next = LEAD
-  for (const column of columnsOf(genesis)) {
-    at[column.name] = next
-    next += Math.ceil(columnBytes(column) / ALIGNMENT) * ALIGNMENT
-  }
-  if (next >= 2 ** 33) throw new Error(`the limits of the genesis need ${next} bytes of memory; the engine has 8 GiB`)
-  return { at, bytes: next }
-}
-
-/** What threads share: the memory of all columns. The operating system commits it as rows are used. */
-export interface Buffers {
-  readonly memory: SharedArrayBuffer
-}
-
-/** The bytes of all rows of a column. */
-export function columnOf(genesis: Genesis, buffers: Buffers, name: ColumnName): Uint8Array {
-  const column = columnsOf(genesis).find((each) => each.name === name)
-  if (column === undefined) throw new Error(`no column ${name}`)
-  return new Uint8Array(buffers.memory, addressesOf(genesis).at[name], columnBytes(column))
-}

@@ -2,7 +2,8 @@
  * The stored bytes of a state, column by column: what snapshots write and digests cover. Derived columns and rows that were never
  * used are left out, so the digest does not depend on capacities that were not reached.
  */
-import { columnBytes, columnOf, columnsOf, type Column } from './columns.ts'
+import { columnsOf, type Column } from './columns.ts'
+import { columnBytes, columnOf } from './memory.ts'
 import { rebuildDerived } from './rebuild.ts'
 import type { State } from './state.ts'
 

@@ -23,7 +23,7 @@
  */
 import { balanceRow, getI64, totalRow } from './rows.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, DETAIL, DETAIL_WORDS, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
   NOBODY, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS,
   TOTAL, bitmapWords,
 } from './columns.ts'
@@ -69,8 +69,8 @@ function checkPairs(state: State): void {
 const order = (state: State, slot: number, word: number): number => state.orders[slot * ORDER_WORDS + word]!
 const sequenceOf = (state: State, slot: number): number => state.ordersF64[(slot * ORDER_WORDS + ORDER.SEQUENCE) >>> 1]!
 const holdOf = (state: State, slot: number): bigint => state.ordersI64[(slot * ORDER_WORDS + ORDER.HOLD) >>> 1]!
-const detailI64 = (state: State, slot: number, word: number): bigint => state.detailsI64[(slot * DETAIL_WORDS + word) >>> 1]!
-const detailF64 = (state: State, slot: number, word: number): number => state.detailsF64[(slot * DETAIL_WORDS + word) >>> 1]!
+const detailI64 = (state: State, slot: number, word: number): bigint => state.ordersI64[(slot * ORDER_WORDS + word) >>> 1]!
+const detailF64 = (state: State, slot: number, word: number): number => state.ordersF64[(slot * ORDER_WORDS + word) >>> 1]!
 
 /** Live slots; free and live rows are disjoint and together all rows ever used. */
 function checkPool(state: State): number[] {
@@ -108,11 +108,11 @@ function checkOrder(state: State, slot: number): void {
   if (flags >>> LABEL_SHIFT > LABEL_BYTES) broken('I12', named('has a label that is too long'))
   if (price < 1 || price >= genesis.limits.priceTicks) broken('I8', named(`has price ${price}`))
   if (remaining < 1 || remaining > lots || lots > state.maxLots[pair]!) broken('I10', named(`has ${remaining} of ${lots} lots left`))
-  if (detailF64(state, slot, DETAIL.CREATED_AT) > clock[CLOCK.TIME]!) broken('I10', named('was made in the future'))
-  const filled = detailI64(state, slot, DETAIL.FILLED_QUOTE)
+  if (detailF64(state, slot, ORDER.CREATED_AT) > clock[CLOCK.TIME]!) broken('I10', named('was made in the future'))
+  const filled = detailI64(state, slot, ORDER.FILLED_QUOTE)
   if (filled < 0n || (filled === 0n) !== (lots === remaining)) broken('I10', named(`filled for ${filled}, ${remaining} of ${lots} left`))
-  const sum = detailI64(state, slot, DETAIL.FEE_NUMERATOR)
-  const fee = detailI64(state, slot, DETAIL.FEE)
+  const sum = detailI64(state, slot, ORDER.FEE_NUMERATOR)
+  const fee = detailI64(state, slot, ORDER.FEE)
   if (fee !== ceiling(sum)) broken('I3', named(`was charged ${fee} for a sum of ${sum}`))
   const discount = genesis.pairs[pair]!.makerPpm - order(state, slot, ORDER.MAKER_PPM)
   const known = genesis.feeTiers.tiers.some((tier) => tier.makerDiscountPpm === discount)

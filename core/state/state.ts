@@ -6,14 +6,26 @@
  */
 import { type Genesis } from './genesis.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, addressesOf, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords,
-  CLIENT_ID_WORDS, columnBytes, columnsOf, HASH_KEY_AT, NO_ASK, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR, TERMS,
-  TERMS_WORDS, type Buffers, type ColumnName,
+  ACCOUNT, ACCOUNT_WORDS, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords,
+  CLIENT_ID_WORDS, columnsOf, HASH_KEY_AT, NO_ASK, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR, TERMS,
+  TERMS_WORDS, type ColumnName, type Columns,
 } from './columns.ts'
+import { addressesOf, allocateBuffers, columnBytes, type Buffers } from './memory.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { ORIGINS_MAX, PairStatus } from '../layout/command.ts'
 
-export interface State {
+/** What the view of an element type is. */
+interface ViewOf { i32: Int32Array; f64: Float64Array; i64: BigInt64Array }
+
+type Views<V extends string, View> = { readonly [N in ColumnName as V extends Further<N> ? `${N}${V}` : never]: View }
+/** What stands in `views` of a column's declaration. */
+type Further<N extends ColumnName> = Columns[N] extends { readonly views: readonly (infer V)[] } ? V : never
+
+/** Of every declared column (columns.ts): its view, `orders`; its address in 32-bit words, `ordersAt`; its further views, `ordersF64`. */
+type ColumnViews = { readonly [N in ColumnName]: ViewOf[Columns[N]['type']] } & { readonly [N in ColumnName as `${N}At`]: number } &
+  Views<'F64', Float64Array> & Views<'I64', BigInt64Array>
+
+export interface State extends ColumnViews {
   readonly genesis: Genesis
   readonly buffers: Buffers
   readonly outbox: Outbox
@@ -21,25 +33,7 @@ export interface State {
   readonly i32: Int32Array
   readonly f64: Float64Array
   readonly i64: BigInt64Array
-  /** Addresses of columns in 32-bit words ... */
-  readonly accountsAt: number
-  readonly sessionsAt: number
-  readonly ordersAt: number
-  readonly levelsAt: number
-  readonly pagesAt: number
-  readonly pairsAt: number
-  readonly termsAt: number
-  readonly profilesAt: number
-  readonly agentsAt: number
-  readonly applicationsAt: number
-  readonly receiptsAt: number
-  readonly sessionLinksAt: number
-  readonly spendLimitsAt: number
-  readonly bitmapsAt: number
-  /** ... and in 64-bit words. */
-  readonly balancesAt: number
-  readonly totalsAt: number
-  /** 64-bit words of one account's balance rows. */
+  /** 32-bit words of one account's balance rows. */
   readonly balanceStride: number
   readonly pairCount: number
   /** Limits of the genesis. */
@@ -47,47 +41,6 @@ export interface State {
   readonly maxOpenOrders: number
   readonly priceTicks: number
   readonly orderLifetimeMs: number
-  readonly scalars: Int32Array
-  readonly clock: Float64Array
-  readonly totals: BigInt64Array
-  readonly pairs: Int32Array
-  readonly pairsF64: Float64Array
-  readonly accounts: Int32Array
-  readonly accountsF64: Float64Array
-  readonly balances: BigInt64Array
-  readonly faucet: Float64Array
-  readonly sessions: Int32Array
-  readonly sessionsF64: Float64Array
-  readonly orders: Int32Array
-  readonly ordersF64: Float64Array
-  readonly ordersI64: BigInt64Array
-  readonly details: Int32Array
-  readonly detailsF64: Float64Array
-  readonly detailsI64: BigInt64Array
-  readonly labels: Int32Array
-  readonly pages: Int32Array
-  readonly levels: Int32Array
-  readonly levelsF64: Float64Array
-  readonly receipts: Int32Array
-  readonly receiptsF64: Float64Array
-  readonly profiles: Int32Array
-  readonly sessionLinks: Int32Array
-  readonly spendLimits: Int32Array
-  readonly spendLimitsF64: Float64Array
-  readonly spendLimitsI64: BigInt64Array
-  readonly agents: Int32Array
-  readonly agentsF64: Float64Array
-  readonly agentsI64: BigInt64Array
-  readonly orderAgents: Int32Array
-  readonly applications: Int32Array
-  readonly applicationsF64: Float64Array
-  readonly origins: Int32Array
-  readonly directory: Int32Array
-  readonly bitmaps: Int32Array
-  readonly labelIndex: Int32Array
-  readonly accountIndex: Int32Array
-  readonly sessionIndex: Int32Array
-  readonly receiptIndex: Int32Array
   /** Word offsets of the summary levels inside one side's bitmap. */
   readonly bitmapOffsets: Int32Array
   readonly bitmapTotal: number
@@ -100,111 +53,50 @@ export interface State {
   readonly maxLots: Int32Array
   readonly lotAtoms: BigInt64Array
   readonly tickLotAtoms: BigInt64Array
-  /** BigInt scratch (state/balances.ts), because a BigInt that crosses a call is allocated. */
-  readonly registers: BigInt64Array
 }
 
-/** Allocates the memory of a genesis. It is committed by the operating system as rows are used. */
-export function allocateBuffers(genesis: Genesis): Buffers {
-  return { memory: new SharedArrayBuffer(addressesOf(genesis).bytes) }
+type View = ViewOf[keyof ViewOf]
+interface ArrayOf {
+  new (memory: SharedArrayBuffer, at: number, length: number): View
+  readonly BYTES_PER_ELEMENT: number
 }
+const ARRAYS: Readonly<Record<keyof ViewOf | 'F64' | 'I64', ArrayOf>> =
+  { i32: Int32Array, f64: Float64Array, i64: BigInt64Array, F64: Float64Array, I64: BigInt64Array }
 
-/** Makers of the view of one column. */
-function columnViews(genesis: Genesis, memory: SharedArrayBuffer) {
+function viewColumns(genesis: Genesis, memory: SharedArrayBuffer): ColumnViews {
   const { at } = addressesOf(genesis)
-  const bytes = Object.fromEntries(columnsOf(genesis).map((column) => [column.name, columnBytes(column)])) as Record<ColumnName, number>
-  return {
-    i32: (name: ColumnName): Int32Array => new Int32Array(memory, at[name], bytes[name] / 4),
-    f64: (name: ColumnName): Float64Array => new Float64Array(memory, at[name], bytes[name] / 8),
-    i64: (name: ColumnName): BigInt64Array => new BigInt64Array(memory, at[name], bytes[name] / 8),
+  const views: Record<string, number | View> = {}
+  for (const column of columnsOf(genesis)) {
+    const { name, type } = column
+    views[`${name}At`] = at[name] / 4
+    const bytes = columnBytes(column)
+    const view = (as: keyof typeof ARRAYS): View => new ARRAYS[as](memory, at[name], bytes / ARRAYS[as].BYTES_PER_ELEMENT)
+    views[name] = view(type)
+    for (const further of column.views) views[`${name}${further}`] = view(further)
   }
-}
-
-/** The views by name that readers and rare commands use. */
-function namedColumns(genesis: Genesis, memory: SharedArrayBuffer) {
-  const { i32, f64, i64 } = columnViews(genesis, memory)
-  return {
-    scalars: i32('scalars'),
-    clock: f64('clock'),
-    totals: i64('totals'),
-    pairs: i32('pairs'),
-    pairsF64: f64('pairs'),
-    accounts: i32('accounts'),
-    accountsF64: f64('accounts'),
-    balances: i64('balances'),
-    faucet: f64('faucet'),
-    sessions: i32('sessions'),
-    sessionsF64: f64('sessions'),
-    orders: i32('orders'),
-    ordersF64: f64('orders'),
-    ordersI64: i64('orders'),
-    details: i32('orders'),
-    detailsF64: f64('orders'),
-    detailsI64: i64('orders'),
-    labels: i32('labels'),
-    pages: i32('pages'),
-    levels: i32('levels'),
-    levelsF64: f64('levels'),
-    receipts: i32('receipts'),
-    receiptsF64: f64('receipts'),
-    profiles: i32('profiles'),
-    sessionLinks: i32('sessionLinks'),
-    spendLimits: i32('spendLimits'),
-    spendLimitsF64: f64('spendLimits'),
-    spendLimitsI64: i64('spendLimits'),
-    agents: i32('agents'),
-    agentsF64: f64('agents'),
-    agentsI64: i64('agents'),
-    orderAgents: i32('orderAgents'),
-    applications: i32('applications'),
-    applicationsF64: f64('applications'),
-    origins: i32('origins'),
-    directory: i32('directory'),
-    bitmaps: i32('bitmaps'),
-    labelIndex: i32('labelIndex'),
-    accountIndex: i32('accountIndex'),
-    sessionIndex: i32('sessionIndex'),
-    receiptIndex: i32('receiptIndex'),
-    registers: i64('registers'),
-  }
+  return views as unknown as ColumnViews
 }
 
 /** Views over existing memory, as another thread or the loader sees them. */
 export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096)): State {
   const { memory } = buffers
-  const { at } = addressesOf(genesis)
   const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
   const offsets = new Int32Array(bitmapLevels.length)
   for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
   const { limits } = genesis
+  // Spreading gives an object of fast properties, which the compiler knows the places of; one filled name by name has not.
   return {
+    ...viewColumns(genesis, memory),
     genesis, buffers, outbox,
     i32: new Int32Array(memory),
     f64: new Float64Array(memory),
     i64: new BigInt64Array(memory),
-    accountsAt: at.accounts / 4,
-    sessionsAt: at.sessions / 4,
-    ordersAt: at.orders / 4,
-    levelsAt: at.levels / 4,
-    pagesAt: at.pages / 4,
-    pairsAt: at.pairs / 4,
-    termsAt: at.terms / 4,
-    profilesAt: at.profiles / 4,
-    agentsAt: at.agents / 4,
-    applicationsAt: at.applications / 4,
-    receiptsAt: at.receipts / 4,
-    sessionLinksAt: at.sessionLinks / 4,
-    spendLimitsAt: at.spendLimits / 4,
-    bitmapsAt: at.bitmaps / 4,
-    balancesAt: at.balances / 4,
-    totalsAt: at.totals / 4,
     balanceStride: genesis.assets.length * BALANCE_WORDS,
     pairCount: genesis.pairs.length,
     maxOrders: limits.orders,
     maxOpenOrders: limits.openOrdersPerAccount,
     priceTicks: limits.priceTicks,
     orderLifetimeMs: limits.orderLifetimeMs,
-    ...namedColumns(genesis, memory),
     bitmapOffsets: offsets,
     bitmapTotal: total,
     pagesPerPair: genesis.limits.priceTicks / PAGE_LEVELS,

@@ -2,7 +2,7 @@
 import { Flag, LABEL_SHIFT } from '../layout/command.ts'
 import { balanceRow, getI64 } from '../state/rows.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, DETAIL, DETAIL_WORDS, FAUCET_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR,
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, FAUCET_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR,
   SESSION, SESSION_WORDS,
 } from '../state/columns.ts'
 import { findSession } from '../state/indexes.ts'
@@ -169,7 +169,7 @@ function labelOf(state: State, slot: number, length: number): string {
 /** The order in `slot` as it is now: consistent only inside {@link consistently}. */
 export function copyOrder(state: State, slot: number): OrderView {
   const row = slot * ORDER_WORDS
-  const detail = slot * DETAIL_WORDS
+  const detail = slot * ORDER_WORDS
   const flags = state.orders[row + ORDER.FLAGS]!
   const length = flags >>> LABEL_SHIFT
   const label = length === 0 ? '' : labelOf(state, slot, Math.min(length, LABEL_WORDS * 4))
@@ -182,11 +182,11 @@ export function copyOrder(state: State, slot: number): OrderView {
     price: state.orders[row + ORDER.PRICE]!,
     lots: state.orders[row + ORDER.LOTS]!,
     remaining: state.orders[row + ORDER.REMAINING]!,
-    filledQuote: state.detailsI64[(detail + DETAIL.FILLED_QUOTE) >>> 1]!,
-    fee: state.detailsI64[(detail + DETAIL.FEE) >>> 1]!,
-    createdAt: state.detailsF64[(detail + DETAIL.CREATED_AT) >>> 1]!,
-    updatedAt: state.detailsF64[(detail + DETAIL.UPDATED_AT) >>> 1]!,
-    expiresAt: state.detailsF64[(detail + DETAIL.EXPIRES_AT) >>> 1]!,
+    filledQuote: state.ordersI64[(detail + ORDER.FILLED_QUOTE) >>> 1]!,
+    fee: state.ordersI64[(detail + ORDER.FEE) >>> 1]!,
+    createdAt: state.ordersF64[(detail + ORDER.CREATED_AT) >>> 1]!,
+    updatedAt: state.ordersF64[(detail + ORDER.UPDATED_AT) >>> 1]!,
+    expiresAt: state.ordersF64[(detail + ORDER.EXPIRES_AT) >>> 1]!,
     label,
   }
 }

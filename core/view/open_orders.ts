@@ -5,7 +5,7 @@
  * orders costs a walk along its list, not ten thousand objects.
  */
 import type { Listing, OrdersAsk } from './listing.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, DETAIL, DETAIL_WORDS, ORDER, ORDER_WORDS } from '../state/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, ORDER, ORDER_WORDS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { Flag, LABEL_SHIFT } from '../layout/command.ts'
 import { Status } from '../layout/event.ts'
@@ -75,7 +75,7 @@ function matches(state: State, slot: number, ask: OrdersAsk): boolean {
     if (!ask.statuses.includes(filled ? Status.PARTIALLY_FILLED : Status.SUBMITTED)) return false
   }
   if (ask.from !== undefined || ask.to !== undefined) {
-    const createdAt = state.detailsF64[(slot * DETAIL_WORDS + DETAIL.CREATED_AT) >>> 1]!
+    const createdAt = state.ordersF64[(slot * ORDER_WORDS + ORDER.CREATED_AT) >>> 1]!
     if (createdAt < (ask.from ?? 0) || createdAt > (ask.to ?? Infinity)) return false
   }
   if (ask.label === undefined) return true

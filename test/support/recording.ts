@@ -1,8 +1,9 @@
 /** Command streams kept in memory, so that they can be run again: the commands of a workload and everything the engine said to them. */
-import { columnOf, columnsOf, type Buffers, type Column } from '../../core/state/columns.ts'
+import { columnsOf, type Column } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { rebuildDerived } from '../../core/state/rebuild.ts'
-import { allocateBuffers, attachState, type State } from '../../core/state/state.ts'
+import { allocateBuffers, columnOf, type Buffers } from '../../core/state/memory.ts'
+import { attachState, type State } from '../../core/state/state.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { benchOf, createBench, type Bench } from './naive_compare.ts'
 import { Workload, type WorkloadOptions } from './workload.ts'
