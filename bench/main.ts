@@ -43,6 +43,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   },
   keyed: { file: './system/keyed.ts', seconds: 45, what: 'orders with idempotency keys beside orders without, in turn' },
   overload: { file: './system/overload.ts', seconds: 60, what: 'three times what the exchange can do: answers, goodput, cancels' },
+  receipts: { file: './system/receipts.ts', seconds: 900, what: 'a day of 1,000 keyed orders a second: memory, disk, time' },
   reads: { file: './system/reads.ts', seconds: 60, what: 'order book and signed open orders over HTTP by autocannon' },
   verify: { file: './system/verify.ts', seconds: 130, what: 'wallet sign-ins, and trading beside a flood of bad ones' },
   fanout: {

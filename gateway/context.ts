@@ -3,6 +3,8 @@ import type { Config } from '../core/config.ts'
 import { parseGenesis, type Asset, type Genesis, type Pair } from '../core/state/genesis.ts'
 import { Applications } from '../core/view/applications.ts'
 import { createOutbox } from '../core/state/outbox.ts'
+import { readPageFiles, receiptDirectory } from '../core/lib/page_files.ts'
+import { RECEIPT_PAGE_WORDS } from '../core/state/receipt_room.ts'
 import { attachState, type State } from '../core/state/state.ts'
 import { attachBroadcast } from '../core/ring/broadcast.ts'
 import { sequencedClock } from '../core/ring/clock.ts'
@@ -65,7 +67,8 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
   const { config, shared, number } = data
   const genesis = parseGenesis(data.genesis)
   // The outbox belongs to the engine; a reader of the columns needs none.
-  const state = attachState(genesis, shared.columns, createOutbox(1))
+  const receipts = readPageFiles(receiptDirectory(config.dataDir), RECEIPT_PAGE_WORDS, false)
+  const state = attachState(genesis, shared.columns, createOutbox(1), receipts)
   const gate = new Int32Array(shared.gate)
   const counters = gatewayCounters(shared.counters, number)
   const matcher = matcherCounters(shared.counters)

@@ -21,7 +21,7 @@ const GATEWAY_MAY_IMPORT = [
   'core/threads.ts',
   'core/history/answer/queries.ts',
   'core/programs/faucet.ts',
-].concat(['columns', 'state', 'outbox', 'genesis'].map((name) => `core/state/${name}.ts`))
+].concat(['columns', 'state', 'outbox', 'genesis', 'receipt_room'].map((name) => `core/state/${name}.ts`))
 /**
  * The rooms of the core from the ground up: a file imports from its own room and those before it. Entry points are above all of them, and
  * nobody imports one.

@@ -11,11 +11,12 @@ import { OPERATOR_TOKEN_FILE } from '../config.ts'
 import { historyPath } from '../history/store/store.ts'
 import { dataFile, usedBytes } from '../journal/file.ts'
 import { realIo } from '../lib/io.ts'
-import { listSnapshots, loadSnapshot, snapshotPath } from '../snapshot/file.ts'
+import { pageFilesBytes, receiptDirectory } from '../lib/page_files.ts'
+import { listSnapshots, loadSnapshot, receiptPagesOf, snapshotPath } from '../snapshot/file.ts'
 import { LAST_BACKUP } from './last.ts'
 import { writeDurably } from '../lib/durable_file.ts'
 import { paceOf, type Pace } from '../lib/pace.ts'
-import { copyDatabase, copyFile, copyHistory, copyJournal } from './copy.ts'
+import { copyDatabase, copyFile, copyHistory, copyJournal, copyReceipts } from './copy.ts'
 import {
   BackupError, readManifest, refuseBackup, sha256Of, UNFINISHED_BACKUP, writeManifest, type BackupFile, type Manifest,
 } from './manifest.ts'
@@ -94,12 +95,14 @@ function copySnapshot(dataDir: string, to: string, pace: Pace, said: (text: stri
   for (const sequence of listSnapshots(dataDir)) {
     try {
       copyFile(snapshotPath(dataDir, sequence), snapshotPath(to, sequence), pace)
+      copyReceipts(dataDir, to, receiptPagesOf(to, sequence), pace)
       loadSnapshot(to, sequence)
       return sequence
     } catch (error) {
       // Removed by the exchange meanwhile, of another version, or damaged: the one before does as well.
       said(`snapshot ${sequence} is left out: ${(error as Error).message}`)
       rmSync(snapshotPath(to, sequence), { force: true })
+      rmSync(receiptDirectory(to), { recursive: true, force: true })
     }
   }
   return null
@@ -119,7 +122,9 @@ const describe = (directory: string): BackupFile[] =>
 
 /** Makes names durable; the files are. */
 export function syncTree(directory: string): void {
-  for (const name of ['journal', 'snapshots']) if (existsSync(join(directory, name))) realIo.syncDirectory(join(directory, name))
+  for (const name of ['journal', 'snapshots', 'receipts']) {
+    if (existsSync(join(directory, name))) realIo.syncDirectory(join(directory, name))
+  }
   realIo.syncDirectory(directory)
 }
 
@@ -128,6 +133,7 @@ function checkRoom(dataDir: string, at: string, history: boolean): void {
   const bytes = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   const newest = listSnapshots(dataDir)[0]
   const needs = usedBytes(dataDir) * 1.1 + (newest === undefined ? 0 : bytes(snapshotPath(dataDir, newest)))
+    + pageFilesBytes(receiptDirectory(dataDir))
     + (history ? bytes(historyPath(dataDir)) + bytes(`${historyPath(dataDir)}-wal`) : 0) + SPARE_BYTES
   const { bavail, bsize } = statfsSync(at)
   if (bavail * bsize >= needs) return

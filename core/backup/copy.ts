@@ -15,6 +15,7 @@ import { endSequence, readBatches, type Place } from '../journal/reader.ts'
 import { copyTail, tailOf } from '../journal/tail.ts'
 import { createWriter } from '../journal/writer.ts'
 import { realIo } from '../lib/io.ts'
+import { fileOfPage, PAGES, receiptDirectory } from '../lib/page_files.ts'
 import type { Pace } from '../lib/pace.ts'
 import { BackupError } from './manifest.ts'
 
@@ -28,7 +29,7 @@ const TABLES = "select name from sqlite_schema where type = 'table' and name <> 
 
 /** Copies a file that nobody changes; durable when it returns. Throws when there is none. */
 export function copyFile(from: string, to: string, pace: Pace): void {
-  mkdirSync(dirname(to), { recursive: true })
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 })
   const piece = Buffer.alloc(PIECE)
   const source = openSync(from, 'r')
   try {
@@ -46,6 +47,13 @@ export function copyFile(from: string, to: string, pace: Pace): void {
     closeSync(source)
   }
   realIo.syncDirectory(dirname(to))
+}
+
+/** The files with the pages of receipts that a snapshot names. What is written to the last of them meanwhile is behind those pages. */
+export function copyReceipts(dataDir: string, to: string, { from, to: end }: { from: number; to: number }, pace: Pace): void {
+  for (let page = from; page < end; page += PAGES - (page % PAGES)) {
+    copyFile(fileOfPage(receiptDirectory(dataDir), page), fileOfPage(receiptDirectory(to), page), pace)
+  }
 }
 
 /** Copies the journal up to its end as it is now; where that is. Every batch is checked. */

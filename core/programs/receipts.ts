@@ -1,20 +1,26 @@
 /**
  * Idempotency receipts: the answer of an accepted order, kept for 24 hours under (account, key).
  *
- * Receipts form a circular buffer in order of acceptance, so the oldest is the next to expire; an index finds them by key. The
- * same key with the same payload repeats the stored answer, another payload is a conflict, and a new key is refused while the
- * buffer is full or the family has its share of it (state/shares.ts; specification, Errors, rules 4 and 7). A refused order leaves no
- * receipt: its retry runs again.
+ * Receipts stand in order of acceptance (state/receipt_pages.ts), so the oldest is the next to expire; an index finds them by key
+ * (state/receipt_index.ts). The same key with the same payload repeats the stored answer, another payload is a conflict, and a new key is
+ * refused while there is no room or the family has its share of it (state/shares.ts; specification, Errors, rules 4 and 7). A
+ * refused order leaves no receipt: its retry runs again.
  *
  * One command drops {@link DROPS} expired receipts at most. When it meets an expired one of its own key behind more of them, it forgets
- * that one alone: the row keeps its place in the buffer, is nobody's, and is passed over when its turn to be dropped comes. Before the
+ * that one alone: the receipt keeps its place, is nobody's, and is passed over when its turn to be dropped comes. Before the
  * rules 1 it dropped all that had expired.
  */
 import { Flag, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { EventType, RESULT } from '../layout/event.ts'
-import { RECORD_WORDS, type Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, NOBODY, RECEIPT, RECEIPT_WORDS, SCALAR } from '../state/columns.ts'
-import { findReceipt, indexReceipt, sameWords, unindexReceipt } from '../state/indexes.ts'
+import type { Views } from '../layout/table.ts'
+import { assert } from '../lib/assert.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../state/columns.ts'
+import { sameWords } from '../state/indexes.ts'
+import { findReceipt, indexReceipt } from '../state/receipt_index.ts'
+import {
+  appendReceipt, isForgotten, numberOf, offsetOf, pageAddress, pageOf, RECEIPT, restoreAnswer, Scratch, timeOfReceipt, wordsOfReceipt,
+} from '../state/receipt_pages.ts'
+import { PAGE_OF_RECEIPTS } from '../state/receipt_room.ts'
 import { nextRecord } from '../state/outbox.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { mayTake } from '../state/shares.ts'
@@ -31,19 +37,22 @@ const DROPS = 1024
 /** Admits a keyed command of `account`. */
 export function admitKey(state: State, account: number, command: Views, base: number): number {
   dropExpired(state, DROPS)
-  let receipt = findReceipt(state, account, command.i32, base + C.key)
-  if (receipt >= 0 && hasExpired(state, receipt)) {
-    if (state.scalars[SCALAR.RULES]! >= 1) forget(state, receipt)
+  const position = findReceipt(state, account, command.i32, base + C.key)
+  if (position === -1) return admitNew(state, account)
+  const page = pageAddress(state, pageOf(state, position), Scratch.FOUND)
+  const receipt = page + offsetOf(position)
+  if (hasExpired(state, page, receipt)) {
+    if (state.scalars[SCALAR.RULES]! >= 1) forget(state, page, receipt)
     else dropExpired(state, state.genesis.limits.receipts)
-    receipt = -1
+    return admitNew(state, account)
   }
-  if (receipt < 0) return hasRoom(state, account) ? 0 : REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED.number
-  if (!sameWords(state.receipts, receipt * RECEIPT_WORDS + RECEIPT.PAYLOAD, command.i32, base + C.payload, 4)) {
-    return REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number
-  }
-  repeat(state, receipt, command, base)
+  if (!sameWords(state.i32, receipt + RECEIPT.PAYLOAD, command.i32, base + C.payload, 4)) return REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number
+  repeat(state, page, receipt, command, base)
   return REPEATED
 }
+
+const admitNew = (state: State, account: number): number =>
+  hasRoom(state, account) ? 0 : REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED.number
 
 /** Room for one more receipt: in the buffer, and in the share of the account's family. */
 function hasRoom(state: State, account: number): boolean {
@@ -66,58 +75,67 @@ function count(state: State, account: number, change: number): void {
 
 /** Stores the RESULT at word `result` of the outbox as the answer of a keyed command that was accepted. */
 export function keepReceipt(state: State, account: number, command: Views, base: number, result: number): void {
-  const { scalars, receipts, receiptsF64, outbox } = state
-  const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + scalars[SCALAR.RECEIPTS_COUNT]!) % state.genesis.limits.receipts
+  const { scalars, outbox } = state
+  assert(outbox.i32[result + RESULT.at.code] === 0 && outbox.i32[result + RESULT.at.account] === account, 'a receipt of a refusal')
+  const number = (scalars[SCALAR.RECEIPTS_HEAD]! + scalars[SCALAR.RECEIPTS_COUNT]!) % state.receiptRoom.numbers
+  const position = appendReceipt(state, number, account, command, base, result)
+  indexReceipt(state, number, account, command.i32, base + C.key, position)
   scalars[SCALAR.RECEIPTS_COUNT]!++
-  if (receipt >= scalars[SCALAR.RECEIPTS_USED]!) scalars[SCALAR.RECEIPTS_USED] = receipt + 1
-  const row = receipt * RECEIPT_WORDS
-  for (let word = 0; word < 4; word++) {
-    receipts[row + RECEIPT.KEY + word] = command.i32[base + C.key + word]!
-    receipts[row + RECEIPT.PAYLOAD + word] = command.i32[base + C.payload + word]!
-  }
-  receiptsF64[(row + RECEIPT.TIME) >>> 1] = state.clock[CLOCK.TIME]!
-  receipts[row + RECEIPT.ACCOUNT] = account
-  for (let word = 0; word < RECORD_WORDS; word++) receipts[row + RECEIPT.RESULT + word] = outbox.i32[result + word]!
   count(state, account, 1)
-  indexReceipt(state, receipt)
 }
 
-function repeat(state: State, receipt: number, command: Views, base: number): void {
-  const { outbox, receipts, clock } = state
+/** Answers as the first time. */
+function repeat(state: State, page: number, receipt: number, command: Views, base: number): void {
+  const { outbox, clock, i32 } = state
   const at = nextRecord(outbox)
-  const from = receipt * RECEIPT_WORDS + RECEIPT.RESULT
-  for (let word = 0; word < RECORD_WORDS; word++) outbox.i32[at + word] = receipts[from + word]!
   const kind = command.u32[base]!
+  restoreAnswer(state, page, receipt, at)
   outbox.u32[at + RESULT.at.kind] = EventType.RESULT | (typeOfKind(kind) << 8) | (kind & 0xffff0000)
   outbox.u32[at + RESULT.at.correlation] = command.u32[base + C.correlation]!
   outbox.f64[(at + RESULT.at.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
   outbox.f64[(at + RESULT.at.time) >>> 1] = clock[CLOCK.TIME]!
+  outbox.i32[at + RESULT.at.code] = 0
+  outbox.i32[at + RESULT.at.account] = i32[receipt + RECEIPT.ACCOUNT]!
   outbox.i32[at + RESULT.at.flags]! |= Flag.REPEATED
 }
 
-const hasExpired = (state: State, receipt: number): boolean =>
-  state.receiptsF64[(receipt * RECEIPT_WORDS + RECEIPT.TIME) >>> 1]! + state.genesis.limits.receiptLifetimeMs <= state.clock[CLOCK.TIME]!
+const hasExpired = (state: State, page: number, receipt: number): boolean =>
+  timeOfReceipt(state, page, receipt) + state.genesis.limits.receiptLifetimeMs <= state.clock[CLOCK.TIME]!
 
-/** Takes a receipt from its account. */
-function release(state: State, receipt: number): void {
-  unindexReceipt(state, receipt)
-  count(state, state.receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT]!, -1)
-}
-
-/** The same with one that keeps its row until its turn to be dropped. */
-function forget(state: State, receipt: number): void {
-  release(state, receipt)
-  state.receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT] = NOBODY
+/** Takes a receipt from its account before its turn to be dropped comes. */
+function forget(state: State, page: number, receipt: number): void {
+  const { receiptsForgotten, scalars, i32 } = state
+  const number = numberOf(state, page, receipt - page)
+  if (isForgotten(state, number)) return
+  receiptsForgotten[number >>> 5]! |= 1 << (number & 31)
+  scalars[SCALAR.FORGOTTEN_USED] = Math.max(scalars[SCALAR.FORGOTTEN_USED]!, (number >>> 5) + 1)
+  count(state, i32[receipt + RECEIPT.ACCOUNT]!, -1)
 }
 
 /** Drops up to `most` receipts whose 24 hours are over, oldest first. */
 function dropExpired(state: State, most: number): void {
   const { scalars } = state
-  for (let dropped = 0; dropped < most && scalars[SCALAR.RECEIPTS_COUNT]! > 0; dropped++) {
-    const head = scalars[SCALAR.RECEIPTS_HEAD]!
-    if (!hasExpired(state, head)) return
-    if (state.receipts[head * RECEIPT_WORDS + RECEIPT.ACCOUNT] !== NOBODY) release(state, head)
-    scalars[SCALAR.RECEIPTS_HEAD] = (head + 1) % state.genesis.limits.receipts
-    scalars[SCALAR.RECEIPTS_COUNT]!--
+  for (let dropped = 0; dropped < most && scalars[SCALAR.RECEIPTS_COUNT]! > 0; dropped++) if (!dropOldest(state)) return
+}
+
+/** Drops the oldest receipt; false when its time is not over. */
+function dropOldest(state: State): boolean {
+  const { scalars, i32, receiptsForgotten } = state
+  let page = pageAddress(state, scalars[SCALAR.RECEIPT_HEAD_PAGE]!, Scratch.HEAD)
+  if (scalars[SCALAR.RECEIPT_HEAD_AT]! >= i32[page + PAGE_OF_RECEIPTS.USED]!) {
+    const next = scalars[SCALAR.RECEIPT_HEAD_PAGE]! + 1
+    scalars[SCALAR.RECEIPT_HEAD_PAGE] = next
+    scalars[SCALAR.RECEIPT_HEAD_AT] = PAGE_OF_RECEIPTS.RECEIPTS
+    state.receiptStore.drop(next)
+    page = pageAddress(state, next, Scratch.HEAD)
   }
+  const receipt = page + scalars[SCALAR.RECEIPT_HEAD_AT]!
+  if (!hasExpired(state, page, receipt)) return false
+  const number = scalars[SCALAR.RECEIPTS_HEAD]!
+  if (isForgotten(state, number)) receiptsForgotten[number >>> 5]! &= ~(1 << (number & 31))
+  else count(state, i32[receipt + RECEIPT.ACCOUNT]!, -1)
+  scalars[SCALAR.RECEIPT_HEAD_AT]! += wordsOfReceipt(i32[receipt + RECEIPT.MASK]!)
+  scalars[SCALAR.RECEIPTS_HEAD] = (number + 1) % state.receiptRoom.numbers
+  scalars[SCALAR.RECEIPTS_COUNT]!--
+  return true
 }

@@ -9,6 +9,7 @@ import { realIo, type Io } from '../lib/io.ts'
 import { createOutbox } from '../state/outbox.ts'
 import { parseGenesis } from '../state/genesis.ts'
 import { drawHashKey } from '../lib/hash_key.ts'
+import type { PageStore } from '../state/page_store.ts'
 import { createState } from '../state/state.ts'
 import { createReplayer, type Listener, type Replayer } from './replayer.ts'
 import type { SnapshotStore } from '../snapshot/store.ts'
@@ -47,7 +48,7 @@ export function rebuild(
       warn(`snapshot ${sequence} is skipped: ${(error as Error).message}`)
     }
   }
-  return fromGenesis(database, listener, io, archive)
+  return fromGenesis(database, listener, io, archive, snapshots.receipts)
 }
 
 /** Throws unless a batch of the journal ends right before `place` with its checksum. */
@@ -61,14 +62,14 @@ function checkPlace(database: JournalStore, place: Place): void {
 
 /**
  * A replayer that has applied nothing but the genesis. `archive`: what the journal does not go back to; without it {@link BatchesArchived}
- * is thrown when there is such.
+ * is thrown when there is such. `receipts`: where pages of receipts go; by default into its memory.
  */
 export function fromGenesis(
-  database: JournalStore, listener?: Listener, io: Pick<Io, 'random'> = realIo, archive: Archive | null = null,
+  database: JournalStore, listener?: Listener, io: Pick<Io, 'random'> = realIo, archive: Archive | null = null, receipts?: PageStore,
 ): Rebuilt {
   for (const batch of readEverything(archive, database, START)) {
     const genesis = readGenesis(batch)
-    const state = createState(parseGenesis(genesis), createOutbox(4096), drawHashKey(io))
+    const state = createState(parseGenesis(genesis), createOutbox(4096), drawHashKey(io), receipts)
     const replayer = createReplayer(state, START, 0, listener)
     replayer.batch(batch)
     return { replayer, genesis }

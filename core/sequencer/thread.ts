@@ -7,7 +7,7 @@ import { realIo } from '../lib/io.ts'
 import { CLOCK } from '../state/columns.ts'
 import { lmdbFault, openJournal } from '../journal/file.ts'
 import { sourcesOf } from '../recovery/witnesses.ts'
-import { snapshotFiles } from '../snapshot/file.ts'
+import { receiptFiles, snapshotFiles } from '../snapshot/file.ts'
 import type { FromThread, MatcherData } from '../threads.ts'
 import { genesisFile } from './genesis_file.ts'
 import { runSequencer } from './loop.ts'
@@ -17,11 +17,14 @@ const { config, shared } = workerData as MatcherData
 const { dataDir } = config
 const say = (message: FromThread): void => parentPort!.postMessage(message)
 
+const receipts = receiptFiles(dataDir, ({ message }) =>
+  say({ type: 'log', level: 'warn', message: `receipts stay in memory, because their pages cannot be written: ${message}` }))
+
 try {
   const journal = openJournal(dataDir, false, config.journalGb)
   const sequencer = startMatcher({
     config, shared, io: realIo, journal, say,
-    snapshots: snapshotFiles(dataDir),
+    snapshots: snapshotFiles(dataDir, receipts),
     sources: () => sourcesOf(dataDir),
     genesis: genesisFile(config.genesis, dataDir),
   })

@@ -12,9 +12,12 @@ import Database from 'better-sqlite3'
 import { stateDigest } from './state_digest.ts'
 import { drawHashKey } from '../lib/hash_key.ts'
 import { realIo, type Io } from '../lib/io.ts'
-import { CLOCK } from '../state/columns.ts'
+import { readPageFiles, receiptDirectory, removePages, writePageFiles, type PageFiles } from '../lib/page_files.ts'
+import { CLOCK, SCALAR } from '../state/columns.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../state/digest.ts'
 import { parseGenesis } from '../state/genesis.ts'
+import { memoryPages, type PageStore } from '../state/page_store.ts'
+import { RECEIPT_PAGE_WORDS, receiptRoomOf } from '../state/receipt_room.ts'
 import { createState, type State } from '../state/state.ts'
 import type { Place } from '../journal/reader.ts'
 import type { SnapshotInfo, SnapshotStore } from './store.ts'
@@ -23,7 +26,7 @@ import type { SnapshotInfo, SnapshotStore } from './store.ts'
  * Which columns a snapshot holds and what their words mean. Grows with every change of a stored column; a snapshot of another format is
  * no fault, it is passed over and the journal is replayed instead.
  */
-export const SNAPSHOT_FORMAT = 4
+export const SNAPSHOT_FORMAT = 5
 
 /** A whole snapshot, but of another version of this program. */
 export class OtherFormat extends Error {
@@ -37,11 +40,27 @@ export const snapshotDirectory = (dataDir: string): string => join(dataDir, 'sna
 export const snapshotPath = (dataDir: string, sequence: number): string =>
   join(snapshotDirectory(dataDir), `${String(sequence).padStart(16, '0')}.sqlite`)
 
-/** The snapshots of a data directory. */
-export const snapshotFiles = (dataDir: string): SnapshotStore => ({
+/** Where pages of receipts are for whoever reads a data directory: what it writes itself stays in its memory. */
+const readerStore = (dataDir: string): PageStore =>
+  memoryPages(readPageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, true))
+
+/** A store of pages, and how it makes them durable. */
+type Receipts = PageStore & Partial<Pick<PageFiles, 'sync'>>
+
+/** Where they are for whoever follows the journal of a data directory to its end. `failed` hears when one cannot be written. */
+export const receiptFiles = (dataDir: string, failed: (error: Error) => void): PageFiles =>
+  writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, failed)
+
+/** The snapshots of a data directory. `receipts`: where an engine that is rebuilt has pages of receipts. */
+export const snapshotFiles = (dataDir: string, receipts: Receipts = readerStore(dataDir)): SnapshotStore => ({
+  receipts,
   list: () => listSnapshots(dataDir),
-  load: (sequence, io) => loadSnapshot(dataDir, sequence, io),
-  write: (...what) => writeSnapshot(dataDir, ...what),
+  load: (sequence, io) => loadSnapshot(dataDir, sequence, io, receipts),
+  write: (...what) => {
+    // It names pages that must be there when it is.
+    receipts.sync?.()
+    return writeSnapshot(dataDir, ...what)
+  },
   prune: (keep) => pruneSnapshots(dataDir, keep),
 })
 
@@ -92,11 +111,21 @@ export function writeSnapshot(
   return info
 }
 
-/** Removes all but the newest `keep` snapshots, and what an interrupted writer left. */
+/** Removes all but the newest `keep` snapshots, what an interrupted writer left, and pages of receipts that none of the rest names. */
 export function pruneSnapshots(dataDir: string, keep: number): void {
   for (const sequence of listSnapshots(dataDir).slice(keep)) rmSync(snapshotPath(dataDir, sequence), { force: true })
   for (const name of readdirSync(snapshotDirectory(dataDir))) {
     if (name.endsWith('.unfinished')) rmSync(join(snapshotDirectory(dataDir), name), { force: true })
+  }
+  removePages(receiptDirectory(dataDir), oldestPage(dataDir))
+}
+
+/** The first page of receipts that a snapshot of the directory names; 0 when one does not tell. */
+function oldestPage(dataDir: string): number {
+  try {
+    return Math.min(...listSnapshots(dataDir).map((sequence) => receiptPagesOf(dataDir, sequence).from))
+  } catch {
+    return 0
   }
 }
 
@@ -151,12 +180,28 @@ function sealOf({ sequence, timeMs, batchChecksum, eventsChecksum, digest, genes
   return createHash('sha256').update(said).digest('hex')
 }
 
+/** Pages of receipts that the snapshot leaves to the files of the directory: from the first one to the one before the last. */
+export function receiptPagesOf(dataDir: string, sequence: number): { from: number; to: number } {
+  const database = new Database(snapshotPath(dataDir, sequence), { readonly: true, fileMustExist: true })
+  try {
+    const { genesis } = infoOf(database, sequence)
+    const bytes = database.prepare<[], Buffer>("select bytes from chunk where column_name = 'scalars' and number = 0").pluck().get()!
+    const from = bytes.readInt32LE(SCALAR.RECEIPT_HEAD_PAGE * 4)
+    const { memoryPages: kept } = receiptRoomOf(parseGenesis(genesis).limits)
+    return { from, to: Math.max(from, bytes.readInt32LE(SCALAR.RECEIPT_TAIL_PAGE * 4) - kept + 1) }
+  } finally {
+    database.close()
+  }
+}
+
 /** Loads and verifies a snapshot into a new state; throws when anything about it does not verify. */
-export function loadSnapshot(dataDir: string, sequence: number, io: Pick<Io, 'random'> = realIo): { state: State; info: SnapshotInfo } {
+export function loadSnapshot(
+  dataDir: string, sequence: number, io: Pick<Io, 'random'> = realIo, receipts: PageStore = readerStore(dataDir),
+): { state: State; info: SnapshotInfo } {
   const database = new Database(snapshotPath(dataDir, sequence), { readonly: true, fileMustExist: true })
   try {
     const info = infoOf(database, sequence)
-    const state = createState(parseGenesis(info.genesis), undefined, drawHashKey(io))
+    const state = createState(parseGenesis(info.genesis), undefined, drawHashKey(io), receipts)
     loadColumns(state, verifiedColumns(database, state, info))
     return { state, info }
   } finally {

@@ -14,7 +14,7 @@ import { sayLastWords } from '../lib/last_words.ts'
 import { realIo } from '../lib/io.ts'
 import { createSnapshotter } from '../recovery/snapshotter.ts'
 import { CLOCK } from '../state/columns.ts'
-import { snapshotDirectory, snapshotFiles } from './file.ts'
+import { receiptFiles, snapshotDirectory, snapshotFiles } from './file.ts'
 
 const [dataDir, everyText, keepText] = process.argv.slice(2) as [string, string, string]
 /** How often the journal is looked at, ms, and the commands replayed before others get a turn. */
@@ -46,9 +46,11 @@ function beat(sequence: number): void {
 }
 
 const journal = openJournal(dataDir, true)
+const warn = (message: string): void => say({ type: 'log', level: 'warn', message })
+const receipts = receiptFiles(dataDir, ({ message }) =>
+  warn(`pages of receipts cannot be written, snapshots wait for them: ${message}`))
 const snapshotter = createSnapshotter({
-  journal, snapshots: snapshotFiles(dataDir), io: realIo, every: Number(everyText), keep: Number(keepText), beat,
-  warn: (message) => say({ type: 'log', level: 'warn', message }),
+  journal, snapshots: snapshotFiles(dataDir, receipts), io: realIo, warn, every: Number(everyText), keep: Number(keepText), beat,
   written: (sequence) => say({ type: 'snapshot', sequence }),
   audited: (audited) => say({ type: 'audit', ...audited }),
 })

@@ -3,6 +3,7 @@
  * snapshot is a lower bound of work saved, never the truth: one that does not load is passed over.
  */
 import type { Io } from '../lib/io.ts'
+import type { PageStore } from '../state/page_store.ts'
 import type { State } from '../state/state.ts'
 
 export interface SnapshotInfo {
@@ -15,6 +16,8 @@ export interface SnapshotInfo {
 }
 
 export interface SnapshotStore {
+  /** Where an engine that is rebuilt has pages of receipts that its memory has no room for. Absent: in its memory all the same. */
+  readonly receipts?: PageStore
   /** Sequences of the snapshots, newest first. */
   list(): number[]
   /**

@@ -18,6 +18,7 @@
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
 import type { Genesis } from './genesis.ts'
+import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
@@ -207,11 +208,8 @@ export const ORIGIN_WORDS = 24
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, asset) of the last 15 by request number modulo 15. */
 export const FAUCET_WORDS = 32
 
-/** Words per idempotency receipt: 4 key, 4 payload, 2 time (f64), 1 account or {@link NOBODY}, 1 spare, then a RESULT record. */
-export const RECEIPT_WORDS = 48
-/** ACCOUNT of a receipt that was forgotten before its turn to be dropped (it is in no index), and of a session whose account is no more. */
+/** ACCOUNT of a session whose account is no more. */
 export const NOBODY = -1
-export const RECEIPT = { KEY: 0, PAYLOAD: 4, TIME: f64(8), ACCOUNT: 10, RESULT: 12 } as const
 
 /** Levels: 8 words each. */
 export const LEVEL_WORDS = 8
@@ -259,7 +257,8 @@ export const SCALAR = {
   PAGES_USED: 3, PAGES_FREE: 4,
   ACCOUNTS: 5,
   SESSIONS_USED: 6, SESSIONS_CURSOR: 7,
-  RECEIPTS_HEAD: 8, RECEIPTS_COUNT: 9, RECEIPTS_USED: 10,
+  /** Number of the oldest receipt, receipts kept, and words in use of the column of those that were forgotten. */
+  RECEIPTS_HEAD: 8, RECEIPTS_COUNT: 9, FORGOTTEN_USED: 10,
   MAINTENANCE: 11,
   APPLICATIONS: 12,
   AGENTS_USED: 13,
@@ -272,6 +271,8 @@ export const SCALAR = {
   ACCOUNT_TURNS: 18,
   /** Pages of price levels in use. */
   PAGES_LIVE: 20,
+  /** Receipts (receipt_pages.ts): pages of the oldest and the newest, word of the oldest in its page, rows ever used. */
+  RECEIPT_HEAD_PAGE: 24, RECEIPT_TAIL_PAGE: 25, RECEIPT_HEAD_AT: 26, RECEIPT_PAGES_USED: 27, RECEIPT_SEALS_USED: 28,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {
@@ -325,7 +326,7 @@ const perPair: Size = ({ pairs }) => pairs.length
 const perAccount: Size = ({ limits }) => limits.accounts
 const perSession: Size = ({ limits }) => limits.sessions
 const perOrder: Size = ({ limits }) => limits.orders
-const perReceipt: Size = ({ limits }) => limits.receipts
+const ofReceipts = (size: (room: ReceiptRoom) => number): Size => ({ limits }) => size(receiptRoomOf(limits))
 const perAgent: Size = ({ limits }) => limits.agents
 const perSpendLimit: Size = ({ limits }) => limits.spendLimits
 const perApplication: Size = ({ limits }) => limits.applications
@@ -353,7 +354,11 @@ const DECLARED = {
   labels: { type: 'i32', width: LABEL_WORDS, rows: perOrder, kept: SCALAR.ORDERS_USED },
   pages: { type: 'i32', width: PAGE_WORDS, rows: perOrder, kept: SCALAR.PAGES_USED },
   levels: { type: 'i32', width: LEVEL_WORDS * PAGE_LEVELS, rows: perOrder, kept: SCALAR.PAGES_USED, views: ['F64'] },
-  receipts: { type: 'i32', width: RECEIPT_WORDS, rows: perReceipt, kept: SCALAR.RECEIPTS_USED, views: ['F64'] },
+  receiptPages: {
+    type: 'i32', width: RECEIPT_PAGE_WORDS, rows: ofReceipts(({ memoryPages }) => memoryPages), kept: SCALAR.RECEIPT_PAGES_USED,
+  },
+  receiptSeals: { type: 'i32', width: 2, rows: ofReceipts(({ pages }) => pages), kept: SCALAR.RECEIPT_SEALS_USED },
+  receiptsForgotten: { type: 'i32', width: 1, rows: ofReceipts(({ numbers }) => Math.ceil(numbers / 32)), kept: SCALAR.FORGOTTEN_USED },
   profiles: { type: 'i32', width: PROFILE_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS },
   sessionLinks: { type: 'i32', width: SESSION_LINK_WORDS, rows: perSession, kept: SCALAR.SESSIONS_USED },
   spendLimits: { type: 'i32', width: SPEND_LIMIT_WORDS, rows: perSpendLimit, kept: SCALAR.SPEND_LIMITS_USED, views: ['F64', 'I64'] },
@@ -367,7 +372,9 @@ const DECLARED = {
   labelIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },
   accountIndex: { type: 'i32', width: 1, rows: placesFor(perAccount), kept: 'derived' },
   sessionIndex: { type: 'i32', width: 1, rows: placesFor(perSession), kept: 'derived' },
-  receiptIndex: { type: 'i32', width: 1, rows: placesFor(perReceipt), kept: 'derived' },
+  receiptIndex: { type: 'i32', width: 2, rows: ofReceipts(({ blocks, places }) => (blocks + 1) * places), kept: 'derived' },
+  receiptBlocks: { type: 'i32', width: 1, rows: ofReceipts(({ blocks }) => blocks + 1), kept: 'derived' },
+  receiptScratch: { type: 'i32', width: 1, rows: () => RECEIPT_SCRATCH_WORDS, kept: 'derived' },
 } as const satisfies Record<string, Declared>
 
 /** The declarations, as types: state.ts derives the views from it. */

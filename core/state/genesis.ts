@@ -29,6 +29,8 @@ export interface Limits {
   sessions: number
   /** Idempotency receipts kept at once. */
   receipts: number
+  /** Pages of them that stand in memory, of 16 KiB (receipt_pages.ts); 0, or absent: all. */
+  receiptPages: number
   openOrdersPerAccount: number
   /** Highest price of any pair in ticks, a power of two, at most 2^30. */
   priceTicks: number
@@ -160,7 +162,8 @@ function limitsOf(json: Json): Limits {
     orders: wholeNumber(json, 'orders', 16, 2 ** 24),
     accounts: wholeNumber(json, 'accounts', 4, 2 ** 24),
     sessions: wholeNumber(json, 'sessions', 4, 2 ** 24),
-    receipts: wholeNumber(json, 'receipts', 1, 2 ** 24),
+    receipts: wholeNumber(json, 'receipts', 1, 2 ** 27),
+    receiptPages: optional('receiptPages', 0, 2 ** 21, 0),
     openOrdersPerAccount: wholeNumber(json, 'openOrdersPerAccount', 1, 2 ** 24),
     priceTicks: wholeNumber(json, 'priceTicks', 1024, 2 ** 30),
     sessionLifetimeMs: wholeNumber(json, 'sessionLifetimeMs', 1000, 365 * day),

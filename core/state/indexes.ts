@@ -1,5 +1,6 @@
 /**
- * Open-addressing indexes over column rows: labels, accounts, sessions, receipts. Derived state, rebuilt on load.
+ * Open-addressing indexes over column rows: labels, accounts, sessions. Derived state, rebuilt on load. Receipts have
+ * an index of their own (receipt_index.ts).
  *
  * A table holds row + 1 (0: empty) at the first free place from its hash on; tables are at most half full, so probes are short.
  * Removal moves later entries back (no tombstones), so a table never degrades.
@@ -13,7 +14,7 @@
  */
 import { LABEL_SHIFT } from '../layout/command.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, HASH_KEY_AT, LABEL_WORDS, ORDER, ORDER_WORDS, RECEIPT, RECEIPT_WORDS, SESSION, SESSION_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, HASH_KEY_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SESSION, SESSION_WORDS,
 } from './columns.ts'
 import type { State } from './state.ts'
 
@@ -142,30 +143,6 @@ export function findSession(state: State, words: Int32Array, at: number): number
     const entry = table[i]!
     if (entry === 0) return -1
     if (sameWords(state.sessions, (entry - 1) * SESSION_WORDS + SESSION.PUBLIC_KEY, words, at, 8)) return entry - 1
-  }
-  return -1
-}
-
-// Receipts: by account and idempotency key.
-
-const receiptHash = (state: State, receipt: number): number => {
-  const row = receipt * RECEIPT_WORDS
-  return hashWords(state, state.receipts[row + RECEIPT.ACCOUNT]!, state.receipts, row + RECEIPT.KEY, 4)
-}
-
-export const indexReceipt = (state: State, receipt: number): void => insert(state.receiptIndex, receiptHash(state, receipt), receipt)
-export const unindexReceipt = (state: State, receipt: number): void =>
-  remove(state.receiptIndex, (row) => receiptHash(state, row), receipt)
-
-/** The receipt of `account` for the key at `words[at..]`, or -1. */
-export function findReceipt(state: State, account: number, words: Int32Array, at: number): number {
-  const table = state.receiptIndex
-  const mask = table.length - 1
-  for (let i = hashWords(state, account, words, at, 4) & mask; table[i] !== 0; i = (i + 1) & mask) {
-    const row = (table[i]! - 1) * RECEIPT_WORDS
-    if (state.receipts[row + RECEIPT.ACCOUNT] === account && sameWords(state.receipts, row + RECEIPT.KEY, words, at, 4)) {
-      return table[i]! - 1
-    }
   }
   return -1
 }

@@ -24,12 +24,14 @@
 import { balanceRow, getI64, totalRow } from './rows.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
-  NOBODY, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS,
+  NOBODY, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS,
   TOTAL, bitmapWords,
 } from './columns.ts'
-import { findAccount, findLabel, findReceipt, findSession } from './indexes.ts'
+import { findAccount, findLabel, findSession } from './indexes.ts'
+import { findReceipt } from './receipt_index.ts'
+import { eachReceiptInMemory, isForgotten, RECEIPT, timeOfReceipt } from './receipt_pages.ts'
 import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
-import { assert, broken } from '../lib/assert.ts'
+import { broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
@@ -374,24 +376,25 @@ function checkSessions(state: State): void {
   checkIndex(state.sessionIndex, 'session', used, (row) => row < used)
 }
 
+/** Those of the store are not read back: a snapshot that is loaded has all of them checked. */
 function checkReceipts(state: State): void {
-  const { scalars, receipts, receiptsF64, genesis } = state
+  const { scalars, i32, receiptRoom, genesis } = state
   const count = scalars[SCALAR.RECEIPTS_COUNT]!
   if (count > genesis.limits.receipts) broken('I11', `${count} receipts`)
-  const kept = new Set<number>()
-  let before = 0
-  for (let i = 0; i < count; i++) {
-    const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % genesis.limits.receipts
-    const row = receipt * RECEIPT_WORDS
-    const isKept = receipts[row + RECEIPT.ACCOUNT] !== NOBODY
-    if (isKept) kept.add(receipt)
-    const time = receiptsF64[(row + RECEIPT.TIME) >>> 1]!
-    if (time < before || time > state.clock[CLOCK.TIME]!) broken('I11', `receipt ${receipt} is out of order`)
+  let [before, next, seen] = [0, -1, 0]
+  const look = (number: number, position: number, page: number, at: number): void => {
+    if (next !== -1 && number !== next) broken('I11', `receipt ${number} stands where ${next} should`)
+    next = (number + 1) % receiptRoom.numbers
+    seen++
+    const time = timeOfReceipt(state, page, at)
+    if (time < before || time > state.clock[CLOCK.TIME]!) broken('I11', `receipt ${number} is out of order`)
     before = time
-    if (!isKept) continue
-    const found = findReceipt(state, receipts[row + RECEIPT.ACCOUNT]!, receipts, row + RECEIPT.KEY)
-    if (found !== receipt) broken('I11', `the key of receipt ${receipt} leads to ${found}`)
+    if (isForgotten(state, number)) return
+    const found = findReceipt(state, i32[at + RECEIPT.ACCOUNT]!, i32, at + RECEIPT.KEY)
+    if (found !== position) broken('I11', `the key of receipt ${number} leads to ${found}, not ${position}`)
   }
-  assert(scalars[SCALAR.RECEIPTS_USED]! <= genesis.limits.receipts, 'I11: more receipts used than there are')
-  checkIndex(state.receiptIndex, 'receipt', kept.size, (row) => kept.has(row))
+  const inMemory = eachReceiptInMemory(state, look)
+  const end = (scalars[SCALAR.RECEIPTS_HEAD]! + count) % receiptRoom.numbers
+  if (count > 0 && next !== end) broken('I11', `receipts end before ${next}, not ${end}`)
+  if (inMemory && seen !== count) broken('I11', `${seen} receipts of ${count}`)
 }

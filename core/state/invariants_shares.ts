@@ -7,8 +7,8 @@
  *   - an account's receipts are those that name it
  */
 import { broken } from '../lib/assert.ts'
-import { ACCOUNT, ACCOUNT_WORDS, NOBODY, PROFILE, PROFILE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SPEND_LIMIT,
-  SPEND_LIMIT_WORDS } from './columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS } from './columns.ts'
+import { eachReceiptInMemory, isForgotten, RECEIPT } from './receipt_pages.ts'
 import type { State } from './state.ts'
 
 /** Throws InvariantBroken at the first that does not hold. */
@@ -41,14 +41,14 @@ export function checkShares(state: State): void {
   }
 }
 
-function receiptsByAccount({ receipts, scalars, genesis }: State): Int32Array {
+/** Receipts that name each account; of receipts in the store, what the accounts count themselves. */
+function receiptsByAccount(state: State): Int32Array {
+  const { accounts, scalars, i32 } = state
   const sums = new Int32Array(scalars[SCALAR.ACCOUNTS]!)
-  for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) {
-    const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % genesis.limits.receipts
-    const account = receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT]!
-    if (account !== NOBODY) sums[account]! += 1
-  }
-  return sums
+  const all = eachReceiptInMemory(state, (number, _position, _page, at) => {
+    if (!isForgotten(state, number)) sums[i32[at + RECEIPT.ACCOUNT]!]! += 1
+  })
+  return all ? sums : sums.map((_, account) => accounts[account * ACCOUNT_WORDS + ACCOUNT.RECEIPTS]!)
 }
 
 function limitsByFamily({ spendLimits, accounts, scalars }: State): Int32Array {

@@ -1,8 +1,9 @@
 /** Rebuilding what snapshots leave out: indexes, directory and bitmaps are functions of the stored columns. */
 import { LABEL_SHIFT } from '../layout/command.ts'
 import { setBit } from './bitmaps.ts'
-import { NOBODY, ORDER, ORDER_WORDS, PAGE, PAGE_WORDS, RECEIPT, RECEIPT_WORDS, SCALAR, SESSION, SESSION_WORDS } from './columns.ts'
-import { indexAccount, indexReceipt, indexSession, insertLabel } from './indexes.ts'
+import { ORDER, ORDER_WORDS, PAGE, PAGE_WORDS, SCALAR, SESSION, SESSION_WORDS } from './columns.ts'
+import { indexAccount, indexSession, insertLabel } from './indexes.ts'
+import { rebuildReceiptIndex } from './receipt_index.ts'
 import { writeTerms, type State } from './state.ts'
 
 /** Rebuilds every derived column from the stored ones. The derived columns must be all zero. */
@@ -27,9 +28,5 @@ export function rebuildDerived(state: State): void {
   for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
     if (state.sessions[session * SESSION_WORDS + SESSION.GENERATION] !== 0) indexSession(state, session)
   }
-  const capacity = state.genesis.limits.receipts
-  for (let i = 0; i < scalars[SCALAR.RECEIPTS_COUNT]!; i++) {
-    const receipt = (scalars[SCALAR.RECEIPTS_HEAD]! + i) % capacity
-    if (state.receipts[receipt * RECEIPT_WORDS + RECEIPT.ACCOUNT] !== NOBODY) indexReceipt(state, receipt)
-  }
+  rebuildReceiptIndex(state)
 }

@@ -16,7 +16,7 @@
  */
 import {
   ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, type F64Field,
-  type I64Field, LEVEL_WORDS, ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, RECEIPT_WORDS,
+  type I64Field, LEVEL_WORDS, ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS,
   SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS, type WordField,
 } from './columns.ts'
 import type { State } from './state.ts'
@@ -31,7 +31,6 @@ export const agentRow = (state: State, agent: number): number => (state.agentsAt
 export const limitRow = (state: State, limit: number): number => (state.spendLimitsAt + limit * SPEND_LIMIT_WORDS) & ADDRESS_BITS
 export const applicationRow = (state: State, application: number): number =>
   (state.applicationsAt + application * APPLICATION_WORDS) & ADDRESS_BITS
-export const receiptRow = (state: State, receipt: number): number => (state.receiptsAt + receipt * RECEIPT_WORDS) & ADDRESS_BITS
 export const linkRow = (state: State, session: number): number => (state.sessionLinksAt + session * SESSION_LINK_WORDS) & ADDRESS_BITS
 export const pairRow = (state: State, pair: number): number => (state.pairsAt + pair * PAIR_WORDS) & ADDRESS_BITS
 export const termsRow = (state: State, pair: number): number => (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS

@@ -16,13 +16,17 @@
  *   families before     0    1      16     128  911  1,605  6,500  13,000  28,600
  *   share of the next   131,072  91,115  10,685  750  64   64     4      1       0
  *
- * Every division is of integers below 2^48 and rounded down, so that any implementation comes to the same number.
+ * Every division is of integers below 2^53 and rounded down, so that any implementation comes to the same number; for that, rows of pools
+ * of more than 2^24 are counted in eights.
  */
 import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from './columns.ts'
 import type { State } from './state.ts'
 
 /** Most rows that everybody may hold while more than a tenth of the pool is free. */
 const FEW_MOST = 64
+
+/** Rows of larger pools are counted in eights, so that products stay exact. */
+const COUNTED_SINGLY = 2 ** 24
 
 /** FEW: what every family may hold of a pool of this capacity while more than a tenth is free. */
 export const fewOf = (capacity: number): number => Math.min(FEW_MOST, Math.max(1, capacity >>> 14))
@@ -34,9 +38,12 @@ export function shareOf(capacity: number, free: number): number {
   if (free <= 0) return 0
   const few = fewOf(capacity)
   const tenth = lastTenthOf(capacity)
-  if (free <= tenth) return Math.max(1, Math.floor((few * free * free) / (tenth * tenth)))
-  const square = Math.floor((free * free) / capacity)
-  return Math.max(few, Math.floor(Math.floor((square * square) / capacity) / 8))
+  const eighths = capacity > COUNTED_SINGLY ? 3 : 0
+  const f = free >>> eighths
+  if (free <= tenth) return Math.max(1, Math.floor((few * f * f) / (tenth >>> eighths) ** 2))
+  const c = capacity >>> eighths
+  const square = Math.floor((f * f) / c)
+  return Math.max(few, Math.floor((Math.floor((square * square) / c) << eighths) / 8))
 }
 
 /** Rows that are kept for families that hold few. */

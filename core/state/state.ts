@@ -13,6 +13,8 @@ import {
 import { addressesOf, allocateBuffers, columnBytes, type Buffers } from './memory.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { ORIGINS_MAX, PairStatus } from '../layout/command.ts'
+import { memoryPages, NO_STORE, type PageStore } from './page_store.ts'
+import { PAGE_OF_RECEIPTS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 
 /** What the view of an element type is. */
 interface ViewOf { i32: Int32Array; f64: Float64Array; i64: BigInt64Array }
@@ -41,6 +43,9 @@ export interface State extends ColumnViews {
   readonly maxOpenOrders: number
   readonly priceTicks: number
   readonly orderLifetimeMs: number
+  readonly receiptRoom: ReceiptRoom
+  /** Where pages of receipts are that the memory has no room for. */
+  readonly receiptStore: PageStore
   /** Word offsets of the summary levels inside one side's bitmap. */
   readonly bitmapOffsets: Int32Array
   readonly bitmapTotal: number
@@ -78,7 +83,9 @@ function viewColumns(genesis: Genesis, memory: SharedArrayBuffer): ColumnViews {
 }
 
 /** Views over existing memory, as another thread or the loader sees them. */
-export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096)): State {
+export function attachState(
+  genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096), receiptStore: PageStore = NO_STORE,
+): State {
   const { memory } = buffers
   const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
   const offsets = new Int32Array(bitmapLevels.length)
@@ -97,6 +104,8 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
     maxOpenOrders: limits.openOrdersPerAccount,
     priceTicks: limits.priceTicks,
     orderLifetimeMs: limits.orderLifetimeMs,
+    receiptRoom: receiptRoomOf(limits),
+    receiptStore,
     bitmapOffsets: offsets,
     bitmapTotal: total,
     pagesPerPair: genesis.limits.priceTicks / PAGE_LEVELS,
@@ -112,9 +121,14 @@ export function attachState(genesis: Genesis, buffers: Buffers, outbox: Outbox =
 /** The key of indexes that nobody attacks: of tests and benches. */
 const KNOWN_KEY: readonly number[] = [0, 0]
 
-/** A new, empty state. `hashKey`: two numbers that nobody outside knows, the key of its indexes (indexes.ts; lib/hash_key.ts). */
-export function createState(genesis: Genesis, outbox?: Outbox, hashKey: readonly number[] = KNOWN_KEY): State {
-  const state = attachState(genesis, allocateBuffers(genesis), outbox)
+/**
+ * A new, empty state. `hashKey`: two numbers that nobody outside knows, the key of its indexes (indexes.ts; lib/hash_key.ts).
+ * `receiptStore`: by default the process' own memory.
+ */
+export function createState(
+  genesis: Genesis, outbox?: Outbox, hashKey: readonly number[] = KNOWN_KEY, receiptStore: PageStore = memoryPages(),
+): State {
+  const state = attachState(genesis, allocateBuffers(genesis), outbox, receiptStore)
   state.i32.set(hashKey, HASH_KEY_AT)
   writeTerms(state)
   state.scalars[SCALAR.ORDERS_FREE] = -1
@@ -124,6 +138,7 @@ export function createState(genesis: Genesis, outbox?: Outbox, hashKey: readonly
     state.pairs[pair * PAIR_WORDS + PAIR.STATUS] = PairStatus.ACTIVE
   }
   writeApplications(state)
+  state.scalars[SCALAR.RECEIPT_HEAD_AT] = PAGE_OF_RECEIPTS.RECEIPTS
   state.scalars[SCALAR.RULES] = genesis.rules
   return state
 }

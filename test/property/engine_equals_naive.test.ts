@@ -28,6 +28,7 @@ const ELSEWHERE: Record<string, string> = {
 }
 const RUNS: DuelOptions[] = [
   { variant: 'market', seed: 1, commands: 200_000, checkEvery: 997 },
+  { variant: 'paged', seed: 16, commands: 60_000, checkEvery: 97 },
   { variant: 'tight', seed: 2, commands: 200_000, checkEvery: 97 },
   { variant: 'tight', seed: 3, commands: 40_000, checkEvery: 1 },
   { variant: 'older', seed: 12, commands: 20_000, checkEvery: 97 },

@@ -214,7 +214,10 @@ export function share(capacity: number, free: number): number {
   const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
   const few = all >= 1_048_576n ? 64n : larger(1n, all / 16_384n)
   const tenth = larger(1n, all / 10n)
-  if (left <= tenth) return Number(larger(1n, (few * left * left) / (tenth * tenth)))
-  const square = (left * left) / all
-  return Number(larger(few, square * square / all / 8n))
+  // Of large pools, rows are counted in eights.
+  const unit = all > 16_777_216n ? 8n : 1n
+  const [c, f, t] = [all / unit, left / unit, tenth / unit]
+  if (left <= tenth) return Number(larger(1n, (few * f * f) / (t * t)))
+  const square = (f * f) / c
+  return Number(larger(few, square * square / c * unit / 8n))
 }

@@ -101,21 +101,25 @@ const FAMILY: VariantSpec = {
   families: true,
 }
 
+/** Roomy: three pairs, a rebate, a positive maker fee, a pair whose smallest step is worth many quote atoms. */
+const MARKET: VariantSpec = {
+  limits: {},
+  dailyLimit: 5,
+  assets: [['USD', 6, '20000'], ['BTC', 8, '50'], ['ETH', 9, '500']],
+  pairs: [
+    pairSpec('BTC/USD', { lotSize: '0.0001', minNotional: '0.01' }),
+    pairSpec('ETH/USD', { makerFeeBps: '1', takerFeeBps: '5', minNotional: '0.1', minOrderSize: '0.003' }),
+    pairSpec('ETH/BTC', { tickSize: '0.00001', makerFeeBps: '2.5', takerFeeBps: '2', minNotional: '0' }),
+  ],
+  // Discounts up to what the pairs allow: on ETH/BTC the highest tier neither pays nor earns.
+  feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['1000', '0', '0.5'], ['50000', '1', '1'], ['1000000', '2.5', '2']] },
+}
+
 /** The exchanges of the property tests. */
 export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
-  /** Roomy: three pairs, a rebate, a positive maker fee, a pair whose smallest step is worth many quote atoms. */
-  market: {
-    limits: {},
-    dailyLimit: 5,
-    assets: [['USD', 6, '20000'], ['BTC', 8, '50'], ['ETH', 9, '500']],
-    pairs: [
-      pairSpec('BTC/USD', { lotSize: '0.0001', minNotional: '0.01' }),
-      pairSpec('ETH/USD', { makerFeeBps: '1', takerFeeBps: '5', minNotional: '0.1', minOrderSize: '0.003' }),
-      pairSpec('ETH/BTC', { tickSize: '0.00001', makerFeeBps: '2.5', takerFeeBps: '2', minNotional: '0' }),
-    ],
-    // Discounts up to what the pairs allow: on ETH/BTC the highest tier neither pays nor earns.
-    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['1000', '0', '0.5'], ['50000', '1', '1'], ['1000000', '2.5', '2']] },
-  },
+  market: MARKET,
+  /** The same with one page of receipts in memory and the others in the store; receipts stay for two weeks. */
+  paged: { ...MARKET, limits: { receiptPages: 1, receipts: 2048, receiptLifetimeMs: 15 * DAY }, clients: 60 },
   tight: TIGHT,
   /** More accounts than there are orders and receipts: the last tenth, and what is left when nothing is. */
   crowded: { ...TIGHT, limits: { ...TIGHT.limits, orders: 20, accounts: 40, sessions: 48, receipts: 18, openOrdersPerAccount: 3 } },

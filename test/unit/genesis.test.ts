@@ -34,9 +34,11 @@ t.test('the shipped genesis as integers', async (t) => {
   const { name, chainId, rules, limits, faucetDailyLimit, assets, pairs, feeTiers, applications } = parseGenesis(SHIPPED)
   t.same([name, chainId, rules, faucetDailyLimit], ['ringbook-testnet', 1328, RULES, 5])
   t.same(limits, {
-    orders: 1_048_576, accounts: 131_072, sessions: 262_144, receipts: 1_048_576, openOrdersPerAccount: 10_000, priceTicks: 67_108_864,
-    sessionLifetimeMs: 86_400_000, receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000,
-    sessionsPerAccount: 64, subAccountsPerMaster: 100, spendLimits: 65_536, agents: 65_536, agentsPerAccount: 32, applications: 64,
+    orders: 1_048_576, accounts: 131_072, sessions: 262_144, receipts: 134_217_728, receiptPages: 2048,
+    openOrdersPerAccount: 10_000, priceTicks: 67_108_864, sessionLifetimeMs: 86_400_000,
+    receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000, sessionsPerAccount: 64,
+    subAccountsPerMaster: 100, spendLimits: 65_536, agents: 65_536,
+    agentsPerAccount: 32, applications: 64,
   })
   t.same(assets.map(({ index, symbol, decimals, scale, faucetAtoms }) => [index, symbol, decimals, scale, faucetAtoms]), [
     [0, 'USDC', 6, 6, 10_000_000_000n], [1, 'BTC', 8, 8, 100_000_000n], [2, 'ETH', 18, 9, 10_000_000_000n],
@@ -153,6 +155,7 @@ const REFUSED: [what: string, change: (document: Document) => void, message: Reg
   ['a fraction of an account', limit({ accounts: 100.5 }), /accounts must be a whole number/],
   ['sessions as text', limit({ sessions: '100' }), /sessions must be a whole number/],
   ['no receipts', limit({ receipts: 0 }), /receipts must be a whole number/],
+  ['more receipts than positions reach', limit({ receipts: 2 ** 27 + 1 }), /receipts must be a whole number/],
   ['a session of no time', limit({ sessionLifetimeMs: 0 }), /sessionLifetimeMs must be a whole number/],
   ['a chain without number', (document) => void (document['chainId'] = 0), /chainId must be a whole number/],
   ['no name', (document) => void delete document['name'], /name must be a non-empty string/],

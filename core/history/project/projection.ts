@@ -21,7 +21,7 @@ import { createProjector, type Projector } from './projector.ts'
 import {
   checkpoint, genesisDigest, isDamaged, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase,
 } from '../store/store.ts'
-import { snapshotFiles } from '../../snapshot/file.ts'
+import { receiptFiles, snapshotFiles } from '../../snapshot/file.ts'
 
 export interface Projection {
   readonly database: HistoryDatabase
@@ -60,7 +60,11 @@ export interface ProjectionSource {
 
 /** Opens the journal of `dataDir` read-only and the store at `path` for writing, made if need be, and brings both to one position. */
 export const openProjection = (dataDir: string, path: string, options: ProjectionOptions): Projection =>
-  createProjection({ journal: openJournal(dataDir, true), snapshots: snapshotFiles(dataDir), io: realIo }, path, options)
+  createProjection({
+    journal: openJournal(dataDir, true), io: realIo,
+    // Pages that cannot be written are the matcher's to say.
+    snapshots: snapshotFiles(dataDir, receiptFiles(dataDir, () => undefined)),
+  }, path, options)
 
 /** The same of any journal. */
 export function createProjection(source: ProjectionSource, path: string, options: ProjectionOptions): Projection {
@@ -102,7 +106,8 @@ function openStore(
   }
 }
 
-const atGenesis = ({ journal, io }: ProjectionSource): Rebuilt => fromGenesis(journal, undefined, io)
+const atGenesis = ({ journal, snapshots, io }: ProjectionSource): Rebuilt =>
+  fromGenesis(journal, undefined, io, null, snapshots.receipts)
 
 /** The engine at the position of the store, or why the store cannot be gone on with. */
 function resume(source: ProjectionSource, database: HistoryDatabase, options: ProjectionOptions): Rebuilt | string {

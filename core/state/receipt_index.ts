@@ -1,0 +1,116 @@
+/**
+ * Finds receipts by account and idempotency key: derived state, rebuilt on load.
+ *
+ * The index is a row of blocks, each a table of its own for so many receipts in the order of acceptance. Receipts come at one end and go
+ * at the other, so nothing is ever removed from a block: when its last receipt is dropped, the block is forgotten as a whole. Memory
+ * grows with use, a block at a time, and comes back for the next one; a block that is given back is emptied while the one before is
+ * filled, a few words with each receipt.
+ *
+ *   place, 8 bytes   | tag: last word of the key, made odd; 0: free | position (receipt_pages.ts) |
+ *
+ * Tables are 2/3 full at most. A search asks every block from the newest to the oldest, 33 at most; with few receipts there is one.
+ * Where a key stands depends on the key of the process (indexes.ts, hashWords). A tag that is right leads to the receipt, which says
+ * whether it is the one; it is wrong once in 2^31.
+ */
+import { sameWords, hashWords } from './indexes.ts'
+import { SCALAR } from './columns.ts'
+import { eachReceipt, isKept, offsetOf, pageAddress, pageOf, RECEIPT, Scratch } from './receipt_pages.ts'
+import type { State } from './state.ts'
+
+/** Words of a place. */
+const PLACE = 2
+
+/** Address of a physical block. */
+const blockAddress = (state: State, block: number): number => state.receiptIndexAt + block * state.receiptRoom.places * PLACE
+
+const homeOf = (places: number, hash: number): number => Math.floor((hash * places) / 0x100000000)
+
+/** The block of receipt `number`, in the order of acceptance. */
+const turnOf = ({ receiptRoom }: State, number: number): number => Math.floor(number / receiptRoom.blockReceipts)
+
+/** A physical block that none of the turns from that of the oldest receipt to `turn` has. */
+function freeBlock(state: State, turn: number): number {
+  const { receiptBlocks, receiptRoom, scalars } = state
+  const oldest = turnOf(state, scalars[SCALAR.RECEIPTS_HEAD]!)
+  for (let block = 0; ; block++) {
+    let used = false
+    for (let each = turn; ; each = (each + receiptRoom.blocks - 1) % receiptRoom.blocks) {
+      used ||= receiptBlocks[each] === block + 1
+      if (each === oldest) break
+    }
+    if (!used) return block
+  }
+}
+
+/** Gives a block to a turn: the one in reserve, which is empty; and chooses the next reserve. */
+function enterTurn(state: State, turn: number): void {
+  const { receiptBlocks, receiptRoom } = state
+  const reserve = receiptRoom.blocks
+  receiptBlocks[turn] = receiptBlocks[reserve] !== 0 ? receiptBlocks[reserve]! : freeBlock(state, turn) + 1
+  receiptBlocks[reserve] = freeBlock(state, turn) + 1
+}
+
+/** Empties the part of the reserve that the receipt at `place` of its block pays for. Pages of it that nobody used stay untouched. */
+function emptyReserve(state: State, place: number): void {
+  const { i32, receiptBlocks, receiptRoom } = state
+  const at = blockAddress(state, receiptBlocks[receiptRoom.blocks]! - 1)
+  const words = receiptRoom.places * PLACE
+  const end = Math.floor(((place + 1) * words) / receiptRoom.blockReceipts)
+  for (let word = Math.floor((place * words) / receiptRoom.blockReceipts); word < end; word++) {
+    if (i32[at + word] !== 0) i32[at + word] = 0
+  }
+}
+
+/** Enters receipt `number` of `account`, whose key is at `words[at..]`. Numbers come one after another. */
+export function indexReceipt(state: State, number: number, account: number, words: Int32Array, at: number, position: number): void {
+  const { i32, receiptBlocks, receiptRoom } = state
+  const turn = turnOf(state, number)
+  const place = number - turn * receiptRoom.blockReceipts
+  if (place === 0 || receiptBlocks[turn] === 0) enterTurn(state, turn)
+  emptyReserve(state, place)
+  const block = blockAddress(state, receiptBlocks[turn]! - 1)
+  const end = block + receiptRoom.places * PLACE
+  let entry = block + homeOf(receiptRoom.places, hashWords(state, account, words, at, 4)) * PLACE
+  while (i32[entry] !== 0) entry = entry + PLACE === end ? block : entry + PLACE
+  i32[entry + 1] = position
+  i32[entry] = words[at + 3]! | 1
+}
+
+/** Says whether the receipt at a position is the one that is looked for. */
+export type Match = (state: State, position: number, account: number, words: Int32Array, at: number) => boolean
+
+/** Position of the newest receipt of `account` for the key at `words[at..]`, or -1. Bounded, so that a reader cannot spin. */
+export function findReceipt(state: State, account: number, words: Int32Array, at: number, isIt: Match = isReceipt): number {
+  const { i32, receiptBlocks, receiptRoom, scalars } = state
+  const [head, count] = [scalars[SCALAR.RECEIPTS_HEAD]!, scalars[SCALAR.RECEIPTS_COUNT]!]
+  if (count === 0) return -1
+  const home = homeOf(receiptRoom.places, hashWords(state, account, words, at, 4)) * PLACE
+  const tag = words[at + 3]! | 1
+  const oldest = turnOf(state, head)
+  let turn = turnOf(state, (head + count - 1) % receiptRoom.numbers)
+  for (let turns = 0; turns < receiptRoom.blocks; turns++) {
+    const block = blockAddress(state, receiptBlocks[turn]! - 1)
+    const end = block + receiptRoom.places * PLACE
+    let found = -1
+    // A key that was used again before its first receipt was dropped stands behind itself: the last one counts.
+    for (let entry = block + home, looked = 0; i32[entry] !== 0 && looked < receiptRoom.places; looked++) {
+      const position = i32[entry + 1]!
+      if (i32[entry] === tag && isKept(state, position) && isIt(state, position, account, words, at)) found = position
+      entry = entry + PLACE === end ? block : entry + PLACE
+    }
+    if (found !== -1 || turn === oldest) return found
+    turn = turn === 0 ? receiptRoom.blocks - 1 : turn - 1
+  }
+  return -1
+}
+
+const isReceipt: Match = (state, position, account, words, at) => {
+  const receipt = pageAddress(state, pageOf(state, position), Scratch.FOUND) + offsetOf(position)
+  return state.i32[receipt + RECEIPT.ACCOUNT] === account && sameWords(state.i32, receipt + RECEIPT.KEY, words, at, 4)
+}
+
+/** Enters all receipts that are kept into an empty index; throws when a page of them is not what it was. */
+export function rebuildReceiptIndex(state: State): void {
+  eachReceipt(state, (number, position, _page, at) =>
+    indexReceipt(state, number, state.i32[at + RECEIPT.ACCOUNT]!, state.i32, at + RECEIPT.KEY, position))
+}

@@ -1,0 +1,338 @@
+/**
+ * Promise: an idempotency receipt gives its answer once more for as long as it is kept, whether its page stands in memory or in a file that
+ * other processes write too; memory grows with use; a page that is not what it was is found and never answered from.
+ */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { copyFile, copyReceipts } from '../../core/backup/copy.ts'
+import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../../core/layout/command.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
+import {
+  fileOfPage, pageFilesBytes, PAGES, readPageFiles, receiptDirectory, removePages, writePageFiles, type PageFiles,
+} from '../../core/lib/page_files.ts'
+import { loadSnapshot, pruneSnapshots, receiptPagesOf, snapshotPath, writeSnapshot } from '../../core/snapshot/file.ts'
+import { stateDigest } from '../../core/snapshot/state_digest.ts'
+import { ACCOUNT, CLOCK, SCALAR } from '../../core/state/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import { createOutbox } from '../../core/state/outbox.ts'
+import type { PageStore } from '../../core/state/page_store.ts'
+import { findReceipt } from '../../core/state/receipt_index.ts'
+import { RECEIPT_PAGE_WORDS, receiptRoomOf } from '../../core/state/receipt_room.ts'
+import { attachState, createState, type State } from '../../core/state/state.ts'
+import { readReceipt } from '../../core/view/receipts.ts'
+import { benchOf, type Bench } from '../support/naive_compare.ts'
+import { genesisText, pairSpec } from '../support/variants.ts'
+
+const TIME = 1_700_000_000_000
+const DAY = 86_400_000
+const RECEIPTS = 2000
+const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+
+function directory(t: Test): string {
+  const path = mkdtempSync(join(import.meta.dirname, '..', '..', 'data', 'var-'))
+  t.teardown(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+const sourceOf = (receiptPages: number, receipts = RECEIPTS): string =>
+  genesisText({
+    limits: { receipts, receiptPages, orders: 16_384, sessionLifetimeMs: 300 * DAY, openOrdersPerAccount: 16_384 }, rules: 0,
+    dailyLimit: 2, pairs: [pairSpec('BTC/USD', { minNotional: '0' })], assets: [['USD', 6, '1000000'], ['BTC', 8, '100']],
+  })
+
+const filesIn = (dataDir: string): PageFiles =>
+  writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, (error) => {
+    throw error
+  })
+
+/** An engine with two traders. Rules 0, so that one may have all there is. */
+class Stage {
+  readonly bench: Bench
+  readonly state: State
+  time = TIME
+
+  constructor(source: string, store?: PageStore) {
+    this.state = createState(parseGenesis(source), createOutbox(4096), [7, 11], store)
+    this.bench = benchOf(this.state)
+    for (const name of ['a', 'b']) {
+      const wallet = { session: -1, address: name.repeat(40), publicKey: name.repeat(64) }
+      encode(OPEN_SESSION_COMMAND, command, 0, { kind: kindOf(CommandType.OPEN_SESSION, 1, 1), ...wallet })
+      this.run()
+      encode(MINT_COMMAND, command, 0, { kind: kindOf(CommandType.MINT, 1, 1), ...this.signed(name === 'a' ? 0 : 1), asset: -1 })
+      this.run()
+    }
+  }
+
+  private signed(account: number): Decoded {
+    return { session: account, sessionGeneration: account === 0 ? 1 : 3 }
+  }
+
+  private run(): Int32Array {
+    const count = this.bench.run(command, 0, this.time)
+    return this.bench.said.i32.slice((count - 1) * RECORD_WORDS, count * RECORD_WORDS)
+  }
+
+  /** Order number `n`: it rests, takes, does both, or is dropped. Its RESULT. */
+  order(n: number, over: Decoded = {}): Int32Array {
+    const [sell, lots] = [n % 2 === 0, 1 + (n % 7)]
+    const kind = n % 5
+    const flags = Flag.KEYED | (sell ? Flag.SELL : 0) | (kind === 3 ? Flag.IOC : 0) | (kind === 4 ? Flag.EXPIRES : 0)
+    encode(ORDER_COMMAND, command, 0, {
+      kind: kindOf(CommandType.PLACE_ORDER, 1, 1), correlation: n, ...this.signed(n % 3 === 0 ? 1 : 0), flags, price: 1000 + (n % 2), lots,
+      expiresAt: kind === 4 ? this.time + 5 * DAY : 0, key: n.toString(16).padStart(32, '0'), payload: '00'.repeat(16), ...over,
+    })
+    return this.run()
+  }
+
+  kept(): number {
+    return this.state.scalars[SCALAR.RECEIPTS_COUNT]!
+  }
+}
+
+/** What must come back: all but kind, correlation, sequence, time and the flag that says so. */
+function said(result: Int32Array): string {
+  const words = [...result.subarray(RESULT.at.code)]
+  words[RESULT.at.flags - RESULT.at.code]! &= ~Flag.REPEATED
+  return words.join()
+}
+
+const hasRepeated = (result: Int32Array): boolean => (result[RESULT.at.flags]! & Flag.REPEATED) !== 0
+
+for (const [name, pages] of [['memory', 0], ['one page in memory, the others in files', 1]] as const) {
+  t.test(`answers of two rounds of the room come back word by word: ${name}`, async (t) => {
+    const dataDir = directory(t)
+    const stage = new Stage(sourceOf(pages), pages === 0 ? undefined : filesIn(dataDir))
+    const answers = new Map<number, string>()
+    let wrong = 0
+    for (let n = 0; n < 2 * RECEIPTS + 700; n++) {
+      // A day holds 1,440 of them.
+      stage.time += 60_000
+      const result = stage.order(n)
+      if (result[RESULT.at.code] !== 0 || hasRepeated(result)) wrong++
+      answers.set(n, said(result))
+      const again = n - ((n * 7) % Math.min(n + 1, 1400))
+      const repeated = stage.order(again)
+      if (!hasRepeated(repeated) || said(repeated) !== answers.get(again)) wrong++
+      if (n % 500 === 0) checkInvariants(stage.state)
+    }
+    t.equal(wrong, 0)
+    t.equal(new Set(answers.values()).size, answers.size)
+    t.ok(stage.kept() >= 1440 && stage.kept() < 1500, `${stage.kept()} are kept`)
+    t.equal(existsSync(receiptDirectory(dataDir)), pages !== 0)
+    checkInvariants(stage.state)
+  })
+}
+
+t.test('events and answers are the same wherever pages are', async (t) => {
+  const one = new Stage(sourceOf(1), filesIn(directory(t)))
+  const all = new Stage(sourceOf(0))
+  for (let n = 0; n < 3000; n++) {
+    one.time = all.time = TIME + n * 60_000 + (n > 2000 ? 2 * DAY : 0)
+    for (const number of [n, (n * 31) % (n + 1)]) {
+      const [a, b] = [one, all].map((stage) => stage.order(number).join())
+      if (a !== b) return t.fail(`order ${number} after ${n}`)
+    }
+  }
+  const seals = ({ state }: Stage): Int32Array => state.receiptSeals.slice(0, state.scalars[SCALAR.RECEIPT_SEALS_USED]! * 2)
+  t.ok(seals(one).length > 20)
+  t.same(seals(one), seals(all), 'and so are the pages')
+})
+
+t.test('a key is used again as soon as its receipt is dropped', async (t) => {
+  const stage = new Stage(sourceOf(1), filesIn(directory(t)))
+  for (let n = 0; n < 1000; n++) {
+    stage.time += 1000
+    stage.order(n)
+  }
+  stage.time = TIME + DAY
+  for (let n = 0; n < 900; n++) {
+    stage.time += 1000
+    // The command before dropped the receipt; its page is still that of the oldest.
+    if (hasRepeated(stage.order(n))) return t.fail(`order ${n} is repeated`)
+    if (n % 50 === 0) checkInvariants(stage.state)
+  }
+  checkInvariants(stage.state)
+})
+
+t.test('full is refused, another payload is a conflict, and after a day there is room', async (t) => {
+  const stage = new Stage(sourceOf(1), filesIn(directory(t)))
+  for (let n = 0; n < RECEIPTS; n++) stage.order(n)
+  t.equal(stage.order(RECEIPTS)[RESULT.at.code], REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED.number)
+  t.ok(hasRepeated(stage.order(0)), 'the oldest is answered')
+  t.equal(stage.order(0, { payload: '01'.repeat(16) })[RESULT.at.code], REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number)
+  stage.time += DAY
+  t.notOk(hasRepeated(stage.order(1)), 'a key is new after a day')
+  checkInvariants(stage.state)
+})
+
+/** An engine that has filled pages into files, and a snapshot of it. */
+function kept(t: Test): { dataDir: string; stage: Stage; source: string; sequence: number } {
+  const dataDir = directory(t)
+  const source = sourceOf(2)
+  const files = filesIn(dataDir)
+  const stage = new Stage(source, files)
+  for (let n = 0; n < RECEIPTS; n++) {
+    stage.time += 1000
+    stage.order(n)
+  }
+  files.sync()
+  writeSnapshot(dataDir, stage.state, source, 1, 2)
+  return { dataDir, stage, source, sequence: stage.state.clock[CLOCK.SEQUENCE]! }
+}
+
+t.test('a snapshot names pages of files; whoever loads it goes on alike', async (t) => {
+  const { dataDir, stage, sequence } = kept(t)
+  const { state } = loadSnapshot(dataDir, sequence)
+  t.equal(stateDigest(state), stateDigest(stage.state))
+  checkInvariants(state)
+  const { from, to } = receiptPagesOf(dataDir, sequence)
+  t.equal(from, 0)
+  t.equal(to, state.scalars[SCALAR.RECEIPT_TAIL_PAGE]! - 1)
+  const other = Object.assign(Object.create(Stage.prototype) as Stage, { state, bench: benchOf(state), time: stage.time })
+  for (let n = 0; n < 4500; n += 3) {
+    other.time = stage.time = stage.time + 60_000
+    const [a, b] = [stage, other].map((each) => each.order(n % 3000).join())
+    if (a !== b) return t.fail(`order ${n}`)
+  }
+  t.equal(stateDigest(state), stateDigest(stage.state))
+  checkInvariants(state)
+})
+
+t.test('a backup takes the files along that its snapshot names', async (t) => {
+  const { dataDir, stage, sequence } = kept(t)
+  const copy = directory(t)
+  copyFile(snapshotPath(dataDir, sequence), snapshotPath(copy, sequence), () => undefined)
+  t.throws(() => loadSnapshot(copy, sequence), /page of receipts/)
+  copyReceipts(dataDir, copy, receiptPagesOf(copy, sequence), () => undefined)
+  t.equal(stateDigest(loadSnapshot(copy, sequence).state), stateDigest(stage.state))
+  t.equal(statSync(receiptDirectory(copy)).mode & 0o777, 0o700)
+  t.equal(statSync(fileOfPage(receiptDirectory(dataDir), 0)).mode & 0o777, 0o600)
+  t.equal(pageFilesBytes(receiptDirectory(copy)), pageFilesBytes(receiptDirectory(dataDir)))
+})
+
+t.test('a page that is not what it was', async (t) => {
+  const { dataDir, stage, sequence } = kept(t)
+  const path = fileOfPage(receiptDirectory(dataDir), 0)
+  const whole = readFileSync(path)
+  const refused = (): void => void t.throws(() => loadSnapshot(dataDir, sequence), /page of receipts/)
+  for (const bit of [0, 8 * 4096 + 3, RECEIPT_PAGE_WORDS * 32 * 3 - 1]) {
+    const spoilt = Buffer.from(whole)
+    spoilt[bit >>> 3]! ^= 1 << (bit & 7)
+    writeFileSync(path, spoilt)
+    refused()
+  }
+  writeFileSync(path, whole)
+  truncateSync(path, RECEIPT_PAGE_WORDS * 4 * 2)
+  refused()
+  t.throws(() => stage.order(1000), /page of receipts/, 'nothing is answered from it')
+  rmSync(path)
+  refused()
+  writeFileSync(path, whole)
+  loadSnapshot(dataDir, sequence)
+})
+
+t.test('the index finds each at once: places looked at are few, and the newest of a key counts', async (t) => {
+  const stage = new Stage(sourceOf(0, 4096))
+  for (let n = 0; n < 4096; n++) stage.order(n)
+  const { state } = stage
+  const { receiptIndexAt, receiptRoom } = state
+  const places = receiptRoom.places * 2
+  let longest = 0
+  for (let block = 0; block <= receiptRoom.blocks; block++) {
+    let run = 0
+    for (let at = 0; at < 2 * places; at += 2) {
+      run = state.i32[receiptIndexAt + block * places + (at % places)] === 0 ? 0 : run + 1
+      longest = Math.max(longest, run)
+    }
+  }
+  t.ok(longest < receiptRoom.blockReceipts, `${longest} of ${receiptRoom.blockReceipts} in a row`)
+  t.equal(receiptRoom.blocks, 33)
+  const none = new Int32Array(4)
+  t.equal(findReceipt(state, 0, none, 0), -1)
+})
+
+t.test('keys that end alike and one key of many accounts', async (t) => {
+  const stage = new Stage(sourceOf(1), filesIn(directory(t)))
+  for (let n = 0; n < 300; n++) stage.order(n, { key: `${n.toString(16).padStart(24, '0')}ffffffff` })
+  for (let n = 0; n < 300; n++) t.ok(hasRepeated(stage.order(n, { key: `${n.toString(16).padStart(24, '0')}ffffffff` })))
+  stage.order(2, { key: 'ab'.repeat(16) })
+  t.notOk(hasRepeated(stage.order(3, { key: 'ab'.repeat(16) })), 'another account, another key')
+})
+
+t.test('readers of other threads find pair and flags, in memory and in files', async (t) => {
+  const { dataDir, stage } = kept(t)
+  const other = attachState(stage.state.genesis, stage.state.buffers, createOutbox(1),
+    readPageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, false))
+  const gate = new Int32Array(new SharedArrayBuffer(64))
+  for (const n of [0, 1, 3, 4, 999, RECEIPTS - 1]) {
+    const answer = stage.order(n)
+    const words = command.i32.slice(ORDER_COMMAND.at.key, ORDER_COMMAND.at.key + 4)
+    t.same(readReceipt(other, gate, n % 3 === 0 ? 1 : 0, words), {
+      pair: answer[RESULT.at.pair], flags: answer[RESULT.at.flags]! & ~Flag.REPEATED,
+    })
+    t.equal(readReceipt(other, gate, 5, words), null)
+  }
+})
+
+t.test('files go when no snapshot has use for them', async (t) => {
+  const { dataDir, stage, source, sequence } = kept(t)
+  const second = fileOfPage(receiptDirectory(dataDir), PAGES)
+  writeFileSync(second, '')
+  pruneSnapshots(dataDir, 2)
+  t.same(readdirSync(receiptDirectory(dataDir)).length, 2)
+  // As if the oldest receipt were in the second file.
+  const scalars = stage.state.scalars.slice()
+  stage.state.scalars[SCALAR.RECEIPT_HEAD_PAGE] = stage.state.scalars[SCALAR.RECEIPT_TAIL_PAGE] = PAGES
+  stage.state.clock[CLOCK.SEQUENCE]! += 1
+  writeSnapshot(dataDir, stage.state, source, 1, 2)
+  stage.state.scalars.set(scalars)
+  pruneSnapshots(dataDir, 2)
+  t.equal(readdirSync(receiptDirectory(dataDir)).length, 2, 'the older snapshot needs the first')
+  loadSnapshot(dataDir, sequence)
+  pruneSnapshots(dataDir, 1)
+  t.same(readdirSync(receiptDirectory(dataDir)), ['00000001.pages'])
+})
+
+t.test('files: pages that cannot be written wait, and are written with the next', async (t) => {
+  const dataDir = directory(t)
+  const path = receiptDirectory(dataDir)
+  const failures: string[] = []
+  const files = writePageFiles(path, RECEIPT_PAGE_WORDS, (error) => failures.push(error.message))
+  const pageOf = (value: number): Int32Array => new Int32Array(RECEIPT_PAGE_WORDS).fill(value)
+  const read = (from: PageFiles, page: number): number => {
+    const words = new Int32Array(RECEIPT_PAGE_WORDS)
+    from.read(page, words, 0)
+    return words.every((word) => word === words[0]) ? words[0]! : NaN
+  }
+  // A file stands where the directory should.
+  writeFileSync(path, '')
+  for (const page of [0, 1, PAGES]) files.write(page, pageOf(page + 5), 0)
+  t.equal(failures.length, 1, 'is said once')
+  t.same([0, 1, PAGES].map((page) => read(files, page)), [5, 6, PAGES + 5], 'they are read from memory meanwhile')
+  t.throws(() => files.sync())
+  rmSync(path)
+  files.write(2, pageOf(7), 0)
+  files.sync()
+  const other = readPageFiles(path, RECEIPT_PAGE_WORDS, true)
+  t.same([0, 1, 2, 3, PAGES].map((page) => read(other, page)), [5, 6, 7, 0, PAGES + 5])
+  removePages(path, PAGES)
+  t.same(readdirSync(path), ['00000001.pages'])
+  t.same([0, PAGES].map((page) => read(other, page)), [5, PAGES + 5], 'who needs a file keeps it open')
+  t.same([0, PAGES].map((page) => read(readPageFiles(path, RECEIPT_PAGE_WORDS, false), page)), [0, PAGES + 5])
+  files.drop(PAGES)
+})
+
+t.test('what it may take', async (t) => {
+  const { pages, blocks, places, numbers } = receiptRoomOf({ receipts: 2 ** 27, receiptPages: 2048 })
+  t.ok(pages <= 2 ** 21, 'positions name every page')
+  t.ok((places * 8 * (blocks + 1)) / 2 ** 27 < 13, 'bytes of index a receipt, all blocks in use')
+  t.ok(numbers >= 2 ** 27)
+  const stage = new Stage(sourceOf(0, 2 ** 20))
+  for (let n = 0; n < 1000; n++) stage.order(n)
+  t.ok(stage.state.scalars[SCALAR.RECEIPT_PAGES_USED]! * RECEIPT_PAGE_WORDS * 4 < 1000 * 110, 'bytes a receipt')
+  t.equal(stage.state.accounts[ACCOUNT.RECEIPTS]! > 0, true)
+})
