@@ -11,6 +11,7 @@ import { broken } from '../lib/assert.ts'
 import {
   ACCOUNT, ADDRESS_BITS, AGENT, LABEL_WORDS, ORDER, PAIR as PAIRS, SCALAR, SCALARS_AT, TERMS,
 } from '../state/columns.ts'
+import { openPlace } from '../state/due.ts'
 import { insertLabel, removeLabel } from '../state/indexes.ts'
 import {
   accountRow, add, agentRow, clearBoth, get, getF64, getI64, isZero, now, orderRow, pairRow, scalar, sequence, set,
@@ -28,6 +29,7 @@ export function takeSlot(state: State): number {
     slot = scalar(state, SCALAR.ORDERS_USED)
     setScalar(state, SCALAR.ORDERS_USED, slot + 1)
     row = orderRow(state, slot)
+    openPlace(state, slot)
   } else {
     row = orderRow(state, slot)
     setScalar(state, SCALAR.ORDERS_FREE, get(state, row, ORDER.NEXT))

@@ -11,6 +11,7 @@ import type { Views } from '../layout/table.ts'
 import { lockRemaining } from '../ledger/holds.ts'
 import { ADDRESS_BITS, NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
 import { emitLabel, emitOrderResult, emitResult, emitSelfTrade } from '../events/emit.ts'
+import { noteExpiry } from '../state/due.ts'
 import { findLabel } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { get, now, pairRow, scalar, setF64 } from '../state/rows.ts'
@@ -120,6 +121,7 @@ export function execute(state: State, row: number, limit: number, left: number, 
     lockRemaining(state, row)
     appendToLevel(state, row)
     enlist(state, row)
+    if ((flags & Flag.EXPIRES) !== 0) noteExpiry(state, get(state, row, ORDER.SLOT))
   }
   if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, row)
   const result = emitOrderResult(state, command, base, row, status | (reason << 8))

@@ -23,7 +23,7 @@ import type { SequencerClock } from './clock.ts'
 import { recordChecks, recordFault, recordRefusal } from './check.ts'
 import { anyCommand, answer, drain, publishAnswers, type Admit, type MatcherLane } from './lanes.ts'
 import type { Meter } from './meter.ts'
-import { expireDue, type Timers } from './timers.ts'
+import { writeDue, type Timers } from './timers.ts'
 
 export interface Sequencer {
   readonly state: State
@@ -64,7 +64,7 @@ export function createSequencer(parts: SequencerParts): Sequencer {
     ...parts,
     batch: viewsOf(words.buffer, words.byteOffset, words.byteLength),
     admit: admission(parts),
-    timers: { cursor: 0 },
+    timers: { behind: false },
     timersAt: 0,
     firstLane: 0,
     gateway: 0,
@@ -94,7 +94,7 @@ function admission({ state, meter, warn }: Pick<SequencerParts, 'state' | 'meter
 
 /** How long an idle matcher parks at most, ms: its heartbeat and the grain of timers. */
 const PARK_MS = 20
-/** Timers are looked at no more often than this, ms. */
+/** Timers that are not behind are looked at no more often than this, ms. */
 const TIMER_MS = 10
 
 /** Runs until STOP is set and the rings are empty. */
@@ -116,14 +116,16 @@ export function step(sequencer: Sequencer): number {
   const now = clock.now()
   const timersDue = now >= sequencer.timersAt
   if (timersDue) sequencer.timersAt = now + TIMER_MS
-  return turn(sequencer, now, timersDue && !clock.waits && !sequencer.timersRest())
+  const commands = turn(sequencer, now, timersDue && !clock.waits && !sequencer.timersRest())
+  if (sequencer.timers.behind) sequencer.timersAt = 0
+  return commands
 }
 
 /** One batch; returns its commands, 0 when there was nothing to do. */
 export function turn(sequencer: Sequencer, now: number, timersDue: boolean): number {
   const { state, batch, lanes, maxSlots } = sequencer
   const time = Math.max(now, state.clock[CLOCK.TIME]!)
-  let slots = timersDue ? expireDue(sequencer.timers, state, time, batch, 0, (maxSlots + 1) >>> 1) : 0
+  let slots = timersDue ? writeDue(sequencer.timers, state, time, batch, 0, (maxSlots + 1) >>> 1) : 0
   const timers = slots
   slots = drain(lanes, sequencer.firstLane, batch, slots, maxSlots, sequencer.admit)
   sequencer.firstLane = (sequencer.firstLane + 1) % lanes.length

@@ -1,41 +1,47 @@
 /**
- * Timers: due orders become EXPIRE_ORDER commands, so that time acts through the journal like everything else.
+ * Timers: what is due becomes commands, so that time acts through the journal like everything else.
  *
- * There is no timer queue to keep in step with the book: the expiry times of all order rows are scanned, a slice at a time, and a full
- * pass over a million rows takes about a second. Orders with an explicit expiration are exact all the same, because matching never
- * fills an expired order (book/match.ts). Reading only; the engine checks again.
+ * The due queue (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one
+ * EXPIRE_ORDER each. Of each turn timers take half of a batch at most, and {@link TIMED_MAX} commands, so that however many orders expire in
+ * one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an order is at rest
+ * for readers, but it never fills (book/match.ts). The engine checks each command again.
  */
-import { CommandType, Flag, kindOf, ORDER_COMMAND } from '../layout/command.ts'
+import { CommandType, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
-import { ORDER, ORDER_WORDS, SCALAR } from '../state/columns.ts'
+import { ORDER } from '../state/columns.ts'
+import { NOT_DUE, takeExpired } from '../state/due.ts'
+import { getF64, orderRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
-/** Rows looked at per slice. */
-const SLICE = 8192
+/** Commands of timers in one turn, at most: about 0.2 ms of applying. */
+export const TIMED_MAX = 512
+/** Places of the due queue that are looked at in one turn, at most. */
+export const LOOKS_MAX = 4 * TIMED_MAX
 
 export interface Timers {
-  /** Next row to look at. */
-  cursor: number
+  /** More was due than had room in the last turn. */
+  behind: boolean
 }
 
-/** Writes EXPIRE_ORDER records for due orders of the next slice into `batch` from slot `used`; returns the slots then used. */
-export function expireDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
-  const rows = state.scalars[SCALAR.ORDERS_USED]!
-  if (timers.cursor >= rows) timers.cursor = 0
-  const end = Math.min(rows, timers.cursor + SLICE)
-  let slot = timers.cursor
-  for (; slot < end && used < maxSlots; slot++) {
-    if (state.ordersF64[(slot * ORDER_WORDS + ORDER.EXPIRES_AT) >>> 1]! > now) continue
-    const row = slot * ORDER_WORDS
-    if ((state.orders[row + ORDER.FLAGS]! & Flag.RESTING) === 0) continue
+/** Writes commands for what is due at `now` into `batch` from slot `used`, {@link TIMED_MAX} at most; returns the slots then used. */
+export function writeDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
+  const end = Math.min(maxSlots, used + TIMED_MAX)
+  let looks = LOOKS_MAX
+  timers.behind = true
+  while (used < end && looks-- > 0) {
+    const slot = takeExpired(state, now)
+    if (slot === NOT_DUE) {
+      timers.behind = false
+      break
+    }
+    if (slot < 0) continue
     encode(ORDER_COMMAND, batch, used * RECORD_WORDS, {
       kind: kindOf(CommandType.EXPIRE_ORDER, 1, 0),
       session: -1,
       targetSlot: slot,
-      targetSequence: state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!,
+      targetSequence: getF64(state, orderRow(state, slot), ORDER.SEQUENCE),
     })
     used++
   }
-  timers.cursor = slot
   return used
 }

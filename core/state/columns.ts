@@ -284,6 +284,11 @@ export const CLOCK = {
   FILLS: 2,
 } as const
 
+/** Rows of the order pool that are one place of the due queue (due.ts). */
+export const DUE_ROWS = 16
+/** Places that so many order rows need. */
+export const duePlaces = (orders: number): number => Math.ceil(orders / DUE_ROWS)
+
 /** Smallest power of two that is at least `n`. */
 export function powerOfTwo(n: number): number {
   let p = 1
@@ -326,6 +331,7 @@ const perPair: Size = ({ pairs }) => pairs.length
 const perAccount: Size = ({ limits }) => limits.accounts
 const perSession: Size = ({ limits }) => limits.sessions
 const perOrder: Size = ({ limits }) => limits.orders
+const perDuePlace: Size = ({ limits }) => duePlaces(limits.orders)
 const ofReceipts = (size: (room: ReceiptRoom) => number): Size => ({ limits }) => size(receiptRoomOf(limits))
 const perAgent: Size = ({ limits }) => limits.agents
 const perSpendLimit: Size = ({ limits }) => limits.spendLimits
@@ -375,6 +381,10 @@ const DECLARED = {
   receiptIndex: { type: 'i32', width: 2, rows: ofReceipts(({ blocks, places }) => (blocks + 1) * places), kept: 'derived' },
   receiptBlocks: { type: 'i32', width: 1, rows: ofReceipts(({ blocks }) => blocks + 1), kept: 'derived' },
   receiptScratch: { type: 'i32', width: 1, rows: () => RECEIPT_SCRATCH_WORDS, kept: 'derived' },
+  // The due queue (due.ts): keys of places, the heap behind its size, where each place stands in it.
+  dueKeys: { type: 'f64', width: 2, rows: perDuePlace, kept: 'derived' },
+  dueHeap: { type: 'i32', width: 1, rows: (genesis) => perDuePlace(genesis) + 1, kept: 'derived' },
+  dueAt: { type: 'i32', width: 1, rows: perDuePlace, kept: 'derived' },
 } as const satisfies Record<string, Declared>
 
 /** The declarations, as types: state.ts derives the views from it. */

@@ -17,6 +17,7 @@
  *   A    delegated agents: each in its owner's list once, newest first; resting orders of each as counted; sessions of a revoked one
  *        are dead, of another never outlast its grant; every live session is in its holder's list once, newest first
  *   B    blank accounts: invariants_blank.ts
+ *   D    due queue: invariants_due.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -35,6 +36,7 @@ import { broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
+import { checkDue } from './invariants_due.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
 import type { State } from './state.ts'
@@ -54,7 +56,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   })
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkLabels, checkSessions, checkReceipts,
-    checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank,
+    checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue,
   ]
   for (const check of checks) {
     check(state, live)

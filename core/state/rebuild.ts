@@ -2,6 +2,7 @@
 import { LABEL_SHIFT } from '../layout/command.ts'
 import { setBit } from './bitmaps.ts'
 import { ORDER, ORDER_WORDS, PAGE, PAGE_WORDS, SCALAR, SESSION, SESSION_WORDS } from './columns.ts'
+import { rebuildDue } from './due.ts'
 import { indexAccount, indexSession, insertLabel } from './indexes.ts'
 import { rebuildReceiptIndex } from './receipt_index.ts'
 import { writeTerms, type State } from './state.ts'
@@ -29,4 +30,5 @@ export function rebuildDerived(state: State): void {
     if (state.sessions[session * SESSION_WORDS + SESSION.GENERATION] !== 0) indexSession(state, session)
   }
   rebuildReceiptIndex(state)
+  rebuildDue(state)
 }
