@@ -89,25 +89,18 @@ function append(state: State, place: number): void {
   rise(state, at)
 }
 
-/** The order in `slot` rests from now on and has a time of its own. */
+/** The order in `slot` rests from now on and has a time of its own. At equal times those that were there have lower sequences. */
 export function noteExpiry(state: State, slot: number): void {
   const { dueKeys } = state
   const place = slot >>> PLACE_SHIFT
-  const key = 2 * place
   const row = orderRow(state, slot)
-  const time = getF64(state, row, ORDER.EXPIRES_AT)
-  if (time > dueKeys[key]!) return
-  const sequence = getF64(state, row, ORDER.SEQUENCE)
-  if (time === dueKeys[key]! && sequence >= dueKeys[key + 1]!) return
-  dueKeys[key] = time
-  dueKeys[key + 1] = sequence
+  if (getF64(state, row, ORDER.EXPIRES_AT) >= dueKeys[2 * place]!) return
+  setKey(state, place, row)
   rise(state, state.dueAt[place]!)
 }
 
 /** True when a resting order stands at `row`. */
-function rests(state: State, row: number): boolean {
-  return getF64(state, row, ORDER.SEQUENCE) !== 0 && (get(state, row, ORDER.FLAGS) & Flag.RESTING) !== 0
-}
+const rests = (state: State, row: number): boolean => (get(state, row, ORDER.FLAGS) & Flag.RESTING) !== 0
 
 /** True when the order at row `a` expires before that at row `b`, which may be none (-1). */
 function sooner(state: State, a: number, b: number): boolean {

@@ -67,6 +67,7 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   'a session becomes an agent\'s': [/A: session/, (state) => { state.sessions[SESSION.AGENT] = 1 }],
   'a list of sessions ends in itself': [/A: session/, (state) => { state.sessionLinks[SESSION_LINK.NEXT] = 1 }],
   'an account gets a master': [/F: /, (state) => { state.profiles[PROFILE.MASTER] = 2 }],
+  'an order comes later in the due queue than it expires': [/D: /, (state) => { state.dueKeys[2 * state.dueHeap[1]!] = Infinity }],
   'a limit row appears': [/F: /, (state) => { state.scalars[SCALAR.SPEND_LIMITS_USED] = 1 }],
   'a family counts an order too few': [/S: /, (state) => { state.accounts[ACCOUNT.FAMILY_ORDERS]! -= 1 }],
   'a family counts a receipt too many': [/S: /, (state) => { state.accounts[ACCOUNT.FAMILY_RECEIPTS]! += 1 }],
@@ -223,6 +224,10 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/sessions.ts', '.AGENT]! - 1))\n  useAccount(state, account)', '.AGENT]! - 1))'],
   ['programs/sessions.ts', 'if (state.sessions[row + SESSION.ACCOUNT] === NOBODY) return false', ''],
   ['events/emit.ts', 'i64[wide + 13] = from64[from + 13]!', ''],
+  ['orders/place.ts', 'if ((flags & Flag.EXPIRES) !== 0) noteExpiry(', 'if (false) noteExpiry('],
+  ['state/due.ts', 'exact ? second : first)', 'first)'],
+  ['state/due.ts', '  rise(state, state.dueAt[place]!)\n', ''],
+  ['state/due.ts', '  sink(state, 1)\n', ''],
 ]
 
 const RUNNER = `
@@ -281,7 +286,7 @@ t.test('faults in the source are caught', async (t) => {
   t.comment(`seed ${seed}; again: SEED=${seed} npm test -- test/property/canary.test.ts`)
   const directory = mkdtempSync(join(tmpdir(), 'ringbook-canary-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
-  for (const part of ['layout', 'lib', 'state', 'events', 'ledger', 'book', 'programs', 'orders', 'engine', 'view', 'ring']) {
+  for (const part of ['layout', 'lib', 'state', 'events', 'ledger', 'book', 'programs', 'orders', 'engine', 'view', 'ring', 'sequencer']) {
     cpSync(join(ROOT, 'core', part), join(directory, 'core', part), { recursive: true })
   }
   cpSync(join(ROOT, 'test/support'), join(directory, 'test/support'), { recursive: true })

@@ -10,7 +10,7 @@
 import { crc32 } from 'node:zlib'
 import { CommandType, gatewayOfKind, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
-import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { readGenesis } from '../../core/journal/genesis_batch.ts'
 import type { Batch } from '../../core/journal/frame.ts'
 import { endSequence, readBatches, START, type Place } from '../../core/journal/reader.ts'
@@ -156,12 +156,20 @@ export class Auditor {
       const slots = slotsOfKind(views.u32[at]!)
       const request = this.#requestOf(views, at, slots)
       const command = decodeCommand(views, at)
+      if (typeOfKind(views.u32[at]!) === CommandType.EXPIRE_ORDER) this.#expires(command, batch.time)
       const events = encodeEvents(this.#naive.apply(command, batch.time))
       this.#events = crc32(events.bytes, this.#events)
       this.#expect(views.u32[at]!, events, request)
       this.commands++
       slot += slots
     }
+  }
+
+  /** Orders end by expiry and then by sequence, whatever the exchange went through since they were placed. */
+  #expires(command: Decoded, time: number): void {
+    const first = this.#naive.due(time)[0]
+    if (first?.slot === command['targetSlot'] && first?.sequence === command['targetSequence']) return
+    throw new Violation(`order ${String(command['targetSequence'])} expires at ${time}, the next that is due is ${first?.sequence}`)
   }
 
   /** Who posted the record; each posted record may be in the journal once. */

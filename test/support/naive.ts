@@ -205,6 +205,12 @@ export class NaiveExchange {
     return this.books.flat().filter((order) => order.account === account)
   }
 
+  /** Resting orders whose time is over at `time`, in the order in which they end. */
+  due(time: number): Order[] {
+    return this.books.flat().filter(({ expiresAt }) => expiresAt <= time)
+      .sort((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+  }
+
   locked(account: number, asset: number): bigint {
     let sum = 0n
     for (const order of this.books.flat()) {

@@ -14,6 +14,7 @@ import { createState, type State } from '../../core/state/state.ts'
 import { commandName, typeOfKind } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { copySpendLimit } from '../../core/view/families.ts'
+import { writeDue } from '../../core/sequencer/timers.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
 import { decodeCommand, decodeEvent, encodeEvents, printEvents, printRecord } from './naive_events.ts'
@@ -114,8 +115,31 @@ export function duel(options: DuelOptions): DuelReport {
     }
     count(report, said, records)
     workload.learn(said, records)
+    if (index % EXPIRES_EVERY === 0) expireSome(state, naive, workload, report, run, said)
   }
   return report
+}
+
+/** Commands between two turns of timers, and most orders that one ends. */
+const [EXPIRES_EVERY, EXPIRES_MOST] = [61, 3]
+
+/** Ends orders as the sequencer does: those that the due queue names must be those that the naive exchange would end first. */
+function expireSome(state: State, naive: NaiveExchange, workload: Workload, report: DuelReport, run: Bench['run'], said: Views): void {
+  const batch = viewsOf(new ArrayBuffer(EXPIRES_MOST * RECORD_BYTES))
+  const used = writeDue({ behind: false }, state, workload.time, batch, 0, EXPIRES_MOST)
+  const due = naive.due(workload.time).slice(0, EXPIRES_MOST)
+  if (due.length !== used) throw new Differs(`${used} orders are due, naive ${due.length}`)
+  for (let index = 0; index < used; index++) {
+    const command = decodeCommand(batch, index * RECORD_WORDS)
+    const { slot, sequence } = due[index]!
+    if (command['targetSlot'] !== slot || command['targetSequence'] !== sequence) {
+      throw new Differs(`due is ${String(command['targetSequence'])} in slot ${String(command['targetSlot'])}, naive ${sequence} in ${slot}`)
+    }
+    const records = run(batch, index * RECORD_WORDS, workload.time)
+    compareEvents(said, records, encodeEvents(naive.apply(command, workload.time)))
+    count(report, said, records)
+    workload.learn(said, records)
+  }
 }
 
 const rerun = ({ seed, variant }: DuelOptions, commands: number): string =>
