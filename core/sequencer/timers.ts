@@ -2,9 +2,9 @@
  * Timers: what is due becomes commands, so that time acts through the journal like everything else.
  *
  * The due queue (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one
- * EXPIRE_ORDER each. Of each turn timers take half of a batch at most, and {@link TIMED_MAX} commands, so that however many orders expire in
- * one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an order is at rest
- * for readers, but it never fills (book/match.ts). The engine checks each command again.
+ * EXPIRE_ORDER each. Of each turn timers take half of a batch at most, and {@link TIMED_MAX} commands, so that however many orders
+ * expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an order
+ * is at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
  */
 import { CommandType, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
@@ -13,7 +13,7 @@ import { NOT_DUE, takeExpired } from '../state/due.ts'
 import { getF64, orderRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
-/** Commands of timers in one turn, at most: about 0.2 ms of applying. */
+/** Commands of timers in one turn, at most: they take about 0.4 ms. */
 export const TIMED_MAX = 512
 /** Places of the due queue that are looked at in one turn, at most. */
 export const LOOKS_MAX = 4 * TIMED_MAX

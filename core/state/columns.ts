@@ -284,8 +284,9 @@ export const CLOCK = {
   FILLS: 2,
 } as const
 
-/** Rows of the order pool that are one place of the due queue (due.ts). */
-export const DUE_ROWS = 16
+/** Rows of the order pool that are one place of the due queue (due.ts): 1 << DUE_SHIFT. */
+export const DUE_SHIFT = 4
+export const DUE_ROWS = 1 << DUE_SHIFT
 /** Places that so many order rows need. */
 export const duePlaces = (orders: number): number => Math.ceil(orders / DUE_ROWS)
 

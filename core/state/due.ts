@@ -2,27 +2,27 @@
  * The due queue: what time will do next, in the order in which it will do it.
  *
  * A 4-ary heap of places. A place is something that time acts on, and has a key: a moment in Unix ms, then a sequence. Its key is never
- * after the moment at which something must happen there, and may be before it: who finds a place first in the queue looks there, and either
- * something is due or the key goes up. So keys go down when something earlier comes, and nobody has to tell the queue what ended.
+ * after the moment at which something must happen there, and may be before it: who finds a place first in the queue looks there, and
+ * either something is due or the key goes up. So keys go down when something earlier comes, and nobody has to tell the queue what ended.
  *
  *   kind      place                                   key
  *   ORDERS    16 neighbouring rows of the order pool  expiry of the earliest order that rests there, and its sequence
  *
  * Other kinds (slices, triggers, funding, ends of sessions) are further ranges of places behind these, as {@link duePlaces} counts them.
  *
- * **An order without a time of its own costs nothing here.** Its lifetime is that of the genesis, so it cannot expire before the last look at
- * its place plus one lifetime, which is the highest key a place gets. An order with a time of its own is compared with the key of its place.
+ * **An order without a time of its own costs nothing here.** Its lifetime is that of the genesis, so it cannot expire before the last
+ * look at its place plus one lifetime, which is the highest key a place gets. An order with a time of its own is compared with the key
+ * of its place.
  *
- * Derived: in no snapshot and no digest. Keys depend on when somebody looked; which order is next does not, because it is found in the rows:
- * by (expiresAt, sequence), whatever the heap went through. Nothing here allocates: numbers that are not small integers stay in the columns.
+ * Derived: in no snapshot and no digest. Keys depend on when somebody looked; which order is next does not, because it is found in the
+ * rows: by (expiresAt, sequence), whatever the heap went through. Nothing here allocates: numbers that are not small integers stay in
+ * the columns.
  */
 import { Flag } from '../layout/command.ts'
-import { DUE_ROWS, duePlaces, ORDER, SCALAR } from './columns.ts'
+import { DUE_ROWS, DUE_SHIFT, duePlaces, ORDER, SCALAR } from './columns.ts'
 import { get, getF64, now, orderRow, scalar } from './rows.ts'
 import type { State } from './state.ts'
 
-/** Rows of a place: 1 << this. */
-const PLACE_SHIFT = Math.log2(DUE_ROWS)
 const CHILDREN = 4
 /** What {@link takeExpired} says besides a slot. */
 export const NOT_DUE = -1
@@ -77,7 +77,7 @@ function sink(state: State, at: number): void {
 /** A row of the pool is used for the first time, and with it its place: nothing expires there before a lifetime is over. */
 export function openPlace(state: State, slot: number): void {
   if ((slot & (DUE_ROWS - 1)) !== 0) return
-  const place = slot >>> PLACE_SHIFT
+  const place = slot >>> DUE_SHIFT
   state.dueKeys[2 * place] = now(state) + state.orderLifetimeMs
   state.dueKeys[2 * place + 1] = 0
   append(state, place)
@@ -92,7 +92,7 @@ function append(state: State, place: number): void {
 /** The order in `slot` rests from now on and has a time of its own. At equal times those that were there have lower sequences. */
 export function noteExpiry(state: State, slot: number): void {
   const { dueKeys } = state
-  const place = slot >>> PLACE_SHIFT
+  const place = slot >>> DUE_SHIFT
   const row = orderRow(state, slot)
   if (getF64(state, row, ORDER.EXPIRES_AT) >= dueKeys[2 * place]!) return
   setKey(state, place, row)
@@ -125,11 +125,11 @@ export function takeExpired(state: State, time: number): number {
   const place = dueHeap[1]!
   const key = 2 * place
   if (dueKeys[key]! > time) return NOT_DUE
-  const end = Math.min((place + 1) << PLACE_SHIFT, scalar(state, SCALAR.ORDERS_USED))
+  const end = Math.min((place + 1) << DUE_SHIFT, scalar(state, SCALAR.ORDERS_USED))
   // The earliest two that the queue has not named.
   let first = -1
   let second = -1
-  for (let slot = place << PLACE_SHIFT; slot < end; slot++) {
+  for (let slot = place << DUE_SHIFT; slot < end; slot++) {
     const row = orderRow(state, slot)
     if (!rests(state, row)) continue
     const at = getF64(state, row, ORDER.EXPIRES_AT)
@@ -151,7 +151,7 @@ export function rebuildDue(state: State): void {
   const used = scalar(state, SCALAR.ORDERS_USED)
   for (let place = 0; place < duePlaces(used); place++) {
     let first = -1
-    for (let slot = place << PLACE_SHIFT; slot < Math.min((place + 1) << PLACE_SHIFT, used); slot++) {
+    for (let slot = place << DUE_SHIFT; slot < Math.min((place + 1) << DUE_SHIFT, used); slot++) {
       const row = orderRow(state, slot)
       if (rests(state, row) && sooner(state, row, first)) first = row
     }

@@ -133,7 +133,7 @@ function expireSome(state: State, naive: NaiveExchange, workload: Workload, repo
     const command = decodeCommand(batch, index * RECORD_WORDS)
     const { slot, sequence } = due[index]!
     if (command['targetSlot'] !== slot || command['targetSequence'] !== sequence) {
-      throw new Differs(`due is ${String(command['targetSequence'])} in slot ${String(command['targetSlot'])}, naive ${sequence} in ${slot}`)
+      throw new Differs(`due is ${printRecord(command)}, naive ${sequence} in ${slot}`)
     }
     const records = run(batch, index * RECORD_WORDS, workload.time)
     compareEvents(said, records, encodeEvents(naive.apply(command, workload.time)))

@@ -36,7 +36,8 @@ class Stage {
   signed: Decoded = {}
 
   constructor() {
-    const said = this.send(OPEN_SESSION_COMMAND, CommandType.OPEN_SESSION, { session: -1, address: 'a'.repeat(40), publicKey: 'a'.repeat(64) })
+    const wallet = { session: -1, address: 'a'.repeat(40), publicKey: 'a'.repeat(64) }
+    const said = this.send(OPEN_SESSION_COMMAND, CommandType.OPEN_SESSION, wallet)
     this.signed = { session: said['detail']!, sessionGeneration: said['detail2']! }
     this.send(MINT_COMMAND, CommandType.MINT, { ...this.signed, asset: -1 })
   }
@@ -123,8 +124,9 @@ t.test('random orders, replacements, cancels and pauses, and a queue made anew n
     const one = resting[random.below(resting.length)]
     if (dice < 45 && resting.length < 300) stage.place(random.below(2) === 0 ? undefined : stage.time + 1 + random.below(2 * LIFETIME))
     else if (dice < 65 && one !== undefined) stage.order(CommandType.CANCEL_ORDER, target(one))
-    else if (dice < 75 && one !== undefined) stage.order(CommandType.REPLACE_ORDER, { ...target(one), flags: Flag.NEW_LOTS, lots: 1 + random.below(20) })
-    else if (dice < 80) stage.time += random.below(LIFETIME / 10)
+    else if (dice < 75 && one !== undefined) {
+      stage.order(CommandType.REPLACE_ORDER, { ...target(one), flags: Flag.NEW_LOTS, lots: 1 + random.below(20) })
+    } else if (dice < 80) stage.time += random.below(LIFETIME / 10)
     else {
       const due = names(resting.filter(({ expiresAt }) => expiresAt <= stage.time))
       const most = 1 + random.below(5)
