@@ -4,17 +4,22 @@
  *
  * A bundle is quick because imports are gone. The compiler folds a constant and inlines a function of its own module; an import it reads
  * from a cell each time. So constants of numbers are written in (`inlineConst`), and top-level `const` stays `const` (`topLevelVar`): a
- * `var` might change, and is read each time too. Packages and Node's own modules stay imports.
+ * `var` might change, and is read each time too. Accessors of rows and numbers of tables are written in where they are named
+ * (inline_accessors.mjs). Packages and Node's own modules stay imports.
  *
  * The source map is inline, with addresses of the sources, so that stack traces name them.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { rolldown } from 'rolldown'
+import { rolldown, RolldownMagicString } from 'rolldown'
+import { inlineAccessors } from './inline_accessors.mjs'
 
 /** What is neither a relative nor an absolute path. */
 const PACKAGES = /^(?!\.|\/|[A-Za-z]:[\\/])/
+
+/** Module of the accessors, as a region of the chunk is named. */
+const ROWS = 'core/state/rows.ts'
 
 /** Modules go on finding the files beside them. */
 const places = {
@@ -28,9 +33,19 @@ const places = {
   },
 }
 
+/** The accessors of rows are not called but written in. */
+const accessors = {
+  name: 'accessors',
+  renderChunk(code) {
+    const chunk = new RolldownMagicString(code)
+    for (const { start, end, text } of inlineAccessors(code, ROWS)) chunk.overwrite(start, end, text)
+    return { code: chunk.toString(), map: JSON.parse(chunk.generateMap({ hires: 'boundary' }).toString()) }
+  },
+}
+
 const entry = resolve(process.argv[2])
 const bundle = await rolldown({
-  input: entry, platform: 'node', external: PACKAGES, plugins: [places], tsconfig: false,
+  input: entry, platform: 'node', external: PACKAGES, plugins: [places, accessors], tsconfig: false,
   optimization: { inlineConst: { mode: 'all' } },
 })
 const { output } = await bundle.generate({ format: 'esm', sourcemap: 'hidden', codeSplitting: false, topLevelVar: false, dir: dirname(entry) })

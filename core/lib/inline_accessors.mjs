@@ -1,0 +1,258 @@
+/**
+ * Writes the accessors of rows (state/rows.ts) and the numbers of field tables into the code that names them, in a finished chunk.
+ *
+ *   get(state, order, ORDER.LOTS)            (state.i32[(order & 2147483647) + 15])
+ *   add(state, book, PAIR.VERSION, 1);       { const { i32: $1 } = state; const $2 = (book & 2147483647) + 3; $1[$2] = $1[$2] + 1; }
+ *
+ * The compiler inlines small functions too, but by a budget for each function, which the many accessors of one command use up: the
+ * engine took a tenth longer. Written in, they cost no call and no budget.
+ *
+ * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a block of their own
+ * first, in their order; no name of the accessor is hidden where it is called. Any other call stays a call. A table is a top-level
+ * `const` of an object literal that nobody assigns to; its numbers are written in wherever `TABLE.NAME` is read.
+ */
+import { parseAst } from 'rolldown/parseAst'
+
+/** Members of a node that are nodes; types of TypeScript are gone by now. */
+function* childrenOf(node) {
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'type' || key === 'start' || key === 'end') continue
+    for (const child of Array.isArray(value) ? value : [value]) if (typeof child?.type === 'string') yield child
+  }
+}
+
+/** Calls `enter` with every node and its parent, outermost first; false: nothing below it. */
+function walk(node, enter, parent = null) {
+  if (enter(node, parent) === false) return
+  for (const child of childrenOf(node)) walk(child, enter, node)
+}
+
+const isFunction = ({ type }) => type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
+
+/** Names that a pattern declares. */
+function namesOf(pattern) {
+  const names = []
+  walk(pattern, (node) => {
+    if (node.type === 'Identifier') names.push(node.name)
+    if (node.type === 'Property') names.push(...namesOf(node.value))
+    if (node.type === 'AssignmentPattern') names.push(...namesOf(node.left))
+    return node.type !== 'Property' && node.type !== 'AssignmentPattern'
+  })
+  return names
+}
+
+/** Every name declared anywhere inside a function: blocks are not told apart, so some names count as hidden that are not. */
+function declaredIn(fn) {
+  const names = new Set(fn.params.flatMap(namesOf))
+  walk(fn.body, (node) => {
+    if (node.type === 'VariableDeclarator') for (const name of namesOf(node.id)) names.add(name)
+    if (node.type === 'CatchClause' && node.param !== null) for (const name of namesOf(node.param)) names.add(name)
+    if ((node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') && node.id !== null) names.add(node.id.name)
+    return !isFunction(node)
+  })
+  return names
+}
+
+/** True for a name where it is a value: not a property's, not a key's. */
+const isValue = (node, parent) => node.type === 'Identifier' &&
+  !(parent?.type === 'MemberExpression' && parent.property === node && !parent.computed) &&
+  !(parent?.type === 'Property' && parent.key === node && !parent.computed && !parent.shorthand)
+
+const PURE = new Set(['Identifier', 'Literal', 'MemberExpression', 'BinaryExpression', 'LogicalExpression', 'ConditionalExpression',
+  'UnaryExpression', 'ParenthesizedExpression'])
+const SIMPLE = new Set(['Identifier', 'Literal'])
+/** What may stand in a body that is written in; anything else leaves the function a call. */
+const PLAIN = new Set([...PURE, 'CallExpression', 'BlockStatement', 'VariableDeclaration', 'VariableDeclarator', 'ObjectPattern', 'Property',
+  'ExpressionStatement', 'AssignmentExpression'])
+
+/** Constants of the top level, as [name, initial value]. */
+const constantsOf = (program) => program.body
+  .filter(({ type, kind }) => type === 'VariableDeclaration' && kind === 'const')
+  .flatMap(({ declarations }) => declarations)
+  .filter(({ id, init }) => id.type === 'Identifier' && init !== null)
+  .map(({ id, init }) => [id.name, init])
+
+/** By name: the numbers of each table. `f64(4)` of a function that gives back what it gets is a number too. */
+function tablesOf(program) {
+  const constants = constantsOf(program)
+  const isSame = ({ type, params, body }) =>
+    type === 'ArrowFunctionExpression' && params.length === 1 && body.type === 'Identifier' && body.name === params[0].name
+  const same = new Set(constants.filter(([, init]) => isSame(init)).map(([name]) => name))
+  const numberOf = (node) => {
+    if (node?.type === 'Literal' && typeof node.value === 'number') return String(node.value)
+    if (node?.type === 'UnaryExpression' && node.operator === '-' && node.argument.type === 'Literal') return `(-${node.argument.value})`
+    return node?.type === 'CallExpression' && same.has(node.callee.name) ? numberOf(node.arguments[0]) : null
+  }
+  const tables = new Map()
+  for (const [name, init] of constants) {
+    if (init.type !== 'ObjectExpression') continue
+    const numbers = init.properties.map((property) => [property.key?.name, property.computed ? null : numberOf(property.value)])
+    tables.set(name, new Map(numbers.filter(([key, number]) => key !== undefined && number !== null)))
+  }
+  walk(program, ({ type, left, argument }) => {
+    const target = type === 'AssignmentExpression' ? left : type === 'UpdateExpression' ? argument : null
+    if (target?.type === 'MemberExpression') tables.delete(target.object.name)
+  })
+  return tables
+}
+
+/** By name: parameters, body and foreign names of each function at the top level between two places of the code. */
+function accessorsOf(program, from, to) {
+  const accessors = new Map()
+  const take = (name, { params, body }) => {
+    if (!params.every(({ type }) => type === 'Identifier')) return
+    const names = params.map((param) => param.name)
+    const own = new Set(names)
+    const counts = new Map(names.map((param) => [param, 0]))
+    const foreign = new Set()
+    let plain = true
+    let stores = 0
+    walk(body, (node) => {
+      if (!PLAIN.has(node.type)) plain = false
+      // An argument that reads what is stored would be read too late behind a store.
+      if (node.type === 'AssignmentExpression' && ++stores > 1) plain = false
+      if (node.type === 'VariableDeclarator') for (const declared of namesOf(node.id)) own.add(declared)
+    })
+    walk(body, (node, parent) => {
+      if (!isValue(node, parent)) return
+      if (counts.has(node.name)) counts.set(node.name, counts.get(node.name) + 1)
+      if (!own.has(node.name)) foreign.add(node.name)
+    })
+    if (plain) accessors.set(name, { params: names, body, counts, foreign, locals: [...own].filter((each) => !names.includes(each)) })
+  }
+  for (const node of program.body) {
+    if (node.start < from || node.end > to) continue
+    if (node.type === 'FunctionDeclaration') take(node.id.name, node)
+    if (node.type !== 'VariableDeclaration' || node.kind !== 'const') continue
+    for (const { id, init } of node.declarations) if (init?.type === 'ArrowFunctionExpression') take(id.name, init)
+  }
+  return accessors
+}
+
+class Rewriting {
+  #code
+  #accessors
+  #tables
+  #fresh = 0
+  /** Names that the functions around the present place declare. */
+  #hidden = []
+
+  constructor(code, accessors, tables) {
+    this.#code = code
+    this.#accessors = accessors
+    this.#tables = tables
+  }
+
+  /** What replaces nodes of `root`, outermost ones only, in the order of the code: `{ start, end, text }`. */
+  edits(root, names = new Map()) {
+    const edits = []
+    const visit = (node, parent) => {
+      const text = this.#textOf(node, parent, names)
+      if (text !== null) return void edits.push({ start: node.start, end: node.end, text })
+      const inside = isFunction(node)
+      if (inside) this.#hidden.push(declaredIn(node))
+      for (const child of childrenOf(node)) visit(child, node)
+      if (inside) this.#hidden.pop()
+    }
+    visit(root, null)
+    // A shorthand property is its key and its value at one place.
+    return edits.filter(({ start }, index) => index === 0 || start >= edits[index - 1].end)
+  }
+
+  #render(node, names) {
+    let text = ''
+    let at = node.start
+    for (const edit of this.edits(node, names)) {
+      text += this.#code.slice(at, edit.start) + edit.text
+      at = edit.end
+    }
+    return text + this.#code.slice(at, node.end)
+  }
+
+  #isHidden(name) {
+    return this.#hidden.some((names) => names.has(name))
+  }
+
+  /** What stands instead of a node; null: itself. */
+  #textOf(node, parent, names) {
+    if (node.type === 'Property' && node.shorthand && names.has(node.value.name)) return `${node.key.name}: ${names.get(node.value.name)}`
+    if (isValue(node, parent) && names.has(node.name)) return names.get(node.name)
+    if (node.type === 'MemberExpression' && !node.computed && node.object.type === 'Identifier' && !this.#isHidden(node.object.name)) {
+      return this.#tables.get(node.object.name)?.get(node.property.name) ?? null
+    }
+    if (node.type === 'ExpressionStatement' && node.expression.type === 'CallExpression') return this.#call(node.expression, true, names)
+    return node.type === 'CallExpression' ? this.#call(node, false, names) : null
+  }
+
+  /** Without effect, whenever it is looked at. */
+  #isPure(node) {
+    if (node.type === 'CallExpression') {
+      const accessor = this.#accessorOf(node)
+      return accessor !== null && accessor.body.type !== 'BlockStatement' && node.arguments.every((each) => this.#isPure(each))
+    }
+    return PURE.has(node.type) && [...childrenOf(node)].every((child) => this.#isPure(child))
+  }
+
+  #accessorOf({ callee, arguments: given }) {
+    const accessor = callee.type === 'Identifier' && !this.#isHidden(callee.name) ? this.#accessors.get(callee.name) : undefined
+    if (accessor === undefined || given.length !== accessor.params.length) return null
+    return [...accessor.foreign].some((name) => this.#isHidden(name)) ? null : accessor
+  }
+
+  #call(node, isStatement, names) {
+    const accessor = this.#accessorOf(node)
+    if (accessor === null) return null
+    const { params, body, counts, locals } = accessor
+    const isBlock = body.type === 'BlockStatement'
+    if (isBlock !== isStatement) return null
+    const given = node.arguments
+    const pure = given.every((each) => this.#isPure(each))
+    // An expression has no place for constants.
+    if (!isBlock && (!pure || given.some((each, index) => !SIMPLE.has(each.type) && counts.get(params[index]) > 1))) return null
+    const own = new Map(locals.map((local) => [local, this.#name()]))
+    const constants = []
+    given.forEach((each, index) => {
+      const text = this.#render(each, names)
+      const isSimple = each.type === 'Literal' || (each.type === 'Identifier' && pure)
+      if (isSimple || (pure && counts.get(params[index]) === 1)) {
+        own.set(params[index], isSimple ? text : `(${text})`)
+        return
+      }
+      const constant = this.#name()
+      constants.push(`const ${constant} = ${text};`)
+      own.set(params[index], constant)
+    })
+    const written = this.#outside(() => this.#render(body, own))
+    return isBlock ? [`{`, ...constants, written.slice(1)].join(' ').replace(/\s*\n\s*/g, ' ') : `(${written})`
+  }
+
+  /** An accessor's body sees no name of the place where it is written in: what it names was looked at before. */
+  #outside(render) {
+    const hidden = this.#hidden
+    this.#hidden = []
+    try {
+      return render()
+    } finally {
+      this.#hidden = hidden
+    }
+  }
+
+  #name() {
+    return `$${++this.#fresh}`
+  }
+}
+
+/**
+ * Replacements for a chunk: `{ start, end, text }`, in order, none inside another. `module`: the region of the chunk whose functions are
+ * accessors, as the bundler names it. Throws when the chunk has such a region and no
+ * accessor is found in it.
+ */
+export function inlineAccessors(code, module) {
+  if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
+  const program = parseAst(code)
+  const from = code.indexOf(`//#region ${module}\n`)
+  const to = from < 0 ? from : code.indexOf('//#endregion', from)
+  const accessors = accessorsOf(program, from, to)
+  if (from >= 0 && accessors.size === 0) throw new Error(`no accessor is found in ${module}`)
+  return new Rewriting(code, accessors, tablesOf(program)).edits(program)
+}

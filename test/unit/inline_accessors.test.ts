@@ -1,0 +1,133 @@
+/**
+ * Promise: writing the accessors of rows into the code of a bundle changes nothing but time: any program does what it did, in the same
+ * order, and where it could do something else the call stays a call.
+ */
+import { runInNewContext } from 'node:vm'
+import t, { type Test } from 'tap'
+import { inlineAccessors } from '../../core/lib/inline_accessors.mjs'
+import { createPrng } from '../../core/lib/prng.ts'
+
+/** A chunk whose first region has accessors as those of rows are. */
+const chunk = (code: string): string => `
+//#region rows
+const MASK = 1023;
+const WIDE = { I: 2, J: 5, M: -1 };
+const twice = (x) => x + x;
+const get = (state, row, field) => state.words[(row & MASK) + field];
+const rowOf = (state, slot) => (state.at + slot * 4) & MASK;
+function set(state, row, field, value) {
+  state.words[(row & MASK) + field] = value;
+}
+function add(state, row, field, change) {
+  const { words } = state;
+  const at = (row & MASK) + field;
+  words[at] = words[at] + change;
+}
+function many(state, row) {
+  for (let i = 0; i < row; i++) state.words[i] = 0;
+}
+//#endregion
+const state = { words: Array.from({ length: 64 }, (_, i) => i * 3), at: 8 };
+const said = [];
+const say = (value) => { said.push(value); return value; };
+${code}
+`
+
+function written(code: string): string {
+  const before = chunk(code)
+  let after = ''
+  let at = 0
+  for (const { start, end, text } of inlineAccessors(before, 'rows')) {
+    after += before.slice(at, start) + text
+    at = end
+  }
+  return after + before.slice(at)
+}
+
+/** What the program says, and the memory it leaves. */
+const run = (code: string): unknown => JSON.parse(runInNewContext(`${code}\nJSON.stringify([said, state.words])`) as string)
+
+/** Of the part of the chunk behind the accessors. */
+const rest = (code: string): string => code.slice(code.indexOf('const said'))
+
+function same(t: Test, name: string, code: string, gone: boolean): void {
+  const after = written(code)
+  t.same(run(after), run(chunk(code)), `${name}: does what it did`)
+  t.equal(/\b(get|set|add|rowOf)\(/.test(rest(after)), !gone, `${name}: ${gone ? 'no call is left' : 'the call stays'}`, { after: rest(after) })
+}
+
+t.test('calls are written in', async (t) => {
+  same(t, 'a field', 'say(get(state, 8, WIDE.I))', true)
+  same(t, 'a row in a field', 'say(get(state, rowOf(state, 2), WIDE.J))', true)
+  same(t, 'a statement', 'set(state, rowOf(state, 1), WIDE.I, get(state, 4, 1) + 7)', true)
+  same(t, 'several words', 'add(state, 8, WIDE.J, get(state, 8, WIDE.J) + 1)\nadd(state, 8, WIDE.J, 1)', true)
+  same(t, 'a statement without braces', 'if (get(state, 4, 0) > 3) set(state, 4, 0, 1)\nelse add(state, 4, 0, 5)', true)
+  const called = 'function f(state, slot) { add(state, rowOf(state, slot), 1, -slot) ; return get(state, 4, 1) }'
+  same(t, 'in a function', `${called}\nsay(f(state, 1))`, true)
+  same(t, 'a shorthand', 'const WORDS = ((row) => { const x = { row }; return get(state, x.row, 0) })(4)\nsay(WORDS)', true)
+})
+
+t.test('a call stays where writing it in might do something else', async (t) => {
+  same(t, 'the accessor is another one here', 'function f(get) { return get(state, 4, 1) }\nsay(f(() => 5))', false)
+  same(t, 'what it names is another one here', 'function f(MASK) { return get(state, MASK, 1) }\nsay(f(4))', false)
+  same(t, 'also by a pattern', 'function f({ a: [MASK = 4] }) { return get(state, MASK, 1) }\nsay(f({ a: [] }))', false)
+  same(t, 'an argument has an effect', 'say(get(state, say(4), 1))', false)
+  same(t, 'a statement is asked for its value', 'say(set(state, 4, 1, 2) === undefined)', false)
+  same(t, 'too few arguments', 'say(get(state, 4) === undefined)', false)
+})
+
+t.test('effects of arguments keep their order', async (t) => {
+  same(t, 'in a block of their own', 'let i = 4\nset(state, say(i++), say(i) - 4, say(i + i))\nadd(state, say(i), 0, say(2))', true)
+  const after = written('many(state, 3)')
+  t.match(rest(after), /many\(state, 3\)/, 'what loops is not written in')
+})
+
+t.test('numbers of tables', async (t) => {
+  t.notMatch(rest(written('say(WIDE.I + WIDE.M)\nset(state, 1, 1, 1)')), /WIDE/, 'are written in')
+  t.match(rest(written('WIDE.I = 3\nsay(WIDE.I)\nset(state, 1, 1, 1)')), /say\(WIDE\.I\)/, 'unless somebody assigns to it')
+  t.match(rest(written('WIDE.I++\nsay(WIDE.I)\nset(state, 1, 1, 1)')), /say\(WIDE\.I\)/, 'or counts on it')
+  t.match(rest(written('function f(WIDE) { return WIDE.I }\nset(state, 1, 1, 1)')), /return WIDE\.I/, 'or the name is another one here')
+})
+
+t.test('a region without accessors is an error', async (t) => {
+  t.throws(() => inlineAccessors('//#region rows\nconst a = 1\n//#endregion\n', 'rows'), /no accessor is found in rows/)
+  t.same(inlineAccessors('const a = 1\n', 'rows'), [], 'one without them is not')
+  t.throws(() => inlineAccessors(chunk('const $1 = 2'), 'rows'), /names like \$1/)
+})
+
+const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 1e6))
+t.test('random programs do what they did', async (t) => {
+  t.comment(`seed ${SEED}; again: SEED=${SEED} node test/unit/inline_accessors.test.ts`)
+  const random = createPrng(SEED)
+  const among = <T>(all: readonly T[]): T => all[random.below(all.length)]!
+  const value = (depth: number): string => {
+    const leaf = depth <= 0 || random.below(3) === 0
+    if (leaf) return among(['0', '1', '3', 'x', 'y', 'WIDE.I', 'WIDE.M', 'say(x)', 'x++'])
+    const [a, b] = [value(depth - 1), value(depth - 1)]
+    return among([
+      `(${a} + ${b})`, `get(state, ${a} & 31, WIDE.J)`, `(${a} & 15)`, `rowOf(state, ${a} & 7)`, `(${a} > ${b} ? ${b} : ${a})`,
+      `get(state, rowOf(state, ${a} & 3), ${b} & 7)`, `say(${a})`,
+    ])
+  }
+  const statement = (depth: number): string => among([
+    () => `set(state, ${value(2)} & 31, WIDE.I, ${value(2)})`,
+    () => `add(state, rowOf(state, ${value(1)} & 3), WIDE.J, ${value(2)})`,
+    () => `add(state, ${value(0)}, WIDE.J, ${value(2)})`,
+    () => `x = ${value(3)} & 63`,
+    () => depth <= 0 ? `say(${value(3)})` : `if (${value(2)} > ${value(1)}) { ${statement(depth - 1)} } else add(state, 4, 1, ${value(1)})`,
+    () => depth <= 0 ? 'y = x' : `for (let MASK = 0; MASK < 2; MASK++) { ${statement(depth - 1)} }`,
+    () => depth <= 0 ? 'x = y' : `((${among(['x', 'y', 'MASK', 'get', 'z'])}) => { ${statement(depth - 1)} })(${value(1)})`,
+  ])()
+  const callsIn = (code: string): number => [...code.matchAll(/\b(get|set|add|rowOf)\(state/g)].length
+  let [calls, left] = [0, 0]
+  for (let round = 0; round < 300; round++) {
+    const lines = Array.from({ length: 5 }, () => `try { ${statement(2)} } catch (error) { say('threw') }`).join('\n')
+    const code = `(function (x, y) {\n${lines}\nsay(x)\n})(2, 5)\nset(state, 0, 0, get(state, 0, 0))`
+    const after = written(code)
+    calls += callsIn(code)
+    left += callsIn(rest(after))
+    const [seen, expected] = [JSON.stringify(run(after)), JSON.stringify(run(chunk(code)))]
+    if (seen !== expected) return t.fail(`round ${round}: another program`, { code, after: rest(after), seen, expected })
+  }
+  t.ok(left < calls * 0.7, `of ${calls} calls ${left} are left`)
+})
