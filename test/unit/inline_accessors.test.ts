@@ -1,6 +1,6 @@
 /**
- * Promise: writing the accessors of rows into the code of a bundle changes nothing but time: any program does what it did, in the same
- * order, and where it could do something else the call stays a call.
+ * Promise: writing the accessors of rows into the code of a bundle changes nothing but time: any program does what it did,
+ * in the same order, and where it could do something else the call stays a call.
  */
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
@@ -45,7 +45,8 @@ function written(code: string): string {
 }
 
 /** What the program says, and the memory it leaves. */
-const run = (code: string): unknown => JSON.parse(runInNewContext(`${code}\nJSON.stringify([said, state.words])`) as string)
+const run = (code: string): unknown =>
+  JSON.parse(runInNewContext(`${code}\nJSON.stringify([said, state.words])`) as string)
 
 /** Of the part of the chunk behind the accessors. */
 const rest = (code: string): string => code.slice(code.indexOf('const said'))
@@ -53,7 +54,8 @@ const rest = (code: string): string => code.slice(code.indexOf('const said'))
 function same(t: Test, name: string, code: string, gone: boolean): void {
   const after = written(code)
   t.same(run(after), run(chunk(code)), `${name}: does what it did`)
-  t.equal(/\b(get|set|add|rowOf)\(/.test(rest(after)), !gone, `${name}: ${gone ? 'no call is left' : 'the call stays'}`, { after: rest(after) })
+  const called = /\b(get|set|add|rowOf)\(/.test(rest(after))
+  t.equal(called, !gone, `${name}: ${gone ? 'no call is left' : 'the call stays'}`, { after: rest(after) })
 }
 
 t.test('calls are written in', async (t) => {
@@ -64,7 +66,8 @@ t.test('calls are written in', async (t) => {
   same(t, 'a statement without braces', 'if (get(state, 4, 0) > 3) set(state, 4, 0, 1)\nelse add(state, 4, 0, 5)', true)
   const called = 'function f(state, slot) { add(state, rowOf(state, slot), 1, -slot) ; return get(state, 4, 1) }'
   same(t, 'in a function', `${called}\nsay(f(state, 1))`, true)
-  same(t, 'a shorthand', 'const WORDS = ((row) => { const x = { row }; return get(state, x.row, 0) })(4)\nsay(WORDS)', true)
+  same(t, 'a shorthand',
+    'const WORDS = ((row) => { const x = { row }; return get(state, x.row, 0) })(4)\nsay(WORDS)', true)
 })
 
 t.test('a call stays where writing it in might do something else', async (t) => {
@@ -77,16 +80,19 @@ t.test('a call stays where writing it in might do something else', async (t) => 
 })
 
 t.test('effects of arguments keep their order', async (t) => {
-  same(t, 'in a block of their own', 'let i = 4\nset(state, say(i++), say(i) - 4, say(i + i))\nadd(state, say(i), 0, say(2))', true)
+  same(t, 'in a block of their own',
+    'let i = 4\nset(state, say(i++), say(i) - 4, say(i + i))\nadd(state, say(i), 0, say(2))', true)
   const after = written('many(state, 3)')
   t.match(rest(after), /many\(state, 3\)/, 'what loops is not written in')
 })
 
 t.test('numbers of tables', async (t) => {
   t.notMatch(rest(written('say(WIDE.I + WIDE.M)\nset(state, 1, 1, 1)')), /WIDE/, 'are written in')
-  t.match(rest(written('WIDE.I = 3\nsay(WIDE.I)\nset(state, 1, 1, 1)')), /say\(WIDE\.I\)/, 'unless somebody assigns to it')
+  t.match(rest(written('WIDE.I = 3\nsay(WIDE.I)\nset(state, 1, 1, 1)')), /say\(WIDE\.I\)/,
+    'unless somebody assigns to it')
   t.match(rest(written('WIDE.I++\nsay(WIDE.I)\nset(state, 1, 1, 1)')), /say\(WIDE\.I\)/, 'or counts on it')
-  t.match(rest(written('function f(WIDE) { return WIDE.I }\nset(state, 1, 1, 1)')), /return WIDE\.I/, 'or the name is another one here')
+  t.match(rest(written('function f(WIDE) { return WIDE.I }\nset(state, 1, 1, 1)')), /return WIDE\.I/,
+    'or the name is another one here')
 })
 
 t.test('a region without accessors is an error', async (t) => {
@@ -105,7 +111,8 @@ t.test('random programs do what they did', async (t) => {
     if (leaf) return among(['0', '1', '3', 'x', 'y', 'WIDE.I', 'WIDE.M', 'say(x)', 'x++'])
     const [a, b] = [value(depth - 1), value(depth - 1)]
     return among([
-      `(${a} + ${b})`, `get(state, ${a} & 31, WIDE.J)`, `(${a} & 15)`, `rowOf(state, ${a} & 7)`, `(${a} > ${b} ? ${b} : ${a})`,
+      `(${a} + ${b})`, `get(state, ${a} & 31, WIDE.J)`, `(${a} & 15)`,
+      `rowOf(state, ${a} & 7)`, `(${a} > ${b} ? ${b} : ${a})`,
       `get(state, rowOf(state, ${a} & 3), ${b} & 7)`, `say(${a})`,
     ])
   }
@@ -114,9 +121,13 @@ t.test('random programs do what they did', async (t) => {
     () => `add(state, rowOf(state, ${value(1)} & 3), WIDE.J, ${value(2)})`,
     () => `add(state, ${value(0)}, WIDE.J, ${value(2)})`,
     () => `x = ${value(3)} & 63`,
-    () => depth <= 0 ? `say(${value(3)})` : `if (${value(2)} > ${value(1)}) { ${statement(depth - 1)} } else add(state, 4, 1, ${value(1)})`,
+    () => depth <= 0
+      ? `say(${value(3)})`
+      : `if (${value(2)} > ${value(1)}) { ${statement(depth - 1)} } else add(state, 4, 1, ${value(1)})`,
     () => depth <= 0 ? 'y = x' : `for (let MASK = 0; MASK < 2; MASK++) { ${statement(depth - 1)} }`,
-    () => depth <= 0 ? 'x = y' : `((${among(['x', 'y', 'MASK', 'get', 'z'])}) => { ${statement(depth - 1)} })(${value(1)})`,
+    () => depth <= 0
+      ? 'x = y'
+      : `((${among(['x', 'y', 'MASK', 'get', 'z'])}) => { ${statement(depth - 1)} })(${value(1)})`,
   ])()
   const callsIn = (code: string): number => [...code.matchAll(/\b(get|set|add|rowOf)\(state/g)].length
   let [calls, left] = [0, 0]
@@ -127,7 +138,7 @@ t.test('random programs do what they did', async (t) => {
     calls += callsIn(code)
     left += callsIn(rest(after))
     const [seen, expected] = [JSON.stringify(run(after)), JSON.stringify(run(chunk(code)))]
-    if (seen !== expected) return t.fail(`round ${round}: another program`, { code, after: rest(after), seen, expected })
+    if (seen !== expected) return t.fail(`round ${round}: another program`, { code, after, seen, expected })
   }
   t.ok(left < calls * 0.7, `of ${calls} calls ${left} are left`)
 })
