@@ -25,6 +25,12 @@ const RATE = 20_000
 const SECONDS = amount(8, 1)
 /** Cancels and crossing orders in 100 commands. */
 const FLOW = [36, 27] as const
+/** Orders of an hour at 5,000 a second. */
+const HOUR = 18_000_000
+/** Tables whose bytes are told: those that grow with orders. */
+const HEAVY = [
+  'order_page', 'posting_page', 'trade_page', 'order_reference_page', 'posting_reference_page', 'application_trade_page',
+]
 
 /** Projects the whole journal, round by round. */
 async function project(directory: string): Promise<Round[]> {
@@ -72,7 +78,9 @@ export async function run(): Promise<Result> {
     const rounds = await project(directory)
     const { lags, perSecond } = await follow(directory, orders)
     await matcher.stop()
-    const of = (name: keyof Round): number => median(rounds.map((round) => round[name]))
+    const of = (name: Exclude<keyof Round, 'tables'>): number => median(rounds.map((round) => round[name]))
+    const placed = LIVE + COMMANDS * (1 - FLOW[0] / 100)
+    const tables = HEAVY.map((name) => [`${name}, bytes per order`, rounds[0]!.tables[name]! / placed] as const)
     return {
       name: 'history: journal to SQLite, engine included',
       settings: {
@@ -90,6 +98,9 @@ export async function run(): Promise<Result> {
         'commands/s (median)': of('commands'),
         transactions: of('transactions'),
         'database, MiB': of('bytes') / 2 ** 20,
+        'bytes per order': of('bytes') / placed,
+        'GB an hour at 5,000 orders/s': ((of('bytes') / placed) * HOUR) / 1e9,
+        ...Object.fromEntries(tables),
         'load, commands/s': perSecond,
         'lag under load, commands (median)': median(lags),
         'lag under load, commands (most)': Math.max(...lags),

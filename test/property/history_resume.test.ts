@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openProjection, type Projection } from '../../core/history/project/projection.ts'
 import { openReader, readPosition, writePosition, type StorePosition } from '../../core/history/store/store.ts'
+import { TABLE_NAMES } from '../../core/history/store/layout.ts'
+import { isPacked, unpack } from '../../core/history/store/packing.ts'
 import { compareStores } from '../../core/history/store/verify.ts'
 import { openJournal } from '../../core/journal/file.ts'
 import { endSequence } from '../../core/journal/reader.ts'
@@ -71,6 +73,27 @@ t.test('random transactions and stops', async (t) => {
   t.ok(stops > 10, `${stops} stops`)
   t.strictSame(warnings, [], 'it was never made anew')
   same(t, 'pieces', 'truth', 'pieces')
+})
+
+t.test('a store of the version before, whose pages are not packed, is gone on with', async (t) => {
+  const projection = open('older')
+  for (let steps = 0; steps < 6; steps++) projection.step(700)
+  const { database, sequence } = projection
+  for (const [number, table] of TABLE_NAMES.entries()) {
+    const put = database.prepare(`update ${table} set records = ? where id = ?`)
+    for (const { id, records } of database.prepare<[], { id: number; records: Buffer }>(`select * from ${table}`).all()) {
+      if (isPacked(records)) put.run(Buffer.from(unpack(number, records)!), id)
+    }
+  }
+  writePosition(database, { ...readPosition(database)!, format: 4 })
+  await projection.close()
+  warnings = []
+  const again = open('older')
+  t.equal(again.sequence, sequence, 'from where it was')
+  while (again.step(700));
+  await again.close()
+  t.strictSame(warnings, [], 'it was not made anew')
+  same(t, 'older', 'truth', 'an older store')
 })
 
 t.test('a transaction that was cut off leaves nothing', async (t) => {

@@ -4,13 +4,14 @@
  * pages; and what is read is checked: a page that is lost, moved, older or has a wrong bit is never taken for what was written.
  */
 import t, { type Test } from 'tap'
-import { FAN_OUT, HistoryDamaged, levelId } from '../../core/history/store/checks.ts'
+import { FAN_OUT, HistoryDamaged, levelId, tableNumber } from '../../core/history/store/checks.ts'
 import { openTables, type Tables } from '../../core/history/store/heads.ts'
 import type { PageTable } from '../../core/history/store/pages.ts'
 import { CheckedStore, createPageReader } from '../../core/history/store/page_reader.ts'
 import {
   PAGE_BYTES, PAGE_TABLES, pageId, recordsPerPage, storedBytes, TABLE_NAMES, type PageTableName,
 } from '../../core/history/store/layout.ts'
+import { unpack } from '../../core/history/store/packing.ts'
 import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store/store.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { positionAt } from '../support/history.ts'
@@ -81,7 +82,8 @@ async function checkTable(t: Test, table: PageTableName): Promise<void> {
     const last = records.length - (stored.length - 1) * perPage
     t.equal(stored.at(-1)!.records.length, storedBytes(last * words * 4), 'the last page is as short as it may be')
     const full = Math.max(PAGE_BYTES, perPage * words * 4)
-    t.ok(stored.slice(0, -1).every(({ records: page }) => page.length === full), 'every other page is full')
+    const number = tableNumber(table)
+    t.ok(stored.slice(0, -1).every(({ records: page }) => unpack(number, page)?.length === full), 'every other page is full')
   }
 }
 

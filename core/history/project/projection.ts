@@ -16,7 +16,7 @@ import { realIo, type Io } from '../../lib/io.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
 import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../../recovery/recover.ts'
 import { identitiesOf } from './identities.ts'
-import { HISTORY_FORMAT } from '../store/layout.ts'
+import { HISTORY_FORMAT, isReadable } from '../store/layout.ts'
 import { createProjector, type Projector } from './projector.ts'
 import {
   checkpoint, genesisDigest, isDamaged, openWriter, readPosition, removeStore, writePosition, type HistoryDatabase,
@@ -114,7 +114,7 @@ function resume(source: ProjectionSource, database: HistoryDatabase, options: Pr
   const { journal, snapshots, io } = source
   const position = readPosition(database)
   if (position === null) return isEmpty(database) ? atGenesis(source) : 'it has no position'
-  if (position.format !== HISTORY_FORMAT) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
+  if (!isReadable(position.format)) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
   if (position.sequence > endSequence(journal)) return `it has sequence ${position.sequence}, the journal ends before`
   const rebuilt = rebuild(journal, snapshots, position.sequence, options.warn, undefined, io)
   if (position.genesis !== genesisDigest(rebuilt.genesis)) return 'it has another genesis than the journal'

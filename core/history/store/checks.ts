@@ -57,8 +57,8 @@ export const checkBytes = (used: number): number => (used <= 64 ? 64 : used <= 2
 
 /** The same bytes in another table are another page. */
 const SEEDS = TABLE_NAMES.map((name) => crc32(name))
-/** Checksum of a page as it is stored. */
-export const checksumOf = (table: number, stored: Uint8Array): number => crc32(stored, SEEDS[table])
+/** Checksum of a page as it is stored when it is not packed (packing.ts), and so of what the page says, however it is stored. */
+export const checksumOf = (table: number, bytes: Uint8Array): number => crc32(bytes, SEEDS[table])
 
 export const tableNumber = (table: PageTableName): number => TABLE_NAMES.indexOf(table)
 

@@ -1,5 +1,5 @@
 /**
- * How the history is laid out: records in pages of 3,968 bytes, one page a row of a SQLite table and one row a page of the file.
+ * How the history is laid out: records in pages of 3,968 bytes, one page a row of a SQLite table.
  *
  * A row per order and per movement would cost ten times as much: placed by account, each row lands somewhere else in a tree and is
  * encoded column by column. A page is written as it stands in memory, once for all changes of a transaction, over the bytes it had.
@@ -28,14 +28,20 @@
  *   head_page                HEAD, owner = table: how many records each owner of that table has, and what they must look like
  *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
- * short as {@link storedBytes} says, so that small accounts stay small. Behind the pages of records of an owner are its pages of
- * checksums (checks.ts), by which every page read is known to be the newest of its place.
+ * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
+ * pages of records of an owner are its pages of checksums (checks.ts), by which every page read is known to be the newest of its place.
  * Everything here is a function of the records alone, never of when they were written: equal journals give equal tables.
  */
 import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../../layout/table.ts'
 
-/** Part of the position row; a store of another format is made anew. */
-export const HISTORY_FORMAT = 4
+/** Part of the position row. */
+export const HISTORY_FORMAT = 5
+/**
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those of 4 have the same records, none of them
+ * packed (packing.ts). A record that changes leaves only the newest format here.
+ */
+const READABLE: readonly number[] = [4, HISTORY_FORMAT]
+export const isReadable = (format: number): boolean => READABLE.includes(format)
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
 export const PAGE_BYTES = 31 * RECORD_BYTES

@@ -6,9 +6,10 @@
  * to the next for as long as nobody wrote them. What is not what was written is {@link HistoryDamaged}, never an answer.
  */
 import { viewsOf, type Views } from '../../layout/table.ts'
-import { checksumOf, describePage, FAN_OUT, heightOf, HistoryDamaged, levelId, tableNumber } from './checks.ts'
+import { describePage, FAN_OUT, heightOf, HistoryDamaged, levelId, tableNumber } from './checks.ts'
 import { Roots } from './heads.ts'
 import { HEAD, PAGE_BYTES, PAGE_TABLES, pageId, pageRecords, recordsPerPage, TABLE_NAMES, type PageTableName } from './layout.ts'
+import { provedPage } from './packing.ts'
 import { checkedPosition, type HistoryDatabase, type StorePosition } from './store.ts'
 
 const { at: H } = HEAD
@@ -82,12 +83,11 @@ export class CheckedStore {
     return sum
   }
 
-  /** The page of this id as it is stored. */
-  load(table: number, id: number, sum: number): Buffer {
+  /** The page of this id, unpacked; one of records is good until the next call. */
+  load(table: number, id: number, sum: number): Uint8Array {
     const bytes = this.#load[table]!.get(id)
     if (bytes === undefined) throw new HistoryDamaged(`${describePage(table, id)} is missing`)
-    if (checksumOf(table, bytes) !== sum) throw new HistoryDamaged(`${describePage(table, id)} is not what was written`)
-    return bytes
+    return provedPage(table, id, bytes, sum)
   }
 
   #now(): { position: StorePosition; roots: Roots } {
@@ -103,7 +103,8 @@ export class CheckedStore {
     const key = id * TABLES + table
     const kept = this.#kept.get(key)
     if (kept !== undefined && kept.sum === sum) return kept.bytes
-    const bytes = this.load(table, id, sum)
+    // Neither heads nor checksums are packed: these are the bytes that were read.
+    const bytes = this.load(table, id, sum) as Buffer
     if (this.#kept.size >= KEPT) this.#kept.clear()
     this.#kept.set(key, { sum, bytes })
     return bytes

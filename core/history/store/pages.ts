@@ -12,6 +12,7 @@ import {
   checkBytes, checksumOf, describePage, FAN_OUT, heightOf, HistoryDamaged, LEVEL_COUNT, levelId, levelOf, levelPages, ownerOf, pageOf,
 } from './checks.ts'
 import { PAGE_WORDS, pageId, recordsPerPage, storedBytes, TABLE_NAMES } from './layout.ts'
+import { pack, provedPage } from './packing.ts'
 import type { HistoryDatabase } from './store.ts'
 
 /** What an owner's counter holds before it was looked up. */
@@ -194,11 +195,10 @@ export class Pages implements PageTable {
     const sum = this.#sumOf(id)
     const records = this.#statements.load.get(id)
     if (records === undefined) throw new HistoryDamaged(`${describePage(this.#table, id)} is missing`)
-    if (records.length > this.#stride * 4 || checksumOf(this.#table, records) !== sum) {
-      throw new HistoryDamaged(`${describePage(this.#table, id)} is not what was written`)
-    }
+    const bytes = provedPage(this.#table, id, records, sum)
+    if (bytes.length > this.#stride * 4) throw new HistoryDamaged(`${describePage(this.#table, id)} is too large`)
     const place = this.#create(id)
-    this.views.bytes.set(records, place * this.#stride * 4)
+    this.views.bytes.set(bytes, place * this.#stride * 4)
     this.#stored[place] = records.length
     return place
   }
@@ -249,15 +249,21 @@ export class Pages implements PageTable {
     const id = this.#ids[place]!
     const at = place * this.#stride * 4
     const bytes = this.views.bytes.subarray(at, at + this.#bytesOf(id))
-    if (this.#stored[place] === 0) this.#statements.insert.run(id, bytes)
-    else this.#statements.update.run(bytes, id)
-    this.#stored[place] = bytes.length
+    const stored = this.#isFull(id) ? pack(this.#table, bytes) : bytes
+    if (this.#stored[place] === 0) this.#statements.insert.run(id, stored)
+    else this.#statements.update.run(stored, id)
+    this.#stored[place] = stored.length
     this.#dirty[place] = 0
     this.#writtenIds.push(id)
     this.#writtenSums.push(checksumOf(this.#table, bytes))
   }
 
-  /** Bytes a page takes in the file. */
+  /** All records of a page of records are there. */
+  #isFull(id: number): boolean {
+    return levelOf(id) === 0 && this.count(ownerOf(id)) >= (pageOf(id, 0) + 1) * this.#records
+  }
+
+  /** Bytes of a page that is not packed in the file. */
   #bytesOf(id: number): number {
     const level = levelOf(id)
     const count = this.count(ownerOf(id))

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { HistoryDamaged } from './checks.ts'
 import type { Place } from '../../journal/reader.ts'
-import { HISTORY_FORMAT } from './layout.ts'
+import { isReadable } from './layout.ts'
 
 export type HistoryDatabase = Database.Database
 
@@ -92,7 +92,7 @@ export function openReader(path: string): HistoryDatabase {
   try {
     database.pragma(`cache_size = -${READER_CACHE_KIB}`)
     const position = readPosition(database)
-    if (position === null || position.format !== HISTORY_FORMAT) throw new Error('the history is not there yet')
+    if (position === null || !isReadable(position.format)) throw new Error('the history is not there yet')
     return database
   } catch (error) {
     database.close()
@@ -108,7 +108,7 @@ export function readPosition(database: HistoryDatabase): StorePosition | null {
 
 /** What a row of `position` says. */
 export function checkedPosition({ checksum, one: _one, ...position }: StorePosition & { checksum: number; one?: number }): StorePosition {
-  if (position.format === HISTORY_FORMAT && checksum !== sumOf(position)) throw new HistoryDamaged('the position is not what was written')
+  if (isReadable(position.format) && checksum !== sumOf(position)) throw new HistoryDamaged('the position is not what was written')
   return position
 }
 

@@ -1,5 +1,7 @@
 /** Comparing two stores row by row: equal journals give equal rows, whenever and in whatever pieces they were projected. */
-import { TABLE_NAMES } from './layout.ts'
+import { tableNumber } from './checks.ts'
+import { TABLE_NAMES, type PageTableName } from './layout.ts'
+import { unpack } from './packing.ts'
 import type { HistoryDatabase } from './store.ts'
 
 export interface Comparison {
@@ -14,6 +16,13 @@ interface Row {
   readonly value: Buffer
 }
 
+/** Both say the same, packed (packing.ts) or not. */
+function isSame(table: PageTableName, one: Buffer, other: Buffer): boolean {
+  if (one.equals(other)) return true
+  const [a, b] = [one, other].map((stored) => Buffer.from(unpack(tableNumber(table), stored) ?? []))
+  return a!.length > 0 && a!.equals(b!)
+}
+
 /** What `store` has missing, more or other than `truth`. */
 export function compareStores(store: HistoryDatabase, truth: HistoryDatabase): Comparison {
   const rows: Record<string, number> = {}
@@ -26,7 +35,7 @@ export function compareStores(store: HistoryDatabase, truth: HistoryDatabase): C
     for (const row of store.prepare<[], Row>(sql).iterate()) {
       rows[table]++
       const truth = next.done === true ? null : next.value
-      if (truth !== null && truth.id === row.id && truth.value.equals(row.value)) {
+      if (truth !== null && truth.id === row.id && isSame(table, truth.value, row.value)) {
         next = wanted.next()
         continue
       }
