@@ -36,7 +36,11 @@ function fill({ i32, i64, f64 }: Views, table: PageTableName, { fields, at }: La
       if (record > 0 && random.below(8) >= changes) i32.copyWithin(word, word - words, word - words + wordsOf(type))
       else if (type === 'i64') i64[word >>> 1] = random.below(2) === 0 ? anyOf(random, LONGS) : BigInt(random.u32()) * 77n - 9n
       else if (type === 'f64') f64[word >>> 1] = random.below(2) === 0 ? anyOf(random, DOUBLES) : 1.7e12 + random.u32()
-      else for (let each = 0; each < wordsOf(type); each++) i32[word + each] = random.below(2) === 0 ? anyOf(random, WORDS) : random.below(9)
+      else {
+        for (let each = 0; each < wordsOf(type); each++) {
+          i32[word + each] = random.below(2) === 0 ? anyOf(random, WORDS) : random.below(9)
+        }
+      }
     }
   }
 }

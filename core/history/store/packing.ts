@@ -91,8 +91,8 @@ export const isPacked = (stored: Uint8Array): boolean => stored.length % 2 === 1
 /** Where zeros begin, behind the words of a page: what the first record is compared with. */
 const ZEROS = PAGE_WORDS
 /**
- * The page that is packed, its packed bytes, the page that was unpacked, and the last record of each kind. A thread has one of each; what was
- * unpacked stays while others are packed: a page may have to be written for one that is read to have room.
+ * The page that is packed, its packed bytes, the page that was unpacked, and the last record of each kind. A thread has one of
+ * each; what was unpacked stays while others are packed: a page may have to be written for one that is read to have room.
  */
 const page = viewsOf(new ArrayBuffer(2 * PAGE_BYTES))
 const out = new Uint8Array(PAGE_BYTES + RECORD_MOST)
