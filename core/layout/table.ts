@@ -22,8 +22,17 @@ export const RECORD_BYTES = RECORD_WORDS * 4
 export type FieldType = 'i32' | 'u32' | 'i64' | 'f64' | `bytes${number}`
 export type Fields = Record<string, FieldType>
 
+declare const kind: unique symbol
+/** Places of eight-byte fields in a record or row, in 32-bit words like all others; the type keeps them apart. */
+export type F64Field = number & { readonly [kind]: 'f64' }
+export type I64Field = number & { readonly [kind]: 'i64' }
+/** Any other field: one word, or the first of several. */
+export type WordField<F extends number> = F extends F64Field | I64Field ? never : F
+
 /** Word offset of every field of a table. */
-export type Offsets<F extends Fields> = { readonly [K in keyof F]: number }
+export type Offsets<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends 'f64' ? F64Field : F[K] extends 'i64' ? I64Field : number
+}
 
 /** A layout: the fields in order and their word offsets. */
 export interface Layout<F extends Fields = Fields> {

@@ -17,18 +17,13 @@
  * Addresses fit 31 bits: the memory is below 8 GiB.
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
+import type { F64Field, I64Field } from '../layout/table.ts'
 import type { Genesis } from './genesis.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
 
-declare const kind: unique symbol
-/** Places of eight-byte fields in a row, in 32-bit words like all others; the type keeps them apart. */
-export type F64Field = number & { readonly [kind]: 'f64' }
-export type I64Field = number & { readonly [kind]: 'i64' }
-/** Any other field: one word. */
-export type WordField<F extends number> = F extends F64Field | I64Field ? never : F
 const f64 = (word: number): F64Field => word as F64Field
 const i64 = (word: number): I64Field => word as I64Field
 

@@ -14,10 +14,11 @@
  * between functions go through a register, never as an argument, and a sum of atoms is stored in a register before it is compared or
  * divided: only then does the compiler keep it as a machine integer.
  */
+import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
-  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, type F64Field,
-  type I64Field, LEVEL_WORDS, ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS,
-  SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS, type WordField,
+  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, LEVEL_WORDS,
+  ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS,
+  SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import type { State } from './state.ts'
 
@@ -83,6 +84,11 @@ export const copyOf = (state: State, row: number, field: number): bigint => stat
 export function clearBoth(state: State, row: number, field: number): void {
   state.i64[((row & ADDRESS_BITS) + field) >>> 1] = 0n
 }
+/** Copies the two words from `field` on to the same place of the outbox record at word `at`. */
+export function copyTwo(state: State, row: number, field: number, at: number): void {
+  const { i64, outbox } = state
+  outbox.i64[((at & ADDRESS_BITS) + field) >>> 1] = i64[((row & ADDRESS_BITS) + field) >>> 1]!
+}
 /** Takes a register from a field. */
 export function lose(state: State, row: number, field: I64Field, register: number): void {
   const { i64, registers } = state
@@ -121,3 +127,11 @@ export function countFills(state: State): void {
 
 /** Levels in one page, by the page's number and the tick. */
 export const levelOfTick = (page: number, tick: number): number => page * PAGE_LEVELS + (tick & (PAGE_LEVELS - 1))
+
+// Client order ids, which have no other fields.
+
+/** Copies the client order id of the order in `slot` to `words[at..]`. */
+export function copyLabel(state: State, slot: number, words: Int32Array, at: number): void {
+  const { labels } = state
+  for (let word = 0; word < LABEL_WORDS; word++) words[at + word] = labels[slot * LABEL_WORDS + word]!
+}

@@ -23,11 +23,12 @@ type Views<V extends string, View> = { readonly [N in ColumnName as V extends Fu
 /** What stands in `views` of a column's declaration. */
 type Further<N extends ColumnName> = Columns[N] extends { readonly views: readonly (infer V)[] } ? V : never
 
-/** Of every declared column (columns.ts): its view, `orders`; its address in 32-bit words, `ordersAt`; its further views, `ordersF64`. */
-type ColumnViews = { readonly [N in ColumnName]: ViewOf[Columns[N]['type']] } & { readonly [N in ColumnName as `${N}At`]: number } &
-  Views<'F64', Float64Array> & Views<'I64', BigInt64Array>
+/** Of every declared column (columns.ts) its address in 32-bit words, `ordersAt` ... */
+type ColumnAddresses = { readonly [N in ColumnName as `${N}At`]: number }
+/** ... its view, `orders`, and its further views, `ordersF64`. */
+type ColumnViews = { readonly [N in ColumnName]: ViewOf[Columns[N]['type']] } & Views<'F64', Float64Array> & Views<'I64', BigInt64Array>
 
-export interface State extends ColumnViews {
+export interface State extends ColumnAddresses, ColumnViews {
   readonly genesis: Genesis
   readonly buffers: Buffers
   readonly outbox: Outbox
@@ -70,10 +71,9 @@ const ARRAYS: Readonly<Record<keyof ViewOf | 'F64' | 'I64', ArrayOf>> =
 
 function viewColumns(genesis: Genesis, memory: SharedArrayBuffer): ColumnViews {
   const { at } = addressesOf(genesis)
-  const views: Record<string, number | View> = {}
+  const views: Record<string, View> = {}
   for (const column of columnsOf(genesis)) {
     const { name, type } = column
-    views[`${name}At`] = at[name] / 4
     const bytes = columnBytes(column)
     const view = (as: keyof typeof ARRAYS): View => new ARRAYS[as](memory, at[name], bytes / ARRAYS[as].BYTES_PER_ELEMENT)
     views[name] = view(type)
@@ -81,6 +81,9 @@ function viewColumns(genesis: Genesis, memory: SharedArrayBuffer): ColumnViews {
   }
   return views as unknown as ColumnViews
 }
+
+const addressColumns = (genesis: Genesis): ColumnAddresses =>
+  Object.fromEntries(Object.entries(addressesOf(genesis).at).map(([name, bytes]) => [`${name}At`, bytes / 4])) as ColumnAddresses
 
 /** Views over existing memory, as another thread or the loader sees them. */
 export function attachState(
@@ -91,15 +94,18 @@ export function attachState(
   const offsets = new Int32Array(bitmapLevels.length)
   for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
   const { limits } = genesis
-  // Spreading gives an object of fast properties, which the compiler knows the places of; one filled name by name has not.
+  // Spreading gives fast properties, which the compiler knows the places of; an object filled name by name has not. As many properties
+  // as stand below are in the object itself, the others one step further away: so what every order reads stands first.
   return {
-    ...viewColumns(genesis, memory),
-    genesis, buffers, outbox,
+    outbox,
     i32: new Int32Array(memory),
     f64: new Float64Array(memory),
     i64: new BigInt64Array(memory),
     balanceStride: genesis.assets.length * BALANCE_WORDS,
     pairCount: genesis.pairs.length,
+    ...addressColumns(genesis),
+    ...viewColumns(genesis, memory),
+    genesis, buffers,
     maxOrders: limits.orders,
     maxOpenOrders: limits.openOrdersPerAccount,
     priceTicks: limits.priceTicks,

@@ -4,7 +4,8 @@
  */
 import t from 'tap'
 import { balanceRow, setI64 } from '../../core/state/rows.ts'
-import { BALANCE, type I64Field, ORDER, ORDER_WORDS, TERMS_WORDS } from '../../core/state/columns.ts'
+import type { I64Field } from '../../core/layout/table.ts'
+import { BALANCE, ORDER, ORDER_WORDS, TERMS_WORDS } from '../../core/state/columns.ts'
 import { giveSlot } from '../../core/book/pool.ts'
 import { settle } from '../../core/ledger/settle.ts'
 import type { State } from '../../core/state/state.ts'
