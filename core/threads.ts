@@ -40,6 +40,8 @@ export interface Lane {
   readonly replies: SharedArrayBuffer
   /** Wait cell (ring/wait.ts) on which the lane's thread sleeps for replies. */
   readonly wait: SharedArrayBuffer
+  /** Cell in which the lane's thread asks the matcher what it could not copy (ring/questions.ts). */
+  readonly questions: SharedArrayBuffer
 }
 
 /** Shared memory of the exchange. */

@@ -15,6 +15,8 @@ import { closeDesk, createDesk, type Desk } from './auth/desk_client.ts'
 import { Openings } from './auth/openings.ts'
 import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
 import { SessionWatch } from './auth/session_watch.ts'
+import { Asker } from './bridge/asker.ts'
+import { Books } from './bridge/books.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
 import { closeTail, createTail, type Tail } from './bridge/tail.ts'
@@ -33,6 +35,10 @@ export interface Gateway {
   /** Word APPLYING. */
   readonly gate: Int32Array
   readonly bridge: Bridge
+  /** What the matcher is asked when it cannot be copied. */
+  readonly asker: Asker
+  /** Order books. */
+  readonly books: Books
   readonly tail: Tail
   readonly desk: Desk
   readonly history: History
@@ -78,19 +84,25 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     counters[GATEWAY.unhandled]!++
     log('error', 'unexpected error', { gateway: number, stack: error instanceof Error ? error.stack : String(error) })
   }
+  const lane = shared.lanes[number]!
+  const events = attachBroadcast(shared.events)
+  const proxies = readProxies(config.proxyAddresses)
+  const asker = new Asker(lane.questions, shared.matcherWait, onError)
   return {
+    asker,
+    books: new Books({ state, gate, events, asker, counters, proxies, onError }),
     config, genesis, state, counters, matcher, log,
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
-    bridge: createBridge(shared.lanes[number]!, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, onError),
-    tail: createTail(attachBroadcast(shared.events), counters),
+    bridge: createBridge(lane, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, onError),
+    tail: createTail(events, counters),
     desk: createDesk(data.desk),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state, gate, time),
     watch: new SessionWatch(state, time),
     openings: new Openings(data.openings, data.budgets),
-    anonymous: new AnonymousWork(config.anonymousPercent, counters, readProxies(config.proxyAddresses)),
+    anonymous: new AnonymousWork(config.anonymousPercent, counters, proxies),
     meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
     pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
@@ -103,6 +115,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
 /** Stops timers and closes ports, so that the thread can end. */
 export function detachGateway(gateway: Gateway): void {
   closeBridge(gateway.bridge)
+  gateway.asker.close()
   closeTail(gateway.tail)
   gateway.watch.close()
   gateway.anonymous.close()

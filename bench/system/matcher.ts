@@ -12,9 +12,10 @@ import { startQuickThread } from '../../core/lib/quick_thread.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters, STOP } from '../../core/ring/counters.ts'
 import { portsBytes } from '../../core/ring/ports.ts'
+import { createQuestions } from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
-import type { FromThread } from '../../core/threads.ts'
+import type { FromThread, Lane } from '../../core/threads.ts'
 
 export interface Matcher {
   readonly commands: Ring
@@ -72,10 +73,11 @@ export async function startMatcher(directory: string): Promise<Matcher> {
   writeFileSync(genesis, JSON.stringify(RICH_GENESIS))
   const config = readConfig(['--data-dir', directory, '--genesis', genesis], {})!
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
-  const lane = (): { commands: SharedArrayBuffer; replies: SharedArrayBuffer; wait: SharedArrayBuffer } => ({
+  const lane = (): Lane => ({
     commands: createRing(8192).buffer,
     replies: createRing(16384).buffer,
     wait: cell(),
+    questions: createQuestions(),
   })
   const shared = {
     gate: cell(),

@@ -43,6 +43,8 @@ export const MATCHER_COUNTERS = [
   'clock_jumps',
   'clock_waits',
   'receipts',
+  'answers',
+  'answer_seconds',
 ] as const
 /** Values of `disk_level` (core/disk.ts). The lowest is what stands there before anybody looked. */
 export const DISK = { FULL: 0, RESERVE: 1, OPEN: 2 } as const
@@ -120,6 +122,10 @@ export const GATEWAY_COUNTERS = [
   'grpc_unsent_bytes',
   'grpc_unsent_capacity',
   'grpc_unsent_cut',
+  'questions',
+  'questions_refused',
+  'questions_waiting',
+  'questions_capacity',
 ] as const
 /**
  * What main knows of the history: `up` 1 while it can be read, the sequence it told last, how many commands the journal is ahead of that,

@@ -23,6 +23,7 @@ import type { SequencerClock } from './clock.ts'
 import { recordChecks, recordFault, recordRefusal } from './check.ts'
 import { anyCommand, answer, drain, publishAnswers, type Admit, type MatcherLane } from './lanes.ts'
 import type { Meter } from './meter.ts'
+import { answerQuestion, anyQuestion, type Questions } from './questions.ts'
 import { writeDue, type Timers } from './timers.ts'
 
 export interface Sequencer {
@@ -30,6 +31,7 @@ export interface Sequencer {
   readonly writer: JournalWriter
   readonly batch: Views
   readonly lanes: readonly MatcherLane[]
+  readonly questions: Questions
   readonly events: Broadcast
   /** Words APPLYING and STOP. */
   readonly gate: Int32Array
@@ -99,8 +101,8 @@ const TIMER_MS = 10
 
 /** Runs until STOP is set and the rings are empty. */
 export function runSequencer(sequencer: Sequencer): void {
-  const { gate, lanes, meter, wait } = sequencer
-  const ready = (): boolean => anyCommand(lanes) || Atomics.load(gate, STOP) !== 0
+  const { gate, lanes, meter, wait, questions } = sequencer
+  const ready = (): boolean => anyCommand(lanes) || anyQuestion(questions) || Atomics.load(gate, STOP) !== 0
   for (;;) {
     if (step(sequencer) > 0) continue
     if (Atomics.load(gate, STOP) !== 0 && !anyCommand(lanes)) return
@@ -110,7 +112,7 @@ export function runSequencer(sequencer: Sequencer): void {
   }
 }
 
-/** One turn at the clock's time, with timers when they are due; returns its commands, 0 when there was nothing to do. */
+/** One turn at the clock's time, with timers when they are due, and an answer to a question; returns its commands. */
 export function step(sequencer: Sequencer): number {
   const { clock } = sequencer
   const now = clock.now()
@@ -118,6 +120,7 @@ export function step(sequencer: Sequencer): number {
   if (timersDue) sequencer.timersAt = now + TIMER_MS
   const commands = turn(sequencer, now, timersDue && !clock.waits && !sequencer.timersRest())
   if (sequencer.timers.behind) sequencer.timersAt = 0
+  answerQuestion(sequencer, now, commands > 0)
   return commands
 }
 

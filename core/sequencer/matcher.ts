@@ -33,6 +33,7 @@ import type { GenesisSource } from './genesis_file.ts'
 import { attachLanes } from './lanes.ts'
 import { commitOwn, createSequencer, type Sequencer } from './loop.ts'
 import { countState, createMeter } from './meter.ts'
+import { createQuestions } from './questions.ts'
 
 export interface MatcherParts {
   readonly config: Pick<Config, 'batchMax' | 'spin' | 'clockJumpMs' | 'clockGapSeconds' | 'acceptLoss' | 'cutTail'>
@@ -92,6 +93,7 @@ export function startMatcher(parts: MatcherParts): Sequencer {
       }),
     },
     lanes: attachLanes(shared.lanes),
+    questions: createQuestions(shared.lanes.map(({ questions }) => questions)),
     events: attachBroadcast(shared.events as SharedArrayBuffer),
     gate: new Int32Array(shared.gate),
     wait: new Int32Array(shared.matcherWait),

@@ -21,6 +21,10 @@ export interface Meter {
   timed(commands: number): void
   /** Slots one drain found waiting. */
   drained(slots: number): void
+  /** A question was answered, which took so long. */
+  answered(seconds: number): void
+  /** Monotonic seconds. */
+  seconds(): number
 }
 
 /** The counters that are figures of the state: after each batch, and once after recovery, which may have been long ago. */
@@ -81,6 +85,11 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
     },
     timed: (commands) => {
       counters[MATCHER.timers]! += commands
+    },
+    seconds: () => io.seconds(),
+    answered: (seconds) => {
+      counters[MATCHER.answers]!++
+      counters[MATCHER.answer_seconds]! += seconds
     },
     drained: (slots) => highest(MATCHER.ring_high_water, slots),
     published: (events) => {

@@ -2,7 +2,7 @@
 import { LEVEL, LEVEL_WORDS, NO_ASK, PAIR, PAIR_WORDS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
-import { consistently, hasMoved, LONG } from './consistent.ts'
+import { BRIEF, consistently, hasMoved } from './consistent.ts'
 
 export interface DepthLevel {
   /** Ticks; with grouping, the lowest tick of a bid group or the highest of an ask group. */
@@ -32,7 +32,7 @@ export function readDepth(
   const at = pair * PAIR_WORDS + PAIR.VERSION
   return consistently(gate, state.pairs, at, (version) => {
     return copyDepth(state, pair, depth, group, most, () => hasMoved(state.pairs, at, version))
-  }, LONG)
+  }, BRIEF)
 }
 
 /** The book as it is now: consistent only inside {@link consistently}. Stops when it is `pointless` to go on. */

@@ -41,6 +41,8 @@ export interface Patience {
 export const SHORT: Patience = { copies: 8, ms: 40 }
 /** For copies of milliseconds. */
 export const LONG: Patience = { copies: 8, ms: 8 }
+/** For the same where the matcher can be asked. */
+export const BRIEF: Patience = { copies: 3, ms: 3 }
 
 /** Looks at an odd word before the thread sleeps, 1 ms at a time. */
 const LOOKS = 4000

@@ -12,7 +12,7 @@ import type { State } from '../state/state.ts'
 import { PATH_MAX } from '../book/walk.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
 import { protectiveLimit } from '../orders/admission.ts'
-import { consistently, LONG } from './consistent.ts'
+import { BRIEF, consistently } from './consistent.ts'
 
 /** What is asked. */
 export interface Incoming {
@@ -40,13 +40,18 @@ export { PATH_MAX } from '../book/walk.ts'
 
 /** The fill path of `incoming` at `now` (Unix ms); `null` when no consistent copy could be made. */
 export function readFillPath(state: State, gate: Int32Array, incoming: Incoming, now: number): FillPath | null {
-  return consistently(gate, state.pairs, incoming.pair * PAIR_WORDS + PAIR.VERSION, () => walk(state, incoming, now), LONG)
+  return consistently(gate, state.pairs, incoming.pair * PAIR_WORDS + PAIR.VERSION, () => walkPath(state, incoming, now), BRIEF)
 }
 
-function walk(state: State, { account, pair, flags, price, lots }: Incoming, now: number): FillPath {
+/** The sum of a walk: as an element of an array it is no garbage at every level. */
+const sum = new BigInt64Array(1)
+
+/** The path as it is now: consistent only inside {@link consistently}, or in the thread that writes the book. */
+export function walkPath(state: State, { account, pair, flags, price, lots }: Incoming, now: number): FillPath {
   const { orders, ordersF64, levels, genesis } = state
   const sell = (flags & Flag.SELL) !== 0
   const path: FillPath = { filled: 0, tickLots: 0n, meetsOwn: false, tooLong: false }
+  sum[0] = 0n
   const payer = payerFor(state, account, flags)
   let limit = (flags & Flag.MARKET) !== 0 ? 0 : price
   let visited = 0
@@ -57,7 +62,7 @@ function walk(state: State, { account, pair, flags, price, lots }: Incoming, now
     let met = 0
     let slot = levels[levelOf(state, pair, tick) * LEVEL_WORDS + LEVEL.HEAD] ?? -1
     for (; slot >= 0 && slot < genesis.limits.orders && path.filled + met < lots; visited++) {
-      if (visited === PATH_MAX) return { ...path, tooLong: true }
+      if (visited === PATH_MAX) return { ...path, tickLots: sum[0]!, tooLong: true }
       const row = slot * ORDER_WORDS
       if (ordersF64[(row + ORDER.EXPIRES_AT) >>> 1]! > now) {
         // The touch that a MARKET order is banded by is the first order that can trade.
@@ -69,10 +74,11 @@ function walk(state: State, { account, pair, flags, price, lots }: Incoming, now
       slot = orders[row + ORDER.NEXT]!
     }
     path.filled += met
-    path.tickLots += BigInt(tick) * BigInt(met)
+    sum[0] = sum[0]! + BigInt(tick | 0) * BigInt(met | 0)
     const next = sell ? tickBelow(state, pair, tick) : tickAbove(state, pair, tick)
     if (path.filled >= lots || path.meetsOwn || (sell ? next >= tick : next <= tick)) break
     tick = next
   }
+  path.tickLots = sum[0]!
   return path
 }

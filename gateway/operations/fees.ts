@@ -9,7 +9,7 @@ import Type from 'typebox'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import { PATH_MAX, readFillPath } from '../../core/view/fill_path.ts'
+import { PATH_MAX } from '../../core/view/fill_path.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
 import { amountText } from './amounts.ts'
 import { Decimal, operation, Uuid } from './operation.ts'
@@ -49,30 +49,31 @@ export const SimulateFees = operation({
     const { genesis, state } = gateway
     const terms = placeTerms(gateway, input)
     if (terms instanceof Refused) return call.refuse(terms)
-    const path = readFillPath(state, gateway.gate, { ...terms, account: call.account }, gateway.time())
-    if (path === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
-    if (path.tooLong) return call.refuse(refusedField('quantity', `The order would trade with more than ${PATH_MAX} orders`))
-    const pair = genesis.pairs[terms.pair]!
-    const tier = genesis.feeTiers.tiers[state.accounts[call.account * ACCOUNT_WORDS + ACCOUNT.TIER]!]!
-    const makerPpm = pair.makerPpm - tier.makerDiscountPpm
-    const takerPpm = pair.takerPpm - tier.takerDiscountPpm
-    const rests = (terms.flags & Flag.MARKET) === 0 && !path.meetsOwn ? terms.lots - path.filled : 0
-    const taken = path.tickLots * pair.tickLotAtoms
-    const resting = BigInt(terms.price) * BigInt(rests) * pair.tickLotAtoms
-    const takerFee = feeOf(taken * BigInt(takerPpm))
-    const totalFee = feeOf(taken * BigInt(takerPpm) + resting * BigInt(makerPpm))
-    const quote = genesis.assets[pair.quote]!
-    call.answer({
-      notional: amountText(quote, taken + resting),
-      makerFeeBps: bpsText(makerPpm),
-      takerFeeBps: bpsText(takerPpm),
-      applicationTakerFeeBps: NO_FEE,
-      applicationMakerFeeBps: NO_FEE,
-      makerFee: amountText(quote, totalFee - takerFee),
-      takerFee: amountText(quote, takerFee),
-      applicationFee: NO_FEE,
-      totalFee: amountText(quote, totalFee),
-      feeToken: quote.symbol,
+    gateway.books.path({ ...terms, account: call.account }, gateway.time(), (path) => {
+      if (path instanceof Refused) return call.refuse(path)
+      if (path.tooLong) return call.refuse(refusedField('quantity', `The order would trade with more than ${PATH_MAX} orders`))
+      const pair = genesis.pairs[terms.pair]!
+      const tier = genesis.feeTiers.tiers[state.accounts[call.account * ACCOUNT_WORDS + ACCOUNT.TIER]!]!
+      const makerPpm = pair.makerPpm - tier.makerDiscountPpm
+      const takerPpm = pair.takerPpm - tier.takerDiscountPpm
+      const rests = (terms.flags & Flag.MARKET) === 0 && !path.meetsOwn ? terms.lots - path.filled : 0
+      const taken = path.tickLots * pair.tickLotAtoms
+      const resting = BigInt(terms.price) * BigInt(rests) * pair.tickLotAtoms
+      const takerFee = feeOf(taken * BigInt(takerPpm))
+      const totalFee = feeOf(taken * BigInt(takerPpm) + resting * BigInt(makerPpm))
+      const quote = genesis.assets[pair.quote]!
+      call.answer({
+        notional: amountText(quote, taken + resting),
+        makerFeeBps: bpsText(makerPpm),
+        takerFeeBps: bpsText(takerPpm),
+        applicationTakerFeeBps: NO_FEE,
+        applicationMakerFeeBps: NO_FEE,
+        makerFee: amountText(quote, totalFee - takerFee),
+        takerFee: amountText(quote, takerFee),
+        applicationFee: NO_FEE,
+        totalFee: amountText(quote, totalFee),
+        feeToken: quote.symbol,
+      })
     })
   },
 })

@@ -1,10 +1,12 @@
-/** Order book depth, public, from the shared columns in one consistent copy. */
+/** Order book depth, public, as of one sequence: from the shared columns, or of the matcher when those move without rest. */
 import { crc32 } from 'node:zlib'
 import Type, { type Static } from 'typebox'
 import type { Pair } from '../../core/state/genesis.ts'
-import { readDepth, type DepthLevel } from '../../core/view/book.ts'
+import type { Depth, DepthLevel } from '../../core/view/book.ts'
+import { WALK_MAX } from '../bridge/walked_side.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../http/envelope.ts'
+import { networkOf } from '../limits/network.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { findPair } from './order_entry.ts'
@@ -41,6 +43,7 @@ const Orderbook = Type.Object({
 /** Levels of each side that the checksum covers. */
 export const CHECKSUM_LEVELS = 10
 const DEPTH = 50
+const TOO_WIDE = `The book has more than ${WALK_MAX} price levels within this depth; ask for less, or for a smaller magnitude`
 
 function levelRecord(gateway: Gateway, pair: Pair, level: DepthLevel, inQuote: boolean): Level {
   const quote = gateway.genesis.assets[pair.quote]!
@@ -63,20 +66,24 @@ export const GetOrderbook = operation({
     if (!isPowerOfTen(magnitude)) return call.refuse(refusedField('magnitude', 'magnitude must be a power of ten'))
     const pair = findPair(gateway, tradingPairId)
     if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found'))
-    const book = readDepth(gateway.state, gateway.gate, pair.index, Math.max(depth, CHECKSUM_LEVELS), magnitude)
-    if (book === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
-    const inQuote = denomination === 'QUOTE'
-    const bids = book.bids.map((level) => levelRecord(gateway, pair, level, inQuote))
-    const asks = book.asks.map((level) => levelRecord(gateway, pair, level, inQuote))
-    call.answer({
-      tradingPairId: pair.id,
-      bids: bids.slice(0, depth),
-      asks: asks.slice(0, depth),
-      ...(book.bestBid === null ? {} : { bestBid: priceText(pair, book.bestBid) }),
-      ...(book.bestAsk === null ? {} : { bestAsk: priceText(pair, book.bestAsk) }),
-      sequence: book.sequence,
-      checksum: checksumOf(bids, asks),
-      timestamp: rfc3339(gateway.now()),
-    })
+    const answer = (book: Depth | Refused): void => {
+      if (book instanceof Refused) return call.refuse(book)
+      if (book.cut) return call.refuse(refusedField('magnitude', TOO_WIDE))
+      const inQuote = denomination === 'QUOTE'
+      const bids = book.bids.map((level) => levelRecord(gateway, pair, level, inQuote))
+      const asks = book.asks.map((level) => levelRecord(gateway, pair, level, inQuote))
+      call.answer({
+        tradingPairId: pair.id,
+        bids: bids.slice(0, depth),
+        asks: asks.slice(0, depth),
+        ...(book.bestBid === null ? {} : { bestBid: priceText(pair, book.bestBid) }),
+        ...(book.bestAsk === null ? {} : { bestAsk: priceText(pair, book.bestAsk) }),
+        sequence: book.sequence,
+        checksum: checksumOf(bids, asks),
+        timestamp: rfc3339(gateway.now()),
+      })
+    }
+    const most = Math.max(depth, CHECKSUM_LEVELS)
+    gateway.books.read(pair.index, most, magnitude, () => networkOf(call.ip()), answer, gateway.history.payer)
   },
 })

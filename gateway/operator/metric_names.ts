@@ -96,6 +96,10 @@ export const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   grpc_unsent_bytes: gauge('exchange_grpc_unsent_bytes', 'Bytes of gRPC answers that their clients have not taken'),
   grpc_unsent_capacity: gauge('exchange_grpc_unsent_capacity_bytes', 'Bytes they may have: grpcAnswerMb'),
   grpc_unsent_cut: counter('exchange_grpc_unsent_cut_total', 'gRPC connections ended because too much was not taken'),
+  questions: counter('exchange_questions_total', 'Reads that found no rest in the shared columns and became questions to the matcher'),
+  questions_refused: counter('exchange_questions_refused_total', 'Such reads refused: too many wait, or no answer came in time'),
+  questions_waiting: gauge('exchange_questions_waiting', 'Different reads that wait for the matcher'),
+  questions_capacity: gauge('exchange_questions_capacity', 'How many may'),
 }
 
 const refusedConnections = (reason: string): Metric =>

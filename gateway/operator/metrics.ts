@@ -59,6 +59,8 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_
   clock_jumps: counter('exchange_clock_jumps_total', 'Jumps of the wall clock since the start'),
   clock_waits: gauge('exchange_clock_waits', '1 while timers rest, because the wall clock is not believed'),
   receipts: gauge('exchange_receipts', 'Idempotency receipts retained'),
+  answers: counter('exchange_matcher_answers_total', 'Questions of gateways that the matcher answered'),
+  answer_seconds: counter('exchange_matcher_answer_seconds_total', 'Time of the matcher that they took'),
 }
 
 const HISTORY_METRICS: Record<HistoryCounter, Metric> = {

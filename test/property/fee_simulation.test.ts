@@ -11,6 +11,8 @@ import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_CO
 import { EventType, eventTypeOf, FILL, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
+import { readFillPath } from '../../core/view/fill_path.ts'
+import type { Books } from '../../gateway/bridge/books.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import { Refused } from '../../gateway/http/envelope.ts'
 import { amountText, priceText, quantityText } from '../../gateway/operations/amounts.ts'
@@ -30,7 +32,9 @@ type Output = Parameters<Parameters<typeof SimulateFees.run>[1]['answer']>[0]
 function gatewayOf({ state }: Bench, now: () => number): Gateway {
   const { genesis } = state
   const pairs = new Map(genesis.pairs.map((pair) => [pair.id, pair]))
-  return { genesis, state, pairs, now, time: now, gate: new Int32Array(new SharedArrayBuffer(64)) } as unknown as Gateway
+  const gate = new Int32Array(new SharedArrayBuffer(64))
+  const books: Pick<Books, 'path'> = { path: (incoming, now, done) => done(readFillPath(state, gate, incoming, now)!) }
+  return { genesis, state, pairs, books, now, time: now, gate } as unknown as Gateway
 }
 
 function simulate(gateway: Gateway, account: number, input: object): Output | Refused {

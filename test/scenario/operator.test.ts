@@ -42,7 +42,9 @@ const shared: Shared = {
   counters: new SharedArrayBuffer(countersBytes(GATEWAYS)),
   ports: new SharedArrayBuffer(portsBytes(GATEWAYS)),
   matcherWait: cell(),
-  lanes: Array.from({ length: GATEWAYS + 1 }, () => ({ commands: createRing(64).buffer, replies: createRing(64).buffer, wait: cell() })),
+  lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
+    commands: createRing(64).buffer, replies: createRing(64).buffer, wait: cell(), questions: cell(),
+  })),
 }
 const matcher = matcherCounters(shared.counters)
 const gateways = [gatewayCounters(shared.counters, 1), gatewayCounters(shared.counters, 2)]

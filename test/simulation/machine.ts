@@ -1,6 +1,7 @@
 /** Memory and bridges of one life of the simulated exchange, and what may be seen in them. */
 import { createBroadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { countersBytes, gatewayCounters, matcherCounters } from '../../core/ring/counters.ts'
+import { createQuestions } from '../../core/ring/questions.ts'
 import { available, createRing, front } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import type { Snapshotter } from '../../core/recovery/snapshotter.ts'
@@ -40,7 +41,7 @@ export function allocate(): Omit<Shared, 'columns'> {
     ports: new SharedArrayBuffer(64),
     matcherWait: cell(),
     lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
-      commands: createRing(COMMAND_RING).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(),
+      commands: createRing(COMMAND_RING).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(), questions: createQuestions(),
     })),
   }
 }

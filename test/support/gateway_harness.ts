@@ -22,6 +22,7 @@ import { budgetsBytes } from '../../core/ring/budgets.ts'
 import type { HistoryReply, HistoryRequest, Queries } from '../../core/history/answer/queries.ts'
 import { countersBytes, DISK, HISTORY, historyCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { portsBytes } from '../../core/ring/ports.ts'
+import { createQuestions } from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
@@ -61,7 +62,8 @@ export interface Session {
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
 function lane(config: Config): Lane {
-  return { commands: createRing(config.commandRing).buffer, replies: createRing(config.replyRing).buffer, wait: cell() }
+  const [commands, replies] = [createRing(config.commandRing), createRing(config.replyRing)]
+  return { commands: commands.buffer, replies: replies.buffer, wait: cell(), questions: createQuestions() }
 }
 
 /** Small limits, so that a test process stays small. */

@@ -18,6 +18,7 @@ import { EVENT_LAYOUTS, eventName, eventTypeOf, RESULT } from '../../core/layout
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createBroadcast, createReader, read, type Reader } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters } from '../../core/ring/counters.ts'
+import { attachQuestions, createQuestions as createCell, type Cell } from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import { recordChecks, recordRefusal } from '../../core/sequencer/check.ts'
@@ -25,6 +26,7 @@ import { SequencerClock } from '../../core/sequencer/clock.ts'
 import { attachLanes } from '../../core/sequencer/lanes.ts'
 import { createSequencer, turn, type Sequencer } from '../../core/sequencer/loop.ts'
 import { createMeter } from '../../core/sequencer/meter.ts'
+import { createQuestions } from '../../core/sequencer/questions.ts'
 import { writeSnapshot, snapshotFiles } from '../../core/snapshot/file.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { genesisText, VARIANTS } from './variants.ts'
@@ -38,6 +40,7 @@ export interface GatewayLane {
   readonly commands: Ring
   readonly replies: Ring
   readonly wait: Int32Array
+  readonly questions: Cell
 }
 
 /** A matcher without its thread. */
@@ -82,6 +85,7 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
     commands: createRing(commandRing).buffer,
     replies: createRing(4096).buffer,
     wait: new SharedArrayBuffer(WAIT_WORDS * 4),
+    questions: createCell(),
   }))
   const events = createBroadcast(16_384)
   const counters = matcherCounters(new SharedArrayBuffer(countersBytes(lanes)))
@@ -91,6 +95,7 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
   const sequencer = createSequencer({
     state: replayer.state, writer, clock, events, maxSlots,
     lanes: attachLanes(shared),
+    questions: createQuestions(shared.map(({ questions }) => questions)),
     gate: new Int32Array(new SharedArrayBuffer(64)),
     wait: new Int32Array(new SharedArrayBuffer(WAIT_WORDS * 4)),
     warn: options.warn ?? (() => undefined),
@@ -103,6 +108,7 @@ export function startMatcher(dataDir: string, options: MatcherOptions = {}): Mat
     dataDir, database, sequencer, counters,
     gateways: shared.map((lane) => ({
       commands: attachRing(lane.commands), replies: attachRing(lane.replies), wait: new Int32Array(lane.wait),
+      questions: attachQuestions(lane.questions),
     })),
     events: createReader(events, 4096, 0),
     get clock() {

@@ -15,6 +15,7 @@ import { SequencerClock } from '../../core/sequencer/clock.ts'
 import { anyCommand, attachLanes } from '../../core/sequencer/lanes.ts'
 import { createSequencer, step } from '../../core/sequencer/loop.ts'
 import { createMeter } from '../../core/sequencer/meter.ts'
+import { anyQuestion, createQuestions } from '../../core/sequencer/questions.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { attachState } from '../../core/state/state.ts'
 import type { Shared } from '../../core/threads.ts'
@@ -45,12 +46,14 @@ function run({ genesis, shared, batchMax, control }: LoopbackData): void {
   const wait = new Int32Array(shared.matcherWait)
   const counters = matcherCounters(shared.counters)
   const lanes = attachLanes(shared.lanes)
+  const questions = createQuestions(shared.lanes.map((lane) => lane.questions))
   const meter = createMeter(counters, realIo)
   const sequencer = createSequencer({
     state: attachState(parseGenesis(genesis), shared.columns, createOutbox(8192)),
     clock: new SequencerClock(realIo, 0, { jumpMs: Infinity, gapMs: Infinity }, counters, () => undefined),
     writer: forgetful(batchMax),
     lanes,
+    questions,
     events: attachBroadcast(shared.events as SharedArrayBuffer),
     gate: new Int32Array(shared.gate),
     wait,
@@ -64,7 +67,7 @@ function run({ genesis, shared, batchMax, control }: LoopbackData): void {
     eventsChecksum: 0,
   })
   const held = (): boolean => Atomics.load(words, 1) === 1
-  const ready = (): boolean => Atomics.load(words, 0) === 1 || (!held() && anyCommand(lanes))
+  const ready = (): boolean => Atomics.load(words, 0) === 1 || (!held() && (anyCommand(lanes) || anyQuestion(questions)))
   while (Atomics.load(words, 0) === 0) {
     if (!held() && step(sequencer) > 0) continue
     meter.beat()

@@ -10,6 +10,7 @@ import { realIo, type Io } from '../../core/lib/io.ts'
 import { sourcesOf, type WitnessSource } from '../../core/recovery/witnesses.ts'
 import { createBroadcast, createReader } from '../../core/ring/broadcast.ts'
 import { countersBytes, matcherCounters } from '../../core/ring/counters.ts'
+import { attachQuestions, createQuestions } from '../../core/ring/questions.ts'
 import { attachRing, createRing } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import { turn } from '../../core/sequencer/loop.ts'
@@ -39,6 +40,7 @@ export function realStart(
   const database = openJournal(dataDir, false, 1)
   const lanes = Array.from({ length: LANES }, () => ({
     commands: createRing(256).buffer, replies: createRing(4096).buffer, wait: new SharedArrayBuffer(WAIT_WORDS * 4),
+    questions: createQuestions(),
   }))
   const events = createBroadcast(16_384)
   const counters = new SharedArrayBuffer(countersBytes(LANES))
@@ -59,8 +61,9 @@ export function realStart(
     return {
       dataDir, database, sequencer,
       counters: matcherCounters(counters),
-      gateways: lanes.map(({ commands, replies, wait }) => ({
+      gateways: lanes.map(({ commands, replies, wait, questions }) => ({
         commands: attachRing(commands), replies: attachRing(replies), wait: new Int32Array(wait),
+        questions: attachQuestions(questions),
       })),
       events: createReader(events, 4096, 0),
       get clock() {

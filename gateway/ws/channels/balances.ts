@@ -19,7 +19,7 @@ import { Balance, balanceRecord, balancesOf } from '../../operations/accounts.ts
 import { Nullable } from '../../operations/operation.ts'
 import { dataFrame } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
-import { OrderChange, orderChangeOf, rests } from './events.ts'
+import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 
 const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer'] as const

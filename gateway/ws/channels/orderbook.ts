@@ -8,23 +8,25 @@
  * How changes are known: a topic with subscribers has a mirror, which begins as a consistent copy of the shared book at a sequence and
  * takes in the events behind it: a fill, an order that ended, and the RESULT of one that rests or was cancelled say price, lots and side.
  * Who subscribes later gets the mirror, after what changed was told to the others, so all of them go on with the same frame.
+ *
+ * A book that cannot be copied is asked of the matcher (bridge/books.ts). What happens until it answers is kept, at most {@link KEPT_MAX}
+ * changes, and what of it is behind the answer's sequence continues it. The snapshot then comes some milliseconds behind `subscribed`.
  */
 import Type, { type Static } from 'typebox'
 import type { Pair } from '../../../core/state/genesis.ts'
-import { Flag } from '../../../core/layout/command.ts'
-import { EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
-import { readDepth } from '../../../core/view/book.ts'
+import { readDepth, type Depth } from '../../../core/view/book.ts'
+import { noChange, pairOfEvent, readBookChange, type BookChange } from '../../bridge/book_events.ts'
 import type { Gateway } from '../../context.ts'
 import { priceText, quantityText } from '../../operations/amounts.ts'
 import { Uuid } from '../../operations/operation.ts'
 import {
   checksumOf as checksumOfBest, CHECKSUM_LEVELS, isPowerOfTen, Magnitude, PricedLevel,
 } from '../../operations/orderbook.ts'
+import { Refused } from '../../http/envelope.ts'
 import { BookSide, type Level } from '../book_side.ts'
-import { dataFrame, type Frame } from '../frames.ts'
+import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
-import { OrderChange, orderChangeOf, rests } from './events.ts'
 import { readerOf } from './parameters.ts'
 
 const BOOK = { tradingPairId: Uuid, magnitude: Magnitude }
@@ -50,6 +52,10 @@ const LEVELS_MAX = 100_000
 const RETRY_MS = 250
 /** The same for a book with more levels than are walked, ms. */
 const RETRY_LONG_MS = 10_000
+/** Changes that a topic keeps while its book is asked. */
+const KEPT_MAX = 100_000
+/** Who asks the matcher, of all that this thread knows: all streams together. */
+const CLIENT = 'streams'
 
 interface Mirror {
   readonly bids: BookSide
@@ -70,6 +76,10 @@ interface Topic {
   /** `null`: the book could not be read yet. */
   mirror: Mirror | null
   retryAt: number
+  /** Changes since the book was asked, and what the answer was; `null`: it was not. */
+  asked: { readonly kept: BookChange[]; answer: Depth | Refused | null } | null
+  /** Who waits was told that there is no snapshot now. */
+  told: boolean
 }
 
 type Terms = Required<Static<typeof ORDERBOOK.params>>
@@ -81,7 +91,7 @@ export function createOrderbook(gateway: Gateway): Channel {
     topics[gateway.pairs.get(tradingPairId.toLowerCase())!.index]!.find((topic) => topic.magnitude === magnitude)
   const open = ({ tradingPairId, magnitude }: Terms): Topic => {
     const pair = gateway.pairs.get(tradingPairId.toLowerCase())!
-    const topic: Topic = { pair, magnitude, subscribers: new Set(), mirror: null, retryAt: 0 }
+    const topic: Topic = { pair, magnitude, subscribers: new Set(), mirror: null, retryAt: 0, asked: null, told: false }
     topics[pair.index]!.push(topic)
     return topic
   }
@@ -101,7 +111,7 @@ export function createOrderbook(gateway: Gateway): Channel {
       // Who is there already is told first; the snapshot has it for who comes.
       if (topic.mirror !== null) tellChanges(gateway, topic, topic.mirror)
       topic.subscribers.add(subscriber)
-      if (topic.mirror === null) return begin(gateway, topic)
+      if (topic.mirror === null) return topic.asked !== null || begin(gateway, topic)
       subscriber.push(snapshotOf(gateway, topic, topic.mirror))
       return true
     },
@@ -112,13 +122,14 @@ export function createOrderbook(gateway: Gateway): Channel {
       const ofPair = topics[topic.pair.index]!
       if (topic.subscribers.size === 0) ofPair.splice(ofPair.indexOf(topic), 1)
     },
-    take: (records, base) => take(topics, records, base),
+    take: (records, base) => hear(topics, records, base),
     flush: (most) => {
       const changed: { topic: Topic; mirror: Mirror }[] = []
       for (const ofPair of topics) {
         for (const topic of ofPair) {
           const { mirror } = topic
-          if (mirror === null && gateway.time() >= topic.retryAt) begin(gateway, topic)
+          if (topic.asked !== null) take(gateway, topic, topic.asked)
+          else if (mirror === null && gateway.time() >= topic.retryAt) begin(gateway, topic)
           else if (mirror !== null && mirror.sequence !== mirror.sent) changed.push({ topic, mirror })
         }
       }
@@ -133,13 +144,24 @@ export function createOrderbook(gateway: Gateway): Channel {
   }
 }
 
-/** Copies the book and sends it to everybody who waits for it. False: it cannot be read now, and is tried again. */
+/** Copies the book and sends it to everybody who waits for it, or asks for it. False: it cannot be read now, and is tried again. */
 function begin(gateway: Gateway, topic: Topic): boolean {
   const { pair, magnitude } = topic
   const book = readDepth(gateway.state, gateway.gate, pair.index, LEVELS_MAX, magnitude)
-  topic.retryAt = gateway.time() + (book?.cut === true ? RETRY_LONG_MS : RETRY_MS)
+  if (book !== null) return mirror(gateway, topic, book)
+  const asked: NonNullable<Topic['asked']> = { kept: [], answer: null }
+  topic.asked = asked
+  gateway.books.ask(pair.index, Infinity, magnitude, CLIENT, (answer) => (asked.answer = answer))
+  return true
+}
+
+/** The mirror begins with this book. */
+function mirror(gateway: Gateway, topic: Topic, book: Depth): boolean {
+  const { magnitude } = topic
+  topic.retryAt = gateway.time() + (book.cut ? RETRY_LONG_MS : RETRY_MS)
   // What is mirrored is known to its end: a change behind it could not be told from a contradiction.
-  if (book === null || book.cut) return false
+  if (book.cut) return false
+  topic.told = false
   const { sequence } = book
   topic.mirror = {
     bids: new BookSide(true, magnitude, book.bids), asks: new BookSide(false, magnitude, book.asks), sequence, sent: sequence, since: 0,
@@ -150,45 +172,39 @@ function begin(gateway: Gateway, topic: Topic): boolean {
   return true
 }
 
-function take(topics: readonly Topic[][], records: Views, base: number): void {
-  const { i32, u32, f64 } = records
-  switch (eventTypeOf(u32[base]!)) {
-    case EventType.FILL: {
-      const { at } = FILL
-      const ofPair = topics[i32[base + at.pair]!]!
-      if (ofPair.length === 0) return
-      const [sequence, time] = [f64[(base + at.sequence) >>> 1]!, f64[(base + at.time) >>> 1]!]
-      return change(ofPair, sequence, time, u32[base + at.makerFlags]!, i32[base + at.price]!, -i32[base + at.lots]!)
-    }
-    case EventType.ORDER_ENDED: {
-      const { at } = ORDER_ENDED
-      const ofPair = topics[i32[base + at.pair]!]!
-      if (ofPair.length === 0) return
-      const [sequence, time] = [f64[(base + at.sequence) >>> 1]!, f64[(base + at.time) >>> 1]!]
-      return change(ofPair, sequence, time, u32[base + at.flags]!, i32[base + at.price]!, -i32[base + at.remaining]!)
-    }
-    case EventType.RESULT: {
-      const { at } = RESULT
-      const ofPair = topics[i32[base + at.pair]!]
-      if (ofPair === undefined || ofPair.length === 0) return
-      const what = orderChangeOf(records, base)
-      if (what === OrderChange.NONE || (what === OrderChange.PLACED && !rests(records, base))) return
-      const lots = i32[base + at.remaining]!
-      const added = what === OrderChange.PLACED ? lots : -lots
-      const [sequence, time] = [f64[(base + at.sequence) >>> 1]!, f64[(base + at.time) >>> 1]!]
-      return change(ofPair, sequence, time, u32[base + at.flags]!, i32[base + at.price]!, added)
-    }
+/** Between two commands: begins the mirror with what was answered, and goes on with what was kept. */
+function take(gateway: Gateway, topic: Topic, asked: NonNullable<Topic['asked']>): void {
+  const { answer, kept } = asked
+  if (answer === null && kept.length <= KEPT_MAX) return
+  topic.asked = null
+  topic.retryAt = gateway.time() + RETRY_MS
+  if (answer === null || answer instanceof Refused || !mirror(gateway, topic, answer)) {
+    if (topic.told) return
+    topic.told = true
+    const frame = errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', undefined, NAME)
+    for (const subscriber of topic.subscribers) subscriber.push(frame)
+    return
+  }
+  for (const each of kept) change(topic.mirror!, each)
+}
+
+const heard = noChange()
+
+function hear(topics: readonly Topic[][], records: Views, base: number): void {
+  const ofPair = topics[pairOfEvent(records, base)]
+  if (ofPair === undefined || ofPair.length === 0 || !readBookChange(records, base, heard)) return
+  for (const { mirror, asked } of ofPair) {
+    if (mirror !== null) change(mirror, heard)
+    else if (asked !== null && asked.kept.length <= KEPT_MAX) asked.kept.push({ ...heard })
   }
 }
 
-function change(topics: readonly Topic[], sequence: number, time: number, flags: number, tick: number, lots: number): void {
-  for (const { mirror } of topics) {
-    // What stands in the copy already is not taken in again: a copy has all events of a command or none, and so has a frame.
-    if (mirror === null || sequence <= mirror.sent) continue
-    ;((flags & Flag.SELL) !== 0 ? mirror.asks : mirror.bids).add(tick, lots)
-    if (mirror.sequence === mirror.sent) mirror.since = time
-    mirror.sequence = sequence
-  }
+function change(mirror: Mirror, { sequence, sell, tick, lots, time }: BookChange): void {
+  // What stands in the copy already is not taken in again: a copy has all events of a command or none, and so has a frame.
+  if (sequence <= mirror.sent) return
+  ;(sell ? mirror.asks : mirror.bids).add(tick, lots)
+  if (mirror.sequence === mirror.sent) mirror.since = time
+  mirror.sequence = sequence
 }
 
 function tellChanges(gateway: Gateway, topic: Topic, mirror: Mirror): void {

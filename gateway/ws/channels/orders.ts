@@ -33,7 +33,7 @@ import { OrderRecord, orderRecord, type OrderFacts } from '../../operations/orde
 import { Role } from '../../operations/trades.ts'
 import { dataFrame, type Params } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
-import { OrderChange, orderChangeOf, rests } from './events.ts'
+import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 
 /** Orders in one frame of a snapshot. */
