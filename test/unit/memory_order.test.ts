@@ -11,12 +11,18 @@ import { writeSession } from '../../core/programs/sessions.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
 import { broadcast, createBroadcast, createReader, read as readBroadcast } from '../../core/ring/broadcast.ts'
+import {
+  AnswerCode, attachQuestions, beginAnswer, createQuestions, publishAnswer, putQuestion, QUESTION_WORDS, takeAnswer, takeQuestion,
+} from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve } from '../../core/ring/spsc.ts'
 import { readAccount, readSessionRow } from '../../core/view/accounts.ts'
 import { consistently } from '../../core/view/consistent.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { postCommand, startMatcher } from '../support/journal.ts'
 import { change, everyOutcome, load, read, recordAtomics, store, write, type Access, type Outcome } from '../support/memory_model.ts'
+
+/** Words of a cell of questions (core/ring/questions.ts). */
+const [ASKED, BEGUN] = [16, 32]
 
 /** How many outcomes there are, and the first that is bad. */
 function tried(threads: Access[][], isGood: (outcome: Outcome) => boolean): { outcomes: number; bad: Outcome | null } {
@@ -131,6 +137,54 @@ t.test('a reader of the event ring', async (t) => {
   proves(t, [writer, reader], isGood, [
     [0, 2, write('written', 1)], [0, 6, store('claimed', 3)], [1, 2, load('claimed')],
   ])
+})
+
+t.test('a question to the matcher', async (t) => {
+  const cell = attachQuestions(createQuestions())
+  const places = new Map([[ASKED, 'asked'], [BEGUN, 'begun'], [BEGUN + 1, 'answered']])
+  const note = (into: Access[]) => (kind: string, _: object, at: number, value: number | bigint | undefined): void => {
+    const place = places.get(at)!
+    if (kind === 'load') into.push(load(place))
+    else if (kind === 'store') into.push(store(place, Number(value)))
+    else into.push(change(place, place === 'begun' && value !== 0 ? () => Number(value) : (before) => before + Number(value)))
+  }
+  // One that asks twice without waiting, which no asker does: even then the first question is not taken for the second.
+  const asker: Access[] = []
+  const spiedWriting = { ...cell, question: new Proxy(cell.question, { set: (words, at, value) => {
+    if (at === '0') asker.push(write('question', Number(value)))
+    return Reflect.set(words, at, value, words)
+  } }) }
+  for (const kind of [1, 2]) recordAtomics(() => void putQuestion(spiedWriting, [kind]), note(asker))
+  const once = 'change asked, write question, change asked'
+  t.equal(kinds(asker), `${once}, ${once}`)
+  const taker: Access[] = []
+  const spiedReading = { ...cell, question: new Proxy(cell.question, { get: (words, at) => {
+    if (at === '0') taker.push(read('question'))
+    return Reflect.get(words, at, words) as unknown
+  } }) }
+  recordAtomics(() => void takeQuestion(spiedReading, new Int32Array(QUESTION_WORDS)), note(taker))
+  t.equal(kinds(taker), 'load asked, load answered, read question, change asked')
+  const isTaken = (outcome: Outcome): boolean => {
+    const [first, , question, second] = outcome[1] as [number, number, number, number]
+    return first % 2 !== 0 || first === 0 || first !== second || question === first / 2
+  }
+  proves(t, [asker, taker], isTaken, [[0, 2, write('asked', 2)], [0, 3, store('asked', 3)], [1, 3, load('asked')]])
+  // And of a matcher that answers twice no asker takes the second answer for the first.
+  const [matcher, reader]: [Access[], Access[]] = [[], []]
+  for (const number of [2, 4]) {
+    recordAtomics(() => beginAnswer(cell, number, new Int32Array(QUESTION_WORDS)), note(matcher))
+    matcher.push(write('answer', number))
+    recordAtomics(() => publishAnswer(cell, number, AnswerCode.GOOD), note(matcher))
+  }
+  const answered = 'change begun, write answer, store answered'
+  t.equal(kinds(matcher), `${answered}, ${answered}`)
+  recordAtomics(() => void takeAnswer(cell, 4, [], () => reader.push(read('answer'))), note(reader))
+  t.equal(kinds(reader), 'load answered, read answer, change begun')
+  const isWhole = (outcome: Outcome): boolean => {
+    const [number, answer, begun] = outcome[1] as [number, number, number]
+    return number === 0 || begun !== number || answer === number
+  }
+  proves(t, [matcher, reader], isWhole, [[0, 2, write('answered', 2)], [0, 3, store('begun', 4)], [1, 2, load('begun')]])
 })
 
 t.test('a ring between two threads', async (t) => {

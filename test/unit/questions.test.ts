@@ -145,9 +145,9 @@ class Market {
     this.stage.publish(this.bench.said, records)
   }
 
-  ask(depth: number, group: number, client = 'somebody'): { book: Depth | Refused | null } {
+  ask(depth: number, group: number, client = 'somebody', pair = 0): { book: Depth | Refused | null } {
     const told: { book: Depth | Refused | null } = { book: null }
-    this.stage.books.ask(0, depth, group, client, (book) => (told.book = book))
+    this.stage.books.ask(pair, depth, group, client, (book) => (told.book = book))
     return told
   }
 
@@ -210,7 +210,7 @@ t.test('the asker', async (t) => {
     const question = [...cell.question]
     await market.given(() => first.book !== null)
     t.equal(codeOf(first), 'ENGINE_UNAVAILABLE')
-    const second = market.ask(20, 10)
+    const second = market.ask(20, 10, 'another', 1)
     await market.given(() => second.book !== null)
     t.equal(codeOf(second), 'ENGINE_UNAVAILABLE')
     t.same([...cell.question], question, 'the first question stands as it was put')
