@@ -166,7 +166,10 @@ class Market {
   }
 }
 
-const codeOf = ({ book }: { book: Depth | Refused | null }): string => (book instanceof Refused ? book.code : book === null ? 'none' : 'book')
+function codeOf({ book }: { book: Depth | Refused | null }): string {
+  if (book === null) return 'none'
+  return book instanceof Refused ? book.code : 'book'
+}
 
 t.test('what is not a question has no answer, and the next one has', async (t) => {
   const market = new Market(3)
