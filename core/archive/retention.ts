@@ -67,11 +67,21 @@ export function allowDrop(dataDir: string, archived: Archived): void {
 
 /** The sequence before which batches may be dropped according to that word; 1: none, or the word is not whole. */
 export function droppable(dataDir: string): number {
+  const before = archivedWord(dataDir)?.before
+  return Number.isSafeInteger(before) && before! > 1 ? before! : 1
+}
+
+/** The directory of the archive according to that word; `null`: there is none, or it is not whole. */
+export function archivedIn(dataDir: string): string | null {
+  const directory = archivedWord(dataDir)?.directory
+  return typeof directory === 'string' && directory !== '' ? directory : null
+}
+
+function archivedWord(dataDir: string): Partial<Archived> | null {
   try {
-    const { before } = JSON.parse(readFileSync(archivedPath(dataDir), 'utf8')) as Archived
-    return Number.isSafeInteger(before) && before > 1 ? before : 1
+    return JSON.parse(readFileSync(archivedPath(dataDir), 'utf8')) as Partial<Archived> | null
   } catch {
-    return 1
+    return null
   }
 }
 

@@ -19,11 +19,15 @@ makeFilesPrivate()
 const HELP = `The history: orders, trades, movements and portfolios of an exchange, projected from its journal into history.sqlite.
 
   npm run history -- status     how far the store is and what it holds; also while the exchange runs
-  npm run history -- verify     projects the journal once more, up to where the store is, and compares every row;
+  npm run history -- verify [--archive DIR]
+                                projects the journal once more, up to where the store is, and compares every row;
                                 also while the exchange runs; needs as much free disk as two stores
-  npm run history -- rebuild    makes the store anew from the journal and puts it in the place of the old one;
+  npm run history -- rebuild [--archive DIR]
+                                makes the store anew from the journal and puts it in the place of the old one;
                                 not while the exchange runs
 
+  --archive DIR    where the oldest batches of the journal are, when they were archived and dropped
+                   (default: the archive they were dropped for)
   --data-dir DIR   the data directory (default: data/var)
   --help           this text
 
@@ -80,13 +84,13 @@ async function status(dataDir: string): Promise<number> {
   return 0
 }
 
-async function rebuild(dataDir: string): Promise<number> {
+async function rebuild(dataDir: string, archive: string | undefined): Promise<number> {
   const lock = await lockDirectory(dataDir)
   const path = historyPath(dataDir)
   const unfinished = `${path}.rebuilding`
   try {
     removeStore(unfinished)
-    const projection = openProjection(dataDir, unfinished, { warn })
+    const projection = openProjection(dataDir, unfinished, { warn, archive })
     projectAll(projection, projection.end())
     const { sequence, events } = projection
     checkpoint(projection.database, true)
@@ -114,7 +118,7 @@ function copyStore(dataDir: string, to: string): void {
   }
 }
 
-async function verify(dataDir: string): Promise<number> {
+async function verify(dataDir: string, archive: string | undefined): Promise<number> {
   const path = historyPath(dataDir)
   const [copyPath, truthPath] = [`${path}.copy`, `${path}.verifying`]
   positionOf(dataDir)
@@ -123,11 +127,12 @@ async function verify(dataDir: string): Promise<number> {
     removeStore(truthPath)
     const copy = new Database(copyPath, { readonly: true })
     const position = readPosition(copy)!
-    const projection = openProjection(dataDir, truthPath, { warn, last: position.sequence })
+    const projection = openProjection(dataDir, truthPath, { warn, archive, last: position.sequence })
     projectAll(projection, position.sequence)
     const truth = readPosition(projection.database)!
     const { rows, differences } = compareStores(copy, projection.database)
-    const positions = JSON.stringify(truth) === JSON.stringify(position)
+    // One that a version before wrote last says its format until it goes on.
+    const positions = JSON.stringify(truth) === JSON.stringify({ ...position, format: truth.format })
     copy.close()
     await projection.close()
     const verdict = differences.length > 0 ? 'DIFFERENT' : positions ? 'ok' : 'ANOTHER POSITION'
@@ -142,9 +147,9 @@ async function verify(dataDir: string): Promise<number> {
 async function run(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { 'data-dir': { type: 'string' }, help: { type: 'boolean' } },
+    options: { 'data-dir': { type: 'string' }, help: { type: 'boolean' }, archive: { type: 'string' } },
   })
-  const tools: Record<string, (dataDir: string) => Promise<number>> = { status, rebuild, verify }
+  const tools: Record<string, (dataDir: string, archive: string | undefined) => Promise<number>> = { status, rebuild, verify }
   const [tool, ...rest] = positionals
   if (values.help === true || tool === undefined) {
     console.log(HELP)
@@ -152,7 +157,7 @@ async function run(): Promise<number> {
   }
   const chosen = Object.hasOwn(tools, tool) ? tools[tool] : undefined
   if (chosen === undefined || rest.length > 0) throw new Error(`unknown call: ${positionals.join(' ')}`)
-  return chosen(values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var'))
+  return chosen(values['data-dir'] ?? join(import.meta.dirname, '..', '..', 'data', 'var'), values.archive)
 }
 
 try {

@@ -19,7 +19,7 @@ import { readGenesis } from '../journal/genesis_batch.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord } from '../journal/head.ts'
 import { openHeadFile, readHeadFile } from '../journal/head_file.ts'
 import { JournalError } from '../journal/pages.ts'
-import { continues, endSequence, JournalFault, lastSequence, readBatches, START, type Place } from '../journal/reader.ts'
+import { continues, endSequence, JournalFault, lastSequence, START, type Place } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
 
 export interface Rebuilt {
@@ -91,12 +91,13 @@ export function catchUp(
   last: number,
   seconds: () => number,
   report: (progress: Progress) => void,
+  archive: Archive | null = null,
 ): number {
   const end = Math.min(last, endSequence(database))
   let records = 0
   const started = seconds()
   let next = started + 1
-  for (const batch of readBatches(database, replayer.place)) {
+  for (const batch of readEverything(archive, database, replayer.place)) {
     if (batch.sequence > last) break
     replayer.batch(batch)
     records += batch.commands

@@ -5,6 +5,7 @@
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { extendArchive, openArchive, readArchive, readEverything } from '../../core/archive/archive.ts'
 import { allowDrop, boundOf, droppable, restoreArchive } from '../../core/archive/retention.ts'
@@ -12,7 +13,8 @@ import { ArchiveError } from '../../core/archive/segment.ts'
 import { lookForArchive } from '../../core/archive/watch.ts'
 import { compactJournal } from '../../core/backup/compact.ts'
 import { openProjection } from '../../core/history/project/projection.ts'
-import { historyPath } from '../../core/history/store/store.ts'
+import { historyPath, openReader, readPosition, writePosition } from '../../core/history/store/store.ts'
+import { compareStores } from '../../core/history/store/verify.ts'
 import { endOf } from '../../core/journal/end.ts'
 import { dataFile, openJournal } from '../../core/journal/file.ts'
 import { readBatches, START } from '../../core/journal/reader.ts'
@@ -191,6 +193,51 @@ t.test('after a drop the exchange starts from a snapshot, and says what it canno
   t.throws(() => startMatcher(directory), /npm run journal -- restore --from DIR/)
   renameSync(aside, snapshots)
   t.equal(verify(directory, () => undefined, archived).snapshots.length, SNAPSHOTS.length)
+})
+
+t.test('a history is made anew from archive and journal, and is never thrown away when it cannot be', async (t) => {
+  const { directory, archived, database, lasts } = await stage(t)
+  extendArchive(archived, database, lasts[12]! + 1, () => undefined)
+  await database.close()
+  const matcher = startMatcher(directory)
+  matcher.sequencer.writer.dropBefore(lasts[12]! + 1)
+  commitUntil(matcher, lasts[12]! + 1)
+  await matcher.database.close()
+  await projectAll(directory)
+  const path = historyPath(directory)
+  const [warnings, anew]: [string[], string] = [[], join(directory, 'anew.sqlite')]
+  const warn = (text: string): number => warnings.push(text)
+  const project = async (to: string, archive?: string, steps = Infinity): Promise<void> => {
+    const projection = openProjection(directory, to, { warn, archive })
+    for (let step = 0, more = true; more && step < steps; step++) more = projection.step(50)
+    await projection.close()
+  }
+  // Interrupted before the first snapshot: that place is in the archive alone.
+  await project(anew, archived, 2)
+  await project(anew, archived)
+  t.same(warnings, [], 'it goes on where it was')
+  const [one, other] = [openReader(anew), openReader(path)]
+  t.same(compareStores(one, other).differences, [], 'the same rows as before anything was dropped')
+  t.same(readPosition(one), readPosition(other))
+  one.close()
+
+  // As a version wrote it that this one cannot read.
+  const strange = new Database(path)
+  writePosition(strange, { ...readPosition(other)!, format: 1 })
+  other.close()
+  strange.close()
+  const before = readFileSync(path)
+  t.throws(() => openProjection(directory, path, { warn }), /read it with --archive DIR, or put it back with "npm run journal -- restore/)
+  t.throws(() => openProjection(directory, path, { warn, archive: join(directory, 'nowhere') }), ArchiveError)
+  t.ok(readFileSync(path).equals(before), 'nor is it given up for an archive that is none')
+  allowDrop(directory, { before: lasts[12]! + 1, directory: archived, time: new Date().toISOString() })
+  await project(path)
+  t.match(warnings.at(-1), /format 1/, 'with the archive that the journal names it is made anew')
+  const [again, whole] = [openReader(path), openReader(anew)]
+  t.same(compareStores(again, whole).differences, [])
+  t.same(readPosition(again), readPosition(whole))
+  again.close()
+  whole.close()
 })
 
 t.test('an archive that is not what was written is refused', async (t) => {

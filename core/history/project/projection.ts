@@ -4,17 +4,26 @@
  * The position of the store is part of every transaction, so after any stop projection goes on exactly there: the engine is rebuilt from
  * the newest snapshot at or before the position and replayed up to it, and only then do events count. A store that does not belong
  * to the journal (another genesis or format, or commands that were cut from the journal) is thrown away and made anew.
+ *
+ * Where the journal does not go back to its genesis any more, what was before is read from its archive: the one that is named, or the one
+ * that `journal/archived.json` names. Without it a store that is to be made anew is left as it is, and {@link BatchesArchived} says what to
+ * do: it may be all that is left of those commands.
  */
 import { parseGenesis, type Genesis } from '../../state/genesis.ts'
 import { CLOCK } from '../../state/columns.ts'
 import type { State } from '../../state/state.ts'
 import { checkEnd } from '../../journal/end.ts'
 import { openJournal } from '../../journal/file.ts'
-import { endSequence, readBatches } from '../../journal/reader.ts'
+import type { Batch } from '../../journal/frame.ts'
+import { endSequence, readBatches, START, type Place } from '../../journal/reader.ts'
+import { tailOf } from '../../journal/tail.ts'
+import { archiveFor, readArchive, type Archive } from '../../archive/archive.ts'
+import { archivedIn } from '../../archive/retention.ts'
 import type { JournalStore } from '../../journal/store.ts'
 import { realIo, type Io } from '../../lib/io.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
 import { catchUp, fromGenesis, rebuild, type Progress, type Rebuilt } from '../../recovery/recover.ts'
+import type { Replayer } from '../../recovery/replayer.ts'
 import { identitiesOf } from './identities.ts'
 import { HISTORY_FORMAT, isReadable } from '../store/layout.ts'
 import { createProjector, type Projector } from './projector.ts'
@@ -49,6 +58,8 @@ export interface ProjectionOptions {
   readonly report?: (progress: Progress) => void
   /** Commands after this one are left alone. */
   readonly last?: number
+  /** Directory of the journal's archive, where it is not the one that the journal's directory names. */
+  readonly archive?: string | undefined
 }
 
 /** What a projection reads: the journal, open for reading, and snapshots to begin from. */
@@ -56,28 +67,33 @@ export interface ProjectionSource {
   readonly journal: JournalStore
   readonly snapshots: SnapshotStore
   readonly io: Pick<Io, 'random' | 'seconds'>
+  /** What the journal does not go back to. Asked when it is needed; throws when it cannot be read. */
+  readonly archive?: () => Archive | null
 }
 
 /** Opens the journal of `dataDir` read-only and the store at `path` for writing, made if need be, and brings both to one position. */
-export const openProjection = (dataDir: string, path: string, options: ProjectionOptions): Projection =>
-  createProjection({
-    journal: openJournal(dataDir, true), io: realIo,
+export function openProjection(dataDir: string, path: string, options: ProjectionOptions): Projection {
+  const journal = openJournal(dataDir, true)
+  return createProjection({
+    journal, io: realIo,
     // Pages that cannot be written are the matcher's to say.
     snapshots: snapshotFiles(dataDir, receiptFiles(dataDir, () => undefined)),
+    archive: () => archiveFor(options.archive ?? archivedIn(dataDir) ?? undefined, journal),
   }, path, options)
+}
 
 /** The same of any journal. */
 export function createProjection(source: ProjectionSource, path: string, options: ProjectionOptions): Projection {
-  const { journal } = source
-  checkEnd(journal)
+  checkEnd(source.journal)
   const { database, rebuilt } = openStore(source, path, options)
   const last = options.last ?? Infinity
   try {
-    return project(journal, database, rebuilt, last)
+    return project(source, database, rebuilt, last)
   } catch (error) {
     // What the projector goes on from is read here.
     if (!isDamaged(error, path)) throw error
-    return project(journal, makeAnew(database, path, (error as Error).message, options), atGenesis(source), last)
+    const anew = atGenesis(source)
+    return project(source, makeAnew(database, path, (error as Error).message, options), anew, last)
   }
 }
 
@@ -99,15 +115,21 @@ function openStore(
     database = openWriter(path)
     const rebuilt = resume(source, database, options)
     if (typeof rebuilt !== 'string') return { database, rebuilt }
-    return { database: makeAnew(database, path, rebuilt, { ...options, damaged: () => undefined }), rebuilt: atGenesis(source) }
+    const anew = atGenesis(source)
+    return { database: makeAnew(database, path, rebuilt, { ...options, damaged: () => undefined }), rebuilt: anew }
   } catch (error) {
     if (!isDamaged(error, path)) throw error
-    return { database: makeAnew(database, path, (error as Error).message, options), rebuilt: atGenesis(source) }
+    const anew = atGenesis(source)
+    return { database: makeAnew(database, path, (error as Error).message, options), rebuilt: anew }
   }
 }
 
-const atGenesis = ({ journal, snapshots, io }: ProjectionSource): Rebuilt =>
-  fromGenesis(journal, undefined, io, null, snapshots.receipts)
+/** The archive, where the journal does not go back to `place`. */
+const archiveBefore = ({ journal, archive }: ProjectionSource, place: Place): Archive | null =>
+  place.sequence < tailOf(journal).sequence ? (archive?.() ?? null) : null
+
+const atGenesis = (source: ProjectionSource): Rebuilt =>
+  fromGenesis(source.journal, undefined, source.io, archiveBefore(source, START), source.snapshots.receipts)
 
 /** The engine at the position of the store, or why the store cannot be gone on with. */
 function resume(source: ProjectionSource, database: HistoryDatabase, options: ProjectionOptions): Rebuilt | string {
@@ -116,10 +138,12 @@ function resume(source: ProjectionSource, database: HistoryDatabase, options: Pr
   if (position === null) return isEmpty(database) ? atGenesis(source) : 'it has no position'
   if (!isReadable(position.format)) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
   if (position.sequence > endSequence(journal)) return `it has sequence ${position.sequence}, the journal ends before`
-  const rebuilt = rebuild(journal, snapshots, position.sequence, options.warn, undefined, io)
+  // One that is being made anew from the archive may be older than every snapshot.
+  const archive = archiveBefore(source, { sequence: position.sequence + 1, checksum: position.batch_checksum })
+  const rebuilt = rebuild(journal, snapshots, position.sequence, options.warn, undefined, io, archive)
   if (position.genesis !== genesisDigest(rebuilt.genesis)) return 'it has another genesis than the journal'
   const { replayer } = rebuilt
-  catchUp(journal, replayer, position.sequence, io.seconds, options.report ?? (() => undefined))
+  catchUp(journal, replayer, position.sequence, io.seconds, options.report ?? (() => undefined), archive)
   const { sequence, checksum } = replayer.place
   const same = sequence === position.sequence + 1 && checksum === position.batch_checksum && replayer.events === position.events_checksum
   return same ? rebuilt : `the journal has other commands up to ${position.sequence}`
@@ -127,7 +151,21 @@ function resume(source: ProjectionSource, database: HistoryDatabase, options: Pr
 
 const isEmpty = (database: HistoryDatabase): boolean => database.prepare('select 1 from head_page limit 1').get() === undefined
 
-function project(journal: JournalStore, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number): Projection {
+/** Batches to project, a step's at a time: of the archive first, which is read in one go, then of the journal. */
+function createUpcoming(source: ProjectionSource, replayer: Replayer): () => Iterable<Batch> {
+  const archive = archiveBefore(source, replayer.place)
+  const early = archive === null ? null : readArchive(archive, replayer.place)
+  return function* () {
+    // Not yield*: the end of a step would be the end of the archive.
+    for (let next = early?.next(); next !== undefined && next.done !== true; next = early!.next()) yield next.value
+    yield* readBatches(source.journal, replayer.place)
+  }
+}
+
+function project(
+  source: ProjectionSource, database: HistoryDatabase, { replayer, genesis: text }: Rebuilt, last: number,
+): Projection {
+  const { journal } = source
   const { state } = replayer
   const { genesis } = state
   const projector = createProjector(database, parseGenesis(text), identitiesOf(state))
@@ -149,10 +187,11 @@ function project(journal: JournalStore, database: HistoryDatabase, { replayer, g
   }
   // A fresh store has a position too, so that readers know it.
   if (readPosition(database) === null) keep()
+  const upcoming = createUpcoming(source, replayer)
   const step = (commands: number): boolean => {
     const from = replayer.place.sequence
     let more = false
-    for (const batch of readBatches(journal, replayer.place)) {
+    for (const batch of upcoming()) {
       if (batch.sequence > last) break
       if (replayer.place.sequence === from) {
         begin.run()
