@@ -9,9 +9,9 @@
 import { Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { LEVEL, NO_ASK, ORDER, PAIR } from '../state/columns.ts'
+import { LEVEL, NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
 import { emitFill, emitSelfTrade } from '../events/emit.ts'
-import { addF64, countFills, get, getF64, levelRow, now, pairRow, set, setF64, termsRow } from '../state/rows.ts'
+import { addF64, countFills, get, getF64, levelRow, now, pairRow, scalar, set, setF64, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { settle } from '../ledger/settle.ts'
 import { payerOf } from '../ledger/holds.ts'
@@ -33,13 +33,26 @@ export function isExpired(state: State, row: number): boolean {
   return getF64(state, row, ORDER.EXPIRES_AT) <= now(state)
 }
 
-/** Ends expired orders at the touch of the opposite side, so that the touch is one that can trade. */
-export function clearExpiredTouch(state: State, pair: number, sell: number): void {
-  for (;;) {
+/** Resting orders that one order meets, at most: a quarter of a millisecond to look at, some ten to trade with or to end. */
+export const PATH_MAX = 20_000
+/** Expired orders at the touch that one command ends, at most. */
+export const CLEARED_MAX = 1000
+
+/**
+ * Ends expired orders at the touch of the opposite side, so that what an order of this side with this limit meets first can trade. False:
+ * {@link CLEARED_MAX} ended, and the next one is expired too; nobody may trade there before it is gone.
+ *
+ * Before the rules 2 it ended all there were, also where the order meets none.
+ */
+export function clearExpiredTouch(state: State, pair: number, sell: number, limit: number): boolean {
+  const bounded = scalar(state, SCALAR.RULES) >= 2
+  for (let cleared = 0; ; cleared++) {
     const best = bestOpposite(state, pair, sell)
-    if (best === 0 || best === NO_ASK) return
+    if (best === 0 || best === NO_ASK) return true
+    if (bounded && !crosses(sell, limit, best)) return true
     const head = headOf(state, pair, best)
-    if (!isExpired(state, head)) return
+    if (!isExpired(state, head)) return true
+    if (bounded && cleared === CLEARED_MAX) return false
     endOrder(state, head, Status.EXPIRED, Reason.EXPIRED, 0, false)
   }
 }
@@ -53,15 +66,17 @@ function isSameParty(state: State, taker: number, maker: number): boolean {
 
 /**
  * Matches the order at row `taker` up to `limit` ticks. Returns the reason its remainder must be cancelled for, or Reason.NONE.
- * The row says what was filled.
+ * The row says what was filled. It meets {@link PATH_MAX} orders at most, as if the book ended there (before the rules 2: all there are).
  */
 export function match(state: State, taker: number, limit: number, command: Views, base: number): number {
   limit |= 0
   const pair = get(state, taker, ORDER.PAIR)
   const sell = get(state, taker, ORDER.FLAGS) & Flag.SELL
+  let left = scalar(state, SCALAR.RULES) < 2 ? state.maxOrders : PATH_MAX
   while (get(state, taker, ORDER.REMAINING) > 0) {
     const best = bestOpposite(state, pair, sell)
     if (sell === 0 ? best > limit || best === NO_ASK : best < limit || best === 0) return Reason.NONE
+    if (left-- === 0) return Reason.INSUFFICIENT_DEPTH
     const maker = headOf(state, pair, best)
     if (isExpired(state, maker)) {
       endOrder(state, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)

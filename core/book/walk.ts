@@ -11,18 +11,16 @@ import { get, getI64, orderRow, scalar, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
 import { isOwn, payerFor } from '../ledger/holds.ts'
-import { bestOpposite, crosses, isExpired } from './match.ts'
+import { bestOpposite, crosses, isExpired, PATH_MAX } from './match.ts'
 import { headOf, tickAbove, tickBelow } from './levels.ts'
 
-/** Orders of a path that are looked at, at most: a quarter of a millisecond. */
-export const PATH_MAX = 20_000
 /** The path has more orders. Less than the complement of any row. */
 export const PATH_TOO_LONG = -(2 ** 31)
 
 /**
  * Walks the opposite side for `lots` up to `limit`. Returns the lots it could not fill; when an order of the same account or payer stands
  * in the path, the complement of its row, which is negative; or {@link PATH_TOO_LONG}. Register COST holds the value in quote atoms of what
- * it met before.
+ * it met before. It stops where that is more than register BUDGET.
  */
 export function walk(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   const { registers } = state
@@ -41,6 +39,7 @@ export function walk(state: State, pair: number, flags: number, limit: number, l
         const met = get(state, row, ORDER.REMAINING) < lots ? get(state, row, ORDER.REMAINING) : lots
         registers[R.COST] = registers[R.COST]! + BigInt(tick | 0) * BigInt(met | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
         lots -= met
+        if (registers[R.COST]! > registers[R.BUDGET]!) return lots
       }
       const next = get(state, row, ORDER.NEXT)
       if (next < 0 || lots === 0) break

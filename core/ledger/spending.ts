@@ -55,6 +55,14 @@ export function maySpend(state: State, sub: number, asset: number): boolean {
   return registers[R.RESERVED]! <= registers[R.TAKEN]!
 }
 
+/** Lowers register BUDGET to what the limit of `sub` leaves of its master's `asset`, whether or not it may spend that. */
+export function roomToSpend(state: State, sub: number, asset: number): void {
+  const { registers } = state
+  const row = addressOfLimit(state, sub, asset)
+  if (row < 0) registers[R.BUDGET] = 0n
+  else registers[R.BUDGET] = getI64(state, row, SPEND_LIMIT.MAX) - getI64(state, row, SPEND_LIMIT.OUTSTANDING)
+}
+
 /** Counts the hold in register HOLD of the master-funded order at `row`, which rests from now on, and marks its payer as changed. */
 export function countHold(state: State, row: number): void {
   const { registers } = state

@@ -12,12 +12,15 @@ import { accountRow, balanceRow, get, getF64, getI64, pairRow, scalar, termsRow 
 import type { State } from '../state/state.ts'
 import { R } from '../state/balances.ts'
 import { requiredForCost } from '../ledger/fees.ts'
-import { maySpend } from '../ledger/spending.ts'
+import { maySpend, roomToSpend } from '../ledger/spending.ts'
 import { bestOpposite, crosses } from '../book/match.ts'
 import { PATH_TOO_LONG, walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
 export const PROTECTIVE_BAND_BPS = 1000
+
+/** For register BUDGET: any cost. */
+const NO_BUDGET = 2n ** 63n - 1n
 
 /** The worst tick a MARKET order may trade at: the touch moved by its tolerance, at most the protective band. 0: no book. */
 export function marketLimit(state: State, pair: number, flags: number, slippageBps: number): number {
@@ -73,7 +76,7 @@ export function checkRoom(state: State, account: number, flags: number): number 
 }
 
 /**
- * Funds: a SELL needs its base; a MARKET BUY the exact cost of its fill path; a LIMIT BUY its value at the limit with the fee,
+ * Funds: a SELL needs its base; a MARKET BUY the exact cost of its fill path, which is walked no further than they go; a LIMIT BUY its value at the limit with the fee,
  * at the taker rate when it crosses; rates are those of the account's tier. A master-funded order needs a spend limit that has room
  * for it and the funds of its master; the limit first, so that a sub-account learns nothing else of them. Register RELEASE is what a
  * replaced order gives back first, to the same payer.
@@ -90,6 +93,7 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
     asset = get(state, terms, TERMS.BASE)
     registers[R.REQUIRED] = BigInt(lots | 0) * getI64(state, terms, TERMS.LOT_ATOMS)
   } else if ((flags & Flag.MARKET) !== 0) {
+    setBudget(state, account, payer, asset, funded)
     if (walk(state, pair, flags, limit, lots, account) === PATH_TOO_LONG) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
     requiredForCost(state, get(state, terms, TERMS.TAKER_PPM) - get(state, owner, ACCOUNT.TAKER_DISCOUNT))
   } else {
@@ -105,6 +109,18 @@ export function checkFunds(state: State, account: number, pair: number, flags: n
   return registers[R.AMOUNT]! < registers[R.REQUIRED]! ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
 }
 
+/**
+ * Register BUDGET: what a MARKET BUY may cost before it is known that it will be refused, the fee aside: what its payer has, or what the
+ * spend limit leaves when a master pays, so that a sub-account is told of its limit first. Before the rules 2 there is none.
+ */
+function setBudget(state: State, account: number, payer: number, asset: number, funded: boolean): void {
+  const { registers } = state
+  registers[R.BUDGET] = NO_BUDGET
+  if (scalar(state, SCALAR.RULES) < 2) return
+  if (funded) roomToSpend(state, account, asset)
+  else registers[R.BUDGET] = getI64(state, balanceRow(state, payer, asset), BALANCE.AVAILABLE) + registers[R.RELEASE]!
+}
+
 /** Post-only never takes: refused when it would cross. */
 export function checkPostOnly(state: State, pair: number, flags: number, limit: number): number {
   if ((flags & Flag.POST_ONLY) === 0) return 0
@@ -117,5 +133,7 @@ export function checkPostOnly(state: State, pair: number, flags: number, limit: 
  * PATH_TOO_LONG: it is refused.
  */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
-  return (flags & Flag.FOK) === 0 ? 0 : walk(state, pair, flags, limit, lots, account)
+  if ((flags & Flag.FOK) === 0) return 0
+  state.registers[R.BUDGET] = NO_BUDGET
+  return walk(state, pair, flags, limit, lots, account)
 }

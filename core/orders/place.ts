@@ -48,8 +48,11 @@ export function placeOrder(state: State, command: Views, base: number): void {
   }
   const flags = given & FLAG_ORDER_MASK
   const lots = words[base + C.lots]!
-  clearExpiredTouch(state, pair, flags & Flag.SELL)
   const market = (flags & Flag.MARKET) !== 0
+  if (!clearExpiredTouch(state, pair, flags & Flag.SELL, market ? anyPrice(flags) : words[base + C.price]!)) {
+    emitResult(state, command, base, REFUSALS.OVERLOADED.number, account, 0, 0)
+    return
+  }
   const limit = market ? marketLimit(state, pair, flags, words[base + C.slippageBps]!) : words[base + C.price]!
   code = checkOrder(state, command, base, account, pair, flags, limit, lots)
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, pair, flags, limit, lots)
@@ -72,6 +75,9 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const result = execute(state, row, limit, left, command, base)
   if ((given & Flag.KEYED) !== 0) keepReceipt(state, account, command, base, result)
 }
+
+/** A limit that crosses whatever the other side has. */
+const anyPrice = (flags: number): number => ((flags & Flag.SELL) !== 0 ? 0 : NO_ASK)
 
 /** The service and the pair take orders. */
 export function checkOpen(state: State, pair: number): number {

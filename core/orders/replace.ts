@@ -47,11 +47,11 @@ export function replaceOrder(state: State, command: Views, base: number): void {
     emitResult(state, command, base, code, account, lacking, 0)
     return
   }
-  clearExpiredTouch(state, get(state, row, ORDER.PAIR), get(state, row, ORDER.FLAGS) & Flag.SELL)
   const flags = successorFlags(get(state, row, ORDER.FLAGS), given)
   const price = (given & Flag.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : get(state, row, ORDER.PRICE)
   const lots = (given & Flag.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : get(state, row, ORDER.REMAINING)
-  code = checkSuccessor(state, command, base, row, flags, price, lots)
+  if (!clearExpiredTouch(state, get(state, row, ORDER.PAIR), flags & Flag.SELL, price)) code = REFUSALS.OVERLOADED.number
+  if (code === 0) code = checkSuccessor(state, command, base, row, flags, price, lots)
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, get(state, row, ORDER.PAIR), flags, price, lots)
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {

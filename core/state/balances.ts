@@ -20,6 +20,8 @@ export const R = {
   REPLACED: 9,
   /** What a master-funded order took from its payer, and how much more (or less) of it is on hold; spending.ts. */
   TAKEN: 10, RESERVED: 11,
+  /** What the path of a MARKET BUY may cost before walk.ts stops. */
+  BUDGET: 12,
 } as const
 
 /** Marks an account as changed for readers of the shared columns. */

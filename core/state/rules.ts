@@ -9,5 +9,7 @@
  *   1  pools are shared out among accounts; sub-accounts need the consent of their wallet; a session key belongs to one user; one command
  *      looks at so many orders and receipts, not at all there are (sweep.ts, walk.ts, receipts.ts); rows of
  *      accounts that never had anything go to other wallets (programs/blank_accounts.ts)
+ *   2  one order meets so many orders at rest (book/match.ts): it ends so many expired ones at the touch, and only where it crosses; what
+ *      would trade with more than PATH_MAX is cancelled; the path of a MARKET BUY is walked as far as its funds go (walk.ts)
  */
-export const RULES = 1
+export const RULES = 2

@@ -9,7 +9,7 @@ import { Flag } from '../layout/command.ts'
 import { isOwn, payerFor } from '../ledger/holds.ts'
 import { LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
-import { PATH_MAX } from '../book/walk.ts'
+import { PATH_MAX } from '../book/match.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
 import { protectiveLimit } from '../orders/admission.ts'
 import { BRIEF, consistently } from './consistent.ts'
@@ -36,7 +36,7 @@ export interface FillPath {
   tooLong: boolean
 }
 
-export { PATH_MAX } from '../book/walk.ts'
+export { PATH_MAX } from '../book/match.ts'
 
 /** The fill path of `incoming` at `now` (Unix ms); `null` when no consistent copy could be made. */
 export function readFillPath(state: State, gate: Int32Array, incoming: Incoming, now: number): FillPath | null {

@@ -49,7 +49,7 @@ export interface Bench {
   said: Views
 }
 
-const MOST_EVENTS = 16_384
+const MOST_EVENTS = 32_768
 
 export function createBench(text: string, outboxRecords = 4096): Bench {
   return benchOf(createState(parseGenesis(text), createOutbox(outboxRecords)))

@@ -12,7 +12,7 @@ import { CODE } from './naive.ts'
 import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
 import {
-  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, ratesOf, roomRefusal, simulate, termsRefusal, valueOf,
+  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, termsRefusal, valueOf,
   type Ex, type Order, type Terms,
 } from './naive_terms.ts'
 
@@ -52,13 +52,25 @@ function leave(ex: Ex, order: Order): void {
   order.place = 0
 }
 
-/** Orders at the touch whose time is over go before an incoming order is looked at. */
-function clearTouch(ex: Ex, pair: number, sell: boolean): void {
-  for (const order of otherSide(ex, pair, sell)) {
-    if (!isOver(ex, order)) return
-    end(ex, order, Status.EXPIRED, Reason.EXPIRED, 0, false)
-  }
+/** Orders that end with one command because their time was over, since the rules 2. */
+const CLEARED_MOST = 1000
+
+/**
+ * Orders at the touch whose time is over go before an incoming order is looked at; since the rules 2 those that it would meet. False: there
+ * are more of them than go with one command.
+ */
+function clearTouch(ex: Ex, pair: number, sell: boolean, limit: number): boolean {
+  const all = ex.inForce < 2
+  const met = all ? otherSide(ex, pair, sell) : path(ex, pair, sell, limit)
+  const live = met.findIndex((order) => !isOver(ex, order))
+  const over = live < 0 ? met : met.slice(0, live)
+  const ended = all ? over : over.slice(0, CLEARED_MOST)
+  for (const order of ended) end(ex, order, Status.EXPIRED, Reason.EXPIRED, 0, false)
+  return ended.length === over.length
 }
+
+/** A limit that meets whatever there is. */
+const anyPrice = (flags: number): number => (has(flags, Flag.SELL) ? 0 : Infinity)
 
 function orderResult(ex: Ex, command: Decoded, order: Order, outcome: number, over: Decoded = {}): Decoded {
   return ex.result(command, {
@@ -92,7 +104,8 @@ export function place(ex: Ex, command: Decoded): void {
   const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const flags = given & FLAG_ORDER_MASK
-  clearTouch(ex, pair, has(flags, Flag.SELL))
+  const least = has(flags, Flag.MARKET) ? anyPrice(flags) : Number(command['price'])
+  if (!clearTouch(ex, pair, has(flags, Flag.SELL), least)) return ex.refuse(command, CODE.OVERLOADED, account)
   const labelLength = given >>> 24
   const terms: Terms = {
     account, pair, flags, lots: Number(command['lots']), labelLength, label: labelLength === 0 ? '' : String(command['label']),
@@ -161,8 +174,10 @@ function tellLabel(ex: Ex, order: Order): void {
 
 /** Fills along the path; returns why the rest must be cancelled. */
 function trade(ex: Ex, command: Decoded, taker: Order, limit: number): number {
+  let met = 0
   for (const maker of path(ex, taker.pair, taker.sell, limit)) {
     if (taker.remaining === 0) break
+    if (ex.inForce >= 2 && met++ === PATH_MOST) return Reason.INSUFFICIENT_DEPTH
     if (isOver(ex, maker)) end(ex, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
     else if (isOwn(ex, taker.account, taker.flags, maker)) {
       if (has(taker.flags, Flag.CANCEL_BOTH)) {
@@ -328,8 +343,8 @@ export function replace(ex: Ex, command: Decoded): void {
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToReplace(ex, agent, original)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
-  clearTouch(ex, original.pair, original.sell)
   const terms = successorTerms(ex, command, original)
+  if (!clearTouch(ex, original.pair, original.sell, terms.limit)) return ex.refuse(command, CODE.OVERLOADED, account)
   const code = openRefusal(ex, original.pair) || termsRefusal(ex, terms) || claimRefusal(ex, terms)
   if (code !== 0) return ex.refuse(command, code, account)
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)

@@ -127,8 +127,8 @@ function mayCost(ex: Ex, terms: Terms): bigint {
   return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rates.taker, whileResting) : whileResting)
 }
 
-/** Orders of a path that are looked at, since the rules 1. */
-const PATH_MOST = 20_000
+/** Orders of a path that are looked at, since the rules 1, and traded with, since the rules 2. */
+export const PATH_MOST = 20_000
 
 /**
  * Walks the path without trading. `own`: the order of the same account or payer that was met before the quantity was reached. `tooLong`:
@@ -160,9 +160,15 @@ export function claimRefusal(ex: Ex, terms: Terms): number {
   const asset = ex.genesis.pairs[pair]![sell ? 'base' : 'quote']
   const payer = payerOf(ex, account, flags)
   if (payer < 0) return CODE.NOT_SUB_ACCOUNT
-  if (has(flags, Flag.MARKET) && !sell && simulate(ex, terms).tooLong) return CODE.ABOVE_MAX_ORDER_SIZE
+  const funded = has(flags, Flag.MASTER_FUNDED)
+  if (has(flags, Flag.MARKET) && !sell) {
+    const { tooLong, value } = simulate(ex, terms)
+    if (tooLong && ex.inForce >= 2 && !funded && ex.available(payer, asset) < value) return CODE.INSUFFICIENT_BALANCE
+    if (tooLong && ex.inForce >= 2 && funded && fundingRefusal(ex, account, asset, value, 0n) !== 0) return CODE.SUB_ACCOUNT_LIMIT_EXCEEDED
+    if (tooLong) return CODE.ABOVE_MAX_ORDER_SIZE
+  }
   const need = mayCost(ex, terms)
-  const limited = has(flags, Flag.MASTER_FUNDED) ? fundingRefusal(ex, account, asset, need, terms.released) : 0
+  const limited = funded ? fundingRefusal(ex, account, asset, need, terms.released) : 0
   return limited || (ex.available(payer, asset) + terms.released < need ? CODE.INSUFFICIENT_BALANCE : 0)
 }
 

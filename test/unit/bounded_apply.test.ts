@@ -4,7 +4,7 @@
  * of a mass cancel that follow each other reach every order, and the naive exchange says the same.
  */
 import t, { type Test } from 'tap'
-import { PATH_MAX } from '../../core/book/walk.ts'
+import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
 import { ORDER, ORDER_WORDS, SCALAR } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
@@ -13,7 +13,7 @@ import {
   CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_DELEGATED_SESSION_COMMAND,
   OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, REVOKE_AGENT_COMMAND, SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
-import { RESULT } from '../../core/layout/event.ts'
+import { Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { LOOKS_MORE } from '../../core/orders/sweep.ts'
 import { NaiveExchange } from '../support/naive.ts'
@@ -44,7 +44,7 @@ class Stage {
     const pairs = [pairSpec('BTC/USD', { minNotional: '0' }), pairSpec('ETH/USD', { minNotional: '0' })]
     this.text = genesisText({
       limits: { orders: 262_144, receipts: 65_536, openOrdersPerAccount: 32_768 }, dailyLimit: 2, pairs,
-      assets: [['USD', 6, '100000'], ['BTC', 8, '100'], ['ETH', 9, '1']],
+      assets: [['USD', 6, '100000'], ['BTC', 8, '100'], ['ETH', 9, '10']],
     })
     const { state } = createBench(this.text)
     const { ordersAt } = state
@@ -195,6 +195,64 @@ t.test('the path of an order that is filled whole or not at all', async (t) => {
   t.equal(ask(Flag.FOK, 12_000), 0, 'within it, it trades')
   t.equal(ask(Flag.FOK, asks), 0, 'and a path that ends is known')
   t.equal(stage.resting, asks - 12_000)
+})
+
+t.test('expired orders at the touch', async (t) => {
+  const stage = new Stage(t)
+  const taker = signedBy(stage.signIn('c'))
+  const over = { flags: Flag.SELL | Flag.EXPIRES, expiresAt: stage.time + 1000 }
+  for (let ask = 0; ask < CLEARED_MAX + 100; ask++) stage.place(0, over)
+  stage.place(0, { flags: Flag.SELL, price: 101 })
+  stage.time += 1000
+  const buy = (values: Decoded): Decoded => stage.send(ORDER_COMMAND, CommandType.PLACE_ORDER, { ...taker, pair: 0, lots: 1, ...values })
+  t.equal(buy({ flags: 0, price: 99 })['code'], 0, 'who would not meet them rests')
+  t.equal(buy({ flags: Flag.POST_ONLY, price: 99 })['code'], 0)
+  t.ok(stage.looked < 10, 'and looks at none')
+  t.equal(stage.resting, CLEARED_MAX + 103, 'none of them ended for that')
+  t.match(buy({ flags: 0, price: 101 }), { code: REFUSALS.OVERLOADED.number }, 'who would is refused when there are too many')
+  t.ok(stage.looked <= CLEARED_MAX + NEIGHBOURS, `looked at ${stage.looked}`)
+  t.equal(stage.resting, 103, 'and so many ended')
+  t.match(buy({ flags: 0, price: 100 }), { code: 0, remaining: 1 }, 'none of the others trades')
+  t.equal(stage.resting, 4)
+  const { slot: targetSlot, orderSequence: targetSequence } = buy({ flags: 0, price: 98 })
+  for (let ask = 0; ask < CLEARED_MAX + 1; ask++) stage.place(1, { ...over, expiresAt: stage.time + 1000 })
+  const resting = stage.send(ORDER_COMMAND, CommandType.PLACE_ORDER, { ...taker, pair: 1, lots: 1, price: 90 })
+  stage.time += 1000
+  const replace = (values: Decoded): Decoded => stage.send(ORDER_COMMAND, CommandType.REPLACE_ORDER, {
+    ...taker, flags: Flag.NEW_PRICE, targetSlot: resting['slot']!, targetSequence: resting['orderSequence']!, ...values,
+  })
+  t.match(replace({ price: 95, targetSlot: targetSlot!, targetSequence: targetSequence! }), { code: 0 })
+  t.match(replace({ price: 100 }), { code: REFUSALS.OVERLOADED.number }, 'a replacement likewise')
+  t.match(replace({ price: 100 }), { code: 0, remaining: 1 }, 'which left the original as it was')
+  checkInvariants(stage.bench.state)
+})
+
+t.test('an order that meets more than so many', async (t) => {
+  const stage = new Stage(t, false)
+  const taker = signedBy(stage.signIn('c'))
+  const asks = PATH_MAX + 10
+  for (let ask = 0; ask < asks; ask++) stage.place(0, { flags: Flag.SELL, price: 100 + (ask % 10) })
+  const said = stage.send(ORDER_COMMAND, CommandType.PLACE_ORDER, { ...taker, pair: 0, flags: 0, price: 200, lots: asks })
+  const outcome = Status.CANCELLED | (Reason.INSUFFICIENT_DEPTH << 8)
+  t.match(said, { code: 0, outcome, trades: PATH_MAX, remaining: 10, hold: 0n }, 'what is left of it is cancelled')
+  t.ok(stage.looked <= PATH_MAX + NEIGHBOURS, `looked at ${stage.looked}`)
+  t.equal(stage.resting, 10)
+  checkInvariants(stage.bench.state)
+})
+
+t.test('a path that cannot be paid is walked as far as funds go', async (t) => {
+  const stage = new Stage(t, false)
+  const taker = signedBy(stage.signIn('c'))
+  // 100,000 USD, of which 90,000 rest in a bid; an ask costs 60 and the fee.
+  stage.place(0, { ...taker, price: 10_000, lots: 900_000 })
+  for (let ask = 0; ask < 900; ask++) stage.place(0, { flags: Flag.SELL, price: 60_000, lots: 100 })
+  const buy = (flags: number, lots: number): number =>
+    Number(stage.send(ORDER_COMMAND, CommandType.PLACE_ORDER, { ...taker, pair: 0, flags, lots })['code'])
+  for (const flags of [Flag.MARKET, Flag.MARKET | Flag.FOK]) {
+    t.equal(buy(flags, 90_000), REFUSALS.INSUFFICIENT_BALANCE.number)
+    t.ok(stage.looked <= 10_000 / 60 + NEIGHBOURS, `looked at ${stage.looked} orders of 900`)
+  }
+  t.equal(buy(Flag.MARKET | Flag.FOK, 16_500), 0, 'what can be paid is')
 })
 
 t.test('receipts that expired together', async (t) => {
