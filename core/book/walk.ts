@@ -19,8 +19,8 @@ export const PATH_TOO_LONG = -(2 ** 31)
 
 /**
  * Walks the opposite side for `lots` up to `limit`. Returns the lots it could not fill; when an order of the same account or payer stands
- * in the path, the complement of its row, which is negative; or {@link PATH_TOO_LONG}. Register COST holds the value in quote atoms of what
- * it met before. It stops where that is more than register BUDGET.
+ * in the path, the complement of its row, which is negative; or {@link PATH_TOO_LONG}. Register COST holds the value in quote atoms of
+ * what it met before. It stops where that is more than register BUDGET.
  */
 export function walk(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   const { registers } = state
