@@ -8,6 +8,9 @@
  * The journal's own limit (`journalGb`) is one more disk in this: near it, and at it, the levels are the same. LMDB itself knows
  * no limit, it enlarges its map when that is full. A journal whose file lost its name is FULL too, as long as it has none.
  *
+ * Pages of receipts that cannot be written (lib/page_files.ts), here or on a disk of their own, stay in memory: one is below the reserve,
+ * {@link PAGES_MOST} are full.
+ *
  * The journal's room (journal/room.ts) is what cancels are recorded in when the file system has nothing left: its blocks are the
  * journal's already, whoever else fills the disk. In FULL the matcher's own timers rest too, so that no commit has to fail. Before the
  * first look the level is FULL; what is unknown is never taken for enough. A level is left upwards only with something to spare, so that
@@ -34,6 +37,8 @@ export interface DiskParts {
   readonly log: (level: 'info' | 'warn' | 'error', message: string, fields: Record<string, unknown>) => void
 }
 
+/** Pages of receipts that may wait to be written: 16 MiB. */
+const PAGES_MOST = 1024
 /** How often it is looked at, ms. At full load the journal takes a quarter of its floor in this time. */
 const LOOK_MS = 100
 
@@ -45,7 +50,8 @@ const SAID: Readonly<Record<number, ['info' | 'warn' | 'error', string]>> = {
 
 const GONE = 'nothing is recorded any more, only reads go on'
 const BACK = 'the journal file has its name again'
-/** Which of the two it is that ends. */
+/** What else may be at its end. */
+const PAGES_WAIT = 'pages of receipts cannot be written: make room on their disk (directory receipts)'
 const AT_LIMIT = 'the journal is near its limit: raise --journal-gb at the next start, or archive (npm run journal -- --help)'
 
 /** A function that looks once. */
@@ -70,7 +76,9 @@ export function diskWatch({ free, room, reserve, limit, used, gone, counters, lo
     const [roomBytes, roomError] = attempt(room)
     const [usedBytes, usedError] = attempt(used)
     const ofJournal = levelOf(level, limit - usedBytes, 0, limitReserve)
-    const next = lookForFile() ? DISK.FULL : Math.min(levelOf(level, freeBytes, roomBytes, reserve), ofJournal)
+    const waiting = counters[MATCHER.receipt_pages_waiting]!
+    const ofPages = waiting === 0 ? DISK.OPEN : waiting < PAGES_MOST ? DISK.RESERVE : DISK.FULL
+    const next = lookForFile() ? DISK.FULL : Math.min(levelOf(level, freeBytes, roomBytes, reserve), ofJournal, ofPages)
     counters[MATCHER.free_disk_bytes] = freeBytes
     counters[MATCHER.journal_room_bytes] = roomBytes
     counters[MATCHER.journal_used_bytes] = usedBytes
@@ -81,7 +89,8 @@ export function diskWatch({ free, room, reserve, limit, used, gone, counters, lo
     if (isGone) return
     const error = freeError ?? roomError ?? usedError
     const [severity, words] = SAID[next]!
-    log(severity, next < DISK.OPEN && ofJournal === next ? `${words}; ${AT_LIMIT}` : words, {
+    const because = next === DISK.OPEN ? '' : ofPages === next ? `; ${PAGES_WAIT}` : ofJournal === next ? `; ${AT_LIMIT}` : ''
+    log(severity, `${words}${because}`, {
       freeBytes: known(freeBytes), roomBytes: known(roomBytes), reserve, usedBytes: known(usedBytes), limit,
       ...(error === null ? {} : { error }),
     })

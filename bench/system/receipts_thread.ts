@@ -35,8 +35,10 @@ const ACCOUNTS = 4096
 const FUNDS = 1_000_000_000_000_000n
 const { genesis: text, dataDir, start } = workerData as ReceiptsWork
 const genesis = parseGenesis(text)
-const files = writePageFiles(join(dataDir, 'receipts'), RECEIPT_PAGE_WORDS, (error) => {
-  throw error
+const files = writePageFiles(join(dataDir, 'receipts'), RECEIPT_PAGE_WORDS, {
+  failed: (error) => {
+    throw error
+  },
 })
 const state = createState(genesis, undefined, [start | 0, 0x5bd1e995], files)
 const command = viewsOf(new ArrayBuffer(RECORD_BYTES))

@@ -45,6 +45,7 @@ export const MATCHER_COUNTERS = [
   'receipts',
   'answers',
   'answer_seconds',
+  'receipt_pages_waiting',
 ] as const
 /** Values of `disk_level` (core/disk.ts). The lowest is what stands there before anybody looked. */
 export const DISK = { FULL: 0, RESERVE: 1, OPEN: 2 } as const

@@ -117,7 +117,10 @@ export function step(sequencer: Sequencer): number {
   const { clock } = sequencer
   const now = clock.now()
   const timersDue = now >= sequencer.timersAt
-  if (timersDue) sequencer.timersAt = now + TIMER_MS
+  if (timersDue) {
+    sequencer.timersAt = now + TIMER_MS
+    sequencer.meter.waiting(sequencer.state.receiptStore.retry())
+  }
   const commands = turn(sequencer, now, timersDue && !clock.waits && !sequencer.timersRest())
   if (sequencer.timers.behind) sequencer.timersAt = 0
   answerQuestion(sequencer, now, commands > 0)

@@ -19,6 +19,8 @@ export interface Meter {
   invalid(): void
   /** Timer commands of a batch. */
   timed(commands: number): void
+  /** Pages of receipts that could not be written yet. */
+  waiting(pages: number): void
   /** Slots one drain found waiting. */
   drained(slots: number): void
   /** A question was answered, which took so long. */
@@ -90,6 +92,9 @@ export function createMeter(counters: Float64Array, io: Io): Meter {
     answered: (seconds) => {
       counters[MATCHER.answers]!++
       counters[MATCHER.answer_seconds]! += seconds
+    },
+    waiting: (pages) => {
+      counters[MATCHER.receipt_pages_waiting] = pages
     },
     drained: (slots) => highest(MATCHER.ring_high_water, slots),
     published: (events) => {

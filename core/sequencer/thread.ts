@@ -17,8 +17,10 @@ const { config, shared } = workerData as MatcherData
 const { dataDir } = config
 const say = (message: FromThread): void => parentPort!.postMessage(message)
 
-const receipts = receiptFiles(dataDir, ({ message }) =>
-  say({ type: 'log', level: 'warn', message: `receipts stay in memory, because their pages cannot be written: ${message}` }))
+const receipts = receiptFiles(dataDir, {
+  failed: ({ message }) =>
+    say({ type: 'log', level: 'warn', message: `receipts stay in memory, because their pages cannot be written: ${message}` }),
+})
 
 try {
   const journal = openJournal(dataDir, false, config.journalGb)

@@ -12,7 +12,7 @@ import Database from 'better-sqlite3'
 import { stateDigest } from './state_digest.ts'
 import { drawHashKey } from '../lib/hash_key.ts'
 import { realIo, type Io } from '../lib/io.ts'
-import { readPageFiles, receiptDirectory, removePages, writePageFiles, type PageFiles } from '../lib/page_files.ts'
+import { readPageFiles, receiptDirectory, removePages, writePageFiles, type PageFiles, type WriterOptions } from '../lib/page_files.ts'
 import { CLOCK, SCALAR } from '../state/columns.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../state/digest.ts'
 import { parseGenesis } from '../state/genesis.ts'
@@ -47,9 +47,9 @@ const readerStore = (dataDir: string): PageStore =>
 /** A store of pages, and how it makes them durable. */
 type Receipts = PageStore & Partial<Pick<PageFiles, 'sync'>>
 
-/** Where they are for whoever follows the journal of a data directory to its end. `failed` hears when one cannot be written. */
-export const receiptFiles = (dataDir: string, failed: (error: Error) => void): PageFiles =>
-  writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, failed)
+/** Where they are for whoever follows the journal of a data directory to its end. */
+export const receiptFiles = (dataDir: string, options: WriterOptions): PageFiles =>
+  writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, options)
 
 /** The snapshots of a data directory. `receipts`: where an engine that is rebuilt has pages of receipts. */
 export const snapshotFiles = (dataDir: string, receipts: Receipts = readerStore(dataDir)): SnapshotStore => ({
@@ -120,10 +120,11 @@ export function pruneSnapshots(dataDir: string, keep: number): void {
   removePages(receiptDirectory(dataDir), oldestPage(dataDir))
 }
 
-/** The first page of receipts that a snapshot of the directory names; 0 when one does not tell. */
+/** The first page of receipts that a snapshot of the directory names; 0 when there is none, or one does not tell. */
 function oldestPage(dataDir: string): number {
   try {
-    return Math.min(...listSnapshots(dataDir).map((sequence) => receiptPagesOf(dataDir, sequence).from))
+    const first = Math.min(...listSnapshots(dataDir).map((sequence) => receiptPagesOf(dataDir, sequence).from))
+    return Number.isFinite(first) ? first : 0
   } catch {
     return 0
   }

@@ -47,8 +47,9 @@ function beat(sequence: number): void {
 
 const journal = openJournal(dataDir, true)
 const warn = (message: string): void => say({ type: 'log', level: 'warn', message })
-const receipts = receiptFiles(dataDir, ({ message }) =>
-  warn(`pages of receipts cannot be written, snapshots wait for them: ${message}`))
+const receipts = receiptFiles(dataDir, {
+  failed: ({ message }) => warn(`pages of receipts cannot be written, snapshots wait for them: ${message}`),
+})
 const snapshotter = createSnapshotter({
   journal, snapshots: snapshotFiles(dataDir, receipts), io: realIo, warn, every: Number(everyText), keep: Number(keepText), beat,
   written: (sequence) => say({ type: 'snapshot', sequence }),

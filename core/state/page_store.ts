@@ -8,10 +8,12 @@ export interface PageStore {
   read(page: number, words: Int32Array, at: number): void
   /** Pages before this one are not asked for any more. */
   drop(before: number): void
+  /** Called some times a second by the process that writes: pages that could not be kept yet, except in its memory. */
+  retry(): number
 }
 
 /** Keeps nothing: of threads that only look. */
-export const NO_STORE: PageStore = { write: () => undefined, read: () => undefined, drop: () => undefined }
+export const NO_STORE: PageStore = { write: () => undefined, read: () => undefined, drop: () => undefined, retry: () => 0 }
 
 /** Keeps pages in memory, and reads those it does not have from `older`. */
 export function memoryPages(older: PageStore = NO_STORE): PageStore {
@@ -27,5 +29,6 @@ export function memoryPages(older: PageStore = NO_STORE): PageStore {
     drop: (before) => {
       for (; first < before; first++) pages.delete(first)
     },
+    retry: () => 0,
   }
 }

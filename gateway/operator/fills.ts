@@ -29,16 +29,21 @@ export class Growth {
   }
 }
 
-/** Files in the data directory and its folders, with their sizes. One that goes away meanwhile is left out. */
+/** Files in the data directory and its folders, with their sizes; those of receipts, of which there may be hundreds, are one. */
 export function filesOf(dataDir: string): [file: string, bytes: number][] {
-  const files: [string, number][] = []
+  const files = new Map<string, number>()
   for (const entry of attempt(() => readdirSync(dataDir, { recursive: true, withFileTypes: true }), [])) {
     const path = join(entry.parentPath, entry.name)
     const bytes = entry.isFile() ? attempt(() => statSync(path).size, -1) : -1
-    if (bytes >= 0) files.push([relative(dataDir, path), bytes])
+    const name = relative(dataDir, path).replace(PAGES, '$1*.pages')
+    // One that went away meanwhile is left out.
+    if (bytes >= 0) files.set(name, (files.get(name) ?? 0) + bytes)
   }
-  return files.sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, FILES_MAX)
+  return [...files].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, FILES_MAX)
 }
+
+/** A page file of receipts (core/lib/page_files.ts). */
+const PAGES = /^(receipts[^0-9]+)\d+\.pages$/
 
 /** Log files of SQLite and old snapshots come and go, and a disk may fail: no reason to know nothing else. */
 function attempt<T>(ask: () => T, otherwise: T): T {

@@ -61,6 +61,7 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_
   receipts: gauge('exchange_receipts', 'Idempotency receipts retained'),
   answers: counter('exchange_matcher_answers_total', 'Questions of gateways that the matcher answered'),
   answer_seconds: counter('exchange_matcher_answer_seconds_total', 'Time of the matcher that they took'),
+  receipt_pages_waiting: gauge('exchange_receipt_pages_waiting', 'Pages of receipts that could not be written yet and stay in memory'),
 }
 
 const HISTORY_METRICS: Record<HistoryCounter, Metric> = {

@@ -109,3 +109,16 @@ t.test('a journal without a name is recorded in by nobody, until it has its name
   t.match(words, each)
   t.equal(words.length, each.length, 'each is said once')
 })
+
+t.test('pages of receipts that cannot be written are one more disk', async (t) => {
+  const { at, said, words, counters } = watched()
+  const waiting = (pages: number): number => {
+    counters[MATCHER.receipt_pages_waiting] = pages
+    return at(10 * RESERVE)
+  }
+  t.same([0, 1, 1023, 1024, 100_000, 1023, 0].map(waiting), [
+    DISK.OPEN, DISK.RESERVE, DISK.RESERVE, DISK.FULL, DISK.FULL, DISK.RESERVE, DISK.OPEN,
+  ])
+  t.same(said.map(([level]) => level), ['warn', 'error', 'warn', 'info'])
+  t.match(words, [/directory receipts/, /directory receipts/, /directory receipts/, /are accepted$/])
+})

@@ -2,7 +2,7 @@
  * Promise: an idempotency receipt gives its answer once more for as long as it is kept, whether its page stands in memory or in a file that
  * other processes write too; memory grows with use; a page that is not what it was is found and never answered from.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { copyFile, copyReceipts } from '../../core/backup/copy.ts'
@@ -45,8 +45,10 @@ const sourceOf = (receiptPages: number, receipts = RECEIPTS): string =>
   })
 
 const filesIn = (dataDir: string): PageFiles =>
-  writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, (error) => {
-    throw error
+  writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, {
+    failed: (error) => {
+      throw error
+    },
   })
 
 /** An engine with two traders. Rules 0, so that one may have all there is. */
@@ -301,7 +303,7 @@ t.test('files: pages that cannot be written wait, and are written with the next'
   const dataDir = directory(t)
   const path = receiptDirectory(dataDir)
   const failures: string[] = []
-  const files = writePageFiles(path, RECEIPT_PAGE_WORDS, (error) => failures.push(error.message))
+  const files = writePageFiles(path, RECEIPT_PAGE_WORDS, { failed: (error) => failures.push(error.message), waitingMost: 4 })
   const pageOf = (value: number): Int32Array => new Int32Array(RECEIPT_PAGE_WORDS).fill(value)
   const read = (from: PageFiles, page: number): number => {
     const words = new Int32Array(RECEIPT_PAGE_WORDS)
@@ -314,7 +316,10 @@ t.test('files: pages that cannot be written wait, and are written with the next'
   t.equal(failures.length, 1, 'is said once')
   t.same([0, 1, PAGES].map((page) => read(files, page)), [5, 6, PAGES + 5], 'they are read from memory meanwhile')
   t.throws(() => files.sync())
+  t.equal(files.retry(), 3, 'they wait')
   rmSync(path)
+  for (let look = 0; look < 100 && files.retry() > 0; look++) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.equal(files.retry(), 0, 'they are tried again without another page')
   files.write(2, pageOf(7), 0)
   files.sync()
   const other = readPageFiles(path, RECEIPT_PAGE_WORDS, true)
@@ -324,6 +329,45 @@ t.test('files: pages that cannot be written wait, and are written with the next'
   t.same([0, PAGES].map((page) => read(other, page)), [5, PAGES + 5], 'who needs a file keeps it open')
   t.same([0, PAGES].map((page) => read(readPageFiles(path, RECEIPT_PAGE_WORDS, false), page)), [0, PAGES + 5])
   files.drop(PAGES)
+})
+
+t.test('files: what waits is bounded, and forgotten when nobody needs it', async (t) => {
+  const dataDir = directory(t)
+  writeFileSync(receiptDirectory(dataDir), '')
+  const files = writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, { failed: () => undefined, waitingMost: 4 })
+  const words = new Int32Array(RECEIPT_PAGE_WORDS)
+  for (const page of [0, 1, 2, 3]) files.write(page, words, 0)
+  files.drop(2)
+  t.equal(files.retry(), 2)
+  for (const page of [4, 5]) files.write(page, words, 0)
+  t.throws(() => files.write(6, words, 0), { name: 'SystemFault', disk: true, message: /make room/ })
+})
+
+t.test('files: few are open at once, unless others may remove them', async (t) => {
+  const openOf = (path: string): number =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(path)
+      } catch {
+        return false
+      }
+    }).length
+  for (const [keep, most] of [[false, 8], [true, 20]] as const) {
+    const path = receiptDirectory(directory(t))
+    const files = writePageFiles(path, 8, { failed: (error) => t.error(error), keep })
+    const words = new Int32Array(8)
+    for (let file = 0; file < 20; file++) files.write(file * PAGES, words.fill(file + 1), 0)
+    t.equal(openOf(path), most)
+    if (keep) removePages(path, 21 * PAGES)
+    for (let file = 19; file >= 0; file--) {
+      files.read(file * PAGES, words, 0)
+      t.equal(words[7], file + 1)
+    }
+    t.equal(openOf(path), most)
+    if (!keep) files.sync()
+    files.drop(20 * PAGES)
+    t.equal(openOf(path), 0)
+  }
 })
 
 t.test('what it may take', async (t) => {

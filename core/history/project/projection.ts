@@ -76,8 +76,8 @@ export function openProjection(dataDir: string, path: string, options: Projectio
   const journal = openJournal(dataDir, true)
   return createProjection({
     journal, io: realIo,
-    // Pages that cannot be written are the matcher's to say.
-    snapshots: snapshotFiles(dataDir, receiptFiles(dataDir, () => undefined)),
+    // Pages that cannot be written are the matcher's to say. It may have a use for files that the snapshots have none for.
+    snapshots: snapshotFiles(dataDir, receiptFiles(dataDir, { failed: () => undefined, keep: true })),
     archive: () => archiveFor(options.archive ?? archivedIn(dataDir) ?? undefined, journal),
   }, path, options)
 }
