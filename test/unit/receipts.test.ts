@@ -15,7 +15,7 @@ import {
 } from '../../core/lib/page_files.ts'
 import { loadSnapshot, pruneSnapshots, receiptPagesOf, snapshotPath, writeSnapshot } from '../../core/snapshot/file.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
-import { ACCOUNT, CLOCK, SCALAR } from '../../core/state/columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
@@ -38,9 +38,9 @@ function directory(t: Test): string {
   return path
 }
 
-const sourceOf = (receiptPages: number, receipts = RECEIPTS): string =>
+const sourceOf = (receiptPages: number, receipts = RECEIPTS, rules = 0): string =>
   genesisText({
-    limits: { receipts, receiptPages, orders: 16_384, sessionLifetimeMs: 300 * DAY, openOrdersPerAccount: 16_384 }, rules: 0,
+    limits: { receipts, receiptPages, orders: 16_384, sessionLifetimeMs: 300 * DAY, openOrdersPerAccount: 16_384 }, rules,
     dailyLimit: 2, pairs: [pairSpec('BTC/USD', { minNotional: '0' })], assets: [['USD', 6, '1000000'], ['BTC', 8, '100']],
   })
 
@@ -169,6 +169,32 @@ t.test('full is refused, another payload is a conflict, and after a day there is
   stage.time += DAY
   t.notOk(hasRepeated(stage.order(1)), 'a key is new after a day')
   checkInvariants(stage.state)
+})
+
+t.test('an expired key behind many others is forgotten once, and counted once', async (t) => {
+  const stage = new Stage(sourceOf(1, 65_536, 1), filesIn(directory(t)))
+  const orders = 4000
+  for (let n = 0; n < orders; n++) stage.order(n)
+  t.equal(stage.kept(), orders)
+  stage.time += DAY
+  // Each drops 1,024 before it looks for its own key. Refused: the key is not used, and is forgotten already when it comes again.
+  const key = (orders - 1).toString(16).padStart(32, '0')
+  let accepted = 0
+  const place = (n: number, over: Decoded): boolean => {
+    const result = stage.order(n, over)
+    if (result[RESULT.at.code] === 0) accepted++
+    checkInvariants(stage.state)
+    return hasRepeated(result)
+  }
+  t.notOk(place(3, { key, lots: 0 }))
+  t.ok(stage.kept() > 2000)
+  t.notOk(place(3, { key, lots: 0 }))
+  t.equal(accepted, 0, 'both are refused')
+  for (let n = 0; n < 5; n++) t.notOk(place(orders + n, {}))
+  t.ok(accepted > 2)
+  t.equal(stage.kept(), accepted)
+  const { accounts } = stage.state
+  t.equal(accounts[ACCOUNT.RECEIPTS]! + accounts[ACCOUNT_WORDS + ACCOUNT.RECEIPTS]!, accepted)
 })
 
 /** An engine that has filled pages into files, and a snapshot of it. */
@@ -341,6 +367,23 @@ t.test('files: what waits is bounded, and forgotten when nobody needs it', async
   t.equal(files.retry(), 2)
   for (const page of [4, 5]) files.write(page, words, 0)
   t.throws(() => files.write(6, words, 0), { name: 'SystemFault', disk: true, message: /make room/ })
+})
+
+t.test('files: of a page that is written twice the second counts', async (t) => {
+  const dataDir = directory(t)
+  const path = receiptDirectory(dataDir)
+  writeFileSync(path, '')
+  const files = writePageFiles(path, 8, { failed: () => undefined })
+  const words = new Int32Array(8)
+  for (let page = 0; page < 80; page++) files.write(page, words.fill(page), 0)
+  rmSync(path)
+  files.write(79, words.fill(-1), 0)
+  for (let look = 0; look < 100 && files.retry() > 0; look++) await new Promise((resolve) => setTimeout(resolve, 20))
+  files.sync()
+  for (const page of [0, 78, 79]) {
+    readPageFiles(path, 8, false).read(page, words, 0)
+    t.equal(words[0], page === 79 ? -1 : page)
+  }
 })
 
 t.test('files: few are open at once, unless others may remove them', async (t) => {
