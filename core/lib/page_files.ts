@@ -101,7 +101,8 @@ export function writePageFiles(
       } catch (error) {
         if (waiting.size === 0) failed(error as Error)
         waiting.set(page, bytes.slice())
-        if (waiting.size > waitingMost) throw new SystemFault(`${directory} cannot be written: ${(error as Error).message}; make room`, true)
+        if (waiting.size <= waitingMost) return
+        throw new SystemFault(`${directory} cannot be written: ${(error as Error).message}; make room`, true)
       }
     },
     read: (page, words, at) => {

@@ -1,5 +1,6 @@
 /**
- * Promise: the pages of receipts that a snapshot names are durable before the snapshot is begun, each of their files, and so are their names.
+ * Promise: the pages of receipts that a snapshot names are durable before the snapshot is begun: each of their files, and
+ * their names.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** A process that writes pages of receipts into two files and then a snapshot, for crash/receipt_pages_synced.test.ts: DATA_DIRECTORY GENESIS. */
+/** A process for crash/receipt_pages_synced.test.ts: writes pages of receipts into two files, then a snapshot. DATA_DIRECTORY GENESIS. */
 import { readFileSync } from 'node:fs'
 import { PAGES } from '../../core/lib/page_files.ts'
 import { receiptFiles, snapshotFiles } from '../../core/snapshot/file.ts'
