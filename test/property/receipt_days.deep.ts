@@ -1,6 +1,7 @@
 /**
  * Promise: receipts of a day expire as new ones come, for days: as many are kept as a day has, their files do not grow once the first
- * day is over, the memory of their pages is used again, the newest day is answered and what is older is new; so after a start in the middle, too.
+ * day is over, the memory of their pages is used again, the newest day is answered and what is older is new; so after a start in the
+ * middle, too.
  *
  * A day is 1,000 seconds here, with 1,000 keyed orders in each. A snapshot is made and older files removed as in the exchange.
  */
