@@ -86,7 +86,7 @@ export const KNOBS = {
   ),
   gateways: number(Math.max(1, availableParallelism() - 1), 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1'),
   spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle thread looks before it parks; more lowers latency and burns a core'),
-  commandRing: powerOfTwo(8192, 256, 1 << 20, 'records', 'Command ring of each gateway; full answers 503'),
+  commandRing: powerOfTwo(8192, 256, 1 << 20, 'commands', 'Command ring of each gateway; full answers 503'),
   replyRing: powerOfTwo(16384, 4096, 1 << 20, 'records', 'Reply ring of each gateway; bounds its requests in flight'),
   eventRing: powerOfTwo(65536, 1024, 1 << 22, 'records', 'Broadcast ring of events; a reader further behind resynchronises'),
   batchMax: number(2048, 1, 4096, 'records', 'Most records in one journal batch'),

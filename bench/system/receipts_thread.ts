@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads'
 import { apply, setTime } from '../../core/engine/apply.ts'
-import { CommandType, COMMAND_LAYOUTS, Flag, kindOf, ORDER_COMMAND } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, Flag, kindOf, Option, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import { writePageFiles } from '../../core/lib/page_files.ts'
@@ -41,7 +41,7 @@ const files = writePageFiles(join(dataDir, 'receipts'), RECEIPT_PAGE_WORDS, {
   },
 })
 const state = createState(genesis, undefined, [start | 0, 0x5bd1e995], files)
-const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 const C = ORDER_COMMAND.at
 const pair = genesis.pairs[0]!
 setTime(state, start)
@@ -68,11 +68,12 @@ function write(n: number): void {
   const account = (n * 1237) % ACCOUNTS
   const session = account * SESSION_WORDS
   const { i32, u32 } = command
-  i32.fill(0, 0, RECORD_WORDS)
-  u32[0] = kindOf(CommandType.PLACE_ORDER, 1, 1)
+  i32.fill(0)
+  u32[0] = kindOf(CommandType.PLACE_ORDER, 2, 1)
   i32[C.session] = account
   i32[C.sessionGeneration] = state.sessions[session + SESSION.GENERATION]!
-  u32[C.flags] = Flag.KEYED | ((n & 1) === ((n >>> 12) & 1) ? Flag.SELL : 0)
+  u32[C.flags] = (n & 1) === ((n >>> 12) & 1) ? Flag.SELL : 0
+  u32[C.options] = Option.KEYED
   i32[C.price] = 10_000
   i32[C.lots] = Math.max(pair.minLots, Math.ceil(Number(pair.minNotionalAtoms) / (10_000 * Number(pair.tickLotAtoms)))) + (n >>> 1) % 1000
   for (let word = 0; word < 4; word++) {

@@ -6,7 +6,7 @@
  * the resting order.
  * Complexity: O(fills + levels crossed); nothing is allocated. Orders are named by the address of their row.
  */
-import { Flag, ORDER_COMMAND } from '../layout/command.ts'
+import { Flag, Option, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { LEVEL, NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
@@ -83,7 +83,7 @@ export function match(state: State, taker: number, limit: number, command: Views
     } else if (isSameParty(state, taker, maker)) {
       if ((get(state, taker, ORDER.FLAGS) & Flag.CANCEL_BOTH) !== 0) {
         endOrder(state, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
-      } else if ((command.i32[base + ORDER_COMMAND.at.flags]! & Flag.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
+      } else if ((command.i32[base + ORDER_COMMAND.at.options]! & Option.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
       return Reason.SELF_TRADE_PREVENTION
     } else {
       fill(state, taker, maker, pair, sell, best)

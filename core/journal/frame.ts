@@ -2,24 +2,26 @@
  * The journal format: one value per batch, key = first sequence.
  *
  *   byte  0  magic "RBJ1"            16  first sequence (f64)       40  checksum of all events before this batch
- *         4  format version          24  time, Unix ms (f64)        44  zero
+ *         4  layout of the records   24  time, Unix ms (f64)        44  zero
  *         8  length of the value     32  commands                   48  zero
  *        12  record slots            36  checksum of the previous   60  checksum of everything above and of the records
  *        64  records, 128 bytes a slot
  *
  * Checksums are CRC-32. Each batch carries the previous batch's checksum, so a batch that was lost, moved or exchanged is found;
  * and the checksum of the events its predecessors caused, so replay proves itself batch by batch (I15, I16).
+ *
+ * Records are what they were when they were written: a batch names the version of the layouts (layout/command.ts) that its records have.
+ * A newer version than this program knows refuses the journal, which is what an older program does with the batches of this one.
  */
 import { crc32 } from 'node:zlib'
-import { ACCEPT_LOSS_COMMAND, CommandType, typeOfKind } from '../layout/command.ts'
+import { ACCEPT_LOSS_COMMAND, CommandType, LAYOUT, typeOfKind } from '../layout/command.ts'
 import { RECORD_BYTES } from '../layout/table.ts'
 
-export const FORMAT = 1
 export const MAGIC = 0x314a4252
 export const HEADER_BYTES = 64
 const H = {
   MAGIC: 0,
-  FORMAT: 4,
+  LAYOUT: 4,
   LENGTH: 8,
   SLOTS: 12,
   SEQUENCE: 16,
@@ -44,6 +46,8 @@ export interface BatchHeader {
 }
 
 export interface Batch extends BatchHeader {
+  /** Version of the layouts of its records: 1 (layout/first_layout.ts) or that of today. */
+  layout: number
   checksum: number
   /** Sequence that follows its commands: the next one, or a far one behind an ACCEPT_LOSS, which stands alone. */
   next: number
@@ -55,7 +59,7 @@ export interface Batch extends BatchHeader {
 export function seal(value: Buffer, header: BatchHeader): number {
   value.fill(0, 0, HEADER_BYTES)
   value.writeUInt32LE(MAGIC, H.MAGIC)
-  value.writeUInt32LE(FORMAT, H.FORMAT)
+  value.writeUInt32LE(LAYOUT, H.LAYOUT)
   value.writeUInt32LE(value.length, H.LENGTH)
   value.writeUInt32LE(header.slots, H.SLOTS)
   value.writeDoubleLE(header.sequence, H.SEQUENCE)
@@ -74,8 +78,8 @@ const checksumOf = (value: Buffer): number => crc32(value.subarray(HEADER_BYTES)
 export function open(value: Buffer): Batch | string {
   if (value.length < HEADER_BYTES) return `only ${value.length} bytes`
   if (value.readUInt32LE(H.MAGIC) !== MAGIC) return 'not a journal batch'
-  const format = value.readUInt32LE(H.FORMAT)
-  if (format !== FORMAT) return `format ${format}, this version reads ${FORMAT}`
+  const layout = value.readUInt32LE(H.LAYOUT)
+  if (layout < 1 || layout > LAYOUT) return `format ${layout}, this version reads 1 to ${LAYOUT}`
   const length = value.readUInt32LE(H.LENGTH)
   if (length !== value.length) return `${value.length} bytes, header says ${length}`
   const checksum = value.readUInt32LE(H.CHECKSUM)
@@ -86,6 +90,7 @@ export function open(value: Buffer): Batch | string {
   const commands = value.readUInt32LE(H.COMMANDS)
   const records = value.subarray(HEADER_BYTES)
   return {
+    layout,
     sequence,
     time: value.readDoubleLE(H.TIME),
     commands,

@@ -1,8 +1,14 @@
 /**
  * Commands: everything that changes state, as fixed records.
  *
- * A gateway encodes a request into one 128-byte slot (cold commands may span consecutive slots), the sequencer journals the
- * slot byte for byte and the engine applies it. Sequence number and time are not in the record: the journal batch carries
+ * A gateway encodes a request into one 128-byte slot, the sequencer journals the slot byte for byte and the engine applies it. What few
+ * commands carry, an idempotency key or a client order id, stands in a second slot that only those have.
+ *
+ * These are the layouts of version {@link LAYOUT}. A batch of the journal names the version of its records (journal/frame.ts); those of
+ * version 1 are made into today's when they are read back (first_layout.ts). Within a version a field never changes its meaning; a word
+ * that no field has is zero and may become one.
+ *
+ * Sequence number and time are not in the record: the journal batch carries
  * the first sequence and one time in ms for all its records, so a record's sequence is `first + index`.
  *
  * Header: `kind` = type | slots << 8 | gateway << 16. `correlation` is the gateway's own number for the answer.
@@ -43,7 +49,13 @@ export const CommandType = {
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
-/** Order flags, one word. Bits 24-31 hold the length of the client order id in bytes (0..40). */
+/** Version of the layouts of this file, as batches of the journal name it. */
+export const LAYOUT = 2
+
+/**
+ * Flags of an order, one word: in commands, order rows, events and the history. Bits 24-31 hold the length of the client order id in bytes
+ * (0..40). Free: bits 9 to 13, 18, 19 and 21 to 23; in records of layout 1 some of them were what is now {@link Option}.
+ */
 export const Flag = {
   /** Set: SELL. Clear: BUY. */
   SELL: 1,
@@ -61,13 +73,6 @@ export const Flag = {
   SLIPPAGE: 1 << 7,
   /** expirationDate was given; without it the default of the genesis limits applies. */
   EXPIRES: 1 << 8,
-  /** An idempotency key was given. */
-  KEYED: 1 << 9,
-  /** Replace only: `price` / `lots` / STP mode / postOnly / client order id were given (otherwise as the original). */
-  NEW_PRICE: 1 << 10,
-  NEW_LOTS: 1 << 11,
-  NEW_STP: 1 << 12,
-  NEW_POST_ONLY: 1 << 13,
   /** The order rests on the book. Set by the engine only; a record of a gateway never carries it. */
   RESTING: 1 << 14,
   /** RESULT only: the answer of an earlier command, repeated for its idempotency key. */
@@ -76,13 +81,28 @@ export const Flag = {
   MASTER_FUNDED: 1 << 16,
   /** A delegated agent placed the order; column `orderAgents` says which. Set by the engine only. */
   BY_AGENT: 1 << 17,
+  /** The operator cancelled the order. In ORDER_ENDED and in the history; set by the engine only. */
+  BY_OPERATOR: 1 << 20,
+} as const
+/**
+ * What a command asks for beside what the order is, one word of commands only. The bits are those that layout 1 had among the flags;
+ * all others are free.
+ */
+export const Option = {
+  /** An idempotency key was given: the record has a second slot. */
+  KEYED: 1 << 9,
+  /** Replace only: `price` / `lots` / STP mode / postOnly were given (otherwise as the original). */
+  NEW_PRICE: 1 << 10,
+  NEW_LOTS: 1 << 11,
+  NEW_STP: 1 << 12,
+  NEW_POST_ONLY: 1 << 13,
   /** Replace only: useMasterBalance was given. */
   NEW_FUNDING: 1 << 18,
   /** A SELF_TRADE event names the resting order that stops this one. Gateways always set it; journals from before it are without. */
   TELL_SELF_TRADE: 1 << 19,
-  /** The operator cancelled the order. In ORDER_ENDED and in the history; set by the engine only. */
-  BY_OPERATOR: 1 << 20,
 } as const
+/** Every bit of {@link Option}. */
+export const OPTION_MASK = Object.values(Option).reduce((all: number, bit) => all | bit, 0)
 /** Flags of a gateway's record that describe the order itself and stay with it. */
 export const FLAG_ORDER_MASK =
   Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES |
@@ -91,12 +111,23 @@ export const LABEL_SHIFT = 24
 /** Longest client order id, in bytes of printable ASCII. */
 export const LABEL_BYTES = 40
 
-/** PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. */
+/** Second slot of keyed commands. */
+const KEY = {
+  /** First 16 bytes of SHA-256 over the account's idempotency key. */
+  key: 'bytes16',
+  /** First 16 bytes of SHA-256 over the normalised payload. */
+  payload: 'bytes16',
+} as const
+
+/**
+ * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Free: words 15 to 31, and 18 to
+ * 31 of the second slot.
+ */
 export const ORDER_COMMAND = defineLayout('order', {
   ...HEADER,
   /** Index of the trading pair (genesis order). */
   pair: 'i32',
-  /** {@link Flag} bits. */
+  /** {@link Flag} bits and the length of the client order id; with one the record has a second slot. */
   flags: 'u32',
   /** Limit price in ticks, 1..2^30; 0 for MARKET. */
   price: 'i32',
@@ -108,14 +139,14 @@ export const ORDER_COMMAND = defineLayout('order', {
   targetSlot: 'i32',
   /** ... the expiration time in Unix ms, when Flag.EXPIRES ... */
   expiresAt: 'f64',
-  /** First 16 bytes of SHA-256 over the account's idempotency key. */
-  key: 'bytes16',
-  /** First 16 bytes of SHA-256 over the normalised payload. */
-  payload: 'bytes16',
-  /** Client order id, zero padded; its length is in the flags. */
-  label: 'bytes40',
   /** ... and the sequence of the target order, which is its identity. */
   targetSequence: 'f64',
+  /** {@link Option} bits. */
+  options: 'u32',
+}, {
+  ...KEY,
+  /** Client order id, zero padded; its length is in the flags. */
+  label: 'bytes40',
 })
 
 export const CANCEL_ALL_COMMAND = defineLayout('cancel_all', {
@@ -195,12 +226,12 @@ export const CREATE_SUB_ACCOUNT_COMMAND = defineLayout('create_sub_account', {
   username: 'bytes32',
 })
 
-/** Signed by the master: moves available atoms to or from a sub-account. Flags, key and payload stand as in {@link ORDER_COMMAND}. */
+/** Signed by the master: moves available atoms to or from a sub-account. Key and payload stand as in {@link ORDER_COMMAND}. */
 export const TRANSFER_COMMAND = defineLayout('transfer', {
   ...HEADER,
   asset: 'i32',
-  /** Flag.KEYED or 0. */
-  flags: 'u32',
+  /** Option.KEYED or 0. */
+  options: 'u32',
   /** Row of the sub-account. */
   subAccount: 'i32',
   /** 1: from the master to the sub-account; 0: back. */
@@ -209,9 +240,7 @@ export const TRANSFER_COMMAND = defineLayout('transfer', {
   reserved2: 'i32',
   /** Atoms, at least 1. */
   amount: 'i64',
-  key: 'bytes16',
-  payload: 'bytes16',
-})
+}, KEY)
 
 /** What SET_SPEND_LIMIT does. */
 export const LimitChange = { CREATE: 0, UPDATE: 1, DELETE: 2 } as const
@@ -411,3 +440,16 @@ export const kindOf = (type: number, slots: number, gateway: number): number => 
 export const typeOfKind = (kind: number): number => kind & 0xff
 export const slotsOfKind = (kind: number): number => (kind >>> 8) & 0xff
 export const gatewayOfKind = (kind: number): number => kind >>> 16
+
+/** Slots of the longest command that comes through a ring. */
+export const COMMAND_SLOTS = 2
+
+/** Slots that the command at word `base` takes by what it carries. GENESIS has as many as it says. */
+export function slotsCarried(u32: Uint32Array, base: number): number {
+  const type = typeOfKind(u32[base]!)
+  if (type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER) {
+    const labelled = u32[base + ORDER_COMMAND.at.flags]! >>> LABEL_SHIFT !== 0
+    return labelled || (u32[base + ORDER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
+  }
+  return type === CommandType.TRANSFER && (u32[base + TRANSFER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
+}

@@ -168,7 +168,7 @@ export const ORDER_ENDED = defineLayout('order_ended', {
 /**
  * The resting order that the incoming one may not trade with. It stays as it is, and the incoming one ends with this command: its RESULT
  * says so (self-trade prevention, CANCEL_TAKER). Of CANCEL_BOTH the ORDER_ENDED of the resting order says it instead. Only where the
- * command has Flag.TELL_SELF_TRADE.
+ * command has Option.TELL_SELF_TRADE.
  */
 export const SELF_TRADE = defineLayout('self_trade', {
   kind: 'u32',

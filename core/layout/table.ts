@@ -9,6 +9,9 @@
  *        | header (4 words)  | body, meaning depends on the kind       |
  *        +----+----+----+----+----------------------------------------+
  *
+ * A command may carry more than fits: such a layout has fields of a second slot, from word 32 on, and only the records that have them
+ * take it. The header says how many slots a record has.
+ *
  * Eight-byte fields (`i64`, `f64`) start on an even word, because records are 128-byte aligned and typed-array views need it.
  * All values are little endian, which is the byte order of every machine Node 22 has binaries for.
  */
@@ -39,8 +42,10 @@ export interface Layout<F extends Fields = Fields> {
   readonly name: string
   readonly fields: F
   readonly at: Offsets<F>
-  /** Words used; the rest of the record is zero and free for later fields. */
+  /** Words used of the first slot; the rest of it is zero and free for later fields. */
   readonly words: number
+  /** 2: records may have a second slot. */
+  readonly slots: 1 | 2
 }
 
 export function wordsOf(type: FieldType): number {
@@ -51,18 +56,29 @@ export function wordsOf(type: FieldType): number {
   return bytes / 4
 }
 
-/** Computes the offsets of `fields`, starting at word 0; throws when a field is misaligned or the record overflows. */
-export function defineLayout<const F extends Fields>(name: string, fields: F): Layout<F> {
+/**
+ * Computes the offsets of `fields`, starting at word 0, and of those of the second slot, `more`, starting at word 32; throws when a field
+ * is misaligned or a slot overflows.
+ */
+export function defineLayout<const F extends Fields, const M extends Fields = Record<never, never>>(name: string, fields: F, more?: M): Layout<F & M> {
   const at: Record<string, number> = {}
-  let word = 0
+  const words = place(name, fields, at, 0)
+  if (more !== undefined) place(name, more, at, RECORD_WORDS)
+  // The copies have fast properties, which the compiler folds to constants; an object filled key by key has not.
+  const all = { ...fields, ...more } as F & M
+  return { name, fields: all, at: Object.freeze({ ...at }) as Offsets<F & M>, words, slots: more === undefined ? 1 : 2 }
+}
+
+/** Offsets of the fields of the slot that begins at word `start`, into `at`; the words they take. */
+function place(name: string, fields: Fields, at: Record<string, number>, start: number): number {
+  let word = start
   for (const [field, type] of Object.entries(fields)) {
     if ((type === 'i64' || type === 'f64') && word % 2 !== 0) throw new Error(`${name}.${field} is not 8-byte aligned`)
     at[field] = word
     word += wordsOf(type)
   }
-  if (word > RECORD_WORDS) throw new Error(`${name} needs ${word} words, a record has ${RECORD_WORDS}`)
-  // The copy has fast properties, which the compiler folds to constants; an object filled key by key has not.
-  return { name, fields, at: Object.freeze({ ...at }) as Offsets<F>, words: word }
+  if (word - start > RECORD_WORDS) throw new Error(`${name} needs ${word - start} words, a slot has ${RECORD_WORDS}`)
+  return word - start
 }
 
 /** The four views of one buffer that typed access needs. The hot path keeps these in local constants. */
@@ -87,10 +103,16 @@ export function viewsOf(buffer: ArrayBufferLike, byteOffset = 0, byteLength = bu
 /** A decoded record: numbers, BigInts for `i64`, lowercase hex for byte fields. For printers and tests, never the hot path. */
 export type Decoded = Record<string, number | bigint | string>
 
-/** Reads the record that starts at word `base`. */
+/** Slots, in the header word of commands. */
+const SLOTS_SHIFT = 8
+const SLOTS_MASK = 0xff << SLOTS_SHIFT
+
+/** Reads the record that starts at word `base`; of one that has no second slot, the fields of the first. */
 export function decode(layout: Layout, views: Views, base: number): Decoded {
   const out: Decoded = {}
+  const slots = layout.slots === 1 ? 1 : (views.u32[base]! & SLOTS_MASK) >>> SLOTS_SHIFT
   for (const [field, type] of Object.entries(layout.fields)) {
+    if (layout.at[field]! >= slots * RECORD_WORDS) continue
     const word = base + layout.at[field]!
     if (type === 'i32') out[field] = views.i32[word]!
     else if (type === 'u32') out[field] = views.u32[word]!
@@ -101,12 +123,17 @@ export function decode(layout: Layout, views: Views, base: number): Decoded {
   return out
 }
 
-/** Writes `values` into the record that starts at word `base`; absent fields become zero. The inverse of {@link decode}. */
+/**
+ * Writes `values` into the record that starts at word `base`; absent fields become zero. A record with a value for a field of the second
+ * slot, other than '', gets that slot, and `kind` says so whatever it was given as. The inverse of {@link decode}.
+ */
 export function encode(layout: Layout, views: Views, base: number, values: Decoded): void {
-  views.i32.fill(0, base, base + RECORD_WORDS)
+  const long = layout.slots > 1 && Object.entries(values).some(([field, value]) => layout.at[field]! >= RECORD_WORDS && value !== '')
+  views.i32.fill(0, base, base + (long ? 2 : 1) * RECORD_WORDS)
   for (const [field, value] of Object.entries(values)) {
     const type = layout.fields[field]
     if (type === undefined) throw new Error(`${layout.name} has no field ${field}`)
+    if (value === '') continue
     const word = base + layout.at[field]!
     if (type === 'i32') views.i32[word] = value as number
     else if (type === 'u32') views.u32[word] = value as number
@@ -114,4 +141,5 @@ export function encode(layout: Layout, views: Views, base: number, values: Decod
     else if (type === 'f64') views.f64[word >>> 1] = value as number
     else views.bytes.set(Buffer.from(value as string, 'hex').subarray(0, wordsOf(type) * 4), word * 4)
   }
+  if (long) views.u32[base] = ((views.u32[base]! & ~SLOTS_MASK) | (2 << SLOTS_SHIFT)) >>> 0
 }

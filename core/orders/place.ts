@@ -5,7 +5,7 @@
  * post-only, funds, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met at the touch
  * are ended all the same, because their time was over before this command.
  */
-import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
+import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { Reason, RESULT, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { lockRemaining } from '../ledger/holds.ts'
@@ -35,7 +35,8 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
   const given = words[base + C.flags]!
-  if ((given & Flag.KEYED) !== 0 && code === 0) code = admitKey(state, account, command, base)
+  const keyed = (words[base + C.options]! & Option.KEYED) !== 0
+  if (keyed && code === 0) code = admitKey(state, account, command, base)
   if (code === REPEATED) return
   const pair = words[base + C.pair]!
   if (code === 0) code = checkOpen(state, pair)
@@ -73,7 +74,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   setF64(state, row, ORDER.EXPIRES_AT, expires ? command.f64[(base + C.expiresAt) >>> 1]! : now(state) + state.orderLifetimeMs)
   if (given >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
   const result = execute(state, row, limit, left, command, base)
-  if ((given & Flag.KEYED) !== 0) keepReceipt(state, account, command, base, result)
+  if (keyed) keepReceipt(state, account, command, base, result)
 }
 
 /** A limit that crosses whatever the other side has. */
@@ -113,7 +114,7 @@ export function execute(state: State, row: number, limit: number, left: number, 
   let reason: number = Reason.NONE
   if (left < 0) {
     reason = Reason.SELF_TRADE_PREVENTION
-    if ((command.i32[base + C.flags]! & Flag.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, ~left)
+    if ((command.i32[base + C.options]! & Option.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, ~left)
   } else if (left > 0) reason = Reason.INSUFFICIENT_DEPTH
   else if (crosses(flags & Flag.SELL, limit, bestOpposite(state, pair, flags & Flag.SELL))) reason = match(state, row, limit, command, base)
   const remaining = get(state, row, ORDER.REMAINING)

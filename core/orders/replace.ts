@@ -8,7 +8,7 @@
  *
  * The successor is the order of whoever replaces: of a delegated agent when its session signed, otherwise of the owner.
  */
-import { Flag, LABEL_SHIFT, ORDER_COMMAND } from '../layout/command.ts'
+import { Flag, LABEL_SHIFT, Option, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
@@ -34,8 +34,9 @@ const C = ORDER_COMMAND.at
 export function replaceOrder(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
   const given = command.i32[base + C.flags]!
+  const options = command.i32[base + C.options]!
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
-  if (code === 0 && (given & Flag.KEYED) !== 0) code = admitKey(state, account, command, base)
+  if (code === 0 && (options & Option.KEYED) !== 0) code = admitKey(state, account, command, base)
   if (code === REPEATED) return
   const row = code === 0 ? restingTarget(state, command, base) : -1
   const found = row >= 0 && get(state, row, ORDER.ACCOUNT) === account && !isExpired(state, row)
@@ -47,9 +48,9 @@ export function replaceOrder(state: State, command: Views, base: number): void {
     emitResult(state, command, base, code, account, lacking, 0)
     return
   }
-  const flags = successorFlags(get(state, row, ORDER.FLAGS), given)
-  const price = (given & Flag.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : get(state, row, ORDER.PRICE)
-  const lots = (given & Flag.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : get(state, row, ORDER.REMAINING)
+  const flags = successorFlags(get(state, row, ORDER.FLAGS), given, options)
+  const price = (options & Option.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : get(state, row, ORDER.PRICE)
+  const lots = (options & Option.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : get(state, row, ORDER.REMAINING)
   if (!clearExpiredTouch(state, get(state, row, ORDER.PAIR), flags & Flag.SELL, price)) code = REFUSALS.OVERLOADED.number
   if (code === 0) code = checkSuccessor(state, command, base, row, flags, price, lots)
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, get(state, row, ORDER.PAIR), flags, price, lots)
@@ -62,14 +63,14 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   const result = keepsPlace
     ? shrink(state, row, agent, flags, lots, command, base)
     : reissue(state, row, agent, flags, price, lots, command, base)
-  if ((given & Flag.KEYED) !== 0) keepReceipt(state, account, command, base, result)
+  if ((options & Option.KEYED) !== 0) keepReceipt(state, account, command, base, result)
 }
 
-function successorFlags(old: number, given: number): number {
+function successorFlags(old: number, given: number, options: number): number {
   let flags = old & (Flag.SELL | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.EXPIRES | Flag.MASTER_FUNDED)
-  if ((given & Flag.NEW_STP) !== 0) flags = (flags & ~Flag.CANCEL_BOTH) | (given & Flag.CANCEL_BOTH) | Flag.STP_GIVEN
-  if ((given & Flag.NEW_POST_ONLY) !== 0) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
-  if ((given & Flag.NEW_FUNDING) !== 0) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
+  if ((options & Option.NEW_STP) !== 0) flags = (flags & ~Flag.CANCEL_BOTH) | (given & Flag.CANCEL_BOTH) | Flag.STP_GIVEN
+  if ((options & Option.NEW_POST_ONLY) !== 0) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
+  if ((options & Option.NEW_FUNDING) !== 0) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
   const label = given >>> LABEL_SHIFT === 0 ? old >>> LABEL_SHIFT : given >>> LABEL_SHIFT
   return flags | (label << LABEL_SHIFT)
 }

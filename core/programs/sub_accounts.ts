@@ -8,7 +8,7 @@
  * A transfer moves available atoms between a master and one of its sub-accounts, either way, at the master's word. What is locked by
  * orders is not touched, and the sum over the family stays as it is.
  */
-import { CREATE_SUB_ACCOUNT_COMMAND, Flag, TRANSFER_COMMAND } from '../layout/command.ts'
+import { CREATE_SUB_ACCOUNT_COMMAND, Flag, Option, TRANSFER_COMMAND } from '../layout/command.ts'
 import { CreditSource, RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { balanceRow, gain, getI64, touchBalance } from '../state/rows.ts'
@@ -107,7 +107,7 @@ function isUsername(command: Views, base: number): boolean {
  */
 export function transfer(state: State, command: Views, base: number): void {
   const master = masterAccount(state, command, base)
-  const keyed = (command.i32[base + T.flags]! & Flag.KEYED) !== 0
+  const keyed = (command.i32[base + T.options]! & Option.KEYED) !== 0
   let code = master < 0 ? -master : 0
   if (code === 0 && keyed) code = admitKey(state, master, command, base)
   if (code === REPEATED) return

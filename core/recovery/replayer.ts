@@ -4,7 +4,8 @@
  */
 import { crc32 } from 'node:zlib'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
-import { slotsOfKind } from '../layout/command.ts'
+import { LAYOUT, slotsOfKind } from '../layout/command.ts'
+import { modernised } from '../layout/first_layout.ts'
 import { apply, setTime } from '../engine/apply.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
@@ -23,9 +24,9 @@ export class Divergence extends Error {
 
 /**
  * Events of one command, as records valid until the next call. A command with more events than the outbox holds is reported in
- * several calls.
+ * several calls. The command is as the journal has it, of that `layout`.
  */
-export type Listener = (sequence: number, time: number, command: Buffer, events: Uint8Array, count: number) => void
+export type Listener = (sequence: number, time: number, command: Buffer, events: Uint8Array, count: number, layout: number) => void
 
 export interface Replayer {
   readonly state: State
@@ -44,18 +45,22 @@ export function createReplayer(state: State, place: Place, events: number, liste
   const { outbox, clock } = state
   let views = viewsOf(new ArrayBuffer(1 << 20))
   let command: Buffer = Buffer.alloc(0)
+  let layout = LAYOUT
   const flush = (): void => {
     const bytes = outbox.bytes.subarray(0, outbox.count * RECORD_BYTES)
     if (outbox.count > 0) replayer.events = crc32(bytes, replayer.events)
-    if (listener !== undefined) listener(clock[CLOCK.SEQUENCE]!, clock[CLOCK.TIME]!, command, bytes, outbox.count)
+    if (listener !== undefined) listener(clock[CLOCK.SEQUENCE]!, clock[CLOCK.TIME]!, command, bytes, outbox.count, layout)
     if (outbox.count > 0 && replayer.sink !== null) replayer.sink(outbox, outbox.count)
     outbox.count = 0
   }
-  const applyRecords = (batch: Batch): void => {
-    const end = batch.slots * RECORD_WORDS
-    for (let at = 0; at < end; ) {
+  const applyRecords = (batch: Batch, bytes: number): void => {
+    const end = bytes / 4
+    for (let at = 0, from = 0; at < end; ) {
       const next = at + slotsOfKind(views.u32[at]!) * RECORD_WORDS
-      if (listener !== undefined) command = batch.records.subarray(at * 4, next * 4)
+      if (listener !== undefined) {
+        command = batch.records.subarray(from, from + slotsOfKind(batch.records.readUInt32LE(from)) * RECORD_BYTES)
+        from += command.length
+      }
       apply(state, views, at)
       if (listener !== undefined || outbox.count > outbox.capacity >>> 1) flush()
       at = next
@@ -68,12 +73,14 @@ export function createReplayer(state: State, place: Place, events: number, liste
     sink: null,
     batch: (batch) => {
       if (batch.events !== replayer.events) throw new Divergence(batch.sequence)
-      if (batch.records.length > views.bytes.length) views = viewsOf(new ArrayBuffer(batch.records.length * 2))
+      layout = batch.layout
       setTime(state, batch.time)
       if (batch.sequence === 1) clock[CLOCK.SEQUENCE]!++
       else {
-        views.bytes.set(batch.records)
-        applyRecords(batch)
+        const records = layout === LAYOUT ? batch.records : modernised(batch.records)
+        if (records.length > views.bytes.length) views = viewsOf(new ArrayBuffer(records.length * 2))
+        views.bytes.set(records)
+        applyRecords(batch, records.length)
         if (listener === undefined) flush()
       }
       replayer.place.sequence = batch.next

@@ -18,10 +18,10 @@ export function inspect(dataDir: string, at: number, archived?: string): Record<
   const archive = archiveFor(archived, database)
   let found: Record<string, unknown> | null = null
   const events: Buffer[] = []
-  const listener = (sequence: number, time: number, command: Buffer, records: Uint8Array): void => {
+  const listener = (sequence: number, time: number, command: Buffer, records: Uint8Array, _count: number, layout: number): void => {
     if (sequence !== at) return
     events.push(Buffer.from(records))
-    found = { ...printable({ sequence, time, command, events: Buffer.concat(events) }), state: describe(replayer.state) }
+    found = { ...printable({ sequence, time, command, layout, events: Buffer.concat(events) }), state: describe(replayer.state) }
   }
   const { replayer } = at > 2
     ? rebuild(database, snapshotFiles(dataDir), at - 1, () => undefined, listener, realIo, archive)

@@ -1,5 +1,6 @@
 /** A journal as a sequence of steps: each command with the events it caused, for the tools that print or compare. */
-import { CommandType, commandName, COMMAND_LAYOUTS, typeOfKind } from '../layout/command.ts'
+import { CommandType, commandName, typeOfKind } from '../layout/command.ts'
+import { layoutOf } from '../layout/first_layout.ts'
 import { EVENT_LAYOUTS, eventName, eventTypeOf } from '../layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../layout/table.ts'
 import { openJournal, type JournalDatabase } from '../journal/file.ts'
@@ -13,8 +14,10 @@ export interface Step {
   readonly sequence: number
   /** Unix ms. */
   readonly time: number
-  /** The command's record slots. */
+  /** The command's record slots, as the journal has them ... */
   readonly command: Buffer
+  /** ... and the version of their layout. */
+  readonly layout: number
   /** The records of its events. */
   readonly events: Buffer
 }
@@ -35,11 +38,11 @@ export function openSource(
 ): Source {
   const database = openJournal(dataDir, true)
   const archive = archiveFor(archived, database)
-  const waiting: { sequence: number; time: number; command: Buffer; events: Buffer[] }[] = []
-  const listener = (sequence: number, time: number, command: Buffer, events: Uint8Array): void => {
+  const waiting: (Omit<Step, 'events'> & { events: Buffer[] })[] = []
+  const listener = (sequence: number, time: number, command: Buffer, events: Uint8Array, _count: number, layout: number): void => {
     const last = waiting[waiting.length - 1]
     if (last !== undefined && last.sequence === sequence) last.events.push(Buffer.from(events))
-    else waiting.push({ sequence, time, command, events: [Buffer.from(events)] })
+    else waiting.push({ sequence, time, command, layout, events: [Buffer.from(events)] })
   }
   const { replayer } = from > 1
     ? rebuild(database, snapshotFiles(dataDir), from - 1, warn, listener, realIo, archive)
@@ -57,7 +60,7 @@ export function openSource(
 /** A step as plain values: names instead of numbers for types, BigInts as decimal text. */
 export function printable(step: Step): Record<string, unknown> {
   const type = typeOfKind(step.command.readUInt32LE(0))
-  const layout = COMMAND_LAYOUTS[type]
+  const layout = layoutOf(type, step.layout)
   const command = layout === undefined || type === CommandType.GENESIS ? {} : decode(layout, copied(step.command), 0)
   const views = copied(step.events)
   const events: Record<string, unknown>[] = []
@@ -65,7 +68,8 @@ export function printable(step: Step): Record<string, unknown> {
     const event = eventTypeOf(views.u32[at]!)
     events.push({ event: eventName(event), ...plain(decode(EVENT_LAYOUTS[event]!, views, at)) })
   }
-  return { sequence: step.sequence, time: new Date(step.time).toISOString(), command: commandName(type), ...plain(command), events }
+  const time = new Date(step.time).toISOString()
+  return { sequence: step.sequence, time, layout: step.layout, command: commandName(type), ...plain(command), events }
 }
 
 /** Views need an aligned buffer of their own. */

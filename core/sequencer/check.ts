@@ -11,8 +11,8 @@
  * which nothing is allocated.
  */
 import {
-  AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, Flag, FLAG_ORDER_MASK, LABEL_BYTES,
-  LABEL_SHIFT, PAIR_STATUS_NAMES, typeOfKind,
+  AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, LABEL_BYTES,
+  LABEL_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { type Layout, type Views } from '../layout/table.ts'
@@ -45,8 +45,8 @@ const ANY = null
 
 /** Flags that a gateway may set; the highest byte, the length of the client order id, has its rule in {@link isForbidden}. */
 const LABEL_BITS = 0xff << LABEL_SHIFT
-const PLACE = FLAG_ORDER_MASK | Flag.KEYED | Flag.TELL_SELF_TRADE | LABEL_BITS
-const REPLACE = PLACE | Flag.NEW_PRICE | Flag.NEW_LOTS | Flag.NEW_STP | Flag.NEW_POST_ONLY | Flag.NEW_FUNDING
+const ORDER_FLAGS = FLAG_ORDER_MASK | LABEL_BITS
+const PLACE_OPTIONS = Option.KEYED | Option.TELL_SELF_TRADE
 const ACTIONS = Object.values(AgentAction).reduce((all, bit) => all | bit, 0)
 const GRANTS = ACTIONS | (0x03 << 8) | (0x07 << 16) | (0x01 << 24)
 
@@ -62,7 +62,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
   return {
     order: {
       pair, price: ANY, lots: ANY, slippageBps: range(0, 1000), targetSlot: ROW, expiresAt: MOMENT, key: ANY, payload: ANY, label: ANY,
-      flags: bits(type === CommandType.REPLACE_ORDER ? REPLACE : PLACE), targetSequence: SEQUENCE,
+      flags: bits(ORDER_FLAGS), options: bits(type === CommandType.REPLACE_ORDER ? OPTION_MASK : PLACE_OPTIONS), targetSequence: SEQUENCE,
     },
     cancel_all: { pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, reserved: ZERO, fromSequence: SEQUENCE },
     mint: { asset: range(-1, genesis.assets.length - 1) },
@@ -73,7 +73,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     set_fee_tier: { account: ROW, tier: ROW, createdSequence: SEQUENCE },
     create_sub_account: { address: ANY, consented: YES_NO, username: ANY },
     transfer: {
-      asset, flags: bits(Flag.KEYED), subAccount: ROW, toSub: YES_NO, reserved: ZERO, reserved2: ZERO, amount: ANY, key: ANY, payload: ANY,
+      asset, options: bits(Option.KEYED), subAccount: ROW, toSub: YES_NO, reserved: ZERO, reserved2: ZERO, amount: ANY, key: ANY, payload: ANY,
     },
     set_spend_limit: {
       asset, subAccount: ROW, change: range(0, 2), fields: range(0, 7), maxAmount: ANY, dailyLimit: ANY, active: YES_NO,
@@ -140,14 +140,15 @@ function compiled(layout: Layout, rules: Rules): Int32Array {
 
 /**
  * 0: the record at word `base`, taken from ring `lane`, may be journaled. Otherwise the number of the refusal: OPERATOR_ONLY or
- * INVALID_COMMAND. Of a command of several slots it looks at the first, which has all its fields.
+ * INVALID_COMMAND. A command has a second slot when it carries what stands there, and only then; what stands there is bytes.
  */
 export function recordRefusal(checks: RecordChecks, record: Views, base: number, lane: number): number {
   const type = typeOfKind(record.u32[base]!)
   const sender = checks.senders[type]!
   if (sender === BY_NOBODY) return REFUSALS.INVALID_COMMAND.number
   if (sender === BY_OPERATOR && lane !== 0) return REFUSALS.OPERATOR_ONLY.number
-  return faultyRule(checks.rules[type]!, record, base) < 0 ? 0 : REFUSALS.INVALID_COMMAND.number
+  const whole = slotsOfKind(record.u32[base]!) === slotsCarried(record.u32, base)
+  return whole && faultyRule(checks.rules[type]!, record, base) < 0 ? 0 : REFUSALS.INVALID_COMMAND.number
 }
 
 /** Place of the first rule that the record breaks, or -1. */
@@ -180,6 +181,7 @@ export function recordFault(checks: RecordChecks, record: Views, base: number, l
   if (checks.senders[type] === BY_OPERATOR && lane !== 0) return `${name} on lane ${lane}, which is the operator's`
   const layout = COMMAND_LAYOUTS[type]!
   const rule = faultyRule(checks.rules[type]!, record, base)
+  if (rule < 0) return `${name} on lane ${lane}, of ${slotsOfKind(record.u32[base]!)} slots`
   const word = checks.rules[type]![rule + 1]
   return `${name} on lane ${lane}, field ${Object.keys(layout.at).find((field) => layout.at[field] === word)}`
 }

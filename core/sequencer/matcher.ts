@@ -12,7 +12,7 @@ import { SystemFault } from '../lib/system_fault.ts'
 import { CLOCK, SCALAR } from '../state/columns.ts'
 import { GenesisError, parseGenesis } from '../state/genesis.ts'
 import { RULES } from '../state/rules.ts'
-import { CommandType } from '../layout/command.ts'
+import { COMMAND_SLOTS, CommandType } from '../layout/command.ts'
 import { genesisSlots, GENESIS_MAX_BYTES, writeGenesis } from '../journal/genesis_batch.ts'
 import { SecondWriter } from '../journal/head_file.ts'
 import { JournalError } from '../journal/pages.ts'
@@ -63,6 +63,9 @@ function committing<T>(commit: () => T): T {
   }
 }
 
+/** Slots of a batch: of the longest command at least. */
+const batchSlots = ({ batchMax }: MatcherParts['config']): number => Math.max(batchMax, COMMAND_SLOTS)
+
 interface Recovered extends Rebuilt {
   /** What the operator accepts as lost. */
   readonly loss: Shortfall | null
@@ -100,7 +103,7 @@ export function startMatcher(parts: MatcherParts): Sequencer {
     meter: createMeter(counters, io),
     warn: warning(parts),
     timersRest: () => counters[MATCHER.disk_level] === DISK.FULL,
-    maxSlots: config.batchMax,
+    maxSlots: batchSlots(config),
     spin: config.spin,
     eventsChecksum: replayer.events,
   })
@@ -166,7 +169,7 @@ function recover(parts: MatcherParts): Recovered {
 function openWriter(parts: MatcherParts, { replayer, loss }: Recovered): JournalWriter {
   const { config, io, journal } = parts
   const warn = warning(parts)
-  const writer = createWriter(journal, config.batchMax, replayer.place, { loss: loss !== null, io })
+  const writer = createWriter(journal, batchSlots(config), replayer.place, { loss: loss !== null, io })
   if (loss === null) return writer
   const resume = committing(() => writeLoss(journal, writer, replayer, loss.known))
   const aside = setAside(loss)

@@ -1,32 +1,40 @@
 /**
  * Requests as command records (layout/command.ts).
  *
- * A record is built in a private scratch and copied into its ring slot in one piece. The payload hash of a keyed command is
- * taken over the record itself while header, key and hash are still zero, so it covers the normalised payload and the type of
- * the command: the same order written differently ("1.50", "1.5") is the same payload.
+ * A record is built in a private scratch and copied into its ring slots in one piece. The payload hash of a keyed command is
+ * taken over a record with the same words, so it covers the normalised payload and the type of the command: the same order written
+ * differently ("1.50", "1.5") is the same payload. That record has the first layout (layout/first_layout.ts), whatever is sent has:
+ * a key that was used before an upgrade still knows its payload after it.
  */
 import { hash } from 'node:crypto'
 import {
-  CANCEL_ALL_COMMAND, CommandType, CREATE_SUB_ACCOUNT_COMMAND, Flag, kindOf, LABEL_SHIFT, MINT_COMMAND,
-  OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, TRANSFER_COMMAND,
-  UPSERT_AGENT_COMMAND,
+  CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, Flag, kindOf, LABEL_BYTES, LABEL_SHIFT, MINT_COMMAND,
+  OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, slotsCarried,
+  TRANSFER_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
+import { FIRST_ORDER } from '../../core/layout/first_layout.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import type { Caller } from '../auth/signed_request.ts'
+import { reserve } from '../../core/ring/spsc.ts'
 import type { Bridge } from './pending.ts'
 
 const C = ORDER_COMMAND.at
 /** Bytes of a key or payload hash in a record. */
 const HASH_BYTES = 16
 
-const scratchBytes = Buffer.from(new ArrayBuffer(RECORD_BYTES))
+const scratchBytes = Buffer.from(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 const scratch = viewsOf(scratchBytes.buffer)
+/** What a payload hash is over. */
+const hashedBytes = Buffer.from(new ArrayBuffer(RECORD_BYTES))
+const hashed = viewsOf(hashedBytes.buffer)
 
 /** Terms of PLACE_ORDER and REPLACE_ORDER as numbers; what a command does not use is 0. */
 export interface OrderTerms {
   pair: number
   /** {@link Flag} bits, without the length of the label. */
   flags: number
+  /** {@link Option} bits of what a replacement changes. */
+  options: number
   /** Ticks. */
   price: number
   lots: number
@@ -43,18 +51,24 @@ export interface OrderTerms {
   pays: number
 }
 
+const firstSlot = scratch.i32.subarray(0, RECORD_WORDS)
+const secondSlot = scratch.i32.subarray(RECORD_WORDS)
+
 function begin(type: number): void {
   scratch.i32.fill(0)
   scratch.u32[0] = type
 }
 
-/** Writes the header and copies the record into the ring slot at word `at`. */
+/** Writes the header and copies the record into the ring slot at word `at`, and what it carries into the next. */
 function finish(bridge: Bridge, at: number, type: number, correlation: number, session: number, generation: number): void {
-  scratch.u32[C.kind] = kindOf(type, 1, bridge.gateway)
+  const slots = slotsCarried(scratch.u32, 0)
+  scratch.u32[C.kind] = kindOf(type, slots, bridge.gateway)
   scratch.u32[C.correlation] = correlation
   scratch.i32[C.session] = session
   scratch.i32[C.sessionGeneration] = generation
-  bridge.commands.slots.i32.set(scratch.i32, at)
+  bridge.commands.slots.i32.set(firstSlot, at)
+  if (slots > 1) bridge.commands.slots.i32.set(secondSlot, reserve(bridge.commands, bridge.written + 1))
+  bridge.written += slots
 }
 
 const finishFor = (bridge: Bridge, at: number, type: number, correlation: number, caller: Caller): void =>
@@ -75,7 +89,8 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   begin(type)
   const keyed = terms.key !== ''
   scratch.i32[C.pair] = terms.pair
-  scratch.u32[C.flags] = (terms.flags | Flag.TELL_SELF_TRADE | (keyed ? Flag.KEYED : 0) | (terms.label.length << LABEL_SHIFT)) >>> 0
+  scratch.u32[C.flags] = (terms.flags | (terms.label.length << LABEL_SHIFT)) >>> 0
+  scratch.u32[C.options] = terms.options | Option.TELL_SELF_TRADE | (keyed ? Option.KEYED : 0)
   scratch.i32[C.price] = terms.price
   scratch.i32[C.lots] = terms.lots
   scratch.i32[C.slippageBps] = terms.slippageBps
@@ -83,19 +98,29 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   scratch.f64[C.expiresAt >>> 1] = terms.expiresAt
   scratch.f64[C.targetSequence >>> 1] = terms.targetSequence
   if (terms.label !== '') scratchBytes.write(terms.label, C.label * 4, 'latin1')
-  if (keyed) {
-    // CANCEL_TAKER is the default: said or unsaid, the payload is the same.
-    const flags = scratch.u32[C.flags]!
-    if ((flags & Flag.CANCEL_BOTH) === 0) scratch.u32[C.flags] = flags & ~Flag.STP_GIVEN
-    writeKey(caller, terms.key)
-    scratch.u32[C.flags] = flags
-  }
+  if (keyed) writeKey(caller, terms.key, hashOfOrder())
   finishFor(bridge, at, type, correlation, caller)
 }
 
-/** Key and payload hash of the command in the scratch, which is complete but for them and the header. */
-function writeKey(caller: Caller, key: string): void {
-  const payload = hash('sha256', scratchBytes)
+/** Payload hash of the order command in the scratch, which is complete but for the header. */
+function hashOfOrder(): string {
+  const { at } = FIRST_ORDER
+  hashed.i32.fill(0)
+  hashed.i32.set(scratch.i32.subarray(0, at.key))
+  const flags = scratch.u32[C.flags]!
+  // CANCEL_TAKER is the default: said or unsaid, the payload is the same.
+  const meant = (flags & Flag.CANCEL_BOTH) === 0 ? flags & ~Flag.STP_GIVEN : flags
+  hashed.u32[at.flags] = (meant | scratch.u32[C.options]!) >>> 0
+  hashed.i32.set(scratch.i32.subarray(C.label, C.label + LABEL_BYTES / 4), at.label)
+  hashed.f64[at.targetSequence >>> 1] = scratch.f64[C.targetSequence >>> 1]!
+  return hash('sha256', hashedBytes)
+}
+
+/** The same of a transfer, whose words stand where they stood. */
+const hashOfTransfer = (): string => hash('sha256', scratchBytes.subarray(0, RECORD_BYTES))
+
+/** Key and payload hash of the command in the scratch. */
+function writeKey(caller: Caller, key: string, payload: string): void {
   scratchBytes.write(hashOfKey(caller.account, key), C.key * 4, HASH_BYTES, 'hex')
   scratchBytes.write(payload, C.payload * 4, HASH_BYTES, 'hex')
 }
@@ -193,11 +218,11 @@ export function encodeTransfer(bridge: Bridge, at: number, correlation: number, 
   const { at: to } = TRANSFER_COMMAND
   begin(CommandType.TRANSFER)
   scratch.i32[to.asset] = terms.asset
-  scratch.u32[to.flags] = terms.key === '' ? 0 : Flag.KEYED
+  scratch.u32[to.options] = terms.key === '' ? 0 : Option.KEYED
   scratch.i32[to.subAccount] = terms.subAccount
   scratch.i32[to.toSub] = terms.toSub ? 1 : 0
   scratch.i64[to.amount >>> 1] = terms.amount
-  if (terms.key !== '') writeKey(caller, terms.key)
+  if (terms.key !== '') writeKey(caller, terms.key, hashOfTransfer())
   finishFor(bridge, at, CommandType.TRANSFER, correlation, caller)
 }
 
@@ -273,5 +298,3 @@ export function encodeRevokeAgent(
   scratch.f64[REVOKE_AGENT_COMMAND.at.createdSequence >>> 1] = createdSequence
   finishFor(bridge, at, CommandType.REVOKE_AGENT, correlation, caller)
 }
-
-if (scratch.i32.length !== RECORD_WORDS) throw new Error('the scratch is one record')

@@ -4,18 +4,19 @@
  *   noRoom -> enlist -> slots of the command ring -> send ... matcher ... reply ring -> drain -> waiter
  *
  * Credits: every command reserves as many reply records as it can cause, so what is in flight always fits the reply ring and
- * the matcher never has to wait for a gateway. No credit or no room is an answer, and nothing was applied. A command whose
+ * the matcher never has to wait for a gateway. A command may take two slots of the command ring and is reckoned with two. No credit or no room is an answer, and nothing was applied. A command whose
  * deadline passed loses its waiter but keeps its credits until its RESULT arrives.
  *
  * Shares: an account may have in flight half of what is free, so nobody takes the room of all: n accounts that take what they
  * can leave 2 parts of n + 2, and a newcomer gets as much as each of them. One that asks for more is TOO_MANY_IN_FLIGHT; when a
- * newcomer would not get it either, it is OVERLOADED. What is free is the smaller of credits and slots of the command ring. An
+ * newcomer would not get it either, it is OVERLOADED. What is free is the smaller of credits and commands that the ring has room for. An
  * eighth is kept for ways out: cancels and revocations may use it, nothing else. Ways in and ways out of an account are counted
  * apart, so that whoever has its share of orders in flight can cancel.
  *
  * The correlation number of a command is its row in the tables here; a row is used again only after its RESULT.
  */
 import { EventType, eventTypeOf, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
+import { COMMAND_SLOTS } from '../../core/layout/command.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, front, publish, reserve, room, type Ring } from '../../core/ring/spsc.ts'
@@ -67,6 +68,8 @@ export interface Bridge {
   readonly kept: number
   readonly deadlines: Float64Array
   readonly free: Int32Array
+  /** Slots of the command ring that are written and not yet published. */
+  written: number
   freeCount: number
   credits: number
   inFlight: number
@@ -90,7 +93,7 @@ export function createBridge(
     gateway, counters, matcher, onError, replies, commands,
     holders: new Int32Array(rows),
     shares: new Int32Array(2 * (accounts + 1)),
-    kept: Math.min(rows, commands.capacity) >>> 3,
+    kept: Math.min(rows, Math.floor(commands.capacity / COMMAND_SLOTS)) >>> 3,
     cell: new Int32Array(lane.wait),
     matcherCell: new Int32Array(matcherWait),
     waiters: new Array<Waiter | null>(rows).fill(null),
@@ -98,6 +101,7 @@ export function createBridge(
     held: new Int32Array(rows),
     deadlines: new Float64Array(rows),
     free: Int32Array.from({ length: rows }, (_, i) => rows - 1 - i),
+    written: 0,
     freeCount: rows,
     credits: rows,
     inFlight: 0,
@@ -127,7 +131,7 @@ export function allowance(bridge: Bridge, account: number, way: Way): number {
 /** What is free for this way; it looks at the matcher's side of the ring only when it saw fewer than `enough` last. */
 function freeFor(bridge: Bridge, way: Way, enough: number): number {
   const kept = way === WAY_OUT ? 0 : bridge.kept
-  return Math.min(bridge.credits, room(bridge.commands, enough + kept)) - kept
+  return Math.min(bridge.credits, Math.floor(room(bridge.commands, (enough + kept) * COMMAND_SLOTS) / COMMAND_SLOTS)) - kept
 }
 
 export type Full = 'OVERLOADED' | 'TOO_MANY_IN_FLIGHT' | 'DISK_FULL'
@@ -187,15 +191,16 @@ function giveBack(bridge: Bridge, row: number): void {
   bridge.counters[GATEWAY.credits] = bridge.replies.capacity - bridge.credits
 }
 
-/** Word offset of the slot for the `index`-th command of this turn. */
-export const slotAt = (bridge: Bridge, index: number): number => reserve(bridge.commands, index)
+/** Word offset of the slot for the next command. */
+export const slotAt = (bridge: Bridge): number => reserve(bridge.commands, bridge.written)
 
 /**
- * Makes `count` encoded commands visible to the matcher. A matcher that sleeps is woken at the end of this turn of the event
+ * Makes the encoded commands visible to the matcher; `slots`: for who wrote them otherwise than by encode.ts. A matcher that sleeps is woken at the end of this turn of the event
  * loop: waking costs fifteen microseconds, and under load one turn carries many requests.
  */
-export function send(bridge: Bridge, count: number): void {
-  publish(bridge.commands, count)
+export function send(bridge: Bridge, slots: number = bridge.written): void {
+  publish(bridge.commands, slots)
+  bridge.written = 0
   if (!bridge.waking) {
     bridge.waking = true
     setImmediate(bridge.wakeMatcher)

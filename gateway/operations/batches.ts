@@ -87,13 +87,13 @@ class Batch<Terms, Result extends { error?: ItemError }> implements Waiter {
     const full = noRoom(bridge, call.account, commands * CREDIT, kind.way)
     if (full !== null) return call.refuse(fullRefusal(full))
     const until = performance.now() + config.batchDeadlineMs
-    for (let index = 0, ahead = 0; index < items.length; index++) {
+    for (let index = 0; index < items.length; index++) {
       const given = terms[index]
       if (given === null) continue
       const correlation = enlistUntil(bridge, this, call.account, CREDIT, kind.way, until, index)
-      kind.encode(gateway, slotAt(bridge, ahead++), correlation, call, given!)
+      kind.encode(gateway, slotAt(bridge), correlation, call, given!)
     }
-    send(bridge, commands)
+    send(bridge)
   }
 
   onResult(records: Views, base: number, index: number): void {

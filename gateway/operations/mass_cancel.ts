@@ -88,6 +88,6 @@ function cancelSome(sweep: Sweep): void {
     },
   }
   const correlation = enlistUntil(bridge, waiter, call.account, CREDIT + chunk, WAY_OUT, until, 0)
-  encodeCancelAll(bridge, slotAt(bridge, 0), correlation, call, pair, chunk, from)
-  send(bridge, 1)
+  encodeCancelAll(bridge, slotAt(bridge), correlation, call, pair, chunk, from)
+  send(bridge)
 }

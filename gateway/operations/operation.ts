@@ -131,8 +131,8 @@ export function submit(
   const { bridge } = gateway
   const full = noRoom(bridge, call.account, CREDIT, way)
   if (full !== null) return call.refuse(keyed ? new Refused('ORDER_SUBMISSION_UNAVAILABLE') : fullRefusal(full))
-  encode(slotAt(bridge, 0), enlist(bridge, waiter, call.account, CREDIT, way, gateway.config.deadlineMs))
-  send(bridge, 1)
+  encode(slotAt(bridge), enlist(bridge, waiter, call.account, CREDIT, way, gateway.config.deadlineMs))
+  send(bridge)
 }
 
 /** The refusal of what found no room in the bridge. What an account has in flight is answered within milliseconds. */

@@ -6,7 +6,7 @@
  * order that is not what its sender thinks it is costs money.
  */
 import Type, { type Static } from 'typebox'
-import { Flag, LABEL_BYTES } from '../../core/layout/command.ts'
+import { Flag, LABEL_BYTES, Option } from '../../core/layout/command.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import type { OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
@@ -71,7 +71,10 @@ export const IDEMPOTENCY_KEY_MAX = 128
 const LABEL = new RegExp(`^[\\x20-\\x7e]{1,${LABEL_BYTES}}$`)
 
 const noTerms = (): OrderTerms =>
-  ({ pair: 0, flags: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, label: '', key: '', targetSlot: 0, targetSequence: 0, pays: 0 })
+  ({
+    pair: 0, flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, label: '', key: '', targetSlot: 0, targetSequence: 0,
+    pays: 0,
+  })
 
 /** The pair with this id, in any case. */
 export const findPair = (gateway: Gateway, id: string): Pair | undefined => gateway.pairs.get(id) ?? gateway.pairs.get(id.toLowerCase())
@@ -101,17 +104,18 @@ export function replaceTerms(item: ReplaceItem, pair: Pair): OrderTerms | Refuse
   if (item.price !== undefined) {
     const refused = takePrice(pair, item.price, terms)
     if (refused !== null) return refused
-    terms.flags |= Flag.NEW_PRICE
+    terms.options |= Option.NEW_PRICE
   }
   if (item.quantity !== undefined) {
     const refused = takeQuantity(pair, item.quantity, terms)
     if (refused !== null) return refused
-    terms.flags |= Flag.NEW_LOTS
+    terms.options |= Option.NEW_LOTS
   }
   if (item.slippageToleranceBps !== undefined) return refusedField('slippageToleranceBps', 'slippageToleranceBps is for MARKET orders only')
-  if (item.postOnly !== undefined) terms.flags |= Flag.NEW_POST_ONLY | (item.postOnly ? Flag.POST_ONLY : 0)
-  if (item.selfTradePreventionMode !== undefined) terms.flags |= Flag.NEW_STP
-  if (item.useMasterBalance !== undefined) terms.flags |= Flag.NEW_FUNDING
+  if (item.postOnly !== undefined) terms.options |= Option.NEW_POST_ONLY
+  if (item.postOnly === true) terms.flags |= Flag.POST_ONLY
+  if (item.selfTradePreventionMode !== undefined) terms.options |= Option.NEW_STP
+  if (item.useMasterBalance !== undefined) terms.options |= Option.NEW_FUNDING
   return takeCommon(item, terms) ?? terms
 }
 

@@ -186,7 +186,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/grants.ts', 'if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR', ''],
   ['programs/grants.ts', 'touch > limit ? touch : limit', 'touch < 0 ? touch : limit'],
   ['programs/grants.ts', 'return own || hasRoom', 'return hasRoom'],
-  ['book/match.ts', 'Flag.TELL_SELF_TRADE) !== 0) emitSelfTrade', 'Flag.TELL_SELF_TRADE) === 0) emitSelfTrade'],
+  ['book/match.ts', 'Option.TELL_SELF_TRADE) !== 0) emitSelfTrade', 'Option.TELL_SELF_TRADE) === 0) emitSelfTrade'],
   ['orders/place.ts', 'emitSelfTrade(state, ~left)', 'emitSelfTrade(state, row)'],
   ['orders/sweep.ts', '(agent < 0 || mayTrade(state, agent, of)) && ', ''],
   ['orders/replace.ts', 'if (agent >= 0) markAgent(state, row, agent)', ''],

@@ -7,7 +7,7 @@
  */
 import t, { type Test } from 'tap'
 import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
-import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, typeOfKind } from '../../core/layout/command.ts'
+import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, typeOfKind, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
@@ -65,7 +65,7 @@ function compare(variant: string, seed: number, commands: number): { taken: numb
   const { state } = bench
   const workload = new Workload(seed, state.genesis)
   const gateway = gatewayOf(bench, () => workload.time)
-  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   /** Resting orders by sequence, with the total that was simulated. */
   const expected = new Map<number, string>()
   const count = { taken: 0, rested: 0, whole: 0, refused: 0 }
@@ -123,7 +123,7 @@ function crowd(t: Test): { gateway: Gateway; send: Send } {
   const spec: VariantSpec = { ...VARIANTS['deep']!, rules: 0, limits: { orders: 32_768, openOrdersPerAccount: 32_768, priceTicks: 65_536 } }
   const bench = createBench(genesisText(spec))
   const gateway = gatewayOf(bench, () => 1_700_000_000_000)
-  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const send: Send = (type, layout, values) => {
     encode(layout, command, 0, { kind: kindOf(type, 1, 1), ...values })
     const records = bench.run(command, 0, gateway.now())

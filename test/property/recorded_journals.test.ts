@@ -14,8 +14,8 @@ import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { RULES } from '../../core/state/rules.ts'
 import {
-  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, SET_RULES_COMMAND,
-  typeOfKind,
+  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, Option, SET_RULES_COMMAND,
+  typeOfKind, COMMAND_SLOTS,
 } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
@@ -26,10 +26,10 @@ import { createWriter } from '../../core/journal/writer.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { realIo } from '../../core/lib/io.ts'
 import { createPrng } from '../../core/lib/prng.ts'
-import { openSource } from '../../core/replay/steps.ts'
+import { openSource, printable } from '../../core/replay/steps.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { applicationCommand, applicationsGenesis } from '../support/applications_duel.ts'
-import { makeJournal, post, postCommand, START_TIME, startMatcher, takeAnswers, type Matcher } from '../support/journal.ts'
+import { answersOf, makeJournal, openAccount, post, postCommand, START_TIME, startMatcher, takeAnswers, type Matcher } from '../support/journal.ts'
 import { createBench } from '../support/naive_compare.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 import { Workload } from '../support/workload.ts'
@@ -88,7 +88,7 @@ function makeOperatorJournal(dataDir: string): void {
   const bench = createBench(genesis)
   Object.assign(bench.state.clock, { [CLOCK.SEQUENCE]: 1, [CLOCK.TIME]: START_TIME })
   const workload = new Workload(7, parseGenesis(genesis), { families: true })
-  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const both = (): Decoded => {
     post(matcher, command)
     if (matcher.turn() !== 1) throw new Error('the sequencer took other commands than were posted')
@@ -155,6 +155,31 @@ if (name !== undefined && name !== '' && variant !== undefined) {
       t.same(read(dataDir), expected)
     })
   }
+
+  t.test('a journal of the first layout goes on in today\'s, and both are read back', async (t) => {
+    const dataDir = directory(t)
+    mkdirSync(journalPath(dataDir), { recursive: true })
+    writeFileSync(join(journalPath(dataDir), 'data.mdb'), gunzipSync(readFileSync(fileOf('spot_market'))))
+    const matcher = startMatcher(dataDir)
+    matcher.clock = matcher.sequencer.state.clock[CLOCK.TIME]!
+    const ann = openAccount(matcher, 1, 'ann of today')
+    const [key, label] = ['ab'.repeat(16), Buffer.from('mine').toString('hex').padEnd(80, '0')]
+    const values = { ...ann, pair: 0, price: 3000, lots: 100, flags: 4 * 2 ** 24, options: Option.KEYED, key, label }
+    postCommand(matcher, 1, CommandType.PLACE_ORDER, values)
+    t.equal(matcher.turn(), 1)
+    t.match(answersOf(matcher, 1), [{ code: 0 }])
+    const digest = stateDigest(matcher.sequencer.state)
+    await matcher.database.close()
+
+    const steps = [...openSource(dataDir).steps].map(printable)
+    const commands = recorded['spot_market']!.commands
+    t.match(verify(dataDir, () => undefined), { commands: commands + 3, digest })
+    t.same([1, 2].map((layout) => steps.filter((step) => step['layout'] === layout).length), [commands - 1, 3], 'each as it was written')
+    const keyed = steps.filter((step) => step['layout'] === 1 && (Number(step['flags']) & Option.KEYED) !== 0)
+    t.ok(keyed.length > 100 && keyed.every((step) => step['options'] === undefined && step['key'] !== undefined), 'then')
+    t.match(steps.at(-1), { layout: 2, command: 'PLACE_ORDER', flags: 4 * 2 ** 24, options: Option.KEYED, key, label }, 'and now')
+    t.equal(steps.at(-2)!['key'], undefined)
+  })
 
   t.test('every command is in one of them', async (t) => {
     const seen = new Set(Object.values(recorded).flatMap(({ counts }) => Object.keys(counts)))

@@ -6,7 +6,7 @@
 import t from 'tap'
 import { SCALAR } from '../../core/state/columns.ts'
 import { refusalByNumber, type RefusalCode } from '../../core/layout/refusals.ts'
-import { CommandType, Flag } from '../../core/layout/command.ts'
+import { CommandType, Flag, Option } from '../../core/layout/command.ts'
 import { writeSnapshot } from '../../core/snapshot/file.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
@@ -135,13 +135,13 @@ t.test('receipts outlive the process: by replay of the journal, and by a snapsho
   ask(1, CommandType.PLACE_ORDER, { ...ann, pair: 0, flags: Flag.SELL, price: 10_100, lots: 1000 })
   matcher.clock = START_TIME + 1000
   const order = {
-    ...cat, pair: 0, flags: Flag.MARKET | Flag.SLIPPAGE | Flag.KEYED, price: 0, lots: 3000, slippageBps: 50, ...keyed('order'),
+    ...cat, pair: 0, flags: Flag.MARKET | Flag.SLIPPAGE | Option.KEYED, price: 0, lots: 3000, slippageBps: 50, ...keyed('order'),
   }
   const placed = ask(2, CommandType.PLACE_ORDER, order)
   t.match(placed, { code: 0, trades: 1, remaining: 2000, bestPrice: 10_000, detail2: 50 })
   const resting = ask(2, CommandType.PLACE_ORDER, { ...cat, pair: 0, flags: 0, price: 9000, lots: 2000 })
   const target = { targetSlot: resting['slot']!, targetSequence: resting['orderSequence']! }
-  const replacement = { ...cat, ...target, flags: Flag.NEW_PRICE | Flag.KEYED, price: 10_100, ...keyed('replacement') }
+  const replacement = { ...cat, ...target, flags: Option.NEW_PRICE | Option.KEYED, price: 10_100, ...keyed('replacement') }
   const replaced = ask(2, CommandType.REPLACE_ORDER, replacement)
   t.match(replaced, { code: 0, trades: 1, remaining: 1000, lots: 2000, originalSequence: resting['orderSequence']! })
 

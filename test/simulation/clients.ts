@@ -7,7 +7,7 @@
  * The ledger is what was acknowledged: by key, which order it is. Whatever happens later, a key has one order.
  */
 import type { Prng } from '../../core/lib/prng.ts'
-import { CommandType, Flag } from '../../core/layout/command.ts'
+import { CommandType, Flag, Option } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import {
@@ -125,10 +125,10 @@ export class Client {
       onDeadline: () => undefined,
     }
     const correlation = enlist(bridge, waiter, account, credits, way, 1e9)
-    const at = slotAt(bridge, 0)
+    const at = slotAt(bridge)
     request.send(bridge, at, correlation, this.#caller)
     this.#around.posted(bridge, at, request)
-    send(bridge, 1)
+    send(bridge)
     request.sentAt = this.#around.monotonicMs()
   }
 
@@ -166,7 +166,7 @@ export class Client {
     const flags = (random.below(2) === 0 ? Flag.SELL : 0) | [0, 0, 0, 0, 0, Flag.IOC, Flag.POST_ONLY, Flag.MARKET][random.below(8)]!
     const expires = random.below(6) === 0
     return {
-      pair: random.below(pairs), flags: flags | (expires ? Flag.EXPIRES : 0),
+      pair: random.below(pairs), flags: flags | (expires ? Flag.EXPIRES : 0), options: 0,
       price: (flags & Flag.MARKET) !== 0 ? 0 : 500 + random.below(9) - 4, lots: 1 + random.below(8), slippageBps: 0,
       expiresAt: expires ? this.#around.wallMs() + 50 + random.below(2000) : 0,
       label: '', key: `${this.number}/${++this.#keys}`, targetSlot: 0, targetSequence: 0, pays: 0,
@@ -186,9 +186,9 @@ export class Client {
   #replace(): Request {
     const target = this.#anyOrder()
     const drawn = this.#terms()
-    const flags = this.#around.random.below(2) === 0 ? Flag.NEW_PRICE | Flag.NEW_LOTS : Flag.NEW_LOTS
-    const price = (flags & Flag.NEW_PRICE) !== 0 ? Math.max(1, drawn.price) : 0
-    const terms = { ...drawn, flags, price, expiresAt: 0, targetSlot: target.slot, targetSequence: target.sequence }
+    const options = this.#around.random.below(2) === 0 ? Option.NEW_PRICE | Option.NEW_LOTS : Option.NEW_LOTS
+    const price = (options & Option.NEW_PRICE) !== 0 ? Math.max(1, drawn.price) : 0
+    const terms = { ...drawn, flags: 0, options, price, expiresAt: 0, targetSlot: target.slot, targetSequence: target.sequence }
     return this.#request(CommandType.REPLACE_ORDER, (bridge, at, correlation, caller) =>
       encodeOrder(bridge, at, CommandType.REPLACE_ORDER, correlation, caller, terms), terms.key)
   }

@@ -1,13 +1,14 @@
 /** Memory and bridges of one life of the simulated exchange, and what may be seen in them. */
+import { COMMAND_SLOTS, slotsOfKind } from '../../core/layout/command.ts'
 import { createBroadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { countersBytes, gatewayCounters, matcherCounters } from '../../core/ring/counters.ts'
 import { createQuestions } from '../../core/ring/questions.ts'
-import { available, createRing, front } from '../../core/ring/spsc.ts'
+import { available, createRing, front, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import type { Snapshotter } from '../../core/recovery/snapshotter.ts'
 import { endSequence } from '../../core/journal/reader.ts'
 import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
-import { RECORD_BYTES, type Views } from '../../core/layout/table.ts'
+import { RECORD_BYTES, RECORD_WORDS } from '../../core/layout/table.ts'
 import { CLOCK } from '../../core/state/columns.ts'
 import type { Sequencer } from '../../core/sequencer/loop.ts'
 import type { Lane, Shared } from '../../core/threads.ts'
@@ -29,8 +30,15 @@ export interface Life {
   follower: Snapshotter | null
 }
 
-/** A copy of the record at word `base`. */
-export const recordAt = ({ bytes }: Views, base: number): Uint8Array => bytes.slice(base * 4, base * 4 + RECORD_BYTES)
+/** A copy of the answer at word `base` of a ring. */
+export const replyAt = ({ slots: { bytes } }: Ring, base: number): Uint8Array => bytes.slice(base * 4, base * 4 + RECORD_BYTES)
+
+/** A copy of the command at word `base` of a ring, which may go on at its beginning. */
+export function recordAt({ slots: { bytes, u32 }, capacity }: Ring, base: number): Uint8Array {
+  const slots = slotsOfKind(u32[base]!)
+  const place = (slot: number): number => ((base / RECORD_WORDS + slot) % capacity) * RECORD_BYTES
+  return Buffer.concat(Array.from({ length: slots }, (_, slot) => bytes.slice(place(slot), place(slot) + RECORD_BYTES)))
+}
 
 export function allocate(): Omit<Shared, 'columns'> {
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
@@ -41,7 +49,7 @@ export function allocate(): Omit<Shared, 'columns'> {
     ports: new SharedArrayBuffer(64),
     matcherWait: cell(),
     lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
-      commands: createRing(COMMAND_RING).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(), questions: createQuestions(),
+      commands: createRing(COMMAND_RING * COMMAND_SLOTS).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(), questions: createQuestions(),
     })),
   }
 }

@@ -31,7 +31,7 @@ import { LOSSES, SimulatedDisk } from './disk.ts'
 import { GENESIS, PAIRS, START_MS } from './genesis.ts'
 import { SimulatedHistory } from './history.ts'
 import { HEAD, SimulatedJournal } from './journal.ts'
-import { allocate, bridgeOn, GATEWAYS, recordAt, visibleTooEarly, type Life } from './machine.ts'
+import { allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, type Life } from './machine.ts'
 import { SimulatedSnapshots } from './snapshots.ts'
 import { Crash, Violation } from './violation.ts'
 
@@ -105,7 +105,7 @@ export class World {
       monotonicMs: () => this.#monotonic,
       wallMs: () => this.#wall,
       pairs: PAIRS,
-      posted: (bridge, base, request) => this.#auditor.posted(recordAt(bridge.commands.slots, base), request),
+      posted: (bridge, base, request) => this.#auditor.posted(recordAt(bridge.commands, base), request),
       full: () => this.#count('full rings'),
     }))
   }
@@ -293,9 +293,9 @@ export class World {
     const correlation = enlist(operator, waiter, -1, CREDIT, WAY_OUT, 1e9)
     const kind = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
     const { slots } = operator.commands
-    const at = slotAt(operator, 0)
+    const at = slotAt(operator)
     encode(ACCEPT_CLOCK_COMMAND, slots, at, { kind, correlation, session: -1, wall: this.#wall })
-    this.#auditor.posted(recordAt(slots, at), request)
+    this.#auditor.posted(recordAt(operator.commands, at), request)
     send(operator, 1)
   }
 
@@ -313,7 +313,7 @@ export class World {
   #drain(bridge: Bridge): void {
     const { replies } = bridge
     for (let index = 0; index < available(replies); index++) {
-      this.#auditor.answered(bridge.gateway, recordAt(replies.slots, front(replies, index)))
+      this.#auditor.answered(bridge.gateway, replyAt(replies, front(replies, index)))
     }
     drain(bridge)
     if (this.#error !== null) throw this.#error

@@ -11,7 +11,7 @@ import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import {
   CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, REVOKE_AGENT_COMMAND,
-  SESSION_COMMAND, UPSERT_AGENT_COMMAND,
+  SESSION_COMMAND, UPSERT_AGENT_COMMAND, COMMAND_SLOTS,
 } from '../../core/layout/command.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { RESULT } from '../../core/layout/event.ts'
@@ -62,7 +62,7 @@ export interface Session {
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
 function lane(config: Config): Lane {
-  const [commands, replies] = [createRing(config.commandRing), createRing(config.replyRing)]
+  const [commands, replies] = [createRing(config.commandRing * COMMAND_SLOTS), createRing(config.replyRing)]
   return { commands: commands.buffer, replies: replies.buffer, wait: cell(), questions: createQuestions() }
 }
 

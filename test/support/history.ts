@@ -14,7 +14,7 @@ import { balanceRow, getI64 } from '../../core/state/rows.ts'
 import { BALANCE, SCALAR } from '../../core/state/columns.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
-import { CommandType, Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../../core/layout/command.ts'
+import { CommandType, Flag, FLAG_ORDER_MASK, LABEL_SHIFT, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { answeredTypeOf, CreditSource, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -220,7 +220,7 @@ export function runHistory(
   const plain = new PlainHistory(genesis, identities.applicationOf)
   const workload = new Workload(seed, genesis, { families: true, clients, visitors })
   const random = createPrng(seed)
-  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const history: HistoryRun = {
     database, projector, state, genesis, answers: createAnswers(database, genesis), plain: plain.naive,
   }

@@ -2,6 +2,7 @@
  * Journals for crash tests, written by the real sequencer through real rings and the real LMDB writer, in this thread and with a clock
  * of their own; and what they must replay to, according to an engine that ran beside it.
  */
+import { inWords } from './command_words.ts'
 import { mkdirSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
@@ -13,7 +14,7 @@ import { GENESIS_MAX_BYTES, genesisSlots, writeGenesis } from '../../core/journa
 import { lastSequence } from '../../core/journal/reader.ts'
 import { catchUp, rebuild } from '../../core/recovery/recover.ts'
 import { createWriter, type JournalWriter } from '../../core/journal/writer.ts'
-import { COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, CommandType, gatewayOfKind, kindOf, slotsOfKind, typeOfKind, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { EVENT_LAYOUTS, eventName, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createBroadcast, createReader, read, type Reader } from '../../core/ring/broadcast.ts'
@@ -150,8 +151,9 @@ export function takeAnswers(lane: GatewayLane): Views {
 
 /** Posts one command; `slots` beyond the first are zero. */
 export function postCommand(matcher: Matcher, lane: number, type: CommandType, values: Decoded, slots = 1): void {
-  const command = viewsOf(new ArrayBuffer(slots * RECORD_BYTES))
-  encode(COMMAND_LAYOUTS[type]!, command, 0, { kind: kindOf(type, slots, lane), ...values })
+  const command = viewsOf(new ArrayBuffer(Math.max(slots, COMMAND_SLOTS) * RECORD_BYTES))
+  const layout = COMMAND_LAYOUTS[type]!
+  encode(layout, command, 0, { kind: kindOf(type, slots, lane), ...inWords(layout, values) })
   post(matcher, command)
 }
 
@@ -255,14 +257,14 @@ export function makeJournal(
 
 /** Posts `count` commands on one lane, which keeps their order, and applies them to the engine beside; its chained event checksum. */
 function fillBatch(matcher: Matcher, bench: Bench, workload: Workload, count: number, lane: number, events: number): number {
-  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const checks = recordChecks(matcher.sequencer.state)
   let checksum = events
   for (let made = 0; made < count; made++) {
     // What no gateway sends never gets as far as a journal.
     do {
       workload.next(command, 0)
-      command.u32[0] = kindOf(typeOfKind(command.u32[0]!), 1, lane)
+      command.u32[0] = kindOf(typeOfKind(command.u32[0]!), slotsOfKind(command.u32[0]!), lane)
     } while (recordRefusal(checks, command, 0, lane) !== 0)
     post(matcher, command)
     const records = bench.run(command, 0, matcher.clock)

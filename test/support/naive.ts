@@ -9,7 +9,7 @@
  * agents in naive_agents.ts, what the operator decides in naive_policy.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
-import { CommandType, Flag, typeOfKind } from '../../core/layout/command.ts'
+import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
 import { CREDIT, EventType, RESULT } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { delegate, endOldest, lastsUntil, mostLive, owner, revokeAgent, upsertAgent, type Agent } from './naive_agents.ts'
@@ -268,7 +268,7 @@ export class NaiveExchange {
 
   /** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */
   admit(command: Decoded, account: number): number | Receipt {
-    if ((Number(command['flags']) & Flag.KEYED) === 0) return 0
+    if ((Number(command['options']) & Option.KEYED) === 0) return 0
     const { receipts: most, receiptLifetimeMs } = this.genesis.limits
     this.receipts = this.receipts.filter((receipt) => receipt.time + receiptLifetimeMs > this.now)
     const receipt = this.receipts.find((each) => each.account === account && each.key === command['key'])
@@ -291,7 +291,7 @@ export class NaiveExchange {
 
   /** Keeps the answer of a keyed command that was accepted. */
   keep(command: Decoded, account: number, result: Decoded): void {
-    if ((Number(command['flags']) & Flag.KEYED) === 0) return
+    if ((Number(command['options']) & Option.KEYED) === 0) return
     this.receipts.push({ account, key: String(command['key']), payload: String(command['payload']), time: this.now, result })
   }
 }

@@ -11,7 +11,7 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
 import { createState, type State } from '../../core/state/state.ts'
-import { commandName, typeOfKind } from '../../core/layout/command.ts'
+import { commandName, typeOfKind, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { copySpendLimit } from '../../core/view/families.ts'
 import { writeDue } from '../../core/sequencer/timers.ts'
@@ -87,7 +87,7 @@ export function duel(options: DuelOptions): DuelReport {
   const naive = new NaiveExchange(state.genesis, options.rules)
   const { families = false, clients, visitors } = VARIANTS[options.variant]!
   const workload = new Workload(options.seed, state.genesis, { families, clients, visitors, losses: true, ...options.workload })
-  const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const report: DuelReport = { events: 0, seen: new Map() }
   for (let index = 0; index < options.commands; index++) {
     options.spoil?.(state, index)

@@ -5,7 +5,7 @@
  * per order, rounded up once over all its fills; a resting order locks exactly what it may still cost; an order whose time is over
  * never trades.
  */
-import { Flag, FLAG_ORDER_MASK } from '../../core/layout/command.ts'
+import { Flag, FLAG_ORDER_MASK, Option } from '../../core/layout/command.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
@@ -156,7 +156,7 @@ function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: num
 
 /** The resting order that stops the incoming one, for whoever asked to be told. */
 function tellSelfTrade(ex: Ex, command: Decoded, { pair, account, slot, sequence: orderSequence }: Order): void {
-  if (!has(Number(command['flags']), Flag.TELL_SELF_TRADE)) return
+  if (!has(Number(command['options']), Option.TELL_SELF_TRADE)) return
   const values = { kind: EventType.SELF_TRADE, pair, sequence: ex.sequence, time: ex.now, account, slot, orderSequence }
   ex.events.push({ layout: SELF_TRADE, values })
 }
@@ -316,17 +316,17 @@ export function expire(ex: Ex, command: Decoded): void {
 
 /** What a replacement asks for: given terms, otherwise those of the original. */
 function successorTerms(ex: Ex, command: Decoded, original: Order): Terms {
-  const given = Number(command['flags'])
+  const [given, options] = [Number(command['flags']), Number(command['options'])]
   let flags = original.flags & ~Flag.SLIPPAGE
-  if (has(given, Flag.NEW_STP)) flags = (flags & ~Flag.CANCEL_BOTH) | Flag.STP_GIVEN | (given & Flag.CANCEL_BOTH)
-  if (has(given, Flag.NEW_POST_ONLY)) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
-  if (has(given, Flag.NEW_FUNDING)) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
+  if (has(options, Option.NEW_STP)) flags = (flags & ~Flag.CANCEL_BOTH) | Flag.STP_GIVEN | (given & Flag.CANCEL_BOTH)
+  if (has(options, Option.NEW_POST_ONLY)) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
+  if (has(options, Option.NEW_FUNDING)) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
   const samePayer = has(flags, Flag.MASTER_FUNDED) === has(original.flags, Flag.MASTER_FUNDED)
   const labelled = given >>> 24 !== 0
   return {
     account: original.account, pair: original.pair, flags, released: samePayer ? holdOf(ex, original) : 0n, original,
-    limit: has(given, Flag.NEW_PRICE) ? Number(command['price']) : original.price,
-    lots: has(given, Flag.NEW_LOTS) ? Number(command['lots']) : original.remaining,
+    limit: has(options, Option.NEW_PRICE) ? Number(command['price']) : original.price,
+    lots: has(options, Option.NEW_LOTS) ? Number(command['lots']) : original.remaining,
     label: labelled ? String(command['label']) : original.label, labelLength: labelled ? given >>> 24 : original.labelLength,
   }
 }

@@ -1,4 +1,5 @@
 /** Command streams kept in memory, so that they can be run again: the commands of a workload and everything the engine said to them. */
+import { COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { columnsOf, type Column } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { rebuildDerived } from '../../core/state/rebuild.ts'
@@ -10,6 +11,7 @@ import { Workload, type WorkloadOptions } from './workload.ts'
 
 export interface Recording {
   text: string
+  /** Two slots of room for each. */
   commands: Views
   times: Float64Array
   count: number
@@ -19,17 +21,19 @@ export interface Recording {
   state: State
 }
 
+const COMMAND_WORDS = COMMAND_SLOTS * RECORD_WORDS
+
 /** Runs `count` commands of a workload and keeps them. */
 export function recordWorkload(text: string, seed: number, count: number, options: WorkloadOptions = {}): Recording {
   const bench = createBench(text)
   const workload = new Workload(seed, parseGenesis(text), options)
-  const commands = viewsOf(new ArrayBuffer(count * RECORD_BYTES))
+  const commands = viewsOf(new ArrayBuffer(count * COMMAND_SLOTS * RECORD_BYTES))
   const times = new Float64Array(count)
   const events: Buffer[] = []
   for (let index = 0; index < count; index++) {
-    workload.next(commands, index * RECORD_WORDS)
+    workload.next(commands, index * COMMAND_WORDS)
     times[index] = workload.time
-    const records = bench.run(commands, index * RECORD_WORDS, workload.time)
+    const records = bench.run(commands, index * COMMAND_WORDS, workload.time)
     events.push(Buffer.from(bench.said.bytes.slice(0, records * RECORD_BYTES).buffer))
     workload.learn(bench.said, records)
   }
@@ -39,7 +43,7 @@ export function recordWorkload(text: string, seed: number, count: number, option
 /** Runs commands `from`..`to` of a recording; calls `each` with the events of every one. */
 export function replay(recording: Recording, bench: Bench, from: number, to: number, each: (index: number, events: Buffer) => void): void {
   for (let index = from; index < to; index++) {
-    const records = bench.run(recording.commands, index * RECORD_WORDS, recording.times[index]!)
+    const records = bench.run(recording.commands, index * COMMAND_WORDS, recording.times[index]!)
     each(index, Buffer.from(bench.said.bytes.buffer, 0, records * RECORD_BYTES))
   }
 }

@@ -22,6 +22,7 @@
  *   balances 'ann 9 BTC, 99.95 USD, 1 BTC locked'
  *   spending 'bob 500 USD, 50 a day: 100 held, 20 spent'
  */
+import { inWords } from './command_words.ts'
 import type { Test } from 'tap'
 import { balanceRow, getI64, setI64, totalRow } from '../../core/state/rows.ts'
 import {
@@ -34,7 +35,7 @@ import { RULES } from '../../core/state/rules.ts'
 import { levelOf, tickAbove, tickBelow } from '../../core/book/levels.ts'
 import {
   AgentGrant, CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, ORDER_COMMAND, PairStatus,
-  SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND,
+  SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND, Option, COMMAND_SLOTS,
 } from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, ORDER_ENDED, REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
@@ -99,7 +100,7 @@ export class Scene {
   private readonly sessions = new Map<string, { session: number; sessionGeneration: number; account: number }>()
   private readonly orders = new Map<string, { targetSlot: number; targetSequence: number }>()
   private readonly agents = new Map<string, AgentName>()
-  private readonly command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  private readonly command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   private readonly text: string
 
   constructor(options: SceneOptions = {}) {
@@ -166,7 +167,7 @@ export class Scene {
 
   /** Applies one command, notes its trades and keeps its RESULT. */
   private send(layout: Layout, type: CommandType, values: Decoded): void {
-    encode(layout, this.command, 0, { kind: kindOf(type, 1, POLICY_COMMANDS.has(type) ? 0 : 1), ...values })
+    encode(layout, this.command, 0, { kind: kindOf(type, 1, POLICY_COMMANDS.has(type) ? 0 : 1), ...inWords(layout, values) })
     const { said, run, state } = this.bench
     const count = run(this.command, 0, this.time)
     checkInvariants(state)
@@ -284,13 +285,13 @@ export class Scene {
     if (words.includes('pair=1')) values['pair'] = 1
     if (words.includes('ioc')) flags |= Flag.IOC
     if (words.includes('fok')) flags |= Flag.FOK
-    if (words.includes('post-only')) flags |= Flag.POST_ONLY | Flag.NEW_POST_ONLY
-    if (words.includes('funded')) flags |= Flag.MASTER_FUNDED | Flag.NEW_FUNDING
-    if (words.includes('own-funds')) flags |= Flag.NEW_FUNDING
-    if (words.includes('cancel-both')) flags |= Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.NEW_STP
+    if (words.includes('post-only')) flags |= Flag.POST_ONLY | Option.NEW_POST_ONLY
+    if (words.includes('funded')) flags |= Flag.MASTER_FUNDED | Option.NEW_FUNDING
+    if (words.includes('own-funds')) flags |= Option.NEW_FUNDING
+    if (words.includes('cancel-both')) flags |= Flag.CANCEL_BOTH | Flag.STP_GIVEN | Option.NEW_STP
     if (id !== undefined) [flags, values['label']] = [flags | (id.length << 24), hex(id, 40)]
     if (key !== undefined) {
-      flags |= Flag.KEYED
+      flags |= Option.KEYED
       values['key'] = hex(key, 16)
       values['payload'] = hex(words.join(' ').slice(0, 16), 16)
     }
@@ -312,7 +313,7 @@ export class Scene {
       const [name, value] = word.split('=')
       if (name === 'price') values['price'] = this.ticks(value!)
       if (name === 'quantity') values['lots'] = this.lots(value!)
-      const flag = name === 'price' ? Flag.NEW_PRICE : name === 'quantity' ? Flag.NEW_LOTS : 0
+      const flag = name === 'price' ? Option.NEW_PRICE : name === 'quantity' ? Option.NEW_LOTS : 0
       values['flags'] = Number(values['flags']) | flag
     }
     this.send(ORDER_COMMAND, CommandType.REPLACE_ORDER, this.options(words, values))

@@ -2,7 +2,7 @@
 import type { Asset } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import {
-  CommandType, CREATE_SUB_ACCOUNT_COMMAND, Flag, LimitChange, LimitField, SET_SPEND_LIMIT_COMMAND, TRANSFER_COMMAND,
+  CommandType, CREATE_SUB_ACCOUNT_COMMAND, LimitChange, LimitField, SET_SPEND_LIMIT_COMMAND, TRANSFER_COMMAND, Option,
 } from '../../core/layout/command.ts'
 import type { Decoded, Layout } from '../../core/layout/table.ts'
 import { formatDecimal, parseDecimal } from '../../core/lib/decimal.ts'
@@ -46,7 +46,7 @@ export function familyStep(verb: string, words: string[], names: Names): Step | 
 function transfer(toSub: number, sub: string, quantity: string, symbol: string, words: string[], names: Names): Step {
   const { index, scale } = names.asset(symbol)
   const key = given(words, 'key')
-  const keyed: Decoded = key === undefined ? {} : { flags: Flag.KEYED, key: hex(key, 16), payload: hex(words.join(' ').slice(0, 16), 16) }
+  const keyed: Decoded = key === undefined ? {} : { flags: Option.KEYED, key: hex(key, 16), payload: hex(words.join(' ').slice(0, 16), 16) }
   const values = { asset: index, subAccount: names.account(sub), toSub, amount: parseDecimal(quantity, scale)!, ...keyed }
   return { layout: TRANSFER_COMMAND, type: CommandType.TRANSFER, values }
 }

@@ -5,8 +5,9 @@
  *
  * The same seed, genesis and events give the same stream.
  */
+import { inWords } from './command_words.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
-import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, PairStatus } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, PairStatus, Option } from '../../core/layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -47,7 +48,7 @@ const [MINUTE, HOUR] = [60_000, 3_600_000]
 const START = 1_700_000_000_000
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
 /** By the time and not by chance, so that the rest of the stream is as it was before there was such a flag. */
-const tellsAt = (time: number): number => (time % 3 === 0 ? 0 : Flag.TELL_SELF_TRADE)
+const tellsAt = (time: number): number => (time % 3 === 0 ? 0 : Option.TELL_SELF_TRADE)
 const LABELS = ['a', 'a label of exactly forty bytes, not less', ...Array.from({ length: 12 }, (_, index) => `bot-${index}`)]
 
 export class Workload {
@@ -104,12 +105,13 @@ export class Workload {
     return list[this.below(list.length)]!
   }
 
-  /** Writes the next command at word `base` and moves the time. */
+  /** Writes the next command at word `base`, where there is room for two slots, and moves the time. */
   next(views: Views, base: number): void {
     const { type, values } = this.command()
     const lane = 1 + this.below(3)
     const kind = kindOf(type, 1, POLICY_COMMANDS.has(type) && !this.chance(1, 20) ? 0 : lane)
-    encode(COMMAND_LAYOUTS[type]!, views, base, { ...values, kind, correlation: ++this.correlation })
+    const layout = COMMAND_LAYOUTS[type]!
+    encode(layout, views, base, { ...inWords(layout, values), kind, correlation: ++this.correlation })
   }
 
   private command(): { type: CommandType; values: Decoded } {
@@ -294,7 +296,7 @@ export class Workload {
     const given = this.chance(1, 8)
     const key = hex(`key ${this.below(12)}`, 16)
     const payload = hex(`payload ${this.below(2)}`, 16)
-    return given ? { flags: Flag.KEYED, key, payload } : { flags: 0, key: '', payload: '' }
+    return given ? { flags: Option.KEYED, key, payload } : { flags: 0, key: '', payload: '' }
   }
 
   private order(): Decoded {
@@ -349,15 +351,15 @@ export class Workload {
     const values: Decoded = { ...target, pair, slippageBps: 0, key: key.key, payload: key.payload, label: label.label }
     const dice = this.below(100)
     if (dice < 60) {
-      flags |= Flag.NEW_LOTS
+      flags |= Option.NEW_LOTS
       values['lots'] = dice < 35 ? Math.max(1, remaining - this.below(5)) : this.lots(pair)
     }
     if (dice >= 25 && dice < 90) {
-      flags |= Flag.NEW_PRICE
+      flags |= Option.NEW_PRICE
       values['price'] = this.chance(1, 3) ? price : this.price(pair, sell)
     }
-    if (this.chance(1, 10)) flags |= Flag.NEW_STP | (this.chance(1, 2) ? Flag.CANCEL_BOTH : 0)
-    if (this.chance(1, 10)) flags |= Flag.NEW_POST_ONLY | (this.chance(1, 2) ? Flag.POST_ONLY : 0)
+    if (this.chance(1, 10)) flags |= Option.NEW_STP | (this.chance(1, 2) ? Flag.CANCEL_BOTH : 0)
+    if (this.chance(1, 10)) flags |= Option.NEW_POST_ONLY | (this.chance(1, 2) ? Flag.POST_ONLY : 0)
     if (this.chance(1, 50)) flags |= this.below(0x4000)
     flags |= (this.families?.newFunding() ?? 0) | tellsAt(this.time)
     return { ...values, flags: flags >>> 0 }

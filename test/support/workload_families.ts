@@ -3,7 +3,7 @@
  * they may spend, sub-accounts whose orders spend it, and all of them now and then doing what is not theirs to do.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
-import { CommandType, Flag, LimitChange } from '../../core/layout/command.ts'
+import { CommandType, Flag, LimitChange, Option } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import type { Prng } from '../../core/lib/prng.ts'
 
@@ -73,7 +73,7 @@ export class FamilyWorkload {
 
   /** Flags of a replacement that says who pays from now on; mostly none. */
   newFunding(): number {
-    return this.below(5) === 0 ? Flag.NEW_FUNDING | (this.below(2) === 0 ? Flag.MASTER_FUNDED : 0) : 0
+    return this.below(5) === 0 ? Option.NEW_FUNDING | (this.below(2) === 0 ? Flag.MASTER_FUNDED : 0) : 0
   }
 
   /** A command and the client who signs it: `client`, or rather the master of the sub-account it is about. */
@@ -110,7 +110,7 @@ export class FamilyWorkload {
   private transfer(asset: number): Decoded {
     const keyed = this.below(6) === 0
     return {
-      flags: keyed ? Flag.KEYED : 0, toSub: this.below(3) === 0 ? 0 : this.below(3) + 1, amount: this.atoms(asset),
+      flags: keyed ? Option.KEYED : 0, toSub: this.below(3) === 0 ? 0 : this.below(3) + 1, amount: this.atoms(asset),
       key: keyed ? hex(`key ${this.below(12)}`, 16) : '', payload: keyed ? hex(`payload ${this.below(2)}`, 16) : '',
     }
   }

@@ -3,6 +3,7 @@
  * users and of the operator, with and without filters, revocations, all-or-nothing orders; and drops a bounded number of receipts. Parts
  * of a mass cancel that follow each other reach every order, and the naive exchange says the same.
  */
+import { inWords } from '../support/command_words.ts'
 import t, { type Test } from 'tap'
 import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
 import { ORDER, ORDER_WORDS, SCALAR } from '../../core/state/columns.ts'
@@ -11,7 +12,7 @@ import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { State } from '../../core/state/state.ts'
 import {
   CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_DELEGATED_SESSION_COMMAND,
-  OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, REVOKE_AGENT_COMMAND, SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND,
+  OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, REVOKE_AGENT_COMMAND, SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND, COMMAND_SLOTS, Option,
 } from '../../core/layout/command.ts'
 import { Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
@@ -23,7 +24,7 @@ import { copyStored } from '../support/recording.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
 const TIME = 1_700_000_000_000
-const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 
 /** An engine beside the naive exchange, and how many order rows its last command looked at. */
 class Stage {
@@ -75,7 +76,7 @@ class Stage {
 
   /** Applies a command to both and returns its RESULT, with what both said compared. */
   send(layout: Layout, type: CommandType, values: Decoded, lane = 1): Decoded {
-    encode(layout, command, 0, { kind: kindOf(type, 1, lane), ...values })
+    encode(layout, command, 0, { kind: kindOf(type, 1, lane), ...inWords(layout, values) })
     this.rows.clear()
     const count = this.bench.run(command, 0, this.time)
     this.looked = this.rows.size
@@ -258,7 +259,7 @@ t.test('a path that cannot be paid is walked as far as funds go', async (t) => {
 t.test('receipts that expired together', async (t) => {
   const stage = new Stage(t)
   const key = (number: number): Decoded =>
-    ({ flags: Flag.KEYED | Flag.IOC, key: number.toString(16).padStart(32, '0'), payload: '00'.repeat(16) })
+    ({ flags: Option.KEYED | Flag.IOC, key: number.toString(16).padStart(32, '0'), payload: '00'.repeat(16) })
   const kept = (): number => stage.bench.state.scalars[SCALAR.RECEIPTS_COUNT]!
   for (let number = 1; number <= 3000; number++) stage.place(0, key(number))
   stage.time += 25 * 3_600_000

@@ -3,7 +3,7 @@
  * before; one that is made from the rows names the same; and an order without a time of its own never moves anything in it.
  */
 import t from 'tap'
-import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../../core/layout/command.ts'
+import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
@@ -125,7 +125,7 @@ t.test('random orders, replacements, cancels and pauses, and a queue made anew n
     if (dice < 45 && resting.length < 300) stage.place(random.below(2) === 0 ? undefined : stage.time + 1 + random.below(2 * LIFETIME))
     else if (dice < 65 && one !== undefined) stage.order(CommandType.CANCEL_ORDER, target(one))
     else if (dice < 75 && one !== undefined) {
-      stage.order(CommandType.REPLACE_ORDER, { ...target(one), flags: Flag.NEW_LOTS, lots: 1 + random.below(20) })
+      stage.order(CommandType.REPLACE_ORDER, { ...target(one), options: Option.NEW_LOTS, lots: 1 + random.below(20) })
     } else if (dice < 80) stage.time += random.below(LIFETIME / 10)
     else {
       const due = names(resting.filter(({ expiresAt }) => expiresAt <= stage.time))

@@ -15,7 +15,7 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
 import { createState, type State } from '../../core/state/state.ts'
-import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../../core/layout/command.ts'
+import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, Option } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { QUICK } from '../../core/lib/quick_thread.ts'
@@ -79,11 +79,12 @@ function writeCommand(commands: Views, base: number, dice: number, live: { slot:
   const style = (dice >>> 11) & 15
   let flags = sell === 1 ? Flag.SELL : 0
   if (target === null) flags |= STYLES[style] ?? 0
-  if (replaces) flags = Flag.NEW_PRICE | Flag.NEW_LOTS
+  if (replaces) flags = 0
   u32[base] = kindOf(target === null ? CommandType.PLACE_ORDER : replaces ? CommandType.REPLACE_ORDER : CommandType.CANCEL_ORDER, 1, 1)
   i32[base + C.session] = client
   i32[base + C.sessionGeneration] = client * 2 + 1
   i32[base + C.flags] = flags
+  i32[base + C.options] = replaces ? Option.NEW_PRICE | Option.NEW_LOTS : 0
   i32[base + C.price] = (flags & Flag.MARKET) !== 0 ? 0 : 500_000 + ((dice >>> 15) % 60) - (sell === 1 ? 25 : 35)
   i32[base + C.lots] = 1 + ((dice >>> 21) % 50)
   i32[base + C.targetSlot] = target?.slot ?? 0

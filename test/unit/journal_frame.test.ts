@@ -1,7 +1,8 @@
 /** Promise: a sealed batch is read back exactly or not at all; keys sort as the sequences they stand for. */
 import t from 'tap'
-import { FORMAT, HEADER_BYTES, keyOf, MAGIC, open, seal, sequenceOf, type Batch, type BatchHeader } from '../../core/journal/frame.ts'
+import { HEADER_BYTES, keyOf, MAGIC, open, seal, sequenceOf, type Batch, type BatchHeader } from '../../core/journal/frame.ts'
 import { genesisSlots, GENESIS_MAX_BYTES, readGenesis } from '../../core/journal/genesis_batch.ts'
+import { LAYOUT } from '../../core/layout/command.ts'
 import { RECORD_BYTES } from '../../core/layout/table.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 
@@ -33,7 +34,7 @@ t.test('what is sealed opens', async (t) => {
     for (const over of headers) {
       const { value, header, checksum, records } = sealed(slots, over)
       const batch = open(value)
-      t.match(batch, { ...header, checksum })
+      t.match(batch, { ...header, checksum, layout: LAYOUT })
       t.ok((batch as Batch).records.equals(records), 'records')
     }
   }
@@ -45,11 +46,11 @@ t.test('the bytes are those of the format', async (t) => {
   seal(value, { sequence: 5, time: 1_700_000_000_000, commands: 1, slots: 1, previous: 0x01020304, events: 0x0a0b0c0d })
   t.equal(value.toString('latin1', 0, 4), 'RBJ1')
   t.equal(value.readUInt32LE(0), MAGIC)
-  t.same([value.readUInt32LE(4), value.readUInt32LE(8), value.readUInt32LE(12)], [1, 192, 1])
+  t.same([value.readUInt32LE(4), value.readUInt32LE(8), value.readUInt32LE(12)], [LAYOUT, 192, 1])
   t.same([value.readDoubleLE(16), value.readDoubleLE(24)], [5, 1_700_000_000_000])
   t.same([value.readUInt32LE(32), value.readUInt32LE(36), value.readUInt32LE(40)], [1, 0x01020304, 0x0a0b0c0d])
   t.ok(value.subarray(44, 60).every((byte) => byte === 0))
-  t.equal(value.readUInt32LE(60), 0xb23d91d8, 'CRC-32 of everything but itself, as another language computes it')
+  t.equal(value.readUInt32LE(60), 0x77610216, 'CRC-32 of everything but itself, as another language computes it')
 })
 
 t.test('the checksum depends on every field', async (t) => {
@@ -115,7 +116,8 @@ t.test('the reason says what is wrong', async (t) => {
   }
   t.equal(open(Buffer.alloc(0)), 'only 0 bytes')
   t.equal(open(changed(0, 1)), 'not a journal batch')
-  t.equal(open(changed(4, FORMAT + 1)), `format ${FORMAT + 1}, this version reads ${FORMAT}`)
+  t.equal(open(changed(4, LAYOUT + 1)), `format ${LAYOUT + 1}, this version reads 1 to ${LAYOUT}`)
+  t.equal(open(changed(4, 0)), `format 0, this version reads 1 to ${LAYOUT}`)
   t.equal(open(changed(8, 5)), `${value.length} bytes, header says 5`)
   t.equal(open(changed(60, 5)), 'checksum mismatch')
   const short = sealed(2, { slots: 1 })
@@ -141,7 +143,7 @@ t.test('a first batch that is no genesis is refused', async (t) => {
     records.writeUInt32LE(type, 0)
     records.writeInt32LE(length, 16)
     records.write('{"a":1}', RECORD_BYTES)
-    return { sequence: 1, time: 0, commands: 1, slots: 2, previous: 0, events: 0, checksum: 0, next: 2, records, ...over }
+    return { layout: LAYOUT, sequence: 1, time: 0, commands: 1, slots: 2, previous: 0, events: 0, checksum: 0, next: 2, records, ...over }
   }
   t.equal(readGenesis(batch({}, 1, 7)), '{"a":1}')
   const wrong = [batch({ sequence: 2 }, 1, 7), batch({ commands: 2 }, 1, 7), batch({}, 2, 7)]

@@ -5,9 +5,10 @@
 import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import {
-  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT,
-  PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
+  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT, LAYOUT,
+  Option, OPTION_MASK, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
+import { layoutOf } from '../../core/layout/first_layout.ts'
 import {
   answeredTypeOf, EVENT_LAYOUTS, EventType, eventName, eventTypeOf, outcomeOf, Reason, REASON_NAMES, Status, STATUS_NAMES,
 } from '../../core/layout/event.ts'
@@ -23,8 +24,8 @@ t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWar
 const RECORDS: Record<string, string[]> = {
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
-    '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:key:bytes16 16:payload:bytes16 20:label:bytes40',
-    '30:targetSequence:f64',
+    '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32',
+    '32:key:bytes16 36:payload:bytes16 40:label:bytes40',
   ],
   cancel_all: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32 6:fromSlot:i32 7:reserved:i32',
@@ -45,8 +46,8 @@ const RECORDS: Record<string, string[]> = {
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:address:bytes20 9:consented:i32 10:username:bytes32',
   ],
   transfer: [
-    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32 5:flags:u32 6:subAccount:i32 7:toSub:i32',
-    '8:reserved:i32 9:reserved2:i32 10:amount:i64 12:key:bytes16 16:payload:bytes16',
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32 5:options:u32 6:subAccount:i32 7:toSub:i32',
+    '8:reserved:i32 9:reserved2:i32 10:amount:i64 32:key:bytes16 36:payload:bytes16',
   ],
   set_spend_limit: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32 5:subAccount:i32 6:change:i32 7:fields:i32',
@@ -106,6 +107,18 @@ const RECORDS: Record<string, string[]> = {
     '14:version:i64',
   ],
 }
+/** Those of layout 1 that are other ones now. */
+const FIRST: Record<string, string[]> = {
+  order: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
+    '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:key:bytes16 16:payload:bytes16 20:label:bytes40',
+    '30:targetSequence:f64',
+  ],
+  transfer: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32 5:flags:u32 6:subAccount:i32 7:toSub:i32',
+    '8:reserved:i32 9:reserved2:i32 10:amount:i64 12:key:bytes16 16:payload:bytes16',
+  ],
+}
 /** Layout of each command and event by its number. */
 const COMMANDS: Record<number, string> = {
   1: 'genesis', 2: 'order', 3: 'order', 4: 'order', 5: 'cancel_all', 6: 'order', 7: 'mint', 8: 'open_session', 9: 'session', 10: 'session',
@@ -142,7 +155,12 @@ t.test('records stand where they stood', async (t) => {
   for (const [name, layout] of layouts) t.equal(listing(layout), RECORDS[name]!.join(' '), name)
   t.same(namesOf(COMMAND_LAYOUTS), COMMANDS)
   t.same(namesOf(EVENT_LAYOUTS), EVENTS)
-  t.same([RECORD_WORDS, RECORD_BYTES], [32, 128])
+  t.same([RECORD_WORDS, RECORD_BYTES, LAYOUT], [32, 128, 2])
+  for (const type of Object.values(CommandType)) {
+    const { name } = COMMAND_LAYOUTS[type]!
+    t.equal(listing(layoutOf(type, 1)!), (FIRST[name] ?? RECORDS[name]!).join(' '), `${name} of layout 1`)
+    t.equal(layoutOf(type, LAYOUT), COMMAND_LAYOUTS[type])
+  }
 })
 
 t.test('numbers mean what they meant', async (t) => {
@@ -163,12 +181,13 @@ t.test('numbers mean what they meant', async (t) => {
     IOC_REMAINDER: 7, REDUCE_ONLY: 8, LIQUIDATION: 9, DELEGATION_REVOKED: 10, PAIR_HALTED: 11,
   })
   t.same(Flag, {
-    SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, KEYED: 512,
-    NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, RESTING: 16_384, REPEATED: 32_768,
-    MASTER_FUNDED: 65_536, BY_AGENT: 131_072, NEW_FUNDING: 262_144, TELL_SELF_TRADE: 524_288,
-    BY_OPERATOR: 1_048_576,
+    SELL: 1, MARKET: 2, IOC: 4, FOK: 8, POST_ONLY: 16, CANCEL_BOTH: 32, STP_GIVEN: 64, SLIPPAGE: 128, EXPIRES: 256, RESTING: 16_384,
+    REPEATED: 32_768, MASTER_FUNDED: 65_536, BY_AGENT: 131_072, BY_OPERATOR: 1_048_576,
   })
-  t.same([FLAG_ORDER_MASK, LABEL_SHIFT, LABEL_BYTES], [0x101ff, 24, 40])
+  t.same(Option, {
+    KEYED: 512, NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, NEW_FUNDING: 262_144, TELL_SELF_TRADE: 524_288,
+  })
+  t.same([FLAG_ORDER_MASK, OPTION_MASK, LABEL_SHIFT, LABEL_BYTES], [0x101ff, 0xc3e00, 24, 40])
   t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)
 })
 
@@ -195,15 +214,16 @@ t.test('the kind word takes apart what it put together', async (t) => {
 })
 
 t.test('fields follow each other without overlap, 8-byte fields on even words, within the record', async (t) => {
-  for (const [name, { fields, at, words }] of layouts) {
+  for (const [name, { fields, at, words, slots }] of layouts) {
     let next = 0
     for (const [field, type] of Object.entries(fields)) {
+      if (at[field] === RECORD_WORDS) next = RECORD_WORDS
       t.equal(at[field], next, `${name}.${field}`)
       if (type === 'i64' || type === 'f64') t.equal(at[field]! % 2, 0, `${name}.${field} is aligned`)
       next += wordsOf(type)
     }
-    t.equal(words, next)
-    t.ok(words <= RECORD_WORDS)
+    if (slots === 1) t.equal(words, next)
+    t.ok(words <= RECORD_WORDS && next <= slots * RECORD_WORDS)
   }
 })
 
@@ -220,6 +240,7 @@ t.test('a table that does not fit is refused', async (t) => {
   t.throws(() => defineLayout('x', { a: 'i32', b: 'f64' }), /x\.b is not 8-byte aligned/)
   t.throws(() => defineLayout('x', { a: 'bytes20', b: 'i64' }), /x\.b is not 8-byte aligned/)
   t.throws(() => defineLayout('x', wide(33, 'i32')), /33 words/)
+  t.throws(() => defineLayout('x', { a: 'i32' }, wide(33, 'i32')), /33 words/)
   t.throws(() => defineLayout('x', wide(17, 'f64')), /34 words/)
   t.equal(defineLayout('x', wide(32, 'u32')).words, 32)
   t.equal(defineLayout('x', wide(16, 'i64')).words, 32)
@@ -245,15 +266,20 @@ function someValues(layout: Layout, random: ReturnType<typeof createPrng>): Deco
 
 t.test('every record: encode and decode are inverse, neighbours stay untouched', async (t) => {
   const random = createPrng(SEED)
-  const views = viewsOf(new ArrayBuffer(3 * RECORD_BYTES))
+  const views = viewsOf(new ArrayBuffer(4 * RECORD_BYTES))
   for (const layout of layouts.values()) {
     for (let round = 0; round < 200; round++) {
       views.bytes.fill(0xa5)
       const values = someValues(layout, random)
-      encode(layout, views, RECORD_WORDS, values)
+      const slots = layout.slots === 2 && round % 2 === 0 ? 2 : 1
+      if (layout.slots === 2) {
+        for (const field of Object.keys(values)) if (slots === 1 && layout.at[field]! >= RECORD_WORDS) delete values[field]
+        values['kind'] = kindOf(2, slots, 7)
+      }
+      encode(layout, views, RECORD_WORDS, { ...values, ...(layout.slots === 2 ? { kind: kindOf(2, 1, 7) } : {}) })
       const read = decode(layout, views, RECORD_WORDS)
       if (round < 3 || Object.entries(values).some(([field, value]) => read[field] !== value)) t.same(read, values, layout.name)
-      const outside = [...views.bytes.subarray(0, RECORD_BYTES), ...views.bytes.subarray(2 * RECORD_BYTES)]
+      const outside = [...views.bytes.subarray(0, RECORD_BYTES), ...views.bytes.subarray((1 + slots) * RECORD_BYTES)]
       if (!outside.every((byte) => byte === 0xa5)) t.fail(`${layout.name} wrote outside of its record`)
       const rest = views.i32.subarray(RECORD_WORDS + layout.words, 2 * RECORD_WORDS)
       if (!rest.every((word) => word === 0)) t.fail(`${layout.name} left something in the unused words`)

@@ -10,7 +10,7 @@ import { createPrng } from '../../core/lib/prng.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { lastSequence, readBatches, START } from '../../core/journal/reader.ts'
-import { COMMAND_LAYOUTS, commandName, CommandType, Flag, gatewayOfKind, kindOf, PairStatus } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, commandName, CommandType, Flag, gatewayOfKind, kindOf, PairStatus, COMMAND_SLOTS, Option, slotsOfKind } from '../../core/layout/command.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
@@ -38,20 +38,31 @@ function matcherIn(t: Test, options: MatcherOptions = {}): Matcher {
 
 /** A record of a type with these values; a limit is at least 1, all else may be 0. */
 function recordOf(type: number, values: Decoded = {}, lane = 0): Views {
-  const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const record = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const layout = COMMAND_LAYOUTS[type]!
   const limit: Decoded = 'limit' in layout.fields ? { limit: 1 } : {}
-  encode(layout, record, 0, { kind: kindOf(type, 1, lane), correlation: 7, session: -1, ...limit, ...values })
+  encode(layout, record, 0, { kind: kindOf(type, 1, lane), correlation: 7, session: -1, ...limit, ...carried(type, values) })
   return record
 }
 
+const LONG: readonly number[] = [CommandType.PLACE_ORDER, CommandType.REPLACE_ORDER, CommandType.TRANSFER]
+
+/** A record has its second slot when its flags or options say so. */
+function carried(type: number, values: Decoded): Decoded {
+  const labelled = Number(values['flags'] ?? 0) >>> 24 !== 0 && type !== CommandType.TRANSFER
+  const carries = LONG.includes(type) && (labelled || (Number(values['options'] ?? 0) & Option.KEYED) !== 0)
+  return carries ? { ...values, key: '00' } : values
+}
+
 /** Puts a record into the ring of `lane`, whatever it says of itself. */
-function put({ gateways }: Matcher, lane: number, record: Views): void {
+function put({ gateways }: Matcher, lane: number, record: Views, slots = slotsOfKind(record.u32[0]!)): void {
   const ring = gateways[lane]!.commands
-  const at = reserve(ring, 0)
-  if (at < 0) throw new Error('the command ring is full')
-  ring.slots.i32.set(record.i32.subarray(0, RECORD_WORDS), at)
-  publish(ring, 1)
+  for (let slot = 0; slot < slots; slot++) {
+    const at = reserve(ring, slot)
+    if (at < 0) throw new Error('the command ring is full')
+    ring.slots.i32.set(record.i32.subarray(slot * RECORD_WORDS, (slot + 1) * RECORD_WORDS), at)
+  }
+  publish(ring, slots)
 }
 
 t.test('who may send what', async (t) => {
@@ -92,11 +103,12 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
     [name, [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]]])),
   ...Object.fromEntries(['expiresAt', 'graceMs', 'wall'].map((name) => [name, [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]]])),
   grants: [[0x10, 0x0400, 0x08_0000, 0x0200_0000, 0x8000_0000], [0, 0x0107_030f]],
-  'transfer.flags': [[Flag.SELL, 1 << 24], [0, Flag.KEYED]],
+  'transfer.options': [[Option.NEW_LOTS, 1, 1 << 24], [0, Option.KEYED]],
   'order.flags': [
-    [Flag.RESTING, Flag.REPEATED, Flag.BY_AGENT, Flag.BY_OPERATOR, 1 << 21, 1 << 23, 41 * 2 ** 24, 255 * 2 ** 24],
-    [0, Flag.SELL | Flag.MARKET | Flag.KEYED | Flag.TELL_SELF_TRADE, 40 * 2 ** 24],
+    [Flag.RESTING, Flag.REPEATED, Flag.BY_AGENT, Flag.BY_OPERATOR, 1 << 9, 1 << 21, 1 << 23, 41 * 2 ** 24, 255 * 2 ** 24],
+    [0, Flag.SELL | Flag.MARKET, 40 * 2 ** 24],
   ],
+  'order.options': [[1, 1 << 14, 1 << 24, -1], [0, Option.KEYED | Option.TELL_SELF_TRADE]],
 }
 /** Fields of which the engine knows every value. */
 const FREE = ['kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional']
@@ -121,8 +133,27 @@ t.test('what each field may be', async (t) => {
       for (const value of numbers[1]) t.equal(recordRefusal(checks, recordOf(type, { [field]: value }), 0, 0), 0, `${name} = ${value}`)
     }
   }
-  t.equal(recordRefusal(checks, recordOf(CommandType.PLACE_ORDER, { flags: Flag.NEW_PRICE }), 0, 1), INVALID, 'flags of a replacement')
-  t.equal(recordRefusal(checks, recordOf(CommandType.REPLACE_ORDER, { flags: Flag.NEW_PRICE }), 0, 1), 0)
+  t.equal(recordRefusal(checks, recordOf(CommandType.PLACE_ORDER, { options: Option.NEW_PRICE }), 0, 1), INVALID, 'options of a replacement')
+  t.equal(recordRefusal(checks, recordOf(CommandType.REPLACE_ORDER, { options: Option.NEW_PRICE }), 0, 1), 0)
+})
+
+t.test('a command has the slots of what it carries, no more and no less', async (t) => {
+  const checks = recordChecks(matcherIn(t).sequencer.state)
+  const label = { flags: 3 * 2 ** 24, label: '616263' }
+  const cases: [type: number, values: Decoded, slots: number][] = [
+    [CommandType.PLACE_ORDER, {}, 1], [CommandType.PLACE_ORDER, label, 2], [CommandType.PLACE_ORDER, { options: Option.KEYED }, 2],
+    [CommandType.REPLACE_ORDER, { options: Option.NEW_PRICE }, 1], [CommandType.REPLACE_ORDER, { ...label, options: Option.KEYED }, 2],
+    [CommandType.CANCEL_ORDER, { options: Option.KEYED }, 1], [CommandType.CANCEL_ORDER, { flags: label.flags }, 1],
+    [CommandType.TRANSFER, {}, 1], [CommandType.TRANSFER, { options: Option.KEYED }, 2], [CommandType.MINT, {}, 1],
+  ]
+  for (const [type, values, slots] of cases) {
+    const record = recordOf(type, values)
+    for (const given of [0, 1, 2, 3]) {
+      record.u32[0] = kindOf(type, given, 0)
+      t.equal(recordRefusal(checks, record, 0, 0), given === slots ? 0 : INVALID, `${commandName(type)} of ${given} slots`)
+    }
+    t.equal(recordFault(checks, record, 0, 0), `${commandName(type)} on lane 0, of 3 slots`)
+  }
 })
 
 t.test('what is refused is answered, counted and said, and is not in the journal', async (t) => {
@@ -189,7 +220,7 @@ t.test('a command longer than a batch is a broken invariant, not a ring that sta
   const matcher = matcherIn(t, { maxSlots: 4 })
   const record = recordOf(CommandType.MINT, { asset: -1 })
   record.u32[0] = kindOf(CommandType.MINT, 5, 1)
-  for (let slot = 0; slot < 5; slot++) put(matcher, 1, record)
+  for (let slot = 0; slot < 5; slot++) put(matcher, 1, record, 1)
   t.throws(() => matcher.turn(), { name: 'InvariantBroken' })
 })
 
@@ -201,17 +232,18 @@ t.test(`what passes is applied, whatever it is (again: SEED=${SEED} npm test -- 
   const random = createPrng(SEED)
   const workload = new Workload(SEED, genesis, { families: true })
   const words = [0, 1, -1, 2, 7, 255, 1000, 2 ** 30, INT, -INT - 1, 0x7ff80000, 0x3ff00000, 0x7ff00000, 0xfff00000 | 0, 0x40000000]
-  const record = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  const record = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   for (let made = 0; made < COMMANDS; made++) {
     workload.next(record, 0)
+    const slots = slotsOfKind(record.u32[0]!)
     const lane = random.below(4)
     const changes = random.below(3)
     for (let change = 0; change < changes; change++) {
       const word = 1 + random.below(RECORD_WORDS - 1)
       record.i32[word] = random.below(2) === 0 ? words[random.below(words.length)]! : random.u32() | 0
     }
-    if (random.below(100) === 0) record.u32[0] = kindOf(random.below(256), 1, random.below(5))
-    put(matcher, lane, record)
+    if (random.below(100) === 0) record.u32[0] = kindOf(random.below(256), slots, random.below(5))
+    put(matcher, lane, record, slots)
     matcher.clock = workload.time
     matcher.turn()
     const answers = takeAnswers(matcher.gateways[lane]!)

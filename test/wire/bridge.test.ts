@@ -2,6 +2,7 @@
  * The bridge between requests and rings: credits, shares, deadlines, late replies, sleeping, waking. Both ring ends are in this thread.
  * Alone: it tells a thread that was woken from one that looked by itself.
  */
+import { COMMAND_SLOTS } from '../../core/layout/command.ts'
 import t from 'tap'
 import { EventType, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import { encode } from '../../core/layout/table.ts'
@@ -17,7 +18,7 @@ const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 const ACCOUNTS = 1024
 
 function setUp(commands = 64, replies = 4096): { bridge: Bridge; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
-  const lane = { commands: createRing(commands).buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
+  const lane = { commands: createRing(commands * COMMAND_SLOTS).buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
   matcher[MATCHER.disk_level] = DISK.OPEN
@@ -46,9 +47,9 @@ async function until(condition: () => boolean): Promise<boolean> {
 }
 
 function post(bridge: Bridge, waiter: Waiter, credits = CREDIT, deadlineMs = 10_000, account = 0, way: Way = WAY_IN): number {
-  slotAt(bridge, 0)
+  slotAt(bridge)
   const row = enlist(bridge, waiter, account, credits, way, deadlineMs)
-  send(bridge, 1)
+  send(bridge, COMMAND_SLOTS)
   return row
 }
 
@@ -65,7 +66,7 @@ t.test('a full command ring is an answer', async (t) => {
   t.equal(noRoom(bridge, 0, 29, WAY_IN), 'OVERLOADED', 'a batch fits whole or not at all')
   for (let account = 0; account < ACCOUNTS; account++) fill(bridge, account, WAY_OUT)
   t.equal(noRoom(bridge, 0, 1, WAY_OUT), 'OVERLOADED')
-  t.equal(waiting(bridge.commands), 63)
+  t.equal(waiting(bridge.commands), 63 * COMMAND_SLOTS)
   closeBridge(bridge)
 })
 
