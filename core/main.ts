@@ -36,8 +36,7 @@ import { watchBackups } from './backup/last.ts'
 import { refuseBackup } from './backup/manifest.ts'
 import { createOpenings } from './ring/openings.ts'
 import { createQuestions } from './ring/questions.ts'
-import { COMMAND_SLOTS } from './layout/command.ts'
-import { createRing } from './ring/spsc.ts'
+import { commandSlots, createRing } from './ring/spsc.ts'
 import { wake, WAIT_WORDS } from './ring/wait.ts'
 import { startSnapshots, toldOf, type SnapshotProcess } from './snapshot/process.ts'
 import { startCode } from './start_code.ts'
@@ -65,7 +64,7 @@ const DAMAGED = {
 function allocate(config: Config): Omit<Shared, 'columns'> {
   const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
   const lane = (): Lane => ({
-    commands: createRing(config.commandRing * COMMAND_SLOTS).buffer,
+    commands: createRing(commandSlots(config)).buffer,
     replies: createRing(config.replyRing).buffer, wait: cell(), questions: createQuestions(),
   })
   return {

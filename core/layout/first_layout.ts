@@ -4,7 +4,10 @@
  * Two layouts were other ones then: orders and transfers had key, payload hash and client order id in the one slot that every command
  * had, and what a command asks for among the flags. Every other record was what it is. Nothing here ever changes.
  */
-import { COMMAND_LAYOUTS, CommandType, kindOf, LABEL_SHIFT, Option, OPTION_MASK, ORDER_COMMAND, slotsOfKind, TRANSFER_COMMAND } from './command.ts'
+import {
+  COMMAND_LAYOUTS, CommandType, kindOf, LABEL_SHIFT, Option, OPTION_MASK, ORDER_COMMAND, slotsOfKind,
+  TRANSFER_COMMAND,
+} from './command.ts'
 import { defineLayout, RECORD_BYTES, RECORD_WORDS, viewsOf, type Layout, type Views } from './table.ts'
 
 const HEADER = { kind: 'u32', correlation: 'u32', session: 'i32', sessionGeneration: 'u32' } as const

@@ -60,7 +60,9 @@ export function wordsOf(type: FieldType): number {
  * Computes the offsets of `fields`, starting at word 0, and of those of the second slot, `more`, starting at word 32; throws when a field
  * is misaligned or a slot overflows.
  */
-export function defineLayout<const F extends Fields, const M extends Fields = Record<never, never>>(name: string, fields: F, more?: M): Layout<F & M> {
+export function defineLayout<const F extends Fields, const M extends Fields = Record<never, never>>(
+  name: string, fields: F, more?: M,
+): Layout<F & M> {
   const at: Record<string, number> = {}
   const words = place(name, fields, at, 0)
   if (more !== undefined) place(name, more, at, RECORD_WORDS)

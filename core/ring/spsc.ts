@@ -14,6 +14,7 @@
  * Slots are plain words, ordered on any processor by the two counters: who reads a tail sees what was written before it was stored, and who
  * reads a head writes after what was read before it was stored. Nothing is ever read that may be being written, so no copy is thrown away.
  */
+import { COMMAND_SLOTS } from '../layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table.ts'
 
 const HEADER_BYTES = 256
@@ -34,6 +35,9 @@ export interface Ring {
 const OWN_TAIL = 0
 const SEEN_HEAD = 1
 const OWN_HEAD = 2
+
+/** Slots of a ring that has room for so many commands, whatever they carry. */
+export const commandSlots = ({ commandRing }: { readonly commandRing: number }): number => commandRing * COMMAND_SLOTS
 
 export function createRing(capacity: number): Ring {
   if (capacity < 2 || (capacity & (capacity - 1)) !== 0) throw new Error('ring capacity must be a power of two')

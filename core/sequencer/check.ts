@@ -73,7 +73,8 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     set_fee_tier: { account: ROW, tier: ROW, createdSequence: SEQUENCE },
     create_sub_account: { address: ANY, consented: YES_NO, username: ANY },
     transfer: {
-      asset, options: bits(Option.KEYED), subAccount: ROW, toSub: YES_NO, reserved: ZERO, reserved2: ZERO, amount: ANY, key: ANY, payload: ANY,
+      asset, options: bits(Option.KEYED), subAccount: ROW, toSub: YES_NO, reserved: ZERO, reserved2: ZERO, amount: ANY,
+      key: ANY, payload: ANY,
     },
     set_spend_limit: {
       asset, subAccount: ROW, change: range(0, 2), fields: range(0, 7), maxAmount: ANY, dailyLimit: ANY, active: YES_NO,

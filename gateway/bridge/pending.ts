@@ -4,14 +4,15 @@
  *   noRoom -> enlist -> slots of the command ring -> send ... matcher ... reply ring -> drain -> waiter
  *
  * Credits: every command reserves as many reply records as it can cause, so what is in flight always fits the reply ring and
- * the matcher never has to wait for a gateway. A command may take two slots of the command ring and is reckoned with two. No credit or no room is an answer, and nothing was applied. A command whose
- * deadline passed loses its waiter but keeps its credits until its RESULT arrives.
+ * the matcher never has to wait for a gateway. A command may take two slots of the command ring and is reckoned with two. No
+ * credit or no room is an answer, and nothing was applied. A command whose deadline passed loses its waiter but keeps its
+ * credits until its RESULT arrives.
  *
  * Shares: an account may have in flight half of what is free, so nobody takes the room of all: n accounts that take what they
  * can leave 2 parts of n + 2, and a newcomer gets as much as each of them. One that asks for more is TOO_MANY_IN_FLIGHT; when a
- * newcomer would not get it either, it is OVERLOADED. What is free is the smaller of credits and commands that the ring has room for. An
- * eighth is kept for ways out: cancels and revocations may use it, nothing else. Ways in and ways out of an account are counted
- * apart, so that whoever has its share of orders in flight can cancel.
+ * newcomer would not get it either, it is OVERLOADED. What is free is the smaller of credits and commands that the ring has
+ * room for. An eighth is kept for ways out: cancels and revocations may use it, nothing else. Ways in and ways out of an
+ * account are counted apart, so that whoever has its share of orders in flight can cancel.
  *
  * The correlation number of a command is its row in the tables here; a row is used again only after its RESULT.
  */
@@ -195,8 +196,9 @@ function giveBack(bridge: Bridge, row: number): void {
 export const slotAt = (bridge: Bridge): number => reserve(bridge.commands, bridge.written)
 
 /**
- * Makes the encoded commands visible to the matcher; `slots`: for who wrote them otherwise than by encode.ts. A matcher that sleeps is woken at the end of this turn of the event
- * loop: waking costs fifteen microseconds, and under load one turn carries many requests.
+ * Makes the encoded commands visible to the matcher; `slots`: for who wrote them otherwise than by encode.ts. A matcher that
+ * sleeps is woken at the end of this turn of the event loop: waking costs fifteen microseconds, and under load one turn
+ * carries many requests.
  */
 export function send(bridge: Bridge, slots: number = bridge.written): void {
   publish(bridge.commands, slots)

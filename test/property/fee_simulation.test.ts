@@ -7,7 +7,9 @@
  */
 import t, { type Test } from 'tap'
 import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
-import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, typeOfKind, COMMAND_SLOTS } from '../../core/layout/command.ts'
+import {
+  CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, typeOfKind, COMMAND_SLOTS,
+} from '../../core/layout/command.ts'
 import { EventType, eventTypeOf, FILL, RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'

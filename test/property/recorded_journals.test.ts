@@ -14,8 +14,8 @@ import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { RULES } from '../../core/state/rules.ts'
 import {
-  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, Option, SET_RULES_COMMAND,
-  typeOfKind, COMMAND_SLOTS,
+  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, Option,
+  SET_RULES_COMMAND, typeOfKind, COMMAND_SLOTS,
 } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
@@ -29,7 +29,9 @@ import { createPrng } from '../../core/lib/prng.ts'
 import { openSource, printable } from '../../core/replay/steps.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { applicationCommand, applicationsGenesis } from '../support/applications_duel.ts'
-import { answersOf, makeJournal, openAccount, post, postCommand, START_TIME, startMatcher, takeAnswers, type Matcher } from '../support/journal.ts'
+import {
+  answersOf, makeJournal, openAccount, post, postCommand, START_TIME, startMatcher, takeAnswers, type Matcher,
+} from '../support/journal.ts'
 import { createBench } from '../support/naive_compare.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 import { Workload } from '../support/workload.ts'

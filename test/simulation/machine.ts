@@ -49,7 +49,8 @@ export function allocate(): Omit<Shared, 'columns'> {
     ports: new SharedArrayBuffer(64),
     matcherWait: cell(),
     lanes: Array.from({ length: GATEWAYS + 1 }, () => ({
-      commands: createRing(COMMAND_RING * COMMAND_SLOTS).buffer, replies: createRing(REPLY_RING).buffer, wait: cell(), questions: createQuestions(),
+      commands: createRing(COMMAND_RING * COMMAND_SLOTS).buffer, replies: createRing(REPLY_RING).buffer,
+      wait: cell(), questions: createQuestions(),
     })),
   }
 }

@@ -1,12 +1,14 @@
 /** Commands as tests write them, in the words that records have for them. */
-import { Option, OPTION_MASK, ORDER_COMMAND, TRANSFER_COMMAND } from '../../core/layout/command.ts'
-import type { Decoded, Layout } from '../../core/layout/table.ts'
+import { COMMAND_LAYOUTS, Option, OPTION_MASK, ORDER_COMMAND, TRANSFER_COMMAND } from '../../core/layout/command.ts'
+import type { Decoded } from '../../core/layout/table.ts'
 
 /**
- * The values of an order or a transfer whose `flags` are drawn together: what the order is and what the command asks for. Each gets its
- * own word; and what they say there is, a key or a client order id, stands in the second slot, if only as zeros. Others are as they are.
+ * The values of an order command or a transfer whose `flags` are drawn together: what the order is and what the command asks
+ * for. Each gets its own word; and what they say there is, a key or a client order id, stands in the second slot, if only as
+ * zeros. Others are as they are.
  */
-export function inWords(layout: Layout, values: Decoded): Decoded {
+export function inWords(type: number, values: Decoded): Decoded {
+  const layout = COMMAND_LAYOUTS[type]
   if (layout !== ORDER_COMMAND && layout !== TRANSFER_COMMAND) return values
   const { flags: drawn = 0, ...rest } = values
   const options = Number(rest['options'] ?? 0) | (Number(drawn) & OPTION_MASK)
@@ -17,3 +19,6 @@ export function inWords(layout: Layout, values: Decoded): Decoded {
   if (flags >>> 24 !== 0) words['label'] = String(rest['label'] ?? '') || '00'
   return { ...words, flags }
 }
+
+/** Whether a command asks for SELF_TRADE: by the time and not by chance, so that a stream is as it was before there was such an option. */
+export const tellsAt = (time: number): number => (time % 3 === 0 ? 0 : Option.TELL_SELF_TRADE)

@@ -152,8 +152,7 @@ export function takeAnswers(lane: GatewayLane): Views {
 /** Posts one command; `slots` beyond the first are zero. */
 export function postCommand(matcher: Matcher, lane: number, type: CommandType, values: Decoded, slots = 1): void {
   const command = viewsOf(new ArrayBuffer(Math.max(slots, COMMAND_SLOTS) * RECORD_BYTES))
-  const layout = COMMAND_LAYOUTS[type]!
-  encode(layout, command, 0, { kind: kindOf(type, slots, lane), ...inWords(layout, values) })
+  encode(COMMAND_LAYOUTS[type]!, command, 0, { kind: kindOf(type, slots, lane), ...inWords(type, values) })
   post(matcher, command)
 }
 

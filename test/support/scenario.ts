@@ -167,7 +167,7 @@ export class Scene {
 
   /** Applies one command, notes its trades and keeps its RESULT. */
   private send(layout: Layout, type: CommandType, values: Decoded): void {
-    encode(layout, this.command, 0, { kind: kindOf(type, 1, POLICY_COMMANDS.has(type) ? 0 : 1), ...inWords(layout, values) })
+    encode(layout, this.command, 0, { kind: kindOf(type, 1, POLICY_COMMANDS.has(type) ? 0 : 1), ...inWords(type, values) })
     const { said, run, state } = this.bench
     const count = run(this.command, 0, this.time)
     checkInvariants(state)

@@ -5,12 +5,12 @@
  *
  * The same seed, genesis and events give the same stream.
  */
-import { inWords } from './command_words.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
-import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, PairStatus, Option } from '../../core/layout/command.ts'
+import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, Option, PairStatus } from '../../core/layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
+import { inWords, tellsAt } from './command_words.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
 import { grantValues, type Client } from './workload_agents.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
@@ -47,8 +47,6 @@ const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 const START = 1_700_000_000_000
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
-/** By the time and not by chance, so that the rest of the stream is as it was before there was such a flag. */
-const tellsAt = (time: number): number => (time % 3 === 0 ? 0 : Option.TELL_SELF_TRADE)
 const LABELS = ['a', 'a label of exactly forty bytes, not less', ...Array.from({ length: 12 }, (_, index) => `bot-${index}`)]
 
 export class Workload {
@@ -110,8 +108,7 @@ export class Workload {
     const { type, values } = this.command()
     const lane = 1 + this.below(3)
     const kind = kindOf(type, 1, POLICY_COMMANDS.has(type) && !this.chance(1, 20) ? 0 : lane)
-    const layout = COMMAND_LAYOUTS[type]!
-    encode(layout, views, base, { ...inWords(layout, values), kind, correlation: ++this.correlation })
+    encode(COMMAND_LAYOUTS[type]!, views, base, { ...inWords(type, values), kind, correlation: ++this.correlation })
   }
 
   private command(): { type: CommandType; values: Decoded } {

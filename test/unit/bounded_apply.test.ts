@@ -11,8 +11,9 @@ import { checkInvariants } from '../../core/state/invariants.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { State } from '../../core/state/state.ts'
 import {
-  CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_DELEGATED_SESSION_COMMAND,
-  OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, REVOKE_AGENT_COMMAND, SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND, COMMAND_SLOTS, Option,
+  CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, MINT_COMMAND,
+  OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, REVOKE_AGENT_COMMAND,
+  SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND, COMMAND_SLOTS, Option,
 } from '../../core/layout/command.ts'
 import { Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
@@ -76,7 +77,7 @@ class Stage {
 
   /** Applies a command to both and returns its RESULT, with what both said compared. */
   send(layout: Layout, type: CommandType, values: Decoded, lane = 1): Decoded {
-    encode(layout, command, 0, { kind: kindOf(type, 1, lane), ...inWords(layout, values) })
+    encode(layout, command, 0, { kind: kindOf(type, 1, lane), ...inWords(type, values) })
     this.rows.clear()
     const count = this.bench.run(command, 0, this.time)
     this.looked = this.rows.size

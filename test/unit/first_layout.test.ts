@@ -4,7 +4,9 @@
  */
 import t from 'tap'
 import { hash } from 'node:crypto'
-import { COMMAND_LAYOUTS, CommandType, commandName, Flag, kindOf, Option, OPTION_MASK, slotsCarried, slotsOfKind } from '../../core/layout/command.ts'
+import {
+  COMMAND_LAYOUTS, CommandType, commandName, Flag, kindOf, Option, OPTION_MASK, slotsCarried, slotsOfKind,
+} from '../../core/layout/command.ts'
 import { FIRST_ORDER, layoutOf, modernised } from '../../core/layout/first_layout.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng } from '../../core/lib/prng.ts'

@@ -6,7 +6,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSyn
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { copyFile, copyReceipts } from '../../core/backup/copy.ts'
-import { COMMAND_SLOTS, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND } from '../../core/layout/command.ts'
+import {
+  COMMAND_SLOTS, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND,
+} from '../../core/layout/command.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
@@ -84,7 +86,8 @@ class Stage {
     const kind = n % 5
     const flags = (sell ? Flag.SELL : 0) | (kind === 3 ? Flag.IOC : 0) | (kind === 4 ? Flag.EXPIRES : 0)
     encode(ORDER_COMMAND, command, 0, {
-      kind: kindOf(CommandType.PLACE_ORDER, 1, 1), correlation: n, ...this.signed(n % 3 === 0 ? 1 : 0), flags, options: Option.KEYED, price: 1000 + (n % 2), lots,
+      kind: kindOf(CommandType.PLACE_ORDER, 1, 1), correlation: n, ...this.signed(n % 3 === 0 ? 1 : 0), flags,
+      options: Option.KEYED, price: 1000 + (n % 2), lots,
       expiresAt: kind === 4 ? this.time + 5 * DAY : 0, key: n.toString(16).padStart(32, '0'), payload: '00'.repeat(16), ...over,
     })
     return this.run()

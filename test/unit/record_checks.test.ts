@@ -10,7 +10,10 @@ import { createPrng } from '../../core/lib/prng.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { lastSequence, readBatches, START } from '../../core/journal/reader.ts'
-import { COMMAND_LAYOUTS, commandName, CommandType, Flag, gatewayOfKind, kindOf, PairStatus, COMMAND_SLOTS, Option, slotsOfKind } from '../../core/layout/command.ts'
+import {
+  COMMAND_LAYOUTS, commandName, CommandType, Flag, gatewayOfKind, kindOf, PairStatus, COMMAND_SLOTS, Option,
+  slotsOfKind,
+} from '../../core/layout/command.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
@@ -133,7 +136,8 @@ t.test('what each field may be', async (t) => {
       for (const value of numbers[1]) t.equal(recordRefusal(checks, recordOf(type, { [field]: value }), 0, 0), 0, `${name} = ${value}`)
     }
   }
-  t.equal(recordRefusal(checks, recordOf(CommandType.PLACE_ORDER, { options: Option.NEW_PRICE }), 0, 1), INVALID, 'options of a replacement')
+  const replaces = { options: Option.NEW_PRICE }
+  t.equal(recordRefusal(checks, recordOf(CommandType.PLACE_ORDER, replaces), 0, 1), INVALID, 'options of a replacement')
   t.equal(recordRefusal(checks, recordOf(CommandType.REPLACE_ORDER, { options: Option.NEW_PRICE }), 0, 1), 0)
 })
 

@@ -18,7 +18,8 @@ const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 const ACCOUNTS = 1024
 
 function setUp(commands = 64, replies = 4096): { bridge: Bridge; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
-  const lane = { commands: createRing(commands * COMMAND_SLOTS).buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
+  const ring = createRing(commands * COMMAND_SLOTS)
+  const lane = { commands: ring.buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
   matcher[MATCHER.disk_level] = DISK.OPEN

@@ -1,0 +1,60 @@
+/** Bits of orders and of the commands about them. They never change their meaning within a version of the layouts (command.ts). */
+
+/**
+ * Flags of an order, one word: in commands, order rows, events and the history. Bits 24-31 hold the length of the client order id in bytes
+ * (0..40). Free: bits 9 to 13, 18, 19 and 21 to 23; in records of layout 1 some of them were what is now {@link Option}.
+ */
+export const Flag = {
+  /** Set: SELL. Clear: BUY. */
+  SELL: 1,
+  /** Set: MARKET. Clear: LIMIT. */
+  MARKET: 1 << 1,
+  /** Neither IOC nor FOK: GTC. */
+  IOC: 1 << 2,
+  FOK: 1 << 3,
+  POST_ONLY: 1 << 4,
+  /** Set: CANCEL_BOTH. Clear: CANCEL_TAKER, the default. */
+  CANCEL_BOTH: 1 << 5,
+  /** The caller named a selfTradePreventionMode (only so that the record can say so). */
+  STP_GIVEN: 1 << 6,
+  /** slippageToleranceBps was given. */
+  SLIPPAGE: 1 << 7,
+  /** expirationDate was given; without it the default of the genesis limits applies. */
+  EXPIRES: 1 << 8,
+  /** The order rests on the book. Set by the engine only; a record of a gateway never carries it. */
+  RESTING: 1 << 14,
+  /** RESULT only: the answer of an earlier command, repeated for its idempotency key. */
+  REPEATED: 1 << 15,
+  /** The order of a sub-account spends and earns on its master's balance (useMasterBalance). */
+  MASTER_FUNDED: 1 << 16,
+  /** A delegated agent placed the order; column `orderAgents` says which. Set by the engine only. */
+  BY_AGENT: 1 << 17,
+  /** The operator cancelled the order. In ORDER_ENDED and in the history; set by the engine only. */
+  BY_OPERATOR: 1 << 20,
+} as const
+/**
+ * What a command asks for beside what the order is, one word of commands only. The bits are those that layout 1 had among the flags;
+ * all others are free.
+ */
+export const Option = {
+  /** An idempotency key was given: the record has a second slot. */
+  KEYED: 1 << 9,
+  /** Replace only: `price` / `lots` / STP mode / postOnly were given (otherwise as the original). */
+  NEW_PRICE: 1 << 10,
+  NEW_LOTS: 1 << 11,
+  NEW_STP: 1 << 12,
+  NEW_POST_ONLY: 1 << 13,
+  /** Replace only: useMasterBalance was given. */
+  NEW_FUNDING: 1 << 18,
+  /** A SELF_TRADE event names the resting order that stops this one. Gateways always set it; journals from before it are without. */
+  TELL_SELF_TRADE: 1 << 19,
+} as const
+/** Every bit of {@link Option}. */
+export const OPTION_MASK = Object.values(Option).reduce((all: number, bit) => all | bit, 0)
+/** Flags of a gateway's record that describe the order itself and stay with it. */
+export const FLAG_ORDER_MASK =
+  Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES |
+  Flag.MASTER_FUNDED
+export const LABEL_SHIFT = 24
+/** Longest client order id, in bytes of printable ASCII. */
+export const LABEL_BYTES = 40
