@@ -9,7 +9,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { apply, setTime } from '../../core/engine/apply.ts'
-import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../../core/layout/command.ts'
+import {
+  COMMAND_SLOTS, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND,
+} from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import { pageFilesBytes, receiptDirectory } from '../../core/lib/page_files.ts'
@@ -31,7 +33,7 @@ const source = genesisText({
   limits: { receipts: RECEIPTS, receiptPages: 64, receiptLifetimeMs: DAY, orders: 1024, sessionLifetimeMs: WAIT_DAYS }, rules: 0,
   dailyLimit: 2, pairs: [pairSpec('BTC/USD', { minNotional: '0' })], assets: [['USD', 6, '1000000'], ['BTC', 8, '100']],
 })
-const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 const C = ORDER_COMMAND.at
 
 /** Applies `command`; word 0 is the first of its RESULT. */
@@ -66,7 +68,7 @@ function begin(state: State): void {
 const writeOrder = (state: State): void =>
   encode(ORDER_COMMAND, command, 0, {
     kind: kindOf(CommandType.PLACE_ORDER, 1, 1), session: 0, sessionGeneration: state.sessions[SESSION.GENERATION]!,
-    flags: Flag.KEYED | Flag.IOC, price: 1000, lots: 1, key: '0'.repeat(32), payload: '0'.repeat(32),
+    flags: Flag.IOC, options: Option.KEYED, price: 1000, lots: 1, key: '0'.repeat(32), payload: '0'.repeat(32),
   })
 
 t.test('receipts of four days', async (t) => {

@@ -221,7 +221,7 @@ t.test('expired orders at the touch', async (t) => {
   const resting = stage.send(ORDER_COMMAND, CommandType.PLACE_ORDER, { ...taker, pair: 1, lots: 1, price: 90 })
   stage.time += 1000
   const replace = (values: Decoded): Decoded => stage.send(ORDER_COMMAND, CommandType.REPLACE_ORDER, {
-    ...taker, flags: Flag.NEW_PRICE, targetSlot: resting['slot']!, targetSequence: resting['orderSequence']!, ...values,
+    ...taker, options: Option.NEW_PRICE, targetSlot: resting['slot']!, targetSequence: resting['orderSequence']!, ...values,
   })
   t.match(replace({ price: 95, targetSlot: targetSlot!, targetSequence: targetSequence! }), { code: 0 })
   t.match(replace({ price: 100 }), { code: REFUSALS.OVERLOADED.number }, 'a replacement likewise')
