@@ -31,7 +31,7 @@ const ROOMS = [
   'core/ring', 'core/view', 'core/config.ts', 'core/data_dir.ts', 'core/operator_token.ts', 'core/threads.ts', 'core/supervisor',
   'core/journal', 'core/snapshot', 'core/history/store', 'core/archive', 'core/recovery', 'core/history/project', 'core/history/answer',
   'core/history',
-  'core/sequencer', 'core/replay', 'core/backup', 'core',
+  'core/sequencer', 'core/replay', 'core/backup', 'core', 'core/exchange',
 ]
 /** Files that a thread or process begins with. */
 const ENTRIES = ['main', 'follower', 'thread', 'reader', 'scrub_follower'].map((name) => `${name}.ts`)

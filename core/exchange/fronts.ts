@@ -1,0 +1,114 @@
+/**
+ * What clients and operator meet: the sign-in desk, the chain, the operator's thread, readers of the history, gateways and gRPC. All are
+ * started side by side: loading a thread's modules takes longer than anything it does before it is ready. What one asks of another that is
+ * not ready yet waits in its port.
+ */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { embedsChain, frontThreads, type Config } from '../config.ts'
+import type { Logger } from '../lib/log.ts'
+import type { OperatorToken } from '../operator_token.ts'
+import { budgetsBytes } from '../ring/budgets.ts'
+import { createOpenings } from '../ring/openings.ts'
+import { parseGenesis } from '../state/genesis.ts'
+import { startChain, type ChainThread } from '../supervisor/chain_thread.ts'
+import type { DeskData, FromThread, Shared } from '../threads.ts'
+import type { Crew } from './crew.ts'
+
+/** What names of history reader threads begin with. */
+export const READER = 'history reader'
+const GATEWAY = join(import.meta.dirname, '..', '..', 'gateway')
+const READER_THREAD = join(import.meta.dirname, '..', 'history', 'answer', 'reader.ts')
+
+export interface FrontsParts {
+  readonly config: Config
+  readonly log: Logger
+  readonly crew: Crew
+  readonly genesis: string
+  readonly shared: Shared
+  readonly pageTokenKey: Uint8Array
+  readonly token: OperatorToken
+  readonly heard: (name: string, message: FromThread) => void
+}
+
+/** Ports that were bound. */
+export interface Ports {
+  readonly port: number
+  readonly grpcPort: number | undefined
+  readonly operatorPort: number | undefined
+}
+
+export interface Fronts {
+  /** `null`: it is not embedded. */
+  readonly chain: ChainThread | null
+  /** Settles when all but the chain are ready. */
+  readonly ready: Promise<Ports>
+}
+
+export function startFronts(parts: FrontsParts): Fronts {
+  const { config, crew, genesis, shared, token } = parts
+  const readers = startReaders(parts)
+  const desk = startDesk(parts)
+  const chain = embedsChain(config) ? startOwnChain(parts) : null
+  const operator = crew.ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared, token })
+  const ready = async (): Promise<Ports> => {
+    const { port, grpcPort } = await startGateways(parts, desk.ports, readers.ports)
+    await Promise.all([desk.ready, operator, ...readers.ready])
+    return { port, grpcPort, operatorPort: (await operator).port }
+  }
+  return { chain, ready: ready() }
+}
+
+/** Starts the sign-in desk; for each gateway a port to it. */
+function startDesk({ config, crew, genesis, shared }: FrontsParts): { ports: MessagePort[]; ready: Promise<unknown> } {
+  const channels = Array.from({ length: frontThreads(config) }, () => new MessageChannel())
+  const own = channels.map((channel) => channel.port1)
+  const { columns, gate, counters } = shared
+  const data: DeskData = { config, genesis, columns, gate, counters, ports: own }
+  const ready = crew.ready('desk', join(GATEWAY, 'auth', 'desk.ts'), data, own)
+  return { ports: channels.map((channel) => channel.port2), ready }
+}
+
+/** Starts the embedded chain; the desk hears where it is. */
+function startOwnChain({ config, crew, genesis, shared, log, heard }: FrontsParts): ChainThread {
+  return startChain(join(GATEWAY, 'chain', 'thread.ts'), { config, genesis, ports: shared.ports }, {
+    heard: (message) => heard('chain', message),
+    moved: (url) => crew.tell('desk', { type: 'chain', url }),
+    ended: (reason) => log.error({ reason }, 'the chain thread ended; trading goes on, it is started again'),
+  })
+}
+
+/** Starts the gateways and the gRPC thread. The first gateway finds the port that the others share. */
+async function startGateways(
+  { config, crew, genesis, shared, pageTokenKey }: FrontsParts, desks: readonly MessagePort[], history: readonly MessagePort[][],
+): Promise<Pick<Ports, 'port' | 'grpcPort'>> {
+  const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
+  const openings = createOpenings(Date.now(), randomBytes(32))
+  const start = (index: number, name: string, path: string, port: number): ReturnType<Crew['ready']> => {
+    const [desk, readers] = [desks[index]!, history[index]!]
+    const data = {
+      config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, openings, pageTokenKey, history: readers,
+    }
+    return crew.ready(name, path, data, [desk, ...readers])
+  }
+  const grpc = config.grpcThread === 1
+    ? start(config.gateways, 'gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), config.port) : undefined
+  const gateway = join(GATEWAY, 'thread.ts')
+  const { port = config.port } = await start(0, 'gateway 1', gateway, config.port)
+  await Promise.all(Array.from({ length: config.gateways - 1 }, (_, i) => start(i + 1, `gateway ${i + 2}`, gateway, port)))
+  return { port, grpcPort: (await grpc)?.port }
+}
+
+/** Starts the history readers; for each gateway one port to each of them. */
+function startReaders({ config, crew, genesis }: FrontsParts): { ports: MessagePort[][]; ready: Promise<unknown>[] } {
+  const ready: Promise<unknown>[] = []
+  const ports: MessagePort[][] = Array.from({ length: frontThreads(config) }, () => [])
+  for (let reader = 1; reader <= config.historyReaders; reader++) {
+    const channels = ports.map(() => new MessageChannel())
+    channels.forEach((channel, gateway) => ports[gateway]!.push(channel.port2))
+    const own = channels.map((channel) => channel.port1)
+    ready.push(crew.ready(`${READER} ${reader}`, READER_THREAD, { config, genesis, ports: own }, own))
+  }
+  return { ports, ready }
+}
