@@ -87,6 +87,8 @@ export interface GatewayData {
 export interface HistoryReaderData {
   readonly config: Config
   readonly genesis: string
+  /** For what is listed. */
+  readonly columns: Buffers
   /** One port per gateway. */
   readonly ports: readonly MessagePort[]
 }

@@ -27,8 +27,29 @@ import { createMeter, type Meter } from './limits/windows.ts'
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void
 
+/** What is listed, by its id in lowercase. */
+export interface Lookup<T> {
+  get(id: string): T | undefined
+}
+
+class ById<T extends { readonly id: string }> implements Lookup<T> {
+  readonly #listed: () => readonly T[]
+  readonly #known = new Map<string, T>()
+
+  constructor(listed: () => readonly T[]) {
+    this.#listed = listed
+  }
+
+  get(id: string): T | undefined {
+    const listed = this.#listed()
+    for (let next = this.#known.size; next < listed.length; next++) this.#known.set(listed[next]!.id.toLowerCase(), listed[next]!)
+    return this.#known.get(id)
+  }
+}
+
 export interface Gateway {
   readonly config: Config
+  /** With the assets and pairs that are listed now (core/state/listing.ts). */
   readonly genesis: Genesis
   /** The shared columns, read only. */
   readonly state: State
@@ -60,8 +81,8 @@ export interface Gateway {
   /** Counters of the matcher, read only. */
   readonly matcher: Float64Array
   /** By id, lowercase. */
-  readonly pairs: ReadonlyMap<string, Pair>
-  readonly assets: ReadonlyMap<string, Asset>
+  readonly pairs: Lookup<Pair>
+  readonly assets: Lookup<Asset>
   /** Wall clock, Unix ms: how fresh a signature is, windows of budgets, times of frames. It may jump. */
   readonly now: () => number
   /** Sequenced time, Unix ms: what the times in the state's rows are compared with. It never jumps. */
@@ -71,10 +92,12 @@ export interface Gateway {
 
 export function attachGateway(data: GatewayData, tell: (message: FromThread) => void): Gateway {
   const { config, shared, number } = data
-  const genesis = parseGenesis(data.genesis)
   // The outbox belongs to the engine; a reader of the columns needs none.
   const receipts = readPageFiles(receiptDirectory(config.dataDir), RECEIPT_PAGE_WORDS, false)
-  const state = attachState(genesis, shared.columns, createOutbox(1), receipts)
+  const state = attachState(parseGenesis(data.genesis), shared.columns, createOutbox(1), receipts)
+  const { genesis } = state
+  const pairs = new ById(() => genesis.pairs)
+  const assets = new ById(() => genesis.assets)
   const gate = new Int32Array(shared.gate)
   const counters = gatewayCounters(shared.counters, number)
   const matcher = matcherCounters(shared.counters)
@@ -105,8 +128,8 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     anonymous: new AnonymousWork(config.anonymousPercent, counters, proxies),
     meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
-    pairs: new Map(genesis.pairs.map((pair) => [pair.id.toLowerCase(), pair])),
-    assets: new Map(genesis.assets.map((asset) => [asset.id.toLowerCase(), asset])),
+    pairs,
+    assets,
     now: () => Date.now(),
     time,
   }

@@ -12,6 +12,7 @@ import { placeOrder } from '../orders/place.ts'
 import { replaceOrder } from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
 import { setApplication, setOrigin, setServerKey } from '../programs/applications.ts'
+import { listAsset, listPair, setPairTerms } from '../programs/listing.ts'
 import { mint } from '../programs/faucet.ts'
 import { acceptLoss } from '../programs/loss.ts'
 import { acceptClock, setFeeTier, setMaintenance, setPairStatus, setRules } from '../programs/policy.ts'
@@ -84,6 +85,12 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return acceptClock(state, command, base)
     case CommandType.CANCEL_ACCOUNT_ORDERS:
       return cancelAccountOrders(state, command, base)
+    case CommandType.LIST_ASSET:
+      return listAsset(state, command, base)
+    case CommandType.LIST_PAIR:
+      return listPair(state, command, base)
+    case CommandType.SET_PAIR_TERMS:
+      return setPairTerms(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

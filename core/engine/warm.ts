@@ -8,7 +8,7 @@
  */
 import { CommandType, Flag, ORDER_COMMAND } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
-import { balanceRow } from '../state/rows.ts'
+import { balanceRow, pairCount } from '../state/rows.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, LEVEL, LEVEL_WORDS, ORDER, ORDER_WORDS, PAGE_LEVELS, REGISTERS_AT, SCALAR,
   SCALARS_AT, SESSION, SESSION_WORDS, TERMS, TERMS_WORDS,
@@ -70,7 +70,7 @@ function warmOwned(state: State, words: Int32Array, base: number, end: number): 
       read ^= rowWord(i32, ordersAt, i32[row + ORDER.PREV]!) ^ rowWord(i32, ordersAt, i32[row + ORDER.NEXT]!)
       read ^= rowWord(i32, ordersAt, i32[row + ORDER.ACCOUNT_PREV]!) ^ rowWord(i32, ordersAt, i32[row + ORDER.ACCOUNT_NEXT]!)
     }
-    if (pair < 0 || pair >= state.pairCount) continue
+    if (pair < 0 || pair >= pairCount(state)) continue
     const asset = i32[termsAt + pair * TERMS_WORDS + ((flags & Flag.SELL) === 0 ? TERMS.QUOTE : TERMS.BASE)]!
     read ^= i32[(state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS]!
     read ^= i32[balanceRow(state, account, asset)]!
@@ -90,7 +90,7 @@ function warmQueued(state: State, words: Int32Array, base: number, end: number):
     read ^= rowWord(i32, ordersAt, i32[(state.accountsAt + account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD) & ADDRESS_BITS]!)
     const pair = words[at + ORDER_COMMAND.at.pair]!
     const tick = words[at + ORDER_COMMAND.at.price]!
-    if (pair < 0 || pair >= state.pairCount || tick < 1 || tick >= state.priceTicks) continue
+    if (pair < 0 || pair >= pairCount(state) || tick < 1 || tick >= state.priceTicks) continue
     if ((words[at + ORDER_COMMAND.at.flags]! & Flag.MARKET) !== 0) continue
     const page = i32[(i32[termsAt + pair * TERMS_WORDS + TERMS.DIRECTORY]! + (tick >>> 5)) & ADDRESS_BITS]! - 1
     if (page < 0) continue

@@ -101,14 +101,14 @@ async function startGateways(
 }
 
 /** Starts the history readers; for each gateway one port to each of them. */
-function startReaders({ config, crew, genesis }: FrontsParts): { ports: MessagePort[][]; ready: Promise<unknown>[] } {
+function startReaders({ config, crew, genesis, shared: { columns } }: FrontsParts): { ports: MessagePort[][]; ready: Promise<unknown>[] } {
   const ready: Promise<unknown>[] = []
   const ports: MessagePort[][] = Array.from({ length: frontThreads(config) }, () => [])
   for (let reader = 1; reader <= config.historyReaders; reader++) {
     const channels = ports.map(() => new MessageChannel())
     channels.forEach((channel, gateway) => ports[gateway]!.push(channel.port2))
     const own = channels.map((channel) => channel.port1)
-    ready.push(crew.ready(`${READER} ${reader}`, READER_THREAD, { config, genesis, ports: own }, own))
+    ready.push(crew.ready(`${READER} ${reader}`, READER_THREAD, { config, genesis, columns, ports: own }, own))
   }
   return { ports, ready }
 }

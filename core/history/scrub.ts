@@ -24,7 +24,7 @@ export interface Scrub {
   close(): void
 }
 
-/** Of the store at `path`, of a genesis with so many assets. */
+/** Of the store at `path`, of a genesis with room for so many assets. */
 export function createScrub(path: string, assets: number): Scrub {
   const database = openReader(path)
   database.pragma(`cache_size = -${CACHE_KIB}`)

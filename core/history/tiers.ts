@@ -30,8 +30,8 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
   const { state, genesis, projector, database } = projection
   const { tiers } = genesis.feeTiers
   const store = new CheckedStore(database)
-  const reader = createPageReader(store, 'account_hour_page', hourWords(genesis.assets.length))
-  const hours = createHourReader(reader, genesis.assets.length)
+  const reader = createPageReader(store, 'account_hour_page', hourWords(genesis.limits.assets))
+  const hours = createHourReader(reader, genesis.limits.assets)
   let day = -1
   let queue: number[] = []
   /** Accounts whose change was told since the last look: it may be lost on its way to the engine, so they are looked at again. */

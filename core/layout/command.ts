@@ -16,11 +16,11 @@
  * operator or timer command).
  */
 import { LABEL_SHIFT, Option } from './flags.ts'
+import { HEADER } from './header.ts'
+import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
 import { defineLayout, type Layout } from './table.ts'
 
 export { Flag, FLAG_ORDER_MASK, LABEL_BYTES, LABEL_SHIFT, Option, OPTION_MASK } from './flags.ts'
-
-const HEADER = { kind: 'u32', correlation: 'u32', session: 'i32', sessionGeneration: 'u32' } as const
 
 export const CommandType = {
   GENESIS: 1,
@@ -49,6 +49,9 @@ export const CommandType = {
   ACCEPT_LOSS: 24,
   ACCEPT_CLOCK: 25,
   CANCEL_ACCOUNT_ORDERS: 26,
+  LIST_ASSET: 40,
+  LIST_PAIR: 41,
+  SET_PAIR_TERMS: 42,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -374,6 +377,9 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.ACCEPT_LOSS]: ACCEPT_LOSS_COMMAND,
   [CommandType.ACCEPT_CLOCK]: ACCEPT_CLOCK_COMMAND,
   [CommandType.CANCEL_ACCOUNT_ORDERS]: CANCEL_ACCOUNT_ORDERS_COMMAND,
+  [CommandType.LIST_ASSET]: LIST_ASSET_COMMAND,
+  [CommandType.LIST_PAIR]: LIST_PAIR_COMMAND,
+  [CommandType.SET_PAIR_TERMS]: SET_PAIR_TERMS_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

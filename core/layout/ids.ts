@@ -10,7 +10,9 @@
  * The slot inside an order id makes cancel O(1) without any map; the sequence makes it impossible to hit a later order in
  * the same slot.
  */
-export const IdKind = { ORDER: 1, TRADE: 2, USER: 3, SESSION: 4, MOVEMENT: 5, APPLICATION: 6, AGENT: 7, SPEND_LIMIT: 8 } as const
+export const IdKind = {
+  ORDER: 1, TRADE: 2, USER: 3, SESSION: 4, MOVEMENT: 5, APPLICATION: 6, AGENT: 7, SPEND_LIMIT: 8, ASSET: 9, PAIR: 10,
+} as const
 
 /** A parsed identifier. `slot` is the 30-bit number. */
 export interface Id {
@@ -55,4 +57,6 @@ export const userId = (sequence: number, account: number): string => formatId(Id
 export const applicationId = (sequence: number, application: number): string => formatId(IdKind.APPLICATION, sequence, application)
 export const agentId = (sequence: number, agent: number): string => formatId(IdKind.AGENT, sequence, agent)
 export const spendLimitId = (sequence: number, row: number): string => formatId(IdKind.SPEND_LIMIT, sequence, row)
+export const assetId = (sequence: number, asset: number): string => formatId(IdKind.ASSET, sequence, asset)
+export const pairId = (sequence: number, pair: number): string => formatId(IdKind.PAIR, sequence, pair)
 export const movementId = (sequence: number, index: number): string => formatId(IdKind.MOVEMENT, sequence, index)

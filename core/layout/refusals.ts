@@ -195,6 +195,10 @@ export const REFUSALS = {
   NOT_SUB_ACCOUNT: refusal(313, 'NOT_SUB_ACCOUNT', 'VALIDATION_ERROR', 'useMasterBalance is for sub-accounts', 'InvalidOrder'),
   TOO_MANY_AGENTS: refusal(314, 'TOO_MANY_AGENTS', 'CONFLICT', 'Too many delegated agents', 'BadRequest'),
   CLIENT_ID_IN_USE: refusal(315, 'CLIENT_ID_IN_USE', 'CONFLICT', 'Another application has this client id', 'BadRequest'),
+  SYMBOL_IN_USE: refusal(330, 'SYMBOL_IN_USE', 'CONFLICT', 'Another asset or trading pair has this symbol or token', 'BadRequest'),
+  TOO_MANY_ASSETS: refusal(331, 'TOO_MANY_ASSETS', 'CONFLICT', 'No room for another asset: raise the limit', 'BadRequest'),
+  TOO_MANY_PAIRS: refusal(332, 'TOO_MANY_PAIRS', 'CONFLICT', 'No room for another trading pair: raise the limit', 'BadRequest'),
+  LISTING_TERMS: refusal(333, 'LISTING_TERMS', 'VALIDATION_ERROR', 'These terms cannot be', 'BadRequest'),
   TOO_MANY_APPLICATIONS: refusal(316, 'TOO_MANY_APPLICATIONS', 'CONFLICT', 'Too many applications or origins', 'BadRequest'),
   TOO_MANY_IN_FLIGHT: refusal(
     317,

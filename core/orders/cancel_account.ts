@@ -12,7 +12,7 @@ import type { Views } from '../layout/table.ts'
 import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { accountRow, getF64 } from '../state/rows.ts'
+import { accountRow, getF64, pairCount } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { sweepOrders } from './sweep.ts'
@@ -29,7 +29,7 @@ export function cancelAccountOrders(state: State, command: Views, base: number):
   const limit = command.i32[base + at.limit]!
   let code = laneRefusal(command, base)
   if (code === 0 && !isAccount(state, account, command.f64[(base + at.createdSequence) >>> 1]!)) code = REFUSALS.NOT_FOUND.number
-  if (code === 0 && (pair < -1 || pair >= state.pairCount)) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && (pair < -1 || pair >= pairCount(state))) code = REFUSALS.NOT_FOUND.number
   if (code === 0 && limit < 1) code = REFUSALS.VALIDATION_ERROR.number
   if (code !== 0) {
     emitResult(state, command, base, code, -1, 0, 0)

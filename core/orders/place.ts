@@ -14,7 +14,7 @@ import { emitLabel, emitOrderResult, emitResult, emitSelfTrade } from '../events
 import { noteExpiry } from '../state/due.ts'
 import { findLabel } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { get, now, pairRow, scalar, setF64 } from '../state/rows.ts'
+import { get, now, pairCount, pairRow, scalar, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { appendToLevel, touchBook } from '../book/levels.ts'
 import { bestOpposite, clearExpiredTouch, crosses, match } from '../book/match.ts'
@@ -83,7 +83,7 @@ const anyPrice = (flags: number): number => ((flags & Flag.SELL) !== 0 ? 0 : NO_
 /** The service and the pair take orders. */
 export function checkOpen(state: State, pair: number): number {
   if (scalar(state, SCALAR.MAINTENANCE) !== 0) return REFUSALS.OPERATIONS_BLOCKED.number
-  if (pair < 0 || pair >= state.pairCount) return REFUSALS.PAIR_NOT_ACTIVE.number
+  if (pair < 0 || pair >= pairCount(state)) return REFUSALS.PAIR_NOT_ACTIVE.number
   return get(state, pairRow(state, pair), PAIR.STATUS) === PairStatus.ACTIVE ? 0 : REFUSALS.PAIR_NOT_ACTIVE.number
 }
 

@@ -24,6 +24,7 @@ import { emitResult } from '../events/emit.ts'
 import { findAccount, findSession, sameWords } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { countForFamily, familyMayTake } from '../state/shares.ts'
+import { pairCount } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { endOrder } from '../book/end.ts'
@@ -151,7 +152,7 @@ function namesPairs(state: State, words: Int32Array, at: number): boolean {
   let named = 0
   for (let pair = 0; pair < TEXT_LENGTH * 32; pair++) {
     if (((words[at + (pair >>> 5)]! >>> (pair & 31)) & 1) === 0) continue
-    if (pair >= state.pairCount) return false
+    if (pair >= pairCount(state)) return false
     named++
   }
   return named > 0

@@ -36,7 +36,7 @@ function targetRefusal(state: State, command: Views, base: number, application: 
 }
 
 /** At least one byte from `low` to `high` without DEL, then zeros to the end of the field. */
-function isText(bytes: Uint8Array, at: number, words: number, low: number, high: number): boolean {
+export function isText(bytes: Uint8Array, at: number, words: number, low: number, high: number): boolean {
   const [start, end] = [at * 4, (at + words) * 4]
   let length = 0
   while (start + length < end && bytes[start + length] !== 0) {

@@ -5,7 +5,7 @@
 import { AgentGrant, MINT_COMMAND } from '../layout/command.ts'
 import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { balanceRow, gain, getI64, totalRow, touchBalance } from '../state/rows.ts'
+import { assetCount, balanceRow, gain, getI64, totalRow, touchBalance } from '../state/rows.ts'
 import { BALANCE, CLOCK, FAUCET_WORDS, SCALAR, TOTAL } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
 import { FAUCET_LIMIT_MAX, MAX_ISSUED } from '../state/genesis.ts'
@@ -37,7 +37,7 @@ export function mint(state: State, command: Views, base: number): void {
     state.faucet[timeAt(account, made)] = state.clock[CLOCK.TIME]!
     state.faucet[timeAt(account, made) + 1] = asset
     state.faucet[account * FAUCET_WORDS] = made + 1
-    for (let each = asset < 0 ? 0 : asset; each <= (asset < 0 ? state.assetCount - 1 : asset); each++) credit(state, account, each)
+    for (let each = asset < 0 ? 0 : asset; each <= (asset < 0 ? assetCount(state) - 1 : asset); each++) credit(state, account, each)
     keepAccount(state, account)
     touchAccount(state, account)
   }
@@ -48,7 +48,7 @@ export function mint(state: State, command: Views, base: number): void {
 }
 
 function isMintable(state: State, asset: number): boolean {
-  if (asset >= 0) return asset < state.assetCount && state.genesis.assets[asset]!.faucetAtoms > 0n
+  if (asset >= 0) return asset < assetCount(state) && state.genesis.assets[asset]!.faucetAtoms > 0n
   return state.genesis.faucetDailyLimit > 0
 }
 

@@ -13,6 +13,7 @@ import type { Views } from '../layout/table.ts'
 import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { pairCount } from '../state/rows.ts'
 import { RULES } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
@@ -35,7 +36,7 @@ export function setPairStatus(state: State, command: Views, base: number): void 
   const pair = command.i32[base + SET_PAIR_STATUS_COMMAND.at.pair]!
   const status = command.i32[base + SET_PAIR_STATUS_COMMAND.at.status]!
   let code = laneRefusal(command, base)
-  if (code === 0 && (pair < 0 || pair >= state.pairCount)) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && (pair < 0 || pair >= pairCount(state))) code = REFUSALS.NOT_FOUND.number
   if (code === 0 && PAIR_STATUS_NAMES[status] === undefined) code = REFUSALS.VALIDATION_ERROR.number
   if (code !== 0) {
     emitResult(state, command, base, code, -1, 0, 0)

@@ -12,6 +12,7 @@ import type { Views } from '../layout/table.ts'
 import { ACCOUNT, CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
+import { assetCount } from '../state/rows.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { countForFamily, familyMayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
@@ -30,7 +31,7 @@ export function setSpendLimit(state: State, command: Views, base: number): void 
   const sub = command.i32[base + C.subAccount]!
   const asset = command.i32[base + C.asset]!
   if (code === 0 && !hasSubAccount(state, master, sub)) code = REFUSALS.NOT_FOUND.number
-  if (code === 0 && (asset < 0 || asset >= state.assetCount)) code = REFUSALS.NOT_FOUND.number
+  if (code === 0 && (asset < 0 || asset >= assetCount(state))) code = REFUSALS.NOT_FOUND.number
   let row = code === 0 ? limitRow(state, sub, asset) : -1
   if (code === 0) code = changeRefusal(state, command, base, sub, row)
   if (code !== 0) return refuse(state, command, base, code)

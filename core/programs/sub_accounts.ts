@@ -11,7 +11,7 @@
 import { CREATE_SUB_ACCOUNT_COMMAND, Flag, Option, TRANSFER_COMMAND } from '../layout/command.ts'
 import { CreditSource, RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { balanceRow, gain, getI64, touchBalance } from '../state/rows.ts'
+import { assetCount, balanceRow, gain, getI64, touchBalance } from '../state/rows.ts'
 import { ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, PROFILE, PROFILE_WORDS, SCALAR } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
@@ -131,7 +131,7 @@ function transferRefusal(state: State, command: Views, base: number, master: num
   if (state.scalars[SCALAR.MAINTENANCE] !== 0) return REFUSALS.OPERATIONS_BLOCKED.number
   if (!hasSubAccount(state, master, command.i32[base + T.subAccount]!)) return REFUSALS.NOT_FOUND.number
   if (from !== master && needsConsent(state) && !hasConsented(state, from)) return REFUSALS.CONSENT_REQUIRED.number
-  if (asset < 0 || asset >= state.assetCount) return REFUSALS.NOT_FOUND.number
+  if (asset < 0 || asset >= assetCount(state)) return REFUSALS.NOT_FOUND.number
   if (atoms < 1n || atoms > MAX_ISSUED) return REFUSALS.VALIDATION_ERROR.number
   return getI64(state, balanceRow(state, from, asset), BALANCE.AVAILABLE) < atoms ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
 }

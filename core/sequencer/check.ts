@@ -16,6 +16,7 @@ import {
 } from '../layout/command.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { type Layout, type Views } from '../layout/table.ts'
+import { MAX_FEE_PPM, SCALE_MAX } from '../state/pair_terms.ts'
 import type { State } from '../state/state.ts'
 
 /** Kinds of rules. RANGE: an i32 from..to. BITS: no bit of `to`. WHOLE: an f64, whole, 0 to 2^48 - 1. REAL: an f64 that a date can be. */
@@ -38,6 +39,9 @@ const bits = (allowed: number): Rule => [BITS, 0, ~allowed]
 const ROW = range(-1, ROW_MAX)
 const ZERO = range(0, 0)
 const YES_NO = range(0, 1)
+const SIZE = range(0, INT_MAX)
+const SCALE = range(0, SCALE_MAX)
+const RATE = range(-MAX_FEE_PPM, MAX_FEE_PPM)
 const SEQUENCE: Rule = [WHOLE, 0, 0]
 const MOMENT: Rule = [REAL, 0, 0]
 /** Bytes, and numbers of which the engine knows every value. */
@@ -55,9 +59,10 @@ type Rules = Readonly<Record<string, Rule | null>>
 
 /** Rules of the fields of each layout, by its name; those of flags depend on the type. */
 function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rules>> {
-  const pair = range(0, genesis.pairs.length - 1)
-  const pairOrAll = range(-1, genesis.pairs.length - 1)
-  const asset = range(0, genesis.assets.length - 1)
+  // Of a pair or an asset that is not listed yet the engine knows that it is not; its row is there.
+  const pair = range(0, genesis.limits.pairs - 1)
+  const pairOrAll = range(-1, genesis.limits.pairs - 1)
+  const asset = range(0, genesis.limits.assets - 1)
   const application = range(-1, genesis.limits.applications - 1)
   return {
     order: {
@@ -65,7 +70,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       flags: bits(ORDER_FLAGS), options: bits(type === CommandType.REPLACE_ORDER ? OPTION_MASK : PLACE_OPTIONS), targetSequence: SEQUENCE,
     },
     cancel_all: { pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, reserved: ZERO, fromSequence: SEQUENCE },
-    mint: { asset: range(-1, genesis.assets.length - 1) },
+    mint: { asset: range(-1, genesis.limits.assets - 1) },
     open_session: { application, master: range(0, ROW_MAX), address: ANY, reserved2: ZERO, publicKey: ANY },
     session: {},
     set_maintenance: { on: YES_NO },
@@ -88,6 +93,14 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     set_application: { application, active: YES_NO, clientId: ANY, name: ANY },
     set_origin: { application, allowed: YES_NO, origin: ANY },
     set_server_key: { application, reserved: ZERO, graceMs: MOMENT, hash: ANY },
+    list_asset: { faucet: ANY, decimals: SCALE, scale: SCALE, symbol: ANY, token: ANY },
+    list_pair: {
+      minNotional: ANY, base: asset, quote: asset, priceScale: SCALE, tickUnits: SIZE, lotScale: SCALE, lotUnits: SIZE,
+      minLots: SIZE, maxLots: SIZE, makerPpm: RATE, takerPpm: RATE, symbol: ANY, category: ANY,
+    },
+    set_pair_terms: {
+      minNotional: ANY, pair, reserved: ZERO, minLots: SIZE, maxLots: SIZE, makerPpm: RATE, takerPpm: RATE,
+    },
     accept_clock: { wall: MOMENT },
     cancel_account_orders: {
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
@@ -99,7 +112,8 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
 const OWN: readonly number[] = [CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
 const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
-  CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS,
+  CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
+  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

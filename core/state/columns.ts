@@ -17,15 +17,14 @@
  * Addresses fit 31 bits: the memory is below 8 GiB.
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
-import type { F64Field, I64Field } from '../layout/table.ts'
+import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
+import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
 
-const f64 = (word: number): F64Field => word as F64Field
-const i64 = (word: number): I64Field => word as I64Field
 
 /** Row strides in 32-bit words. Eight-byte fields sit on even words. */
 export const ORDER_WORDS = 32
@@ -268,6 +267,10 @@ export const SCALAR = {
   PAGES_LIVE: 20,
   /** Receipts (receipt_pages.ts): pages of the oldest and the newest, word of the oldest in its page, rows ever used. */
   RECEIPT_HEAD_PAGE: 24, RECEIPT_TAIL_PAGE: 25, RECEIPT_HEAD_AT: 26, RECEIPT_PAGES_USED: 27, RECEIPT_SEALS_USED: 28,
+  /** Listed, those of the genesis included. */
+  ASSETS: 21, PAIRS: 22,
+  /** Grows by two with every change of a listing; odd while one is made. */
+  LISTINGS: 23,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {
@@ -322,8 +325,8 @@ interface Declared {
   readonly views?: readonly ('F64' | 'I64')[]
 }
 
-const perAsset: Size = ({ assets }) => assets.length
-const perPair: Size = ({ pairs }) => pairs.length
+const perAsset: Size = ({ limits }) => limits.assets
+const perPair: Size = ({ limits }) => limits.pairs
 const perAccount: Size = ({ limits }) => limits.accounts
 const perSession: Size = ({ limits }) => limits.sessions
 const perOrder: Size = ({ limits }) => limits.orders
@@ -334,9 +337,9 @@ const perSpendLimit: Size = ({ limits }) => limits.spendLimits
 const perApplication: Size = ({ limits }) => limits.applications
 /** Places of a hash table that is half full at most. */
 const placesFor = (size: Size): Size => (genesis) => powerOfTwo(size(genesis) * 2)
-const balancesOfAccount: Size = ({ assets }) => (BALANCE_WORDS / 2) * assets.length
-const pagesOfTicks: Size = ({ limits, pairs }) => (pairs.length * limits.priceTicks) / PAGE_LEVELS
-const wordsOfBitmaps: Size = ({ limits, pairs }) => pairs.length * 2 * bitmapWords(limits.priceTicks).total
+const balancesOfAccount: Size = ({ limits }) => (BALANCE_WORDS / 2) * limits.assets
+const pagesOfTicks: Size = ({ limits }) => (limits.pairs * limits.priceTicks) / PAGE_LEVELS
+const wordsOfBitmaps: Size = ({ limits }) => limits.pairs * 2 * bitmapWords(limits.priceTicks).total
 
 /**
  * Every column, in the order of memory, snapshots and digests. To add one, add its line: its name becomes one of {@link ColumnName}, and
@@ -346,8 +349,8 @@ const DECLARED = {
   scalars: { type: 'i32', width: 1, rows: () => 32, kept: 'all' },
   clock: { type: 'f64', width: 1, rows: () => 16, kept: 'all' },
   registers: { type: 'i64', width: 1, rows: () => 16, kept: 'derived' },
-  totals: { type: 'i64', width: TOTAL_WORDS / 2, rows: perAsset, kept: 'all' },
-  pairs: { type: 'i32', width: PAIR_WORDS, rows: perPair, kept: 'all', views: ['F64'] },
+  totals: { type: 'i64', width: TOTAL_WORDS / 2, rows: perAsset, kept: SCALAR.ASSETS },
+  pairs: { type: 'i32', width: PAIR_WORDS, rows: perPair, kept: SCALAR.PAIRS, views: ['F64'] },
   accounts: { type: 'i32', width: ACCOUNT_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
   balances: { type: 'i64', width: balancesOfAccount, rows: perAccount, kept: SCALAR.ACCOUNTS },
   faucet: { type: 'f64', width: FAUCET_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS },
@@ -368,6 +371,8 @@ const DECLARED = {
   orderAgents: { type: 'i32', width: 1, rows: perOrder, kept: SCALAR.ORDERS_USED },
   applications: { type: 'i32', width: APPLICATION_WORDS, rows: perApplication, kept: SCALAR.APPLICATIONS, views: ['F64'] },
   origins: { type: 'i32', width: ORIGIN_WORDS * ORIGINS_MAX, rows: perApplication, kept: SCALAR.APPLICATIONS },
+  assetListings: { type: 'i32', width: ASSET_LISTING_WORDS, rows: perAsset, kept: SCALAR.ASSETS },
+  pairListings: { type: 'i32', width: PAIR_LISTING_WORDS, rows: perPair, kept: SCALAR.PAIRS },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   directory: { type: 'i32', width: 1, rows: pagesOfTicks, kept: 'derived' },
   bitmaps: { type: 'i32', width: 1, rows: wordsOfBitmaps, kept: 'derived' },

@@ -9,14 +9,15 @@
  */
 import { AGENT_PAIRS_MAX, ORIGINS_MAX } from '../layout/command.ts'
 import { parseDecimal, scaleOf } from '../lib/decimal.ts'
+import {
+  feeFault, lotAtomsOf, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, pairFault, TERM_FAULTS, tickLotAtomsOf, type AssetTerms,
+  type MostDiscounts, type PairTerms, type TermFault,
+} from './pair_terms.ts'
 import { RULES } from './rules.ts'
 
-/** Largest value of one order or fill in quote atoms: value × fee rate must fit 63 bits. */
-export const MAX_NOTIONAL = 4.5e14
-/** Largest fee rate, maker or taker, in ppm of the notional. */
-export const MAX_FEE_PPM = 20_000
-/** No asset may be issued beyond this, in atoms: half of what 63 bits hold. */
-export const MAX_ISSUED = 4_600_000_000_000_000_000n
+export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
+/** Most assets; the history keeps each account's of all of them. */
+export const ASSETS_MAX = 256
 /** Most fee tiers. */
 export const FEE_TIERS_MAX = 16
 /** Most requests a faucet window may hold; the row of an account stores that many times. */
@@ -49,43 +50,34 @@ export interface Limits {
   agentsPerAccount: number
   /** Applications, those of the genesis included. */
   applications: number
+  /**
+   * Assets and pairs, those of the genesis included: the operator lists the others. Absent: no other assets, because the history's
+   * records are as long as there are assets, and {@link reserved} pairs.
+   */
+  assets: number
+  pairs: number
 }
 
-export interface Asset {
+export interface Asset extends AssetTerms {
   index: number
   id: string
   symbol: string
   token: string
-  decimals: number
-  scale: number
-  faucetAtoms: bigint
   iconUrl: string | null
 }
 
-export interface Pair {
+export interface Pair extends PairTerms {
   index: number
   id: string
   symbol: string
-  base: number
-  quote: number
   marketType: 'SPOT'
   category: string | null
   tickSize: string
   lotSize: string
-  /** Price × 10^priceScale = ticks × tickUnits. */
-  priceScale: number
-  tickUnits: number
-  lotScale: number
-  lotUnits: number
   /** Base atoms of one lot. */
   lotAtoms: bigint
   /** Quote atoms of one lot at one tick. */
   tickLotAtoms: bigint
-  minLots: number
-  maxLots: number
-  minNotionalAtoms: bigint
-  makerPpm: number
-  takerPpm: number
   makerFeeBps: string
   takerFeeBps: string
 }
@@ -153,11 +145,16 @@ function text(json: Json, key: string): string {
   return value
 }
 
-function limitsOf(json: Json): Limits {
+/** Pairs that may be listed where the genesis does not say: as many again, 8 at least. */
+const reserved = (listed: number): number => Math.min(AGENT_PAIRS_MAX, listed + Math.max(8, listed))
+
+function limitsOf(json: Json, listed: { assets: number; pairs: number }): Limits {
   const day = 86_400_000
   // Limits that came later: a document of before them has these.
   const optional = (key: string, low: number, high: number, absent: number): number =>
     json[key] === undefined ? absent : wholeNumber(json, key, low, high)
+  // A pair has 4 bytes for each 32 ticks, of addresses at least.
+  const manyTicks = (json['priceTicks'] as number) >= 2 ** 28
   const limits: Limits = {
     orders: wholeNumber(json, 'orders', 16, 2 ** 24),
     accounts: wholeNumber(json, 'accounts', 4, 2 ** 24),
@@ -175,6 +172,8 @@ function limitsOf(json: Json): Limits {
     agents: optional('agents', 1, 2 ** 24, Math.min(65_536, json['accounts'] as number)),
     agentsPerAccount: optional('agentsPerAccount', 0, 1000, 32),
     applications: optional('applications', 1, 1024, 64),
+    assets: optional('assets', listed.assets, ASSETS_MAX, listed.assets),
+    pairs: optional('pairs', listed.pairs, AGENT_PAIRS_MAX, manyTicks ? listed.pairs : reserved(listed.pairs)),
   }
   if ((limits.priceTicks & (limits.priceTicks - 1)) !== 0) throw new GenesisError('genesis: priceTicks must be a power of two')
   return limits
@@ -215,61 +214,44 @@ function pairOf(json: Json, index: number, assets: Asset[]): Pair {
   )
   const [tickSize, lotSize] = [text(json, 'tickSize'), text(json, 'lotSize')]
   const [priceScale, lotScale] = [scaleOf(tickSize), scaleOf(lotSize)]
-  const tickUnits = Number(parseDecimal(tickSize, priceScale))
   const lotUnits = Number(parseDecimal(lotSize, lotScale))
-  const lotAtoms = need(parseDecimal(lotSize, base.scale), `${symbol}: a lot is no whole number of base atoms`)
-  const spare = quote.scale - priceScale - lotScale
-  const product = BigInt(tickUnits) * BigInt(lotUnits)
-  const divisor = 10n ** BigInt(Math.max(0, -spare))
-  if (product % divisor !== 0n) throw new GenesisError(`genesis: ${symbol}: tick × lot is no whole number of quote atoms`)
-  const tickLotAtoms = (product / divisor) * 10n ** BigInt(Math.max(0, spare))
   const lots = (key: string): number => {
     const units = Number(need(parseDecimal(text(json, key), lotScale), `${symbol}: ${key} is no multiple of the lot`))
     if (units % lotUnits !== 0) throw new GenesisError(`genesis: ${symbol}: ${key} is no multiple of the lot`)
     return units / lotUnits
   }
-  const pair: Pair = {
-    index,
-    symbol,
-    tickSize,
-    lotSize,
-    priceScale,
-    tickUnits,
-    lotScale,
-    lotUnits,
-    lotAtoms,
-    tickLotAtoms,
-    id: text(json, 'id'),
+  const terms: PairTerms = {
     base: base.index,
     quote: quote.index,
-    marketType: 'SPOT',
-    category: (json['category'] as string | undefined) ?? null,
+    priceScale,
+    tickUnits: Number(parseDecimal(tickSize, priceScale)),
+    lotScale,
+    lotUnits,
     minLots: lots('minOrderSize'),
     maxLots: lots('maxOrderSize'),
     minNotionalAtoms: need(parseDecimal(text(json, 'minNotional'), quote.scale), `${symbol}: minNotional`),
     makerPpm: feePpm(json, 'makerFeeBps'),
     takerPpm: feePpm(json, 'takerFeeBps'),
+  }
+  checkTerms(symbol, pairFault(terms, base.scale, quote.scale))
+  return {
+    ...terms,
+    index,
+    symbol,
+    tickSize,
+    lotSize,
+    lotAtoms: lotAtomsOf(terms, base.scale),
+    tickLotAtoms: tickLotAtomsOf(terms, quote.scale),
+    id: text(json, 'id'),
+    marketType: 'SPOT',
+    category: (json['category'] as string | undefined) ?? null,
     makerFeeBps: text(json, 'makerFeeBps'),
     takerFeeBps: text(json, 'takerFeeBps'),
   }
-  checkPair(pair)
-  return pair
 }
 
-/** What must hold between the numbers of a pair. */
-function checkPair(pair: Pair): void {
-  const check = (good: boolean, what: string): void => {
-    if (!good) throw new GenesisError(`genesis: ${pair.symbol}: ${what}`)
-  }
-  check(pair.base !== pair.quote, 'base and quote are the same asset')
-  check(pair.tickUnits >= 1 && pair.lotUnits >= 1, 'tickSize and lotSize must be positive')
-  check(pair.minLots >= 1 && pair.maxLots <= 2 ** 31 - 1, 'order sizes must be 1..2^31-1 lots')
-  check(pair.minLots <= pair.maxLots, 'minOrderSize is above maxOrderSize')
-  check(BigInt(pair.maxLots) * pair.lotAtoms <= MAX_ISSUED, 'maxOrderSize is more than may be issued')
-  check(pair.tickLotAtoms >= 1n && pair.tickLotAtoms <= 2n ** 31n - 1n, 'tick × lot must be 1..2^31-1 quote atoms')
-  check(pair.minNotionalAtoms >= 0n, 'minNotional must not be negative')
-  check(pair.takerPpm >= 0, 'taker fee must not be negative')
-  check(pair.makerPpm + pair.takerPpm >= 0, 'the rebate exceeds the taker fee')
+function checkTerms(symbol: string, fault: TermFault): void {
+  if (fault !== 0) throw new GenesisError(`genesis: ${symbol}: ${TERM_FAULTS[fault]}`)
 }
 
 /** A document without fee tiers has one, which changes nothing. */
@@ -301,13 +283,17 @@ function checkFeeTiers(tiers: FeeTier[], pairs: Pair[]): void {
     check(i === 0 || tier.minVolumeAtoms > tiers[i - 1]!.minVolumeAtoms, `minVolume of tier ${i} is not above that of tier ${i - 1}`)
     check(tier.makerDiscountPpm >= 0 && tier.takerDiscountPpm >= 0, `discounts of tier ${i} must not be negative`)
   })
-  const makerMost = Math.max(...tiers.map((tier) => tier.makerDiscountPpm))
-  const takerMost = Math.max(...tiers.map((tier) => tier.takerDiscountPpm))
-  for (const { symbol, makerPpm, takerPpm } of pairs) {
-    check(takerPpm >= takerMost, `${symbol}: a taker discount exceeds the taker fee`)
-    check(makerPpm - makerMost + takerPpm - takerMost >= 0, `${symbol}: with all discounts the rebate exceeds the taker fee`)
+  for (const pair of pairs) {
+    const fault = feeFault(pair, mostDiscounts(tiers))
+    check(fault === 0, `${pair.symbol}: ${TERM_FAULTS[fault]}`)
   }
 }
+
+/** The most that any of the tiers takes off. */
+export const mostDiscounts = (tiers: readonly FeeTier[]): MostDiscounts => ({
+  makerPpm: Math.max(...tiers.map((tier) => tier.makerDiscountPpm)),
+  takerPpm: Math.max(...tiers.map((tier) => tier.takerDiscountPpm)),
+})
 
 /** Reads and checks a genesis document; throws {@link GenesisError} with the field at fault. */
 export function parseGenesis(source: string): Genesis {
@@ -351,7 +337,8 @@ function genesisOf(json: Json): Genesis {
   const assets = (need(json['assets'], 'assets are missing') as Json[]).map(assetOf)
   const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets))
   const applications = (need(json['applications'], 'applications are missing') as Json[]).map(applicationOf)
-  const limits = limitsOf(need(json['limits'], 'limits are missing') as Json)
+  const listed = { assets: assets.length, pairs: pairs.length }
+  const limits = limitsOf(need(json['limits'], 'limits are missing') as Json, listed)
   if (pairs.length > AGENT_PAIRS_MAX) throw new GenesisError(`genesis: at most ${AGENT_PAIRS_MAX} pairs`)
   if (applications.length > limits.applications) throw new GenesisError(`genesis: at most ${limits.applications} applications`)
   if (assets.length === 0 || pairs.length === 0 || applications.length === 0) {

@@ -18,16 +18,18 @@
  *        are dead, of another never outlast its grant; every live session is in its holder's list once, newest first
  *   B    blank accounts: invariants_blank.ts
  *   D    due queue: invariants_due.ts
+ *   L    listings: invariants_listing.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
  */
-import { balanceRow, getI64, totalRow } from './rows.ts'
+import { assetCount, balanceRow, get, getI64, pairListingRow, termsRow, totalRow } from './rows.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
   NOBODY, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS,
-  TOTAL, bitmapWords,
+  TERMS, TOTAL, bitmapWords,
 } from './columns.ts'
+import { PAIR_LISTING } from './listing_rows.ts'
 import { findAccount, findLabel, findSession } from './indexes.ts'
 import { findReceipt } from './receipt_index.ts'
 import { eachReceiptInMemory, isForgotten, RECEIPT, timeOfReceipt } from './receipt_pages.ts'
@@ -37,6 +39,7 @@ import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
 import { checkDue } from './invariants_due.ts'
+import { checkListings } from './invariants_listing.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
 import type { State } from './state.ts'
@@ -57,6 +60,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkLabels, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue,
+    checkListings,
   ]
   for (const check of checks) {
     check(state, live)
@@ -111,19 +115,31 @@ function checkOrder(state: State, slot: number): void {
   if ((flags & (Flag.MARKET | Flag.IOC | Flag.FOK)) !== 0) broken('I8', named('must not rest'))
   if (flags >>> LABEL_SHIFT > LABEL_BYTES) broken('I12', named('has a label that is too long'))
   if (price < 1 || price >= genesis.limits.priceTicks) broken('I8', named(`has price ${price}`))
-  if (remaining < 1 || remaining > lots || lots > state.maxLots[pair]!) broken('I10', named(`has ${remaining} of ${lots} lots left`))
+  const mostLots = get(state, pairListingRow(state, pair), PAIR_LISTING.MOST_LOTS)
+  if (remaining < 1 || remaining > lots || lots > mostLots) broken('I10', named(`has ${remaining} of ${lots} lots left`))
   if (detailF64(state, slot, ORDER.CREATED_AT) > clock[CLOCK.TIME]!) broken('I10', named('was made in the future'))
   const filled = detailI64(state, slot, ORDER.FILLED_QUOTE)
   if (filled < 0n || (filled === 0n) !== (lots === remaining)) broken('I10', named(`filled for ${filled}, ${remaining} of ${lots} left`))
   const sum = detailI64(state, slot, ORDER.FEE_NUMERATOR)
   const fee = detailI64(state, slot, ORDER.FEE)
   if (fee !== ceiling(sum)) broken('I3', named(`was charged ${fee} for a sum of ${sum}`))
-  const discount = genesis.pairs[pair]!.makerPpm - order(state, slot, ORDER.MAKER_PPM)
-  const known = genesis.feeTiers.tiers.some((tier) => tier.makerDiscountPpm === discount)
-  if (!known) broken('T', named(`has a maker discount of ${discount} ppm`))
+  const rate = order(state, slot, ORDER.MAKER_PPM)
+  if (!isMakerRate(state, pair, rate)) broken('T', named(`has a maker rate of ${rate} ppm`))
   const sell = (flags & Flag.SELL) !== 0
-  const expected = sell ? BigInt(remaining) * state.lotAtoms[pair]! : bidHold(state, slot, pair, price, remaining, sum, fee)
+  const lotAtoms = getI64(state, termsRow(state, pair), TERMS.LOT_ATOMS)
+  const expected = sell ? BigInt(remaining) * lotAtoms : bidHold(state, slot, pair, price, remaining, sum, fee)
   if (holdOf(state, slot) !== expected) broken('I2', named(`holds ${holdOf(state, slot)} instead of ${expected}`))
+}
+
+/**
+ * Whether an order that rests may have this maker rate: that of the pair less the discount of a tier, or within what it was before its
+ * terms were changed under resting orders.
+ */
+function isMakerRate(state: State, pair: number, ppm: number): boolean {
+  const row = pairListingRow(state, pair)
+  const [least, most] = [get(state, row, PAIR_LISTING.LEAST_MAKER_PPM), get(state, row, PAIR_LISTING.MOST_MAKER_PPM)]
+  const { tiers } = state.genesis.feeTiers
+  return tiers.some(({ makerDiscountPpm: less }) => (least === most ? ppm === most - less : ppm >= least - less && ppm <= most - less))
 }
 
 /** What the operator set: every status and tier exists, and rates are those of the genesis. */
@@ -149,7 +165,7 @@ function checkTerms(state: State): void {
 const ceiling = (sum: bigint): bigint => sum / PPM + (sum % PPM > 0n ? 1n : 0n)
 
 function bidHold(state: State, slot: number, pair: number, price: number, remaining: number, sum: bigint, fee: bigint): bigint {
-  const value = BigInt(price) * BigInt(remaining) * state.tickLotAtoms[pair]!
+  const value = BigInt(price) * BigInt(remaining) * getI64(state, termsRow(state, pair), TERMS.TICK_LOT_ATOMS)
   const ppm = order(state, slot, ORDER.MAKER_PPM)
   return ppm > 0 ? value + ceiling(sum + value * BigInt(ppm)) - fee : value
 }
@@ -162,26 +178,26 @@ function payerOf(state: State, slot: number): number {
 }
 
 function checkBalances(state: State, live: readonly number[]): void {
-  const { assetCount } = state
+  const assets = assetCount(state)
   const held = new Map<number, bigint>()
   for (const slot of live) {
     const pair = order(state, slot, ORDER.PAIR)
     const sell = (order(state, slot, ORDER.FLAGS) & Flag.SELL) !== 0
-    const row = payerOf(state, slot) * assetCount + (sell ? state.pairBase[pair]! : state.pairQuote[pair]!)
+    const row = payerOf(state, slot) * assets + get(state, termsRow(state, pair), sell ? TERMS.BASE : TERMS.QUOTE)
     held.set(row, (held.get(row) ?? 0n) + holdOf(state, slot))
   }
-  for (let row = 0; row < state.scalars[SCALAR.ACCOUNTS]! * assetCount; row++) {
-    const available = getI64(state, balanceRow(state, 0, row), BALANCE.AVAILABLE)
-    const locked = getI64(state, balanceRow(state, 0, row), BALANCE.LOCKED)
-    const named = `account ${Math.floor(row / assetCount)}, asset ${row % assetCount}`
+  for (let row = 0; row < state.scalars[SCALAR.ACCOUNTS]! * assets; row++) {
+    const [account, asset] = [Math.floor(row / assets), row % assets]
+    const available = getI64(state, balanceRow(state, account, asset), BALANCE.AVAILABLE)
+    const locked = getI64(state, balanceRow(state, account, asset), BALANCE.LOCKED)
+    const named = `account ${account}, asset ${asset}`
     if (available < 0n || locked < 0n) broken('I2', `${named}: available ${available}, locked ${locked}`)
     if (locked !== (held.get(row) ?? 0n)) broken('I2', `${named}: locked ${locked}, open orders hold ${held.get(row) ?? 0n}`)
   }
 }
 
 function checkConservation(state: State): void {
-  const { assetCount } = state
-  for (let asset = 0; asset < assetCount; asset++) {
+  for (let asset = 0; asset < assetCount(state); asset++) {
     let sum = getI64(state, totalRow(state, asset), TOTAL.FEES)
     for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
       const row = balanceRow(state, account, asset)

@@ -11,8 +11,10 @@ import { Flag } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, CLOCK, ORDER, ORDER_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
+  TERMS,
 } from './columns.ts'
 import { MAX_ISSUED } from './genesis.ts'
+import { assetCount, get, termsRow } from './rows.ts'
 import type { State } from './state.ts'
 
 const DAY_MS = 86_400_000
@@ -69,7 +71,7 @@ function sumHolds(state: State, live: readonly number[], masters: readonly numbe
     const sub = state.orders[row + ORDER.ACCOUNT]!
     if ((masters[sub] ?? -1) < 0) broken('F', `the order in slot ${slot} of master ${sub} is master-funded`)
     const pair = state.orders[row + ORDER.PAIR]!
-    const key = sub * state.assetCount + ((flags & Flag.SELL) !== 0 ? state.pairBase[pair]! : state.pairQuote[pair]!)
+    const key = sub * assetCount(state) + get(state, termsRow(state, pair), (flags & Flag.SELL) !== 0 ? TERMS.BASE : TERMS.QUOTE)
     sums.set(key, (sums.get(key) ?? 0n) + state.ordersI64[(row + ORDER.HOLD) >>> 1]!)
   }
   return sums
@@ -89,8 +91,8 @@ function checkLimits(state: State, masters: readonly number[], outstanding: Map<
       if (master < 0 || spendLimits[at + SPEND_LIMIT.SUB] !== sub) broken('F', `limit ${row} is in the list of account ${sub}`)
       met.add(row)
       const asset = spendLimits[at + SPEND_LIMIT.ASSET]!
-      const key = sub * state.assetCount + asset
-      if (asset < 0 || asset >= state.assetCount || keys.has(key)) broken('F', `limit ${row} is not the only one of its asset, ${asset}`)
+      const key = sub * assetCount(state) + asset
+      if (asset < 0 || asset >= assetCount(state) || keys.has(key)) broken('F', `limit ${row} is not the only one of its asset, ${asset}`)
       keys.add(key)
       checkLimit(state, row, outstanding.get(key) ?? 0n)
       next = spendLimits[at + SPEND_LIMIT.NEXT]!

@@ -5,12 +5,14 @@ import { ORDER, ORDER_WORDS, PAGE, PAGE_WORDS, SCALAR, SESSION, SESSION_WORDS } 
 import { rebuildDue } from './due.ts'
 import { indexAccount, indexSession, insertLabel } from './indexes.ts'
 import { rebuildReceiptIndex } from './receipt_index.ts'
-import { writeTerms, type State } from './state.ts'
+import { writeTerms } from './listing.ts'
+import { pairCount } from './rows.ts'
+import type { State } from './state.ts'
 
 /** Rebuilds every derived column from the stored ones. The derived columns must be all zero. */
 export function rebuildDerived(state: State): void {
   const { scalars } = state
-  writeTerms(state)
+  for (let pair = 0; pair < pairCount(state); pair++) writeTerms(state, pair)
   for (let page = 0; page < scalars[SCALAR.PAGES_USED]!; page++) {
     const row = page * PAGE_WORDS
     if ((state.pages[row + PAGE.BIDS]! | state.pages[row + PAGE.ASKS]!) === 0) continue

@@ -16,11 +16,12 @@
  */
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
-  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS, LEVEL_WORDS,
-  ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALARS_AT, SESSION_LINK_WORDS, SESSION_WORDS,
-  SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS,
+  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS,
+  LEVEL_WORDS, ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT,
+  SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
-import type { State } from './state.ts'
+import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
+import type { State } from './shape.ts'
 
 // Rows.
 
@@ -35,6 +36,8 @@ export const applicationRow = (state: State, application: number): number =>
 export const linkRow = (state: State, session: number): number => (state.sessionLinksAt + session * SESSION_LINK_WORDS) & ADDRESS_BITS
 export const pairRow = (state: State, pair: number): number => (state.pairsAt + pair * PAIR_WORDS) & ADDRESS_BITS
 export const termsRow = (state: State, pair: number): number => (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
+export const assetListingRow = (state: State, asset: number): number => (state.assetListingsAt + asset * ASSET_LISTING_WORDS) & ADDRESS_BITS
+export const pairListingRow = (state: State, pair: number): number => (state.pairListingsAt + pair * PAIR_LISTING_WORDS) & ADDRESS_BITS
 export const levelRow = (state: State, level: number): number => (state.levelsAt + level * LEVEL_WORDS) & ADDRESS_BITS
 export const pageRow = (state: State, page: number): number => (state.pagesAt + page * PAGE_WORDS) & ADDRESS_BITS
 /** What `account` has of `asset`. */
@@ -115,6 +118,9 @@ export function setScalar(state: State, name: number, value: number): void {
 export function addScalar(state: State, name: number, change: number): void {
   state.i32[SCALARS_AT + name] = state.i32[SCALARS_AT + name]! + change
 }
+/** Assets and pairs that are listed: their numbers are below these. */
+export const assetCount = (state: State): number => state.i32[SCALARS_AT + SCALAR.ASSETS]!
+export const pairCount = (state: State): number => state.i32[SCALARS_AT + SCALAR.PAIRS]!
 /** Time of the command being applied, Unix ms. */
 export const now = (state: State): number => state.f64[CLOCK_AT + CLOCK.TIME]!
 /** Its sequence. */

@@ -7,59 +7,17 @@
 import { type Genesis } from './genesis.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords,
-  CLIENT_ID_WORDS, columnsOf, HASH_KEY_AT, NO_ASK, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR, TERMS,
-  TERMS_WORDS, type ColumnName, type Columns,
+  CLIENT_ID_WORDS, columnsOf, HASH_KEY_AT, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR,
 } from './columns.ts'
+import type { ColumnAddresses, ColumnViews, State, ViewOf } from './shape.ts'
+import { ListedGenesis, writeListings } from './listing.ts'
 import { addressesOf, allocateBuffers, columnBytes, type Buffers } from './memory.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { ORIGINS_MAX, PairStatus } from '../layout/command.ts'
 import { memoryPages, NO_STORE, type PageStore } from './page_store.ts'
-import { PAGE_OF_RECEIPTS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
+import { PAGE_OF_RECEIPTS, receiptRoomOf } from './receipt_room.ts'
 
-/** What the view of an element type is. */
-interface ViewOf { i32: Int32Array; f64: Float64Array; i64: BigInt64Array }
-
-type Views<V extends string, View> = { readonly [N in ColumnName as V extends Further<N> ? `${N}${V}` : never]: View }
-/** What stands in `views` of a column's declaration. */
-type Further<N extends ColumnName> = Columns[N] extends { readonly views: readonly (infer V)[] } ? V : never
-
-/** Of every declared column (columns.ts) its address in 32-bit words, `ordersAt` ... */
-type ColumnAddresses = { readonly [N in ColumnName as `${N}At`]: number }
-/** ... its view, `orders`, and its further views, `ordersF64`. */
-type ColumnViews = { readonly [N in ColumnName]: ViewOf[Columns[N]['type']] } & Views<'F64', Float64Array> & Views<'I64', BigInt64Array>
-
-export interface State extends ColumnAddresses, ColumnViews {
-  readonly genesis: Genesis
-  readonly buffers: Buffers
-  readonly outbox: Outbox
-  /** The memory of all columns. */
-  readonly i32: Int32Array
-  readonly f64: Float64Array
-  readonly i64: BigInt64Array
-  /** 32-bit words of one account's balance rows. */
-  readonly balanceStride: number
-  readonly pairCount: number
-  /** Limits of the genesis. */
-  readonly maxOrders: number
-  readonly maxOpenOrders: number
-  readonly priceTicks: number
-  readonly orderLifetimeMs: number
-  readonly receiptRoom: ReceiptRoom
-  /** Where pages of receipts are that the memory has no room for. */
-  readonly receiptStore: PageStore
-  /** Word offsets of the summary levels inside one side's bitmap. */
-  readonly bitmapOffsets: Int32Array
-  readonly bitmapTotal: number
-  /** Pages of ticks per pair. */
-  readonly pagesPerPair: number
-  readonly assetCount: number
-  /** Genesis values by pair, for readers; matching reads TERMS rows. */
-  readonly pairBase: Int32Array
-  readonly pairQuote: Int32Array
-  readonly maxLots: Int32Array
-  readonly lotAtoms: BigInt64Array
-  readonly tickLotAtoms: BigInt64Array
-}
+export type { State } from './shape.ts'
 
 type View = ViewOf[keyof ViewOf]
 interface ArrayOf {
@@ -94,18 +52,18 @@ export function attachState(
   const offsets = new Int32Array(bitmapLevels.length)
   for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
   const { limits } = genesis
+  const listed = new ListedGenesis(genesis)
   // Spreading gives fast properties, which the compiler knows the places of; an object filled name by name has not. As many properties
   // as stand below are in the object itself, the others one step further away: so what every order reads stands first.
-  return {
+  const state: State = {
     outbox,
     i32: new Int32Array(memory),
     f64: new Float64Array(memory),
     i64: new BigInt64Array(memory),
-    balanceStride: genesis.assets.length * BALANCE_WORDS,
-    pairCount: genesis.pairs.length,
+    balanceStride: limits.assets * BALANCE_WORDS,
     ...addressColumns(genesis),
     ...viewColumns(genesis, memory),
-    genesis, buffers,
+    genesis: listed, buffers,
     maxOrders: limits.orders,
     maxOpenOrders: limits.openOrdersPerAccount,
     priceTicks: limits.priceTicks,
@@ -115,13 +73,9 @@ export function attachState(
     bitmapOffsets: offsets,
     bitmapTotal: total,
     pagesPerPair: genesis.limits.priceTicks / PAGE_LEVELS,
-    assetCount: genesis.assets.length,
-    pairBase: Int32Array.from(genesis.pairs, (p) => p.base),
-    pairQuote: Int32Array.from(genesis.pairs, (p) => p.quote),
-    maxLots: Int32Array.from(genesis.pairs, (p) => p.maxLots),
-    lotAtoms: BigInt64Array.from(genesis.pairs, (p) => p.lotAtoms),
-    tickLotAtoms: BigInt64Array.from(genesis.pairs, (p) => p.tickLotAtoms),
   }
+  listed.follow(state)
+  return state
 }
 
 /** The key of indexes that nobody attacks: of tests and benches. */
@@ -136,11 +90,10 @@ export function createState(
 ): State {
   const state = attachState(genesis, allocateBuffers(genesis), outbox, receiptStore)
   state.i32.set(hashKey, HASH_KEY_AT)
-  writeTerms(state)
+  writeListings(state, genesis)
   state.scalars[SCALAR.ORDERS_FREE] = -1
   state.scalars[SCALAR.PAGES_FREE] = -1
   for (let pair = 0; pair < genesis.pairs.length; pair++) {
-    state.pairs[pair * PAIR_WORDS + PAIR.BEST_ASK] = NO_ASK
     state.pairs[pair * PAIR_WORDS + PAIR.STATUS] = PairStatus.ACTIVE
   }
   writeApplications(state)
@@ -167,25 +120,6 @@ function writeApplications(state: State): void {
     allowedOrigins.forEach((origin, place) => write(origins, (index * ORIGINS_MAX + place) * ORIGIN_WORDS, ORIGIN_WORDS, origin))
   }
   scalars[SCALAR.APPLICATIONS] = genesis.applications.length
-}
-
-/** Repeats what matching needs of the genesis as numbers. */
-export function writeTerms(state: State): void {
-  const { i32, f64, i64 } = state
-  for (const pair of state.genesis.pairs) {
-    const row = state.termsAt + pair.index * TERMS_WORDS
-    i64[(row + TERMS.LOT_ATOMS) >>> 1] = pair.lotAtoms
-    i64[(row + TERMS.TICK_LOT_ATOMS) >>> 1] = pair.tickLotAtoms
-    f64[(row + TERMS.TICK_LOT_ATOMS_F64) >>> 1] = Number(pair.tickLotAtoms)
-    f64[(row + TERMS.MIN_NOTIONAL) >>> 1] = Number(pair.minNotionalAtoms)
-    i32[row + TERMS.BASE] = pair.base
-    i32[row + TERMS.QUOTE] = pair.quote
-    i32[row + TERMS.MAKER_PPM] = pair.makerPpm
-    i32[row + TERMS.TAKER_PPM] = pair.takerPpm
-    i32[row + TERMS.MIN_LOTS] = pair.minLots
-    i32[row + TERMS.MAX_LOTS] = pair.maxLots
-    i32[row + TERMS.DIRECTORY] = state.directory.byteOffset / 4 + pair.index * state.pagesPerPair
-  }
 }
 
 /** The wallet of an account, 20 bytes. */

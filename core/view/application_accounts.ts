@@ -38,8 +38,8 @@ export async function walkAccounts(
 }
 
 /** Whether the account has any of this asset, available or locked, right now; reads words, so that a walk allocates nothing. */
-export function hasBalance({ assetCount }: State, words: Int32Array, account: number, asset: number): boolean {
-  const row = (account * assetCount + asset) * BALANCE_WORDS
+export function hasBalance({ balanceStride }: State, words: Int32Array, account: number, asset: number): boolean {
+  const row = account * balanceStride + asset * BALANCE_WORDS
   const [available, locked] = [row + BALANCE.AVAILABLE, row + BALANCE.LOCKED]
   return (words[available]! | words[available + 1]! | words[locked]! | words[locked + 1]!) !== 0
 }

@@ -3,6 +3,7 @@ import {
   ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
 } from '../state/columns.ts'
 import { findAccount } from '../state/indexes.ts'
+import { assetCount } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { midnightOf } from '../ledger/spending.ts'
 import { consistently, whileOwned } from './consistent.ts'
@@ -89,7 +90,7 @@ export function readSpendLimits(state: State, gate: Int32Array, sub: number, now
   return consistently(gate, state.accounts, sub * ACCOUNT_WORDS + ACCOUNT.VERSION, () => {
     const limits: SpendLimitView[] = []
     let row = state.profiles[sub * PROFILE_WORDS + PROFILE.FIRST_LIMIT]! - 1
-    for (let left = state.assetCount; left > 0 && row >= 0; left--) {
+    for (let left = assetCount(state); left > 0 && row >= 0; left--) {
       const at = row * SPEND_LIMIT_WORDS
       if ((state.spendLimits[at + SPEND_LIMIT.STATE]! & SpendLimitState.EXISTS) !== 0) limits.push(copySpendLimit(state, row, now))
       row = state.spendLimits[at + SPEND_LIMIT.NEXT]! - 1

@@ -6,6 +6,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ACCOUNT, ACCOUNT_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../state/columns.ts'
+import { assetCount, pairCount } from '../state/rows.ts'
 import { shareOf } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
@@ -53,6 +54,8 @@ export function readPools(state: State, now: number): PoolView[] {
     shared('agents', scalars[SCALAR.AGENTS_USED]!, limits.agents),
     shared('spend_limits', scalars[SCALAR.SPEND_LIMITS_USED]!, limits.spendLimits),
     bounded('applications', scalars[SCALAR.APPLICATIONS]!, limits.applications),
+    bounded('assets', assetCount(state), limits.assets),
+    bounded('pairs', pairCount(state), limits.pairs),
     bounded('price_level_pages', scalars[SCALAR.PAGES_LIVE]!, limits.orders),
   ]
 }

@@ -29,6 +29,18 @@ export interface Options {
   readonly pair?: string
   readonly family?: string
   readonly rate?: string
+  readonly token?: string
+  readonly decimals?: string
+  readonly scale?: string
+  readonly faucet?: string
+  readonly tick?: string
+  readonly lot?: string
+  readonly min?: string
+  readonly max?: string
+  readonly 'min-notional'?: string
+  readonly maker?: string
+  readonly taker?: string
+  readonly category?: string
   readonly full?: boolean
   readonly 'without-history'?: boolean
   /** Of the command line itself, not of a command. */

@@ -11,6 +11,7 @@ import { BACKUP_COMMANDS } from './backup_commands.ts'
 import type { Ask } from './client.ts'
 import { CLOCK_COMMANDS } from './clock.ts'
 import { get, said, UsageError, type Command, type Shown } from './command.ts'
+import { LISTING_COMMANDS } from './listing_commands.ts'
 import { POOL_COMMANDS } from './pool_commands.ts'
 import {
   showFeeTiers, showPairs, showReady, showSessions, showStatus, showUnconsented,
@@ -234,7 +235,7 @@ const SUB_ACCOUNTS: readonly Command[] = [
 ]
 
 export const COMMANDS: readonly Command[] = [
-  ...LOOKING, ...CLOCK_COMMANDS, ...MAINTENANCE, ...PAIRS, ...TIERS, ...SESSIONS, ...SUB_ACCOUNTS, ...POOL_COMMANDS,
+  ...LOOKING, ...CLOCK_COMMANDS, ...MAINTENANCE, ...PAIRS, ...LISTING_COMMANDS, ...TIERS, ...SESSIONS, ...SUB_ACCOUNTS, ...POOL_COMMANDS,
   ...APPLICATION_COMMANDS, ...BACKUP_COMMANDS,
 ]
 

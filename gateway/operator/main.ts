@@ -22,6 +22,7 @@ const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
 /** Options that belong to commands. */
 const OWN_OPTIONS = [
   'user', 'client-id', 'name', 'origin', 'active', 'grace', 'out', 'top', 'pair', 'family', 'rate', 'full', 'without-history',
+  'token', 'decimals', 'scale', 'faucet', 'tick', 'lot', 'min', 'max', 'min-notional', 'maker', 'taker', 'category',
 ] as const
 
 function parse(argv: readonly string[]) {
@@ -32,8 +33,12 @@ function parse(argv: readonly string[]) {
     const own = { user: text, 'client-id': text, name: text, origin, active: text, grace: text, out: text }
     const ofPools = { top: text, pair: text, family: text }
     const copying = { rate: text, full: flag, 'without-history': flag }
+    const listing = {
+      token: text, decimals: text, scale: text, faucet: text, tick: text, lot: text, min: text, max: text, 'min-notional': text,
+      maker: text, taker: text, category: text,
+    }
     const general = { port: text, timeout: text, 'token-file': text, 'data-dir': text, json: flag, help: flag } as const
-    const options = { ...general, ...own, ...ofPools, ...copying }
+    const options = { ...general, ...own, ...ofPools, ...copying, ...listing }
     return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {
     throw new UsageError((error as Error).message.split('. ')[0]!)

@@ -42,7 +42,8 @@ export async function change(
 
 /** `tell`: messages to the main thread, for the log. */
 export function createPolicy(state: State, admin: Admin, tell: (message: FromThread) => void): Policy {
-  const { pairs, feeTiers } = state.genesis
+  const { genesis } = state
+  const { feeTiers } = genesis
   const note = (message: string, fields: Record<string, unknown>): void => tell({ type: 'log', level: 'warn', message, fields })
 
   return {
@@ -59,7 +60,7 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
 
     listPairs: () =>
       json(200, {
-        pairs: pairs.map((pair) => ({
+        pairs: genesis.pairs.map((pair) => ({
           id: pair.id,
           symbol: pair.symbol,
           status: pairStatus(state, pair),
@@ -75,7 +76,7 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       if (typeof named !== 'string') return refuse('VALIDATION_ERROR', { field: 'pair' })
       const status = PAIR_STATUS_NAMES.findIndex((name) => name === wanted)
       if (status < 0) return refuse('VALIDATION_ERROR', { field: 'status' })
-      const pair = pairs.find(({ id, symbol }) => symbol === named || id.toLowerCase() === named.toLowerCase())
+      const pair = genesis.pairs.find(({ id, symbol }) => symbol === named || id.toLowerCase() === named.toLowerCase())
       if (pair === undefined) return refuse('NOT_FOUND', { field: 'pair' })
       const values = { pair: pair.index, status }
       return change(admin, CommandType.SET_PAIR_STATUS, SET_PAIR_STATUS_COMMAND, values, ({ detail, detail2, sequence }) => {

@@ -8,12 +8,17 @@
  *                      not well although orders are matched
  *   GET  /status       every counter as JSON
  *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
+ *   GET  /assets       {assets: [{id, symbol, token, decimals, scale, faucetAmount}], room}
  *   GET  /clock        {sequenced, wall, behindMs, jumps, waits}
  *   GET  /pools        {pools: [{pool, used, capacity, share}]}; share `null`: not shared out by core/state/shares.ts
  *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
  * With the operator's token in x-operator-token (access.ts):
  *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
  *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
+ *   POST /assets       {"symbol", "token", "decimals", "scale"?, "faucetAmount"?} -> the asset, and {sequence}
+ *   POST /pairs/add    {"base", "quote", "tickSize", "lotSize", "minOrderSize", "maxOrderSize", "minNotional", "makerFeeBps",
+ *                      "takerFeeBps", "symbol"?, "category"?} -> the pair, and {sequence}
+ *   POST /pairs/terms  {"pair", and any of those from minOrderSize to takerFeeBps} -> the same
  *   POST /clock/accept {} -> the same as GET /clock, and {sequence}
  *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
  *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey, agent}]}, the newest 100
@@ -54,6 +59,7 @@ import { AuditStop } from './audit.ts'
 import { createClockRoutes } from './clock.ts'
 import { json, refuse, refused, type Answer, type Route } from './http.ts'
 import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
+import { createListing } from './listing.ts'
 import { createPolicy } from './policy.ts'
 import { createPools } from './pools.ts'
 import { createSessions } from './sessions.ts'
@@ -73,6 +79,7 @@ const tell = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
 const policy = createPolicy(state, admin, tell)
+const listing = createListing(state, admin, tell)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
@@ -111,6 +118,9 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/clock/accept': { POST: clock.accept },
   '/maintenance': { POST: policy.setMaintenance },
   '/pairs': { GET: policy.listPairs, POST: policy.setPairStatus },
+  '/pairs/add': { POST: listing.addPair },
+  '/pairs/terms': { POST: listing.setTerms },
+  '/assets': { GET: listing.listAssets, POST: listing.addAsset },
   '/fee-tier': { GET: policy.listFeeTiers, POST: policy.setFeeTier },
   '/sessions': { GET: sessions.list },
   '/sessions/revoke': { POST: sessions.revoke },

@@ -130,6 +130,23 @@ function makeOperatorJournal(dataDir: string): void {
   void matcher.database.close()
 }
 
+/** Writes what operators list beside traders. What the sequencer does not let into the journal is left out. */
+function makeListingJournal(dataDir: string): void {
+  const matcher = startMatcher(dataDir, { genesis: genesisText(VARIANTS['listing']!) })
+  const workload = new Workload(7, matcher.sequencer.state.genesis, { families: true, listing: true })
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
+  for (let index = 0; index < 2400; index++) {
+    workload.next(command, 0)
+    matcher.clock = workload.time
+    post(matcher, command)
+    matcher.turn()
+    for (const lane of matcher.gateways) {
+      const answers = takeAnswers(lane)
+      workload.learn(answers, answers.i32.length / RECORD_WORDS)
+    }
+  }
+}
+
 /** Ends the matcher and accepts that what came behind is lost; the sequence of the command that says so. */
 function loseTheEnd({ dataDir, database }: Matcher): number {
   const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
@@ -144,6 +161,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     t.notOk(Object.hasOwn(recorded, name), 'recorded journals are not made again')
     if (variant === 'applications') makeApplicationsJournal(dataDir)
     else if (variant === 'operator') makeOperatorJournal(dataDir)
+    else if (variant === 'listing') makeListingJournal(dataDir)
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))
     writeFileSync(LIST, `${JSON.stringify({ ...recorded, [name]: read(dataDir) }, null, 2)}\n`)

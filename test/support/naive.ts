@@ -16,6 +16,7 @@ import { delegate, endOldest, lastsUntil, mostLive, owner, revokeAgent, upsertAg
 import { applicationsOf, closed, setApplications, type NaiveApplication } from './naive_applications.ts'
 import type { NaiveEvent } from './naive_events.ts'
 import { agree, family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
+import { list } from './naive_listing.ts'
 import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
 import { policy } from './naive_policy.ts'
 import { holdOf, type Order } from './naive_terms.ts'
@@ -27,6 +28,7 @@ export const CODE = {
   INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
   IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
   TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, ADDRESS_IN_USE: 310, TOO_MANY_SUB_ACCOUNTS: 311, LIMIT_EXISTS: 312,
+  SYMBOL_IN_USE: 330, TOO_MANY_ASSETS: 331, TOO_MANY_PAIRS: 332, LISTING_TERMS: 333,
   NOT_SUB_ACCOUNT: 313, TOO_MANY_AGENTS: 314, CLIENT_ID_IN_USE: 315, TOO_MANY_APPLICATIONS: 316,
   INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
   BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
@@ -114,6 +116,8 @@ export class NaiveExchange {
   inForce: number
   /** Names of pair statuses by pair. */
   statuses: ('HALTED' | 'ACTIVE' | 'CANCEL_ONLY')[]
+  /** Maker rates of a pair whose terms were changed, since they were on an empty book. */
+  makerRates = new Map<number, number[]>()
   accounts: Account[] = []
   sessions: Session[] = []
   nextReclaim = 0
@@ -134,7 +138,8 @@ export class NaiveExchange {
   events: NaiveEvent[] = []
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
-    this.genesis = genesis
+    // Lists of its own: the operator adds to them.
+    this.genesis = { ...genesis, assets: genesis.assets.map((each) => ({ ...each })), pairs: genesis.pairs.map((each) => ({ ...each })) }
     this.rules = rules
     this.applications = applicationsOf(genesis)
     this.books = genesis.pairs.map(() => [])
@@ -163,7 +168,7 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
-    else if (!family(this, command) && !setApplications(this, command)) policy(this, command)
+    else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }
 

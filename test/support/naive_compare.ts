@@ -18,7 +18,8 @@ import { writeDue } from '../../core/sequencer/timers.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
 import { decodeCommand, decodeEvent, encodeEvents, printEvents, printRecord } from './naive_events.ts'
-import { Workload, type WorkloadOptions } from './workload.ts'
+import { Workload } from './workload.ts'
+import type { WorkloadOptions } from './workload_options.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 
 export interface DuelOptions {
@@ -85,8 +86,8 @@ export function duel(options: DuelOptions): DuelReport {
   const text = genesisText(VARIANTS[options.variant]!)
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
-  const { families = false, clients, visitors } = VARIANTS[options.variant]!
-  const workload = new Workload(options.seed, state.genesis, { families, clients, visitors, losses: true, ...options.workload })
+  const { families = false, clients, visitors, listing } = VARIANTS[options.variant]!
+  const workload = new Workload(options.seed, state.genesis, { families, clients, visitors, listing, losses: true, ...options.workload })
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const report: DuelReport = { events: 0, seen: new Map() }
   for (let index = 0; index < options.commands; index++) {

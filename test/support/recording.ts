@@ -7,7 +7,8 @@ import { allocateBuffers, columnOf, type Buffers } from '../../core/state/memory
 import { attachState, type State } from '../../core/state/state.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { benchOf, createBench, type Bench } from './naive_compare.ts'
-import { Workload, type WorkloadOptions } from './workload.ts'
+import { Workload } from './workload.ts'
+import type { WorkloadOptions } from './workload_options.ts'
 
 export interface Recording {
   text: string

@@ -34,6 +34,8 @@ export interface VariantSpec {
   /** Clients of its workload, and those among them that mostly just sign in. */
   clients?: number
   visitors?: number
+  /** The operator of its workload lists assets and pairs and changes terms. */
+  listing?: boolean
 }
 
 const DAY = 86_400_000
@@ -134,6 +136,19 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   },
   /** As `tight`, begun by a version before the rules of now; its workload puts them in force at some point. */
   older: { ...TIGHT, rules: 0, limits: { ...TIGHT.limits, orders: 24, receipts: 12 } },
+  /** Two assets and a pair to begin with, and room for more. */
+  listing: {
+    limits: {
+      orders: 512, accounts: 12, priceTicks: 2048, receipts: 64, openOrdersPerAccount: 24, subAccountsPerMaster: 3, spendLimits: 64,
+      assets: 6, pairs: 9,
+    },
+    dailyLimit: 6,
+    assets: [['USD', 4, '2000'], ['A', 3, '60']],
+    pairs: [pairSpec('A/USD', { lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '20', makerFeeBps: '-2', takerFeeBps: '50' })],
+    feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['10', '0.2', '0.5']] },
+    families: true,
+    listing: true,
+  },
   /** Rates at the bounds of the genesis and amounts so small that every fee is rounding. */
   fees: {
     limits: { orders: 4096, priceTicks: 4096, receipts: 128, openOrdersPerAccount: 64 },

@@ -11,10 +11,13 @@ import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Stat
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { inWords, tellsAt } from './command_words.ts'
+import { LISTING_COMMANDS } from './naive_listing.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
 import { grantValues, type Client } from './workload_agents.ts'
 import { clientsOf, UNBORN } from './workload_clients.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
+import { ListingWorkload } from './workload_listing.ts'
+import type { WorkloadOptions } from './workload_options.ts'
 import { cancelValues, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
 import { Visitors } from './workload_visitors.ts'
 
@@ -26,21 +29,6 @@ interface Known {
   sell: boolean
   price: number
   remaining: number
-}
-
-/** What to leave out of a stream, or to put in. */
-export interface WorkloadOptions {
-  /** Sub-accounts, transfers, spend limits and orders that masters pay for. */
-  families?: boolean
-  clients?: number | undefined
-  /** No client order ids (drawn and thrown away, so that the rest of the stream is the same). */
-  unlabelled?: boolean
-  /** Every label is new, so that none is ever refused. */
-  freshLabels?: boolean
-  /** The last so many clients mostly just sign in, and days pass quickly. */
-  visitors?: number | undefined
-  /** Losses of the journal that were accepted; the sequencer writes them alone in their batch. */
-  losses?: boolean
 }
 
 const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_NOT_FOUND] = [113, 400, 404, 502]
@@ -59,6 +47,7 @@ export class Workload {
   private readonly mids: number[]
   private readonly known: Known[] = []
   private readonly families: FamilyWorkload | null
+  private readonly listing: ListingWorkload | null
   private readonly visitors: Visitors
   private readonly clientOf = new Map<number, number>()
   /** Sequence that made an account, by row. */
@@ -85,6 +74,7 @@ export class Workload {
     this.options = options
     this.random = createPrng(seed)
     this.families = options.families === true ? new FamilyWorkload(genesis, this.random) : null
+    this.listing = options.listing === true ? new ListingWorkload(genesis, this.random) : null
     this.visitors = new Visitors(this.random, options.clients ?? 8, options.visitors)
     this.clients = clientsOf(options.clients ?? 8, this.visitors, this.families !== null)
     this.mids = genesis.pairs.map(() => Math.floor(genesis.limits.priceTicks * (0.3 + 0.4 * this.random.unit())))
@@ -107,7 +97,7 @@ export class Workload {
   next(views: Views, base: number): void {
     const { type, values } = this.command()
     const lane = 1 + this.below(3)
-    const kind = kindOf(type, 1, POLICY_COMMANDS.has(type) && !this.chance(1, 20) ? 0 : lane)
+    const kind = kindOf(type, 1, (POLICY_COMMANDS.has(type) || LISTING_COMMANDS.has(type)) && !this.chance(1, 20) ? 0 : lane)
     encode(COMMAND_LAYOUTS[type]!, views, base, { ...inWords(type, values), kind, correlation: ++this.correlation })
   }
 
@@ -125,6 +115,7 @@ export class Workload {
     }
     const visit = this.visitors.has(client) ? this.visit(client) : null
     if (visit !== null) return visit
+    if (this.listing !== null && this.chance(1, 25)) return this.listing.command()
     if (this.chance(1, 40)) return this.agentCommand()
     const signed = this.signature(client)
     if (this.maintenance && this.chance(1, 12)) return this.setMaintenance(false)
@@ -256,8 +247,8 @@ export class Workload {
   private price(pair: number, sell: boolean): number {
     const top = this.genesis.limits.priceTicks - 1
     const dice = this.below(1000)
-    if (dice < 10) this.mids[pair] = Math.max(40, Math.min(top - 40, this.mids[pair]! + this.below(9) - 4))
-    const mid = this.mids[pair]!
+    if (dice < 10) this.mids[pair] = Math.max(40, Math.min(top - 40, (this.mids[pair] ?? top >>> 1) + this.below(9) - 4))
+    const mid = (this.mids[pair] ??= top >>> 1)
     const away = (range: number): number => (sell ? this.below(range) - 3 : 3 - this.below(range))
     if (dice < 820) return mid + away(14)
     if (dice < 940) return Math.max(1, Math.min(top, mid + away(300)))

@@ -38,7 +38,7 @@ t.test('the shipped genesis as integers', async (t) => {
     openOrdersPerAccount: 10_000, priceTicks: 67_108_864, sessionLifetimeMs: 86_400_000,
     receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000, sessionsPerAccount: 64,
     subAccountsPerMaster: 100, spendLimits: 65_536, agents: 65_536,
-    agentsPerAccount: 32, applications: 64,
+    agentsPerAccount: 32, applications: 64, assets: 8, pairs: 16,
   })
   t.same(assets.map(({ index, symbol, decimals, scale, faucetAtoms }) => [index, symbol, decimals, scale, faucetAtoms]), [
     [0, 'USDC', 6, 6, 10_000_000_000n], [1, 'BTC', 8, 8, 100_000_000n], [2, 'ETH', 18, 9, 10_000_000_000n],

@@ -28,10 +28,11 @@ const OPERATOR_ONLY = REFUSALS.OPERATOR_ONLY.number
 const OWN: readonly number[] = [CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
 const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
-  CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS,
+  CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
+  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
 ]
 const genesis = parseGenesis(GENESIS)
-const [PAIRS, ASSETS, APPLICATIONS] = [genesis.pairs.length, genesis.assets.length, genesis.limits.applications]
+const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]
 
 function matcherIn(t: Test, options: MatcherOptions = {}): Matcher {
   const dataDir = temporaryDirectory()
@@ -105,6 +106,11 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   ...Object.fromEntries(['targetSequence', 'fromSequence', 'createdSequence'].map((name) =>
     [name, [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]]])),
   ...Object.fromEntries(['expiresAt', 'graceMs', 'wall'].map((name) => [name, [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]]])),
+  'set_pair_terms.pair': [[-1, PAIRS], [0]],
+  ...Object.fromEntries(['base', 'quote'].map((name) => [name, [[-1, ASSETS], [0, ASSETS - 1]]])),
+  ...Object.fromEntries(['decimals', 'scale', 'priceScale', 'lotScale'].map((name) => [name, [[-1, 19], [0, 18]]])),
+  ...Object.fromEntries(['tickUnits', 'lotUnits', 'minLots', 'maxLots'].map((name) => [name, [[-1], [0, INT]]])),
+  ...Object.fromEntries(['makerPpm', 'takerPpm'].map((name) => [name, [[-20_001, 20_001], [-20_000, 20_000]]])),
   grants: [[0x10, 0x0400, 0x08_0000, 0x0200_0000, 0x8000_0000], [0, 0x0107_030f]],
   'transfer.options': [[Option.NEW_LOTS, 1, 1 << 24], [0, Option.KEYED]],
   'order.flags': [
@@ -114,7 +120,9 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   'order.options': [[1, 1 << 14, 1 << 24, -1], [0, Option.KEYED | Option.TELL_SELF_TRADE]],
 }
 /** Fields of which the engine knows every value. */
-const FREE = ['kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional']
+const FREE = ['kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional', 'faucet',
+  'minNotional',
+]
 
 t.test('what each field may be', async (t) => {
   const checks = recordChecks(matcherIn(t).sequencer.state)

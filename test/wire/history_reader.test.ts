@@ -14,13 +14,17 @@ import { historyPath, openWriter, removeStore, writePosition, type HistoryDataba
 import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { positionAt } from '../support/history.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createState } from '../../core/state/state.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
 const directory = temporaryDirectory()
 const path = historyPath(directory)
 const channel = new MessageChannel()
+const genesis = genesisText(VARIANTS['market']!)
+const columns = createState(parseGenesis(genesis)).buffers
 const worker = new Worker(join(import.meta.dirname, '..', '..', 'core', 'history', 'answer', 'reader.ts'), {
-  workerData: { config: readConfig(['--data-dir', directory], {})!, genesis: genesisText(VARIANTS['market']!), ports: [channel.port1] },
+  workerData: { config: readConfig(['--data-dir', directory], {})!, genesis, columns, ports: [channel.port1] },
   transferList: [channel.port1],
 })
 await once(worker, 'message')

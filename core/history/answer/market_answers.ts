@@ -36,7 +36,6 @@ interface Known {
 /** `candles` reads the candles of all pairs, `trades` the trades of each. */
 export function createMarketReader(genesis: Genesis, candles: PageReader, trades: readonly PageReader[]): MarketReader {
   const known = new Map<number, Known>()
-  const { pairs } = genesis
 
   const statsOf = (pair: number, now: number): MarketStats | null => {
     const minutes = candleOwner(pair, Resolution.MINUTE)
@@ -65,6 +64,7 @@ export function createMarketReader(genesis: Genesis, candles: PageReader, trades
   }
 
   function* screener({ marketType, limit, skip, now }: ScreenerAsk): Generator<undefined, Screener> {
+    const { pairs } = genesis
     const asked = pairs.filter(({ marketType: type }) => marketType === undefined || type === marketType).map(({ index }) => index)
     const stats = yield* statsOfEach(asked, now)
     const rows: Screener['rows'] = asked.map((pair, i) => ({ pair, stats: stats[i]! }))

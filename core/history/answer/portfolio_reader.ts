@@ -43,8 +43,7 @@ export type PortfolioReader = (account: number, period: Period, now: number) => 
 
 /** `accounts`: account_hour_page; `prices`: price_hour_page. */
 export function createPortfolioReader(accounts: PageReader, prices: PageReader, genesis: Genesis): PortfolioReader {
-  const hours = createHourReader(accounts, genesis.assets.length)
-  const pricing = pricingPairs(genesis)
+  const hours = createHourReader(accounts, genesis.limits.assets)
   const reference = genesis.feeTiers.asset
   /** Last price of a pair before `hour`, ticks; 0: it had none. */
   const priceOf = (pair: number, hour: number): number => {
@@ -55,6 +54,7 @@ export function createPortfolioReader(accounts: PageReader, prices: PageReader, 
 
   /** Value of an account in the reference asset at the beginning of `hour`. */
   const equityOf = (state: BigInt64Array, hour: number): bigint | null => {
+    const pricing = pricingPairs(genesis)
     let equity: bigint | null = 0n
     for (const { index } of genesis.assets) {
       const at = holdingAt(0, index)

@@ -11,6 +11,8 @@
 import { statSync } from 'node:fs'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { parseGenesis } from '../../state/genesis.ts'
+import { createOutbox } from '../../state/outbox.ts'
+import { attachState } from '../../state/state.ts'
 import type { FromThread, HistoryReaderData, ToThread } from '../../threads.ts'
 import { createAnswers, type Answers } from './answers.ts'
 import type { HistoryReply, HistoryRequest, QueryName } from './queries.ts'
@@ -24,8 +26,9 @@ const LOOK_MS = 3
 const FILE_MS = 250
 const TELL_MS = 1_000
 
-const { config, genesis: text, ports } = workerData as HistoryReaderData
-const genesis = parseGenesis(text)
+const { config, genesis: text, columns, ports } = workerData as HistoryReaderData
+/** With the assets and pairs of now. */
+const { genesis } = attachState(parseGenesis(text), columns, createOutbox(1))
 const path = historyPath(config.dataDir)
 
 interface Question {

@@ -63,9 +63,7 @@ class Movements implements MovementsModel {
   readonly #identities: Identities
   readonly #accounts: AccountsModel
   readonly #portfolio: PortfolioModel
-  readonly #baseAssets: Int32Array
-  readonly #quoteAssets: Int32Array
-  readonly #lotAtoms: BigInt64Array
+  readonly #genesis: Genesis
   /** Base atoms of the fill at hand: a register, as in the engine. */
   readonly #base = new BigInt64Array(1)
   /** The command at hand and its movements so far. */
@@ -80,15 +78,13 @@ class Movements implements MovementsModel {
     this.#identities = identities
     this.#accounts = accounts
     this.#portfolio = portfolio
-    this.#baseAssets = Int32Array.from(genesis.pairs, (pair) => pair.base)
-    this.#quoteAssets = Int32Array.from(genesis.pairs, (pair) => pair.quote)
-    this.#lotAtoms = BigInt64Array.from(genesis.pairs, (pair) => pair.lotAtoms)
+    this.#genesis = genesis
   }
 
   filled(events: Views, base: number): void {
     const { i32, f64 } = events
     this.#begin(f64[(base + FIL.sequence) >>> 1]!)
-    this.#base[0] = BigInt(i32[base + FIL.lots]! | 0) * this.#lotAtoms[i32[base + FIL.pair]!]!
+    this.#base[0] = BigInt(i32[base + FIL.lots]! | 0) * this.#genesis.pairs[i32[base + FIL.pair]!]!.lotAtoms
     const sells = (i32[base + FIL.takerFlags]! & Flag.SELL) !== 0
     this.#side(events, base, TAKER, MAKER, sells ? Posting.TAKER_SELLS : Posting.TAKER_BUYS)
     this.#side(events, base, MAKER, TAKER, sells ? Posting.MAKER_BUYS : Posting.MAKER_SELLS)
@@ -179,8 +175,8 @@ class Movements implements MovementsModel {
     const hour = Math.floor(f64[(base + FIL.time) >>> 1]! / HOUR_MS)
     const trader = this.#accounts.touch(account, hour)
     const row = payer === account ? trader : this.#accounts.touch(payer, hour)
-    const quote = holdingAt(row, this.#quoteAssets[pair]!)
-    const asset = holdingAt(row, this.#baseAssets[pair]!)
+    const quote = holdingAt(row, this.#genesis.pairs[pair]!.quote)
+    const asset = holdingAt(row, this.#genesis.pairs[pair]!.base)
     const fee = base + own.fee
     this.#portfolio.filled(row, trader, pair, buys(kind), i64[(base + FIL.quote) >>> 1]!, this.#base[0]!, i64[fee >>> 1]!)
     this.#exchange(quote, asset, kind, i64[(base + FIL.quote) >>> 1]!, i64[fee >>> 1]!, i32[fee + 1]! < 0)
@@ -246,7 +242,7 @@ class Movements implements MovementsModel {
     const time = f64[(base + RES.time) >>> 1]!
     const payer = this.#identities.payerOf(i32[base + account]!, i32[base + flags]!)
     const market = i32[base + pair]!
-    const asset = (i32[base + flags]! & Flag.SELL) !== 0 ? this.#baseAssets[market]! : this.#quoteAssets[market]!
+    const asset = (i32[base + flags]! & Flag.SELL) !== 0 ? this.#genesis.pairs[market]!.base : this.#genesis.pairs[market]!.quote
     this.#begin(sequence)
     const row = this.#accounts.touch(payer, Math.floor(time / HOUR_MS))
     const { rows } = this.#accounts

@@ -18,7 +18,10 @@ const { at: PRICE } = PRICE_HOUR
 /** Pages of prices in memory: only the last of each pair is ever changed. */
 const PAGES = 256
 
-/** Which pair prices each asset in the reference asset: the first that is quoted in it; -1: none. */
+/**
+ * Which pair prices each asset in the reference asset: the first that is quoted in it; -1: none. One that is listed later prices only what
+ * nothing priced before, and nothing before it traded: so values are those of the journal's order, whenever this is looked up.
+ */
 export function pricingPairs(genesis: Genesis): number[] {
   const { asset } = genesis.feeTiers
   return genesis.assets.map(({ index }) => genesis.pairs.findIndex((pair) => pair.base === index && pair.quote === asset))
@@ -52,11 +55,11 @@ class Prices {
 
   constructor(tables: Tables, genesis: Genesis) {
     this.#pages = tables.pages('price_hour_page', PAGES)
-    this.ticks = Int32Array.from(genesis.pairs, (_, pair) => {
+    this.ticks = Int32Array.from({ length: genesis.limits.pairs }, (_, pair) => {
       const count = this.#pages.count(pair)
       return count === 0 ? 0 : this.#pages.views.i32[this.#pages.locate(pair, count - 1) + PRICE.ticks]!
     })
-    this.#hours = new Int32Array(genesis.pairs.length).fill(-1)
+    this.#hours = new Int32Array(genesis.limits.pairs).fill(-1)
   }
 
   traded(pair: number, price: number, time: number): void {
@@ -89,13 +92,13 @@ class Prices {
 
 export function createPortfolio(tables: Tables, genesis: Genesis, accounts: AccountsModel): PortfolioModel {
   const reference = genesis.feeTiers.asset
-  const pricing = pricingPairs(genesis)
-  const { pairs } = genesis
+  let pricing = pricingPairs(genesis)
   const prices = new Prices(tables, genesis)
   const { ticks } = prices
 
   const valueOf = (asset: number, atoms: bigint): bigint => {
     if (asset === reference) return atoms
+    if (asset >= pricing.length || pricing[asset]! < 0) pricing = pricingPairs(genesis)
     const pair = pricing[asset]!
     return pair < 0 || ticks[pair] === 0 ? 0n : valueAt(genesis, pair, ticks[pair]!, atoms)
   }
@@ -123,7 +126,7 @@ export function createPortfolio(tables: Tables, genesis: Genesis, accounts: Acco
     traded: (pair, price, time) => prices.traded(pair, price, time),
     filled: (row, trader, pair, buys, quote, base, fee) => {
       const { rows } = accounts
-      const { base: baseAsset, quote: quoteAsset } = pairs[pair]!
+      const { base: baseAsset, quote: quoteAsset } = genesis.pairs[pair]!
       const value = valueOf(quoteAsset, quote)
       const feeValue = valueOf(quoteAsset, fee)
       addWide(rows, trader + TALLY.VOLUME, value)

@@ -9,7 +9,7 @@
  * that `journal/archived.json` names. Without it a store that is to be made anew is left as it is, and {@link BatchesArchived} says what to
  * do: it may be all that is left of those commands.
  */
-import { parseGenesis, type Genesis } from '../../state/genesis.ts'
+import type { Genesis } from '../../state/genesis.ts'
 import { CLOCK } from '../../state/columns.ts'
 import type { State } from '../../state/state.ts'
 import { checkEnd } from '../../journal/end.ts'
@@ -168,7 +168,7 @@ function project(
   const { journal } = source
   const { state } = replayer
   const { genesis } = state
-  const projector = createProjector(database, parseGenesis(text), identitiesOf(state))
+  const projector = createProjector(database, genesis, identitiesOf(state))
   const digest = genesisDigest(text)
   const begin = database.prepare('begin immediate')
   const stored = database.prepare<[], number>('select sequence from position').pluck()

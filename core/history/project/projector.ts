@@ -37,11 +37,11 @@ export interface Projector {
 /** A projector that goes on where the tables stand. */
 export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
   const tables = openTables(database)
-  const accounts = createAccounts(tables, genesis.assets.length)
+  const accounts = createAccounts(tables, genesis.limits.assets)
   const portfolio = createPortfolio(tables, genesis, accounts)
   const orders = createOrders(tables, genesis.limits.orders, identities)
   const trades = createTrades(tables)
-  const candles = createCandles(tables, genesis.pairs.length)
+  const candles = createCandles(tables, genesis.limits.pairs)
   const movements = createMovements(tables, genesis, identities, accounts, portfolio)
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
   const traded = new Set<number>()

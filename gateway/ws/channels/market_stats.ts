@@ -15,7 +15,8 @@
 import Type from 'typebox'
 import { CLOCK } from '../../../core/state/columns.ts'
 import { INTERVALS, type Queries } from '../../../core/history/answer/queries.ts'
-import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
+import { CommandType } from '../../../core/layout/command.ts'
+import { answeredTypeOf, EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import { askHistory } from '../../bridge/history.ts'
 import type { Gateway } from '../../context.ts'
@@ -85,6 +86,9 @@ class MarketStats {
   readonly #topics: readonly Topic[]
   readonly #all: Topic
   readonly #known: (Known | null)[]
+  /** Pairs that are listed, and those of them that were while somebody listened: he is told when they are known. */
+  readonly #listed: number[] = []
+  readonly #fresh = new Set<number>()
   /** Sequence that a record must have reached to be as good as the events, by index of the pair. */
   readonly #wanted: Float64Array
   /** Pairs to ask about. */
@@ -99,15 +103,16 @@ class MarketStats {
 
   constructor(gateway: Gateway) {
     const topicOf = (pairs: readonly number[]): Topic => ({ pairs, subscribers: new Set(), waiting: new Set(), snapshot: null })
-    const indexes = gateway.genesis.pairs.map(({ index }) => index)
+    const indexes = Array.from({ length: gateway.genesis.limits.pairs }, (_, index) => index)
     this.#gateway = gateway
     this.#topics = indexes.map((index) => topicOf([index]))
-    this.#all = topicOf(indexes)
+    this.#all = { ...topicOf([]), pairs: this.#listed }
     this.#known = indexes.map(() => null)
     this.#wanted = new Float64Array(indexes.length)
   }
 
   subscribe(subscriber: Subscriber, pair: number | null): boolean {
+    this.#list()
     const topic = pair === null ? this.#all : this.#topics[pair]!
     for (const index of topic.pairs) if (!this.#listened(index)) this.#wanted[index] = this.#gateway.state.clock[CLOCK.SEQUENCE]!
     topic.subscribers.add(subscriber)
@@ -129,7 +134,9 @@ class MarketStats {
   }
 
   take({ u32, i32, f64 }: Views, base: number): void {
-    if (eventTypeOf(u32[base]!) !== EventType.FILL) return
+    const type = eventTypeOf(u32[base]!)
+    if (type === EventType.RESULT && answeredTypeOf(u32[base]!) === CommandType.LIST_PAIR) this.#list()
+    if (type !== EventType.FILL) return
     const pair = i32[base + FILL.at.pair]!
     if (!this.#listened(pair)) return
     this.#wanted[pair] = f64[(base + FILL.at.sequence) >>> 1]!
@@ -159,6 +166,19 @@ class MarketStats {
     })
   }
 
+  /** Takes in what was listed since. */
+  #list(): void {
+    const { pairs } = this.#gateway.genesis
+    for (let pair = this.#listed.length; pair < pairs.length; pair++) {
+      this.#listed.push(pair)
+      this.#all.snapshot = null
+      if (this.#all.subscribers.size === 0) continue
+      this.#wanted[pair] = this.#gateway.state.clock[CLOCK.SEQUENCE]!
+      this.#stale.add(pair)
+      this.#fresh.add(pair)
+    }
+  }
+
   #listened(pair: number): boolean {
     return this.#all.subscribers.size > 0 || this.#topics[pair]!.subscribers.size > 0
   }
@@ -169,6 +189,7 @@ class MarketStats {
 
   #forget(pair: number): void {
     this.#stale.delete(pair)
+    this.#fresh.delete(pair)
     this.#set(pair, null)
   }
 
@@ -199,7 +220,8 @@ class MarketStats {
       const record = metadataRecord(this.#gateway, genesis.pairs[pair]!, answer[i]!)
       const text = JSON.stringify(record)
       this.#set(pair, { record, text, sequence })
-      if (before !== null && text !== before.text) this.#tell(pair, record, sequence)
+      const isNews = before === null ? this.#fresh.delete(pair) : text !== before.text
+      if (isNews) this.#tell(pair, record, sequence)
     })
     for (const topic of [this.#all, ...this.#topics]) if (topic.waiting.size > 0 && this.#isKnown(topic)) this.#begin(topic)
   }

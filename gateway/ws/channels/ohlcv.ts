@@ -75,7 +75,7 @@ interface Topic {
 export function createOhlcv(gateway: Gateway): Channel {
   const joins = new Joins(gateway, JOINS_MAX)
   /** By index of the pair. */
-  const topics: Topic[][] = gateway.genesis.pairs.map(() => [])
+  const topics: Topic[][] = Array.from({ length: gateway.genesis.limits.pairs }, () => [])
   const joining = new Set<Topic>()
   const changed = new Set<Topic>()
   const find = ({ tradingPairId, interval }: Terms): Topic | undefined =>

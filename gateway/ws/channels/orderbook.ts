@@ -86,7 +86,7 @@ type Terms = Required<Static<typeof ORDERBOOK.params>>
 
 export function createOrderbook(gateway: Gateway): Channel {
   /** By index of the pair. */
-  const topics: Topic[][] = gateway.genesis.pairs.map(() => [])
+  const topics: Topic[][] = Array.from({ length: gateway.genesis.limits.pairs }, () => [])
   const find = ({ tradingPairId, magnitude }: Terms): Topic | undefined =>
     topics[gateway.pairs.get(tradingPairId.toLowerCase())!.index]!.find((topic) => topic.magnitude === magnitude)
   const open = ({ tradingPairId, magnitude }: Terms): Topic => {

@@ -55,13 +55,15 @@ interface Topic {
 }
 
 export function createTrades(gateway: Gateway): Channel {
-  const joins = new Joins(gateway, gateway.genesis.pairs.length)
+  const joins = new Joins(gateway, gateway.genesis.limits.pairs)
   /** By index of the pair. */
-  const topics = gateway.genesis.pairs.map((pair): Topic =>
-    ({ pair, live: new Set(), waiting: new Set(), join: null, untold: [], newest: null }))
+  const topics: (Topic | undefined)[] = []
   const changed = new Set<Topic>()
   const joining = new Set<Topic>()
-  const topicOf = (id: unknown): Topic => topics[gateway.pairs.get((id as string).toLowerCase())!.index]!
+  const topicOf = (id: unknown): Topic => {
+    const pair = gateway.pairs.get((id as string).toLowerCase())!
+    return (topics[pair.index] ??= { pair, live: new Set(), waiting: new Set(), join: null, untold: [], newest: null })
+  }
   return {
     declaration: TRADES,
     seesToLate: true,
@@ -100,7 +102,8 @@ export function createTrades(gateway: Gateway): Channel {
     },
     take: (records, base) => {
       if (eventTypeOf(records.u32[base]!) !== EventType.FILL) return
-      const topic = topics[records.i32[base + FILL.at.pair]!]!
+      const topic = topics[records.i32[base + FILL.at.pair]!]
+      if (topic === undefined) return
       if (topic.live.size === 0 && topic.waiting.size === 0) return
       const trade = tradeOf(records, base)
       topic.join?.keep(trade)

@@ -1,0 +1,16 @@
+/** What to leave out of a stream, or to put in. */
+export interface WorkloadOptions {
+  /** Sub-accounts, transfers, spend limits and orders that masters pay for. */
+  families?: boolean
+  clients?: number | undefined
+  /** No client order ids (drawn and thrown away, so that the rest of the stream is the same). */
+  unlabelled?: boolean
+  /** Every label is new, so that none is ever refused. */
+  freshLabels?: boolean
+  /** The last so many clients mostly just sign in, and days pass quickly. */
+  visitors?: number | undefined
+  /** Losses of the journal that were accepted; the sequencer writes them alone in their batch. */
+  losses?: boolean
+  /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */
+  listing?: boolean | undefined
+}
