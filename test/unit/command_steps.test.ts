@@ -1,0 +1,277 @@
+/**
+ * Promise: no command of any type takes more steps than the table below says, in an exchange that is full of everything: orders, accounts,
+ * sessions, receipts, agents, families, expired things. A step is one word of the state that is read, so a loop that somebody adds is counted
+ * whether it says so or not; a type that is not in the table, or that nothing here makes costly, fails too.
+ *
+ * The bounds are twice what is measured: what they find is work that grows with what users can make long.
+ */
+import t from 'tap'
+import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
+import {
+  AGENT_OPEN_ORDERS_MAX, CANCEL_ALL_MAX, COMMAND_LAYOUTS, commandName, CommandType, Flag, kindOf, PairStatus,
+} from '../../core/layout/command.ts'
+import { RESULT } from '../../core/layout/event.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
+import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
+import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import { RULES } from '../../core/state/rules.ts'
+import type { State } from '../../core/state/state.ts'
+import { benchOf, createBench, type Bench } from '../support/naive_compare.ts'
+import { POLICY_COMMANDS } from '../support/naive_policy.ts'
+import { genesisText, pairSpec } from '../support/variants.ts'
+
+/** Steps of one resting order: to be looked at, to end, to be traded with. */
+const [LOOK, END, FILL] = [20, 150, 250]
+/** Rows of everything: more than the bound of any command that has nothing to do with how many there are. */
+const MANY = 3000
+const FEW = 1000
+
+/** Most steps of one command of each type. */
+const BOUNDS: Readonly<Record<number, number>> = {
+  [CommandType.PLACE_ORDER]: PATH_MAX * FILL,
+  [CommandType.REPLACE_ORDER]: PATH_MAX * FILL,
+  [CommandType.CANCEL_ORDER]: FEW,
+  [CommandType.CANCEL_ALL]: CANCEL_ALL_MAX * END,
+  [CommandType.CANCEL_ACCOUNT_ORDERS]: CANCEL_ALL_MAX * END,
+  [CommandType.EXPIRE_ORDER]: FEW,
+  [CommandType.MINT]: FEW,
+  [CommandType.OPEN_SESSION]: FEW,
+  [CommandType.REFRESH_SESSION]: FEW,
+  [CommandType.REVOKE_SESSION]: FEW,
+  [CommandType.SET_MAINTENANCE]: FEW,
+  [CommandType.SET_PAIR_STATUS]: FEW,
+  [CommandType.SET_FEE_TIER]: FEW,
+  [CommandType.CREATE_SUB_ACCOUNT]: FEW,
+  [CommandType.TRANSFER]: FEW,
+  [CommandType.SET_SPEND_LIMIT]: FEW,
+  [CommandType.UPSERT_AGENT]: FEW,
+  // Its last order is at the end of its owner's list, behind all others.
+  [CommandType.REVOKE_AGENT]: AGENT_OPEN_ORDERS_MAX * END + 10_000 * LOOK,
+  [CommandType.OPEN_DELEGATED_SESSION]: FEW,
+  [CommandType.SET_APPLICATION]: FEW,
+  [CommandType.SET_ORIGIN]: FEW,
+  [CommandType.SET_SERVER_KEY]: FEW,
+  // From 0 on: each session and account once, once in an exchange's life.
+  [CommandType.SET_RULES]: 2 * MANY * 100,
+  [CommandType.ACCEPT_LOSS]: FEW,
+  [CommandType.ACCEPT_CLOCK]: FEW,
+}
+
+/** How many elements a method of a typed array goes along. */
+function along(words: ArrayLike<unknown>, method: string, [first, second, third]: readonly unknown[]): number {
+  const span = (from: unknown, to: unknown): number => Number(to ?? words.length) - Number(from ?? 0)
+  if (method === 'subarray') return 0
+  if (method === 'set') return (first as ArrayLike<unknown>).length
+  if (method === 'slice') return span(first, second)
+  return method === 'fill' || method === 'copyWithin' ? span(second, third) : words.length
+}
+
+/** Counting views, and the words behind each: Atomics takes none but the real ones. */
+const behind = new WeakMap<object, Words>()
+type Words = Int32Array | Float64Array | BigInt64Array
+for (const name of ['load', 'store', 'add'] as const) {
+  const real = Atomics[name] as (words: unknown, ...values: unknown[]) => unknown
+  Reflect.set(Atomics, name, (words: object, ...values: unknown[]) => real(behind.get(words) ?? words, ...values))
+}
+
+class Stage {
+  readonly state: State
+  private readonly quick: Bench
+  private readonly counted: Bench
+  steps = 0
+  time = 1_700_000_000_000
+  readonly most = new Map<number, number>()
+
+  constructor(rules: number) {
+    const pairs = [pairSpec('BTC/USD', { minNotional: '0' }), pairSpec('ETH/USD', { minNotional: '0' })]
+    this.quick = createBench(genesisText({
+      limits: {
+        orders: 1_048_576, receipts: 65_536, openOrdersPerAccount: 65_536, accounts: 8192, sessions: 16_384, sessionsPerAccount: 8,
+        agents: 4096, agentsPerAccount: 16, subAccountsPerMaster: 500, spendLimits: 32_768, applications: 64,
+      },
+      dailyLimit: 2, pairs, rules, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 9, '1000']],
+    }))
+    this.state = this.quick.state
+    this.counted = benchOf(this.countedState())
+  }
+
+  /** The same state, with every read of its memory counted. */
+  private countedState(): State {
+    const counting = (words: Words): object => new Proxy(words, {
+      get: (target, name) => {
+        const value = Reflect.get(target, name, target) as unknown
+        if (typeof value !== 'function') {
+          if (typeof name === 'string' && name.charCodeAt(0) <= 57) this.steps++
+          return value
+        }
+        return (...values: unknown[]): unknown => {
+          this.steps += along(target, String(name), values)
+          return (value as (...values: unknown[]) => unknown).apply(target, values)
+        }
+      },
+      set: (target, name, value) => Reflect.set(target, name, value, target),
+    })
+    const isWords = (value: unknown): value is Words =>
+      value instanceof Int32Array || value instanceof Float64Array || value instanceof BigInt64Array
+    const views: Record<string, unknown> = { ...this.state }
+    for (const [name, value] of Object.entries(this.state)) {
+      if (!isWords(value)) continue
+      const view = counting(value)
+      behind.set(view, value)
+      views[name] = view
+    }
+    return views as unknown as State
+  }
+
+  private run(bench: Bench, type: CommandType, values: Decoded, lane: number): Decoded {
+    const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...values, kind: kindOf(type, 1, lane) })
+    const count = bench.run(command, 0, this.time)
+    return decode(RESULT, bench.said, (count - 1) * RECORD_WORDS)
+  }
+
+  /** Builds: quickly, and it must succeed. */
+  make(type: CommandType, values: Decoded, lane = 1): Decoded {
+    const said = this.run(this.quick, type, values, lane)
+    if (said['code'] !== 0) throw new Error(`${commandName(type)} was refused: ${String(said['code'])}`)
+    return said
+  }
+
+  /** One command, counted. Of the operator's lane when it is the operator's; `code`: what it must be answered. */
+  count(type: CommandType, values: Decoded, code = 0): Decoded {
+    this.steps = 0
+    const said = this.run(this.counted, type, values, OPERATORS.has(type) ? 0 : 1)
+    if (said['code'] !== code) throw new Error(`${commandName(type)} was answered ${String(said['code'])}, not ${code}`)
+    this.most.set(type, Math.max(this.most.get(type) ?? 0, this.steps))
+    return said
+  }
+}
+
+/** Commands of lane 0. */
+const OPERATORS: ReadonlySet<number> = new Set([
+  ...POLICY_COMMANDS, CommandType.EXPIRE_ORDER, CommandType.ACCEPT_LOSS, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
+  CommandType.SET_SERVER_KEY,
+])
+
+const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
+const signed = (said: Decoded): Decoded => ({ session: said['detail']!, sessionGeneration: said['detail2']! })
+const named = (said: Decoded): Decoded => ({ targetSlot: said['slot']!, targetSequence: said['orderSequence']! })
+const wallet = (name: string): Decoded => ({ address: hex(name, 20), publicKey: hex(`key of ${name}`, 32) })
+const GRANTS = { grants: 7, pairs: '03'.padEnd(64, '0') }
+
+/** A wallet that signed in and asked the faucet. */
+function rich(stage: Stage, name: string): Decoded {
+  const who = signed(stage.make(CommandType.OPEN_SESSION, wallet(name)))
+  stage.make(CommandType.MINT, { ...who, asset: -1 })
+  return who
+}
+
+function order(who: Decoded, values: Decoded): Decoded {
+  return { ...who, pair: 0, flags: 0, price: 100, lots: 1, ...values }
+}
+
+/** An exchange full of what users make. */
+function fill(stage: Stage, ann: Decoded, bob: Decoded): { subs: Decoded[]; agents: Decoded[]; byAgent: Decoded; sub: Decoded } {
+  for (let index = 0; index < MANY; index++) stage.make(CommandType.OPEN_SESSION, wallet(`visitor ${index}`))
+  for (let index = 0; index < 7; index++) stage.make(CommandType.OPEN_SESSION, { ...wallet('bob'), publicKey: hex(`bob ${index}`, 32) })
+  const subs = Array.from({ length: 400 }, (_, index) =>
+    stage.make(CommandType.CREATE_SUB_ACCOUNT, { ...ann, address: hex(`sub ${index}`, 20), consented: 1 }))
+  for (const { detail: subAccount } of subs) {
+    for (const asset of [0, 1, 2]) {
+      stage.make(CommandType.SET_SPEND_LIMIT, { ...ann, asset, subAccount: subAccount!, change: 0, fields: 7, maxAmount: 1e9, dailyLimit: -1, active: 1 })
+    }
+  }
+  const agents = Array.from({ length: 15 }, (_, index) =>
+    stage.make(CommandType.UPSERT_AGENT, { ...bob, ...GRANTS, address: hex(`agent ${index}`, 20) }))
+  const values = { owner: hex('bob', 20), agent: hex('agent 0', 20), publicKey: hex('key of agent 0', 32) }
+  const byAgent = signed(stage.make(CommandType.OPEN_DELEGATED_SESSION, values))
+  const key = (index: number): Decoded => ({ flags: Flag.KEYED | Flag.IOC, key: index.toString(16).padStart(32, '0'), payload: '00'.repeat(16) })
+  for (let index = 1; index <= MANY; index++) stage.make(CommandType.PLACE_ORDER, order(bob, key(index)))
+  const sub = signed(stage.make(CommandType.OPEN_SESSION, wallet('sub 0')))
+  return { subs, agents, byAgent, sub }
+}
+
+t.test('commands of a full exchange', async (t) => {
+  const stage = new Stage(RULES)
+  const [ann, bob, cat] = ['ann', 'bob', 'cat'].map((name) => rich(stage, name)) as [Decoded, Decoded, Decoded]
+  const { subs, agents, byAgent, sub } = fill(stage, ann, bob)
+  const { make, count } = { make: stage.make.bind(stage), count: stage.count.bind(stage) }
+  const place = (who: Decoded, values: Decoded): Decoded => make(CommandType.PLACE_ORDER, order(who, values))
+
+  // Lists of orders that are long, of one pair and of the other, with an agent's at both ends.
+  for (let index = 0; index < AGENT_OPEN_ORDERS_MAX / 2; index++) place(byAgent, { price: 50 })
+  const first = place(bob, { price: 51 })
+  for (let index = 0; index < MANY; index++) place(bob, { pair: index % 2, price: 1 + (index % 60) })
+  for (let index = 0; index < AGENT_OPEN_ORDERS_MAX / 2; index++) place(byAgent, { price: 50 })
+  count(CommandType.CANCEL_ORDER, { ...bob, ...named(first) })
+  for (const limit of [1, CANCEL_ALL_MAX]) count(CommandType.CANCEL_ALL, { ...byAgent, pair: 1, limit })
+  count(CommandType.REVOKE_AGENT, { ...bob, agent: agents[0]!['detail']!, createdSequence: agents[0]!['originalSequence']! })
+  for (const pair of [-1, 0]) count(CommandType.CANCEL_ALL, { ...bob, pair, limit: 5000 })
+  for (let index = 0; index < MANY; index++) place(bob, { pair: index % 2, price: 1 + (index % 60) })
+  const createdSequence = stage.state.accountsF64[(Number(first['account']) * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) / 2]!
+  for (const pair of [-1, 0, 1]) {
+    count(CommandType.CANCEL_ACCOUNT_ORDERS, { account: first['account']!, createdSequence, pair, limit: CANCEL_ALL_MAX })
+  }
+
+  // A book with more orders than one may meet, and one whose touch expired.
+  const asks = PATH_MAX + 1000
+  for (let index = 0; index < asks; index++) place(ann, { flags: Flag.SELL, price: 200 + (index % 10) })
+  const bid = place(cat, { price: 90 })
+  const keyed = { key: hex('another', 16), payload: '00'.repeat(16) }
+  for (const [flags, refusal] of [
+    [Flag.FOK, REFUSALS.ABOVE_MAX_ORDER_SIZE], [Flag.MARKET, REFUSALS.ABOVE_MAX_ORDER_SIZE], [Flag.POST_ONLY, REFUSALS.POST_ONLY_WOULD_CROSS],
+  ] as const) count(CommandType.PLACE_ORDER, order(cat, { flags, price: flags === Flag.MARKET ? 0 : 300, lots: asks + 10 }), refusal.number)
+  count(CommandType.PLACE_ORDER, order(cat, { flags: Flag.IOC | Flag.KEYED, price: 300, lots: asks + 10, ...keyed }))
+  // It matches as a new order does: what is left is enough.
+  count(CommandType.REPLACE_ORDER, { ...cat, ...named(bid), flags: Flag.NEW_PRICE | Flag.NEW_LOTS, price: 300, lots: asks })
+  const over = { pair: 1, flags: Flag.SELL | Flag.EXPIRES, price: 200, expiresAt: stage.time + 1000 }
+  const expiring = Array.from({ length: CLEARED_MAX + MANY }, () => place(ann, over))
+  const rests = place(cat, { pair: 1, price: 90 })
+  stage.time += 1000
+  count(CommandType.EXPIRE_ORDER, named(expiring[0]!))
+  count(CommandType.PLACE_ORDER, order(cat, { pair: 1, price: 200 }), REFUSALS.OVERLOADED.number)
+  count(CommandType.REPLACE_ORDER, { ...cat, ...named(rests), flags: Flag.NEW_PRICE, price: 200 }, REFUSALS.OVERLOADED.number)
+
+  // What has nothing to do with how many there are.
+  count(CommandType.TRANSFER, { ...ann, asset: 0, flags: Flag.KEYED, subAccount: subs[0]!['detail']!, toSub: 1, amount: 1n, ...keyed })
+  count(CommandType.PLACE_ORDER, order(sub, { flags: Flag.MASTER_FUNDED }))
+  const limit = { asset: 2, subAccount: subs[0]!['detail']!, change: 1, fields: 1, maxAmount: 5n }
+  count(CommandType.SET_SPEND_LIMIT, { ...ann, ...limit })
+  count(CommandType.CREATE_SUB_ACCOUNT, { ...ann, address: hex('one more', 20), consented: 1 })
+  count(CommandType.UPSERT_AGENT, { ...bob, ...GRANTS, address: hex('agent 99', 20) })
+  count(CommandType.OPEN_DELEGATED_SESSION, { owner: hex('bob', 20), agent: hex('agent 14', 20), publicKey: hex('another key', 32) })
+  const another = stage.count(CommandType.OPEN_SESSION, { ...wallet('bob'), publicKey: hex('bob again', 32) })
+  count(CommandType.OPEN_SESSION, wallet('somebody new'))
+  count(CommandType.REFRESH_SESSION, signed(another))
+  count(CommandType.MINT, { ...signed(another), asset: -1 })
+  count(CommandType.REVOKE_SESSION, signed(another))
+  count(CommandType.SET_FEE_TIER, { account: 0, tier: 0 })
+  count(CommandType.SET_APPLICATION, { application: -1, active: 1, clientId: hex('third', 40), name: hex('third', 48) })
+  for (let index = 0; index < 16; index++) {
+    count(CommandType.SET_ORIGIN, { application: 0, allowed: 1, origin: hex(`https://${index}.example`, 96) })
+  }
+  count(CommandType.SET_SERVER_KEY, { application: 0, graceMs: 0, hash: hex('hash', 32) })
+  count(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.HALTED })
+  count(CommandType.SET_MAINTENANCE, { on: 1 })
+  count(CommandType.ACCEPT_CLOCK, { wall: stage.time })
+  checkInvariants(stage.state)
+  count(CommandType.ACCEPT_LOSS, { resume: 1e9 })
+
+  // Receipts that expired, and sessions: the next command has to do with all of them.
+  stage.time += 25 * 3_600_000
+  make(CommandType.SET_MAINTENANCE, { on: 0 }, 0)
+  make(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.ACTIVE }, 0)
+  const late = signed(count(CommandType.OPEN_SESSION, { ...wallet('bob'), publicKey: hex('bob at last', 32) }))
+  count(CommandType.PLACE_ORDER, order(late, { flags: Flag.KEYED, ...keyed }))
+
+  const raised = new Stage(0)
+  for (let index = 0; index < MANY; index++) raised.make(CommandType.OPEN_SESSION, wallet(`visitor ${index}`))
+  raised.count(CommandType.SET_RULES, { rules: RULES })
+  stage.most.set(CommandType.SET_RULES, raised.most.get(CommandType.SET_RULES)!)
+  for (const type of Object.values(CommandType)) {
+    if (type === CommandType.GENESIS) continue
+    const [bound, most] = [BOUNDS[type] ?? 0, stage.most.get(type) ?? 0]
+    t.ok(most > 0 && most <= bound, `${commandName(type)}: ${most} steps of ${bound}`)
+  }
+})
