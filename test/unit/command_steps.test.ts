@@ -1,22 +1,24 @@
 /**
- * Promise: no command of any type takes more steps than the table below says, in an exchange that is full of everything: orders, accounts,
- * sessions, receipts, agents, families, expired things. A step is one word of the state that is read, so a loop that somebody adds is counted
- * whether it says so or not; a type that is not in the table, or that nothing here makes costly, fails too.
+ * Promise: no command of any type takes more steps than the table below says, in an exchange that is full of everything: orders,
+ * accounts, sessions, receipts, agents, families, expired things. A step is one word of the state that is read, so a loop that somebody
+ * adds is counted whether it says so or not; a type that is not in the table, or that nothing here applies, fails too.
  *
  * The bounds are twice what is measured: what they find is work that grows with what users can make long.
  */
 import t from 'tap'
 import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
 import {
-  AGENT_OPEN_ORDERS_MAX, CANCEL_ALL_MAX, COMMAND_LAYOUTS, commandName, CommandType, Flag, kindOf, PairStatus,
+  AGENT_OPEN_ORDERS_MAX, CANCEL_ALL_MAX, COMMAND_LAYOUTS, COMMAND_SLOTS, commandName, CommandType, kindOf, PairStatus,
 } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
+import { Flag, Option } from '../../core/layout/flags.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
 import type { State } from '../../core/state/state.ts'
+import { inWords } from '../support/command_words.ts'
 import { benchOf, createBench, type Bench } from '../support/naive_compare.ts'
 import { POLICY_COMMANDS } from '../support/naive_policy.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
@@ -125,8 +127,8 @@ class Stage {
   }
 
   private run(bench: Bench, type: CommandType, values: Decoded, lane: number): Decoded {
-    const command = viewsOf(new ArrayBuffer(RECORD_BYTES))
-    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...values, kind: kindOf(type, 1, lane) })
+    const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
+    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...inWords(type, values), kind: kindOf(type, 1, lane) })
     const count = bench.run(command, 0, this.time)
     return decode(RESULT, bench.said, (count - 1) * RECORD_WORDS)
   }
@@ -158,6 +160,7 @@ const hex = (text: string, bytes: number): string => Buffer.from(text).toString(
 const signed = (said: Decoded): Decoded => ({ session: said['detail']!, sessionGeneration: said['detail2']! })
 const named = (said: Decoded): Decoded => ({ targetSlot: said['slot']!, targetSequence: said['orderSequence']! })
 const wallet = (name: string): Decoded => ({ address: hex(name, 20), publicKey: hex(`key of ${name}`, 32) })
+const KEYED = { key: hex('another', 16), payload: '00'.repeat(16) }
 const GRANTS = { grants: 7, pairs: '03'.padEnd(64, '0') }
 
 /** A wallet that signed in and asked the faucet. */
@@ -179,73 +182,79 @@ function fill(stage: Stage, ann: Decoded, bob: Decoded): { subs: Decoded[]; agen
     stage.make(CommandType.CREATE_SUB_ACCOUNT, { ...ann, address: hex(`sub ${index}`, 20), consented: 1 }))
   for (const { detail: subAccount } of subs) {
     for (const asset of [0, 1, 2]) {
-      stage.make(CommandType.SET_SPEND_LIMIT, { ...ann, asset, subAccount: subAccount!, change: 0, fields: 7, maxAmount: 1e9, dailyLimit: -1, active: 1 })
+      const limit = { change: 0, fields: 7, maxAmount: 1e9, dailyLimit: -1, active: 1 }
+      stage.make(CommandType.SET_SPEND_LIMIT, { ...ann, asset, subAccount: subAccount!, ...limit })
     }
   }
   const agents = Array.from({ length: 15 }, (_, index) =>
     stage.make(CommandType.UPSERT_AGENT, { ...bob, ...GRANTS, address: hex(`agent ${index}`, 20) }))
   const values = { owner: hex('bob', 20), agent: hex('agent 0', 20), publicKey: hex('key of agent 0', 32) }
   const byAgent = signed(stage.make(CommandType.OPEN_DELEGATED_SESSION, values))
-  const key = (index: number): Decoded => ({ flags: Flag.KEYED | Flag.IOC, key: index.toString(16).padStart(32, '0'), payload: '00'.repeat(16) })
+  const key = (index: number): Decoded =>
+    ({ flags: Option.KEYED | Flag.IOC, key: index.toString(16).padStart(32, '0'), payload: '00'.repeat(16) })
   for (let index = 1; index <= MANY; index++) stage.make(CommandType.PLACE_ORDER, order(bob, key(index)))
   const sub = signed(stage.make(CommandType.OPEN_SESSION, wallet('sub 0')))
   return { subs, agents, byAgent, sub }
 }
 
-t.test('commands of a full exchange', async (t) => {
-  const stage = new Stage(RULES)
-  const [ann, bob, cat] = ['ann', 'bob', 'cat'].map((name) => rich(stage, name)) as [Decoded, Decoded, Decoded]
-  const { subs, agents, byAgent, sub } = fill(stage, ann, bob)
-  const { make, count } = { make: stage.make.bind(stage), count: stage.count.bind(stage) }
-  const place = (who: Decoded, values: Decoded): Decoded => make(CommandType.PLACE_ORDER, order(who, values))
-
-  // Lists of orders that are long, of one pair and of the other, with an agent's at both ends.
+/** Lists of orders that are long, of one pair and of the other, with an agent's at both ends. */
+function longLists(stage: Stage, bob: Decoded, agent: Decoded, byAgent: Decoded): void {
+  const place = (who: Decoded, values: Decoded): Decoded => stage.make(CommandType.PLACE_ORDER, order(who, values))
   for (let index = 0; index < AGENT_OPEN_ORDERS_MAX / 2; index++) place(byAgent, { price: 50 })
   const first = place(bob, { price: 51 })
   for (let index = 0; index < MANY; index++) place(bob, { pair: index % 2, price: 1 + (index % 60) })
   for (let index = 0; index < AGENT_OPEN_ORDERS_MAX / 2; index++) place(byAgent, { price: 50 })
-  count(CommandType.CANCEL_ORDER, { ...bob, ...named(first) })
-  for (const limit of [1, CANCEL_ALL_MAX]) count(CommandType.CANCEL_ALL, { ...byAgent, pair: 1, limit })
-  count(CommandType.REVOKE_AGENT, { ...bob, agent: agents[0]!['detail']!, createdSequence: agents[0]!['originalSequence']! })
-  for (const pair of [-1, 0]) count(CommandType.CANCEL_ALL, { ...bob, pair, limit: 5000 })
+  stage.count(CommandType.CANCEL_ORDER, { ...bob, ...named(first) })
+  for (const limit of [1, CANCEL_ALL_MAX]) stage.count(CommandType.CANCEL_ALL, { ...byAgent, pair: 1, limit })
+  stage.count(CommandType.REVOKE_AGENT, { ...bob, agent: agent['detail']!, createdSequence: agent['originalSequence']! })
+  for (const pair of [-1, 0]) stage.count(CommandType.CANCEL_ALL, { ...bob, pair, limit: 5000 })
   for (let index = 0; index < MANY; index++) place(bob, { pair: index % 2, price: 1 + (index % 60) })
   const createdSequence = stage.state.accountsF64[(Number(first['account']) * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) / 2]!
   for (const pair of [-1, 0, 1]) {
-    count(CommandType.CANCEL_ACCOUNT_ORDERS, { account: first['account']!, createdSequence, pair, limit: CANCEL_ALL_MAX })
+    stage.count(CommandType.CANCEL_ACCOUNT_ORDERS, { account: first['account']!, createdSequence, pair, limit: CANCEL_ALL_MAX })
   }
+}
 
-  // A book with more orders than one may meet, and one whose touch expired.
+/** A book with more orders than one may meet, and one whose touch expired. */
+function deepBooks(stage: Stage, ann: Decoded, cat: Decoded): void {
+  const place = (who: Decoded, values: Decoded): Decoded => stage.make(CommandType.PLACE_ORDER, order(who, values))
+  const refused = (values: Decoded, { number }: { number: number }): Decoded =>
+    stage.count(CommandType.PLACE_ORDER, order(cat, values), number)
   const asks = PATH_MAX + 1000
   for (let index = 0; index < asks; index++) place(ann, { flags: Flag.SELL, price: 200 + (index % 10) })
   const bid = place(cat, { price: 90 })
-  const keyed = { key: hex('another', 16), payload: '00'.repeat(16) }
-  for (const [flags, refusal] of [
-    [Flag.FOK, REFUSALS.ABOVE_MAX_ORDER_SIZE], [Flag.MARKET, REFUSALS.ABOVE_MAX_ORDER_SIZE], [Flag.POST_ONLY, REFUSALS.POST_ONLY_WOULD_CROSS],
-  ] as const) count(CommandType.PLACE_ORDER, order(cat, { flags, price: flags === Flag.MARKET ? 0 : 300, lots: asks + 10 }), refusal.number)
-  count(CommandType.PLACE_ORDER, order(cat, { flags: Flag.IOC | Flag.KEYED, price: 300, lots: asks + 10, ...keyed }))
+  const most = { price: 300, lots: asks + 10 }
+  refused({ ...most, flags: Flag.FOK }, REFUSALS.ABOVE_MAX_ORDER_SIZE)
+  refused({ ...most, flags: Flag.MARKET, price: 0 }, REFUSALS.ABOVE_MAX_ORDER_SIZE)
+  refused({ ...most, flags: Flag.POST_ONLY }, REFUSALS.POST_ONLY_WOULD_CROSS)
+  stage.count(CommandType.PLACE_ORDER, order(cat, { ...most, flags: Flag.IOC | Option.KEYED, ...KEYED }))
   // It matches as a new order does: what is left is enough.
-  count(CommandType.REPLACE_ORDER, { ...cat, ...named(bid), flags: Flag.NEW_PRICE | Flag.NEW_LOTS, price: 300, lots: asks })
+  stage.count(CommandType.REPLACE_ORDER, { ...cat, ...named(bid), flags: Option.NEW_PRICE | Option.NEW_LOTS, ...most })
   const over = { pair: 1, flags: Flag.SELL | Flag.EXPIRES, price: 200, expiresAt: stage.time + 1000 }
   const expiring = Array.from({ length: CLEARED_MAX + MANY }, () => place(ann, over))
   const rests = place(cat, { pair: 1, price: 90 })
   stage.time += 1000
-  count(CommandType.EXPIRE_ORDER, named(expiring[0]!))
-  count(CommandType.PLACE_ORDER, order(cat, { pair: 1, price: 200 }), REFUSALS.OVERLOADED.number)
-  count(CommandType.REPLACE_ORDER, { ...cat, ...named(rests), flags: Flag.NEW_PRICE, price: 200 }, REFUSALS.OVERLOADED.number)
+  stage.count(CommandType.EXPIRE_ORDER, named(expiring[0]!))
+  refused({ pair: 1, price: 200 }, REFUSALS.OVERLOADED)
+  const there = { ...cat, ...named(rests), flags: Option.NEW_PRICE, price: 200 }
+  stage.count(CommandType.REPLACE_ORDER, there, REFUSALS.OVERLOADED.number)
+}
 
-  // What has nothing to do with how many there are.
-  count(CommandType.TRANSFER, { ...ann, asset: 0, flags: Flag.KEYED, subAccount: subs[0]!['detail']!, toSub: 1, amount: 1n, ...keyed })
+/** What has nothing to do with how many there are. */
+function others(stage: Stage, ann: Decoded, bob: Decoded, sub: Decoded, subAccount: Decoded[string]): void {
+  const count = stage.count.bind(stage)
+  count(CommandType.TRANSFER, { ...ann, asset: 0, flags: Option.KEYED, subAccount, toSub: 1, amount: 1n, ...KEYED })
   count(CommandType.PLACE_ORDER, order(sub, { flags: Flag.MASTER_FUNDED }))
-  const limit = { asset: 2, subAccount: subs[0]!['detail']!, change: 1, fields: 1, maxAmount: 5n }
-  count(CommandType.SET_SPEND_LIMIT, { ...ann, ...limit })
+  count(CommandType.SET_SPEND_LIMIT, { ...ann, asset: 2, subAccount, change: 1, fields: 1, maxAmount: 5n })
   count(CommandType.CREATE_SUB_ACCOUNT, { ...ann, address: hex('one more', 20), consented: 1 })
   count(CommandType.UPSERT_AGENT, { ...bob, ...GRANTS, address: hex('agent 99', 20) })
-  count(CommandType.OPEN_DELEGATED_SESSION, { owner: hex('bob', 20), agent: hex('agent 14', 20), publicKey: hex('another key', 32) })
-  const another = stage.count(CommandType.OPEN_SESSION, { ...wallet('bob'), publicKey: hex('bob again', 32) })
+  const delegated = { owner: hex('bob', 20), agent: hex('agent 14', 20), publicKey: hex('another key', 32) }
+  count(CommandType.OPEN_DELEGATED_SESSION, delegated)
+  const another = signed(count(CommandType.OPEN_SESSION, { ...wallet('bob'), publicKey: hex('bob again', 32) }))
   count(CommandType.OPEN_SESSION, wallet('somebody new'))
-  count(CommandType.REFRESH_SESSION, signed(another))
-  count(CommandType.MINT, { ...signed(another), asset: -1 })
-  count(CommandType.REVOKE_SESSION, signed(another))
+  count(CommandType.REFRESH_SESSION, another)
+  count(CommandType.MINT, { ...another, asset: -1 })
+  count(CommandType.REVOKE_SESSION, another)
   count(CommandType.SET_FEE_TIER, { account: 0, tier: 0 })
   count(CommandType.SET_APPLICATION, { application: -1, active: 1, clientId: hex('third', 40), name: hex('third', 48) })
   for (let index = 0; index < 16; index++) {
@@ -257,13 +266,22 @@ t.test('commands of a full exchange', async (t) => {
   count(CommandType.ACCEPT_CLOCK, { wall: stage.time })
   checkInvariants(stage.state)
   count(CommandType.ACCEPT_LOSS, { resume: 1e9 })
+}
+
+t.test('commands of a full exchange', async (t) => {
+  const stage = new Stage(RULES)
+  const [ann, bob, cat] = ['ann', 'bob', 'cat'].map((name) => rich(stage, name)) as [Decoded, Decoded, Decoded]
+  const { subs, agents, byAgent, sub } = fill(stage, ann, bob)
+  longLists(stage, bob, agents[0]!, byAgent)
+  deepBooks(stage, ann, cat)
+  others(stage, ann, bob, sub, subs[0]!['detail']!)
 
   // Receipts that expired, and sessions: the next command has to do with all of them.
   stage.time += 25 * 3_600_000
-  make(CommandType.SET_MAINTENANCE, { on: 0 }, 0)
-  make(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.ACTIVE }, 0)
-  const late = signed(count(CommandType.OPEN_SESSION, { ...wallet('bob'), publicKey: hex('bob at last', 32) }))
-  count(CommandType.PLACE_ORDER, order(late, { flags: Flag.KEYED, ...keyed }))
+  stage.make(CommandType.SET_MAINTENANCE, { on: 0 }, 0)
+  stage.make(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.ACTIVE }, 0)
+  const late = signed(stage.count(CommandType.OPEN_SESSION, { ...wallet('bob'), publicKey: hex('bob at last', 32) }))
+  stage.count(CommandType.PLACE_ORDER, order(late, { flags: Option.KEYED, ...KEYED }))
 
   const raised = new Stage(0)
   for (let index = 0; index < MANY; index++) raised.make(CommandType.OPEN_SESSION, wallet(`visitor ${index}`))
