@@ -58,6 +58,9 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.SET_RULES]: 2 * MANY * 100,
   [CommandType.ACCEPT_LOSS]: FEW,
   [CommandType.ACCEPT_CLOCK]: FEW,
+  [CommandType.LIST_ASSET]: FEW,
+  [CommandType.LIST_PAIR]: FEW,
+  [CommandType.SET_PAIR_TERMS]: FEW,
 }
 
 /** How many elements a method of a typed array goes along. */
@@ -90,7 +93,7 @@ class Stage {
     this.quick = createBench(genesisText({
       limits: {
         orders: 1_048_576, receipts: 65_536, openOrdersPerAccount: 65_536, accounts: 8192, sessions: 16_384, sessionsPerAccount: 8,
-        agents: 4096, agentsPerAccount: 16, subAccountsPerMaster: 500, spendLimits: 32_768, applications: 64,
+        agents: 4096, agentsPerAccount: 16, subAccountsPerMaster: 500, spendLimits: 32_768, applications: 64, assets: 4, pairs: 4,
       },
       dailyLimit: 2, pairs, rules, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 9, '1000']],
     }))
@@ -153,7 +156,7 @@ class Stage {
 /** Commands of lane 0. */
 const OPERATORS: ReadonlySet<number> = new Set([
   ...POLICY_COMMANDS, CommandType.EXPIRE_ORDER, CommandType.ACCEPT_LOSS, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
-  CommandType.SET_SERVER_KEY,
+  CommandType.SET_SERVER_KEY, CommandType.LIST_ASSET, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
 ])
 
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
@@ -261,6 +264,11 @@ function others(stage: Stage, ann: Decoded, bob: Decoded, sub: Decoded, subAccou
     count(CommandType.SET_ORIGIN, { application: 0, allowed: 1, origin: hex(`https://${index}.example`, 96) })
   }
   count(CommandType.SET_SERVER_KEY, { application: 0, graceMs: 0, hash: hex('hash', 32) })
+  const sizes = { minLots: 1, maxLots: 1000, minNotional: 0n, makerPpm: 0, takerPpm: 500 }
+  count(CommandType.LIST_ASSET, { decimals: 18, scale: 6, faucet: 1n, symbol: hex('NEW', 16), token: 'ab'.repeat(20) })
+  const units = { priceScale: 2, tickUnits: 1, lotScale: 3, lotUnits: 1 }
+  count(CommandType.LIST_PAIR, { base: 1, quote: 2, ...units, ...sizes, symbol: hex('BTC/ETH', 32), category: hex('', 16) })
+  count(CommandType.SET_PAIR_TERMS, { pair: 0, ...sizes, maxLots: 1_000_000 })
   count(CommandType.SET_PAIR_STATUS, { pair: 0, status: PairStatus.HALTED })
   count(CommandType.SET_MAINTENANCE, { on: 1 })
   count(CommandType.ACCEPT_CLOCK, { wall: stage.time })
