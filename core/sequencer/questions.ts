@@ -20,13 +20,16 @@ import {
 } from '../ring/questions.ts'
 import { wake } from '../ring/wait.ts'
 import { copyLevels } from '../view/levels.ts'
-import { walkPath, type Incoming } from '../view/fill_path.ts'
+import { PATH_MAX, walkPath, type Incoming } from '../view/fill_path.ts'
 import type { Meter } from './meter.ts'
 
 /** Of the time that a busy matcher has, an answer is followed by this many times what it took. */
 export const RESTS = 19
-/** An answer that took longer, s, lost its processor in between: that is no reason to rest as many times as long. */
-const LONGEST = 0.005
+/**
+ * What an answer takes at most, s, and each level or order of it: one that took longer lost its processor in between, which is no reason to
+ * rest as many times as long.
+ */
+const [ANSWER_MOST, STEP_MOST] = [50e-6, 250e-9]
 
 export interface Questions {
   readonly cells: readonly Cell[]
@@ -75,45 +78,47 @@ export function answerQuestion(answering: Answering, now: number, busy: boolean)
     const number = takeQuestion(cell, question)
     if (number === -1) continue
     beginAnswer(cell, number, question)
-    publishAnswer(cell, number, write(answering, cell, now) ? AnswerCode.GOOD : AnswerCode.NO_QUESTION)
+    const steps = write(answering, cell, now)
+    publishAnswer(cell, number, steps < 0 ? AnswerCode.NO_QUESTION : AnswerCode.GOOD)
     wake(cell.wait)
     const ended = meter.seconds()
     questions.first = lane + 1
-    questions.restsUntil = ended + RESTS * Math.min(LONGEST, ended - began)
+    questions.restsUntil = ended + RESTS * Math.min(ended - began, ANSWER_MOST + Math.max(0, steps) * STEP_MOST)
     meter.answered(ended - began)
     return true
   }
   return false
 }
 
-/** The answer to the question that was copied; false: it is none. */
-function write(answering: Answering, cell: Cell, now: number): boolean {
+/** Writes the answer to the question that was copied; the levels or orders that it looked at, at most; -1: it is no question. */
+function write(answering: Answering, cell: Cell, now: number): number {
   const { state, events, questions } = answering
   const { question } = questions
   const pair = question[LEVELS_QUESTION.PAIR]!
-  if (pair < 0 || pair >= state.genesis.pairs.length) return false
+  if (pair < 0 || pair >= state.genesis.pairs.length) return -1
   cell.figures[FIGURE.SEQUENCE] = getF64(state, pairRow(state, pair), PAIR.SEQUENCE)
   cell.figures[FIGURE.POSITION] = writtenTo(events)
   if (question[0] === Ask.LEVELS) return writeLevels(state, pair, question, cell)
-  return question[0] === Ask.FILL_PATH && writePath(state, questions, cell, Math.max(now, state.clock[CLOCK.TIME]!))
+  return question[0] === Ask.FILL_PATH ? writePath(state, questions, cell, Math.max(now, state.clock[CLOCK.TIME]!)) : -1
 }
 
-function writeLevels(state: State, pair: number, question: Int32Array, cell: Cell): boolean {
+function writeLevels(state: State, pair: number, question: Int32Array, cell: Cell): number {
   const below = question[LEVELS_QUESTION.BIDS_BELOW]!
   const above = question[LEVELS_QUESTION.ASKS_ABOVE]!
   const [bids, asks] = [question[LEVELS_QUESTION.BIDS]!, question[LEVELS_QUESTION.ASKS]!]
   const { priceTicks } = state.genesis.limits
-  if (below < 0 || above < 0 || below >= priceTicks || above >= priceTicks || above === NO_ASK) return false
-  if (bids < 0 || asks < 0 || bids > LEVELS_MAX || asks > LEVELS_MAX) return false
+  if (below < 0 || above < 0 || below >= priceTicks || above >= priceTicks || above === NO_ASK) return -1
+  if (bids < 0 || asks < 0 || bids > LEVELS_MAX || asks > LEVELS_MAX) return -1
   const count = copyLevels(state, pair, true, below, bids, cell, 0)
   cell.figures[FIGURE.BIDS] = count
-  cell.figures[FIGURE.ASKS] = copyLevels(state, pair, false, above, asks, cell, count)
-  return true
+  const others = copyLevels(state, pair, false, above, asks, cell, count)
+  cell.figures[FIGURE.ASKS] = others
+  return count + others
 }
 
-function writePath(state: State, { question, incoming }: Questions, cell: Cell, now: number): boolean {
+function writePath(state: State, { question, incoming }: Questions, cell: Cell, now: number): number {
   const account = question[PATH_QUESTION.ACCOUNT]!
-  if (account < 0 || account >= state.genesis.limits.accounts) return false
+  if (account < 0 || account >= state.genesis.limits.accounts) return -1
   incoming.account = account
   incoming.pair = question[PATH_QUESTION.PAIR]!
   incoming.flags = question[PATH_QUESTION.FLAGS]!
@@ -124,5 +129,5 @@ function writePath(state: State, { question, incoming }: Questions, cell: Cell, 
   cell.figures[FIGURE.MEETS_OWN] = path.meetsOwn ? 1 : 0
   cell.figures[FIGURE.TOO_LONG] = path.tooLong ? 1 : 0
   cell.i64[TICK_LOTS] = path.tickLots
-  return true
+  return PATH_MAX
 }

@@ -30,7 +30,7 @@ import { WalkedSide } from './walked_side.ts'
 /** Different questions that one thread has, at most. */
 export const QUESTIONS_MAX = 64
 /** Who waits longer is refused, ms. */
-export const WAIT_MS = 2_000
+export const WAIT_MS = 5_000
 /** Before a side is looked through again it has grown by this part. */
 const GROWTH = 1.25
 

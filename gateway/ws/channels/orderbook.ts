@@ -175,10 +175,11 @@ function mirror(gateway: Gateway, topic: Topic, book: Depth): boolean {
 /** Between two commands: begins the mirror with what was answered, and goes on with what was kept. */
 function take(gateway: Gateway, topic: Topic, asked: NonNullable<Topic['asked']>): void {
   const { answer, kept } = asked
-  if (answer === null && kept.length <= KEPT_MAX) return
+  const full = kept.length > KEPT_MAX
+  if (answer === null && !full) return
   topic.asked = null
   topic.retryAt = gateway.time() + RETRY_MS
-  if (answer === null || answer instanceof Refused || !mirror(gateway, topic, answer)) {
+  if (full || answer === null || answer instanceof Refused || !mirror(gateway, topic, answer)) {
     if (topic.told) return
     topic.told = true
     const frame = errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', undefined, NAME)
@@ -190,12 +191,16 @@ function take(gateway: Gateway, topic: Topic, asked: NonNullable<Topic['asked']>
 
 const heard = noChange()
 
+/** Whether a change is to be kept for an answer: what an answer that came has is not. */
+const isBehind = ({ sequence }: BookChange, answer: Depth | Refused | null): boolean =>
+  answer === null || answer instanceof Refused || sequence > answer.sequence
+
 function hear(topics: readonly Topic[][], records: Views, base: number): void {
   const ofPair = topics[pairOfEvent(records, base)]
   if (ofPair === undefined || ofPair.length === 0 || !readBookChange(records, base, heard)) return
   for (const { mirror, asked } of ofPair) {
     if (mirror !== null) change(mirror, heard)
-    else if (asked !== null && asked.kept.length <= KEPT_MAX) asked.kept.push({ ...heard })
+    else if (asked !== null && isBehind(heard, asked.answer) && asked.kept.length <= KEPT_MAX) asked.kept.push({ ...heard })
   }
 }
 
