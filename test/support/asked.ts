@@ -22,6 +22,7 @@ export interface StageOptions {
 export class AskedStage {
   readonly cells: readonly SharedArrayBuffer[]
   readonly questions: Questions
+  readonly matcherWait = new Int32Array(new SharedArrayBuffer(WAIT_WORDS * 4))
   readonly events: Broadcast
   readonly errors: unknown[] = []
   readonly counters = new Float64Array(128)
@@ -41,7 +42,7 @@ export class AskedStage {
     this.cells = Array.from({ length: lanes }, createCell)
     this.questions = createQuestions(this.cells)
     const onError = (error: unknown): void => void this.errors.push(error)
-    this.asker = new Asker(this.cells[0]!, new SharedArrayBuffer(WAIT_WORDS * 4), onError)
+    this.asker = new Asker(this.cells[0]!, this.matcherWait.buffer, onError)
     this.books = new Books({
       state, gate: new Int32Array(new SharedArrayBuffer(64)), events: this.events, asker: this.asker, counters: this.counters,
       proxies: new Set(), onError, ...given,

@@ -193,6 +193,23 @@ t.test('what is not a question has no answer, and the next one has', async (t) =
 })
 
 t.test('the asker', async (t) => {
+  t.test('wakes a matcher that sleeps, once for each question, and sleeps itself while there is no answer', async (t) => {
+    const market = new Market(3)
+    const { stage } = market
+    const { wait } = attachQuestions(stage.cells[0]!)
+    const told = market.ask(10, 1)
+    t.equal(stage.matcherWait[WAIT.WAKE], 0, 'one that works is not disturbed')
+    Atomics.store(stage.matcherWait, WAIT.SLEEPING, 1)
+    const other = market.ask(10, 1, 'somebody', 1)
+    t.equal(stage.matcherWait[WAIT.WAKE], 0, 'what is not asked yet wakes nobody')
+    for (let look = 0; look < 2000 && Atomics.load(wait, WAIT.SLEEPING) === 0; look++) await turnOfLoop()
+    t.equal(Atomics.load(wait, WAIT.SLEEPING), 1)
+    await market.until(() => told.book !== null && other.book !== null)
+    t.same([told, other].map(codeOf), ['book', 'book'])
+    t.equal(stage.matcherWait[WAIT.WAKE], 1)
+    stage.asker.close()
+  })
+
   t.test('an answer that is none refuses whoever waits for it, is said, and others are answered', async (t) => {
     const market = new Market(3)
     const told = market.ask(10, 1)
