@@ -64,7 +64,8 @@ export const REASON_NAMES = [
 
 /**
  * The outcome of one command. `kind` = EventType.RESULT | command type << 8 | gateway << 16 and `correlation` echo the
- * command. `code` 0 is success, otherwise a number of the refusal register, with `detail` / `detail2` for its message.
+ * command. `code` 0 is success, otherwise a number of the refusal register. The other words are named for an order, which most answers
+ * are about; what they are in the answer to each kind of command, answers.ts says by name.
  */
 export const RESULT = defineLayout('result', {
   kind: 'u32',
@@ -76,7 +77,7 @@ export const RESULT = defineLayout('result', {
   account: 'i32',
   pair: 'i32',
   flags: 'u32',
-  /** Slot of the order in the pool; its identity is (orderSequence, slot). Mass cancel: of the order to go on from, when detail2 is 1. */
+  /** Slot of the order in the pool; its identity is (orderSequence, slot). */
   slot: 'i32',
   price: 'i32',
   lots: 'i32',
@@ -89,23 +90,17 @@ export const RESULT = defineLayout('result', {
   filledQuote: 'i64',
   /** Fee in quote atoms over all fills of this order; negative is a rebate. */
   fee: 'i64',
-  /** Atoms locked by the resting order (quote for BUY, base for SELL). CANCEL_ORDER: atoms released. */
+  /** Atoms locked by the resting order (quote for BUY, base for SELL). */
   hold: 'i64',
   /** First and last execution price in ticks; 0 without fills. */
   bestPrice: 'i32',
   worstPrice: 'i32',
-  /** Orders: when it expires if it rests, Unix ms. Sessions: expiry, 0 when revoked. Faucet: nextAvailableAt, 0 none. */
+  /** When the order expires if it rests, Unix ms. */
   expiresAt: 'f64',
   /** Sequence of the order this result speaks of. For a retried idempotency key: of the original. */
   orderSequence: 'f64',
-  /** Replace: sequence of the replaced order. Session: account creation sequence. CANCEL_ORDER: when the order was made, Unix ms. */
   originalSequence: 'f64',
-  /** Replace: slot of the replaced order. Session: slot of the session. Mass cancel: orders ended. Pair status, fee tier: the new one. */
   detail: 'i32',
-  /**
-   * Session: its generation. Account: 1 if new. Slippage: bps asked for. Pair status, tier: the one before. Mass cancel: 1 when there may
-   * be more, from the named order on; before the rules 1 the number of orders left.
-   */
   detail2: 'i32',
 })
 

@@ -2,8 +2,9 @@
  * Cancelling: one order, or orders of an account, so many at a time (sweep.ts). Open during maintenance (specification, Orders, rule 5)
  * and on a pair that is CANCEL_ONLY, not on one that is HALTED.
  */
+import { CANCEL_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND } from '../layout/command.ts'
-import { outcomeOf, Reason, RESULT, Status } from '../layout/event.ts'
+import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ADDRESS_BITS, ORDER } from '../state/columns.ts'
 import { emitOrderResult, emitResult } from '../events/emit.ts'
@@ -20,7 +21,7 @@ import { sweepOrders } from './sweep.ts'
 
 const USER_CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
 
-/** Ends one order. Its RESULT says everything, the atoms released as `hold` and when it was made too; there is no ORDER_ENDED. */
+/** Ends one order. Its RESULT says everything, the atoms released and when it was made too; there is no ORDER_ENDED. */
 export function cancelOrder(state: State, command: Views, base: number): void {
   base &= ADDRESS_BITS
   const account = sessionAccount(state, command, base)
@@ -42,8 +43,8 @@ export function cancelOrder(state: State, command: Views, base: number): void {
   }
   withdraw(state, row)
   const result = emitOrderResult(state, command, base, row, USER_CANCELLED)
-  state.outbox.i64[(result + RESULT.at.hold) >>> 1] = state.registers[R.RELEASE]!
-  state.outbox.i64[(result + RESULT.at.originalSequence) >>> 1] = copyOf(state, row, ORDER.CREATED_AT)
+  state.outbox.i64[(result + CANCEL_ANSWER.at.released) >>> 1] = state.registers[R.RELEASE]!
+  state.outbox.i64[(result + CANCEL_ANSWER.at.createdAt) >>> 1] = copyOf(state, row, ORDER.CREATED_AT)
   giveSlot(state, row)
 }
 

@@ -6,8 +6,8 @@
  * with one command (sweep.ts), and the operator sends the next one. Orders end as the user's own cancels do; Flag.BY_OPERATOR in
  * ORDER_ENDED, and from there in the history, says whose cancel it was.
  */
+import { SWEEP_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ACCOUNT_ORDERS_COMMAND } from '../layout/command.ts'
-import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
@@ -37,7 +37,7 @@ export function cancelAccountOrders(state: State, command: Views, base: number):
   }
   const [fromSlot, fromSequence] = [command.i32[base + at.fromSlot]!, command.f64[(base + at.fromSequence) >>> 1]!]
   const result = sweepOrders(state, command, base, { account, pair, agent: -1, byOperator: true, limit, fromSlot, fromSequence })
-  state.outbox.i32[result + RESULT.at.pair] = pair
+  state.outbox.i32[result + SWEEP_ANSWER.at.pair] = pair
 }
 
 /** True when `account` is a row in use that the command of this sequence made. */

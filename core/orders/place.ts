@@ -5,8 +5,9 @@
  * post-only, funds, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met at the touch
  * are ended all the same, because their time was over before this command.
  */
+import { ORDER_ANSWER } from '../layout/answers.ts'
 import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
-import { Reason, RESULT, Status } from '../layout/event.ts'
+import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { lockRemaining } from '../ledger/holds.ts'
 import { ADDRESS_BITS, NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
@@ -149,6 +150,6 @@ function remainderReason(state: State, pair: number, flags: number): number {
 
 /** Marks a RESULT as the answer to a replacement of the order in `originalSlot`, whose sequence is in register REPLACED. */
 export function markReplacement(state: State, result: number, originalSlot: number): void {
-  state.outbox.i64[(result + RESULT.at.originalSequence) >>> 1] = state.registers[R.REPLACED]!
-  state.outbox.i32[result + RESULT.at.detail] = originalSlot
+  state.outbox.i64[(result + ORDER_ANSWER.at.replacedSequence) >>> 1] = state.registers[R.REPLACED]!
+  state.outbox.i32[result + ORDER_ANSWER.at.replacedSlot] = originalSlot
 }

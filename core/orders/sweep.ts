@@ -3,14 +3,15 @@
  *
  * One command goes along the account's list, newest first, and stops when it ended `limit` orders or looked at LOOKS_MORE more than that,
  * so that a command is bounded whatever the account has: also when all its orders stay, being of another pair or on a halted one. Its
- * RESULT then names the order to go on from (slot, orderSequence) and has 1 in detail2; at the end of the list it has 0. The next
+ * RESULT then names the order to go on from (slot, orderSequence) and has 1 in `more`; at the end of the list it has 0. The next
  * command begins where it is told to. When that order has ended meanwhile it begins with the newest again: orders that stay are looked at
  * twice, and none is left out. What is placed after the first command is ended only when a later one begins anew.
  *
- * Before the rules 1 a command looked at every order of the account, and detail2 was the number of those left.
+ * Before the rules 1 a command looked at every order of the account, and `more` was the number of those left.
  */
+import { SWEEP_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
-import { Reason, RESULT, Status } from '../layout/event.ts'
+import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, ORDER, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
@@ -39,7 +40,7 @@ export interface Sweep {
   readonly fromSequence: number
 }
 
-/** Ends orders; RESULT: account, orders ended in detail, 1 in detail2 when there may be more, and then where to go on. Its place. */
+/** Ends orders; SWEEP_ANSWER: account, orders ended, whether there may be more, and then where to go on. Its place. */
 export function sweepOrders(state: State, command: Views, base: number, sweep: Sweep): number {
   const correlation = command.u32[base + CANCEL_ALL_COMMAND.at.correlation]!
   const limit = Math.min(CANCEL_ALL_MAX, sweep.limit)
@@ -61,8 +62,8 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
   const goesOn = bounded && slot >= 0
   const result = emitResult(state, command, base, 0, sweep.account, ended, goesOn ? 1 : left)
   if (goesOn) {
-    state.outbox.i32[result + RESULT.at.slot] = slot
-    state.outbox.f64[(result + RESULT.at.orderSequence) >>> 1] = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
+    state.outbox.i32[result + SWEEP_ANSWER.at.nextSlot] = slot
+    state.outbox.f64[(result + SWEEP_ANSWER.at.nextSequence) >>> 1] = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
   }
   return result
 }

@@ -15,7 +15,8 @@
 import {
   AGENT_OPEN_ORDERS_MAX, Flag, OPEN_DELEGATED_SESSION_COMMAND, ORDER_COMMAND, REVOKE_AGENT_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../layout/command.ts'
-import { Reason, RESULT, Status } from '../layout/event.ts'
+import { AGENT_ANSWER, DELEGATED_ANSWER } from '../layout/answers.ts'
+import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, AgentStatus, CLOCK, ORDER, ORDER_WORDS, PROFILE, PROFILE_WORDS, SCALAR,
@@ -60,11 +61,11 @@ export function upsertAgent(state: State, command: Views, base: number): void {
   keepAccount(state, account)
   touchAccount(state, account)
   const at = emitResult(state, command, base, 0, account, agent, 0)
-  state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = createdSequence(state, agent)
+  state.outbox.f64[(at + AGENT_ANSWER.at.createdSequence) >>> 1] = createdSequence(state, agent)
 }
 
 /**
- * Ends the grant, the sessions and the resting orders of the caller's agent. RESULT.detail2: orders ended. NOT_FOUND: no such active
+ * Ends the grant, the sessions and the resting orders of the caller's agent. REVOKED_ANSWER. NOT_FOUND: no such active
  * agent of the caller.
  */
 export function revokeAgent(state: State, command: Views, base: number): void {
@@ -84,7 +85,7 @@ export function revokeAgent(state: State, command: Views, base: number): void {
 
 /**
  * Opens a session of an agent for the account of (application, owner). AGENT_NOT_ALLOWED: no such account, or it has no active agent
- * with this wallet. RESULT as of OPEN_SESSION, with the agent as slot and orderSequence.
+ * with this wallet. DELEGATED_ANSWER.
  */
 export function openDelegatedSession(state: State, command: Views, base: number): void {
   const application = command.i32[base + D.application]!
@@ -102,8 +103,8 @@ export function openDelegatedSession(state: State, command: Views, base: number)
   }
   writeSession(state, session, account, agent, application, command.i32, base + D.publicKey)
   const at = answerSession(state, command, base, session, account, 0)
-  state.outbox.f64[(at + RESULT.at.orderSequence) >>> 1] = createdSequence(state, agent)
-  state.outbox.i32[at + RESULT.at.slot] = agent
+  state.outbox.f64[(at + DELEGATED_ANSWER.at.agentSequence) >>> 1] = createdSequence(state, agent)
+  state.outbox.i32[at + DELEGATED_ANSWER.at.agent] = agent
 }
 
 const blocked = (state: State): number => (state.scalars[SCALAR.MAINTENANCE] === 0 ? 0 : REFUSALS.OPERATIONS_BLOCKED.number)

@@ -11,7 +11,7 @@
 import {
   gatewayOfKind, KEY_GRACE_MAX_MS, ORIGINS_MAX, SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND,
 } from '../layout/command.ts'
-import { RESULT } from '../layout/event.ts'
+import { APPLICATION_ANSWER, SERVER_KEY_ANSWER } from '../layout/answers.ts'
 import type { Views } from '../layout/table.ts'
 import {
   APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, CLIENT_ID_WORDS, CLOCK, KEY_WORDS, ORIGIN_WORDS, SCALAR,
@@ -53,9 +53,8 @@ const copyWords = (to: Int32Array, at: number, from: Int32Array, base: number, w
 }
 
 /**
- * A new application (-1) or another client id, name and state of one. RESULT: row in detail, 1 in detail2 when it is new, the sequence that
- * made it in originalSequence. NOT_FOUND: no such row; VALIDATION_ERROR: empty or unprintable text; CLIENT_ID_IN_USE: of another
- * application; TOO_MANY_APPLICATIONS: all rows are taken.
+ * A new application (-1) or another client id, name and state of one. APPLICATION_ANSWER. NOT_FOUND: no such row; VALIDATION_ERROR: empty
+ * or unprintable text; CLIENT_ID_IN_USE: of another application; TOO_MANY_APPLICATIONS: all rows are taken.
  */
 export function setApplication(state: State, command: Views, base: number): void {
   const { scalars, applications, applicationsF64, clock } = state
@@ -77,7 +76,7 @@ export function setApplication(state: State, command: Views, base: number): void
   copyWords(applications, row + APPLICATION.NAME, command.i32, base + A.name, APPLICATION_NAME_WORDS)
   applications[row + APPLICATION.VERSION]!++
   const at = emitResult(state, command, base, 0, -1, application, isNew ? 1 : 0)
-  state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = applicationsF64[(row + APPLICATION.CREATED_SEQUENCE) >>> 1]!
+  state.outbox.f64[(at + APPLICATION_ANSWER.at.createdSequence) >>> 1] = applicationsF64[(row + APPLICATION.CREATED_SEQUENCE) >>> 1]!
 }
 
 function termsRefusal(state: State, command: Views, base: number, application: number): number {
@@ -96,7 +95,7 @@ function termsRefusal(state: State, command: Views, base: number, application: n
 }
 
 /**
- * Allows or forbids one origin. One that is allowed already stays. RESULT: row in detail, origins then allowed in detail2. NOT_FOUND: no
+ * Allows or forbids one origin. One that is allowed already stays. ORIGIN_ANSWER: origins then allowed. NOT_FOUND: no
  * such row, or an origin to forbid that was not allowed; VALIDATION_ERROR: no visible ASCII; TOO_MANY_APPLICATIONS: all places are taken.
  */
 export function setOrigin(state: State, command: Views, base: number): void {
@@ -149,7 +148,7 @@ function removeOrigin(state: State, application: number, words: Int32Array, at: 
 
 /**
  * Another server key: the one in force becomes the old key and stays good for `graceMs` (0: ends now); an older one ends at once. An
- * all-zero hash ends both. RESULT: row in detail, until when the old key is good in expiresAt (0: there is none). NOT_FOUND: no such row;
+ * all-zero hash ends both. SERVER_KEY_ANSWER. NOT_FOUND: no such row;
  * VALIDATION_ERROR: graceMs is no whole number from 0 to {@link KEY_GRACE_MAX_MS}.
  */
 export function setServerKey(state: State, command: Views, base: number): void {
@@ -175,7 +174,7 @@ export function setServerKey(state: State, command: Views, base: number): void {
   applicationsF64[(row + APPLICATION.KEY_AT) >>> 1] = ends ? 0 : clock[CLOCK.TIME]!
   applications[row + APPLICATION.VERSION]!++
   const result = emitResult(state, command, base, 0, -1, application, 0)
-  state.outbox.f64[(result + RESULT.at.expiresAt) >>> 1] = until
+  state.outbox.f64[(result + SERVER_KEY_ANSWER.at.oldKeyUntil) >>> 1] = until
 }
 
 function isZero(words: Int32Array, at: number, count: number): boolean {

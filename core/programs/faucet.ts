@@ -3,7 +3,7 @@
  * application, which is what an account is). One request mints the genesis amount of one asset or of all.
  */
 import { AgentGrant, MINT_COMMAND } from '../layout/command.ts'
-import { RESULT } from '../layout/event.ts'
+import { MINT_ANSWER } from '../layout/answers.ts'
 import type { Views } from '../layout/table.ts'
 import { assetCount, balanceRow, gain, getI64, totalRow, touchBalance } from '../state/rows.ts'
 import { BALANCE, CLOCK, FAUCET_WORDS, SCALAR, TOTAL } from '../state/columns.ts'
@@ -44,7 +44,7 @@ export function mint(state: State, command: Views, base: number): void {
   const detail = code === REFUSALS.AGENT_NOT_ALLOWED.number ? AgentGrant.OPERATION : asset
   const at = emitResult(state, command, base, code, account, detail, 0)
   const next = account < 0 ? 0 : nextAvailableAt(state, account, state.clock[CLOCK.TIME]!)
-  state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = next === Infinity ? 0 : next
+  state.outbox.f64[(at + MINT_ANSWER.at.nextAvailableAt) >>> 1] = next === Infinity ? 0 : next
 }
 
 function isMintable(state: State, asset: number): boolean {

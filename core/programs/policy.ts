@@ -8,7 +8,7 @@
 import {
   gatewayOfKind, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND, SET_RULES_COMMAND,
 } from '../layout/command.ts'
-import { RESULT } from '../layout/event.ts'
+import { SETTING_ANSWER } from '../layout/answers.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
@@ -24,7 +24,7 @@ import { noteEnds } from '../state/session_lists.ts'
 export const laneRefusal = (command: Views, base: number): number =>
   gatewayOfKind(command.u32[base]!) === 0 ? 0 : REFUSALS.OPERATOR_ONLY.number
 
-/** Blocks or opens the service for what changes something; cancels stay open. RESULT.detail: 1 on, 0 off. */
+/** Blocks or opens the service for what changes something; cancels stay open. SETTING_ANSWER: 1 on, 0 off. */
 export function setMaintenance(state: State, command: Views, base: number): void {
   const code = laneRefusal(command, base)
   if (code === 0) state.scalars[SCALAR.MAINTENANCE] = command.i32[base + SET_MAINTENANCE_COMMAND.at.on]! === 0 ? 0 : 1
@@ -46,7 +46,7 @@ export function setPairStatus(state: State, command: Views, base: number): void 
   const before = state.pairs[row + PAIR.STATUS]!
   state.pairs[row + PAIR.STATUS] = status
   const at = emitResult(state, command, base, 0, -1, status, before)
-  state.outbox.i32[at + RESULT.at.pair] = pair
+  state.outbox.i32[at + SETTING_ANSWER.at.pair] = pair
 }
 
 const madeBy = (state: State, account: number): number => state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!

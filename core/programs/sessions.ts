@@ -10,8 +10,8 @@
  * holder has twice the rows of its limit; beyond them it gives up its own oldest, and the last tenth of the rows is for wallets with few.
  * Before the rules 1 a key and its row were free as soon as the session had ended.
  */
+import { SESSION_ANSWER } from '../layout/answers.ts'
 import { AgentGrant, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
-import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, NOBODY, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS,
@@ -129,9 +129,10 @@ export function refuse(state: State, command: Views, base: number, code: number)
 export function answerSession(state: State, command: Views, base: number, session: number, account: number, isNew: number): number {
   const generation = state.sessions[session * SESSION_WORDS + SESSION.GENERATION]!
   const at = emitResult(state, command, base, 0, account, session, generation)
-  state.outbox.i32[at + RESULT.at.trades] = isNew
-  state.outbox.f64[(at + RESULT.at.expiresAt) >>> 1] = Math.max(0, expiresAt(state, session))
-  state.outbox.f64[(at + RESULT.at.originalSequence) >>> 1] = state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+  state.outbox.i32[at + SESSION_ANSWER.at.isNew] = isNew
+  state.outbox.f64[(at + SESSION_ANSWER.at.expiresAt) >>> 1] = Math.max(0, expiresAt(state, session))
+  const made = state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+  state.outbox.f64[(at + SESSION_ANSWER.at.accountSequence) >>> 1] = made
   return at
 }
 

@@ -6,8 +6,8 @@
  * on being counted, and a limit made again on the row, with a new identity, begins with them. So no sequence of deleting and making
  * lets a sub-account spend a day's limit twice. A limit below what is outstanding ends nothing: it only refuses new orders.
  */
+import { SPEND_LIMIT_ANSWER } from '../layout/answers.ts'
 import { LimitChange, LimitField, SET_SPEND_LIMIT_COMMAND } from '../layout/command.ts'
-import { RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
@@ -24,7 +24,7 @@ import { hasSubAccount, masterAccount } from './sub_accounts.ts'
 const C = SET_SPEND_LIMIT_COMMAND.at
 const { EXISTS, ACTIVE } = SpendLimitState
 
-/** Signed by the master. RESULT: account = master, detail = row of the limit, originalSequence = the sequence that made it. */
+/** Signed by the master. SPEND_LIMIT_ANSWER: the account is the master. */
 export function setSpendLimit(state: State, command: Views, base: number): void {
   const master = masterAccount(state, command, base)
   let code = master < 0 ? -master : 0
@@ -40,7 +40,7 @@ export function setSpendLimit(state: State, command: Views, base: number): void 
   touchAccount(state, sub)
   const result = emitResult(state, command, base, 0, master, row, 0)
   const created = state.spendLimitsF64[(row * SPEND_LIMIT_WORDS + SPEND_LIMIT.CREATED_SEQUENCE) >>> 1]!
-  state.outbox.f64[(result + RESULT.at.originalSequence) >>> 1] = created
+  state.outbox.f64[(result + SPEND_LIMIT_ANSWER.at.createdSequence) >>> 1] = created
 }
 
 /** The row of (sub-account, asset), whatever its state, or -1. */

@@ -8,8 +8,9 @@
  * A transfer moves available atoms between a master and one of its sub-accounts, either way, at the master's word. What is locked by
  * orders is not touched, and the sum over the family stays as it is.
  */
+import { SUB_ACCOUNT_ANSWER, TRANSFER_ANSWER } from '../layout/answers.ts'
 import { CREATE_SUB_ACCOUNT_COMMAND, Flag, Option, TRANSFER_COMMAND } from '../layout/command.ts'
-import { CreditSource, RESULT } from '../layout/event.ts'
+import { CreditSource } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assetCount, balanceRow, gain, getI64, touchBalance } from '../state/rows.ts'
 import { ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, PROFILE, PROFILE_WORDS, SCALAR } from '../state/columns.ts'
@@ -41,8 +42,8 @@ export const hasSubAccount = (state: State, master: number, sub: number): boolea
   sub >= 0 && sub < state.scalars[SCALAR.ACCOUNTS]! && state.profiles[sub * PROFILE_WORDS + PROFILE.MASTER] === master + 1
 
 /**
- * Signed by the master, with the consent of the wallet, which may also be that of a sub-account it has already. RESULT: account = master,
- * detail = row of the sub-account, originalSequence = the sequence that made it; Flag.REPEATED when that was an earlier one.
+ * Signed by the master, with the consent of the wallet, which may also be that of a sub-account it has already. SUB_ACCOUNT_ANSWER: the
+ * account is the master; Flag.REPEATED when an earlier command made the sub-account.
  */
 export function createSubAccount(state: State, command: Views, base: number): void {
   const master = masterAccount(state, command, base)
@@ -52,8 +53,9 @@ export function createSubAccount(state: State, command: Views, base: number): vo
   const sub = known >= 0 ? known : makeSub(state, command, base, master)
   if (command.i32[base + C.consented] !== 0) consent(state, sub, master)
   const result = emitResult(state, command, base, 0, master, sub, 0)
-  if (known >= 0) state.outbox.i32[result + RESULT.at.flags] = Flag.REPEATED
-  state.outbox.f64[(result + RESULT.at.originalSequence) >>> 1] = state.accountsF64[(sub * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+  if (known >= 0) state.outbox.i32[result + SUB_ACCOUNT_ANSWER.at.flags] = Flag.REPEATED
+  const made = state.accountsF64[(sub * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+  state.outbox.f64[(result + SUB_ACCOUNT_ANSWER.at.createdSequence) >>> 1] = made
 }
 
 /** The account of the command's wallet in the application of `master`, or -1. */
@@ -102,8 +104,8 @@ function isUsername(command: Views, base: number): boolean {
 }
 
 /**
- * Signed by the master. Two CREDIT events, the giver's first, then RESULT: account = master, detail = row of the sub-account, detail2 =
- * asset, orderSequence = the sequence that made the transfer, which a repeated answer names too.
+ * Signed by the master. Two CREDIT events, the giver's first, then TRANSFER_ANSWER: the account is the
+ * master.
  */
 export function transfer(state: State, command: Views, base: number): void {
   const master = masterAccount(state, command, base)
@@ -121,7 +123,7 @@ export function transfer(state: State, command: Views, base: number): void {
   credit(state, from, asset, -atoms)
   credit(state, to, asset, atoms)
   const result = emitResult(state, command, base, 0, master, sub, asset)
-  state.outbox.f64[(result + RESULT.at.orderSequence) >>> 1] = state.clock[CLOCK.SEQUENCE]!
+  state.outbox.f64[(result + TRANSFER_ANSWER.at.transferSequence) >>> 1] = state.clock[CLOCK.SEQUENCE]!
   if (keyed) keepReceipt(state, master, command, base, result)
 }
 

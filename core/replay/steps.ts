@@ -1,8 +1,9 @@
 /** A journal as a sequence of steps: each command with the events it caused, for the tools that print or compare. */
 import { CommandType, commandName, typeOfKind } from '../layout/command.ts'
 import { layoutOf } from '../layout/first_layout.ts'
-import { EVENT_LAYOUTS, eventName, eventTypeOf } from '../layout/event.ts'
-import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../layout/table.ts'
+import { answerOf } from '../layout/answers.ts'
+import { answeredTypeOf, EVENT_LAYOUTS, eventName, EventType, eventTypeOf, RESULT } from '../layout/event.ts'
+import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout, type Views } from '../layout/table.ts'
 import { openJournal, type JournalDatabase } from '../journal/file.ts'
 import { archiveFor, readEverything } from '../archive/archive.ts'
 import { realIo } from '../lib/io.ts'
@@ -66,10 +67,17 @@ export function printable(step: Step): Record<string, unknown> {
   const events: Record<string, unknown>[] = []
   for (let at = 0; at < views.i32.length; at += RECORD_WORDS) {
     const event = eventTypeOf(views.u32[at]!)
-    events.push({ event: eventName(event), ...plain(decode(EVENT_LAYOUTS[event]!, views, at)) })
+    events.push({ event: eventName(event), ...plain(decode(layoutAt(views, at), views, at)) })
   }
   const time = new Date(step.time).toISOString()
   return { sequence: step.sequence, time, layout: step.layout, command: commandName(type), ...plain(command), events }
+}
+
+/** A RESULT is printed by the names of what it answers. */
+function layoutAt({ u32, i32 }: Views, at: number): Layout {
+  const kind = u32[at]!
+  const event = eventTypeOf(kind)
+  return event === EventType.RESULT ? answerOf(answeredTypeOf(kind), i32[at + RESULT.at.code]!) : EVENT_LAYOUTS[event]!
 }
 
 /** Views need an aligned buffer of their own. */

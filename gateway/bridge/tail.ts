@@ -13,6 +13,7 @@
 import {
   answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
 } from '../../core/layout/event.ts'
+import { CANCEL_ANSWER, ORDER_ANSWER } from '../../core/layout/answers.ts'
 import { CommandType, Flag, LABEL_SHIFT } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createReader, read, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
@@ -168,10 +169,10 @@ export function orderOfResult({ i32, u32, f64, i64 }: Views, base: number, label
     remaining: i32[base + at.remaining]!,
     filledQuote: i64[(base + at.filledQuote) >>> 1]!,
     fee: i64[(base + at.fee) >>> 1]!,
-    createdAt: cancelled ? f64[(base + at.originalSequence) >>> 1]! : time,
+    createdAt: cancelled ? f64[(base + CANCEL_ANSWER.at.createdAt) >>> 1]! : time,
     updatedAt: time,
     expiresAt: cancelled ? 0 : f64[(base + at.expiresAt) >>> 1]!,
-    slippageBps: cancelled ? 0 : i32[base + at.detail2]!,
+    slippageBps: cancelled ? 0 : i32[base + ORDER_ANSWER.at.slippageBps]!,
     label,
   }
 }

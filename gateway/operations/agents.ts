@@ -7,6 +7,7 @@
  */
 import Type from 'typebox'
 import { REFUSALS } from '../../core/layout/refusals.ts'
+import { AGENT_ANSWER, DELEGATED_ANSWER, REVOKED_ANSWER } from '../../core/layout/answers.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { agentId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAgents, type AgentView } from '../../core/view/agents.ts'
@@ -41,7 +42,7 @@ export const UpsertDelegatedAgent = operation({
     const terms = agentTerms(gateway, readAccount(gateway.state, call.account).address, input)
     if (terms instanceof Refused) return call.refuse(terms)
     const waiter = waiterFor(call, ({ i32 }, base) => {
-      const row = i32[base + RESULT.at.detail]!
+      const row = i32[base + AGENT_ANSWER.at.agent]!
       const agent = readAgents(gateway.state, gateway.gate, call.account)?.find((each) => each.row === row)
       if (agent === undefined) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
       else call.answer(agentRecord(gateway, agent))
@@ -78,7 +79,8 @@ export const RevokeDelegatedAgent = operation({
   run: (gateway, call, input) => {
     const id = parseId(IdKind.AGENT, input.agentId)
     if (id === null) return call.refuse(missing())
-    const waiter = waiterFor(call, ({ i32 }, base) => call.answer({ revoked: true, ordersCancelled: i32[base + RESULT.at.detail2]! }))
+    const waiter = waiterFor(call, ({ i32 }, base) =>
+      call.answer({ revoked: true, ordersCancelled: i32[base + REVOKED_ANSWER.at.ordersEnded]! }))
     const { onResult } = waiter
     waiter.onResult = (records, base) => {
       if (records.i32[base + RESULT.at.code] === REFUSALS.NOT_FOUND.number) call.refuse(missing())
@@ -106,11 +108,11 @@ export const CreateDelegatedSession = operation({
   output: Type.Object({ expiresAt: Type.Integer(), agentId: Uuid, userId: Uuid }),
   run: (gateway, call, { agentAddress, ownerAddress, sessionPublicKey, sessionSignature, nonce, signature, clientId, chainId }) => {
     const waiter = waiterFor(call, ({ i32, f64 }, base) => {
-      const { at } = RESULT
+      const { at } = DELEGATED_ANSWER
       call.answer({
         expiresAt: seconds(f64[(base + at.expiresAt) >>> 1]!),
-        agentId: agentId(f64[(base + at.orderSequence) >>> 1]!, i32[base + at.slot]!),
-        userId: userId(f64[(base + at.originalSequence) >>> 1]!, i32[base + at.account]!),
+        agentId: agentId(f64[(base + at.agentSequence) >>> 1]!, i32[base + at.agent]!),
+        userId: userId(f64[(base + at.accountSequence) >>> 1]!, i32[base + at.account]!),
       })
     })
     const open = (reply: VerifyReply | RefusalReply): void => {

@@ -4,7 +4,7 @@
  */
 import Type from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
-import { RESULT } from '../../core/layout/event.ts'
+import { SESSION_ANSWER } from '../../core/layout/answers.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type VerifyReply } from '../auth/challenge.ts'
 import { askChallenge, askVerify } from '../auth/desk_client.ts'
@@ -69,13 +69,13 @@ export const Verify = operation({
   }),
   run: (gateway, call, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId }) => {
     const waiter = waiterFor(call, ({ i32, f64 }, base) => {
-      const { at } = RESULT
+      const { at } = SESSION_ANSWER
       const account = i32[base + at.account]!
-      const id = userId(f64[(base + at.originalSequence) >>> 1]!, account)
+      const id = userId(f64[(base + at.accountSequence) >>> 1]!, account)
       call.answer({
         expiresAt: seconds(f64[(base + at.expiresAt) >>> 1]!),
         user: { id, address: checksumAddress(address), username: usernameText(gateway, account) },
-        isNewUser: i32[base + at.trades]! === 1,
+        isNewUser: i32[base + at.isNew]! === 1,
         referralApplied: false,
       })
     })
@@ -94,7 +94,7 @@ export const Refresh = operation({
   /** Unix seconds. */
   output: Type.Object({ expiresAt: Type.Integer() }),
   run: (gateway, call) => {
-    const waiter = waiterFor(call, ({ f64 }, base) => call.answer({ expiresAt: seconds(f64[(base + RESULT.at.expiresAt) >>> 1]!) }))
+    const waiter = waiterFor(call, ({ f64 }, base) => call.answer({ expiresAt: seconds(f64[(base + SESSION_ANSWER.at.expiresAt) >>> 1]!) }))
     submit(gateway, call, waiter, (at, correlation) => encodeSession(gateway.bridge, at, CommandType.REFRESH_SESSION, correlation, call))
   },
 })

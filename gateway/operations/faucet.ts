@@ -1,7 +1,7 @@
 /** The testnet faucet (specification, Faucet). */
 import Type, { type Static } from 'typebox'
 import { REFUSALS } from '../../core/layout/refusals.ts'
-import { RESULT } from '../../core/layout/event.ts'
+import { MINT_ANSWER } from '../../core/layout/answers.ts'
 import { FAUCET_WINDOW_MS, nextAvailableAt, recentRequests } from '../../core/programs/faucet.ts'
 import { FAUCET_LIMIT_MAX } from '../../core/state/genesis.ts'
 import { readFaucet } from '../../core/view/accounts.ts'
@@ -70,19 +70,19 @@ export const Mint = operation({
     const asset = assetId === undefined ? -1 : gateway.assets.get(assetId.toLowerCase())?.index
     if (asset === undefined) return call.refuse(new Refused('NOT_FOUND', 'Asset not found'))
     const waiter = waiterFor(call, ({ i32, f64 }, base) => {
-      const time = f64[(base + RESULT.at.time) >>> 1]!
+      const time = f64[(base + MINT_ANSWER.at.time) >>> 1]!
       const faucet = readFaucet(gateway.state, gateway.gate, call.account)
       call.answer({
         requestedAt: rfc3339(time),
-        minted: mintedOf(gateway, i32[base + RESULT.at.detail]!),
+        minted: mintedOf(gateway, i32[base + MINT_ANSWER.at.asset]!),
         remainingRequests24h: faucet === null ? 0 : remaining(gateway, faucet, time),
-        ...availability(f64[(base + RESULT.at.expiresAt) >>> 1]!),
+        ...availability(f64[(base + MINT_ANSWER.at.nextAvailableAt) >>> 1]!),
       })
     })
     const { onResult } = waiter
     waiter.onResult = (records, base) => {
-      if (records.i32[base + RESULT.at.code]! !== REFUSALS.FAUCET_LIMIT.number) return onResult(records, base)
-      const wait = records.f64[(base + RESULT.at.expiresAt) >>> 1]! - records.f64[(base + RESULT.at.time) >>> 1]!
+      if (records.i32[base + MINT_ANSWER.at.code]! !== REFUSALS.FAUCET_LIMIT.number) return onResult(records, base)
+      const wait = records.f64[(base + MINT_ANSWER.at.nextAvailableAt) >>> 1]! - records.f64[(base + MINT_ANSWER.at.time) >>> 1]!
       const retryAfter = Number.isFinite(wait) ? Math.max(1, Math.ceil(wait / 1000)) : FAUCET_WINDOW_MS / 1000
       call.refuse(new Refused('FAUCET_LIMIT', REFUSALS.FAUCET_LIMIT.message, { retryAfter }))
     }

@@ -1,6 +1,7 @@
 /** Ways out: cancel everything, or everything of one pair. Open during maintenance and never limited. */
 import Type, { type Static } from 'typebox'
-import { ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
+import { SWEEP_ANSWER } from '../../core/layout/answers.ts'
+import { ORDER_ENDED } from '../../core/layout/event.ts'
 import { orderId } from '../../core/layout/ids.ts'
 import { encodeCancelAll } from '../bridge/encode.ts'
 import { allowance, CREDIT, enlistUntil, noRoom, send, slotAt, WAY_OUT, type Waiter } from '../bridge/pending.ts'
@@ -78,9 +79,9 @@ function cancelSome(sweep: Sweep): void {
   }
   const waiter: Waiter = {
     ...waiterFor(call, ({ i32, f64 }, base) => {
-      if (i32[base + RESULT.at.detail2] === 0) return call.answer({ totalCancelled: orderIds.length, orderIds })
-      from.slot = i32[base + RESULT.at.slot]!
-      from.sequence = f64[(base + RESULT.at.orderSequence) >>> 1]!
+      if (i32[base + SWEEP_ANSWER.at.more] === 0) return call.answer({ totalCancelled: orderIds.length, orderIds })
+      from.slot = i32[base + SWEEP_ANSWER.at.nextSlot]!
+      from.sequence = f64[(base + SWEEP_ANSWER.at.nextSequence) >>> 1]!
       cancelSome(sweep)
     }),
     onRecord: ({ i32, f64 }, base) => {

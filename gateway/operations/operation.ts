@@ -7,6 +7,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/layout/refusals.ts'
+import { REFUSAL } from '../../core/layout/answers.ts'
 import { AgentGrant } from '../../core/layout/command.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { CREDIT, enlist, noRoom, send, slotAt, WAY_IN, type Full, type Waiter, type Way } from '../bridge/pending.ts'
@@ -153,7 +154,7 @@ export function waiterFor(call: Call<never>, take: (records: Views, base: number
 /** Why the engine refused, of the RESULT at word `base`. What a delegated agent was not granted is named. */
 export function engineRefusal({ i32 }: Views, base: number): Refused {
   const code = refusalByNumber(i32[base + RESULT.at.code]!).code as RefusalCode
-  const grant = code === 'AGENT_NOT_ALLOWED' ? GRANT_NAMES.get(i32[base + RESULT.at.detail]!) : undefined
+  const grant = code === 'AGENT_NOT_ALLOWED' ? GRANT_NAMES.get(i32[base + REFUSAL.at.lacking]!) : undefined
   return grant === undefined ? new Refused(code) : notGranted(grant)
 }
 

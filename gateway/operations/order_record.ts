@@ -1,8 +1,9 @@
 /** Orders as they leave: the order record and the match result. */
 import Type, { type Static } from 'typebox'
+import { ORDER_ANSWER } from '../../core/layout/answers.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { orderId, userId } from '../../core/layout/ids.ts'
-import { REASON_NAMES, RESULT, STATUS_NAMES } from '../../core/layout/event.ts'
+import { REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { readAccount, type OrderView } from '../../core/view/accounts.ts'
@@ -66,12 +67,12 @@ export type OrderRecord = Static<typeof OrderRecord>
 
 /** Id of the order that the RESULT at word `base` speaks of. */
 export const createdId = ({ i32, f64 }: Views, base: number): string => orderId(
-  f64[(base + RESULT.at.orderSequence) >>> 1]!, i32[base + RESULT.at.slot]!,
+  f64[(base + ORDER_ANSWER.at.orderSequence) >>> 1]!, i32[base + ORDER_ANSWER.at.slot]!,
 )
 
 /** Id of the order that was replaced, in the RESULT of a replacement. */
 export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId(
-  f64[(base + RESULT.at.originalSequence) >>> 1]!, i32[base + RESULT.at.detail]!,
+  f64[(base + ORDER_ANSWER.at.replacedSequence) >>> 1]!, i32[base + ORDER_ANSWER.at.replacedSlot]!,
 )
 
 /** Why the engine refused an order that pays with asset `pays`, of the RESULT at word `base`: a shortfall names what is short. */
@@ -83,7 +84,7 @@ export function orderRefusal(gateway: Gateway, records: Views, base: number, pay
 
 /** The match result in the RESULT at word `base`. */
 export function matchResultOf(gateway: Gateway, { i32, u32, i64 }: Views, base: number): MatchResult {
-  const { at } = RESULT
+  const { at } = ORDER_ANSWER
   const pair = gateway.genesis.pairs[i32[base + at.pair]!]!
   const flags = u32[base + at.flags]!
   const lots = i32[base + at.lots]!
@@ -94,7 +95,7 @@ export function matchResultOf(gateway: Gateway, { i32, u32, i64 }: Views, base: 
     remainingQuantity: quantityText(pair, remaining),
     status: STATUS_NAMES[i32[base + at.outcome]! & 0xff] as OrderStatus,
   }
-  if ((flags & Flag.SLIPPAGE) !== 0) result.maxSlippageBps = i32[base + at.detail2]!
+  if ((flags & Flag.SLIPPAGE) !== 0) result.maxSlippageBps = i32[base + at.slippageBps]!
   if (result.tradesCount > 0) {
     addPrices(
       result, pair, flags, i32[base + at.price]!, i64[(base + at.filledQuote) >>> 1]!, lots - remaining, i32[base + at.bestPrice]!,

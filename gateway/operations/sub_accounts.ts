@@ -12,7 +12,7 @@
  */
 import Type, { type Static } from 'typebox'
 import { SCALAR } from '../../core/state/columns.ts'
-import { RESULT } from '../../core/layout/event.ts'
+import { SUB_ACCOUNT_ANSWER, TRANSFER_ANSWER } from '../../core/layout/answers.ts'
 import { IdKind, movementId, parseId } from '../../core/layout/ids.ts'
 import { readAccount, readSessionKey } from '../../core/view/accounts.ts'
 import { hasConsented, masterOf, readProfile } from '../../core/view/families.ts'
@@ -104,7 +104,7 @@ export const CreateSubAccount = operation({
       return call.refuse(new Refused('INVALID_SIGNATURE', 'The wallet has to agree: nonce and signature of its challenge'))
     }
     const waiter = waiterFor(call, ({ i32 }, base) =>
-      call.answer({ subAccount: subAccountRecord(gateway, i32[base + RESULT.at.detail]!, []) }),
+      call.answer({ subAccount: subAccountRecord(gateway, i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!, []) }),
     )
     const { application, address: wallet } = readAccount(gateway.state, call.account)
     const master = { master: addressText(wallet), application, sessionPublicKey: readSessionKey(gateway.state, call.session) }
@@ -149,7 +149,7 @@ export const TransferSubAccountBalance = operation({
     const waiter = waiterFor(call, ({ f64 }, base) =>
       call.answer({
         // The master's of the two movements. A repeated transfer speaks of the first one's command.
-        movementId: movementId(f64[(base + RESULT.at.orderSequence) >>> 1]!, toSub ? GIVER : TAKER),
+        movementId: movementId(f64[(base + TRANSFER_ANSWER.at.transferSequence) >>> 1]!, toSub ? GIVER : TAKER),
         subAccountId: userIdOf(gateway, subAccount),
         assetId: asset.id,
         token: asset.token,

@@ -4,8 +4,9 @@
  * The lane has one producer and one consumer of answers, this thread. Answers are taken off the ring as they come, asked for or
  * not, so that the ring never fills. An answer that does not come in time is reported as such: the command may still be applied.
  */
+import { answerOf } from '../../core/layout/answers.ts'
 import { kindOf } from '../../core/layout/command.ts'
-import { eventTypeOf, EventType, RESULT } from '../../core/layout/event.ts'
+import { answeredTypeOf, eventTypeOf, EventType, RESULT } from '../../core/layout/event.ts'
 import { decode, encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { attachRing, available, consume, front, publish, reserve } from '../../core/ring/spsc.ts'
 import { WAIT, wake } from '../../core/ring/wait.ts'
@@ -19,7 +20,7 @@ export const PENDING_MAX = 16
 const LOOK_EVERY_MS = 1_000
 
 export interface Admin {
-  /** Sends a command: its RESULT, `full` when nothing was sent, `late` when no answer came in time. */
+  /** Sends a command: its answer by the names of layout/answers.ts, `full` when nothing was sent, `late` when no answer came in time. */
   send(type: number, layout: Layout, values: Decoded): Promise<Decoded | 'full' | 'late'>
   stop(): void
 }
@@ -39,7 +40,8 @@ export function createAdmin(lane: Lane, matcherWait: SharedArrayBuffer, timeoutM
       const at = front(replies, i)
       if (eventTypeOf(replies.slots.u32[at + RESULT.at.kind]!) !== EventType.RESULT) continue
       const answered = replies.slots.u32[at + RESULT.at.correlation]!
-      pending.get(answered)?.(decode(RESULT, replies.slots, at))
+      const layout = answerOf(answeredTypeOf(replies.slots.u32[at]!), replies.slots.i32[at + RESULT.at.code]!)
+      pending.get(answered)?.(decode(layout, replies.slots, at))
       pending.delete(answered)
     }
     if (count > 0) consume(replies, count)

@@ -148,8 +148,10 @@ export class ApplicationRoutes {
 
   #setTerms(row: number, clientId: string, name: string, isActive: boolean, message: string): Promise<Answer> {
     const values = { application: row, active: isActive ? 1 : 0, clientId: hex(clientId), name: hex(name) }
-    return change(this.#admin, CommandType.SET_APPLICATION, SET_APPLICATION_COMMAND, values, ({ detail, originalSequence, sequence }) => {
-      const id = this.#state.genesis.applications[Number(detail)]?.id ?? applicationId(Number(originalSequence), Number(detail))
+    return change(this.#admin, CommandType.SET_APPLICATION, SET_APPLICATION_COMMAND, values, (answer) => {
+      const { application, createdSequence, sequence } = answer
+      const row = Number(application)
+      const id = this.#state.genesis.applications[row]?.id ?? applicationId(Number(createdSequence), row)
       const fields = { id, clientId, name, isActive, sequence }
       this.#note(message, fields)
       return json(200, fields)
@@ -158,8 +160,8 @@ export class ApplicationRoutes {
 
   #setOrigin({ application, id }: ApplicationView, origin: string, allowed: boolean): Promise<Answer> {
     const values = { application, allowed: allowed ? 1 : 0, origin: hex(origin) }
-    return change(this.#admin, CommandType.SET_ORIGIN, SET_ORIGIN_COMMAND, values, ({ detail2, sequence }) => {
-      const fields = { id, origin, allowed, origins: detail2, sequence }
+    return change(this.#admin, CommandType.SET_ORIGIN, SET_ORIGIN_COMMAND, values, ({ origins, sequence }) => {
+      const fields = { id, origin, allowed, origins, sequence }
       this.#note(allowed ? 'origin allowed' : 'origin forbidden', fields)
       return json(200, fields)
     })

@@ -52,9 +52,9 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       if ('refusal' in read) return read.refusal
       const { on } = read.fields
       if (typeof on !== 'boolean') return refuse('VALIDATION_ERROR', { field: 'on' })
-      return change(admin, CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: on ? 1 : 0 }, ({ detail, sequence }) => {
+      return change(admin, CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { on: on ? 1 : 0 }, ({ now, sequence }) => {
         note(on ? 'maintenance on' : 'maintenance off', { sequence })
-        return json(200, { maintenance: detail === 1, sequence })
+        return json(200, { maintenance: now === 1, sequence })
       })
     },
 
@@ -79,8 +79,9 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       const pair = genesis.pairs.find(({ id, symbol }) => symbol === named || id.toLowerCase() === named.toLowerCase())
       if (pair === undefined) return refuse('NOT_FOUND', { field: 'pair' })
       const values = { pair: pair.index, status }
-      return change(admin, CommandType.SET_PAIR_STATUS, SET_PAIR_STATUS_COMMAND, values, ({ detail, detail2, sequence }) => {
-        const [now, before] = [PAIR_STATUS_NAMES[detail as number], PAIR_STATUS_NAMES[detail2 as number]]
+      return change(admin, CommandType.SET_PAIR_STATUS, SET_PAIR_STATUS_COMMAND, values, (answer) => {
+        const { sequence } = answer
+        const [now, before] = [PAIR_STATUS_NAMES[answer['now'] as number], PAIR_STATUS_NAMES[answer['before'] as number]]
         note('pair status', { pair: pair.symbol, status: now, before, sequence })
         return json(200, { id: pair.id, symbol: pair.symbol, status: now, before, sequence })
       })
@@ -98,9 +99,9 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
       if (!known) return refuse('VALIDATION_ERROR', { field: 'tier', tiers: feeTiers.tiers.length })
       if (!hasAccount(state, id.slot, id.sequence)) return refuse('NOT_FOUND', { field: 'userId' })
       const values = { account: id.slot, tier, createdSequence: id.sequence }
-      return change(admin, CommandType.SET_FEE_TIER, SET_FEE_TIER_COMMAND, values, ({ detail, detail2, sequence }) => {
-        note('fee tier', { userId, tier: detail, before: detail2, sequence })
-        return json(200, { userId, tier: detail, before: detail2, sequence })
+      return change(admin, CommandType.SET_FEE_TIER, SET_FEE_TIER_COMMAND, values, ({ now, before, sequence }) => {
+        note('fee tier', { userId, tier: now, before, sequence })
+        return json(200, { userId, tier: now, before, sequence })
       })
     },
   }

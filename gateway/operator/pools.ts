@@ -111,10 +111,10 @@ async function cancelOrders(
       const result = await admin.send(CommandType.CANCEL_ACCOUNT_ORDERS, CANCEL_ACCOUNT_ORDERS_COMMAND, values)
       if (result === 'full' || result === 'late') return refuse(result === 'full' ? 'OVERLOADED' : 'SERVICE_UNAVAILABLE', { ...done })
       if (result['code'] !== 0) return refused(refusalByNumber(result['code'] as number), { ...done })
-      done.cancelled += Number(result['detail'])
+      done.cancelled += Number(result['ended'])
       done.sequence = Number(result['sequence'])
-      goesOn = result['detail2'] !== 0
-      from = { fromSlot: Number(result['slot']), fromSequence: Number(result['orderSequence']) }
+      goesOn = result['more'] !== 0
+      from = { fromSlot: Number(result['nextSlot']), fromSequence: Number(result['nextSequence']) }
     }
   }
   return done

@@ -8,6 +8,7 @@ import {
   COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT, LAYOUT,
   Option, OPTION_MASK, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
+import { answerOf } from '../../core/layout/answers.ts'
 import { layoutOf } from '../../core/layout/first_layout.ts'
 import {
   answeredTypeOf, EVENT_LAYOUTS, EventType, eventName, eventTypeOf, outcomeOf, Reason, REASON_NAMES, Status, STATUS_NAMES,
@@ -175,6 +176,42 @@ t.test('records stand where they stood', async (t) => {
     const { name } = COMMAND_LAYOUTS[type]!
     t.equal(listing(layoutOf(type, 1)!), (FIRST[name] ?? RECORDS[name]!).join(' '), `${name} of layout 1`)
     t.equal(layoutOf(type, LAYOUT), COMMAND_LAYOUTS[type])
+  }
+})
+
+/** Word of a RESULT and what it is there, of the answers to each kind of command; all have the head too. */
+const ORDER_WORDS = 'pair:pair flags:flags slot:slot price:price lots:lots remaining:remaining outcome:outcome trades:trades ' +
+  'filledQuote:filledQuote fee:fee bestPrice:bestPrice worstPrice:worstPrice orderSequence:orderSequence'
+const SESSION_WORDS = 'session:detail generation:detail2 expiresAt:expiresAt accountSequence:originalSequence'
+const placed = `${ORDER_WORDS} hold:hold expiresAt:expiresAt replacedSequence:originalSequence replacedSlot:detail slippageBps:detail2`
+const swept = 'pair:pair ended:detail more:detail2 nextSlot:slot nextSequence:orderSequence'
+const opened = `${SESSION_WORDS} isNew:trades`
+const set = 'pair:pair now:detail before:detail2'
+const ANSWERS: Record<string, string> = {
+  PLACE_ORDER: placed, REPLACE_ORDER: placed, CANCEL_ORDER: `${ORDER_WORDS} released:hold createdAt:originalSequence`,
+  CANCEL_ALL: swept, CANCEL_ACCOUNT_ORDERS: swept, OPEN_SESSION: opened, REFRESH_SESSION: opened, REVOKE_SESSION: opened,
+  OPEN_DELEGATED_SESSION: `${SESSION_WORDS} agent:slot agentSequence:orderSequence`, MINT: 'asset:detail nextAvailableAt:expiresAt',
+  CREATE_SUB_ACCOUNT: 'subAccount:detail createdSequence:originalSequence flags:flags',
+  TRANSFER: 'subAccount:detail asset:detail2 flags:flags transferSequence:orderSequence',
+  SET_SPEND_LIMIT: 'limit:detail createdSequence:originalSequence', UPSERT_AGENT: 'agent:detail createdSequence:originalSequence',
+  REVOKE_AGENT: 'agent:detail ordersEnded:detail2',
+  SET_APPLICATION: 'application:detail isNew:detail2 createdSequence:originalSequence',
+  SET_ORIGIN: 'application:detail origins:detail2', SET_SERVER_KEY: 'application:detail oldKeyUntil:expiresAt',
+  SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set,
+}
+
+t.test('answers stand in the words they stood in', async (t) => {
+  const result = layouts.get('result')!
+  const words = new Map(Object.entries(result.at).map(([name, word]) => [word, name]))
+  const listed = ({ at, fields }: Layout): string => {
+    for (const [name, word] of Object.entries(at)) t.equal(fields[name], result.fields[words.get(word)!], name)
+    return Object.entries(at).map(([name, word]) => `${name}:${words.get(word)!}`).join(' ')
+  }
+  const head = 'kind:kind correlation:correlation sequence:sequence time:time code:code account:account'
+  for (const type of Object.values(CommandType)) {
+    const name = commandName(type)
+    t.equal(listed(answerOf(type, 0)), `${head} ${ANSWERS[name] ?? ''}`.trim(), name)
+    t.equal(listed(answerOf(type, 113)), `${head} ${name === 'MINT' ? ANSWERS['MINT']! : 'lacking:detail'}`, `${name} refused`)
   }
 })
 

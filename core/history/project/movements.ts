@@ -10,6 +10,7 @@
  * the account has a posting too, which is its trade and moves nothing (layout.ts). Every posting that moves something is listed for
  * its application.
  */
+import { CANCEL_ANSWER } from '../../layout/answers.ts'
 import { Flag } from '../../layout/command.ts'
 import { CREDIT, CreditSource, FILL, ORDER_ENDED, RESULT } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
@@ -99,7 +100,7 @@ class Movements implements MovementsModel {
   }
 
   cancelled(events: Views, base: number): void {
-    this.#hold(events, base, Posting.UNLOCK, RES.account, RES.pair, RES.flags, RES.orderSequence, RES.slot, RES.hold)
+    this.#hold(events, base, Posting.UNLOCK, RES.account, RES.pair, RES.flags, RES.orderSequence, RES.slot, CANCEL_ANSWER.at.released)
   }
 
   credited({ i32, f64, i64 }: Views, base: number): void {

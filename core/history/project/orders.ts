@@ -5,6 +5,7 @@
  * restart they are found again by sequence when they are first needed. Beside its record every order has a reference in the listing of
  * its application (layout.ts), which follows its status.
  */
+import { ORDER_ANSWER } from '../../layout/answers.ts'
 import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../../layout/command.ts'
 import { FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
@@ -87,7 +88,7 @@ class Orders implements OrdersModel {
     i32[at + O.lots] = events.i32[base + RES.lots]!
     i32[at + O.remaining] = events.i32[base + RES.remaining]!
     i32[at + O.outcome] = events.i32[base + RES.outcome]!
-    i32[at + O.slippageBps] = (flags & Flag.SLIPPAGE) !== 0 ? events.i32[base + RES.detail2]! : 0
+    i32[at + O.slippageBps] = (flags & Flag.SLIPPAGE) !== 0 ? events.i32[base + ORDER_ANSWER.at.slippageBps]! : 0
     this.#list(events, base, account, slot)
     if (flags >>> LABEL_SHIFT === 0 || this.#labelled !== sequence) return
     for (let word = 0; word < LABEL_WORDS; word++) i32[at + O.label + word] = this.#label[word]!

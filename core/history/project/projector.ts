@@ -5,6 +5,7 @@
  * Everything a transaction changes is gathered in memory and written by {@link Projector.flush}: an order that rested, traded and ended
  * in between is written once. Refusals and answers repeated for an idempotency key change nothing.
  */
+import { SESSION_ANSWER, SUB_ACCOUNT_ANSWER } from '../../layout/answers.ts'
 import { CommandType, Flag } from '../../layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, RESULT, Status } from '../../layout/event.ts'
 import { RECORD_WORDS, type Views } from '../../layout/table.ts'
@@ -69,8 +70,8 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
       orders.cancelled(events, base)
       movements.cancelled(events, base)
     } else if (type === OPEN_SESSION) {
-      if (i32[base + RES.trades] === 1) applications.joined(i32[base + RES.account]!)
-    } else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + RES.detail]!)
+      if (i32[base + SESSION_ANSWER.at.isNew] === 1) applications.joined(i32[base + RES.account]!)
+    } else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!)
   }
   const one = (events: Views, base: number): void => {
     switch (eventTypeOf(events.i32[base]!)) {

@@ -1,0 +1,167 @@
+/**
+ * Answers by name: what a RESULT (event.ts) says, one layout for each kind of command that is answered.
+ *
+ * The bytes are those of RESULT, because events never change; but what an order has in a word, a session may have another use for. Each
+ * kind names the words it uses by what they are there, and the engine writes and gateways read them by these names. The head is the
+ * same in all: kind, correlation, sequence, time, code, account. A refusal has the head and REFUSAL's word only, unless its kind
+ * says otherwise.
+ */
+import { CommandType } from './command.ts'
+import { RESULT } from './event.ts'
+import type { FieldType, Layout } from './table.ts'
+
+type Word = keyof typeof RESULT.fields
+type Names = Readonly<Record<string, Word>>
+/** A layout over the bytes of a RESULT. */
+export interface Answer<N extends Names = Names> extends Layout {
+  readonly at: { readonly [K in keyof N]: (typeof RESULT.at)[N[K]] }
+}
+
+const HEAD = { kind: 'kind', correlation: 'correlation', sequence: 'sequence', time: 'time', code: 'code', account: 'account' } as const
+
+function answer<const N extends Names>(name: string, words: N): Answer<typeof HEAD & N> {
+  const all: Names = { ...HEAD, ...words }
+  const at = Object.fromEntries(Object.entries(all).map(([field, word]) => [field, RESULT.at[word]]))
+  const fields = Object.fromEntries(Object.entries(all).map(([field, word]) => [field, RESULT.fields[word] as FieldType]))
+  // A copy has fast properties (table.ts).
+  return { name, fields, at: Object.freeze({ ...at }) as Answer<typeof HEAD & N>['at'], words: RESULT.words, slots: 1 }
+}
+
+/** Any refusal. */
+export const REFUSAL = answer('refusal', {
+  /** AGENT_NOT_ALLOWED: what the agent lacks, AgentGrant of command.ts. */
+  lacking: 'detail',
+})
+
+/** The order as it stands after its command. */
+const ORDER = {
+  pair: 'pair', flags: 'flags', slot: 'slot', price: 'price', lots: 'lots', remaining: 'remaining', outcome: 'outcome', trades: 'trades',
+  filledQuote: 'filledQuote', fee: 'fee', bestPrice: 'bestPrice', worstPrice: 'worstPrice', orderSequence: 'orderSequence',
+} as const
+
+/** PLACE_ORDER and REPLACE_ORDER. */
+export const ORDER_ANSWER = answer('order_answer', {
+  ...ORDER, hold: 'hold', expiresAt: 'expiresAt',
+  /** The order that was replaced; 0 of a placement. */
+  replacedSequence: 'originalSequence', replacedSlot: 'detail',
+  /** Tolerance asked for. */
+  slippageBps: 'detail2',
+})
+
+/** CANCEL_ORDER. */
+export const CANCEL_ANSWER = answer('cancel_answer', {
+  ...ORDER,
+  /** Atoms released. */
+  released: 'hold',
+  /** When the order was made, Unix ms. */
+  createdAt: 'originalSequence',
+})
+
+/** CANCEL_ALL and CANCEL_ACCOUNT_ORDERS (orders/sweep.ts). */
+export const SWEEP_ANSWER = answer('sweep_answer', {
+  /** CANCEL_ACCOUNT_ORDERS: as asked. */
+  pair: 'pair',
+  ended: 'detail',
+  /** 1 when there may be more, from the named order on; before the rules 1 the number of orders left. */
+  more: 'detail2',
+  nextSlot: 'slot', nextSequence: 'orderSequence',
+})
+
+const SESSION = {
+  session: 'detail', generation: 'detail2',
+  /** Unix ms; 0: revoked. */
+  expiresAt: 'expiresAt',
+  /** The sequence that made the account. */
+  accountSequence: 'originalSequence',
+} as const
+
+/** OPEN_SESSION, REFRESH_SESSION and REVOKE_SESSION. */
+export const SESSION_ANSWER = answer('session_answer', {
+  ...SESSION,
+  /** 1: the account is new. */
+  isNew: 'trades',
+})
+
+/** OPEN_DELEGATED_SESSION. */
+export const DELEGATED_ANSWER = answer('delegated_answer', { ...SESSION, agent: 'slot', agentSequence: 'orderSequence' })
+
+/** MINT, refusals too. */
+export const MINT_ANSWER = answer('mint_answer', {
+  /** Asset; -1: all. AGENT_NOT_ALLOWED: as REFUSAL. */
+  asset: 'detail',
+  /** When the faucet gives again, Unix ms; 0: never, or nobody. */
+  nextAvailableAt: 'expiresAt',
+})
+
+/** CREATE_SUB_ACCOUNT: Flag.REPEATED when an earlier command made it. */
+export const SUB_ACCOUNT_ANSWER = answer('sub_account_answer', {
+  subAccount: 'detail', createdSequence: 'originalSequence', flags: 'flags',
+})
+
+/** TRANSFER. */
+export const TRANSFER_ANSWER = answer('transfer_answer', {
+  subAccount: 'detail', asset: 'detail2', flags: 'flags',
+  /** The command that moved the atoms, which a repeated answer names too. */
+  transferSequence: 'orderSequence',
+})
+
+/** SET_SPEND_LIMIT. */
+export const SPEND_LIMIT_ANSWER = answer('spend_limit_answer', { limit: 'detail', createdSequence: 'originalSequence' })
+
+/** UPSERT_AGENT. */
+export const AGENT_ANSWER = answer('agent_answer', { agent: 'detail', createdSequence: 'originalSequence' })
+
+/** REVOKE_AGENT. */
+export const REVOKED_ANSWER = answer('revoked_answer', { agent: 'detail', ordersEnded: 'detail2' })
+
+/** SET_APPLICATION. */
+export const APPLICATION_ANSWER = answer('application_answer', {
+  application: 'detail', isNew: 'detail2',
+  /** 0: of the genesis. */
+  createdSequence: 'originalSequence',
+})
+
+/** SET_ORIGIN. */
+export const ORIGIN_ANSWER = answer('origin_answer', { application: 'detail', origins: 'detail2' })
+
+/** SET_SERVER_KEY. */
+export const SERVER_KEY_ANSWER = answer('server_key_answer', {
+  application: 'detail',
+  /** Until when the key before is good, Unix ms; 0: it is not. */
+  oldKeyUntil: 'expiresAt',
+})
+
+/** SET_MAINTENANCE (`now`), SET_PAIR_STATUS, SET_FEE_TIER and SET_RULES: what was set, and what was before. */
+export const SETTING_ANSWER = answer('setting_answer', { pair: 'pair', now: 'detail', before: 'detail2' })
+
+/** What says no more than that it was done. */
+const DONE = answer('done', {})
+
+const ANSWERS: Readonly<Record<number, Answer>> = {
+  [CommandType.PLACE_ORDER]: ORDER_ANSWER,
+  [CommandType.REPLACE_ORDER]: ORDER_ANSWER,
+  [CommandType.CANCEL_ORDER]: CANCEL_ANSWER,
+  [CommandType.CANCEL_ALL]: SWEEP_ANSWER,
+  [CommandType.CANCEL_ACCOUNT_ORDERS]: SWEEP_ANSWER,
+  [CommandType.OPEN_SESSION]: SESSION_ANSWER,
+  [CommandType.REFRESH_SESSION]: SESSION_ANSWER,
+  [CommandType.REVOKE_SESSION]: SESSION_ANSWER,
+  [CommandType.OPEN_DELEGATED_SESSION]: DELEGATED_ANSWER,
+  [CommandType.MINT]: MINT_ANSWER,
+  [CommandType.CREATE_SUB_ACCOUNT]: SUB_ACCOUNT_ANSWER,
+  [CommandType.TRANSFER]: TRANSFER_ANSWER,
+  [CommandType.SET_SPEND_LIMIT]: SPEND_LIMIT_ANSWER,
+  [CommandType.UPSERT_AGENT]: AGENT_ANSWER,
+  [CommandType.REVOKE_AGENT]: REVOKED_ANSWER,
+  [CommandType.SET_APPLICATION]: APPLICATION_ANSWER,
+  [CommandType.SET_ORIGIN]: ORIGIN_ANSWER,
+  [CommandType.SET_SERVER_KEY]: SERVER_KEY_ANSWER,
+  [CommandType.SET_MAINTENANCE]: SETTING_ANSWER,
+  [CommandType.SET_PAIR_STATUS]: SETTING_ANSWER,
+  [CommandType.SET_FEE_TIER]: SETTING_ANSWER,
+  [CommandType.SET_RULES]: SETTING_ANSWER,
+}
+
+/** Layout of the answer, with this code, to a command of this type. */
+export const answerOf = (type: number, code: number): Answer =>
+  code !== 0 && type !== CommandType.MINT ? REFUSAL : ANSWERS[type] ?? DONE
