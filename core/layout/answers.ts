@@ -134,6 +134,12 @@ export const SERVER_KEY_ANSWER = answer('server_key_answer', {
 /** SET_MAINTENANCE (`now`), SET_PAIR_STATUS, SET_FEE_TIER and SET_RULES: what was set, and what was before. */
 export const SETTING_ANSWER = answer('setting_answer', { pair: 'pair', now: 'detail', before: 'detail2' })
 
+/** LIST_ASSET, LIST_PAIR and SET_PAIR_TERMS: the number of what was listed; of a pair as `pair` too. */
+export const ASSET_ANSWER = answer('asset_answer', { asset: 'detail' })
+export const PAIR_ANSWER = answer('pair_answer', { pair: 'pair', listed: 'detail' })
+/** Their refusals. LISTING_TERMS: what is wrong, TermFault of state/terms.ts. */
+export const LISTING_REFUSAL = answer('listing_refusal', { fault: 'detail' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -160,8 +166,17 @@ const ANSWERS: Readonly<Record<number, Answer>> = {
   [CommandType.SET_PAIR_STATUS]: SETTING_ANSWER,
   [CommandType.SET_FEE_TIER]: SETTING_ANSWER,
   [CommandType.SET_RULES]: SETTING_ANSWER,
+  [CommandType.LIST_ASSET]: ASSET_ANSWER,
+  [CommandType.LIST_PAIR]: PAIR_ANSWER,
+  [CommandType.SET_PAIR_TERMS]: PAIR_ANSWER,
+}
+const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
+  [CommandType.MINT]: MINT_ANSWER,
+  [CommandType.LIST_ASSET]: LISTING_REFUSAL,
+  [CommandType.LIST_PAIR]: LISTING_REFUSAL,
+  [CommandType.SET_PAIR_TERMS]: LISTING_REFUSAL,
 }
 
 /** Layout of the answer, with this code, to a command of this type. */
 export const answerOf = (type: number, code: number): Answer =>
-  code !== 0 && type !== CommandType.MINT ? REFUSAL : ANSWERS[type] ?? DONE
+  code === 0 ? ANSWERS[type] ?? DONE : REFUSALS_BY_TYPE[type] ?? REFUSAL

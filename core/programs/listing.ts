@@ -9,7 +9,7 @@
  * stays and may be filled or cancelled; replaced, it is a new order.
  */
 import { PairStatus } from '../layout/command.ts'
-import { RESULT } from '../layout/event.ts'
+import { PAIR_ANSWER } from '../layout/answers.ts'
 import {
   ASSET_SYMBOL_BYTES, CATEGORY_BYTES, LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, PAIR_SYMBOL_BYTES, SET_PAIR_TERMS_COMMAND, TOKEN_BYTES,
 } from '../layout/listing.ts'
@@ -53,7 +53,7 @@ function changing(state: State, change: () => void): void {
 const sameSymbol = (a: string, b: string): boolean => a.toUpperCase() === b.toUpperCase()
 
 /**
- * A new asset. RESULT: its number in detail. VALIDATION_ERROR: a text that is none; LISTING_TERMS: scales or faucet amount, what is wrong
+ * A new asset. ASSET_ANSWER. VALIDATION_ERROR: a text that is none; LISTING_TERMS: scales or faucet amount, what is wrong
  * with them in detail; SYMBOL_IN_USE: its symbol, whatever the case, or its token is another's; TOO_MANY_ASSETS: all rows are taken.
  */
 export function listAsset(state: State, command: Views, base: number): void {
@@ -100,7 +100,7 @@ function assetRefusal(state: State, command: Views, base: number): Refused {
 }
 
 /**
- * A new pair, CANCEL_ONLY. RESULT: its number in detail and pair. VALIDATION_ERROR: a text that is none; NOT_FOUND: an asset that is not
+ * A new pair, CANCEL_ONLY. PAIR_ANSWER. VALIDATION_ERROR: a text that is none; NOT_FOUND: an asset that is not
  * listed; LISTING_TERMS: what is wrong in detail; SYMBOL_IN_USE: another pair's, whatever the case; TOO_MANY_PAIRS: all rows are taken.
  */
 export function listPair(state: State, command: Views, base: number): void {
@@ -121,7 +121,7 @@ export function listPair(state: State, command: Views, base: number): void {
     state.scalars[SCALAR.PAIRS] = pair + 1
   })
   const at = emitResult(state, command, base, 0, -1, pair, 0)
-  state.outbox.i32[at + RESULT.at.pair] = pair
+  state.outbox.i32[at + PAIR_ANSWER.at.pair] = pair
 }
 
 const listedTerms = ({ i32, i64 }: Views, base: number): PairTerms => ({
@@ -151,7 +151,7 @@ function pairRefusal(state: State, command: Views, base: number): Refused {
 }
 
 /**
- * Other terms of a pair, from the next command on. RESULT: its number in detail and pair. NOT_FOUND: no such pair; LISTING_TERMS: what is
+ * Other terms of a pair, from the next command on. PAIR_ANSWER. NOT_FOUND: no such pair; LISTING_TERMS: what is
  * wrong in detail.
  */
 export function setPairTerms(state: State, command: Views, base: number): void {
@@ -174,7 +174,7 @@ export function setPairTerms(state: State, command: Views, base: number): void {
     writeTerms(state, pair)
   })
   const at = emitResult(state, command, base, 0, -1, pair, 0)
-  state.outbox.i32[at + RESULT.at.pair] = pair
+  state.outbox.i32[at + PAIR_ANSWER.at.pair] = pair
 }
 
 const isEmpty = (state: State, pair: number): boolean => {

@@ -99,10 +99,10 @@ const sender = (admin: Admin, tell: (message: FromThread) => void): Send => asyn
   const result = await admin.send(type, layout, values)
   if (result === 'full') return refuse('OVERLOADED')
   if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
-  const { code, detail } = result
+  const { code, fault } = result
   if (code === REFUSALS.LISTING_TERMS.number) {
     const { message, ...refusal } = REFUSALS.LISTING_TERMS
-    return refused({ ...refusal, message: `${message}: ${TERM_FAULTS[Number(detail)]}` })
+    return refused({ ...refusal, message: `${message}: ${TERM_FAULTS[Number(fault)]}` })
   }
   if (code !== 0) return refused(refusalByNumber(Number(code)))
   const fields = { ...done(result), sequence: result['sequence'] }
@@ -128,7 +128,7 @@ const named = <T extends Asset | Pair>(listed: readonly T[], name: string): T | 
 export function createListing(state: State, admin: Admin, tell: (message: FromThread) => void): Listing {
   const { genesis } = state
   const send = sender(admin, tell)
-  const pairSaid = ({ detail }: Decoded): object => pairRecord(state, genesis.pairs[Number(detail)]!)
+  const pairSaid = ({ pair }: Decoded): object => pairRecord(state, genesis.pairs[Number(pair)]!)
   return {
     listAssets: () => json(200, { assets: genesis.assets.map(assetRecord), room: genesis.limits.assets - genesis.assets.length }),
 
@@ -140,7 +140,7 @@ export function createListing(state: State, admin: Admin, tell: (message: FromTh
       const scale = fields.has('scale') ? fields.whole('scale', 0, decimals) : Math.min(decimals, 9)
       const faucet = fields.has('faucetAmount') ? fields.decimal('faucetAmount', scale) : 0n
       const values = { faucet, decimals, scale, symbol: hex(symbol), token: token.slice(2) }
-      return send(CommandType.LIST_ASSET, LIST_ASSET_COMMAND, values, ({ detail }) => assetRecord(genesis.assets[Number(detail)]!))
+      return send(CommandType.LIST_ASSET, LIST_ASSET_COMMAND, values, ({ asset }) => assetRecord(genesis.assets[Number(asset)]!))
     }),
 
     addPair: handler(async (fields) => {

@@ -197,7 +197,11 @@ const ANSWERS: Record<string, string> = {
   REVOKE_AGENT: 'agent:detail ordersEnded:detail2',
   SET_APPLICATION: 'application:detail isNew:detail2 createdSequence:originalSequence',
   SET_ORIGIN: 'application:detail origins:detail2', SET_SERVER_KEY: 'application:detail oldKeyUntil:expiresAt',
+  LIST_ASSET: 'asset:detail', LIST_PAIR: 'pair:pair listed:detail', SET_PAIR_TERMS: 'pair:pair listed:detail',
   SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set,
+}
+const REFUSED: Record<string, string> = {
+  MINT: ANSWERS['MINT']!, LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail',
 }
 
 t.test('answers stand in the words they stood in', async (t) => {
@@ -211,7 +215,7 @@ t.test('answers stand in the words they stood in', async (t) => {
   for (const type of Object.values(CommandType)) {
     const name = commandName(type)
     t.equal(listed(answerOf(type, 0)), `${head} ${ANSWERS[name] ?? ''}`.trim(), name)
-    t.equal(listed(answerOf(type, 113)), `${head} ${name === 'MINT' ? ANSWERS['MINT']! : 'lacking:detail'}`, `${name} refused`)
+    t.equal(listed(answerOf(type, 113)), `${head} ${REFUSED[name] ?? 'lacking:detail'}`, `${name} refused`)
   }
 })
 
