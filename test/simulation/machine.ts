@@ -14,6 +14,7 @@ import type { Sequencer } from '../../core/sequencer/loop.ts'
 import type { Lane, Shared } from '../../core/threads.ts'
 import { closeBridge, createBridge, type Bridge } from '../../gateway/bridge/pending.ts'
 import type { SimulatedJournal } from './journal.ts'
+import type { LifeQuestions } from './questions.ts'
 
 export const GATEWAYS = 2
 /** Slots of a command ring and records of a reply ring: small, so that both are full often. */
@@ -26,6 +27,7 @@ export interface Life {
   readonly bridges: readonly Bridge[]
   readonly operator: Bridge
   readonly events: Reader
+  readonly questions: LifeQuestions
   readonly counters: Float64Array
   follower: Snapshotter | null
 }

@@ -33,6 +33,7 @@ import { SimulatedHistory } from './history.ts'
 import { HEAD, SimulatedJournal } from './journal.ts'
 import { allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, type Life } from './machine.ts'
 import { SimulatedSnapshots } from './snapshots.ts'
+import { LifeQuestions } from './questions.ts'
 import { Crash, Violation } from './violation.ts'
 
 const CLIENTS = 6
@@ -204,13 +205,22 @@ export class World {
     if (faults && this.#stalled === 0 && this.#chance(1, 60)) this.#stalled = 1 + this.#random.below(30)
     // Now and then the matcher does not get to run for a while, and the rings fill.
     if (faults && this.#stalled > 0) this.#stalled--
-    else this.#trace.update(String(step(life.sequencer)))
+    else this.#step(life)
     this.#takeEvents(life)
     for (const bridge of [...life.bridges, life.operator]) if (!faults || this.#chance(2, 3)) this.#drain(bridge)
     if (this.#chance(1, 8)) this.#syncHead()
     if (this.#chance(1, 4)) this.#follow(life)
     if (this.#history !== null && this.#chance(1, 4)) this.#followHistory(this.#history)
     this.#audit(life)
+  }
+
+  #step({ sequencer, questions }: Life): void {
+    questions.ask()
+    this.#trace.update(String(step(sequencer)))
+    const { answers } = questions
+    const wrong = questions.wrong()
+    if (wrong !== null) throw new Violation(wrong)
+    if (questions.answers > answers) this.#count('questions answered')
   }
 
   #passTime(faults: boolean): void {
@@ -255,6 +265,7 @@ export class World {
       operator: lanes[0]!,
       bridges: lanes.slice(1),
       events: createReader(sequencer.events, 512, 0),
+      questions: new LifeQuestions(sequencer, shared.lanes),
       follower: null,
     }
   }

@@ -7,7 +7,7 @@ import t from 'tap'
 import { GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { readBalances, readOrder, readSession, readSessionRow } from '../../core/view/accounts.ts'
 import { readSessions } from '../../core/view/agents.ts'
-import { listOpenOrders } from '../../core/view/open_orders.ts'
+import { listOpenOrders, readOpenOrders } from '../../core/view/open_orders.ts'
 import { readDepth, type Depth, type DepthLevel } from '../../core/view/book.ts'
 import { priceText, quantityText } from '../../gateway/operations/amounts.ts'
 import { checksumOf } from '../../gateway/operations/orderbook.ts'
@@ -101,6 +101,7 @@ async function readOthers({ row }: Session): Promise<Record<string, [reads: numb
     balances: () => readBalances(state, gate, account),
     order: () => readOrder(state, gate, account, 1, 1),
     'open orders': () => listOpenOrders(state, gate, page),
+    'all open orders': () => readOpenOrders(state, gate, account),
   }
   const tries: Record<string, [reads: number, none: number]> = {}
   for (let round = 0; round < 500; round++) {
