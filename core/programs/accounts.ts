@@ -2,9 +2,10 @@
  * Rows of accounts. An account is one wallet in one application; it is made by its wallet's first sign-in, as a master, or by a master
  * as its sub-account. The wallet signs in the same way ever after.
  */
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { indexAccount } from '../state/indexes.ts'
-import { storeDouble } from '../state/shared_words.ts'
+import { storeDouble, storeWord, storeWords } from '../state/shared_words.ts'
+import { accountRow, add, get, now, sequence, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { countAccount } from './applications.ts'
 import { beginBlank, endTurn, giveUpOldest, oldestMayGo } from './blank_accounts.ts'
@@ -19,17 +20,16 @@ export const makeRoom = (state: State): boolean => hasFreshRow(state) || oldestM
  * and that {@link makeRoom} is true; nothing may refuse after it. The account begins blank.
  */
 export function createAccount(state: State, application: number, words: Int32Array, at: number): number {
-  const { accounts, accountsAt, clock, i64 } = state
   const fresh = hasFreshRow(state)
   const account = fresh ? state.scalars[SCALAR.ACCOUNTS]!++ : giveUpOldest(state)
-  const row = account * ACCOUNT_WORDS
+  const row = accountRow(state, account)
   // Who an account is: read by other threads at any time (shared_words.ts).
-  Atomics.store(accounts, row + ACCOUNT.APPLICATION, application)
-  accounts[row + ACCOUNT.ORDERS_HEAD] = -1
-  accounts[row + ACCOUNT.FAMILY] = account
-  for (let word = 0; word < 5; word++) Atomics.store(accounts, row + ACCOUNT.ADDRESS + word, words[at + word]!)
-  storeDouble(i64, (accountsAt + row + ACCOUNT.CREATED_AT) >>> 1, clock[CLOCK.TIME]!)
-  storeDouble(i64, (accountsAt + row + ACCOUNT.CREATED_SEQUENCE) >>> 1, clock[CLOCK.SEQUENCE]!)
+  storeWord(state, row, ACCOUNT.APPLICATION, application)
+  set(state, row, ACCOUNT.ORDERS_HEAD, -1)
+  set(state, row, ACCOUNT.FAMILY, account)
+  storeWords(state, row, ACCOUNT.ADDRESS, 5, words, at)
+  storeDouble(state, row, ACCOUNT.CREATED_AT, now(state))
+  storeDouble(state, row, ACCOUNT.CREATED_SEQUENCE, sequence(state))
   indexAccount(state, account)
   countAccount(state, application)
   beginBlank(state, account)
@@ -39,11 +39,10 @@ export function createAccount(state: State, application: number, words: Int32Arr
 
 /** From now on what `sub` holds of a pool counts as its master's. */
 export function joinFamily(state: State, sub: number, master: number): void {
-  const { accounts } = state
-  const [from, to] = [sub * ACCOUNT_WORDS, master * ACCOUNT_WORDS]
-  accounts[from + ACCOUNT.FAMILY] = master
+  const [from, to] = [accountRow(state, sub), accountRow(state, master)]
+  set(state, from, ACCOUNT.FAMILY, master)
   for (const word of [ACCOUNT.FAMILY_ORDERS, ACCOUNT.FAMILY_RECEIPTS, ACCOUNT.FAMILY_AGENTS, ACCOUNT.FAMILY_LIMITS]) {
-    accounts[to + word] = accounts[to + word]! + accounts[from + word]!
-    accounts[from + word] = 0
+    add(state, to, word, get(state, from, word))
+    set(state, from, word, 0)
   }
 }

@@ -18,14 +18,15 @@ import {
 import { AGENT_ANSWER, DELEGATED_ANSWER } from '../layout/answers.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, AgentStatus, CLOCK, ORDER, ORDER_WORDS, PROFILE, PROFILE_WORDS, SCALAR,
-} from '../state/columns.ts'
+import { ACCOUNT, AGENT, AGENT_WORDS, AgentStatus, ORDER, PROFILE, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { findAccount, findSession, sameWords } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { countForFamily, familyMayTake } from '../state/shares.ts'
-import { pairCount } from '../state/rows.ts'
+import {
+  accountRow, add, agentRow, clearWords, get, getF64, now, orderRow, pairCount, profileRow, scalar, sequence, set,
+  setF64, setI64, setWords, wordOf,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { endOrder } from '../book/end.ts'
@@ -75,8 +76,8 @@ export function revokeAgent(state: State, command: Views, base: number): void {
   let code = account < 0 ? -account : blocked(state)
   if (code === 0 && !isActiveAgentOf(state, account, agent, sequence)) code = REFUSALS.NOT_FOUND.number
   if (code !== 0) return refuse(state, command, base, code)
-  state.agents[agent * AGENT_WORDS + AGENT.STATUS] = AgentStatus.REVOKED
-  state.agentsF64[(agent * AGENT_WORDS + AGENT.UPDATED_AT) >>> 1] = state.clock[CLOCK.TIME]!
+  set(state, agentRow(state, agent), AGENT.STATUS, AgentStatus.REVOKED)
+  setF64(state, agentRow(state, agent), AGENT.UPDATED_AT, now(state))
   endSessionsOf(state, agent)
   const ended = endOrdersOf(state, account, agent, command.u32[base + ORDER_COMMAND.at.correlation]!)
   touchAccount(state, account)
@@ -107,28 +108,28 @@ export function openDelegatedSession(state: State, command: Views, base: number)
   state.outbox.i32[at + DELEGATED_ANSWER.at.agent] = agent
 }
 
-const blocked = (state: State): number => (state.scalars[SCALAR.MAINTENANCE] === 0 ? 0 : REFUSALS.OPERATIONS_BLOCKED.number)
-const statusOf = (state: State, agent: number): number => state.agents[agent * AGENT_WORDS + AGENT.STATUS]!
+const blocked = (state: State): number => (scalar(state, SCALAR.MAINTENANCE) === 0 ? 0 : REFUSALS.OPERATIONS_BLOCKED.number)
+const statusOf = (state: State, agent: number): number => get(state, agentRow(state, agent), AGENT.STATUS)
 const createdSequence = (state: State, agent: number): number =>
-  state.agentsF64[(agent * AGENT_WORDS + AGENT.CREATED_SEQUENCE) >>> 1]!
-const expiresAt = (state: State, agent: number): number => state.agentsF64[(agent * AGENT_WORDS + AGENT.EXPIRES_AT) >>> 1]!
+  getF64(state, agentRow(state, agent), AGENT.CREATED_SEQUENCE)
+const expiresAt = (state: State, agent: number): number => getF64(state, agentRow(state, agent), AGENT.EXPIRES_AT)
 
 /** Active and not expired. */
 const isGranted = (state: State, agent: number): boolean =>
-  statusOf(state, agent) === AgentStatus.ACTIVE && (expiresAt(state, agent) === 0 || expiresAt(state, agent) > state.clock[CLOCK.TIME]!)
+  statusOf(state, agent) === AgentStatus.ACTIVE && (expiresAt(state, agent) === 0 || expiresAt(state, agent) > now(state))
 
 function isActiveAgentOf(state: State, account: number, agent: number, sequence: number): boolean {
   if (agent < 0 || agent >= state.scalars[SCALAR.AGENTS_USED]! || createdSequence(state, agent) !== sequence) return false
-  return state.agents[agent * AGENT_WORDS + AGENT.OWNER] === account && statusOf(state, agent) === AgentStatus.ACTIVE
+  return get(state, agentRow(state, agent), AGENT.OWNER) === account && statusOf(state, agent) === AgentStatus.ACTIVE
 }
 
 /** The agent of an account with the wallet at `words[at..]`, revoked or not, or -1. */
 function findAgent(state: State, account: number, words: Int32Array, at: number): number {
-  let next = state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT]!
+  let next = get(state, profileRow(state, account), PROFILE.FIRST_AGENT)
   while (next !== 0) {
-    const row = (next - 1) * AGENT_WORDS
-    if (sameWords(state.agents, row + AGENT.ADDRESS, words, at, ADDRESS_LENGTH)) return next - 1
-    next = state.agents[row + AGENT.NEXT]!
+    const row = agentRow(state, next - 1)
+    if (sameWords(state.i32, wordOf(row, AGENT.ADDRESS), words, at, ADDRESS_LENGTH)) return next - 1
+    next = get(state, row, AGENT.NEXT)
   }
   return -1
 }
@@ -143,8 +144,8 @@ function checkGrants(state: State, account: number, command: Views, base: number
   const openOrders = i32[base + U.maxOpenOrders]!
   const inRange = (grants & ~GRANT_BITS) === 0 && (grants & 0xff) !== 0 && i64[(base + U.maxNotional) >>> 1]! >= 0n &&
     i32[base + U.maxLeverage]! >= 0 && openOrders >= 0 && openOrders <= AGENT_OPEN_ORDERS_MAX &&
-    (until === 0 || (Number.isInteger(until) && until > state.clock[CLOCK.TIME]! && until <= TIME_MAX))
-  const own = sameWords(state.accounts, account * ACCOUNT_WORDS + ACCOUNT.ADDRESS, i32, base + U.address, ADDRESS_LENGTH)
+    (until === 0 || (Number.isInteger(until) && until > now(state) && until <= TIME_MAX))
+  const own = sameWords(state.i32, wordOf(accountRow(state, account), ACCOUNT.ADDRESS), i32, base + U.address, ADDRESS_LENGTH)
   return inRange && !own && namesPairs(state, i32, base + U.pairs) ? 0 : REFUSALS.VALIDATION_ERROR.number
 }
 
@@ -161,70 +162,66 @@ function namesPairs(state: State, words: Int32Array, at: number): boolean {
 
 /** A row for a new agent at the head of the account's list, or the refusal's number, negated. */
 function takeRow(state: State, account: number): number {
-  const { agents, profiles, scalars, genesis } = state
-  const profile = account * PROFILE_WORDS
+  const { scalars, genesis } = state
+  const profile = profileRow(state, account)
   const used = scalars[SCALAR.AGENTS_USED]!
-  const mayHaveMore = profiles[profile + PROFILE.AGENTS]! < genesis.limits.agentsPerAccount
+  const mayHaveMore = get(state, profile, PROFILE.AGENTS) < genesis.limits.agentsPerAccount
   let agent = -1
   if (mayHaveMore && familyMayTake(state, account, ACCOUNT.FAMILY_AGENTS, used, genesis.limits.agents)) {
     agent = scalars[SCALAR.AGENTS_USED]!++
-    profiles[profile + PROFILE.AGENTS]!++
+    add(state, profile, PROFILE.AGENTS, 1)
     countForFamily(state, account, ACCOUNT.FAMILY_AGENTS)
   } else {
     agent = takeRevoked(state, account)
     const full = mayHaveMore && used >= genesis.limits.agents
     if (agent < 0) return -(full ? REFUSALS.OVERLOADED.number : REFUSALS.TOO_MANY_AGENTS.number)
   }
-  agents.fill(0, agent * AGENT_WORDS, (agent + 1) * AGENT_WORDS)
-  agents[agent * AGENT_WORDS + AGENT.NEXT] = profiles[profile + PROFILE.FIRST_AGENT]!
-  profiles[profile + PROFILE.FIRST_AGENT] = agent + 1
+  const row = agentRow(state, agent)
+  clearWords(state, row, 0, AGENT_WORDS)
+  set(state, row, AGENT.NEXT, get(state, profile, PROFILE.FIRST_AGENT))
+  set(state, profile, PROFILE.FIRST_AGENT, agent + 1)
   return agent
 }
 
 /** Takes the oldest revoked agent out of the account's list; -1: none is. Its sessions and orders ended with it. */
 function takeRevoked(state: State, account: number): number {
-  const { agents, profiles } = state
   let found = -1
   let before = -1
   let previous = -1
-  let each = profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT]! - 1
+  let each = get(state, profileRow(state, account), PROFILE.FIRST_AGENT) - 1
   while (each >= 0) {
     if (statusOf(state, each) === AgentStatus.REVOKED) [found, before] = [each, previous]
     previous = each
-    each = agents[each * AGENT_WORDS + AGENT.NEXT]! - 1
+    each = get(state, agentRow(state, each), AGENT.NEXT) - 1
   }
   if (found < 0) return -1
-  const next = agents[found * AGENT_WORDS + AGENT.NEXT]!
-  if (before < 0) profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT] = next
-  else agents[before * AGENT_WORDS + AGENT.NEXT] = next
+  const next = get(state, agentRow(state, found), AGENT.NEXT)
+  if (before < 0) set(state, profileRow(state, account), PROFILE.FIRST_AGENT, next)
+  else set(state, agentRow(state, before), AGENT.NEXT, next)
   disownSessions(state, found)
   return found
 }
 
 function writeIdentity(state: State, agent: number, account: number, command: Views, base: number): void {
-  const { agents, agentsF64, clock } = state
-  const row = agent * AGENT_WORDS
-  agents[row + AGENT.OWNER] = account
-  for (let word = 0; word < ADDRESS_LENGTH; word++) agents[row + AGENT.ADDRESS + word] = command.i32[base + U.address + word]!
-  agentsF64[(row + AGENT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
-  agentsF64[(row + AGENT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+  const row = agentRow(state, agent)
+  set(state, row, AGENT.OWNER, account)
+  setWords(state, row, AGENT.ADDRESS, ADDRESS_LENGTH, command.i32, base + U.address)
+  setF64(state, row, AGENT.CREATED_SEQUENCE, sequence(state))
+  setF64(state, row, AGENT.CREATED_AT, now(state))
 }
 
 function writeGrants(state: State, agent: number, command: Views, base: number): void {
-  const { agents, agentsF64, agentsI64, clock } = state
-  const row = agent * AGENT_WORDS
+  const row = agentRow(state, agent)
   const until = command.f64[(base + U.expiresAt) >>> 1]!
-  agents[row + AGENT.STATUS] = AgentStatus.ACTIVE
-  agents[row + AGENT.GRANTS] = command.i32[base + U.grants]!
-  agents[row + AGENT.MAX_LEVERAGE] = command.i32[base + U.maxLeverage]!
-  agents[row + AGENT.MAX_OPEN_ORDERS] = command.i32[base + U.maxOpenOrders]!
-  agentsI64[(row + AGENT.MAX_NOTIONAL) >>> 1] = command.i64[(base + U.maxNotional) >>> 1]!
-  agentsF64[(row + AGENT.EXPIRES_AT) >>> 1] = until
-  agentsF64[(row + AGENT.UPDATED_AT) >>> 1] = clock[CLOCK.TIME]!
-  for (let word = 0; word < TEXT_LENGTH; word++) {
-    agents[row + AGENT.NAME + word] = command.i32[base + U.name + word]!
-    agents[row + AGENT.PAIRS + word] = command.i32[base + U.pairs + word]!
-  }
+  set(state, row, AGENT.STATUS, AgentStatus.ACTIVE)
+  set(state, row, AGENT.GRANTS, command.i32[base + U.grants]!)
+  set(state, row, AGENT.MAX_LEVERAGE, command.i32[base + U.maxLeverage]!)
+  set(state, row, AGENT.MAX_OPEN_ORDERS, command.i32[base + U.maxOpenOrders]!)
+  setI64(state, row, AGENT.MAX_NOTIONAL, command.i64[(base + U.maxNotional) >>> 1]!)
+  setF64(state, row, AGENT.EXPIRES_AT, until)
+  setF64(state, row, AGENT.UPDATED_AT, now(state))
+  setWords(state, row, AGENT.NAME, TEXT_LENGTH, command.i32, base + U.name)
+  setWords(state, row, AGENT.PAIRS, TEXT_LENGTH, command.i32, base + U.pairs)
   if (until !== 0) capSessionsOf(state, agent, until)
 }
 
@@ -233,13 +230,13 @@ function writeGrants(state: State, agent: number, command: Views, base: number):
  * walked no further than to the last of them.
  */
 function endOrdersOf(state: State, account: number, agent: number, correlation: number): number {
-  const { i32, agents, orderAgents } = state
+  const { orderAgents } = state
   let ended = 0
-  let slot = state.accounts[account * ACCOUNT_WORDS + ACCOUNT.ORDERS_HEAD]!
-  while (slot >= 0 && agents[agent * AGENT_WORDS + AGENT.OPEN_ORDERS]! > 0) {
-    const row = (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
-    const next = i32[row + ORDER.ACCOUNT_NEXT]!
-    if ((i32[row + ORDER.FLAGS]! & Flag.BY_AGENT) !== 0 && orderAgents[slot] === agent + 1) {
+  let slot = get(state, accountRow(state, account), ACCOUNT.ORDERS_HEAD)
+  while (slot >= 0 && get(state, agentRow(state, agent), AGENT.OPEN_ORDERS) > 0) {
+    const row = orderRow(state, slot)
+    const next = get(state, row, ORDER.ACCOUNT_NEXT)
+    if ((get(state, row, ORDER.FLAGS) & Flag.BY_AGENT) !== 0 && orderAgents[slot] === agent + 1) {
       endOrder(state, row, Status.CANCELLED, Reason.DELEGATION_REVOKED, correlation, false)
       ended++
     }

@@ -12,13 +12,15 @@ import {
   gatewayOfKind, KEY_GRACE_MAX_MS, ORIGINS_MAX, SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND,
 } from '../layout/command.ts'
 import { APPLICATION_ANSWER, SERVER_KEY_ANSWER } from '../layout/answers.ts'
+import { writeF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import {
-  APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, CLIENT_ID_WORDS, CLOCK, KEY_WORDS, ORIGIN_WORDS, SCALAR,
+  APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS, ORIGIN_WORDS, SCALAR,
 } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { sameWords } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { add, applicationRow, clearWords, get, getF64, now, originRow, sequence, set, setF64, setWords, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 const A = SET_APPLICATION_COMMAND.at
@@ -48,16 +50,12 @@ export function isText(bytes: Uint8Array, at: number, words: number, low: number
   return length > 0
 }
 
-const copyWords = (to: Int32Array, at: number, from: Int32Array, base: number, words: number): void => {
-  for (let word = 0; word < words; word++) to[at + word] = from[base + word]!
-}
-
 /**
  * A new application (-1) or another client id, name and state of one. APPLICATION_ANSWER. NOT_FOUND: no such row; VALIDATION_ERROR: empty
  * or unprintable text; CLIENT_ID_IN_USE: of another application; TOO_MANY_APPLICATIONS: all rows are taken.
  */
 export function setApplication(state: State, command: Views, base: number): void {
-  const { scalars, applications, applicationsF64, clock } = state
+  const { scalars } = state
   const given = command.i32[base + A.application]!
   const isNew = given === -1
   const code = targetRefusal(state, command, base, isNew ? 0 : given) || termsRefusal(state, command, base, given)
@@ -66,28 +64,28 @@ export function setApplication(state: State, command: Views, base: number): void
     return
   }
   const application = isNew ? scalars[SCALAR.APPLICATIONS]!++ : given
-  const row = application * APPLICATION_WORDS
+  const row = applicationRow(state, application)
   if (isNew) {
-    applicationsF64[(row + APPLICATION.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
-    applicationsF64[(row + APPLICATION.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+    setF64(state, row, APPLICATION.CREATED_SEQUENCE, sequence(state))
+    setF64(state, row, APPLICATION.CREATED_AT, now(state))
   }
-  applications[row + APPLICATION.ACTIVE] = command.i32[base + A.active] === 0 ? 0 : 1
-  copyWords(applications, row + APPLICATION.CLIENT_ID, command.i32, base + A.clientId, CLIENT_ID_WORDS)
-  copyWords(applications, row + APPLICATION.NAME, command.i32, base + A.name, APPLICATION_NAME_WORDS)
-  applications[row + APPLICATION.VERSION]!++
+  set(state, row, APPLICATION.ACTIVE, command.i32[base + A.active] === 0 ? 0 : 1)
+  setWords(state, row, APPLICATION.CLIENT_ID, CLIENT_ID_WORDS, command.i32, base + A.clientId)
+  setWords(state, row, APPLICATION.NAME, APPLICATION_NAME_WORDS, command.i32, base + A.name)
+  add(state, row, APPLICATION.VERSION, 1)
   const at = emitResult(state, command, base, 0, -1, application, isNew ? 1 : 0)
-  state.outbox.f64[(at + APPLICATION_ANSWER.at.createdSequence) >>> 1] = applicationsF64[(row + APPLICATION.CREATED_SEQUENCE) >>> 1]!
+  writeF64(state.outbox, at, APPLICATION_ANSWER.at.createdSequence, getF64(state, row, APPLICATION.CREATED_SEQUENCE))
 }
 
 function termsRefusal(state: State, command: Views, base: number, application: number): number {
-  const { scalars, applications, genesis } = state
+  const { scalars, genesis } = state
   const texts = isText(command.bytes, base + A.clientId, CLIENT_ID_WORDS, SPACE, LAST_VISIBLE)
     && isText(command.bytes, base + A.name, APPLICATION_NAME_WORDS, SPACE, LAST_BYTE)
   if (!texts) return REFUSALS.VALIDATION_ERROR.number
   const used = scalars[SCALAR.APPLICATIONS]!
   for (let other = 0; other < used; other++) {
-    const at = other * APPLICATION_WORDS + APPLICATION.CLIENT_ID
-    if (other !== application && sameWords(applications, at, command.i32, base + A.clientId, CLIENT_ID_WORDS)) {
+    const at = wordOf(applicationRow(state, other), APPLICATION.CLIENT_ID)
+    if (other !== application && sameWords(state.i32, at, command.i32, base + A.clientId, CLIENT_ID_WORDS)) {
       return REFUSALS.CLIENT_ID_IN_USE.number
     }
   }
@@ -108,27 +106,27 @@ export function setOrigin(state: State, command: Views, base: number): void {
     code = allowed ? addOrigin(state, application, command.i32, base + at.origin)
       : removeOrigin(state, application, command.i32, base + at.origin)
   }
-  const count = code === 0 ? state.applications[application * APPLICATION_WORDS + APPLICATION.ORIGINS]! : 0
+  const count = code === 0 ? get(state, applicationRow(state, application), APPLICATION.ORIGINS) : 0
   emitResult(state, command, base, code, -1, code === 0 ? application : 0, count)
 }
 
 /** Place of an origin among those of the application, or -1. */
 function placeOf(state: State, application: number, words: Int32Array, at: number): number {
-  const count = state.applications[application * APPLICATION_WORDS + APPLICATION.ORIGINS]!
+  const count = get(state, applicationRow(state, application), APPLICATION.ORIGINS)
   for (let place = 0; place < count; place++) {
-    if (sameWords(state.origins, (application * ORIGINS_MAX + place) * ORIGIN_WORDS, words, at, ORIGIN_WORDS)) return place
+    if (sameWords(state.i32, originRow(state, application, place), words, at, ORIGIN_WORDS)) return place
   }
   return -1
 }
 
 function addOrigin(state: State, application: number, words: Int32Array, at: number): number {
   if (placeOf(state, application, words, at) >= 0) return 0
-  const row = application * APPLICATION_WORDS
-  const place = state.applications[row + APPLICATION.ORIGINS]!
+  const row = applicationRow(state, application)
+  const place = get(state, row, APPLICATION.ORIGINS)
   if (place >= ORIGINS_MAX) return REFUSALS.TOO_MANY_APPLICATIONS.number
-  copyWords(state.origins, (application * ORIGINS_MAX + place) * ORIGIN_WORDS, words, at, ORIGIN_WORDS)
-  state.applications[row + APPLICATION.ORIGINS] = place + 1
-  state.applications[row + APPLICATION.VERSION]!++
+  setWords(state, originRow(state, application, place), 0, ORIGIN_WORDS, words, at)
+  set(state, row, APPLICATION.ORIGINS, place + 1)
+  add(state, row, APPLICATION.VERSION, 1)
   return 0
 }
 
@@ -136,13 +134,14 @@ function addOrigin(state: State, application: number, words: Int32Array, at: num
 function removeOrigin(state: State, application: number, words: Int32Array, at: number): number {
   const found = placeOf(state, application, words, at)
   if (found < 0) return REFUSALS.NOT_FOUND.number
-  const row = application * APPLICATION_WORDS
-  const last = state.applications[row + APPLICATION.ORIGINS]! - 1
-  const first = application * ORIGINS_MAX * ORIGIN_WORDS
-  state.origins.copyWithin(first + found * ORIGIN_WORDS, first + (found + 1) * ORIGIN_WORDS, first + (last + 1) * ORIGIN_WORDS)
-  state.origins.fill(0, first + last * ORIGIN_WORDS, first + (last + 1) * ORIGIN_WORDS)
-  state.applications[row + APPLICATION.ORIGINS] = last
-  state.applications[row + APPLICATION.VERSION]!++
+  const row = applicationRow(state, application)
+  const last = get(state, row, APPLICATION.ORIGINS) - 1
+  for (let place = found; place < last; place++) {
+    setWords(state, originRow(state, application, place), 0, ORIGIN_WORDS, state.i32, originRow(state, application, place + 1))
+  }
+  clearWords(state, originRow(state, application, last), 0, ORIGIN_WORDS)
+  set(state, row, APPLICATION.ORIGINS, last)
+  add(state, row, APPLICATION.VERSION, 1)
   return 0
 }
 
@@ -153,7 +152,6 @@ function removeOrigin(state: State, application: number, words: Int32Array, at: 
  */
 export function setServerKey(state: State, command: Views, base: number): void {
   const { at } = SET_SERVER_KEY_COMMAND
-  const { applications, applicationsF64, clock } = state
   const application = command.i32[base + at.application]!
   const graceMs = command.f64[(base + at.graceMs) >>> 1]!
   let code = targetRefusal(state, command, base, application)
@@ -163,18 +161,18 @@ export function setServerKey(state: State, command: Views, base: number): void {
     emitResult(state, command, base, code, -1, 0, 0)
     return
   }
-  const row = application * APPLICATION_WORDS
+  const row = applicationRow(state, application)
   const ends = isZero(command.i32, base + at.hash, KEY_WORDS)
-  const keepsOld = !ends && graceMs > 0 && !isZero(applications, row + APPLICATION.KEY, KEY_WORDS)
-  if (keepsOld) copyWords(applications, row + APPLICATION.OLD_KEY, applications, row + APPLICATION.KEY, KEY_WORDS)
-  else applications.fill(0, row + APPLICATION.OLD_KEY, row + APPLICATION.OLD_KEY + KEY_WORDS)
-  const until = keepsOld ? clock[CLOCK.TIME]! + graceMs : 0
-  applicationsF64[(row + APPLICATION.OLD_KEY_UNTIL) >>> 1] = until
-  copyWords(applications, row + APPLICATION.KEY, command.i32, base + at.hash, KEY_WORDS)
-  applicationsF64[(row + APPLICATION.KEY_AT) >>> 1] = ends ? 0 : clock[CLOCK.TIME]!
-  applications[row + APPLICATION.VERSION]!++
+  const keepsOld = !ends && graceMs > 0 && !isZero(state.i32, wordOf(row, APPLICATION.KEY), KEY_WORDS)
+  if (keepsOld) setWords(state, row, APPLICATION.OLD_KEY, KEY_WORDS, state.i32, wordOf(row, APPLICATION.KEY))
+  else clearWords(state, row, APPLICATION.OLD_KEY, KEY_WORDS)
+  const until = keepsOld ? now(state) + graceMs : 0
+  setF64(state, row, APPLICATION.OLD_KEY_UNTIL, until)
+  setWords(state, row, APPLICATION.KEY, KEY_WORDS, command.i32, base + at.hash)
+  setF64(state, row, APPLICATION.KEY_AT, ends ? 0 : now(state))
+  add(state, row, APPLICATION.VERSION, 1)
   const result = emitResult(state, command, base, 0, -1, application, 0)
-  state.outbox.f64[(result + SERVER_KEY_ANSWER.at.oldKeyUntil) >>> 1] = until
+  writeF64(state.outbox, result, SERVER_KEY_ANSWER.at.oldKeyUntil, until)
 }
 
 function isZero(words: Int32Array, at: number, count: number): boolean {
@@ -184,16 +182,16 @@ function isZero(words: Int32Array, at: number, count: number): boolean {
 
 /** One of its accounts is no more. */
 export function uncountAccount(state: State, application: number): void {
-  state.applications[application * APPLICATION_WORDS + APPLICATION.ACCOUNTS]!--
+  add(state, applicationRow(state, application), APPLICATION.ACCOUNTS, -1)
 }
 
 /** One more account was made in it. */
 export function countAccount(state: State, application: number): void {
-  state.applications[application * APPLICATION_WORDS + APPLICATION.ACCOUNTS]!++
+  add(state, applicationRow(state, application), APPLICATION.ACCOUNTS, 1)
 }
 
 /** Why nobody may sign in to this application now: NOT_FOUND, APPLICATION_INACTIVE, or 0. */
 export function applicationRefusal(state: State, application: number): number {
   if (application < 0 || application >= state.scalars[SCALAR.APPLICATIONS]!) return REFUSALS.NOT_FOUND.number
-  return state.applications[application * APPLICATION_WORDS + APPLICATION.ACTIVE] === 0 ? REFUSALS.APPLICATION_INACTIVE.number : 0
+  return get(state, applicationRow(state, application), APPLICATION.ACTIVE) === 0 ? REFUSALS.APPLICATION_INACTIVE.number : 0
 }

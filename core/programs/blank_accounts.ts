@@ -18,8 +18,10 @@
  * Since the rules 1. When they come into force, accounts that have nothing begin as used then, by their rows. Their sessions that were over
  * by then are in no list and stay as they are when the row goes: dead, and soon of no use to anybody.
  */
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../state/columns.ts'
+import { ACCOUNT, NOBODY, PROFILE, SCALAR, SESSION } from '../state/columns.ts'
 import { unindexAccount } from '../state/indexes.ts'
+import { accountRow, get, getF64, now, profileRow, scalar, sessionRow, set, setF64, setScalar } from '../state/rows.ts'
+import { storeWord } from '../state/shared_words.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { uncountAccount } from './applications.ts'
@@ -32,19 +34,18 @@ const { BLANK_OLDEST, BLANK_NEWEST, ACCOUNT_TURNS } = SCALAR
 export const RELEASED_MOST = 64
 
 /** True when the account is in the list. */
-const isBlank = ({ accounts, scalars }: State, account: number): boolean =>
-  accounts[account * ACCOUNT_WORDS + BLANK_OLDER] !== 0 || scalars[BLANK_OLDEST] === account + 1
+const isBlank = (state: State, account: number): boolean =>
+  get(state, accountRow(state, account), BLANK_OLDER) !== 0 || scalar(state, BLANK_OLDEST) === account + 1
 
 /** Puts an account, new or taken out of the list, behind all others, as used now. */
 function append(state: State, account: number): void {
-  const { accounts, accountsF64, scalars, clock } = state
-  const row = account * ACCOUNT_WORDS
-  const newest = scalars[BLANK_NEWEST]!
-  accounts[row + BLANK_OLDER] = newest
-  if (newest === 0) scalars[BLANK_OLDEST] = account + 1
-  else accounts[(newest - 1) * ACCOUNT_WORDS + BLANK_NEWER] = account + 1
-  scalars[BLANK_NEWEST] = account + 1
-  accountsF64[(row + BLANK_SINCE) >>> 1] = clock[CLOCK.TIME]!
+  const row = accountRow(state, account)
+  const newest = scalar(state, BLANK_NEWEST)
+  set(state, row, BLANK_OLDER, newest)
+  if (newest === 0) setScalar(state, BLANK_OLDEST, account + 1)
+  else set(state, accountRow(state, newest - 1), BLANK_NEWER, account + 1)
+  setScalar(state, BLANK_NEWEST, account + 1)
+  setF64(state, row, BLANK_SINCE, now(state))
 }
 
 /** A new account begins blank. */
@@ -58,23 +59,24 @@ export function findBlank(state: State): void {
 }
 
 /** True when the account is as it was made: everything it has and does grows its version, and a sub-account counts for another family. */
-const hasNothing = ({ accounts }: State, account: number): boolean =>
-  accounts[account * ACCOUNT_WORDS + ACCOUNT.VERSION] === 0 && accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY] === account
+function hasNothing(state: State, account: number): boolean {
+  const row = accountRow(state, account)
+  return get(state, row, ACCOUNT.VERSION) === 0 && get(state, row, ACCOUNT.FAMILY) === account
+}
 
 /** From now on the row is its wallet's for good. */
 export function keepAccount(state: State, account: number): void {
   if (!isBlank(state, account)) return
-  const { accounts, accountsF64, scalars } = state
-  const row = account * ACCOUNT_WORDS
-  const older = accounts[row + BLANK_OLDER]!
-  const newer = accounts[row + BLANK_NEWER]!
-  if (older === 0) scalars[BLANK_OLDEST] = newer
-  else accounts[(older - 1) * ACCOUNT_WORDS + BLANK_NEWER] = newer
-  if (newer === 0) scalars[BLANK_NEWEST] = older
-  else accounts[(newer - 1) * ACCOUNT_WORDS + BLANK_OLDER] = older
-  accounts[row + BLANK_OLDER] = 0
-  accounts[row + BLANK_NEWER] = 0
-  accountsF64[(row + BLANK_SINCE) >>> 1] = 0
+  const row = accountRow(state, account)
+  const older = get(state, row, BLANK_OLDER)
+  const newer = get(state, row, BLANK_NEWER)
+  if (older === 0) setScalar(state, BLANK_OLDEST, newer)
+  else set(state, accountRow(state, older - 1), BLANK_NEWER, newer)
+  if (newer === 0) setScalar(state, BLANK_NEWEST, older)
+  else set(state, accountRow(state, newer - 1), BLANK_OLDER, older)
+  set(state, row, BLANK_OLDER, 0)
+  set(state, row, BLANK_NEWER, 0)
+  setF64(state, row, BLANK_SINCE, 0)
 }
 
 /** The wallet of an account opened or refreshed a session now. */
@@ -91,19 +93,19 @@ export const mayGoAt = (usedAt: number, sessionLifetimeMs: number): number => us
 export function oldestMayGo(state: State): boolean {
   const account = state.scalars[BLANK_OLDEST]! - 1
   if (account < 0) return false
-  const usedAt = state.accountsF64[(account * ACCOUNT_WORDS + BLANK_SINCE) >>> 1]!
-  if (mayGoAt(usedAt, state.genesis.limits.sessionLifetimeMs) > state.clock[CLOCK.TIME]!) return false
+  const usedAt = getF64(state, accountRow(state, account), BLANK_SINCE)
+  if (mayGoAt(usedAt, state.genesis.limits.sessionLifetimeMs) > now(state)) return false
   return releaseSessions(state, account)
 }
 
 /** True when the account has no sessions any more. */
 function releaseSessions(state: State, account: number): boolean {
-  const first = account * PROFILE_WORDS + PROFILE.FIRST_SESSION
-  for (let released = 0; state.profiles[first] !== 0; released++) {
+  const profile = profileRow(state, account)
+  for (let released = 0; get(state, profile, PROFILE.FIRST_SESSION) !== 0; released++) {
     if (released === RELEASED_MOST) return false
-    const session = state.profiles[first]! - 1
+    const session = get(state, profile, PROFILE.FIRST_SESSION) - 1
     unlinkSession(state, session)
-    Atomics.store(state.sessions, session * SESSION_WORDS + SESSION.ACCOUNT, NOBODY)
+    storeWord(state, sessionRow(state, session), SESSION.ACCOUNT, NOBODY)
   }
   return true
 }
@@ -113,12 +115,12 @@ function releaseSessions(state: State, account: number): boolean {
  * version, which only grows. The caller writes it and then says {@link endTurn}.
  */
 export function giveUpOldest(state: State): number {
-  const { accounts, scalars } = state
-  const account = scalars[BLANK_OLDEST]! - 1
-  const row = account * ACCOUNT_WORDS
+  const { scalars } = state
+  const account = scalar(state, BLANK_OLDEST) - 1
+  const row = accountRow(state, account)
   Atomics.add(scalars, ACCOUNT_TURNS, 1)
   unindexAccount(state, account)
-  uncountAccount(state, accounts[row + ACCOUNT.APPLICATION]!)
+  uncountAccount(state, get(state, row, ACCOUNT.APPLICATION))
   keepAccount(state, account)
   touchAccount(state, account)
   return account

@@ -4,11 +4,12 @@
  */
 import { AgentGrant, MINT_COMMAND } from '../layout/command.ts'
 import { MINT_ANSWER } from '../layout/answers.ts'
+import { writeF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
-import { assetCount, balanceRow, gain, getI64, totalRow, touchBalance } from '../state/rows.ts'
-import { BALANCE, CLOCK, FAUCET_WORDS, SCALAR, TOTAL } from '../state/columns.ts'
+import { assetCount, balanceRow, faucetOf, gain, getI64, now, totalRow, touchBalance } from '../state/rows.ts'
+import { BALANCE, SCALAR, TOTAL } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
-import { FAUCET_LIMIT_MAX, MAX_ISSUED } from '../state/genesis.ts'
+import { FAUCET_LIMIT_MAX, MAX_ISSUED, type Genesis } from '../state/genesis.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { State } from '../state/state.ts'
 import { R, touchAccount } from '../state/balances.ts'
@@ -19,8 +20,8 @@ export const FAUCET_WINDOW_MS = 86_400_000
 /** CREDIT.source of a faucet request. */
 export const FAUCET_SOURCE = 1
 
-/** Where the time of request `number` of an account is kept (0 is its first); its asset is the next word. */
-const timeAt = (account: number, number: number): number => account * FAUCET_WORDS + 2 + (number % FAUCET_LIMIT_MAX) * 2
+/** Where the time of request `number` is in its account's faucet row (0 is its first); its asset is the next word. Word 0: how many. */
+const timeAt = (number: number): number => 2 + (number % FAUCET_LIMIT_MAX) * 2
 
 export function mint(state: State, command: Views, base: number): void {
   const owner = ownerAccount(state, command, base)
@@ -30,21 +31,22 @@ export function mint(state: State, command: Views, base: number): void {
   if (owner < 0) code = -owner
   else if (state.scalars[SCALAR.MAINTENANCE] !== 0) code = REFUSALS.OPERATIONS_BLOCKED.number
   else if (!isMintable(state, asset)) code = REFUSALS.FAUCET_ASSET.number
-  else if (nextAvailableAt(state, account, state.clock[CLOCK.TIME]!) > state.clock[CLOCK.TIME]!) code = REFUSALS.FAUCET_LIMIT.number
+  else if (nextAvailableAt(state.genesis, faucetOf(state, account), now(state)) > now(state)) code = REFUSALS.FAUCET_LIMIT.number
   else if (!hasRoom(state, asset)) code = REFUSALS.OVERLOADED.number
   if (code === 0) {
-    const made = state.faucet[account * FAUCET_WORDS]!
-    state.faucet[timeAt(account, made)] = state.clock[CLOCK.TIME]!
-    state.faucet[timeAt(account, made) + 1] = asset
-    state.faucet[account * FAUCET_WORDS] = made + 1
+    const faucet = faucetOf(state, account)
+    const made = faucet[0]!
+    faucet[timeAt(made)] = now(state)
+    faucet[timeAt(made) + 1] = asset
+    faucet[0] = made + 1
     for (let each = asset < 0 ? 0 : asset; each <= (asset < 0 ? assetCount(state) - 1 : asset); each++) credit(state, account, each)
     keepAccount(state, account)
     touchAccount(state, account)
   }
   const detail = code === REFUSALS.AGENT_NOT_ALLOWED.number ? AgentGrant.OPERATION : asset
   const at = emitResult(state, command, base, code, account, detail, 0)
-  const next = account < 0 ? 0 : nextAvailableAt(state, account, state.clock[CLOCK.TIME]!)
-  state.outbox.f64[(at + MINT_ANSWER.at.nextAvailableAt) >>> 1] = next === Infinity ? 0 : next
+  const next = account < 0 ? 0 : nextAvailableAt(state.genesis, faucetOf(state, account), now(state))
+  writeF64(state.outbox, at, MINT_ANSWER.at.nextAvailableAt, next === Infinity ? 0 : next)
 }
 
 function isMintable(state: State, asset: number): boolean {
@@ -69,15 +71,16 @@ function credit(state: State, account: number, asset: number): void {
   emitCredit(state, account, asset, FAUCET_SOURCE)
 }
 
-/** The first time (Unix ms) at which a request passes: 0 when nothing is in the window, `now` or earlier when one passes now. */
-export function nextAvailableAt(state: State, account: number, now: number): number {
-  const { faucet } = state
-  const limit = state.genesis.faucetDailyLimit
-  const made = faucet[account * FAUCET_WORDS]!
+/**
+ * The first time (Unix ms) at which a request of an account with this faucet row passes: 0 when nothing is in the window, `now` or
+ * earlier when one passes now.
+ */
+export function nextAvailableAt({ faucetDailyLimit: limit }: Genesis, faucet: Float64Array, now: number): number {
+  const made = faucet[0]!
   if (limit === 0) return Infinity
-  if (made === 0 || faucet[timeAt(account, made - 1)]! + FAUCET_WINDOW_MS <= now) return 0
+  if (made === 0 || faucet[timeAt(made - 1)]! + FAUCET_WINDOW_MS <= now) return 0
   if (made < limit) return now
-  return Math.max(now, faucet[timeAt(account, made - limit)]! + FAUCET_WINDOW_MS)
+  return Math.max(now, faucet[timeAt(made - limit)]! + FAUCET_WINDOW_MS)
 }
 
 /** One past faucet request. */
@@ -87,12 +90,12 @@ export interface FaucetRequest {
   asset: number
 }
 
-/** The last requests of an account, newest first, at most `most` of the last {@link FAUCET_LIMIT_MAX}. */
-export function recentRequests(faucet: Float64Array, account: number, most: number): FaucetRequest[] {
-  const made = faucet[account * FAUCET_WORDS]!
+/** The last requests of an account's faucet row, newest first, at most `most` of the last {@link FAUCET_LIMIT_MAX}. */
+export function recentRequests(faucet: Float64Array, most: number): FaucetRequest[] {
+  const made = faucet[0]!
   const requests: FaucetRequest[] = []
   for (let number = made - 1; number >= Math.max(0, made - Math.min(most, FAUCET_LIMIT_MAX)); number--) {
-    requests.push({ requestedAt: faucet[timeAt(account, number)]!, asset: faucet[timeAt(account, number) + 1]! })
+    requests.push({ requestedAt: faucet[timeAt(number)]!, asset: faucet[timeAt(number) + 1]! })
   }
   return requests
 }

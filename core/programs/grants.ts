@@ -16,7 +16,8 @@
  * will fill. Spot orders have no leverage and no margin account, so those two grants refuse nothing here.
  */
 import { AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentOrderType, AgentTimeInForce, Flag } from '../layout/command.ts'
-import { AGENT, AGENT_WORDS, NO_ASK, ORDER, TERMS, TERMS_WORDS } from '../state/columns.ts'
+import { AGENT, NO_ASK, ORDER, TERMS } from '../state/columns.ts'
+import { agentRow, get, getI64, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bestOpposite } from '../book/match.ts'
 import { R } from '../state/balances.ts'
@@ -26,7 +27,7 @@ const NOTIONAL_SCALE = 9
 /** 10^n. */
 const POWERS = Int32Array.from({ length: NOTIONAL_SCALE + 1 }, (_, n) => 10 ** n)
 
-const grantsOf = (state: State, agent: number): number => state.agents[agent * AGENT_WORDS + AGENT.GRANTS]!
+const grantsOf = (state: State, agent: number): number => get(state, agentRow(state, agent), AGENT.GRANTS)
 const acts = (grants: number, action: number): boolean => (grants & action) !== 0
 /** Bits that are all granted; none granted means all. */
 const covers = (granted: number, bits: number): boolean => granted === 0 || (granted & bits) === bits
@@ -35,14 +36,14 @@ const timesInForce = (grants: number): number => (grants >>> 16) & 0xff
 
 /** True when the agent may trade the pair, which exists. */
 export function mayTrade(state: State, agent: number, pair: number): boolean {
-  return ((state.agents[agent * AGENT_WORDS + AGENT.PAIRS + (pair >>> 5)]! >>> (pair & 31)) & 1) === 1
+  return ((get(state, agentRow(state, agent), AGENT.PAIRS + (pair >>> 5)) >>> (pair & 31)) & 1) === 1
 }
 
 /** True when one more order of the agent may rest. */
 function hasRoom(state: State, agent: number): boolean {
-  const row = agent * AGENT_WORDS
-  const most = state.agents[row + AGENT.MAX_OPEN_ORDERS]!
-  return state.agents[row + AGENT.OPEN_ORDERS]! < (most === 0 ? AGENT_OPEN_ORDERS_MAX : most)
+  const row = agentRow(state, agent)
+  const most = get(state, row, AGENT.MAX_OPEN_ORDERS)
+  return get(state, row, AGENT.OPEN_ORDERS) < (most === 0 ? AGENT_OPEN_ORDERS_MAX : most)
 }
 
 /** Times in force of a LIMIT order, as bits. */
@@ -67,18 +68,18 @@ export function lacksToPlace(state: State, agent: number, pair: number, flags: n
 export function lacksToReplace(state: State, agent: number, row: number): number {
   const grants = grantsOf(state, agent)
   if (!acts(grants, AgentAction.REPLACE_ORDER)) return AgentGrant.ACTION
-  if (!mayTrade(state, agent, state.i32[row + ORDER.PAIR]!)) return AgentGrant.PAIR
+  if (!mayTrade(state, agent, get(state, row, ORDER.PAIR))) return AgentGrant.PAIR
   if (!covers(orderTypes(grants), AgentOrderType.LIMIT)) return AgentGrant.ORDER_TYPE
   if (!covers(timesInForce(grants), AgentTimeInForce.GTC)) return AgentGrant.TIME_IN_FORCE
-  const byAgent = (state.i32[row + ORDER.FLAGS]! & Flag.BY_AGENT) !== 0
-  const own = byAgent && state.orderAgents[state.i32[row + ORDER.SLOT]!] === agent + 1
+  const byAgent = (get(state, row, ORDER.FLAGS) & Flag.BY_AGENT) !== 0
+  const own = byAgent && state.orderAgents[get(state, row, ORDER.SLOT)] === agent + 1
   return own || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
 }
 
 /** What an agent lacks to cancel the resting order at `row`. */
 export function lacksToCancel(state: State, agent: number, row: number): number {
   const lacking = lacksToCancelAny(state, agent)
-  return lacking !== 0 || mayTrade(state, agent, state.i32[row + ORDER.PAIR]!) ? lacking : AgentGrant.PAIR
+  return lacking !== 0 || mayTrade(state, agent, get(state, row, ORDER.PAIR)) ? lacking : AgentGrant.PAIR
 }
 
 /** What an agent lacks to cancel at all. */
@@ -91,15 +92,13 @@ export function lacksToCancelAny(state: State, agent: number): number {
  * order. Compared exactly: value × 10^9 <= bound × 10^scale, divided on the side where nothing overflows. Uses registers COST and AMOUNT.
  */
 export function lacksNotional(state: State, agent: number, pair: number, flags: number, limit: number, lots: number): number {
-  const { i32, i64 } = state
-  const bound = (agent * AGENT_WORDS + AGENT.MAX_NOTIONAL) >>> 1
-  state.registers[R.AMOUNT] = state.agentsI64[bound]!
+  state.registers[R.AMOUNT] = getI64(state, agentRow(state, agent), AGENT.MAX_NOTIONAL)
   if (state.registers[R.AMOUNT] === 0n) return 0
-  const terms = state.termsAt + pair * TERMS_WORDS
+  const terms = termsRow(state, pair)
   const touch = bestOpposite(state, pair, flags & Flag.SELL)
   const highest = (flags & Flag.SELL) !== 0 && touch !== NO_ASK && touch > limit ? touch : limit
-  state.registers[R.COST] = BigInt(highest | 0) * BigInt(lots | 0) * i64[(terms + TERMS.TICK_LOT_ATOMS) >>> 1]!
-  const spare = NOTIONAL_SCALE - state.genesis.assets[i32[terms + TERMS.QUOTE]!]!.scale
+  state.registers[R.COST] = BigInt(highest | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
+  const spare = NOTIONAL_SCALE - state.genesis.assets[get(state, terms, TERMS.QUOTE)]!.scale
   const power = BigInt(POWERS[Math.abs(spare)]! | 0)
   if (spare > 0) state.registers[R.AMOUNT] = state.registers[R.AMOUNT]! / power
   else if (spare < 0) state.registers[R.COST] = (state.registers[R.COST]! + power - 1n) / power

@@ -10,11 +10,12 @@ import {
 } from '../layout/command.ts'
 import { SETTING_ANSWER } from '../layout/answers.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, PAIR, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { pairCount } from '../state/rows.ts'
 import { RULES } from '../state/rules.ts'
+import { accountRow, get, getF64, pairRow, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { findBlank, keepAccount } from './blank_accounts.ts'
@@ -42,14 +43,14 @@ export function setPairStatus(state: State, command: Views, base: number): void 
     emitResult(state, command, base, code, -1, 0, 0)
     return
   }
-  const row = pair * PAIR_WORDS
-  const before = state.pairs[row + PAIR.STATUS]!
-  state.pairs[row + PAIR.STATUS] = status
+  const row = pairRow(state, pair)
+  const before = get(state, row, PAIR.STATUS)
+  set(state, row, PAIR.STATUS, status)
   const at = emitResult(state, command, base, 0, -1, status, before)
   state.outbox.i32[at + SETTING_ANSWER.at.pair] = pair
 }
 
-const madeBy = (state: State, account: number): number => state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+const madeBy = (state: State, account: number): number => getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE)
 
 /**
  * Puts an account into a fee tier. Orders placed from now on have its rates; a resting order keeps the maker rate it was placed
@@ -68,11 +69,11 @@ export function setFeeTier(state: State, command: Views, base: number): void {
     emitResult(state, command, base, code, -1, 0, 0)
     return
   }
-  const row = account * ACCOUNT_WORDS
-  const before = state.accounts[row + ACCOUNT.TIER]!
-  state.accounts[row + ACCOUNT.TIER] = tier
-  state.accounts[row + ACCOUNT.MAKER_DISCOUNT] = terms.makerDiscountPpm
-  state.accounts[row + ACCOUNT.TAKER_DISCOUNT] = terms.takerDiscountPpm
+  const row = accountRow(state, account)
+  const before = get(state, row, ACCOUNT.TIER)
+  set(state, row, ACCOUNT.TIER, tier)
+  set(state, row, ACCOUNT.MAKER_DISCOUNT, terms.makerDiscountPpm)
+  set(state, row, ACCOUNT.TAKER_DISCOUNT, terms.takerDiscountPpm)
   keepAccount(state, account)
   touchAccount(state, account)
   emitResult(state, command, base, 0, account, tier, before)

@@ -14,7 +14,7 @@ import { Flag, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { EventType, RESULT } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, CLOCK, SCALAR } from '../state/columns.ts'
 import { sameWords } from '../state/indexes.ts'
 import { findReceipt, indexReceipt } from '../state/receipt_index.ts'
 import {
@@ -23,7 +23,8 @@ import {
 import { PAGE_OF_RECEIPTS } from '../state/receipt_room.ts'
 import { nextRecord } from '../state/outbox.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { mayTake } from '../state/shares.ts'
+import { familyRow, mayTake } from '../state/shares.ts'
+import { accountRow, add, get, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 const C = ORDER_COMMAND.at
@@ -46,7 +47,8 @@ export function admitKey(state: State, account: number, command: Views, base: nu
     else dropExpired(state, state.genesis.limits.receipts)
     return admitNew(state, account)
   }
-  if (!sameWords(state.i32, receipt + RECEIPT.PAYLOAD, command.i32, base + C.payload, 4)) return REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number
+  const same = sameWords(state.i32, wordOf(receipt, RECEIPT.PAYLOAD), command.i32, base + C.payload, 4)
+  if (!same) return REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number
   repeat(state, page, receipt, command, base)
   return REPEATED
 }
@@ -56,21 +58,17 @@ const admitNew = (state: State, account: number): number =>
 
 /** Room for one more receipt: in the buffer, and in the share of the account's family. */
 function hasRoom(state: State, account: number): boolean {
-  const { scalars, accounts, genesis } = state
+  const { scalars, genesis } = state
   const { receipts: capacity } = genesis.limits
   const free = capacity - scalars[SCALAR.RECEIPTS_COUNT]!
   if (scalars[SCALAR.RULES]! < 1) return free > 0
-  return mayTake(accounts[familyOf(state, account) + ACCOUNT.FAMILY_RECEIPTS]!, capacity, free)
+  return mayTake(get(state, familyRow(state, account), ACCOUNT.FAMILY_RECEIPTS), capacity, free)
 }
-
-/** Place of the account row that the family of `account` is counted on. */
-const familyOf = ({ accounts }: State, account: number): number => accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY]! * ACCOUNT_WORDS
 
 /** Adds to the receipts that `account` and its family have. */
 function count(state: State, account: number, change: number): void {
-  const { accounts } = state
-  accounts[account * ACCOUNT_WORDS + ACCOUNT.RECEIPTS]! += change
-  accounts[familyOf(state, account) + ACCOUNT.FAMILY_RECEIPTS]! += change
+  add(state, accountRow(state, account), ACCOUNT.RECEIPTS, change)
+  add(state, familyRow(state, account), ACCOUNT.FAMILY_RECEIPTS, change)
 }
 
 /** Stores the RESULT at word `result` of the outbox as the answer of a keyed command that was accepted. */
@@ -86,7 +84,7 @@ export function keepReceipt(state: State, account: number, command: Views, base:
 
 /** Answers as the first time. */
 function repeat(state: State, page: number, receipt: number, command: Views, base: number): void {
-  const { outbox, clock, i32 } = state
+  const { outbox, clock } = state
   const at = nextRecord(outbox)
   const kind = command.u32[base]!
   restoreAnswer(state, page, receipt, at)
@@ -95,7 +93,7 @@ function repeat(state: State, page: number, receipt: number, command: Views, bas
   outbox.f64[(at + RESULT.at.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
   outbox.f64[(at + RESULT.at.time) >>> 1] = clock[CLOCK.TIME]!
   outbox.i32[at + RESULT.at.code] = 0
-  outbox.i32[at + RESULT.at.account] = i32[receipt + RECEIPT.ACCOUNT]!
+  outbox.i32[at + RESULT.at.account] = get(state, receipt, RECEIPT.ACCOUNT)
   outbox.i32[at + RESULT.at.flags]! |= Flag.REPEATED
 }
 
@@ -104,12 +102,12 @@ const hasExpired = (state: State, page: number, receipt: number): boolean =>
 
 /** Takes a receipt from its account before its turn to be dropped comes. */
 function forget(state: State, page: number, receipt: number): void {
-  const { receiptsForgotten, scalars, i32 } = state
+  const { receiptsForgotten, scalars } = state
   const number = numberOf(state, page, receipt - page)
   if (isForgotten(state, number)) return
   receiptsForgotten[number >>> 5]! |= 1 << (number & 31)
   scalars[SCALAR.FORGOTTEN_USED] = Math.max(scalars[SCALAR.FORGOTTEN_USED]!, (number >>> 5) + 1)
-  count(state, i32[receipt + RECEIPT.ACCOUNT]!, -1)
+  count(state, get(state, receipt, RECEIPT.ACCOUNT), -1)
 }
 
 /** Drops up to `most` receipts whose 24 hours are over, oldest first. */
@@ -120,9 +118,9 @@ function dropExpired(state: State, most: number): void {
 
 /** Drops the oldest receipt; false when its time is not over. */
 function dropOldest(state: State): boolean {
-  const { scalars, i32, receiptsForgotten } = state
+  const { scalars, receiptsForgotten } = state
   let page = pageAddress(state, scalars[SCALAR.RECEIPT_HEAD_PAGE]!, Scratch.HEAD)
-  if (scalars[SCALAR.RECEIPT_HEAD_AT]! >= i32[page + PAGE_OF_RECEIPTS.USED]!) {
+  if (scalars[SCALAR.RECEIPT_HEAD_AT]! >= get(state, page, PAGE_OF_RECEIPTS.USED)) {
     const next = scalars[SCALAR.RECEIPT_HEAD_PAGE]! + 1
     scalars[SCALAR.RECEIPT_HEAD_PAGE] = next
     scalars[SCALAR.RECEIPT_HEAD_AT] = PAGE_OF_RECEIPTS.RECEIPTS
@@ -133,8 +131,8 @@ function dropOldest(state: State): boolean {
   if (!hasExpired(state, page, receipt)) return false
   const number = scalars[SCALAR.RECEIPTS_HEAD]!
   if (isForgotten(state, number)) receiptsForgotten[number >>> 5]! &= ~(1 << (number & 31))
-  else count(state, i32[receipt + RECEIPT.ACCOUNT]!, -1)
-  scalars[SCALAR.RECEIPT_HEAD_AT]! += wordsOfReceipt(i32[receipt + RECEIPT.MASK]!)
+  else count(state, get(state, receipt, RECEIPT.ACCOUNT), -1)
+  scalars[SCALAR.RECEIPT_HEAD_AT]! += wordsOfReceipt(get(state, receipt, RECEIPT.MASK))
   scalars[SCALAR.RECEIPTS_HEAD] = (number + 1) % state.receiptRoom.numbers
   scalars[SCALAR.RECEIPTS_COUNT]!--
   return true

@@ -12,13 +12,13 @@
  */
 import { SESSION_ANSWER } from '../layout/answers.ts'
 import { AgentGrant, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../layout/command.ts'
+import { write, writeF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
-import {
-  ACCOUNT, ACCOUNT_WORDS, ADDRESS_BITS, AGENT, AGENT_WORDS, CLOCK, CLOCK_AT, NOBODY, SCALAR, SCALARS_AT, SESSION, SESSION_WORDS,
-} from '../state/columns.ts'
+import { ACCOUNT, AGENT, NOBODY, SCALAR, SESSION } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { findAccount, findSession, indexSession, unindexSession } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { accountRow, agentRow, get, getF64, now, scalar, sequence, sessionRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { createAccount, makeRoom } from './accounts.ts'
 import { applicationRefusal } from './applications.ts'
@@ -28,7 +28,7 @@ import {
   endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, setExpiry,
   unlinkSession,
 } from '../state/session_lists.ts'
-import { storeDouble } from '../state/shared_words.ts'
+import { storeDouble, storeWord, storeWords } from '../state/shared_words.ts'
 
 /** Rows one OPEN_SESSION looks at for a dead session to reuse. */
 const RECLAIM_PROBES = 1024
@@ -37,13 +37,11 @@ const FEW_ROWS = 4
 
 /** The account of the command's session, or -1 when the session is unknown, reused, revoked or expired at sequenced time. */
 export function sessionAccount(state: State, command: Views, base: number): number {
-  base &= ADDRESS_BITS
-  const { i32, f64 } = state
   const session = command.i32[base + ORDER_COMMAND.at.session]!
-  if (session < 0 || session >= i32[SCALARS_AT + SCALAR.SESSIONS_USED]!) return -1
-  const row = (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
-  if (i32[row + SESSION.GENERATION] !== command.i32[base + ORDER_COMMAND.at.sessionGeneration]) return -1
-  return f64[(row + SESSION.EXPIRES_AT) >>> 1]! <= f64[CLOCK_AT + CLOCK.TIME]! ? -1 : i32[row + SESSION.ACCOUNT]!
+  if (session < 0 || session >= scalar(state, SCALAR.SESSIONS_USED)) return -1
+  const row = sessionRow(state, session)
+  if (get(state, row, SESSION.GENERATION) !== command.i32[base + ORDER_COMMAND.at.sessionGeneration]) return -1
+  return getF64(state, row, SESSION.EXPIRES_AT) <= now(state) ? -1 : get(state, row, SESSION.ACCOUNT)
 }
 
 /**
@@ -53,13 +51,13 @@ export function sessionAccount(state: State, command: Views, base: number): numb
 export function ownerAccount(state: State, command: Views, base: number): number {
   const account = sessionAccount(state, command, base)
   if (account < 0) return -REFUSALS.SESSION_INVALID.number
-  const byAgent = state.sessions[command.i32[base + ORDER_COMMAND.at.session]! * SESSION_WORDS + SESSION.AGENT] !== 0
+  const byAgent = get(state, sessionRow(state, command.i32[base + ORDER_COMMAND.at.session]), SESSION.AGENT) !== 0
   return byAgent ? -REFUSALS.AGENT_NOT_ALLOWED.number : account
 }
 
 /** Row of the delegated agent whose session the command names, or -1 when it is the account's own. The session was found to be good. */
 export function sessionAgent(state: State, command: Views, base: number): number {
-  return state.i32[(state.sessionsAt + command.i32[base + ORDER_COMMAND.at.session]! * SESSION_WORDS + SESSION.AGENT) & ADDRESS_BITS]! - 1
+  return get(state, sessionRow(state, command.i32[base + ORDER_COMMAND.at.session]), SESSION.AGENT) - 1
 }
 
 /** Opens a session for (application, wallet), creating the account on its first sign-in. */
@@ -89,7 +87,7 @@ export function refreshSession(state: State, command: Views, base: number): void
   const account = sessionAccount(state, command, base)
   if (account < 0) return refuse(state, command, base, REFUSALS.SESSION_INVALID.number)
   const session = command.i32[base + ORDER_COMMAND.at.session]!
-  setExpiry(state, session, expiryOf(state, state.sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1))
+  setExpiry(state, session, expiryOf(state, get(state, sessionRow(state, session), SESSION.AGENT) - 1))
   useAccount(state, account)
   answerSession(state, command, base, session, account, 0)
 }
@@ -103,21 +101,21 @@ export function revokeSession(state: State, command: Views, base: number): void 
   answerSession(state, command, base, session, account, 0)
 }
 
-const expiresAt = (state: State, session: number): number => state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!
+const expiresAt = (state: State, session: number): number => getF64(state, sessionRow(state, session), SESSION.EXPIRES_AT)
 
 /** Until when a session of an agent (-1: of the account's own wallet) that is opened or refreshed now lasts, Unix ms. */
 function expiryOf(state: State, agent: number): number {
-  const expires = state.clock[CLOCK.TIME]! + state.genesis.limits.sessionLifetimeMs
-  const granted = agent < 0 ? 0 : state.agentsF64[(agent * AGENT_WORDS + AGENT.EXPIRES_AT) >>> 1]!
+  const expires = now(state) + state.genesis.limits.sessionLifetimeMs
+  const granted = agent < 0 ? 0 : getF64(state, agentRow(state, agent), AGENT.EXPIRES_AT)
   return granted === 0 ? expires : Math.min(expires, granted)
 }
 
 /** True when the session `holder` (-1: none has the key) keeps its key and is somebody else's than the account's and agent's. */
 export function isKeyTaken(state: State, holder: number, account: number, agent: number): boolean {
   if (holder < 0 || (isDead(state, holder) && !keepsKeys(state))) return false
-  const row = holder * SESSION_WORDS
-  if (state.sessions[row + SESSION.ACCOUNT] === NOBODY) return false
-  return state.sessions[row + SESSION.ACCOUNT] !== account || state.sessions[row + SESSION.AGENT] !== agent + 1
+  const row = sessionRow(state, holder)
+  if (get(state, row, SESSION.ACCOUNT) === NOBODY) return false
+  return get(state, row, SESSION.ACCOUNT) !== account || get(state, row, SESSION.AGENT) !== agent + 1
 }
 
 /** RESULT of a refused command that is no order's. An agent that did what only the owner may is told so. */
@@ -127,12 +125,12 @@ export function refuse(state: State, command: Views, base: number, code: number)
 
 /** RESULT of a command that opened, extended or ended a session; its place in the outbox is returned. */
 export function answerSession(state: State, command: Views, base: number, session: number, account: number, isNew: number): number {
-  const generation = state.sessions[session * SESSION_WORDS + SESSION.GENERATION]!
+  const generation = get(state, sessionRow(state, session), SESSION.GENERATION)
   const at = emitResult(state, command, base, 0, account, session, generation)
-  state.outbox.i32[at + SESSION_ANSWER.at.isNew] = isNew
-  state.outbox.f64[(at + SESSION_ANSWER.at.expiresAt) >>> 1] = Math.max(0, expiresAt(state, session))
-  const made = state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
-  state.outbox.f64[(at + SESSION_ANSWER.at.accountSequence) >>> 1] = made
+  write(state.outbox, at, SESSION_ANSWER.at.isNew, isNew)
+  writeF64(state.outbox, at, SESSION_ANSWER.at.expiresAt, Math.max(0, expiresAt(state, session)))
+  const made = getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE)
+  writeF64(state.outbox, at, SESSION_ANSWER.at.accountSequence, made)
   return at
 }
 
@@ -163,7 +161,7 @@ function freeRow(state: State, end: number): number {
 
 function isFree(state: State, session: number): boolean {
   if (!keepsKeys(state)) return isDead(state, session)
-  return endOf(state, session) + KEY_KEPT_MS <= state.clock[CLOCK.TIME]!
+  return endOf(state, session) + KEY_KEPT_MS <= now(state)
 }
 
 /** The row without its key, for another. */
@@ -179,20 +177,19 @@ function giveUp(state: State, session: number): number {
 export function writeSession(
   state: State, session: number, account: number, agent: number, application: number, words: Int32Array, at: number,
 ): void {
-  const { sessions, clock } = state
-  const row = session * SESSION_WORDS
-  const used = sessions[row + SESSION.GENERATION] !== 0
+  const row = sessionRow(state, session)
+  const used = get(state, row, SESSION.GENERATION) !== 0
   const reused = used && findSession(state, words, at) === session
   if (used) unlinkSession(state, session)
   // A gateway that copies the row meanwhile sees the generation change and discards what it read (shared_words.ts).
-  Atomics.store(sessions, row + SESSION.GENERATION, 0)
-  Atomics.store(sessions, row + SESSION.ACCOUNT, account)
+  storeWord(state, row, SESSION.GENERATION, 0)
+  storeWord(state, row, SESSION.ACCOUNT, account)
   setExpiry(state, session, expiryOf(state, agent))
-  for (let word = 0; word < 8; word++) Atomics.store(sessions, row + SESSION.PUBLIC_KEY + word, words[at + word]!)
-  Atomics.store(sessions, row + SESSION.APPLICATION, application)
-  Atomics.store(sessions, row + SESSION.AGENT, agent + 1)
-  storeDouble(state.i64, (state.sessionsAt + row + SESSION.CREATED_AT) >>> 1, clock[CLOCK.TIME]!)
-  Atomics.store(sessions, row + SESSION.GENERATION, generationOf(clock[CLOCK.SEQUENCE]!))
+  storeWords(state, row, SESSION.PUBLIC_KEY, 8, words, at)
+  storeWord(state, row, SESSION.APPLICATION, application)
+  storeWord(state, row, SESSION.AGENT, agent + 1)
+  storeDouble(state, row, SESSION.CREATED_AT, now(state))
+  storeWord(state, row, SESSION.GENERATION, generationOf(sequence(state)))
   if (!reused) indexSession(state, session)
   linkSession(state, session)
   keepWithinLimit(state, account, agent)

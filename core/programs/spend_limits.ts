@@ -8,11 +8,14 @@
  */
 import { SPEND_LIMIT_ANSWER } from '../layout/answers.ts'
 import { LimitChange, LimitField, SET_SPEND_LIMIT_COMMAND } from '../layout/command.ts'
+import { writeF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, CLOCK, PROFILE, PROFILE_WORDS, SCALAR, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState } from '../state/columns.ts'
+import { ACCOUNT, PROFILE, SCALAR, SPEND_LIMIT, SpendLimitState } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
-import { assetCount } from '../state/rows.ts'
+import {
+  assetCount, get, getF64, limitAt, limitRow, now, profileRow, sequence, set, setF64, setI64,
+} from '../state/rows.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { countForFamily, familyMayTake } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
@@ -32,21 +35,21 @@ export function setSpendLimit(state: State, command: Views, base: number): void 
   const asset = command.i32[base + C.asset]!
   if (code === 0 && !hasSubAccount(state, master, sub)) code = REFUSALS.NOT_FOUND.number
   if (code === 0 && (asset < 0 || asset >= assetCount(state))) code = REFUSALS.NOT_FOUND.number
-  let row = code === 0 ? limitRow(state, sub, asset) : -1
+  let row = code === 0 ? limitOf(state, sub, asset) : -1
   if (code === 0) code = changeRefusal(state, command, base, sub, row)
   if (code !== 0) return refuse(state, command, base, code)
   if (row < 0) row = newRow(state, sub, asset)
   writeLimit(state, row, command, base)
   touchAccount(state, sub)
   const result = emitResult(state, command, base, 0, master, row, 0)
-  const created = state.spendLimitsF64[(row * SPEND_LIMIT_WORDS + SPEND_LIMIT.CREATED_SEQUENCE) >>> 1]!
-  state.outbox.f64[(result + SPEND_LIMIT_ANSWER.at.createdSequence) >>> 1] = created
+  const created = getF64(state, limitRow(state, row), SPEND_LIMIT.CREATED_SEQUENCE)
+  writeF64(state.outbox, result, SPEND_LIMIT_ANSWER.at.createdSequence, created)
 }
 
 /** The row of (sub-account, asset), whatever its state, or -1. */
-function limitRow(state: State, sub: number, asset: number): number {
+function limitOf(state: State, sub: number, asset: number): number {
   const at = addressOfLimit(state, sub, asset)
-  return at < 0 ? -1 : (at - state.spendLimitsAt) / SPEND_LIMIT_WORDS
+  return at < 0 ? -1 : limitAt(state, at)
 }
 
 function changeRefusal(state: State, command: Views, base: number, sub: number, row: number): number {
@@ -59,7 +62,7 @@ function changeRefusal(state: State, command: Views, base: number, sub: number, 
   const daily = command.i64[(base + C.dailyLimit) >>> 1]!
   if ((fields & LimitField.MAX_AMOUNT) !== 0 && (max < 0n || max > MAX_ISSUED)) return REFUSALS.VALIDATION_ERROR.number
   if ((fields & LimitField.DAILY_LIMIT) !== 0 && (daily < -1n || daily > MAX_ISSUED)) return REFUSALS.VALIDATION_ERROR.number
-  const exists = row >= 0 && (state.spendLimits[row * SPEND_LIMIT_WORDS + SPEND_LIMIT.STATE]! & EXISTS) !== 0
+  const exists = row >= 0 && (get(state, limitRow(state, row), SPEND_LIMIT.STATE) & EXISTS) !== 0
   if (change !== LimitChange.CREATE) return exists ? 0 : REFUSALS.NOT_FOUND.number
   if (exists) return REFUSALS.LIMIT_EXISTS.number
   if (row >= 0) return 0
@@ -78,38 +81,36 @@ function fieldsOf(command: Views, base: number): number {
 function newRow(state: State, sub: number, asset: number): number {
   const row = state.scalars[SCALAR.SPEND_LIMITS_USED]!++
   countForFamily(state, sub, ACCOUNT.FAMILY_LIMITS)
-  const at = row * SPEND_LIMIT_WORDS
-  const first = sub * PROFILE_WORDS + PROFILE.FIRST_LIMIT
-  state.spendLimits[at + SPEND_LIMIT.SUB] = sub
-  state.spendLimits[at + SPEND_LIMIT.ASSET] = asset
-  state.spendLimits[at + SPEND_LIMIT.NEXT] = state.profiles[first]!
-  state.profiles[first] = row + 1
+  const at = limitRow(state, row)
+  const profile = profileRow(state, sub)
+  set(state, at, SPEND_LIMIT.SUB, sub)
+  set(state, at, SPEND_LIMIT.ASSET, asset)
+  set(state, at, SPEND_LIMIT.NEXT, get(state, profile, PROFILE.FIRST_LIMIT))
+  set(state, profile, PROFILE.FIRST_LIMIT, row + 1)
   return row
 }
 
 function writeLimit(state: State, row: number, command: Views, base: number): void {
-  const { spendLimits, spendLimitsF64: f64, spendLimitsI64: i64, clock } = state
-  const at = row * SPEND_LIMIT_WORDS
+  const at = limitRow(state, row)
   const change = command.i32[base + C.change]!
   const fields = fieldsOf(command, base)
-  f64[(at + SPEND_LIMIT.UPDATED_AT) >>> 1] = clock[CLOCK.TIME]!
-  if (change === LimitChange.DELETE) spendLimits[at + SPEND_LIMIT.STATE] = 0
+  setF64(state, at, SPEND_LIMIT.UPDATED_AT, now(state))
+  if (change === LimitChange.DELETE) set(state, at, SPEND_LIMIT.STATE, 0)
   if (change === LimitChange.CREATE) {
-    spendLimits[at + SPEND_LIMIT.STATE] = EXISTS
-    f64[(at + SPEND_LIMIT.CREATED_SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
-    f64[(at + SPEND_LIMIT.CREATED_AT) >>> 1] = clock[CLOCK.TIME]!
+    set(state, at, SPEND_LIMIT.STATE, EXISTS)
+    setF64(state, at, SPEND_LIMIT.CREATED_SEQUENCE, sequence(state))
+    setF64(state, at, SPEND_LIMIT.CREATED_AT, now(state))
     beginDay(state, at)
   }
-  if ((fields & LimitField.MAX_AMOUNT) !== 0) i64[(at + SPEND_LIMIT.MAX) >>> 1] = command.i64[(base + C.maxAmount) >>> 1]!
-  if ((fields & LimitField.DAILY_LIMIT) !== 0) i64[(at + SPEND_LIMIT.DAILY) >>> 1] = command.i64[(base + C.dailyLimit) >>> 1]!
-  if ((fields & LimitField.ACTIVE) !== 0) spendLimits[at + SPEND_LIMIT.STATE] = EXISTS | (command.i32[base + C.active]! !== 0 ? ACTIVE : 0)
+  if ((fields & LimitField.MAX_AMOUNT) !== 0) setI64(state, at, SPEND_LIMIT.MAX, command.i64[(base + C.maxAmount) >>> 1]!)
+  if ((fields & LimitField.DAILY_LIMIT) !== 0) setI64(state, at, SPEND_LIMIT.DAILY, command.i64[(base + C.dailyLimit) >>> 1]!)
+  if ((fields & LimitField.ACTIVE) !== 0) set(state, at, SPEND_LIMIT.STATE, EXISTS | (command.i32[base + C.active]! !== 0 ? ACTIVE : 0))
 }
 
 /** What was spent on an earlier day is forgotten. */
 function beginDay(state: State, at: number): void {
-  const midnight = midnightOf(state.clock[CLOCK.TIME]!)
-  const resetAt = (at + SPEND_LIMIT.RESET_AT) >>> 1
-  if (state.spendLimitsF64[resetAt] === midnight) return
-  state.spendLimitsF64[resetAt] = midnight
-  state.spendLimitsI64[(at + SPEND_LIMIT.SPENT) >>> 1] = 0n
+  const midnight = midnightOf(now(state))
+  if (getF64(state, at, SPEND_LIMIT.RESET_AT) === midnight) return
+  setF64(state, at, SPEND_LIMIT.RESET_AT, midnight)
+  setI64(state, at, SPEND_LIMIT.SPENT, 0n)
 }

@@ -11,9 +11,12 @@
 import { SUB_ACCOUNT_ANSWER, TRANSFER_ANSWER } from '../layout/answers.ts'
 import { CREATE_SUB_ACCOUNT_COMMAND, Flag, Option, TRANSFER_COMMAND } from '../layout/command.ts'
 import { CreditSource } from '../layout/event.ts'
+import { write, writeF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
-import { assetCount, balanceRow, gain, getI64, touchBalance } from '../state/rows.ts'
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, PROFILE, PROFILE_WORDS, SCALAR } from '../state/columns.ts'
+import {
+  accountRow, add, assetCount, balanceRow, gain, get, getF64, getI64, profileRow, set, setWords, touchBalance,
+} from '../state/rows.ts'
+import { ACCOUNT, BALANCE, CLOCK, PROFILE, SCALAR } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { findAccount } from '../state/indexes.ts'
@@ -34,12 +37,12 @@ const USERNAME_BYTES = 32
 export function masterAccount(state: State, command: Views, base: number): number {
   const account = ownerAccount(state, command, base)
   if (account < 0) return account
-  return state.profiles[account * PROFILE_WORDS + PROFILE.MASTER] === 0 ? account : -REFUSALS.MASTER_ONLY.number
+  return get(state, profileRow(state, account), PROFILE.MASTER) === 0 ? account : -REFUSALS.MASTER_ONLY.number
 }
 
 /** True when row `sub` is a sub-account of `master`. */
 export const hasSubAccount = (state: State, master: number, sub: number): boolean =>
-  sub >= 0 && sub < state.scalars[SCALAR.ACCOUNTS]! && state.profiles[sub * PROFILE_WORDS + PROFILE.MASTER] === master + 1
+  sub >= 0 && sub < state.scalars[SCALAR.ACCOUNTS]! && get(state, profileRow(state, sub), PROFILE.MASTER) === master + 1
 
 /**
  * Signed by the master, with the consent of the wallet, which may also be that of a sub-account it has already. SUB_ACCOUNT_ANSWER: the
@@ -53,29 +56,28 @@ export function createSubAccount(state: State, command: Views, base: number): vo
   const sub = known >= 0 ? known : makeSub(state, command, base, master)
   if (command.i32[base + C.consented] !== 0) consent(state, sub, master)
   const result = emitResult(state, command, base, 0, master, sub, 0)
-  if (known >= 0) state.outbox.i32[result + SUB_ACCOUNT_ANSWER.at.flags] = Flag.REPEATED
-  const made = state.accountsF64[(sub * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
-  state.outbox.f64[(result + SUB_ACCOUNT_ANSWER.at.createdSequence) >>> 1] = made
+  if (known >= 0) write(state.outbox, result, SUB_ACCOUNT_ANSWER.at.flags, Flag.REPEATED)
+  const made = getF64(state, accountRow(state, sub), ACCOUNT.CREATED_SEQUENCE)
+  writeF64(state.outbox, result, SUB_ACCOUNT_ANSWER.at.createdSequence, made)
 }
 
 /** The account of the command's wallet in the application of `master`, or -1. */
 const findSub = (state: State, command: Views, base: number, master: number): number =>
-  findAccount(state, state.accounts[master * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!, command.i32, base + C.address)
+  findAccount(state, get(state, accountRow(state, master), ACCOUNT.APPLICATION), command.i32, base + C.address)
 
 function makeSub(state: State, command: Views, base: number, master: number): number {
-  const { profiles } = state
-  const application = state.accounts[master * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!
+  const application = get(state, accountRow(state, master), ACCOUNT.APPLICATION)
   const sub = createAccount(state, application, command.i32, base + C.address)
-  const family = master * PROFILE_WORDS
-  const row = sub * PROFILE_WORDS
-  profiles[row + PROFILE.MASTER] = master + 1
+  const family = profileRow(state, master)
+  const row = profileRow(state, sub)
+  set(state, row, PROFILE.MASTER, master + 1)
   joinFamily(state, sub, master)
   keepAccount(state, sub)
   keepAccount(state, master)
-  profiles[row + PROFILE.NEXT_SUB] = profiles[family + PROFILE.FIRST_SUB]!
-  for (let word = 0; word < USERNAME_BYTES / 4; word++) profiles[row + PROFILE.USERNAME + word] = command.i32[base + C.username + word]!
-  profiles[family + PROFILE.FIRST_SUB] = sub + 1
-  profiles[family + PROFILE.SUBS]!++
+  set(state, row, PROFILE.NEXT_SUB, get(state, family, PROFILE.FIRST_SUB))
+  setWords(state, row, PROFILE.USERNAME, USERNAME_BYTES / 4, command.i32, base + C.username)
+  set(state, family, PROFILE.FIRST_SUB, sub + 1)
+  add(state, family, PROFILE.SUBS, 1)
   touchAccount(state, master)
   return sub
 }
@@ -88,7 +90,7 @@ function subAccountRefusal(state: State, command: Views, base: number, master: n
   const sub = findSub(state, command, base, master)
   if (sub >= 0) return consented && hasSubAccount(state, master, sub) ? 0 : REFUSALS.ADDRESS_IN_USE.number
   const { subAccountsPerMaster } = state.genesis.limits
-  if (state.profiles[master * PROFILE_WORDS + PROFILE.SUBS]! >= subAccountsPerMaster) return REFUSALS.TOO_MANY_SUB_ACCOUNTS.number
+  if (get(state, profileRow(state, master), PROFILE.SUBS) >= subAccountsPerMaster) return REFUSALS.TOO_MANY_SUB_ACCOUNTS.number
   return makeRoom(state) ? 0 : REFUSALS.OVERLOADED.number
 }
 

@@ -13,9 +13,8 @@
  * snapshot and no digest: nothing but time depends on where an entry stands.
  */
 import { LABEL_SHIFT } from '../layout/command.ts'
-import {
-  ACCOUNT, ACCOUNT_WORDS, HASH_KEY_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SESSION, SESSION_WORDS,
-} from './columns.ts'
+import { ACCOUNT, HASH_KEY_AT, LABEL_WORDS, ORDER, SESSION } from './columns.ts'
+import { accountRow, get, labelRow, orderRow, sessionRow, wordOf } from './rows.ts'
 import type { State } from './state.ts'
 
 /**
@@ -78,7 +77,7 @@ function remove(table: Int32Array, hashOf: (row: number) => number, row: number)
 // Labels: client order ids of resting orders, by account and text.
 
 const labelHash = (state: State, slot: number): number =>
-  hashWords(state, state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT]!, state.labels, slot * LABEL_WORDS, LABEL_WORDS)
+  hashWords(state, get(state, orderRow(state, slot), ORDER.ACCOUNT), state.i32, labelRow(state, slot), LABEL_WORDS)
 
 export const insertLabel = (state: State, slot: number): void => insert(state.labelIndex, labelHash(state, slot), slot)
 export const removeLabel = (state: State, slot: number): void => remove(state.labelIndex, (row) => labelHash(state, row), slot)
@@ -89,10 +88,10 @@ export function findLabel(state: State, account: number, words: Int32Array, at: 
   const mask = table.length - 1
   for (let i = hashWords(state, account, words, at, LABEL_WORDS) & mask; table[i] !== 0; i = (i + 1) & mask) {
     const slot = table[i]! - 1
-    const row = slot * ORDER_WORDS
+    const row = orderRow(state, slot)
     if (
-      state.orders[row + ORDER.ACCOUNT] === account && state.orders[row + ORDER.FLAGS]! >>> LABEL_SHIFT === length &&
-      sameWords(state.labels, slot * LABEL_WORDS, words, at, LABEL_WORDS)
+      get(state, row, ORDER.ACCOUNT) === account && get(state, row, ORDER.FLAGS) >>> LABEL_SHIFT === length &&
+      sameWords(state.i32, labelRow(state, slot), words, at, LABEL_WORDS)
     ) return slot
   }
   return -1
@@ -101,8 +100,8 @@ export function findLabel(state: State, account: number, words: Int32Array, at: 
 // Accounts: by application and wallet address.
 
 const accountHash = (state: State, account: number): number => {
-  const row = account * ACCOUNT_WORDS
-  return hashWords(state, state.accounts[row + ACCOUNT.APPLICATION]!, state.accounts, row + ACCOUNT.ADDRESS, 5)
+  const row = accountRow(state, account)
+  return hashWords(state, get(state, row, ACCOUNT.APPLICATION), state.i32, wordOf(row, ACCOUNT.ADDRESS), 5)
 }
 
 export const indexAccount = (state: State, account: number): void => insert(state.accountIndex, accountHash(state, account), account)
@@ -117,10 +116,9 @@ export function findAccount(state: State, application: number, words: Int32Array
   for (let probes = 0; probes <= mask; probes++, i = (i + 1) & mask) {
     const entry = table[i]!
     if (entry === 0) return -1
-    const row = (entry - 1) * ACCOUNT_WORDS
-    if (state.accounts[row + ACCOUNT.APPLICATION] === application && sameWords(state.accounts, row + ACCOUNT.ADDRESS, words, at, 5)) {
-      return entry - 1
-    }
+    const row = accountRow(state, entry - 1)
+    const same = sameWords(state.i32, wordOf(row, ACCOUNT.ADDRESS), words, at, 5)
+    if (same && get(state, row, ACCOUNT.APPLICATION) === application) return entry - 1
   }
   return -1
 }
@@ -128,7 +126,7 @@ export function findAccount(state: State, application: number, words: Int32Array
 // Sessions: by public key. Gateways read this table while the matcher writes it.
 
 const sessionHash = (state: State, session: number): number =>
-  hashWords(state, 0, state.sessions, session * SESSION_WORDS + SESSION.PUBLIC_KEY, 8)
+  hashWords(state, 0, state.i32, wordOf(sessionRow(state, session), SESSION.PUBLIC_KEY), 8)
 
 export const indexSession = (state: State, session: number): void => insert(state.sessionIndex, sessionHash(state, session), session)
 export const unindexSession = (state: State, session: number): void =>
@@ -142,7 +140,7 @@ export function findSession(state: State, words: Int32Array, at: number): number
   for (let probes = 0; probes <= mask; probes++, i = (i + 1) & mask) {
     const entry = table[i]!
     if (entry === 0) return -1
-    if (sameWords(state.sessions, (entry - 1) * SESSION_WORDS + SESSION.PUBLIC_KEY, words, at, 8)) return entry - 1
+    if (sameWords(state.i32, wordOf(sessionRow(state, entry - 1), SESSION.PUBLIC_KEY), words, at, 8)) return entry - 1
   }
   return -1
 }

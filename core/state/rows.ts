@@ -14,11 +14,12 @@
  * between functions go through a register, never as an argument, and a sum of atoms is stored in a register before it is compared or
  * divided: only then does the compiler keep it as a machine integer.
  */
+import { ORIGINS_MAX } from '../layout/command.ts'
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
-  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, LABEL_WORDS,
-  LEVEL_WORDS, ORDER_WORDS, PAGE_LEVELS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT,
-  SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS,
+  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, FAUCET_WORDS, LABEL_WORDS,
+  LEVEL_WORDS, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT, SESSION_LINK_WORDS,
+  SESSION_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import type { State } from './shape.ts'
@@ -31,6 +32,8 @@ export const profileRow = (state: State, account: number): number => (state.prof
 export const sessionRow = (state: State, session: number): number => (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
 export const agentRow = (state: State, agent: number): number => (state.agentsAt + agent * AGENT_WORDS) & ADDRESS_BITS
 export const limitRow = (state: State, limit: number): number => (state.spendLimitsAt + limit * SPEND_LIMIT_WORDS) & ADDRESS_BITS
+/** The number of a limit by the address of its row. */
+export const limitAt = (state: State, row: number): number => (row - state.spendLimitsAt) / SPEND_LIMIT_WORDS
 export const applicationRow = (state: State, application: number): number =>
   (state.applicationsAt + application * APPLICATION_WORDS) & ADDRESS_BITS
 export const linkRow = (state: State, session: number): number => (state.sessionLinksAt + session * SESSION_LINK_WORDS) & ADDRESS_BITS
@@ -38,6 +41,9 @@ export const pairRow = (state: State, pair: number): number => (state.pairsAt + 
 export const termsRow = (state: State, pair: number): number => (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
 export const assetListingRow = (state: State, asset: number): number => (state.assetListingsAt + asset * ASSET_LISTING_WORDS) & ADDRESS_BITS
 export const pairListingRow = (state: State, pair: number): number => (state.pairListingsAt + pair * PAIR_LISTING_WORDS) & ADDRESS_BITS
+export const labelRow = (state: State, slot: number): number => (state.labelsAt + slot * LABEL_WORDS) & ADDRESS_BITS
+export const originRow = (state: State, application: number, place: number): number =>
+  (state.originsAt + (application * ORIGINS_MAX + place) * ORIGIN_WORDS) & ADDRESS_BITS
 export const levelRow = (state: State, level: number): number => (state.levelsAt + level * LEVEL_WORDS) & ADDRESS_BITS
 export const pageRow = (state: State, page: number): number => (state.pagesAt + page * PAGE_WORDS) & ADDRESS_BITS
 /** What `account` has of `asset`. */
@@ -109,6 +115,27 @@ export const signOf = (state: State, row: number, field: I64Field): number => st
 export const isZero = (state: State, row: number, field: I64Field): boolean =>
   (state.i32[(row & ADDRESS_BITS) + field]! | state.i32[(row & ADDRESS_BITS) + field + 1]!) === 0
 
+/** Where a field stands in the memory, in 32-bit words: for shared_words.ts, keys that are compared, versions that are watched. */
+export const wordOf = (row: number, field: number): number => (row & ADDRESS_BITS) + field
+/** The `count` bytes from `field` on, in the memory itself. */
+export const bytesOf = (state: State, row: number, field: number, count: number): Uint8Array =>
+  new Uint8Array(state.buffers.memory, wordOf(row, field) * 4, count)
+
+/** Fields of several words: copied from `source[at..]`, or made zero. */
+export function setWords(state: State, row: number, field: number, words: number, source: Int32Array, at: number): void {
+  const { i32 } = state
+  for (let word = 0; word < words; word++) i32[wordOf(row, field) + word] = source[at + word]!
+}
+export function clearWords(state: State, row: number, field: number, words: number): void {
+  state.i32.fill(0, wordOf(row, field), wordOf(row, field) + words)
+}
+
+// Faucets: numbers only, so a row is a view of its own.
+
+/** The faucet row of an account (FAUCET_WORDS of columns.ts says what stands where). */
+export const faucetOf = (state: State, account: number): Float64Array =>
+  state.faucet.subarray(account * FAUCET_WORDS, (account + 1) * FAUCET_WORDS)
+
 // Scalars and the clock.
 
 export const scalar = (state: State, name: number): number => state.i32[SCALARS_AT + name]!
@@ -131,13 +158,11 @@ export function countFills(state: State): void {
   state.f64[CLOCK_AT + CLOCK.FILLS] = state.f64[CLOCK_AT + CLOCK.FILLS]! + 1
 }
 
-/** Levels in one page, by the page's number and the tick. */
-export const levelOfTick = (page: number, tick: number): number => page * PAGE_LEVELS + (tick & (PAGE_LEVELS - 1))
-
 // Client order ids, which have no other fields.
 
 /** Copies the client order id of the order in `slot` to `words[at..]`. */
 export function copyLabel(state: State, slot: number, words: Int32Array, at: number): void {
-  const { labels } = state
-  for (let word = 0; word < LABEL_WORDS; word++) words[at + word] = labels[slot * LABEL_WORDS + word]!
+  const { i32 } = state
+  const row = labelRow(state, slot)
+  for (let word = 0; word < LABEL_WORDS; word++) words[at + word] = i32[row + word]!
 }

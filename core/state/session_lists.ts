@@ -7,10 +7,9 @@
  * dead one left also when its holder opened another and when its agent was revoked. A row outside any list has no links, and no list
  * begins with it.
  */
-import {
-  AGENT, AGENT_WORDS, CLOCK, NOBODY, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
-} from './columns.ts'
-import { storeDouble } from './shared_words.ts'
+import { AGENT, NOBODY, PROFILE, SCALAR, SESSION, SESSION_LINK } from './columns.ts'
+import { storeDouble, storeWord } from './shared_words.ts'
+import { agentRow, get, getF64, linkRow, now, profileRow, scalar, sessionRow, set } from './rows.ts'
 import type { State } from './state.ts'
 
 /** Live sessions of one agent, at most, when the genesis does not say fewer. */
@@ -23,31 +22,31 @@ const { NEXT, PREV } = SESSION_LINK
 
 /** Row + 1 of the newest session of a holder; `agent` -1: the account itself. */
 const firstOf = (state: State, account: number, agent: number): number =>
-  agent < 0 ? state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_SESSION]! : state.agents[agent * AGENT_WORDS + AGENT.FIRST_SESSION]!
+  agent < 0 ? get(state, profileRow(state, account), PROFILE.FIRST_SESSION) : get(state, agentRow(state, agent), AGENT.FIRST_SESSION)
 
 function setFirst(state: State, account: number, agent: number, first: number): void {
-  if (agent < 0) state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_SESSION] = first
-  else state.agents[agent * AGENT_WORDS + AGENT.FIRST_SESSION] = first
+  if (agent < 0) set(state, profileRow(state, account), PROFILE.FIRST_SESSION, first)
+  else set(state, agentRow(state, agent), AGENT.FIRST_SESSION, first)
 }
 
 export const isDead = (state: State, session: number): boolean =>
-  state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]! <= state.clock[CLOCK.TIME]!
+  getF64(state, sessionRow(state, session), SESSION.EXPIRES_AT) <= now(state)
 
 /** Whether a session that ended keeps its key and its place in the list. */
-export const keepsKeys = (state: State): boolean => state.scalars[SCALAR.RULES]! >= 1
+export const keepsKeys = (state: State): boolean => scalar(state, SCALAR.RULES) >= 1
 
 /** When a session ended, or will, Unix ms. */
 export const endOf = (state: State, session: number): number =>
-  Math.abs(state.sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!)
+  Math.abs(getF64(state, sessionRow(state, session), SESSION.EXPIRES_AT))
 
 /** Ends a live session now. */
 export function endSession(state: State, session: number): void {
-  setExpiry(state, session, keepsKeys(state) ? -state.clock[CLOCK.TIME]! : 0)
+  setExpiry(state, session, keepsKeys(state) ? -now(state) : 0)
 }
 
 /** Gateways read it at any time (shared_words.ts), as all of a session. */
-export function setExpiry({ i64, sessionsAt }: State, session: number, time: number): void {
-  storeDouble(i64, (sessionsAt + session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1, time)
+export function setExpiry(state: State, session: number, time: number): void {
+  storeDouble(state, sessionRow(state, session), SESSION.EXPIRES_AT, time)
 }
 
 /**
@@ -55,43 +54,40 @@ export function setExpiry({ i64, sessionsAt }: State, session: number, time: num
  * They ended now, as no agent's, and are in no list.
  */
 export function noteEnds(state: State): void {
-  const { sessions, scalars } = state
-  for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
-    const row = session * SESSION_WORDS
-    if (sessions[row + SESSION.GENERATION] === 0 || !isDead(state, session)) continue
+  for (let session = 0; session < scalar(state, SCALAR.SESSIONS_USED); session++) {
+    const row = sessionRow(state, session)
+    if (get(state, row, SESSION.GENERATION) === 0 || !isDead(state, session)) continue
     endSession(state, session)
     unlinkSession(state, session)
-    if (sessions[row + SESSION.AGENT] !== 0) Atomics.store(sessions, row + SESSION.AGENT, -1)
+    if (get(state, row, SESSION.AGENT) !== 0) storeWord(state, row, SESSION.AGENT, -1)
   }
 }
 
 /** Puts a session that was just opened at the head of its holder's list. */
 export function linkSession(state: State, session: number): void {
-  const { sessions, sessionLinks } = state
-  const account = sessions[session * SESSION_WORDS + SESSION.ACCOUNT]!
-  const agent = sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1
+  const account = get(state, sessionRow(state, session), SESSION.ACCOUNT)
+  const agent = get(state, sessionRow(state, session), SESSION.AGENT) - 1
   const first = firstOf(state, account, agent)
-  sessionLinks[session * SESSION_LINK_WORDS + NEXT] = first
-  sessionLinks[session * SESSION_LINK_WORDS + PREV] = 0
-  if (first !== 0) sessionLinks[(first - 1) * SESSION_LINK_WORDS + PREV] = session + 1
+  set(state, linkRow(state, session), NEXT, first)
+  set(state, linkRow(state, session), PREV, 0)
+  if (first !== 0) set(state, linkRow(state, first - 1), PREV, session + 1)
   setFirst(state, account, agent, session + 1)
 }
 
 /** Takes a session out of its holder's list, when it is in it. */
 export function unlinkSession(state: State, session: number): void {
-  const { sessions, sessionLinks } = state
-  const account = sessions[session * SESSION_WORDS + SESSION.ACCOUNT]!
+  const account = get(state, sessionRow(state, session), SESSION.ACCOUNT)
   if (account === NOBODY) return
-  const agent = sessions[session * SESSION_WORDS + SESSION.AGENT]! - 1
-  const row = session * SESSION_LINK_WORDS
-  const next = sessionLinks[row + NEXT]!
-  const prev = sessionLinks[row + PREV]!
-  if (prev !== 0) sessionLinks[(prev - 1) * SESSION_LINK_WORDS + NEXT] = next
+  const agent = get(state, sessionRow(state, session), SESSION.AGENT) - 1
+  const row = linkRow(state, session)
+  const next = get(state, row, NEXT)
+  const prev = get(state, row, PREV)
+  if (prev !== 0) set(state, linkRow(state, prev - 1), NEXT, next)
   else if (firstOf(state, account, agent) === session + 1) setFirst(state, account, agent, next)
   else return
-  if (next !== 0) sessionLinks[(next - 1) * SESSION_LINK_WORDS + PREV] = prev
-  sessionLinks[row + NEXT] = 0
-  sessionLinks[row + PREV] = 0
+  if (next !== 0) set(state, linkRow(state, next - 1), PREV, prev)
+  set(state, row, NEXT, 0)
+  set(state, row, PREV, 0)
 }
 
 /** Live sessions that an account's wallet, or an agent, may have. */
@@ -103,7 +99,7 @@ export function limitOf(state: State, agent: number): number {
 /** How many rows a holder has, and which of them has been dead for longest in its list; -1: none. */
 export function heldRows(state: State, account: number, agent: number): { count: number; oldestDead: number } {
   let [count, oldestDead] = [0, -1]
-  for (let next = firstOf(state, account, agent); next !== 0; next = state.sessionLinks[(next - 1) * SESSION_LINK_WORDS + NEXT]!) {
+  for (let next = firstOf(state, account, agent); next !== 0; next = get(state, linkRow(state, next - 1), NEXT)) {
     count++
     if (isDead(state, next - 1)) oldestDead = next - 1
   }
@@ -122,7 +118,7 @@ export function keepWithinLimit(state: State, account: number, agent: number): v
   let next = firstOf(state, account, agent)
   while (next !== 0) {
     const session = next - 1
-    next = state.sessionLinks[session * SESSION_LINK_WORDS + NEXT]!
+    next = get(state, linkRow(state, session), NEXT)
     const dead = isDead(state, session)
     if (!dead && ++live <= limit) continue
     if (!dead) endSession(state, session)
@@ -136,7 +132,7 @@ export function endSessionsOf(state: State, agent: number): void {
   let next = firstOf(state, -1, agent)
   while (next !== 0) {
     const session = next - 1
-    next = state.sessionLinks[session * SESSION_LINK_WORDS + NEXT]!
+    next = get(state, linkRow(state, session), NEXT)
     if (!kept || !isDead(state, session)) endSession(state, session)
     if (!kept) unlinkSession(state, session)
   }
@@ -146,7 +142,7 @@ export function endSessionsOf(state: State, agent: number): void {
 export function disownSessions(state: State, agent: number): void {
   for (let first = firstOf(state, -1, agent); first !== 0; first = firstOf(state, -1, agent)) {
     unlinkSession(state, first - 1)
-    Atomics.store(state.sessions, (first - 1) * SESSION_WORDS + SESSION.AGENT, -1)
+    storeWord(state, sessionRow(state, first - 1), SESSION.AGENT, -1)
   }
 }
 
@@ -154,8 +150,7 @@ export function disownSessions(state: State, agent: number): void {
 export function capSessionsOf(state: State, agent: number, until: number): void {
   let next = firstOf(state, -1, agent)
   while (next !== 0) {
-    const at = ((next - 1) * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1
-    if (state.sessionsF64[at]! > until) setExpiry(state, next - 1, until)
-    next = state.sessionLinks[(next - 1) * SESSION_LINK_WORDS + NEXT]!
+    if (getF64(state, sessionRow(state, next - 1), SESSION.EXPIRES_AT) > until) setExpiry(state, next - 1, until)
+    next = get(state, linkRow(state, next - 1), NEXT)
   }
 }

@@ -5,17 +5,38 @@
  *
  * The writer's own reading needs none of this, and nothing here is on the path of an order.
  */
+import type { F64Field, WordField } from '../layout/table.ts'
+import { wordOf } from './rows.ts'
+import type { State } from './state.ts'
+
 const bits = new BigInt64Array(1)
 const double = new Float64Array(bits.buffer)
 
-/** Writes the double at 64-bit word `at`. */
-export function storeDouble(words: BigInt64Array, at: number, value: number): void {
-  double[0] = value
-  Atomics.store(words, at, bits[0]!)
+export const loadWord = <F extends number>(state: State, row: number, field: WordField<F>): number =>
+  Atomics.load(state.i32, wordOf(row, field))
+export function storeWord<F extends number>(state: State, row: number, field: WordField<F>, value: number): void {
+  Atomics.store(state.i32, wordOf(row, field), value)
 }
 
-/** Reads the double at 64-bit word `at`, never torn. */
-export function loadDouble(words: BigInt64Array, at: number): number {
-  bits[0] = Atomics.load(words, at)
+/** Never torn. */
+export function loadDouble(state: State, row: number, field: F64Field): number {
+  bits[0] = Atomics.load(state.i64, wordOf(row, field) >>> 1)
   return double[0]!
+}
+export function storeDouble(state: State, row: number, field: F64Field, value: number): void {
+  double[0] = value
+  Atomics.store(state.i64, wordOf(row, field) >>> 1, bits[0]!)
+}
+
+/** The `words` words from `field` on, such as a key or an address. */
+export function loadWords(state: State, row: number, field: number, words: number): Int32Array {
+  return Int32Array.from({ length: words }, (_, word) => Atomics.load(state.i32, wordOf(row, field) + word))
+}
+/** Whether they are those at `source[at..]`. */
+export function areWords(state: State, row: number, field: number, words: number, source: Int32Array, at: number): boolean {
+  for (let word = 0; word < words; word++) if (Atomics.load(state.i32, wordOf(row, field) + word) !== source[at + word]) return false
+  return true
+}
+export function storeWords(state: State, row: number, field: number, words: number, source: Int32Array, at: number): void {
+  for (let word = 0; word < words; word++) Atomics.store(state.i32, wordOf(row, field) + word, source[at + word]!)
 }

@@ -19,7 +19,8 @@
  * Every division is of integers below 2^53 and rounded down, so that any implementation comes to the same number; for that, rows of pools
  * of more than 2^24 are counted in eights.
  */
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from './columns.ts'
+import { ACCOUNT, SCALAR } from './columns.ts'
+import { accountRow, add, get, scalar } from './rows.ts'
 import type { State } from './state.ts'
 
 /** Most rows that everybody may hold while more than a tenth of the pool is free. */
@@ -52,17 +53,20 @@ export const lastTenthOf = (capacity: number): number => Math.max(1, Math.floor(
 /** True when a family that holds `held` rows may take another one. */
 export const mayTake = (held: number, capacity: number, free: number): boolean => held < shareOf(capacity, free)
 
+/** The account row that the family of `account` is counted on. */
+export const familyRow = (state: State, account: number): number =>
+  accountRow(state, get(state, accountRow(state, account), ACCOUNT.FAMILY))
+
 /**
  * True when the family of `account` may take one more row of a pool of which `used` of `capacity` are. `word` of its master's row counts
  * what it has. Before the rules 1 whatever was free could be taken.
  */
 export function familyMayTake(state: State, account: number, word: number, used: number, capacity: number): boolean {
-  const { scalars, accounts } = state
-  if (scalars[SCALAR.RULES]! < 1) return used < capacity
-  return mayTake(accounts[accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + word]!, capacity, capacity - used)
+  if (scalar(state, SCALAR.RULES) < 1) return used < capacity
+  return mayTake(get(state, familyRow(state, account), word), capacity, capacity - used)
 }
 
 /** One row more of the pool that `word` counts is the family's of `account`. */
-export function countForFamily({ accounts }: State, account: number, word: number): void {
-  accounts[accounts[account * ACCOUNT_WORDS + ACCOUNT.FAMILY]! * ACCOUNT_WORDS + word]!++
+export function countForFamily(state: State, account: number, word: number): void {
+  add(state, familyRow(state, account), word, 1)
 }

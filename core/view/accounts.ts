@@ -1,15 +1,15 @@
 /** Accounts, sessions, balances and resting orders from the shared columns. */
 import { Flag, LABEL_SHIFT } from '../layout/command.ts'
-import { balanceRow, getI64 } from '../state/rows.ts'
-import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, FAUCET_WORDS, LABEL_WORDS, ORDER, ORDER_WORDS, SCALAR,
-  SESSION, SESSION_WORDS,
-} from '../state/columns.ts'
+import { ACCOUNT, BALANCE, LABEL_WORDS, ORDER, SCALAR, SESSION } from '../state/columns.ts'
 import { findSession } from '../state/indexes.ts'
-import { loadDouble } from '../state/shared_words.ts'
+import { areWords, loadDouble, loadWord, loadWords } from '../state/shared_words.ts'
+import { accountRow, balanceRow, bytesOf, faucetOf, get, getF64, getI64, labelRow, orderRow, sessionRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { consistently, whileOwned } from './consistent.ts'
+
+/** Words of a session's public key. */
+const KEY_WORDS = 8
 
 export interface SessionView {
   session: number
@@ -48,32 +48,30 @@ function readSessionOf(state: State, words: Int32Array, at: number): SessionView
   if (session < 0) return null
   const view = readSessionRow(state, session)
   if (view === null) return null
-  const key = session * SESSION_WORDS + SESSION.PUBLIC_KEY
-  for (let word = 0; word < 8; word++) if (Atomics.load(state.sessions, key + word) !== words[at + word]) return null
-  return Atomics.load(state.sessions, session * SESSION_WORDS + SESSION.GENERATION) === view.generation ? view : null
+  const row = sessionRow(state, session)
+  if (!areWords(state, row, SESSION.PUBLIC_KEY, KEY_WORDS, words, at)) return null
+  return loadWord(state, row, SESSION.GENERATION) === view.generation ? view : null
 }
 
 /** The session in row `session`, or `null` while it is being written or was never used. Each field is one of shared_words.ts. */
 export function readSessionRow(state: State, session: number): SessionView | null {
-  const { sessions } = state
-  const row = session * SESSION_WORDS
-  const generation = Atomics.load(sessions, row + SESSION.GENERATION)
-  const expiresAt = loadDouble(state.i64, (state.sessionsAt + row + SESSION.EXPIRES_AT) >>> 1)
+  const row = sessionRow(state, session)
+  const generation = loadWord(state, row, SESSION.GENERATION)
+  const expiresAt = loadDouble(state, row, SESSION.EXPIRES_AT)
   const view = {
     session,
     generation,
-    account: Atomics.load(sessions, row + SESSION.ACCOUNT),
-    application: Atomics.load(sessions, row + SESSION.APPLICATION),
+    account: loadWord(state, row, SESSION.ACCOUNT),
+    application: loadWord(state, row, SESSION.APPLICATION),
     expiresAt: Math.max(0, Math.floor(expiresAt / 1000) * 1000),
-    agent: Atomics.load(sessions, row + SESSION.AGENT) - 1,
+    agent: loadWord(state, row, SESSION.AGENT) - 1,
   }
-  return generation !== 0 && Atomics.load(sessions, row + SESSION.GENERATION) === generation ? view : null
+  return generation !== 0 && loadWord(state, row, SESSION.GENERATION) === generation ? view : null
 }
 
 /** The public key of the session in row `session`, 64 hex digits; of another session when the row is being written. */
-export function readSessionKey({ sessions }: State, session: number): string {
-  const at = session * SESSION_WORDS + SESSION.PUBLIC_KEY
-  return Buffer.from(sessions.slice(at, at + 8).buffer).toString('hex')
+export function readSessionKey(state: State, session: number): string {
+  return Buffer.from(bytesOf(state, sessionRow(state, session), SESSION.PUBLIC_KEY, KEY_WORDS * 4)).toString('hex')
 }
 
 export interface AccountView {
@@ -96,17 +94,14 @@ export const readAccount = (state: State, account: number): AccountView =>
   { account, application: -1, address: new Uint8Array(20), createdAt: 0, createdSequence: NaN, openOrders: 0 }
 
 function copyAccount(state: State, account: number): AccountView {
-  const row = account * ACCOUNT_WORDS
-  const address = new Int32Array(5)
-  for (let word = 0; word < 5; word++) address[word] = Atomics.load(state.accounts, row + ACCOUNT.ADDRESS + word)
-  const time = (field: number): number => loadDouble(state.i64, (state.accountsAt + row + field) >>> 1)
+  const row = accountRow(state, account)
   return {
     account,
-    application: Atomics.load(state.accounts, row + ACCOUNT.APPLICATION),
-    address: new Uint8Array(address.buffer),
-    createdAt: time(ACCOUNT.CREATED_AT),
-    createdSequence: time(ACCOUNT.CREATED_SEQUENCE),
-    openOrders: state.accounts[row + ACCOUNT.OPEN_ORDERS]!,
+    application: loadWord(state, row, ACCOUNT.APPLICATION),
+    address: new Uint8Array(loadWords(state, row, ACCOUNT.ADDRESS, 5).buffer),
+    createdAt: loadDouble(state, row, ACCOUNT.CREATED_AT),
+    createdSequence: loadDouble(state, row, ACCOUNT.CREATED_SEQUENCE),
+    openOrders: get(state, row, ACCOUNT.OPEN_ORDERS),
   }
 }
 
@@ -120,7 +115,7 @@ export interface BalanceView {
 
 /** All balance rows of an account in one consistent copy, in asset order. */
 export function readBalances(state: State, gate: Int32Array, account: number): BalanceView[] | null {
-  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () =>
+  return consistently(gate, state.i32, wordOf(accountRow(state, account), ACCOUNT.VERSION), () =>
     state.genesis.assets.map(({ index }) => {
       const row = balanceRow(state, account, index)
       return {
@@ -135,8 +130,8 @@ export function readBalances(state: State, gate: Int32Array, account: number): B
 
 /** The faucet row of an account, for recentRequests and nextAvailableAt of programs/faucet.ts. */
 export function readFaucet(state: State, gate: Int32Array, account: number): Float64Array | null {
-  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () =>
-    state.faucet.slice(account * FAUCET_WORDS, (account + 1) * FAUCET_WORDS),
+  return consistently(gate, state.i32, wordOf(accountRow(state, account), ACCOUNT.VERSION), () =>
+    faucetOf(state, account).slice(),
   )
 }
 
@@ -163,30 +158,29 @@ export interface OrderView {
 }
 
 function labelOf(state: State, slot: number, length: number): string {
-  return String.fromCharCode(...new Uint8Array(state.labels.buffer, state.labels.byteOffset + slot * LABEL_WORDS * 4, length))
+  return String.fromCharCode(...bytesOf(state, labelRow(state, slot), 0, length))
 }
 
 /** The order in `slot` as it is now: consistent only inside {@link consistently}. */
 export function copyOrder(state: State, slot: number): OrderView {
-  const row = slot * ORDER_WORDS
-  const detail = slot * ORDER_WORDS
-  const flags = state.orders[row + ORDER.FLAGS]!
+  const row = orderRow(state, slot)
+  const flags = get(state, row, ORDER.FLAGS)
   const length = flags >>> LABEL_SHIFT
   const label = length === 0 ? '' : labelOf(state, slot, Math.min(length, LABEL_WORDS * 4))
   return {
-    sequence: state.ordersF64[(row + ORDER.SEQUENCE) >>> 1]!,
+    sequence: getF64(state, row, ORDER.SEQUENCE),
     slot,
-    account: state.orders[row + ORDER.ACCOUNT]!,
-    pair: state.orders[row + ORDER.PAIR]!,
+    account: get(state, row, ORDER.ACCOUNT),
+    pair: get(state, row, ORDER.PAIR),
     flags,
-    price: state.orders[row + ORDER.PRICE]!,
-    lots: state.orders[row + ORDER.LOTS]!,
-    remaining: state.orders[row + ORDER.REMAINING]!,
-    filledQuote: state.ordersI64[(detail + ORDER.FILLED_QUOTE) >>> 1]!,
-    fee: state.ordersI64[(detail + ORDER.FEE) >>> 1]!,
-    createdAt: state.ordersF64[(detail + ORDER.CREATED_AT) >>> 1]!,
-    updatedAt: state.ordersF64[(detail + ORDER.UPDATED_AT) >>> 1]!,
-    expiresAt: state.ordersF64[(detail + ORDER.EXPIRES_AT) >>> 1]!,
+    price: get(state, row, ORDER.PRICE),
+    lots: get(state, row, ORDER.LOTS),
+    remaining: get(state, row, ORDER.REMAINING),
+    filledQuote: getI64(state, row, ORDER.FILLED_QUOTE),
+    fee: getI64(state, row, ORDER.FEE),
+    createdAt: getF64(state, row, ORDER.CREATED_AT),
+    updatedAt: getF64(state, row, ORDER.UPDATED_AT),
+    expiresAt: getF64(state, row, ORDER.EXPIRES_AT),
     label,
   }
 }
@@ -194,7 +188,7 @@ export function copyOrder(state: State, slot: number): OrderView {
 /** The resting order (slot, sequence) of `account`: `undefined` when it does not rest or is not theirs, `null` when unreadable. */
 export function readOrder(state: State, gate: Int32Array, account: number, slot: number, sequence: number): OrderView | undefined | null {
   if (slot < 0 || slot >= state.scalars[SCALAR.ORDERS_USED]!) return undefined
-  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () => {
+  return consistently(gate, state.i32, wordOf(accountRow(state, account), ACCOUNT.VERSION), () => {
     const order = copyOrder(state, slot)
     const theirs = order.sequence === sequence && order.account === account && (order.flags & Flag.RESTING) !== 0
     return theirs ? order : undefined

@@ -5,9 +5,8 @@
  * of the account's own wallet and one of each agent, newest first; dead ones leave the lists when somebody opens another session, so
  * a list may hold some.
  */
-import {
-  ACCOUNT, ACCOUNT_WORDS, AGENT, AGENT_WORDS, PROFILE, PROFILE_WORDS, SESSION, SESSION_LINK, SESSION_LINK_WORDS, SESSION_WORDS,
-} from '../state/columns.ts'
+import { ACCOUNT, AGENT, PROFILE, SESSION, SESSION_LINK } from '../state/columns.ts'
+import { accountRow, agentRow, bytesOf, get, getF64, getI64, linkRow, profileRow, sessionRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { readSessionRow, type SessionView } from './accounts.ts'
@@ -53,12 +52,12 @@ export interface AgentView {
 
 /** The agents of an account, newest first, revoked ones too; `null` when the matcher kept changing them. */
 export function readAgents(state: State, gate: Int32Array, owner: number): AgentView[] | null {
-  return consistently(gate, state.accounts, owner * ACCOUNT_WORDS + ACCOUNT.VERSION, () => {
+  return consistently(gate, state.i32, wordOf(accountRow(state, owner), ACCOUNT.VERSION), () => {
     const agents: AgentView[] = []
-    let next = state.profiles[owner * PROFILE_WORDS + PROFILE.FIRST_AGENT]!
+    let next = get(state, profileRow(state, owner), PROFILE.FIRST_AGENT)
     for (let left = state.genesis.limits.agentsPerAccount; next > 0 && left > 0; left--) {
       agents.push(copyAgent(state, next - 1))
-      next = state.agents[(next - 1) * AGENT_WORDS + AGENT.NEXT]!
+      next = get(state, agentRow(state, next - 1), AGENT.NEXT)
     }
     return agents
   })
@@ -67,31 +66,30 @@ export function readAgents(state: State, gate: Int32Array, owner: number): Agent
 const text = new TextDecoder()
 
 function copyAgent(state: State, row: number): AgentView {
-  const { agents, agentsF64, agentsI64 } = state
-  const at = row * AGENT_WORDS
-  const bytes = new Uint8Array(agents.buffer, agents.byteOffset + at * 4, AGENT_WORDS * 4).slice()
-  const grants = agents[at + AGENT.GRANTS]!
+  const at = agentRow(state, row)
+  const grants = get(state, at, AGENT.GRANTS)
   const pairs = state.genesis.pairs.map(({ index }) => index)
-  const name = bytes.subarray(AGENT.NAME * 4, AGENT.NAME * 4 + 32)
+  const traded = bytesOf(state, at, AGENT.PAIRS, 32)
+  const name = bytesOf(state, at, AGENT.NAME, 32).slice()
   const end = name.indexOf(0)
   return {
     row,
-    createdSequence: agentsF64[(at + AGENT.CREATED_SEQUENCE) >>> 1]!,
-    createdAt: agentsF64[(at + AGENT.CREATED_AT) >>> 1]!,
-    updatedAt: agentsF64[(at + AGENT.UPDATED_AT) >>> 1]!,
-    expiresAt: agentsF64[(at + AGENT.EXPIRES_AT) >>> 1]!,
-    owner: agents[at + AGENT.OWNER]!,
-    address: bytes.slice(AGENT.ADDRESS * 4, AGENT.ADDRESS * 4 + 20),
-    status: agents[at + AGENT.STATUS]!,
+    createdSequence: getF64(state, at, AGENT.CREATED_SEQUENCE),
+    createdAt: getF64(state, at, AGENT.CREATED_AT),
+    updatedAt: getF64(state, at, AGENT.UPDATED_AT),
+    expiresAt: getF64(state, at, AGENT.EXPIRES_AT),
+    owner: get(state, at, AGENT.OWNER),
+    address: bytesOf(state, at, AGENT.ADDRESS, 20).slice(),
+    status: get(state, at, AGENT.STATUS),
     actions: grants & 0xff,
     orderTypes: (grants >>> 8) & 0xff,
     timesInForce: (grants >>> 16) & 0xff,
     marginAccountsNone: grants >>> 24 !== 0,
-    maxLeverage: agents[at + AGENT.MAX_LEVERAGE]!,
-    maxNotional: agentsI64[(at + AGENT.MAX_NOTIONAL) >>> 1]!,
-    maxOpenOrders: agents[at + AGENT.MAX_OPEN_ORDERS]!,
-    openOrders: agents[at + AGENT.OPEN_ORDERS]!,
-    pairs: pairs.filter((pair) => (bytes[AGENT.PAIRS * 4 + (pair >>> 3)]! & (1 << (pair & 7))) !== 0),
+    maxLeverage: get(state, at, AGENT.MAX_LEVERAGE),
+    maxNotional: getI64(state, at, AGENT.MAX_NOTIONAL),
+    maxOpenOrders: get(state, at, AGENT.MAX_OPEN_ORDERS),
+    openOrders: get(state, at, AGENT.OPEN_ORDERS),
+    pairs: pairs.filter((pair) => (traded[pair >>> 3]! & (1 << (pair & 7))) !== 0),
     name: text.decode(end < 0 ? name : name.subarray(0, end)),
   }
 }
@@ -111,11 +109,11 @@ export interface ListedSession extends SessionView {
 export function readSessions(state: State, gate: Int32Array, account: number): ListedSession[] | null {
   return consistently(gate, gate, APPLYING, () => {
     const sessions: ListedSession[] = []
-    listSessions(state, state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_SESSION]!, sessions)
-    let next = state.profiles[account * PROFILE_WORDS + PROFILE.FIRST_AGENT]!
+    listSessions(state, get(state, profileRow(state, account), PROFILE.FIRST_SESSION), sessions)
+    let next = get(state, profileRow(state, account), PROFILE.FIRST_AGENT)
     for (let left = state.genesis.limits.agentsPerAccount; next > 0 && left > 0; left--) {
-      listSessions(state, state.agents[(next - 1) * AGENT_WORDS + AGENT.FIRST_SESSION]!, sessions)
-      next = state.agents[(next - 1) * AGENT_WORDS + AGENT.NEXT]!
+      listSessions(state, get(state, agentRow(state, next - 1), AGENT.FIRST_SESSION), sessions)
+      next = get(state, agentRow(state, next - 1), AGENT.NEXT)
     }
     return sessions
   }, LONG)
@@ -125,12 +123,12 @@ export function readSessions(state: State, gate: Int32Array, account: number): L
 function listSessions(state: State, first: number, sessions: ListedSession[]): void {
   let next = first
   for (let left = SESSIONS_READ_MAX; next > 0 && left > 0; left--) {
-    const row = (next - 1) * SESSION_WORDS
+    const row = sessionRow(state, next - 1)
     const view = readSessionRow(state, next - 1)
-    next = state.sessionLinks[(next - 1) * SESSION_LINK_WORDS + SESSION_LINK.NEXT]!
+    next = get(state, linkRow(state, next - 1), SESSION_LINK.NEXT)
     if (view === null) continue
-    const createdAt = state.sessionsF64[(row + SESSION.CREATED_AT) >>> 1]!
-    const publicKey = new Uint8Array(state.sessions.slice(row + SESSION.PUBLIC_KEY, row + SESSION.PUBLIC_KEY + 8).buffer)
+    const createdAt = getF64(state, row, SESSION.CREATED_AT)
+    const publicKey = Uint8Array.from(bytesOf(state, row, SESSION.PUBLIC_KEY, 32))
     sessions.push({ ...view, createdAt, publicKey })
   }
 }

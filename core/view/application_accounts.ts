@@ -7,7 +7,8 @@
  * application, while the walk goes on: whoever reads a row later than `visit` asks whose it is (readAccount).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, BALANCE_WORDS, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, BALANCE, SCALAR } from '../state/columns.ts'
+import { accountRow, balanceRow, get, isZero } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently } from './consistent.ts'
 
@@ -22,7 +23,7 @@ const LOOK_ROWS = 1024
 export async function walkAccounts(
   state: State, gate: Int32Array, application: number, visit: (account: number) => boolean,
 ): Promise<boolean> {
-  const { accounts, scalars } = state
+  const { scalars } = state
   // A row is counted before it is written; between batches all that are counted are whole.
   const count = consistently(gate, scalars, SCALAR.ACCOUNTS, () => scalars[SCALAR.ACCOUNTS]!)
   if (count === null) return false
@@ -32,17 +33,13 @@ export async function walkAccounts(
       await nextTurn()
       until = performance.now() + SLICE_MS
     }
-    if (accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION] === application && !visit(account)) return true
+    if (get(state, accountRow(state, account), ACCOUNT.APPLICATION) === application && !visit(account)) return true
   }
   return true
 }
 
-/** Whether the account has any of this asset, available or locked, right now; reads words, so that a walk allocates nothing. */
-export function hasBalance({ balanceStride }: State, words: Int32Array, account: number, asset: number): boolean {
-  const row = account * balanceStride + asset * BALANCE_WORDS
-  const [available, locked] = [row + BALANCE.AVAILABLE, row + BALANCE.LOCKED]
-  return (words[available]! | words[available + 1]! | words[locked]! | words[locked + 1]!) !== 0
+/** Whether the account has any of this asset, available or locked, right now; a walk allocates nothing for it. */
+export function hasBalance(state: State, account: number, asset: number): boolean {
+  const row = balanceRow(state, account, asset)
+  return !isZero(state, row, BALANCE.AVAILABLE) || !isZero(state, row, BALANCE.LOCKED)
 }
-
-/** The balances as 32-bit words, for {@link hasBalance}. */
-export const balanceWords = ({ balances }: State): Int32Array => new Int32Array(balances.buffer, balances.byteOffset, balances.length * 2)

@@ -7,9 +7,12 @@
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
 import { applicationId } from '../layout/ids.ts'
+import type { F64Field } from '../layout/table.ts'
 import {
-  APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, CLIENT_ID_WORDS, KEY_WORDS, ORIGIN_WORDS, SCALAR,
+  APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS, ORIGIN_WORDS, SCALAR,
 } from '../state/columns.ts'
+import { loadWord } from '../state/shared_words.ts'
+import { applicationRow, bytesOf, get, getF64, originRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently } from './consistent.ts'
 
@@ -53,12 +56,10 @@ export class Applications {
 
   /** All of them, in the order they were made. */
   list(): readonly ApplicationView[] {
-    const { applications, scalars } = this.#state
-    const count = Atomics.load(scalars, SCALAR.APPLICATIONS)
+    const count = Atomics.load(this.#state.scalars, SCALAR.APPLICATIONS)
     let changed = false
     for (let row = 0; row < count; row++) {
-      const version = Atomics.load(applications, row * APPLICATION_WORDS + APPLICATION.VERSION)
-      if (this.#entries[row]?.version !== version) changed = this.#read(row) || changed
+      if (this.#entries[row]?.version !== this.#versionOf(row)) changed = this.#read(row) || changed
     }
     if (changed) {
       this.#list = this.#entries.flatMap((entry) => (entry === undefined ? [] : [entry.view]))
@@ -70,8 +71,7 @@ export class Applications {
   /** The application in this row, or `undefined`. */
   at(row: number): ApplicationView | undefined {
     if (row < 0 || row >= this.#state.scalars[SCALAR.APPLICATIONS]!) return undefined
-    const version = Atomics.load(this.#state.applications, row * APPLICATION_WORDS + APPLICATION.VERSION)
-    if (this.#entries[row]?.version !== version) this.list()
+    if (this.#entries[row]?.version !== this.#versionOf(row)) this.list()
     return this.#entries[row]?.view
   }
 
@@ -80,10 +80,15 @@ export class Applications {
     return this.#byClientId.get(clientId)
   }
 
+  #versionOf(application: number): number {
+    return loadWord(this.#state, applicationRow(this.#state, application), APPLICATION.VERSION)
+  }
+
   /** True when the copy of the row is another now. */
   #read(application: number): boolean {
-    const at = application * APPLICATION_WORDS + APPLICATION.VERSION
-    const entry = consistently(this.#gate, this.#state.applications, at, () => copyApplication(this.#state, application))
+    const state = this.#state
+    const at = wordOf(applicationRow(state, application), APPLICATION.VERSION)
+    const entry = consistently(this.#gate, state.i32, at, () => copyApplication(state, application))
     if (entry === null) return false
     this.#entries[application] = entry
     return true
@@ -92,37 +97,37 @@ export class Applications {
 
 const TEXT = new TextDecoder()
 
-/** The text in a zero-padded field. */
-function textOf(words: Int32Array, at: number, count: number): string {
-  const bytes = new Uint8Array(words.slice(at, at + count).buffer)
+/** The text in a zero-padded field of so many words. */
+function textOf(state: State, row: number, field: number, words: number): string {
+  const bytes = bytesOf(state, row, field, words * 4).slice()
   const end = bytes.indexOf(0)
   return TEXT.decode(end < 0 ? bytes : bytes.subarray(0, end))
 }
 
-function keyOf(words: Int32Array, at: number): Uint8Array | null {
-  const key = words.slice(at, at + KEY_WORDS)
-  return key.every((word) => word === 0) ? null : new Uint8Array(key.buffer)
+function keyOf(state: State, row: number, field: number): Uint8Array | null {
+  const key = Uint8Array.from(bytesOf(state, row, field, KEY_WORDS * 4))
+  return key.every((byte) => byte === 0) ? null : key
 }
 
 /** Row of an application as it is now: consistent only inside {@link consistently}. */
 function copyApplication(state: State, application: number): Entry {
-  const { applications, applicationsF64, origins, genesis } = state
-  const row = application * APPLICATION_WORDS
-  const count = Math.min(ORIGINS_MAX, applications[row + APPLICATION.ORIGINS]!)
-  const origin = (place: number): string => textOf(origins, (application * ORIGINS_MAX + place) * ORIGIN_WORDS, ORIGIN_WORDS)
-  const time = (field: number): number => applicationsF64[(row + field) >>> 1]!
+  const { genesis } = state
+  const row = applicationRow(state, application)
+  const count = Math.min(ORIGINS_MAX, get(state, row, APPLICATION.ORIGINS))
+  const origin = (place: number): string => textOf(state, originRow(state, application, place), 0, ORIGIN_WORDS)
+  const time = (field: F64Field): number => getF64(state, row, field)
   return {
-    version: applications[row + APPLICATION.VERSION]!,
+    version: get(state, row, APPLICATION.VERSION),
     view: {
       application,
       id: genesis.applications[application]?.id ?? applicationId(time(APPLICATION.CREATED_SEQUENCE), application),
-      clientId: textOf(applications, row + APPLICATION.CLIENT_ID, CLIENT_ID_WORDS),
-      name: textOf(applications, row + APPLICATION.NAME, APPLICATION_NAME_WORDS),
+      clientId: textOf(state, row, APPLICATION.CLIENT_ID, CLIENT_ID_WORDS),
+      name: textOf(state, row, APPLICATION.NAME, APPLICATION_NAME_WORDS),
       allowedOrigins: Array.from({ length: count }, (_, place) => origin(place)),
-      isActive: applications[row + APPLICATION.ACTIVE] !== 0,
+      isActive: get(state, row, APPLICATION.ACTIVE) !== 0,
       createdAt: time(APPLICATION.CREATED_AT),
-      key: keyOf(applications, row + APPLICATION.KEY),
-      oldKey: keyOf(applications, row + APPLICATION.OLD_KEY),
+      key: keyOf(state, row, APPLICATION.KEY),
+      oldKey: keyOf(state, row, APPLICATION.OLD_KEY),
       oldKeyUntil: time(APPLICATION.OLD_KEY_UNTIL),
       keyAt: time(APPLICATION.KEY_AT),
     },

@@ -1,5 +1,6 @@
 /** Order book depth from the shared columns. */
-import { LEVEL, LEVEL_WORDS, NO_ASK, PAIR, PAIR_WORDS } from '../state/columns.ts'
+import { LEVEL, NO_ASK, PAIR } from '../state/columns.ts'
+import { get, getF64, levelRow, pairRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
 import { BRIEF, consistently, hasMoved } from './consistent.ts'
@@ -29,17 +30,17 @@ export interface Depth {
 export function readDepth(
   state: State, gate: Int32Array, pair: number, depth: number, group: number, most: number = WALK_MAX,
 ): Depth | null {
-  const at = pair * PAIR_WORDS + PAIR.VERSION
-  return consistently(gate, state.pairs, at, (version) => {
-    return copyDepth(state, pair, depth, group, most, () => hasMoved(state.pairs, at, version))
+  const at = wordOf(pairRow(state, pair), PAIR.VERSION)
+  return consistently(gate, state.i32, at, (version) => {
+    return copyDepth(state, pair, depth, group, most, () => hasMoved(state.i32, at, version))
   }, BRIEF)
 }
 
 /** The book as it is now: consistent only inside {@link consistently}. Stops when it is `pointless` to go on. */
 function copyDepth(state: State, pair: number, depth: number, group: number, most: number, pointless: () => boolean): Depth {
-  const row = pair * PAIR_WORDS
-  const bid = state.pairs[row + PAIR.BEST_BID]!
-  const ask = state.pairs[row + PAIR.BEST_ASK]!
+  const row = pairRow(state, pair)
+  const bid = get(state, row, PAIR.BEST_BID)
+  const ask = get(state, row, PAIR.BEST_ASK)
   const bids = side(state, pair, bid, depth, group, true, most, pointless)
   const asks = side(state, pair, ask, depth, group, false, most, pointless)
   return {
@@ -48,7 +49,7 @@ function copyDepth(state: State, pair: number, depth: number, group: number, mos
     cut: bids.cut || asks.cut,
     bestBid: bid === 0 ? null : bid,
     bestAsk: ask === NO_ASK ? null : ask,
-    sequence: state.pairsF64[(row + PAIR.SEQUENCE) >>> 1]!,
+    sequence: getF64(state, row, PAIR.SEQUENCE),
   }
 }
 
@@ -64,16 +65,17 @@ function side(
   let tick = best
   for (let walked = 0; tick !== 0 && tick !== NO_ASK; walked++) {
     if (walked === most || (walked % LOOK_LEVELS === LOOK_LEVELS - 1 && pointless())) return { levels, cut: true }
-    const at = levelOf(state, pair, tick) * LEVEL_WORDS
-    if (at < 0) break
+    const level = levelOf(state, pair, tick)
+    if (level < 0) break
+    const at = levelRow(state, level)
     const price = bids ? Math.floor(tick / group) * group : Math.ceil(tick / group) * group
     const last = levels[levels.length - 1]
     if (last !== undefined && last.price === price) {
-      last.lots += state.levelsF64[(at + LEVEL.LOTS) >>> 1]!
-      last.orders += state.levels[at + LEVEL.COUNT]!
+      last.lots += getF64(state, at, LEVEL.LOTS)
+      last.orders += get(state, at, LEVEL.COUNT)
     } else {
       if (levels.length === depth) break
-      levels.push({ price, lots: state.levelsF64[(at + LEVEL.LOTS) >>> 1]!, orders: state.levels[at + LEVEL.COUNT]! })
+      levels.push({ price, lots: getF64(state, at, LEVEL.LOTS), orders: get(state, at, LEVEL.COUNT) })
     }
     const next = bids ? tickBelow(state, pair, tick) : tickAbove(state, pair, tick)
     if (bids ? next >= tick : next <= tick) break

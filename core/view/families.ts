@@ -1,9 +1,7 @@
 /** Families of accounts from the shared columns: a master, its sub-accounts, and what they may spend of its balances. */
-import {
-  ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS, SPEND_LIMIT, SPEND_LIMIT_WORDS, SpendLimitState,
-} from '../state/columns.ts'
+import { ACCOUNT, PROFILE, SPEND_LIMIT, SpendLimitState } from '../state/columns.ts'
 import { findAccount } from '../state/indexes.ts'
-import { assetCount } from '../state/rows.ts'
+import { accountRow, assetCount, bytesOf, get, getF64, getI64, limitRow, profileRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { midnightOf } from '../ledger/spending.ts'
 import { consistently, whileOwned } from './consistent.ts'
@@ -19,12 +17,10 @@ export interface ProfileView {
 }
 
 /** Whether the wallet of a sub-account agreed to its master. */
-export const hasConsented = ({ profiles }: Pick<State, 'profiles'>, sub: number): boolean =>
-  profiles[sub * PROFILE_WORDS + PROFILE.CONSENTED] !== 0
+export const hasConsented = (state: State, sub: number): boolean => get(state, profileRow(state, sub), PROFILE.CONSENTED) !== 0
 
 /** Row of an account's master; -1: it is one. Written before anybody can name the account; a sub-account stays one. */
-export const masterOf = ({ profiles }: Pick<State, 'profiles'>, account: number): number =>
-  profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
+export const masterOf = (state: State, account: number): number => get(state, profileRow(state, account), PROFILE.MASTER) - 1
 
 /**
  * The account of (application, wallet of 20 bytes) and its master, -1 each: none. Safe while the matcher writes: an account that is being
@@ -40,25 +36,24 @@ export function findMember(state: State, application: number, wallet: Uint8Array
 }
 
 /** An account's name, '' when none. Written as {@link masterOf}. */
-export function readUsername({ profiles }: Pick<State, 'profiles'>, account: number): string {
-  const text = new Uint8Array(profiles.buffer, profiles.byteOffset + (account * PROFILE_WORDS + PROFILE.USERNAME) * 4, 32)
+export function readUsername(state: State, account: number): string {
+  const text = bytesOf(state, profileRow(state, account), PROFILE.USERNAME, 32)
   return String.fromCharCode(...text.filter((byte) => byte !== 0))
 }
 
 /** What is known of an account's family; `null` when no consistent copy could be made. */
 export function readProfile(state: State, gate: Int32Array, account: number): ProfileView | null {
-  return consistently(gate, state.accounts, account * ACCOUNT_WORDS + ACCOUNT.VERSION, () => copyProfile(state, account))
+  return consistently(gate, state.i32, wordOf(accountRow(state, account), ACCOUNT.VERSION), () => copyProfile(state, account))
 }
 
 function copyProfile(state: State, account: number): ProfileView {
-  const { profiles } = state
-  const row = account * PROFILE_WORDS
+  const row = profileRow(state, account)
   const subAccounts: number[] = []
   // A torn copy may lead anywhere and is thrown away: the count bounds the walk.
-  let sub = profiles[row + PROFILE.FIRST_SUB]! - 1
+  let sub = get(state, row, PROFILE.FIRST_SUB) - 1
   for (let left = state.genesis.limits.subAccountsPerMaster; left > 0 && sub >= 0; left--) {
     subAccounts.push(sub)
-    sub = profiles[sub * PROFILE_WORDS + PROFILE.NEXT_SUB]! - 1
+    sub = get(state, profileRow(state, sub), PROFILE.NEXT_SUB) - 1
   }
   return { account, master: masterOf(state, account), username: readUsername(state, account), subAccounts: subAccounts.reverse() }
 }
@@ -87,13 +82,13 @@ export interface SpendLimitView {
 
 /** The spend limits that a sub-account has at `now` (Unix ms), newest first; `null` when no consistent copy could be made. */
 export function readSpendLimits(state: State, gate: Int32Array, sub: number, now: number): SpendLimitView[] | null {
-  return consistently(gate, state.accounts, sub * ACCOUNT_WORDS + ACCOUNT.VERSION, () => {
+  return consistently(gate, state.i32, wordOf(accountRow(state, sub), ACCOUNT.VERSION), () => {
     const limits: SpendLimitView[] = []
-    let row = state.profiles[sub * PROFILE_WORDS + PROFILE.FIRST_LIMIT]! - 1
+    let row = get(state, profileRow(state, sub), PROFILE.FIRST_LIMIT) - 1
     for (let left = assetCount(state); left > 0 && row >= 0; left--) {
-      const at = row * SPEND_LIMIT_WORDS
-      if ((state.spendLimits[at + SPEND_LIMIT.STATE]! & SpendLimitState.EXISTS) !== 0) limits.push(copySpendLimit(state, row, now))
-      row = state.spendLimits[at + SPEND_LIMIT.NEXT]! - 1
+      const at = limitRow(state, row)
+      if ((get(state, at, SPEND_LIMIT.STATE) & SpendLimitState.EXISTS) !== 0) limits.push(copySpendLimit(state, row, now))
+      row = get(state, at, SPEND_LIMIT.NEXT) - 1
     }
     return limits
   })
@@ -101,23 +96,22 @@ export function readSpendLimits(state: State, gate: Int32Array, sub: number, now
 
 /** The limit in `row` as it is now: consistent only inside {@link consistently}. */
 export function copySpendLimit(state: State, row: number, now: number): SpendLimitView {
-  const { spendLimits, spendLimitsF64: f64, spendLimitsI64: i64 } = state
-  const at = row * SPEND_LIMIT_WORDS
-  const daily = i64[(at + SPEND_LIMIT.DAILY) >>> 1]!
-  const resetAt = f64[(at + SPEND_LIMIT.RESET_AT) >>> 1]!
+  const at = limitRow(state, row)
+  const daily = getI64(state, at, SPEND_LIMIT.DAILY)
+  const resetAt = getF64(state, at, SPEND_LIMIT.RESET_AT)
   const midnight = midnightOf(Math.max(now, resetAt))
   return {
     row,
-    sub: spendLimits[at + SPEND_LIMIT.SUB]!,
-    asset: spendLimits[at + SPEND_LIMIT.ASSET]!,
-    createdSequence: f64[(at + SPEND_LIMIT.CREATED_SEQUENCE) >>> 1]!,
-    createdAt: f64[(at + SPEND_LIMIT.CREATED_AT) >>> 1]!,
-    updatedAt: f64[(at + SPEND_LIMIT.UPDATED_AT) >>> 1]!,
-    maxAmount: i64[(at + SPEND_LIMIT.MAX) >>> 1]!,
+    sub: get(state, at, SPEND_LIMIT.SUB),
+    asset: get(state, at, SPEND_LIMIT.ASSET),
+    createdSequence: getF64(state, at, SPEND_LIMIT.CREATED_SEQUENCE),
+    createdAt: getF64(state, at, SPEND_LIMIT.CREATED_AT),
+    updatedAt: getF64(state, at, SPEND_LIMIT.UPDATED_AT),
+    maxAmount: getI64(state, at, SPEND_LIMIT.MAX),
     dailyLimit: daily < 0n ? null : daily,
-    outstanding: i64[(at + SPEND_LIMIT.OUTSTANDING) >>> 1]!,
-    usedToday: resetAt < midnight ? 0n : i64[(at + SPEND_LIMIT.SPENT) >>> 1]!,
+    outstanding: getI64(state, at, SPEND_LIMIT.OUTSTANDING),
+    usedToday: resetAt < midnight ? 0n : getI64(state, at, SPEND_LIMIT.SPENT),
     lastResetAt: midnight,
-    isActive: (spendLimits[at + SPEND_LIMIT.STATE]! & SpendLimitState.ACTIVE) !== 0,
+    isActive: (get(state, at, SPEND_LIMIT.STATE) & SpendLimitState.ACTIVE) !== 0,
   }
 }

@@ -7,7 +7,8 @@
  */
 import { Flag } from '../layout/command.ts'
 import { isOwn, payerFor } from '../ledger/holds.ts'
-import { LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS } from '../state/columns.ts'
+import { LEVEL, NO_ASK, ORDER, PAIR } from '../state/columns.ts'
+import { get, getF64, levelRow, orderRow, pairRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { PATH_MAX } from '../book/match.ts'
 import { levelOf, tickAbove, tickBelow } from '../book/levels.ts'
@@ -40,7 +41,8 @@ export { PATH_MAX } from '../book/match.ts'
 
 /** The fill path of `incoming` at `now` (Unix ms); `null` when no consistent copy could be made. */
 export function readFillPath(state: State, gate: Int32Array, incoming: Incoming, now: number): FillPath | null {
-  return consistently(gate, state.pairs, incoming.pair * PAIR_WORDS + PAIR.VERSION, () => walkPath(state, incoming, now), BRIEF)
+  const version = wordOf(pairRow(state, incoming.pair), PAIR.VERSION)
+  return consistently(gate, state.i32, version, () => walkPath(state, incoming, now), BRIEF)
 }
 
 /** The sum of a walk: as an element of an array it is no garbage at every level. */
@@ -48,7 +50,7 @@ const sum = new BigInt64Array(1)
 
 /** The path as it is now: consistent only inside {@link consistently}, or in the thread that writes the book. */
 export function walkPath(state: State, { account, pair, flags, price, lots }: Incoming, now: number): FillPath {
-  const { orders, ordersF64, levels, genesis } = state
+  const { orders } = state.genesis.limits
   const sell = (flags & Flag.SELL) !== 0
   const path: FillPath = { filled: 0, tickLots: 0n, meetsOwn: false, tooLong: false }
   sum[0] = 0n
@@ -57,21 +59,22 @@ export function walkPath(state: State, { account, pair, flags, price, lots }: In
   let visited = 0
   // A torn copy may lead anywhere: slots stay in range, visits are bounded and so are levels; that copy is thrown away.
   let levelsLeft = PATH_MAX
-  let tick = state.pairs[pair * PAIR_WORDS + (sell ? PAIR.BEST_BID : PAIR.BEST_ASK)]!
+  let tick = get(state, pairRow(state, pair), sell ? PAIR.BEST_BID : PAIR.BEST_ASK)
   while (tick !== 0 && tick !== NO_ASK && (limit === 0 || (sell ? tick >= limit : tick <= limit)) && levelsLeft-- > 0) {
     let met = 0
-    let slot = levels[levelOf(state, pair, tick) * LEVEL_WORDS + LEVEL.HEAD] ?? -1
-    for (; slot >= 0 && slot < genesis.limits.orders && path.filled + met < lots; visited++) {
+    const level = levelOf(state, pair, tick)
+    let slot = level < 0 ? -1 : get(state, levelRow(state, level), LEVEL.HEAD)
+    for (; slot >= 0 && slot < orders && path.filled + met < lots; visited++) {
       if (visited === PATH_MAX) return { ...path, tickLots: sum[0]!, tooLong: true }
-      const row = slot * ORDER_WORDS
-      if (ordersF64[(row + ORDER.EXPIRES_AT) >>> 1]! > now) {
+      const row = orderRow(state, slot)
+      if (getF64(state, row, ORDER.EXPIRES_AT) > now) {
         // The touch that a MARKET order is banded by is the first order that can trade.
         if (limit === 0) limit = protectiveLimit(state, tick, sell)
-        path.meetsOwn = isOwn(state, state.ordersAt + row, account, payer)
+        path.meetsOwn = isOwn(state, row, account, payer)
         if (path.meetsOwn) break
-        met += Math.min(orders[row + ORDER.REMAINING]!, lots - path.filled - met)
+        met += Math.min(get(state, row, ORDER.REMAINING), lots - path.filled - met)
       }
-      slot = orders[row + ORDER.NEXT]!
+      slot = get(state, row, ORDER.NEXT)
     }
     path.filled += met
     sum[0] = sum[0]! + BigInt(tick | 0) * BigInt(met | 0)

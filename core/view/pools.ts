@@ -5,9 +5,9 @@
  * accounts, a slice at a time, so that other work of the thread goes on.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR, SESSION, SESSION_WORDS } from '../state/columns.ts'
-import { assetCount, pairCount } from '../state/rows.ts'
+import { ACCOUNT, SCALAR, SESSION } from '../state/columns.ts'
 import { shareOf } from '../state/shares.ts'
+import { accountRow, assetCount, get, getF64, pairCount, sessionRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
 import { KEY_KEPT_MS } from '../state/session_lists.ts'
@@ -21,20 +21,22 @@ export interface PoolView {
 }
 
 /** Sessions that live or keep their keys at `now`, Unix ms. They end without a command, so nobody counts them: some ms for all rows. */
-function keptSessions({ scalars, sessionsF64 }: State, now: number): number {
+function keptSessions(state: State, now: number): number {
+  const { scalars } = state
   let kept = 0
   for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {
-    const until = Math.abs(sessionsF64[(session * SESSION_WORDS + SESSION.EXPIRES_AT) >>> 1]!)
+    const until = Math.abs(getF64(state, sessionRow(state, session), SESSION.EXPIRES_AT))
     if (until + KEY_KEPT_MS > now) kept++
   }
   return kept
 }
 
 /** Rows of accounts that cannot go to another wallet at `now`, Unix ms (programs/blank_accounts.ts): as above, some ms for all. */
-function keptAccounts({ scalars, accountsF64, genesis: { limits } }: State, now: number): number {
+function keptAccounts(state: State, now: number): number {
+  const { scalars, genesis: { limits } } = state
   let kept = scalars[SCALAR.ACCOUNTS]!
   for (let account = scalars[SCALAR.ACCOUNTS]! - 1; account >= 0; account--) {
-    const usedAt = accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.BLANK_SINCE) >>> 1]!
+    const usedAt = getF64(state, accountRow(state, account), ACCOUNT.BLANK_SINCE)
     if (usedAt !== 0 && mayGoAt(usedAt, limits.sessionLifetimeMs) <= now) kept--
   }
   return kept
@@ -80,7 +82,7 @@ const LOOK_ROWS = 1024
 
 /** The `most` accounts and families that hold most of a pool, the largest first; those that hold nothing are not named. */
 export async function largestHolders(state: State, holding: Holding, most: number): Promise<{ accounts: Holder[]; families: Holder[] }> {
-  const { accounts, scalars } = state
+  const { scalars } = state
   const { own, family } = HOLDINGS[holding]
   const tops = { accounts: new Top(most), families: new Top(most) }
   let until = performance.now() + SLICE_MS
@@ -89,12 +91,12 @@ export async function largestHolders(state: State, holding: Holding, most: numbe
       await nextTurn()
       until = performance.now() + SLICE_MS
     }
-    const row = account * ACCOUNT_WORDS
-    tops.accounts.take(account, accounts[row + own]!)
-    tops.families.take(account, accounts[row + family]!)
+    const row = accountRow(state, account)
+    tops.accounts.take(account, get(state, row, own))
+    tops.families.take(account, get(state, row, family))
   }
   const named = ({ rows }: Top): Holder[] => rows.map(({ account, held }) => ({
-    account, held, createdSequence: state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!,
+    account, held, createdSequence: getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE),
   }))
   return { accounts: named(tops.accounts), families: named(tops.families) }
 }

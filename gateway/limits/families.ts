@@ -10,7 +10,7 @@ import { TABLE, type Row } from '../operations/table.ts'
  * Row of the master of an account's family: its own, if it is no sub-account, or one that has not agreed to its master yet, who could use
  * up its budget otherwise.
  */
-export function familyOf(state: Pick<State, 'profiles'>, account: number): number {
+export function familyOf(state: State, account: number): number {
   const master = masterOf(state, account)
   return master < 0 || !hasConsented(state, account) ? account : master
 }

@@ -10,7 +10,7 @@ import Type, { type Static } from 'typebox'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAccount, readBalances } from '../../core/view/accounts.ts'
-import { balanceWords, hasBalance, walkAccounts } from '../../core/view/application_accounts.ts'
+import { hasBalance, walkAccounts } from '../../core/view/application_accounts.ts'
 import { masterOf } from '../../core/view/families.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../http/envelope.ts'
@@ -179,14 +179,13 @@ export const ListApplicationBalances = operation({
     const user = input.userId === undefined ? undefined : parseId(IdKind.USER, input.userId)
     const token = input.token?.toLowerCase()
     const assets = genesis.assets.filter((asset) => token === undefined || asset.token.toLowerCase() === token)
-    const words = balanceWords(state)
     const visit = (account: number): boolean => {
       if (user !== undefined) {
         // Rows are walked in order: behind the one that is named there is nothing to look for.
         if (user === null || account > user.slot) return false
         if (account < user.slot || readAccount(state, account).createdSequence !== user.sequence) return true
       }
-      return assets.every(({ index }) => !hasBalance(state, words, account, index) || page.take(() => ({ account, asset: index })))
+      return assets.every(({ index }) => !hasBalance(state, account, index) || page.take(() => ({ account, asset: index })))
     }
     walk(gateway, call, visit, () => {
       const balances = balanceRecords(gateway, page.rows, call.application)

@@ -26,7 +26,7 @@ function mintedOf(gateway: Gateway, asset: number): Minted[] {
 
 /** Requests left in the 24 hours before `now`. */
 function remaining(gateway: Gateway, faucet: Float64Array, now: number): number {
-  const used = recentRequests(faucet, 0, FAUCET_LIMIT_MAX).filter((request) => request.requestedAt + FAUCET_WINDOW_MS > now).length
+  const used = recentRequests(faucet, FAUCET_LIMIT_MAX).filter((request) => request.requestedAt + FAUCET_WINDOW_MS > now).length
   return Math.max(0, gateway.genesis.faucetDailyLimit - used)
 }
 
@@ -44,12 +44,11 @@ export const GetFaucetInfo = operation({
     const faucet = readFaucet(gateway.state, gateway.gate, call.account)
     if (faucet === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     const now = gateway.time()
-    // The copied row reads as the row of account 0.
     call.answer({
       remainingRequests24h: remaining(gateway, faucet, now),
       dailyLimit: gateway.genesis.faucetDailyLimit,
-      ...availability(nextAvailableAt({ ...gateway.state, faucet }, 0, now)),
-      recentRequests: recentRequests(faucet, 0, RECENT).map(({ requestedAt, asset }) => ({
+      ...availability(nextAvailableAt(gateway.genesis, faucet, now)),
+      recentRequests: recentRequests(faucet, RECENT).map(({ requestedAt, asset }) => ({
         requestedAt: rfc3339(requestedAt),
         minted: mintedOf(gateway, asset),
       })),

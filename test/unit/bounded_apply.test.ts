@@ -30,6 +30,8 @@ const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 /** An engine beside the naive exchange, and how many order rows its last command looked at. */
 class Stage {
   readonly bench: Bench
+  /** The same engine with nothing counted: sign-ins write by Atomics, which take no proxy of an array. */
+  private readonly plain: Bench
   readonly naive: NaiveExchange
   readonly text: string
   looked = 0
@@ -61,6 +63,7 @@ class Stage {
       set: (words, at, value) => Reflect.set(words, at, value, words),
     })
     this.bench = benchOf({ ...state, i32: counted } as State)
+    this.plain = benchOf(state)
     this.naive = new NaiveExchange(state.genesis)
     const said = this.signIn('a')
     this.signed = signedBy(said)
@@ -79,14 +82,15 @@ class Stage {
   send(layout: Layout, type: CommandType, values: Decoded, lane = 1): Decoded {
     encode(layout, command, 0, { kind: kindOf(type, 1, lane), ...inWords(type, values) })
     this.rows.clear()
-    const count = this.bench.run(command, 0, this.time)
+    const bench = type === CommandType.OPEN_SESSION || type === CommandType.OPEN_DELEGATED_SESSION ? this.plain : this.bench
+    const count = bench.run(command, 0, this.time)
     this.looked = this.rows.size
     if (this.compares) {
       const expected = encodeEvents(this.naive.apply(decodeCommand(command, 0), this.time))
-      const same = Buffer.from(this.bench.said.bytes.buffer, 0, count * RECORD_BYTES).equals(expected.bytes)
+      const same = Buffer.from(bench.said.bytes.buffer, 0, count * RECORD_BYTES).equals(expected.bytes)
       if (!same) this.t.fail('the naive exchange differs')
     }
-    return decode(RESULT, this.bench.said, (count - 1) * RECORD_WORDS)
+    return decode(RESULT, bench.said, (count - 1) * RECORD_WORDS)
   }
 
   place(pair: number, over: Decoded = {}): Decoded {

@@ -4,13 +4,17 @@
  */
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
-import { PROFILE, PROFILE_WORDS } from '../../core/state/columns.ts'
+import { PROFILE } from '../../core/state/columns.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { profileRow, set } from '../../core/state/rows.ts'
+import { createState } from '../../core/state/state.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
 import { familyOf, itemsOf } from '../../gateway/limits/families.ts'
 import { budgetHeaders } from '../../gateway/limits/budget.ts'
 import { createMeter, draw, type Meter, type MeteredClass } from '../../gateway/limits/windows.ts'
 import { TABLE, type Row } from '../../gateway/operations/table.ts'
+import { testGenesis } from '../support/gateway_harness.ts'
 
 /** A whole day of UTC begins here. */
 const DAY = Date.UTC(2026, 0, 1)
@@ -191,11 +195,11 @@ t.test('what an operation counts for', async (t) => {
 })
 
 t.test('a family is a master and its sub-accounts', async (t) => {
-  const profiles = new Int32Array(20 * PROFILE_WORDS)
+  const state = createState(parseGenesis(testGenesis()))
   for (const [sub, master, consented] of [[4, 0, 1], [5, 17, 1], [6, 17, 0]] as const) {
-    profiles[sub * PROFILE_WORDS + PROFILE.MASTER] = master + 1
-    profiles[sub * PROFILE_WORDS + PROFILE.CONSENTED] = consented
+    set(state, profileRow(state, sub), PROFILE.MASTER, master + 1)
+    set(state, profileRow(state, sub), PROFILE.CONSENTED, consented)
   }
-  t.same([0, 4, 5, 17, 3].map((account) => familyOf({ profiles }, account)), [0, 0, 17, 17, 3])
-  t.equal(familyOf({ profiles }, 6), 6, 'who has not agreed to a master shares no budget with him')
+  t.same([0, 4, 5, 17, 3].map((account) => familyOf(state, account)), [0, 0, 17, 17, 3])
+  t.equal(familyOf(state, 6), 6, 'who has not agreed to a master shares no budget with him')
 })
