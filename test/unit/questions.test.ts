@@ -6,12 +6,14 @@ import t, { type Test } from 'tap'
 import { CommandType, kindOf, OPEN_SESSION_COMMAND, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
-import { GATEWAY } from '../../core/ring/counters.ts'
+import { lastSequence } from '../../core/journal/reader.ts'
+import { GATEWAY, STOP } from '../../core/ring/counters.ts'
 import {
   AnswerCode, Ask, attachQuestions, beginAnswer, createQuestions, isAnswered, isAsked, LEVELS_MAX, LEVELS_QUESTION, publishAnswer,
   putQuestion, QUESTION_WORDS, takeAnswer, takeQuestion, type Cell,
 } from '../../core/ring/questions.ts'
 import { WAIT } from '../../core/ring/wait.ts'
+import { runSequencer } from '../../core/sequencer/loop.ts'
 import { anyQuestion, RESTS } from '../../core/sequencer/questions.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { BALANCE, LEVEL_WORDS, SESSION } from '../../core/state/columns.ts'
@@ -21,6 +23,8 @@ import { readDepth, type Depth } from '../../core/view/book.ts'
 import { QUESTIONS_MAX } from '../../gateway/bridge/books.ts'
 import { Refused } from '../../gateway/http/envelope.ts'
 import { AskedStage, turnOfLoop, type StageOptions } from '../support/asked.ts'
+import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
+import { startMatcher } from '../support/journal.ts'
 import { createBench, type Bench } from '../support/naive_compare.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
@@ -310,6 +314,29 @@ t.test('the matcher', async (t) => {
     t.same(cells.map(({ wait }) => wait[WAIT.WAKE]), [0, 1])
     t.notOk(stage.answer(), 'and no more')
     stage.asker.close()
+  })
+
+  t.test('does not sleep while somebody asks, journals nothing of it, and changes nothing', async (t) => {
+    const dataDir = temporaryDirectory()
+    t.teardown(() => removeDirectory(dataDir))
+    const { sequencer, gateways, database } = startMatcher(dataDir, { lanes: 3 })
+    const [digest, end] = [stateDigest(sequencer.state), lastSequence(database)]
+    const numbers = gateways.map(({ questions }) => putQuestion(questions, levels(0)))
+    const sleep = Atomics.wait
+    let answered: boolean[] | null = null
+    // The first time that it sleeps it is told to end.
+    Atomics.wait = (() => {
+      answered ??= gateways.map(({ questions }, lane) => isAnswered(questions, numbers[lane]!))
+      Atomics.store(sequencer.gate, STOP, 1)
+      return 'timed-out'
+    }) as typeof Atomics.wait
+    try {
+      runSequencer({ ...sequencer, spin: 1 })
+    } finally {
+      Atomics.wait = sleep
+    }
+    t.same(answered, [true, true, true])
+    t.same([stateDigest(sequencer.state), lastSequence(database)], [digest, end])
   })
 
   busyTest(t)
