@@ -4,12 +4,15 @@
  * genesis, 4,096 accounts in turn. Signatures, journal and history are left out: the engine is applied as quickly as it goes.
  *
  * Figures: what a receipt takes in memory (of one process) and on disk, the memory of all processes together, ns a keyed order, repeats of
- * keys of the whole day (most of them read from the files), and a snapshot of it.
+ * keys of the whole day (most of them read from the files), and a snapshot of it. Memory is what the kernel calls PSS: pages of processes,
+ * shared ones counted once. Files of receipts are not in it: they are written and read, not mapped, and the kernel's copies of them
+ * (page cache) go when somebody needs the memory. `gibibytesWithFiles` is what it were if all of them stayed.
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { pageFilesBytes, receiptDirectory } from '../../core/lib/page_files.ts'
 import { amount, type Result } from '../result.ts'
 import type { ReceiptsAsk, ReceiptsSaid } from './receipts_thread.ts'
 
@@ -18,12 +21,8 @@ const PROCESSES = 3
 const DAY = 86_400_000
 const REPEATS = 100_000
 
-/** Bytes of a process in memory: all, and without pages of files. */
-function memoryOf(pid: number): { all: number; own: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const of = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)![1]) * 1024
-  return { all: of('VmRSS'), own: of('VmRSS') - of('RssFile') }
-}
+/** Bytes of memory of a process; what several share is divided among them. */
+const memoryOf = (pid: number): number => Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) * 1024
 
 async function ask(processes: readonly ChildProcess[], what: ReceiptsAsk): Promise<ReceiptsSaid[]> {
   return Promise.all(processes.map(async (process) => {
@@ -44,7 +43,7 @@ export async function run(): Promise<Result> {
   const processes = Array.from({ length: PROCESSES }, () =>
     fork(join(import.meta.dirname, 'receipts_process.ts'), [genesis, dataDir, String(START_TIME)]))
   const pids = processes.map(({ pid }) => pid!)
-  const memory = (): number => pids.reduce((sum, pid) => sum + memoryOf(pid).all, 0)
+  const memory = (): number => pids.reduce((sum, pid) => sum + memoryOf(pid), 0)
   try {
     await ask(processes, { what: 'fill', orders: 1000 })
     const before = memory()
@@ -52,9 +51,10 @@ export async function run(): Promise<Result> {
     const atTenth = memory()
     const filled = await ask(processes, { what: 'fill', orders: orders - Math.floor(orders / 10) })
     const after = memory()
-    const disk = readdirSync(join(dataDir, 'receipts')).reduce((sum, name) => sum + statSync(join(dataDir, 'receipts', name)).size, 0)
+    const disk = pageFilesBytes(receiptDirectory(dataDir))
     const on = await ask(processes, { what: 'fill', orders: Math.floor(orders / 24) })
     const later = memory()
+    const diskLater = pageFilesBytes(receiptDirectory(dataDir))
     const repeated = await ask(processes, { what: 'repeat', orders: REPEATS })
     const [snapshot] = await ask([processes[1]!], { what: 'snapshot' })
     const [loaded] = await ask([processes[1]!], { what: 'load' })
@@ -65,7 +65,8 @@ export async function run(): Promise<Result> {
       figures: {
         kept, bytesOfMemory: (after - before) / PROCESSES / orders, bytesOfDisk: disk / orders,
         gibibytesBefore: before / 2 ** 30, gibibytesAtATenth: atTenth / 2 ** 30,
-        gibibytes: after / 2 ** 30, gibibytesAnHourLater: later / 2 ** 30,
+        gibibytes: after / 2 ** 30, gibibytesAnHourLater: later / 2 ** 30, gibibytesOfFiles: disk / 2 ** 30,
+        gibibytesWithFiles: (later + diskLater) / 2 ** 30,
         nsPerOrderFirstTenth: nsEach(tenth, Math.floor(orders / 10) - 1000), nsPerOrder: nsEach(filled, orders - Math.floor(orders / 10)),
         nsPerOrderWithDrops: nsEach(on, Math.floor(orders / 24)), nsPerRepeat: nsEach(repeated, REPEATS),
         snapshotSeconds: snapshot!.ms / 1000, snapshotMebibytes: snapshot!.bytes / 2 ** 20, loadSeconds: loaded!.ms / 1000,
