@@ -199,7 +199,7 @@ export const KEY_WORDS = 8
 /** 96 bytes of ASCII, zero padded; row = application × ORIGINS_MAX + place. */
 export const ORIGIN_WORDS = 24
 
-/** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, asset) of the last 15 by request number modulo 15. */
+/** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by request number modulo 15. */
 export const FAUCET_WORDS = 32
 
 /** ACCOUNT of a session whose account is no more. */
@@ -227,9 +227,13 @@ export const PAIR = {
 } as const
 export const NO_ASK = 0x7fffffff
 
-/** Per asset: atoms issued by the faucet, fee income of the house (may be negative: rebates are its cost). */
+/** Per asset: atoms issued by the faucet (never fewer), fee income of the house (may be negative: rebates are its cost). */
 export const TOTAL_WORDS = 8
-export const TOTAL = { ISSUED: i64(0), FEES: i64(2) } as const
+export const TOTAL = {
+  ISSUED: i64(0), FEES: i64(2),
+  /** f64: sequence of the first request of all assets that the faucet left this one out of, at its ceiling; 0: none (programs/faucet.ts). */
+  LEFT_OUT: f64(4),
+} as const
 
 /** What matching needs of a pair's genesis, as numbers, so that no object is touched per command. */
 export const TERMS_WORDS = 16

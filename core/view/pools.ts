@@ -5,9 +5,10 @@
  * accounts, a slice at a time, so that other work of the thread goes on.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ACCOUNT, SCALAR, SESSION } from '../state/columns.ts'
+import { ACCOUNT, SCALAR, SESSION, TOTAL } from '../state/columns.ts'
+import { MAX_ISSUED } from '../state/genesis.ts'
 import { shareOf } from '../state/shares.ts'
-import { accountRow, assetCount, get, getF64, pairCount, sessionRow } from '../state/rows.ts'
+import { accountRow, assetCount, get, getF64, getI64, pairCount, sessionRow, totalRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { mayGoAt } from '../programs/blank_accounts.ts'
 import { KEY_KEPT_MS } from '../state/session_lists.ts'
@@ -44,10 +45,14 @@ function keptAccounts(state: State, now: number): number {
 
 /** Pools of the state at `now`, Unix ms, in the order they are shown. */
 export function readPools(state: State, now: number): PoolView[] {
-  const { scalars, genesis: { limits } } = state
+  const { scalars, genesis } = state
+  const { limits } = genesis
   const shared = (pool: string, used: number, capacity: number): PoolView =>
     ({ pool, used, capacity, share: shareOf(capacity, capacity - used) })
   const bounded = (pool: string, used: number, capacity: number): PoolView => ({ pool, used, capacity, share: null })
+  // In atoms, rounded to what a number can say: a figure, no sum.
+  const minted = genesis.assets.filter(({ faucetAtoms }) => faucetAtoms > 0n).map(({ index, symbol }) =>
+    bounded(`faucet ${symbol}`, Number(getI64(state, totalRow(state, index), TOTAL.ISSUED)), Number(MAX_ISSUED)))
   return [
     bounded('accounts', keptAccounts(state, now), limits.accounts),
     shared('orders', scalars[SCALAR.ORDERS_LIVE]!, limits.orders),
@@ -59,6 +64,7 @@ export function readPools(state: State, now: number): PoolView[] {
     bounded('assets', assetCount(state), limits.assets),
     bounded('pairs', pairCount(state), limits.pairs),
     bounded('price_level_pages', scalars[SCALAR.PAGES_LIVE]!, limits.orders),
+    ...minted,
   ]
 }
 

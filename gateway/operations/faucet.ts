@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { MINT_ANSWER } from '../../core/layout/answers.ts'
-import { FAUCET_WINDOW_MS, nextAvailableAt, recentRequests } from '../../core/programs/faucet.ts'
+import { FAUCET_WINDOW_MS, hasMinted, nextAvailableAt, recentRequests, type FaucetRequest } from '../../core/programs/faucet.ts'
 import { FAUCET_LIMIT_MAX } from '../../core/state/genesis.ts'
 import { readFaucet } from '../../core/view/accounts.ts'
 import { encodeMint } from '../bridge/encode.ts'
@@ -17,10 +17,10 @@ const Request = Type.Object({ requestedAt: Timestamp, minted: Type.Array(Minted)
 
 const RECENT = 5
 
-/** What one request minted; `asset` -1 is every asset with a faucet amount. */
-function mintedOf(gateway: Gateway, asset: number): Minted[] {
+/** What one request minted: of all assets, those with a faucet amount that had room. */
+function mintedOf(gateway: Gateway, request: Pick<FaucetRequest, 'asset' | 'sequence'>): Minted[] {
   return gateway.genesis.assets
-    .filter((each) => each.faucetAtoms > 0n && (asset < 0 || each.index === asset))
+    .filter((each) => each.faucetAtoms > 0n && hasMinted(gateway.state, request, each.index))
     .map((each) => ({ assetId: each.id, symbol: each.symbol, amount: amountText(each, each.faucetAtoms), txHash: null }))
 }
 
@@ -48,9 +48,9 @@ export const GetFaucetInfo = operation({
       remainingRequests24h: remaining(gateway, faucet, now),
       dailyLimit: gateway.genesis.faucetDailyLimit,
       ...availability(nextAvailableAt(gateway.genesis, faucet, now)),
-      recentRequests: recentRequests(faucet, RECENT).map(({ requestedAt, asset }) => ({
-        requestedAt: rfc3339(requestedAt),
-        minted: mintedOf(gateway, asset),
+      recentRequests: recentRequests(faucet, RECENT).map((request) => ({
+        requestedAt: rfc3339(request.requestedAt),
+        minted: mintedOf(gateway, request),
       })),
     })
   },
@@ -73,7 +73,9 @@ export const Mint = operation({
       const faucet = readFaucet(gateway.state, gateway.gate, call.account)
       call.answer({
         requestedAt: rfc3339(time),
-        minted: mintedOf(gateway, i32[base + MINT_ANSWER.at.asset]!),
+        minted: mintedOf(gateway, {
+          asset: i32[base + MINT_ANSWER.at.asset]!, sequence: f64[(base + MINT_ANSWER.at.sequence) >>> 1]!,
+        }),
         remainingRequests24h: faucet === null ? 0 : remaining(gateway, faucet, time),
         ...availability(f64[(base + MINT_ANSWER.at.nextAvailableAt) >>> 1]!),
       })

@@ -201,8 +201,9 @@ export function exposition(gauges: Gauges, now: number): string {
   const used = gauge('exchange_pool_used', 'Rows in use of a bounded pool of the state')
   const capacity = gauge('exchange_pool_capacity', 'Rows of that pool')
   const pools = readPools(gauges.state, now)
-  for (const { pool, used: rows } of pools) text.sample(used, rows, `pool="${pool}"`)
-  for (const { pool, capacity: rows } of pools) text.sample(capacity, rows, `pool="${pool}"`)
+  const named = (pool: string): string => `pool="${pool.replace(/["\\\n]/g, '_')}"`
+  for (const { pool, used: rows } of pools) text.sample(used, rows, named(pool))
+  for (const { pool, capacity: rows } of pools) text.sample(capacity, rows, named(pool))
   const pairs = gauge('exchange_pair_status', 'What a pair lets happen: 0 halted, 1 active, 2 cancel only')
   for (const { index, symbol } of gauges.state.genesis.pairs) {
     text.sample(pairs, gauges.state.pairs[index * PAIR_WORDS + PAIR.STATUS]!, `pair="${symbol.replace(/["\\\n]/g, '_')}"`)

@@ -316,8 +316,13 @@ function mintRefusal(exchange: NaiveExchange, account: number, asset: number): n
   if (asset < 0 ? faucetDailyLimit === 0 : (assets[asset]?.faucetAtoms ?? 0n) === 0n) return CODE.FAUCET_ASSET
   if (faucetDailyLimit === 0 || nextMint(exchange, account) > exchange.now) return CODE.FAUCET_LIMIT
   const wanted = assets.filter((each) => asset < 0 || each.index === asset)
-  return wanted.some((each) => exchange.issued[each.index]! + each.faucetAtoms > MOST_ISSUED) ? CODE.OVERLOADED : 0
+  if (asset < 0 && exchange.inForce >= 2) return assets.some((each) => each.faucetAtoms > 0n && isLeft(exchange, each)) ? 0 : CODE.OVERLOADED
+  return wanted.every((each) => isLeft(exchange, each)) ? 0 : CODE.OVERLOADED
 }
+
+/** The faucet may mint this asset once more. */
+const isLeft = ({ issued }: NaiveExchange, { index, faucetAtoms }: Genesis['assets'][number]): boolean =>
+  issued[index]! + faucetAtoms <= MOST_ISSUED
 
 function mint(exchange: NaiveExchange, command: Decoded): void {
   const signed = owner(exchange, command)
@@ -327,7 +332,7 @@ function mint(exchange: NaiveExchange, command: Decoded): void {
   if (code === 0) {
     exchange.accounts[account]!.mints.push(exchange.now)
     for (const each of exchange.genesis.assets) {
-      if ((asset >= 0 && each.index !== asset) || each.faucetAtoms === 0n) continue
+      if ((asset >= 0 && each.index !== asset) || each.faucetAtoms === 0n || !isLeft(exchange, each)) continue
       exchange.issued[each.index] = exchange.issued[each.index]! + each.faucetAtoms
       exchange.pay(account, each.index, each.faucetAtoms)
       exchange.events.push({

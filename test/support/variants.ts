@@ -123,8 +123,11 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   /** The same with one page of receipts in memory and the others in the store; receipts stay for two weeks. */
   paged: { ...MARKET, limits: { receiptPages: 1, receipts: 2048, receiptLifetimeMs: 15 * DAY }, clients: 60 },
   tight: TIGHT,
-  /** More accounts than there are orders and receipts: the last tenth, and what is left when nothing is. */
-  crowded: { ...TIGHT, limits: { ...TIGHT.limits, orders: 20, accounts: 40, sessions: 48, receipts: 18, openOrdersPerAccount: 3 } },
+  /** More accounts than there are orders and receipts: the last tenth, and what is left when nothing is. Few may ever have GEM. */
+  crowded: {
+    ...TIGHT, assets: [...TIGHT.assets, ['GEM', 9, '1000000000']],
+    limits: { ...TIGHT.limits, orders: 20, accounts: 40, sessions: 48, receipts: 18, openOrdersPerAccount: 3 },
+  },
   /** Few rows for many wallets, most of which only sign in: rows of accounts go from one to another. */
   visited: {
     ...TIGHT, limits: { ...TIGHT.limits, accounts: 30, sessions: 180, sessionsPerAccount: 3, subAccountsPerMaster: 2 }, families: true,

@@ -3,11 +3,14 @@
  * (I-programs). The property tests cover the same ground at random; here are the cases that once went wrong or easily could.
  */
 import t from 'tap'
-import { SCALAR } from '../../core/state/columns.ts'
+import { hasMinted, recentRequests } from '../../core/programs/faucet.ts'
+import { SCALAR, TOTAL } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { CommandType, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
+import { faucetOf, getI64, totalRow } from '../../core/state/rows.ts'
+import { readPools } from '../../core/view/pools.ts'
 import { createBench, type Bench } from '../support/naive_compare.ts'
 import { genesisText, pairSpec, type VariantSpec } from '../support/variants.ts'
 
@@ -77,6 +80,50 @@ t.test('the faucet: so many requests in any 24 hours', async (t) => {
   t.match(mint(START + DAY), { code: 0, expiresAt: START + DAY + 1000 })
   t.match(mint(START + DAY, 2), { code: 309 }, 'an asset the faucet has not')
   t.match(mint(START + DAY, 9), { code: 309 })
+})
+
+/** 2.3 requests of GEM are all there may ever be. */
+const GEM: VariantSpec['assets'] = [['BTC', 8, '1'], ['USD', 6, '100'], ['NONE', 6, '0'], ['GEM', 9, '2000000000'], ['ORE', 9, '4000000000']]
+
+t.test('the faucet: an asset at its ceiling is left out, and the others go on', async (t) => {
+  const bench = createBench(genesisText({ limits: {}, dailyLimit: 15, assets: GEM, pairs: [pairSpec('BTC/USD')] }))
+  const { state } = bench
+  const session = signedBy(signIn(bench, 'a1', 'b1'))
+  const mint = (asset = -1): unknown => send(bench, MINT_COMMAND, CommandType.MINT, { ...session, asset })['code']
+  const held = (): string => [0, 1, 2, 3, 4].map((asset) => getI64(state, totalRow(state, asset), TOTAL.ISSUED) / 10n ** 6n).join()
+  t.equal(mint(), 0)
+  t.equal(held(), '100,100,0,2000000000000,4000000000000')
+  t.equal(mint(), 0, 'ORE has no room')
+  t.equal(held(), '200,200,0,4000000000000,4000000000000')
+  t.equal(mint(4), 900, 'who asks for it alone is refused')
+  t.equal(mint(2), 309)
+  t.equal(mint(), 0, 'neither has GEM')
+  t.equal(mint(3), 900)
+  t.equal(mint(0), 0)
+  t.equal(held(), '400,300,0,4000000000000,4000000000000')
+  const requests = recentRequests(faucetOf(state, 0), 15)
+  t.same(requests.map((request) => [0, 1, 3, 4].filter((asset) => hasMinted(state, request, asset))), [[0], [0, 1], [0, 1, 3], [0, 1, 3, 4]])
+  const pools = readPools(state, START).filter(({ pool }) => pool.startsWith('faucet'))
+  t.same(pools.map(({ pool, used }) => [pool, used]), [['faucet BTC', 4e8], ['faucet USD', 3e8], ['faucet GEM', 4e18], ['faucet ORE', 4e18]])
+  t.ok(pools.every(({ capacity }) => capacity === 4.6e18))
+})
+
+t.test('the faucet: refused when nothing has room, and the request does not count', async (t) => {
+  const only: VariantSpec['assets'] = [['BTC', 8, '0'], ['USD', 6, '2000000000000']]
+  const bench = createBench(genesisText({ limits: {}, dailyLimit: 3, assets: only, pairs: [pairSpec('BTC/USD')] }))
+  const session = signedBy(signIn(bench, 'a1', 'b1'))
+  const mint = (): unknown => send(bench, MINT_COMMAND, CommandType.MINT, { ...session, asset: -1 })['code']
+  t.same([mint(), mint(), mint(), mint(), mint()], [0, 0, 900, 900, 900])
+})
+
+t.test('the faucet before the rules 2: one asset at its ceiling refuses all', async (t) => {
+  const bench = createBench(genesisText({ limits: {}, rules: 1, dailyLimit: 9, assets: GEM, pairs: [pairSpec('BTC/USD')] }))
+  const session = signedBy(signIn(bench, 'a1', 'b1'))
+  const mint = (asset: number): unknown => send(bench, MINT_COMMAND, CommandType.MINT, { ...session, asset })['code']
+  t.same([mint(-1), mint(-1), mint(3), mint(4), mint(3), mint(1)], [0, 900, 0, 900, 900, 0])
+  t.same(recentRequests(faucetOf(bench.state, 0), 15).map(({ asset }) => asset), [1, 3, -1])
+  const [, , all] = recentRequests(faucetOf(bench.state, 0), 15)
+  t.ok([0, 1, 3, 4].every((asset) => hasMinted(bench.state, all!, asset)))
 })
 
 t.test('a daily limit of zero: refused, and no time is named', async (t) => {

@@ -145,6 +145,28 @@ t.test('the faucet says when to come back', async (t) => {
   t.equal(info.recentRequests.length, 5)
 })
 
+t.test('the faucet says what it minted', async (t) => {
+  const genesis = JSON.parse(testGenesis()) as { assets: { symbol: string; faucetAmount: string }[] }
+  // Three requests of it are all there may ever be.
+  genesis.assets.find(({ symbol }) => symbol === 'SEI')!.faucetAmount = '1500000000'
+  const harness = await startHarness([], JSON.stringify(genesis))
+  t.teardown(() => harness.close())
+  const session = await harness.openSession()
+  const symbols = ({ minted }: { minted: { symbol: string }[] }): string => minted.map(({ symbol }) => symbol).join()
+  const answers: string[] = []
+  for (let i = 0; i < 4; i++) {
+    answers.push(symbols(conforms(t, 'Mint', await call(harness, session, 'POST', '/api/v1/faucet/mint')).json))
+  }
+  const all = 'USDC,BTC,ETH,SEI'
+  t.same(answers, [all, all, all, 'USDC,BTC,ETH'])
+  const info = conforms(t, 'GetFaucetInfo', await call(harness, session, 'GET', '/api/v1/faucet/info')).json
+  t.same(info.recentRequests.map(symbols), [...answers].reverse())
+  const alone = { assetId: harness.genesis.assets.find(({ symbol }) => symbol === 'SEI')!.id }
+  const refused = await call(harness, session, 'POST', '/api/v1/faucet/mint', alone)
+  t.same([refused.status, refused.json.code], [503, 'OVERLOADED'])
+  t.equal((await call(harness, session, 'GET', '/api/v1/faucet/info')).json.remainingRequests24h, 1, 'and does not count')
+})
+
 t.test('more than one mass-cancel record of orders', async (t) => {
   const harness = await startHarness([], testGenesis({ openOrdersPerAccount: 3000 }))
   t.teardown(() => harness.close())
