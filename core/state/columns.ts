@@ -199,7 +199,7 @@ export const KEY_WORDS = 8
 /** 96 bytes of ASCII, zero padded; row = application × ORIGINS_MAX + place. */
 export const ORIGIN_WORDS = 24
 
-/** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by request number modulo 15. */
+/** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by number modulo 15. */
 export const FAUCET_WORDS = 32
 
 /** ACCOUNT of a session whose account is no more. */
@@ -231,7 +231,7 @@ export const NO_ASK = 0x7fffffff
 export const TOTAL_WORDS = 8
 export const TOTAL = {
   ISSUED: i64(0), FEES: i64(2),
-  /** f64: sequence of the first request of all assets that the faucet left this one out of, at its ceiling; 0: none (programs/faucet.ts). */
+  /** f64: sequence of the first faucet request of all assets that left this one out, at its ceiling; 0: none (programs/faucet.ts). */
   LEFT_OUT: f64(4),
 } as const
 

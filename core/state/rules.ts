@@ -10,7 +10,7 @@
  *      looks at so many orders and receipts, not at all there are (sweep.ts, walk.ts, receipts.ts); rows of
  *      accounts that never had anything go to other wallets (programs/blank_accounts.ts)
  *   2  one order meets so many orders at rest (book/match.ts): it ends so many expired ones at the touch, and only where it crosses; what
- *      would trade with more than PATH_MAX is cancelled; the path of a MARKET BUY is walked as far as its funds go (walk.ts); a faucet request of all
- *      assets mints those that have room (programs/faucet.ts)
+ *      would trade with more than PATH_MAX is cancelled; the path of a MARKET BUY is walked as far as its funds go (walk.ts); a
+ *      faucet request of all assets mints those that have room (programs/faucet.ts)
  */
 export const RULES = 2

@@ -308,8 +308,8 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   },
   Mint: {
     summary: 'Take test funds',
-    description: 'Credits test funds of one asset, or of every asset the faucet has and may still mint; `minted` says which. Nothing left today '
-      + 'is 429 with the time to wait; nothing left for ever is 503.',
+    description: 'Credits test funds of one asset, or of every asset the faucet has and may still mint; `minted` says which. Nothing left '
+      + 'today is 429 with the time to wait; nothing left for ever is 503.',
     answer: 'What was credited.',
     refusals: ['NOT_FOUND', 'FAUCET_ASSET', 'FAUCET_LIMIT', ...COMMAND],
   },

@@ -316,8 +316,10 @@ function mintRefusal(exchange: NaiveExchange, account: number, asset: number): n
   if (asset < 0 ? faucetDailyLimit === 0 : (assets[asset]?.faucetAtoms ?? 0n) === 0n) return CODE.FAUCET_ASSET
   if (faucetDailyLimit === 0 || nextMint(exchange, account) > exchange.now) return CODE.FAUCET_LIMIT
   const wanted = assets.filter((each) => asset < 0 || each.index === asset)
-  if (asset < 0 && exchange.inForce >= 2) return assets.some((each) => each.faucetAtoms > 0n && isLeft(exchange, each)) ? 0 : CODE.OVERLOADED
-  return wanted.every((each) => isLeft(exchange, each)) ? 0 : CODE.OVERLOADED
+  const some = asset < 0 && exchange.inForce >= 2
+  const left = some ? wanted.some((each) => each.faucetAtoms > 0n && isLeft(exchange, each)) :
+    wanted.every((each) => isLeft(exchange, each))
+  return left ? 0 : CODE.OVERLOADED
 }
 
 /** The faucet may mint this asset once more. */

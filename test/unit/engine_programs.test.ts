@@ -70,6 +70,20 @@ t.test('a key belongs to one identity while its row is kept', async (t) => {
   t.equal(signIn(bench, 'a2', 'b9', START + 9 * DAY, 7)['code'], 600, 'unknown application')
 })
 
+t.test('the pool of sessions says what is taken before it is full, and what is over for a day is taken no more', async (t) => {
+  const bench = benchWith({ accounts: 8, sessions: 20, sessionsPerAccount: 5 })
+  const used = (time: number): string => readPools(bench.state, time).filter(({ pool }) => pool === 'sessions')
+    .map(({ used: rows, capacity }) => `${rows} of ${capacity}`).join()
+  for (let key = 0; key < 24; key++) signIn(bench, `a${key % 2}`, `b${key}`)
+  t.equal(used(START), '18 of 20', 'two wallets have nine tenths, and one of the alarms is there')
+  const codes = [2, 3, 4, 5].map((wallet) => signIn(bench, `c${wallet}`, `d${wallet}`)['code'])
+  t.same(codes, [0, 0, 900, 900], 'the last tenth is for those with few')
+  t.equal(used(START), '20 of 20')
+  const free = START + bench.state.genesis.limits.sessionLifetimeMs + DAY
+  t.same([START + DAY, free - 1, free].map(used), ['12 of 20', '12 of 20', '0 of 20'], 'what ended early is free earlier')
+  t.equal(signIn(bench, 'c5', 'd9', free)['code'], 0)
+})
+
 t.test('the faucet: so many requests in any 24 hours', async (t) => {
   const bench = benchWith({ sessionLifetimeMs: 30 * DAY })
   const session = signedBy(signIn(bench, 'a1', 'b1'))
@@ -83,7 +97,8 @@ t.test('the faucet: so many requests in any 24 hours', async (t) => {
 })
 
 /** 2.3 requests of GEM are all there may ever be. */
-const GEM: VariantSpec['assets'] = [['BTC', 8, '1'], ['USD', 6, '100'], ['NONE', 6, '0'], ['GEM', 9, '2000000000'], ['ORE', 9, '4000000000']]
+const GEM: VariantSpec['assets'] =
+  [['BTC', 8, '1'], ['USD', 6, '100'], ['NONE', 6, '0'], ['GEM', 9, '2000000000'], ['ORE', 9, '4000000000']]
 
 t.test('the faucet: an asset at its ceiling is left out, and the others go on', async (t) => {
   const bench = createBench(genesisText({ limits: {}, dailyLimit: 15, assets: GEM, pairs: [pairSpec('BTC/USD')] }))
@@ -102,9 +117,12 @@ t.test('the faucet: an asset at its ceiling is left out, and the others go on', 
   t.equal(mint(0), 0)
   t.equal(held(), '400,300,0,4000000000000,4000000000000')
   const requests = recentRequests(faucetOf(state, 0), 15)
-  t.same(requests.map((request) => [0, 1, 3, 4].filter((asset) => hasMinted(state, request, asset))), [[0], [0, 1], [0, 1, 3], [0, 1, 3, 4]])
+  const minted = requests.map((request) => [0, 1, 3, 4].filter((asset) => hasMinted(state, request, asset)))
+  t.same(minted, [[0], [0, 1], [0, 1, 3], [0, 1, 3, 4]])
   const pools = readPools(state, START).filter(({ pool }) => pool.startsWith('faucet'))
-  t.same(pools.map(({ pool, used }) => [pool, used]), [['faucet BTC', 4e8], ['faucet USD', 3e8], ['faucet GEM', 4e18], ['faucet ORE', 4e18]])
+  t.same(pools.map(({ pool, used }) => `${pool} ${used}`), [
+    'faucet BTC 400000000', 'faucet USD 300000000', 'faucet GEM 4000000000000000000', 'faucet ORE 4000000000000000000',
+  ])
   t.ok(pools.every(({ capacity }) => capacity === 4.6e18))
 })
 
