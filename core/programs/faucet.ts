@@ -16,6 +16,7 @@ import {
 import { BALANCE, CLOCK, SCALAR, TOTAL } from '../state/columns.ts'
 import { emitCredit, emitResult } from '../events/emit.ts'
 import { FAUCET_LIMIT_MAX, MAX_ISSUED, type Genesis } from '../state/genesis.ts'
+import { ASSET_LISTING } from '../state/listing_rows.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { State } from '../state/state.ts'
 import { R, touchAccount } from '../state/balances.ts'
@@ -116,6 +117,8 @@ export interface FaucetRequest {
 /** Whether a request minted an asset that the faucet has. */
 export const hasMinted = (state: State, { asset, sequence }: Pick<FaucetRequest, 'asset' | 'sequence'>, each: number): boolean => {
   if (asset >= 0) return asset === each
+  // Listed after the request.
+  if (getF64(state, assetListingRow(state, each), ASSET_LISTING.SEQUENCE) > sequence) return false
   const leftOut = getF64(state, totalRow(state, each), TOTAL.LEFT_OUT)
   return sequence === 0 || leftOut === 0 || leftOut > sequence
 }

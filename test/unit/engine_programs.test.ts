@@ -9,7 +9,8 @@ import { checkInvariants } from '../../core/state/invariants.ts'
 import { CommandType, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
-import { faucetOf, getI64, totalRow } from '../../core/state/rows.ts'
+import { ASSET_LISTING } from '../../core/state/listing_rows.ts'
+import { assetListingRow, faucetOf, getI64, setF64, totalRow } from '../../core/state/rows.ts'
 import { readPools } from '../../core/view/pools.ts'
 import { createBench, type Bench } from '../support/naive_compare.ts'
 import { genesisText, pairSpec, type VariantSpec } from '../support/variants.ts'
@@ -119,6 +120,10 @@ t.test('the faucet: an asset at its ceiling is left out, and the others go on', 
   const requests = recentRequests(faucetOf(state, 0), 15)
   const minted = requests.map((request) => [0, 1, 3, 4].filter((asset) => hasMinted(state, request, asset)))
   t.same(minted, [[0], [0, 1], [0, 1, 3], [0, 1, 3, 4]])
+  // As if BTC had been listed between the second request and the third.
+  const listed = 1 + (requests[2]!.sequence + requests[1]!.sequence) / 2
+  setF64(state, assetListingRow(state, 0), ASSET_LISTING.SEQUENCE, listed)
+  t.same(requests.map((request) => hasMinted(state, request, 0)), [true, true, false, false], 'listed later, not minted before')
   const pools = readPools(state, START).filter(({ pool }) => pool.startsWith('faucet'))
   t.same(pools.map(({ pool, used }) => `${pool} ${used}`), [
     'faucet BTC 400000000', 'faucet USD 300000000', 'faucet GEM 4000000000000000000', 'faucet ORE 4000000000000000000',
