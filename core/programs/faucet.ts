@@ -27,7 +27,7 @@ export const FAUCET_WINDOW_MS = 86_400_000
 /** CREDIT.source of a faucet request. */
 export const FAUCET_SOURCE = 1
 
-/** Where the time of request `number` is in its account's faucet row (0 is its first); the next word: {@link purposeOf}. Word 0: how many. */
+/** Where the time of request `number` is in its account's faucet row (0 is its first); {@link purposeOf} follows. Word 0: how many. */
 const timeAt = (number: number): number => 2 + (number % FAUCET_LIMIT_MAX) * 2
 
 export function mint(state: State, command: Views, base: number): void {
