@@ -12,6 +12,7 @@ import { placeOrder } from '../orders/place.ts'
 import { replaceOrder } from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
 import { setApplication, setOrigin, setServerKey } from '../programs/applications.ts'
+import { limitsInForce, raiseLimit } from '../programs/limits.ts'
 import { listAsset, listPair, setPairTerms } from '../programs/listing.ts'
 import { mint } from '../programs/faucet.ts'
 import { acceptLoss } from '../programs/loss.ts'
@@ -91,6 +92,10 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return listPair(state, command, base)
     case CommandType.SET_PAIR_TERMS:
       return setPairTerms(state, command, base)
+    case CommandType.RAISE_LIMIT:
+      return raiseLimit(state, command, base)
+    case CommandType.LIMITS_IN_FORCE:
+      return limitsInForce(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

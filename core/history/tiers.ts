@@ -27,7 +27,7 @@ export interface TierWatch {
 }
 
 export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis' | 'projector' | 'database'>): TierWatch {
-  const { state, genesis, projector, database } = projection
+  const { state, genesis, database } = projection
   const { tiers } = genesis.feeTiers
   const store = new CheckedStore(database)
   const reader = createPageReader(store, 'account_hour_page', hourWords(genesis.limits.assets))
@@ -39,7 +39,7 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
 
   const tierOf = (account: number): number => {
     const since = (day - DAYS + 1) * DAY_HOURS
-    const { accounts } = projector
+    const { accounts } = projection.projector
     const row = accounts.look(account)
     const then = hours.before(account, since)
     const volume = wideAt(accounts.rows, row + TALLY.VOLUME) - (then === null ? 0n : wideAt(then, TALLY.VOLUME))
@@ -47,11 +47,12 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
   }
   return {
     begin: () => {
-      if (tiers.length === 1) return projector.traded.clear()
+      if (tiers.length === 1) return projection.projector.traded.clear()
       const today = Math.floor(state.clock[CLOCK.TIME]! / (DAY_HOURS * HOUR_MS))
-      const accounts = new Set(today === day ? [...queue, ...told, ...projector.traded] : Array(state.scalars[SCALAR.ACCOUNTS]!).keys())
+      const { traded } = projection.projector
+      const accounts = new Set(today === day ? [...queue, ...told, ...traded] : Array(state.scalars[SCALAR.ACCOUNTS]!).keys())
       day = today
-      projector.traded.clear()
+      projection.projector.traded.clear()
       queue = [...accounts]
       told = []
     },

@@ -17,6 +17,7 @@
  */
 import { LABEL_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
+import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
 import { defineLayout, type Layout } from './table.ts'
 
@@ -52,6 +53,8 @@ export const CommandType = {
   LIST_ASSET: 40,
   LIST_PAIR: 41,
   SET_PAIR_TERMS: 42,
+  RAISE_LIMIT: 43,
+  LIMITS_IN_FORCE: 44,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -380,6 +383,8 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.LIST_ASSET]: LIST_ASSET_COMMAND,
   [CommandType.LIST_PAIR]: LIST_PAIR_COMMAND,
   [CommandType.SET_PAIR_TERMS]: SET_PAIR_TERMS_COMMAND,
+  [CommandType.RAISE_LIMIT]: RAISE_LIMIT_COMMAND,
+  [CommandType.LIMITS_IN_FORCE]: LIMITS_IN_FORCE_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 

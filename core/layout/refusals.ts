@@ -199,6 +199,8 @@ export const REFUSALS = {
   TOO_MANY_ASSETS: refusal(331, 'TOO_MANY_ASSETS', 'CONFLICT', 'No room for another asset: raise the limit', 'BadRequest'),
   TOO_MANY_PAIRS: refusal(332, 'TOO_MANY_PAIRS', 'CONFLICT', 'No room for another trading pair: raise the limit', 'BadRequest'),
   LISTING_TERMS: refusal(333, 'LISTING_TERMS', 'VALIDATION_ERROR', 'These terms cannot be', 'BadRequest'),
+  LIMIT_NOT_RAISED: refusal(334, 'LIMIT_NOT_RAISED', 'VALIDATION_ERROR', 'A limit is raised, never lowered', 'BadRequest'),
+  LIMIT_TOO_LARGE: refusal(335, 'LIMIT_TOO_LARGE', 'VALIDATION_ERROR', 'The limit is beyond what the engine has memory for', 'BadRequest'),
   TOO_MANY_APPLICATIONS: refusal(316, 'TOO_MANY_APPLICATIONS', 'CONFLICT', 'Too many applications or origins', 'BadRequest'),
   TOO_MANY_IN_FLIGHT: refusal(
     317,

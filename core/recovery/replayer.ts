@@ -42,14 +42,15 @@ export interface Replayer {
 
 /** A replayer over `state` that stands at `place`. `listener`, when given, sees every command. */
 export function createReplayer(state: State, place: Place, events: number, listener?: Listener): Replayer {
-  const { outbox, clock } = state
+  // No view of a column is kept: the state may grow (state/growth.ts).
+  const { outbox } = state
   let views = viewsOf(new ArrayBuffer(1 << 20))
   let command: Buffer = Buffer.alloc(0)
   let layout = LAYOUT
   const flush = (): void => {
     const bytes = outbox.bytes.subarray(0, outbox.count * RECORD_BYTES)
     if (outbox.count > 0) replayer.events = crc32(bytes, replayer.events)
-    if (listener !== undefined) listener(clock[CLOCK.SEQUENCE]!, clock[CLOCK.TIME]!, command, bytes, outbox.count, layout)
+    if (listener !== undefined) listener(state.clock[CLOCK.SEQUENCE]!, state.clock[CLOCK.TIME]!, command, bytes, outbox.count, layout)
     if (outbox.count > 0 && replayer.sink !== null) replayer.sink(outbox, outbox.count)
     outbox.count = 0
   }
@@ -75,7 +76,7 @@ export function createReplayer(state: State, place: Place, events: number, liste
       if (batch.events !== replayer.events) throw new Divergence(batch.sequence)
       layout = batch.layout
       setTime(state, batch.time)
-      if (batch.sequence === 1) clock[CLOCK.SEQUENCE]!++
+      if (batch.sequence === 1) state.clock[CLOCK.SEQUENCE]!++
       else {
         const records = layout === LAYOUT ? batch.records : modernised(batch.records)
         if (records.length > views.bytes.length) views = viewsOf(new ArrayBuffer(records.length * 2))

@@ -14,6 +14,7 @@ import {
   AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, LABEL_BYTES,
   LABEL_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
+import { RAISABLE } from '../layout/limits.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { type Layout, type Views } from '../layout/table.ts'
 import { MAX_FEE_PPM, SCALE_MAX } from '../state/pair_terms.ts'
@@ -98,6 +99,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       minNotional: ANY, base: asset, quote: asset, priceScale: SCALE, tickUnits: SIZE, lotScale: SCALE, lotUnits: SIZE,
       minLots: SIZE, maxLots: SIZE, makerPpm: RATE, takerPpm: RATE, symbol: ANY, category: ANY,
     },
+    raise_limit: { limit: range(0, RAISABLE.length - 1), reserved: ZERO, value: SEQUENCE },
     set_pair_terms: {
       minNotional: ANY, pair, reserved: ZERO, minLots: SIZE, maxLots: SIZE, makerPpm: RATE, takerPpm: RATE,
     },
@@ -109,11 +111,13 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
 }
 
 /** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */
-const OWN: readonly number[] = [CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
+const OWN: readonly number[] = [
+  CommandType.LIMITS_IN_FORCE, CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS,
+]
 const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
-  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
+  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

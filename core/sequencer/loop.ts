@@ -82,9 +82,15 @@ export function createSequencer(parts: SequencerParts): Sequencer {
 
 /** Lets records pass that can be applied; counts the others and says the first of them, for they are a fault of ours and never a user's. */
 function admission({ state, meter, warn }: Pick<SequencerParts, 'state' | 'meter' | 'warn'>): Admit {
-  const checks = recordChecks(state)
+  let checks = recordChecks(state)
+  let { buffers } = state
   let said = false
   return (batch, at, lane) => {
+    // Of other limits than before.
+    if (state.buffers !== buffers) {
+      checks = recordChecks(state)
+      buffers = state.buffers
+    }
     const code = recordRefusal(checks, batch, at, lane)
     if (code === 0) return 0
     meter.invalid()
@@ -200,7 +206,8 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
 }
 
 /** Commands that the sequencer makes itself: nobody waits for their answers. */
-const isOwn = (type: number): boolean => type === CommandType.EXPIRE_ORDER || type === CommandType.SET_RULES
+const isOwn = (type: number): boolean =>
+  type === CommandType.EXPIRE_ORDER || type === CommandType.SET_RULES || type === CommandType.LIMITS_IN_FORCE
 
 /** Copies the answers among the events of the current command to the lane that asked. */
 function deliver(sequencer: Sequencer): void {

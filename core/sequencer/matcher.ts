@@ -9,9 +9,12 @@ import type { Config } from '../config.ts'
 import { InvariantBroken } from '../lib/assert.ts'
 import type { Io } from '../lib/io.ts'
 import { SystemFault } from '../lib/system_fault.ts'
-import { CLOCK, SCALAR } from '../state/columns.ts'
+import { CLOCK, LIMIT, SCALAR } from '../state/columns.ts'
 import { GenesisError, parseGenesis } from '../state/genesis.ts'
+import { raisedLimits } from '../state/growth.ts'
 import { RULES } from '../state/rules.ts'
+import type { State } from '../state/state.ts'
+import { awaitsStart } from '../programs/limits.ts'
 import { COMMAND_SLOTS, CommandType } from '../layout/command.ts'
 import { genesisSlots, GENESIS_MAX_BYTES, writeGenesis } from '../journal/genesis_batch.ts'
 import { SecondWriter } from '../journal/head_file.ts'
@@ -108,7 +111,8 @@ export function startMatcher(parts: MatcherParts): Sequencer {
     eventsChecksum: replayer.events,
   })
   raiseRules(sequencer, say)
-  say({ type: 'recovered', genesis, columns: state.buffers, sequence: state.clock[CLOCK.SEQUENCE]! })
+  raiseLimits(sequencer, say)
+  say({ type: 'recovered', genesis: inForce(genesis, state), columns: state.buffers, sequence: state.clock[CLOCK.SEQUENCE]! })
   return sequencer
 }
 
@@ -184,6 +188,23 @@ function raiseRules(sequencer: Sequencer, say: MatcherParts['say']): void {
   if (scalars[SCALAR.RULES]! >= RULES) return
   say({ type: 'log', level: 'info', message: `from now on the rules ${RULES} are in force`, fields: { before: scalars[SCALAR.RULES]! } })
   commitOwn(sequencer, CommandType.SET_RULES, { rules: RULES })
+}
+
+/** What the operator raised is in force from here on; the state moves to a memory that is large enough, which other threads see first. */
+function raiseLimits(sequencer: Sequencer, say: MatcherParts['say']): void {
+  const { state } = sequencer
+  if (!awaitsStart(state)) return
+  commitOwn(sequencer, CommandType.LIMITS_IN_FORCE, {})
+  const limits = Object.fromEntries(Object.entries(raisedLimits(state.limits, LIMIT.IN_FORCE)))
+  say({ type: 'log', level: 'info', message: 'from now on these limits are in force', fields: limits })
+}
+
+/** The genesis as other threads work with it: the document, with the limits of now. */
+function inForce(genesis: string, { limits }: State): string {
+  const raised = raisedLimits(limits, LIMIT.IN_FORCE)
+  if (Object.keys(raised).length === 0) return genesis
+  const document = JSON.parse(genesis) as { limits: object }
+  return JSON.stringify({ ...document, limits: { ...document.limits, ...raised } })
 }
 
 /** Which exit code an error means. */

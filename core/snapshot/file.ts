@@ -217,7 +217,9 @@ function* verifiedColumns(database: Database.Database, state: State, info: Snaps
 }
 
 function* columnsIn(database: Database.Database): Generator<StoredColumn> {
-  const names = database.prepare('select distinct column_name as name from chunk').all() as { name: string }[]
+  // Limits first: the other columns are as long as they say.
+  const named = database.prepare<[], { name: string }>("select distinct column_name as name from chunk order by column_name <> 'limits'")
+  const names = named.all()
   const chunks = database.prepare('select bytes from chunk where column_name = ? order by number')
   for (const { name } of names) {
     yield { name, bytes: Buffer.concat((chunks.all(name) as { bytes: Buffer }[]).map((row) => row.bytes)) }

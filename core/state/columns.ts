@@ -227,6 +227,10 @@ export const PAIR = {
 } as const
 export const NO_ASK = 0x7fffffff
 
+/** Limits that were raised (layout/limits.ts): in force, and from the next start on; 0: as the genesis says. */
+export const LIMIT_WORDS = 2
+export const LIMIT = { IN_FORCE: 0, NEXT: 1 } as const
+
 /** Per asset: atoms issued by the faucet (never fewer), fee income of the house (may be negative: rebates are its cost). */
 export const TOTAL_WORDS = 8
 export const TOTAL = {
@@ -311,8 +315,10 @@ export function bitmapWords(priceTicks: number): { levels: number[]; total: numb
   return { levels, total: levels.reduce((sum, words) => sum + words, 0) }
 }
 
+/** What sizes depend on. */
+export type Sized = Pick<Genesis, 'limits'>
 /** A size that the genesis decides. */
-type Size = (genesis: Genesis) => number
+type Size = (genesis: Sized) => number
 
 interface Declared {
   /** Element type of the column's view. Rows with fields of several types are i32; rows.ts reads and writes every field. */
@@ -353,6 +359,7 @@ const DECLARED = {
   scalars: { type: 'i32', width: 1, rows: () => 32, kept: 'all' },
   clock: { type: 'f64', width: 1, rows: () => 16, kept: 'all' },
   registers: { type: 'i64', width: 1, rows: () => 16, kept: 'derived' },
+  limits: { type: 'f64', width: LIMIT_WORDS, rows: () => 32, kept: 'all' },
   totals: { type: 'i64', width: TOTAL_WORDS / 2, rows: perAsset, kept: SCALAR.ASSETS },
   pairs: { type: 'i32', width: PAIR_WORDS, rows: perPair, kept: SCALAR.PAIRS, views: ['F64'] },
   accounts: { type: 'i32', width: ACCOUNT_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
@@ -410,7 +417,7 @@ export interface Column {
 }
 
 /** The columns of a genesis, in the order of snapshots and digests. */
-export function columnsOf(genesis: Genesis): Column[] {
+export function columnsOf(genesis: Sized): Column[] {
   return (Object.entries(DECLARED) as [ColumnName, Declared][]).map(([name, { type, width, rows, kept, views }]) => ({
     name, type, stride: typeof width === 'number' ? width : width(genesis), rows: rows(genesis), derived: kept === 'derived',
     used: typeof kept === 'number' ? kept : -1, views: views ?? [],

@@ -2,29 +2,13 @@
  * The stored bytes of a state, column by column: what snapshots write and digests cover. Derived columns and rows that were never
  * used are left out, so the digest does not depend on capacities that were not reached.
  */
-import { columnsOf, type Column } from './columns.ts'
+import { columnsOf, LIMIT, type Column } from './columns.ts'
+import { raisedLimits, storedColumns, type StoredColumn } from './growth.ts'
 import { columnBytes, columnOf } from './memory.ts'
 import { rebuildDerived } from './rebuild.ts'
-import type { State } from './state.ts'
+import { enlarge, type State } from './state.ts'
 
-export interface StoredColumn {
-  readonly name: string
-  /** The used rows, a view on the live column. */
-  readonly bytes: Uint8Array
-}
-
-const usedBytes = (state: State, column: Column): number =>
-  column.used < 0 ? columnBytes(column) : (columnBytes(column) / column.rows) * state.scalars[column.used]!
-
-/** The stored columns in their fixed order. Valid while nothing is applied. */
-export function storedColumns(state: State): StoredColumn[] {
-  return columnsOf(state.genesis)
-    .filter((column) => !column.derived)
-    .map((column) => {
-      const bytes = columnOf(state.genesis, state.buffers, column.name)
-      return { name: column.name, bytes: bytes.subarray(0, usedBytes(state, column)) }
-    })
-}
+export { storedColumns, type StoredColumn }
 
 /** Feeds name, length and bytes of every stored column to `update`. The caller brings the hash function. */
 export function digestState(state: State, update: (bytes: Uint8Array) => void): void {
@@ -35,13 +19,32 @@ export function digestState(state: State, update: (bytes: Uint8Array) => void): 
   }
 }
 
-/** Puts stored columns into an empty state and rebuilds what is derived. Throws when a column is unknown or too long. */
+/**
+ * Puts stored columns into an empty state and rebuilds what is derived. Throws when a column is unknown or too long. Column `limits` comes
+ * before those that it makes longer.
+ */
 export function loadColumns(state: State, columns: Iterable<StoredColumn>): void {
-  const table = new Map(columnsOf(state.genesis).map((column) => [column.name as string, column]))
+  const tableOf = (): Map<string, Column> => new Map(columnsOf(state.genesis).map((column) => [column.name as string, column]))
+  let table = tableOf()
   for (const { name, bytes } of columns) {
     const column = table.get(name)
     if (column === undefined || column.derived || bytes.length > columnBytes(column)) throw new Error(`column ${name} does not fit`)
     columnOf(state.genesis, state.buffers, column.name).set(bytes)
+    if (name !== 'limits') continue
+    enlargeEmpty(state)
+    table = tableOf()
   }
   rebuildDerived(state)
+}
+
+/** The limits that were loaded are in force; of what is there so far, only what a state begins with and its scalars are kept. */
+function enlargeEmpty(state: State): void {
+  const raised = raisedLimits(state.limits, LIMIT.IN_FORCE)
+  if (Object.keys(raised).length === 0) return
+  const { registers, scalars, clock, limits } = state
+  enlarge(state, raised)
+  state.registers.set(registers)
+  state.scalars.set(scalars)
+  state.clock.set(clock)
+  state.limits.set(limits)
 }

@@ -52,7 +52,7 @@ export interface Limits {
   applications: number
   /**
    * Assets and pairs, those of the genesis included: the operator lists the others. Absent: no other assets, because the history's
-   * records are as long as there are assets, and {@link reserved} pairs.
+   * records are as long as there may be assets, and {@link reserved} pairs.
    */
   assets: number
   pairs: number

@@ -1,6 +1,5 @@
 /** The one memory that all columns lie in (columns.ts): where each starts and ends. */
-import { ALIGNMENT, columnsOf, LEAD, type Column, type ColumnName } from './columns.ts'
-import type { Genesis } from './genesis.ts'
+import { ALIGNMENT, columnsOf, LEAD, type Column, type ColumnName, type Sized } from './columns.ts'
 
 const BYTES = { i32: 4, f64: 8, i64: 8 } as const
 /** Bytes of the rows of a column. */
@@ -12,14 +11,27 @@ export interface Addresses {
   readonly bytes: number
 }
 
-export function addressesOf(genesis: Genesis): Addresses {
+/** The engine's addresses have 31 bits, of words. */
+const MOST_BYTES = 2 ** 33
+
+/** Whether all columns fit the memory that the engine can have. */
+export const hasMemory = (genesis: Sized): boolean => placesOf(genesis).bytes < MOST_BYTES
+
+export function addressesOf(genesis: Sized): Addresses {
+  const places = placesOf(genesis)
+  if (places.bytes >= MOST_BYTES) {
+    throw new Error(`the limits of the genesis need ${places.bytes} bytes of memory; the engine has 8 GiB`)
+  }
+  return places
+}
+
+function placesOf(genesis: Sized): Addresses {
   const at = {} as Record<ColumnName, number>
   let next = LEAD
   for (const column of columnsOf(genesis)) {
     at[column.name] = next
     next += Math.ceil(columnBytes(column) / ALIGNMENT) * ALIGNMENT
   }
-  if (next >= 2 ** 33) throw new Error(`the limits of the genesis need ${next} bytes of memory; the engine has 8 GiB`)
   return { at, bytes: next }
 }
 
@@ -29,12 +41,12 @@ export interface Buffers {
 }
 
 /** Allocates the memory of a genesis. It is committed by the operating system as rows are used. */
-export function allocateBuffers(genesis: Genesis): Buffers {
+export function allocateBuffers(genesis: Sized): Buffers {
   return { memory: new SharedArrayBuffer(addressesOf(genesis).bytes) }
 }
 
 /** The bytes of all rows of a column. */
-export function columnOf(genesis: Genesis, buffers: Buffers, name: ColumnName): Uint8Array {
+export function columnOf(genesis: Sized, buffers: Buffers, name: ColumnName): Uint8Array {
   const column = columnsOf(genesis).find((each) => each.name === name)
   if (column === undefined) throw new Error(`no column ${name}`)
   return new Uint8Array(buffers.memory, addressesOf(genesis).at[name], columnBytes(column))

@@ -4,7 +4,7 @@
  * Hot code uses `i32`, `f64` and `i64`, the whole memory, and the addresses `...At` of columns (columns.ts); everybody else reads
  * the view of a column. Both are the same bytes.
  */
-import { type Genesis } from './genesis.ts'
+import { type Genesis, type Limits } from './genesis.ts'
 import {
   ACCOUNT, ACCOUNT_WORDS, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords,
   CLIENT_ID_WORDS, columnsOf, HASH_KEY_AT, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR,
@@ -43,39 +43,59 @@ function viewColumns(genesis: Genesis, memory: SharedArrayBuffer): ColumnViews {
 const addressColumns = (genesis: Genesis): ColumnAddresses =>
   Object.fromEntries(Object.entries(addressesOf(genesis).at).map(([name, bytes]) => [`${name}At`, bytes / 4])) as ColumnAddresses
 
+/** What depends on the memory and the limits, for the state's object. */
+function partsOf(genesis: Genesis, buffers: Buffers): [first: FirstParts, later: LaterParts] {
+  const { memory } = buffers
+  const { limits } = genesis
+  const { levels: bitmapLevels, total } = bitmapWords(limits.priceTicks)
+  const offsets = new Int32Array(bitmapLevels.length)
+  for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
+  return [
+    {
+      i32: new Int32Array(memory),
+      f64: new Float64Array(memory),
+      i64: new BigInt64Array(memory),
+      balanceStride: limits.assets * BALANCE_WORDS,
+      ...addressColumns(genesis),
+    },
+    {
+      ...viewColumns(genesis, memory),
+      buffers,
+      maxOrders: limits.orders,
+      maxOpenOrders: limits.openOrdersPerAccount,
+      priceTicks: limits.priceTicks,
+      orderLifetimeMs: limits.orderLifetimeMs,
+      receiptRoom: receiptRoomOf(limits),
+      bitmapOffsets: offsets,
+      bitmapTotal: total,
+      pagesPerPair: limits.priceTicks / PAGE_LEVELS,
+    },
+  ]
+}
+type FirstParts = Pick<State, 'i32' | 'f64' | 'i64' | 'balanceStride'> & ColumnAddresses
+type LaterParts = Omit<State, keyof FirstParts | 'outbox' | 'genesis' | 'receiptStore'>
+
 /** Views over existing memory, as another thread or the loader sees them. */
 export function attachState(
   genesis: Genesis, buffers: Buffers, outbox: Outbox = createOutbox(4096), receiptStore: PageStore = NO_STORE,
 ): State {
-  const { memory } = buffers
-  const { levels: bitmapLevels, total } = bitmapWords(genesis.limits.priceTicks)
-  const offsets = new Int32Array(bitmapLevels.length)
-  for (let level = 1; level < offsets.length; level++) offsets[level] = offsets[level - 1]! + bitmapLevels[level - 1]!
-  const { limits } = genesis
   const listed = new ListedGenesis(genesis)
+  const [first, later] = partsOf(genesis, buffers)
   // Spreading gives fast properties, which the compiler knows the places of; an object filled name by name has not. As many properties
   // as stand below are in the object itself, the others one step further away: so what every order reads stands first.
-  const state: State = {
-    outbox,
-    i32: new Int32Array(memory),
-    f64: new Float64Array(memory),
-    i64: new BigInt64Array(memory),
-    balanceStride: limits.assets * BALANCE_WORDS,
-    ...addressColumns(genesis),
-    ...viewColumns(genesis, memory),
-    genesis: listed, buffers,
-    maxOrders: limits.orders,
-    maxOpenOrders: limits.openOrdersPerAccount,
-    priceTicks: limits.priceTicks,
-    orderLifetimeMs: limits.orderLifetimeMs,
-    receiptRoom: receiptRoomOf(limits),
-    receiptStore,
-    bitmapOffsets: offsets,
-    bitmapTotal: total,
-    pagesPerPair: genesis.limits.priceTicks / PAGE_LEVELS,
-  }
+  const state: State = { outbox, ...first, ...later, genesis: listed, receiptStore }
   listed.follow(state)
   return state
+}
+
+/**
+ * Gives a state a larger memory, in place, so that whoever holds the state sees it: nobody may keep a view of a column beyond a command.
+ * Nothing is in the memory yet.
+ */
+export function enlarge(state: State, limits: Partial<Limits>): void {
+  Object.assign(state.genesis.limits, limits)
+  const [first, later] = partsOf(state.genesis, allocateBuffers(state.genesis))
+  Object.assign(state, first, later)
 }
 
 /** The key of indexes that nobody attacks: of tests and benches. */

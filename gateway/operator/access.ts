@@ -6,7 +6,9 @@ import { hash, timingSafeEqual } from 'node:crypto'
 
 export const TOKEN_HEADER = 'x-operator-token'
 /** What GET and HEAD may ask without a token. */
-const OPEN: readonly string[] = ['/metrics', '/health', '/ready', '/status', '/assets', '/clock', '/pairs', '/fee-tier', '/pools']
+const OPEN: readonly string[] = [
+  '/metrics', '/health', '/ready', '/status', '/assets', '/clock', '/limits', '/pairs', '/fee-tier', '/pools',
+]
 
 /** Whether a request needs the token; `path` without query. */
 export const needsToken = (method: string, path: string): boolean => (method !== 'GET' && method !== 'HEAD') || !OPEN.includes(path)

@@ -9,6 +9,7 @@
  *   GET  /status       every counter as JSON
  *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
  *   GET  /assets       {assets: [{id, symbol, token, decimals, scale, faucetAmount}], room}
+ *   GET  /limits       {limits: [{limit, now, next, most}]}; `next`: from the next start on
  *   GET  /clock        {sequenced, wall, behindMs, jumps, waits}
  *   GET  /pools        {pools: [{pool, used, capacity, share}]}; share `null`: not shared out by core/state/shares.ts
  *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
@@ -19,6 +20,7 @@
  *   POST /pairs/add    {"base", "quote", "tickSize", "lotSize", "minOrderSize", "maxOrderSize", "minNotional", "makerFeeBps",
  *                      "takerFeeBps", "symbol"?, "category"?} -> the pair, and {sequence}
  *   POST /pairs/terms  {"pair", and any of those from minOrderSize to takerFeeBps} -> the same
+ *   POST /limits/raise {"limit", "value"} -> {limit, now, next, before, sequence}
  *   POST /clock/accept {} -> the same as GET /clock, and {sequence}
  *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
  *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey, agent}]}, the newest 100
@@ -59,6 +61,7 @@ import { AuditStop } from './audit.ts'
 import { createClockRoutes } from './clock.ts'
 import { json, refuse, refused, type Answer, type Route } from './http.ts'
 import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
+import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
 import { createPolicy } from './policy.ts'
 import { createPools } from './pools.ts'
@@ -80,6 +83,7 @@ const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
 const policy = createPolicy(state, admin, tell)
 const listing = createListing(state, admin, tell)
+const limits = createLimits(state, admin, tell)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
@@ -121,6 +125,8 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/pairs/add': { POST: listing.addPair },
   '/pairs/terms': { POST: listing.setTerms },
   '/assets': { GET: listing.listAssets, POST: listing.addAsset },
+  '/limits': { GET: limits.list },
+  '/limits/raise': { POST: limits.raise },
   '/fee-tier': { GET: policy.listFeeTiers, POST: policy.setFeeTier },
   '/sessions': { GET: sessions.list },
   '/sessions/revoke': { POST: sessions.revoke },

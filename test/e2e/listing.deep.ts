@@ -119,3 +119,36 @@ t.test('after a kill it is all there, and the journal replays to it', async (t) 
   t.match(await run(['core', 'history', 'main.ts'], ['verify', '--data-dir', directory]), { code: 0 })
   exchange = await start()
 })
+
+t.test('a limit is raised, and the next start makes room', async (t) => {
+  const room = async (): Promise<string | undefined> => {
+    const metrics = await (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
+    return /^exchange_pool_capacity\{pool="pairs"\} (\d+)$/m.exec(metrics)?.[1]
+  }
+  t.match(await operator('limits', 'raise', 'pairs', '9'), { code: 0, out: /^pairs is 6 and will be 9 after the next start/ })
+  t.match(await operator('limits', 'raise', 'accounts', '5000'), { code: 0, out: /^accounts is 1,024 and will be 5,000/ })
+  t.match(await operator('limits', 'raise', 'pairs', '8'), { code: 1, err: /LIMIT_NOT_RAISED/ })
+  t.match(await operator('limits', 'raise', 'orders', '16777216'), { code: 1, err: /LIMIT_TOO_LARGE/ })
+  const list = ['pairs', 'add', 'SOL', 'ETH', ...pairWords]
+  t.match(await operator(...list), { code: 1, err: /TOO_MANY_PAIRS/ }, 'not yet')
+  t.equal(await room(), '6')
+  const before = await (await fetch(`${exchange.baseUrl}/api/v1/market/pairs?pageSize=100`)).json()
+  await exchange.kill()
+  exchange = await start()
+  t.equal(await room(), '9')
+  t.same(await (await fetch(`${exchange.baseUrl}/api/v1/market/pairs?pageSize=100`)).json(), before)
+  t.match(await operator('limits', 'list'), { code: 0, out: /^pairs +9 +9 +256$/m })
+  t.match(await operator(...list), { code: 0, out: /^SOL\/ETH is listed/ })
+  t.match(await operator('pairs', 'set', 'SOL/ETH', 'ACTIVE'), { code: 0 })
+  const { client } = await newTrader(exchange.baseUrl)
+  const { tradingPairs } = await client.ListTradingPairs({ pageSize: 100 })
+  const pair = tradingPairs.find(({ symbol }) => symbol === 'SOL/ETH')!
+  const order = { tradingPairId: pair.id, orderType: 'LIMIT' as const, side: 'SELL' as const, price: '2', quantity: '5' }
+  t.match(await client.CreateOrder(order), { matchResult: { status: 'SUBMITTED' } })
+  await historyReached(exchange)
+  await exchange.stop()
+  t.match(await run(['core', 'replay', 'main.ts'], ['verify', '--data-dir', directory]), { code: 0 })
+  t.match(await run(['core', 'history', 'main.ts'], ['verify', '--data-dir', directory]), { code: 0 })
+  exchange = await start()
+  t.equal(await room(), '9', 'once')
+})

@@ -27,6 +27,7 @@ import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { realIo } from '../../core/lib/io.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { openSource, printable } from '../../core/replay/steps.ts'
+import { commitOwn } from '../../core/sequencer/loop.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { applicationCommand, applicationsGenesis } from '../support/applications_duel.ts'
 import {
@@ -130,7 +131,7 @@ function makeOperatorJournal(dataDir: string): void {
   void matcher.database.close()
 }
 
-/** Writes what operators list beside traders. What the sequencer does not let into the journal is left out. */
+/** Writes what operators list and raise beside traders. What the sequencer does not let into the journal is left out. */
 function makeListingJournal(dataDir: string): void {
   const matcher = startMatcher(dataDir, { genesis: genesisText(VARIANTS['listing']!) })
   const workload = new Workload(7, matcher.sequencer.state.genesis, { families: true, listing: true })
@@ -140,6 +141,7 @@ function makeListingJournal(dataDir: string): void {
     matcher.clock = workload.time
     post(matcher, command)
     matcher.turn()
+    if (index % 300 === 299) commitOwn(matcher.sequencer, CommandType.LIMITS_IN_FORCE, {})
     for (const lane of matcher.gateways) {
       const answers = takeAnswers(lane)
       workload.learn(answers, answers.i32.length / RECORD_WORDS)

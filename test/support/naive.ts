@@ -28,7 +28,8 @@ export const CODE = {
   INVALID_TICK: 210, INVALID_EXPIRATION: 213, OPERATIONS_BLOCKED: 300,
   IDEMPOTENCY_KEY_CONFLICT: 302, ORDER_SUBMISSION_CAPACITY_EXCEEDED: 303, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306,
   TOO_MANY_OPEN_ORDERS: 307, FAUCET_LIMIT: 308, FAUCET_ASSET: 309, ADDRESS_IN_USE: 310, TOO_MANY_SUB_ACCOUNTS: 311, LIMIT_EXISTS: 312,
-  SYMBOL_IN_USE: 330, TOO_MANY_ASSETS: 331, TOO_MANY_PAIRS: 332, LISTING_TERMS: 333,
+  SYMBOL_IN_USE: 330, TOO_MANY_ASSETS: 331, TOO_MANY_PAIRS: 332, LISTING_TERMS: 333, LIMIT_NOT_RAISED: 334,
+  LIMIT_TOO_LARGE: 335,
   NOT_SUB_ACCOUNT: 313, TOO_MANY_AGENTS: 314, CLIENT_ID_IN_USE: 315, TOO_MANY_APPLICATIONS: 316,
   INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
   BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
@@ -118,6 +119,8 @@ export class NaiveExchange {
   statuses: ('HALTED' | 'ACTIVE' | 'CANCEL_ONLY')[]
   /** Maker rates of a pair whose terms were changed, since they were on an empty book. */
   makerRates = new Map<number, number[]>()
+  /** Limits of the next start, by name. */
+  raised = new Map<string, number>()
   accounts: Account[] = []
   sessions: Session[] = []
   nextReclaim = 0
@@ -139,7 +142,10 @@ export class NaiveExchange {
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     // Lists of its own: the operator adds to them.
-    this.genesis = { ...genesis, assets: genesis.assets.map((each) => ({ ...each })), pairs: genesis.pairs.map((each) => ({ ...each })) }
+    this.genesis = {
+      ...genesis, limits: { ...genesis.limits }, assets: genesis.assets.map((each) => ({ ...each })),
+      pairs: genesis.pairs.map((each) => ({ ...each })),
+    }
     this.rules = rules
     this.applications = applicationsOf(genesis)
     this.books = genesis.pairs.map(() => [])

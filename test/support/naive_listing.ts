@@ -6,7 +6,9 @@ import { CODE, type NaiveExchange } from './naive.ts'
 
 /** Commands of the first lane only that this file answers. */
 export const LISTING_COMMANDS: ReadonlySet<CommandType> =
-  new Set([CommandType.LIST_ASSET, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS])
+  new Set([
+    CommandType.LIST_ASSET, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.LIMITS_IN_FORCE,
+  ])
 
 const MOST_ISSUED = 4_600_000_000_000_000_000n
 const MOST = 2_147_483_647
@@ -30,7 +32,9 @@ export function list(exchange: NaiveExchange, command: Decoded): boolean {
   if (kind >>> 16 !== 0) exchange.refuse(command, CODE.OPERATOR_ONLY, -1)
   else if (type === CommandType.LIST_ASSET) listAsset(exchange, command)
   else if (type === CommandType.LIST_PAIR) listPair(exchange, command)
-  else setTerms(exchange, command)
+  else if (type === CommandType.SET_PAIR_TERMS) setTerms(exchange, command)
+  else if (type === CommandType.RAISE_LIMIT) raiseLimit(exchange, command)
+  else limitsInForce(exchange, command)
   return true
 }
 
@@ -143,4 +147,32 @@ function setTerms(exchange: NaiveExchange, command: Decoded): void {
   exchange.makerRates.set(pair, rests ? [...before, changed.makerPpm] : [changed.makerPpm])
   Object.assign(known, changed)
   exchange.result(command, { account: -1, pair, detail: pair })
+}
+
+/** Names and most of the limits by number, written out: they are a promise. */
+const LIMITS = [
+  ['accounts', 16_777_216], ['sessions', 16_777_216], ['orders', 16_777_216], ['openOrdersPerAccount', 16_777_216],
+  ['sessionsPerAccount', 16_777_216], ['subAccountsPerMaster', 1000], ['spendLimits', 16_777_216], ['agents', 16_777_216],
+  ['agentsPerAccount', 1000], ['applications', 1024], ['pairs', 256],
+] as const
+
+function raiseLimit(exchange: NaiveExchange, command: Decoded): void {
+  const named = LIMITS[Number(command['limit'])]
+  const value = Number(command['value'])
+  if (named === undefined || !Number.isInteger(value)) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
+  const [name, most] = named
+  const before = exchange.raised.get(name) ?? exchange.genesis.limits[name]
+  if (value <= before) return exchange.refuse(command, CODE.LIMIT_NOT_RAISED, -1)
+  // The workload asks for what there is memory for, or far more.
+  if (value > most) return exchange.refuse(command, CODE.LIMIT_TOO_LARGE, -1)
+  exchange.raised.set(name, value)
+  exchange.result(command, { account: -1, detail: Number(command['limit']), detail2: before })
+}
+
+function limitsInForce(exchange: NaiveExchange, command: Decoded): void {
+  const { limits } = exchange.genesis
+  const changed = [...exchange.raised].filter(([name, value]) => limits[name as keyof typeof limits] !== value)
+  if (changed.length === 0) return exchange.refuse(command, CODE.LIMIT_NOT_RAISED, -1)
+  Object.assign(limits, Object.fromEntries(changed))
+  exchange.result(command, { account: -1, detail: changed.length })
 }

@@ -1,4 +1,5 @@
 /** The part of the workload in which the operator lists assets and pairs and changes terms; see workload.ts. */
+import { RAISABLE } from '../../core/layout/limits.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, PairStatus } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
@@ -25,7 +26,8 @@ export class ListingWorkload {
     const dice = this.#below(10)
     if (dice === 0) return this.#asset()
     if (dice < 3) return this.#pair()
-    return dice < 6 ? this.#open() : this.#terms()
+    if (dice < 6) return this.#open()
+    return dice < 8 ? this.#terms() : this.#limits()
   }
 
   /** Mostly a new name, now and then one that is taken in another case, or none at all. */
@@ -74,6 +76,15 @@ export class ListingWorkload {
       minNotional: this.#pick([0n, 0n, 10n, 1000n, -1n]), takerPpm,
       makerPpm: this.#pick([0, 100, -50, -takerPpm, -takerPpm - 1, 500, -20_001]),
     }
+  }
+
+  /** Mostly a little more of something; then, or not yet, the start that puts it in force. */
+  #limits(): Listed {
+    if (this.#below(3) === 0) return { type: CommandType.LIMITS_IN_FORCE, values: { session: -1 } }
+    const limit = this.#below(RAISABLE.length)
+    const now = this.#genesis.limits[RAISABLE[limit]![0]]
+    const value = this.#pick([now + 1, now + 1 + this.#below(8), now, now - 1, 2 ** 40])
+    return { type: CommandType.RAISE_LIMIT, values: { session: -1, limit: this.#below(20) === 0 ? -1 : limit, value } }
   }
 
   /** Half of the time one thing only, so that much is accepted. */

@@ -96,6 +96,10 @@ const RECORDS: Record<string, string[]> = {
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:minNotional:i64 6:pair:i32 7:reserved:i32 8:minLots:i32',
     '9:maxLots:i32 10:makerPpm:i32 11:takerPpm:i32',
   ],
+  raise_limit: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:limit:i32 5:reserved:i32 6:value:f64',
+  ],
+  limits_in_force: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32'],
   genesis: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:length:i32'],
   result: [
     '0:kind:u32 1:correlation:u32 2:sequence:f64 4:time:f64 6:code:i32 7:account:i32 8:pair:i32 9:flags:u32 10:slot:i32',
@@ -139,7 +143,7 @@ const COMMANDS: Record<number, string> = {
   11: 'set_maintenance', 12: 'set_pair_status', 13: 'set_fee_tier', 14: 'create_sub_account', 15: 'transfer', 16: 'set_spend_limit',
   17: 'upsert_agent', 18: 'revoke_agent', 19: 'open_delegated_session', 20: 'set_application', 21: 'set_origin', 22: 'set_server_key',
   23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders',
-  40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms',
+  40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
 }
 const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade' }
 const REFUSAL_NUMBERS: Record<string, number> = {
@@ -153,7 +157,8 @@ const REFUSAL_NUMBERS: Record<string, number> = {
   ORDER_SUBMISSION_UNAVAILABLE: 304, CLIENT_ORDER_ID_CONFLICT: 305, PAIR_NOT_ACTIVE: 306, TOO_MANY_OPEN_ORDERS: 307,
   FAUCET_LIMIT: 308, FAUCET_ASSET: 309, ADDRESS_IN_USE: 310, TOO_MANY_SUB_ACCOUNTS: 311, LIMIT_EXISTS: 312, NOT_SUB_ACCOUNT: 313,
   TOO_MANY_AGENTS: 314, CLIENT_ID_IN_USE: 315, TOO_MANY_APPLICATIONS: 316, TOO_MANY_IN_FLIGHT: 317,
-  SYMBOL_IN_USE: 330, TOO_MANY_ASSETS: 331, TOO_MANY_PAIRS: 332, LISTING_TERMS: 333, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
+  SYMBOL_IN_USE: 330, TOO_MANY_ASSETS: 331, TOO_MANY_PAIRS: 332, LISTING_TERMS: 333, LIMIT_NOT_RAISED: 334,
+  LIMIT_TOO_LARGE: 335, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
   INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401, BELOW_MIN_ORDER_SIZE: 402,
   ABOVE_MAX_ORDER_SIZE: 403, POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501, ORDER_NOT_FOUND: 502, NOT_FOUND: 600,
   ROUTE_NOT_FOUND: 601, METHOD_NOT_ALLOWED: 602, OVERLOADED: 900, ENGINE_UNAVAILABLE: 901, SERVICE_UNAVAILABLE: 902,
@@ -225,7 +230,8 @@ t.test('numbers mean what they meant', async (t) => {
     REFRESH_SESSION: 9, REVOKE_SESSION: 10, SET_MAINTENANCE: 11, SET_PAIR_STATUS: 12, SET_FEE_TIER: 13,
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
-    CANCEL_ACCOUNT_ORDERS: 26, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42,
+    CANCEL_ACCOUNT_ORDERS: 26, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
+    LIMITS_IN_FORCE: 44,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
   t.same(EventType, { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6 })

@@ -25,11 +25,13 @@ import { Workload } from '../support/workload.ts'
 
 const INVALID = REFUSALS.INVALID_COMMAND.number
 const OPERATOR_ONLY = REFUSALS.OPERATOR_ONLY.number
-const OWN: readonly number[] = [CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
+const OWN: readonly number[] = [
+  CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS, CommandType.LIMITS_IN_FORCE,
+]
 const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
-  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
+  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT,
 ]
 const genesis = parseGenesis(GENESIS)
 const [PAIRS, ASSETS, APPLICATIONS] = [genesis.limits.pairs, genesis.limits.assets, genesis.limits.applications]
@@ -106,6 +108,8 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   ...Object.fromEntries(['targetSequence', 'fromSequence', 'createdSequence'].map((name) =>
     [name, [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]]])),
   ...Object.fromEntries(['expiresAt', 'graceMs', 'wall'].map((name) => [name, [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]]])),
+  'raise_limit.limit': [[-1, 11], [0, 10]],
+  value: [[NaN, -1, 0.5, 2 ** 48, Infinity], [0, 2 ** 48 - 1]],
   'set_pair_terms.pair': [[-1, PAIRS], [0]],
   ...Object.fromEntries(['base', 'quote'].map((name) => [name, [[-1, ASSETS], [0, ASSETS - 1]]])),
   ...Object.fromEntries(['decimals', 'scale', 'priceScale', 'lotScale'].map((name) => [name, [[-1, 19], [0, 18]]])),

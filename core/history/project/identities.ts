@@ -16,12 +16,12 @@ export interface Identities {
 }
 
 /** Those of the accounts of `state`, which is at or after the events at hand. */
-export function identitiesOf({ accounts, profiles }: Pick<State, 'accounts' | 'profiles'>): Identities {
+export function identitiesOf(state: Pick<State, 'accounts' | 'profiles'>): Identities {
   return {
-    applicationOf: (account) => accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!,
+    applicationOf: (account) => state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!,
     payerOf: (account, flags) => {
       if ((flags & Flag.MASTER_FUNDED) === 0) return account
-      const master = profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
+      const master = state.profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
       if (master < 0) throw new Error(`account ${account} has an order that its master pays for, and no master`)
       return master
     },

@@ -168,7 +168,7 @@ function project(
   const { journal } = source
   const { state } = replayer
   const { genesis } = state
-  const projector = createProjector(database, genesis, identitiesOf(state))
+  let projector = createProjector(database, genesis, identitiesOf(state))
   const digest = genesisDigest(text)
   const begin = database.prepare('begin immediate')
   const stored = database.prepare<[], number>('select sequence from position').pluck()
@@ -188,6 +188,7 @@ function project(
   // A fresh store has a position too, so that readers know it.
   if (readPosition(database) === null) keep()
   const upcoming = createUpcoming(source, replayer)
+  let { buffers } = state
   const step = (commands: number): boolean => {
     const from = replayer.place.sequence
     let more = false
@@ -199,18 +200,23 @@ function project(
         if (stored.get() !== from - 1) throw new Error('another process writes the history')
       }
       replayer.batch(batch)
-      more = replayer.place.sequence - from >= commands
+      more = replayer.place.sequence - from >= commands || state.buffers !== buffers
       if (more) break
     }
     if (replayer.place.sequence > from) {
       keep()
       commit.run()
       checkpoint(database)
+      // What is as long as the limits is opened anew when they are others.
+      if (state.buffers !== buffers) [buffers, projector] = [state.buffers, createProjector(database, genesis, identitiesOf(state))]
     }
     return more
   }
   return {
-    database, projector, genesis, state, step,
+    database, genesis, state, step,
+    get projector() {
+      return projector
+    },
     get events() {
       return events
     },

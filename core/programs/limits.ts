@@ -1,0 +1,63 @@
+/**
+ * Limits are raised by the operator, by a command of lane 0 that changes nothing yet: columns are as long as the limits say, so a higher
+ * one is in force from the next start on. That start is a command too, LIMITS_IN_FORCE, which the sequencer journals before anything else: what
+ * stands before it was decided under the old limits, in every replay, and there the state grows (state/growth.ts). Nothing is lowered.
+ */
+import { RAISABLE, RAISE_LIMIT_COMMAND } from '../layout/limits.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import type { Views } from '../layout/table.ts'
+import { emitResult } from '../events/emit.ts'
+import { LIMIT, LIMIT_WORDS } from '../state/columns.ts'
+import { growState, raisedLimits } from '../state/growth.ts'
+import { hasMemory } from '../state/memory.ts'
+import type { State } from '../state/state.ts'
+import { laneRefusal } from './policy.ts'
+
+const L = RAISE_LIMIT_COMMAND.at
+
+/**
+ * RESULT: place of the limit in detail, what the next start had so far in detail2. VALIDATION_ERROR: no such limit, no whole number;
+ * LIMIT_NOT_RAISED: not above what is in force and what the next start has; LIMIT_TOO_LARGE: above the most, or more than memory.
+ */
+export function raiseLimit(state: State, command: Views, base: number): void {
+  const limit = command.i32[base + L.limit]!
+  const value = command.f64[(base + L.value) >>> 1]!
+  const before = nextOf(state, limit)
+  const code = laneRefusal(command, base) || refusalOf(state, limit, value, before)
+  if (code === 0) state.limits[limit * LIMIT_WORDS + LIMIT.NEXT] = value
+  emitResult(state, command, base, code, -1, code === 0 ? limit : 0, code === 0 ? before : 0)
+}
+
+/** The value that the next start has; 0: no such limit. */
+function nextOf({ genesis, limits }: State, limit: number): number {
+  const named = RAISABLE[limit]
+  return named === undefined ? 0 : Math.max(genesis.limits[named[0]], limits[limit * LIMIT_WORDS + LIMIT.NEXT]!)
+}
+
+function refusalOf(state: State, limit: number, value: number, before: number): number {
+  const named = RAISABLE[limit]
+  if (named === undefined || !Number.isInteger(value)) return REFUSALS.VALIDATION_ERROR.number
+  const [name, most] = named
+  if (value <= before) return REFUSALS.LIMIT_NOT_RAISED.number
+  const limits = { ...state.genesis.limits, ...raisedLimits(state.limits, LIMIT.NEXT), [name]: value }
+  return value > most || !hasMemory({ limits }) ? REFUSALS.LIMIT_TOO_LARGE.number : 0
+}
+
+/** True: something was raised that is not in force. */
+export const awaitsStart = ({ limits }: State): boolean =>
+  RAISABLE.some((_, limit) => limits[limit * LIMIT_WORDS + LIMIT.NEXT]! > limits[limit * LIMIT_WORDS + LIMIT.IN_FORCE]!)
+
+/** RESULT: how many limits are others now in detail. LIMIT_NOT_RAISED: none. */
+export function limitsInForce(state: State, command: Views, base: number): void {
+  let code = laneRefusal(command, base)
+  if (code === 0 && !awaitsStart(state)) code = REFUSALS.LIMIT_NOT_RAISED.number
+  let changed = 0
+  if (code === 0) {
+    for (let at = 0; at < RAISABLE.length * LIMIT_WORDS; at += LIMIT_WORDS) {
+      if (state.limits[at + LIMIT.NEXT]! > state.limits[at + LIMIT.IN_FORCE]!) changed++
+      state.limits[at + LIMIT.IN_FORCE] = state.limits[at + LIMIT.NEXT]!
+    }
+    growState(state)
+  }
+  emitResult(state, command, base, code, -1, changed, 0)
+}

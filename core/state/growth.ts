@@ -1,0 +1,63 @@
+/**
+ * Growing: a state with higher limits has larger columns, so it moves to another memory. What is stored is copied as it is, but for the
+ * balances, whose rows are as long as there may be assets; what is derived is made anew from it. It happens between two commands, in the
+ * same state object, and is a function of the state alone: every replay grows at the same command.
+ */
+import { RAISABLE } from '../layout/limits.ts'
+import { columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column } from './columns.ts'
+import type { Limits } from './genesis.ts'
+import { columnBytes, columnOf } from './memory.ts'
+import { rebuildDerived } from './rebuild.ts'
+import { enlarge, type State } from './state.ts'
+
+export interface StoredColumn {
+  readonly name: string
+  /** The used rows, a view on the live column. */
+  readonly bytes: Uint8Array
+}
+
+const usedBytes = (state: State, column: Column): number =>
+  column.used < 0 ? columnBytes(column) : (columnBytes(column) / column.rows) * state.scalars[column.used]!
+
+/** The stored columns in their fixed order. Valid while nothing is applied. */
+export function storedColumns(state: State): StoredColumn[] {
+  return columnsOf(state.genesis)
+    .filter((column) => !column.derived)
+    .map((column) => {
+      const bytes = columnOf(state.genesis, state.buffers, column.name)
+      return { name: column.name, bytes: bytes.subarray(0, usedBytes(state, column)) }
+    })
+}
+
+/** What was raised, of the words of column `limits`. */
+export function raisedLimits(words: Float64Array, word: number): Partial<Limits> {
+  const raised: Partial<Limits> = {}
+  for (const [index, [name]] of RAISABLE.entries()) {
+    const value = words[index * LIMIT_WORDS + word]!
+    if (value > 0) raised[name] = value
+  }
+  return raised
+}
+
+/** Puts the limits in force that column `limits` says are; the state keeps everything. */
+export function growState(state: State): void {
+  const stored = storedColumns(state)
+  const { registers, balances, balanceStride, limits } = state
+  enlarge(state, raisedLimits(limits, LIMIT.IN_FORCE))
+  // With the key of the indexes.
+  state.registers.set(registers)
+  for (const { name, bytes } of stored) {
+    if (name === 'balances' && state.balanceStride !== balanceStride) continue
+    columnOf(state.genesis, state.buffers, name as Column['name']).set(bytes)
+  }
+  if (state.balanceStride !== balanceStride) moveBalances(state, balances, balanceStride)
+  rebuildDerived(state)
+}
+
+/** Strides in 32-bit words; balances are 64-bit ones. */
+function moveBalances(state: State, from: BigInt64Array, stride: number): void {
+  for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
+    const at = (account * stride) / 2
+    state.balances.set(from.subarray(at, at + stride / 2), (account * state.balanceStride) / 2)
+  }
+}
