@@ -1,7 +1,8 @@
 /**
  * Limits are raised by the operator, by a command of lane 0 that changes nothing yet: columns are as long as the limits say, so a higher
- * one is in force from the next start on. That start is a command too, LIMITS_IN_FORCE, which the sequencer journals before anything else: what
- * stands before it was decided under the old limits, in every replay, and there the state grows (state/growth.ts). Nothing is lowered.
+ * one is in force from the next start on. That start is a command too, LIMITS_IN_FORCE, which the sequencer journals before anything
+ * else: what stands before it was decided under the old limits, in every replay, and there the state grows (state/growth.ts). Nothing is
+ * lowered.
  */
 import { RAISABLE, RAISE_LIMIT_COMMAND } from '../layout/limits.ts'
 import { REFUSALS } from '../layout/refusals.ts'

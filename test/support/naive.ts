@@ -16,7 +16,7 @@ import { delegate, endOldest, lastsUntil, mostLive, owner, revokeAgent, upsertAg
 import { applicationsOf, closed, setApplications, type NaiveApplication } from './naive_applications.ts'
 import type { NaiveEvent } from './naive_events.ts'
 import { agree, family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
-import { list } from './naive_listing.ts'
+import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
 import { policy } from './naive_policy.ts'
 import { holdOf, type Order } from './naive_terms.ts'
@@ -117,10 +117,7 @@ export class NaiveExchange {
   inForce: number
   /** Names of pair statuses by pair. */
   statuses: ('HALTED' | 'ACTIVE' | 'CANCEL_ONLY')[]
-  /** Maker rates of a pair whose terms were changed, since they were on an empty book. */
-  makerRates = new Map<number, number[]>()
-  /** Limits of the next start, by name. */
-  raised = new Map<string, number>()
+  readonly listed = new Listed()
   accounts: Account[] = []
   sessions: Session[] = []
   nextReclaim = 0
@@ -141,11 +138,7 @@ export class NaiveExchange {
   events: NaiveEvent[] = []
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
-    // Lists of its own: the operator adds to them.
-    this.genesis = {
-      ...genesis, limits: { ...genesis.limits }, assets: genesis.assets.map((each) => ({ ...each })),
-      pairs: genesis.pairs.map((each) => ({ ...each })),
-    }
+    this.genesis = ownGenesis(genesis)
     this.rules = rules
     this.applications = applicationsOf(genesis)
     this.books = genesis.pairs.map(() => [])

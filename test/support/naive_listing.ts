@@ -1,5 +1,5 @@
 /** Listing by the operator in the naive exchange: new assets, new pairs, other terms, as plain values. See naive.ts. */
-import type { Asset, Pair } from '../../core/state/genesis.ts'
+import type { Asset, Genesis, Pair } from '../../core/state/genesis.ts'
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
@@ -9,6 +9,20 @@ export const LISTING_COMMANDS: ReadonlySet<CommandType> =
   new Set([
     CommandType.LIST_ASSET, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.LIMITS_IN_FORCE,
   ])
+
+/** What is remembered of it. */
+export class Listed {
+  /** Maker rates of a pair whose terms were changed, since they were on an empty book. */
+  readonly makerRates = new Map<number, number[]>()
+  /** Limits of the next start, by name. */
+  readonly raised = new Map<string, number>()
+}
+
+/** A genesis whose lists and limits the operator may change. */
+export const ownGenesis = (genesis: Genesis): Genesis => ({
+  ...genesis, limits: { ...genesis.limits }, assets: genesis.assets.map((each) => ({ ...each })),
+  pairs: genesis.pairs.map((each) => ({ ...each })),
+})
 
 const MOST_ISSUED = 4_600_000_000_000_000_000n
 const MOST = 2_147_483_647
@@ -140,11 +154,11 @@ function setTerms(exchange: NaiveExchange, command: Decoded): void {
   }
   const fault = faultOf(exchange, { ...known, ...changed })
   if (fault !== 0) return refuse(CODE.LISTING_TERMS, fault)
-  const before = exchange.makerRates.get(pair) ?? [known.makerPpm]
+  const before = exchange.listed.makerRates.get(pair) ?? [known.makerPpm]
   const rests = exchange.books[pair]!.length > 0
   const met = meetings(exchange.genesis.feeTiers.tiers)
   if (rests && before.some((ppm) => loses(met, ppm, changed.takerPpm))) return refuse(CODE.LISTING_TERMS, FAULT.RESTING)
-  exchange.makerRates.set(pair, rests ? [...before, changed.makerPpm] : [changed.makerPpm])
+  exchange.listed.makerRates.set(pair, rests ? [...before, changed.makerPpm] : [changed.makerPpm])
   Object.assign(known, changed)
   exchange.result(command, { account: -1, pair, detail: pair })
 }
@@ -161,17 +175,17 @@ function raiseLimit(exchange: NaiveExchange, command: Decoded): void {
   const value = Number(command['value'])
   if (named === undefined || !Number.isInteger(value)) return exchange.refuse(command, CODE.VALIDATION_ERROR, -1)
   const [name, most] = named
-  const before = exchange.raised.get(name) ?? exchange.genesis.limits[name]
+  const before = exchange.listed.raised.get(name) ?? exchange.genesis.limits[name]
   if (value <= before) return exchange.refuse(command, CODE.LIMIT_NOT_RAISED, -1)
   // The workload asks for what there is memory for, or far more.
   if (value > most) return exchange.refuse(command, CODE.LIMIT_TOO_LARGE, -1)
-  exchange.raised.set(name, value)
+  exchange.listed.raised.set(name, value)
   exchange.result(command, { account: -1, detail: Number(command['limit']), detail2: before })
 }
 
 function limitsInForce(exchange: NaiveExchange, command: Decoded): void {
   const { limits } = exchange.genesis
-  const changed = [...exchange.raised].filter(([name, value]) => limits[name as keyof typeof limits] !== value)
+  const changed = [...exchange.listed.raised].filter(([name, value]) => limits[name as keyof typeof limits] !== value)
   if (changed.length === 0) return exchange.refuse(command, CODE.LIMIT_NOT_RAISED, -1)
   Object.assign(limits, Object.fromEntries(changed))
   exchange.result(command, { account: -1, detail: changed.length })
