@@ -15,12 +15,18 @@ export interface PageStore {
 /** Keeps nothing: of threads that only look. */
 export const NO_STORE: PageStore = { write: () => undefined, read: () => undefined, drop: () => undefined, retry: () => 0 }
 
-/** Keeps pages in memory, and reads those it does not have from `older`. */
+/** Keeps pages in memory but for those that `older` has already, and reads these from there. */
 export function memoryPages(older: PageStore = NO_STORE): PageStore {
   const pages = new Map<number, Int32Array>()
+  // No page is all zero, which this is when `older` has nothing.
+  const there = new Int32Array(RECEIPT_PAGE_WORDS)
   let first = 0
   return {
-    write: (page, words, at) => void pages.set(page, words.slice(at, at + RECEIPT_PAGE_WORDS)),
+    write: (page, words, at) => {
+      older.read(page, there, 0)
+      if (there.every((word, i) => word === words[at + i])) pages.delete(page)
+      else pages.set(page, words.slice(at, at + RECEIPT_PAGE_WORDS))
+    },
     read: (page, words, at) => {
       const kept = pages.get(page)
       if (kept === undefined) older.read(page, words, at)

@@ -6,8 +6,13 @@
  */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import { makeBackup } from '../../core/backup/backup.ts'
+import { restore } from '../../core/backup/restore.ts'
+import { pageFilesBytes, receiptDirectory } from '../../core/lib/page_files.ts'
 import { verify } from '../../core/replay/verify.ts'
+import { loadSnapshot, receiptPagesOf } from '../../core/snapshot/file.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
 import { EXIT } from '../../core/threads.ts'
 import { createClient, type RingbookError } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
@@ -67,4 +72,19 @@ t.test('pages of receipts that cannot be written', async (t) => {
   t.equal(orderId, first.orderId, 'the first receipt is there')
   t.equal(await exchange.stop(), EXIT.OK)
   verify(dataDir, () => undefined)
+  await backedUp(t, dataDir)
 })
+
+/** A backup takes the pages along that its snapshot names, and what is restored from it starts at that snapshot. */
+async function backedUp(t: Test, dataDir: string): Promise<void> {
+  const root = temporaryDirectory()
+  t.teardown(() => removeDirectory(root))
+  const options = { history: false, rate: 1000, full: true, said: () => undefined }
+  const [backup, restored] = [join(root, 'backup'), join(root, 'restored')]
+  const { sequence } = await makeBackup(dataDir, backup, options)
+  await restore(backup, restored, options)
+  const { from, to } = receiptPagesOf(restored, sequence)
+  t.ok(to > from, `pages ${from} to ${to} are in files`)
+  t.ok(pageFilesBytes(receiptDirectory(restored)) > 0)
+  checkInvariants(loadSnapshot(restored, sequence).state)
+}

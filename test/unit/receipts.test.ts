@@ -21,7 +21,7 @@ import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
-import type { PageStore } from '../../core/state/page_store.ts'
+import { memoryPages, type PageStore } from '../../core/state/page_store.ts'
 import { findReceipt } from '../../core/state/receipt_index.ts'
 import { RECEIPT_PAGE_WORDS, receiptRoomOf } from '../../core/state/receipt_room.ts'
 import { attachState, createState, type State } from '../../core/state/state.ts'
@@ -370,6 +370,24 @@ t.test('files: what waits is bounded, and forgotten when nobody needs it', async
   t.equal(files.retry(), 2)
   for (const page of [4, 5]) files.write(page, words, 0)
   t.throws(() => files.write(6, words, 0), { name: 'SystemFault', disk: true, message: /make room/ })
+})
+
+t.test('who only reads a directory keeps in memory what is not in its files', async (t) => {
+  const path = receiptDirectory(directory(t))
+  const files = writePageFiles(path, RECEIPT_PAGE_WORDS, { failed: (error) => t.error(error) })
+  const words = new Int32Array(RECEIPT_PAGE_WORDS)
+  files.write(0, words.fill(5), 0)
+  const store = memoryPages(readPageFiles(path, RECEIPT_PAGE_WORDS, true))
+  for (const page of [0, 1]) store.write(page, words.fill(page + 5), 0)
+  files.write(0, words.fill(9), 0)
+  const seen = [0, 1].map((page) => {
+    store.read(page, words, 0)
+    return words[7]
+  })
+  t.same(seen, [9, 6])
+  store.write(0, words.fill(5), 0)
+  store.read(0, words, 0)
+  t.equal(words[7], 5, 'what stands there otherwise is not taken for it')
 })
 
 t.test('files: of a page that is written twice the second counts', async (t) => {
