@@ -120,13 +120,14 @@ export function takeAnswer<T>({ words }: Cell, number: number, asked: ArrayLike<
 /** Matcher: whether a question waits. */
 export function isAsked({ words }: Cell): boolean {
   const number = Atomics.load(words, ASKED)
-  return (number & 1) === 0 && number !== Atomics.load(words, ANSWERED)
+  return (number & 1) === 0 && number !== words[ANSWERED]
 }
 
 /** Matcher: copies the question that waits; its number, or -1 (no number is odd): none, or it is being written. */
 export function takeQuestion({ words, question }: Cell, to: Int32Array): number {
   const number = Atomics.load(words, ASKED)
-  if ((number & 1) !== 0 || number === Atomics.load(words, ANSWERED)) return -1
+  // Its own word: nobody else writes it.
+  if ((number & 1) !== 0 || number === words[ANSWERED]) return -1
   for (let word = 0; word < QUESTION_WORDS; word++) to[word] = question[word]!
   return Atomics.add(words, ASKED, 0) === number ? number : -1
 }

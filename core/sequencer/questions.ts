@@ -11,7 +11,7 @@
  *                questions take a twentieth of its time; when a turn had none, nobody is kept waiting
  */
 import { CLOCK, NO_ASK, PAIR } from '../state/columns.ts'
-import { getF64, pairRow } from '../state/rows.ts'
+import { getF64, pairCount, pairRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { writtenTo, type Broadcast } from '../ring/broadcast.ts'
 import {
@@ -95,7 +95,7 @@ function write(answering: Answering, cell: Cell, now: number): number {
   const { state, events, questions } = answering
   const { question } = questions
   const pair = question[LEVELS_QUESTION.PAIR]!
-  if (pair < 0 || pair >= state.genesis.pairs.length) return -1
+  if (pair < 0 || pair >= pairCount(state)) return -1
   cell.figures[FIGURE.SEQUENCE] = getF64(state, pairRow(state, pair), PAIR.SEQUENCE)
   cell.figures[FIGURE.POSITION] = writtenTo(events)
   if (question[0] === Ask.LEVELS) return writeLevels(state, pair, question, cell)

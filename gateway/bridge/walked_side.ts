@@ -24,11 +24,13 @@ export interface Slice {
 export class WalkedSide {
   readonly #bids: boolean
   readonly #most: number
-  readonly #levels = new Map<number, Level>()
-  /** Ticks in the order of the walk, best first; some may be empty by now. */
+  /** Ticks in the order of the walk, best first, and what is there now; 0 orders: nothing. */
   readonly #walked: number[] = []
-  /** Ticks that were empty when they were walked past. */
-  readonly #added: number[] = []
+  readonly #lots: number[] = []
+  readonly #orders: number[] = []
+  /** Levels at ticks that were empty when they were walked past. */
+  readonly #added = new Map<number, Level>()
+  #size = 0
   #ended = false
 
   constructor(bids: boolean, most: number = WALK_MAX) {
@@ -38,7 +40,7 @@ export class WalkedSide {
 
   /** Levels there are. */
   get size(): number {
-    return this.#levels.size
+    return this.#size
   }
 
   /** Ticks that were walked. */
@@ -63,33 +65,47 @@ export class WalkedSide {
 
   /** Takes in the slice behind what was walked, for which `asked` levels were asked. */
   append({ i32, f64, first, count }: Slice, asked: number): void {
+    let { edge } = this
     for (let level = first; level < first + count; level++) {
       const at = level * LEVEL_ANSWER_WORDS
       const tick = i32[at + LEVEL_ANSWER.TICK]!
-      const { edge } = this
-      if (edge !== 0 && (this.#bids ? tick >= edge : tick <= edge)) throw new Error('a slice of a book does not continue the one before it')
+      const orders = i32[at + LEVEL_ANSWER.ORDERS]!
+      const follows = (edge === 0 || this.#isBetter(edge, tick)) && orders > 0
+      if (!follows) throw new Error('a slice of a book does not continue the one before it')
+      edge = tick
       this.#walked.push(tick)
-      this.#levels.set(tick, { lots: f64[(at + LEVEL_ANSWER.LOTS) >>> 1]!, orders: i32[at + LEVEL_ANSWER.ORDERS]! })
+      this.#lots.push(f64[(at + LEVEL_ANSWER.LOTS) >>> 1]!)
+      this.#orders.push(orders)
     }
+    this.#size += count
     if (count < asked) this.#ended = true
   }
 
   /** A level has lots and orders more, or fewer. What was not walked yet the next slices will say. */
   change(tick: number, lots: number, orders: number): void {
-    if (!this.#ended && (this.walked === 0 || (this.#bids ? tick < this.edge : tick > this.edge))) return
-    const level = this.#levels.get(tick)
-    if (level === undefined) {
-      if (lots <= 0 || orders <= 0) throw new Error(`a level that is not there has ${lots} lots and ${orders} orders more`)
-      this.#levels.set(tick, { lots, orders })
-      this.#added.push(tick)
+    if (!this.#ended && (this.walked === 0 || this.#isBetter(this.edge, tick))) return
+    const place = this.#placeOf(tick)
+    if (this.#walked[place] === tick) {
+      const level = { lots: this.#lots[place]!, orders: this.#orders[place]! }
+      this.#change(level, lots, orders)
+      this.#lots[place] = level.lots
+      this.#orders[place] = level.orders
       return
     }
+    const level = this.#added.get(tick) ?? { lots: 0, orders: 0 }
+    this.#change(level, lots, orders)
+    if (level.orders === 0) this.#added.delete(tick)
+    else this.#added.set(tick, level)
+  }
+
+  #change(level: Level, lots: number, orders: number): void {
+    const before = level.orders
     level.lots += lots
     level.orders += orders
     if (level.lots < 0 || level.orders < 0 || (level.lots === 0) !== (level.orders === 0)) {
       throw new Error(`a level of a walked book has ${level.lots} lots in ${level.orders} orders`)
     }
-    if (level.orders === 0) this.#levels.delete(tick)
+    this.#size += Math.sign(level.orders) - Math.sign(before)
   }
 
   /** Whether it is worth looking for `depth` groups of `group` ticks: there may be as many in what was walked. */
@@ -102,35 +118,42 @@ export class WalkedSide {
   /** The `depth` best groups of `group` ticks, as far as they are known whole: fewer than there are unless `ended`. */
   best(depth: number, group: number): DepthLevel[] {
     const groups: DepthLevel[] = []
-    let last = NaN
-    for (const tick of this.#ticks()) {
-      const level = this.#levels.get(tick)
-      if (level === undefined || tick === last) continue
-      last = tick
+    const added = [...this.#added].sort(([a], [b]) => (this.#bids ? b - a : a - b))
+    let last: DepthLevel | null = null
+    for (let [place, next] = [0, 0]; place < this.#walked.length || next < added.length;) {
+      const isAdded = next < added.length && (place === this.#walked.length || this.#isBetter(added[next]![0], this.#walked[place]!))
+      const tick = isAdded ? added[next]![0] : this.#walked[place]!
+      const lots = isAdded ? added[next]![1].lots : this.#lots[place]!
+      const orders = isAdded ? added[next]![1].orders : this.#orders[place]!
+      if (isAdded) next++
+      else place++
+      if (orders === 0) continue
       const price = (this.#bids ? Math.floor(tick / group) : Math.ceil(tick / group)) * group
-      const open = groups[groups.length - 1]
-      if (open !== undefined && open.price === price) {
-        open.lots += level.lots
-        open.orders += level.orders
+      if (last !== null && last.price === price) {
+        last.lots += lots
+        last.orders += orders
       } else {
         if (groups.length === depth) return groups
-        groups.push({ price, lots: level.lots, orders: level.orders })
+        groups.push((last = { price, lots, orders }))
       }
     }
-    const open = groups[groups.length - 1]
-    if (!this.#ended && open !== undefined && (this.#bids ? this.edge > open.price : this.edge < open.price)) groups.pop()
+    // Of the last group more may come.
+    if (!this.#ended && last !== null && this.#isBetter(this.edge, last.price)) groups.pop()
     return groups
   }
 
-  /** Best first; some twice, some without a level. */
-  *#ticks(): Generator<number> {
-    const before = this.#bids ? (a: number, b: number) => a > b : (a: number, b: number) => a < b
-    this.#added.sort((a, b) => (this.#bids ? b - a : a - b))
-    let next = 0
-    for (const tick of this.#walked) {
-      while (next < this.#added.length && before(this.#added[next]!, tick)) yield this.#added[next++]!
-      yield tick
+  #isBetter(a: number, b: number): boolean {
+    return this.#bids ? a > b : a < b
+  }
+
+  /** Where `tick` stands among the walked ones, or would. */
+  #placeOf(tick: number): number {
+    let [low, high] = [0, this.#walked.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#isBetter(this.#walked[middle]!, tick)) low = middle + 1
+      else high = middle
     }
-    while (next < this.#added.length) yield this.#added[next++]!
+    return low
   }
 }

@@ -8,17 +8,20 @@ import t from 'tap'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import { PAIR, PAIR_WORDS } from '../../core/state/columns.ts'
-import { Flag } from '../../core/layout/command.ts'
+import { pairCount } from '../../core/state/rows.ts'
+import { COMMAND_SLOTS, Flag } from '../../core/layout/command.ts'
 import { readFillPath, type FillPath } from '../../core/view/fill_path.ts'
 import { readDepth, type Depth } from '../../core/view/book.ts'
 import { Refused } from '../../gateway/http/envelope.ts'
 import { AskedStage, turnOfLoop } from '../support/asked.ts'
-import { createBench } from '../support/naive_compare.ts'
+import { createBench, type Bench } from '../support/naive_compare.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 import { Workload } from '../support/workload.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const COMMANDS = 6_000
+/** In turn: deep books, and pairs that are listed while it trades. */
+const STAGES = ['market', 'listing'] as const
 const seed = seedOf()
 t.comment(`seed ${seed}`)
 
@@ -29,10 +32,10 @@ const quiet = new Int32Array(new SharedArrayBuffer(64))
 /** An exchange that trades at random, and somebody who asks. */
 class Stage {
   readonly #random: Prng
-  readonly #bench = createBench(genesisText(VARIANTS['market']!))
+  readonly #bench: Bench
   readonly #workload: Workload
   readonly #asked: AskedStage
-  readonly #command = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  readonly #command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   readonly #batch = viewsOf(new ArrayBuffer(16_384 * RECORD_BYTES))
   /** Books by pair and sequence, since the last time that nobody waited. */
   #history = new Map<string, Map<string, Depth>>()
@@ -41,9 +44,10 @@ class Stage {
   paths = 0
   open = 0
 
-  constructor(seed: number) {
+  constructor(seed: number, variant: (typeof STAGES)[number]) {
+    this.#bench = createBench(genesisText(VARIANTS[variant]!))
     this.#random = createPrng(seed)
-    this.#workload = new Workload(seed, this.#bench.state.genesis)
+    this.#workload = new Workload(seed, this.#bench.state.genesis, { listing: variant === 'listing' })
     this.#asked = new AskedStage(this.#bench.state, { levels: 1 + this.#random.below(6) })
   }
 
@@ -69,7 +73,7 @@ class Stage {
     }
     this.#asked.publish(this.#batch, records)
     if (this.open === 0) this.#history = new Map()
-    for (const { index } of state.genesis.pairs) {
+    for (let index = 0; index < pairCount(state); index++) {
       const key = `${index} ${this.#sequenceOf(index)}`
       if (this.#history.has(key)) continue
       const books = COMBOS.map(([depth, group]) => [`${depth}/${group}`, readDepth(state, quiet, index, depth, group)!] as const)
@@ -79,7 +83,7 @@ class Stage {
   }
 
   ask(): void {
-    const pair = this.#random.below(this.#bench.state.genesis.pairs.length)
+    const pair = this.#random.below(pairCount(this.#bench.state))
     const [depth, group] = COMBOS[this.#random.below(COMBOS.length)]!
     const since = this.#sequenceOf(pair)
     this.open++
@@ -102,7 +106,7 @@ class Stage {
     const { genesis } = state
     const random = this.#random
     const incoming = {
-      account: random.below(8), pair: random.below(genesis.pairs.length), price: 1 + random.below(genesis.limits.priceTicks - 1),
+      account: random.below(8), pair: random.below(pairCount(state)), price: 1 + random.below(genesis.limits.priceTicks - 1),
       flags: [0, Flag.SELL, Flag.MARKET, Flag.SELL | Flag.MARKET][random.below(4)]!, lots: 1 + random.below(100_000),
     }
     const expected = readFillPath(state, quiet, incoming, this.#workload.time)
@@ -135,7 +139,7 @@ class Stage {
 
 t.test('books that are asked', async (t) => {
   for (const round of eachRound(t, { short: 6, deep: 300 })) {
-    const stage = new Stage(seed + round)
+    const stage = new Stage(seed + round, STAGES[round % 2]!)
     const wrong = (await stage.run(COMMANDS)).map((text) => text.slice(0, 600))
     t.same(wrong.slice(0, 1), [], `round ${round}: ${stage.books} books and ${stage.paths} paths, ${stage.answers} answers`)
     t.ok(stage.books > 200)
