@@ -81,6 +81,8 @@ export interface HeadFile {
   check(): void
   /** Writes `head` into the slot whose turn it is; numbers it. */
   write(head: Head): void
+  /** What was written is durable when it returns. */
+  sync(): void
   close(): void
 }
 
@@ -103,6 +105,7 @@ export function openHeadFile(storage: HeadStorage, head: Head): HeadFile {
       encodeHead(own, at, next)
       handle.write(own, at, HEAD_BYTES)
     },
+    sync: () => handle.sync(),
     close: () => handle.close(),
   }
   file.write(head)

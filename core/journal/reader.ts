@@ -20,11 +20,15 @@ export interface Fault {
   readonly last: boolean
 }
 
+const cutting = ({ sequence }: Fault): string =>
+  `; put the journal back from a backup, or start once with --cut-tail ${sequence} to go on without what it holds`
+
 export class JournalFault extends Error {
   override name = 'JournalFault'
   readonly fault: Fault
-  constructor(fault: Fault) {
-    super(`journal batch at sequence ${fault.sequence}: ${fault.reason}${fault.last ? ' (the last batch)' : ''}`)
+  /** `advice`: what the operator may do, where it is not what helps against any invalid last batch. */
+  constructor(fault: Fault, advice = cutting(fault)) {
+    super(`journal batch at sequence ${fault.sequence}: ${fault.reason}${fault.last ? ` (the last batch)${advice}` : ''}`)
     this.fault = fault
   }
 }

@@ -32,6 +32,8 @@ export interface JournalWriter {
   dropBefore(sequence: number): void
   /** Sequence with which the journal begins. */
   readonly first: number
+  /** Makes the head file durable at once, as it otherwise becomes now and then (room.ts). */
+  syncHead(): void
   /** Lets go of the head file; the database stays open. */
   close(): void
 }
@@ -123,6 +125,7 @@ export function createWriter(
     dropBefore: (sequence) => {
       dropping.before = sequence
     },
+    syncHead: () => file.sync(),
     close: () => file.close(),
   }
   return writer

@@ -34,16 +34,23 @@ export function writeLoss(database: JournalStore, writer: JournalWriter, replaye
   return resume
 }
 
+/** Renames the file at a path; whether there was one. */
+export type Rename = (from: string, to: string) => boolean
+
+const renameFile: Rename = (from, to) => {
+  if (!existsSync(from)) return false
+  renameSync(from, to)
+  return true
+}
+
 /** Renames the snapshots and the history that know what is lost, so that nobody goes on with them; the names they have now. */
-export function setAside({ end, witnesses }: Shortfall): string[] {
+export function setAside({ end, witnesses }: Shortfall, rename = renameFile): string[] {
   const names: string[] = []
   for (const { name, path } of witnesses) {
     if (name === HEAD_NAME) continue
     for (const suffix of ['-wal', '-shm', '']) {
       const aside = `${path}.lost-after-${end}${suffix}`
-      if (!existsSync(`${path}${suffix}`)) continue
-      renameSync(`${path}${suffix}`, aside)
-      if (suffix === '') names.push(aside)
+      if (rename(`${path}${suffix}`, aside) && suffix === '') names.push(aside)
     }
   }
   return names

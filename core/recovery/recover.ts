@@ -119,11 +119,15 @@ export function cutTail(database: JournalStore, fault: JournalFault, cut: number
   return cut - 1
 }
 
-/** Has the head file say how far the journal went, for a start that is interrupted before the loss is in the journal (loss.ts). */
+/**
+ * Has the head file say how far the journal went, for a start that is interrupted before the loss is in the journal (loss.ts). What it said
+ * before may be older, or in the cache alone: the power may fail, too.
+ */
 function keepEnd(database: JournalStore): void {
   const found = headRecord(database)
-  if (found === null || typeof found === 'string' || readHeadFile(database.headFile).head !== null) return
-  openHeadFile(database.headFile, found).close()
+  if (found === null || typeof found === 'string') return
+  const { head } = readHeadFile(database.headFile)
+  openHeadFile(database.headFile, head !== null && head.next > found.next ? head : found).close()
 }
 
 /** Removes the last batch, whatever it holds; the head record then says that the journal ends before it. */

@@ -26,7 +26,7 @@ export class UnappliedBatch extends JournalFault {
       ? 'no snapshot and no history has applied it, so nothing of it was answered if this version wrote it; '
         + `--cut-tail ${sequence} takes it out`
       : `${against}, so it was answered: start the version of the exchange that wrote it`
-    super({ sequence, last, reason: `the engine cannot apply ${why}; ${advice}` })
+    super({ sequence, last, reason: `the engine cannot apply ${why}; ${advice}` }, '')
     this.unanswered = against === null
   }
 }

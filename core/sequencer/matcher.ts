@@ -22,7 +22,7 @@ import { JournalError } from '../journal/pages.ts'
 import { endSequence, JournalFault } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
 import { createWriter, type JournalWriter } from '../journal/writer.ts'
-import { setAside, writeLoss } from '../recovery/loss.ts'
+import { setAside, writeLoss, type Rename } from '../recovery/loss.ts'
 import { catchUp, cutTail, rebuild, type Rebuilt } from '../recovery/recover.ts'
 import { Divergence } from '../recovery/replayer.ts'
 import { naming, UnappliedBatch } from '../recovery/unapplied.ts'
@@ -47,6 +47,8 @@ export interface MatcherParts {
   readonly snapshots: SnapshotStore
   /** Who knows how far the journal went, besides its own head file; asked at each look. */
   readonly sources: () => readonly WitnessSource[]
+  /** Renames what knows of a loss that is accepted, where it is no file. */
+  readonly rename?: Rename
   readonly genesis: GenesisSource
   readonly say: (message: FromThread) => void
 }
@@ -176,7 +178,9 @@ function openWriter(parts: MatcherParts, { replayer, loss }: Recovered): Journal
   const writer = createWriter(journal, batchSlots(config), replayer.place, { loss: loss !== null, io })
   if (loss === null) return writer
   const resume = committing(() => writeLoss(journal, writer, replayer, loss.known))
-  const aside = setAside(loss)
+  // Or a power failure soon would leave the file that knows what is lost, and the next start would ask once more.
+  committing(() => writer.syncHead())
+  const aside = setAside(loss, parts.rename)
   warn(`the loss of sequences ${loss.end + 1} to ${loss.known} is accepted and written into the journal; it goes on at ${resume}`)
   for (const name of aside) warn(`it knows what is lost and was put aside: ${name}`)
   return writer

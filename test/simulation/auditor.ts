@@ -27,7 +27,7 @@ import type { Request } from './clients.ts'
 import { Violation } from './violation.ts'
 
 /** Commands that the sequencer makes itself: posted by nobody, answered to nobody. */
-const OWN: readonly number[] = [CommandType.EXPIRE_ORDER, CommandType.SET_RULES]
+const OWN: readonly number[] = [CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 const printed = (record: Uint8Array): string => printEvents(viewsOf(Uint8Array.from(record).buffer), 1)
@@ -73,7 +73,13 @@ class Stream {
 }
 
 export class Auditor {
-  readonly #naive: NaiveExchange
+  readonly #genesis: string
+  #naive: NaiveExchange
+  /** Every batch that was read and is not lost. */
+  #kept: Batch[] = []
+  /** Last sequence that was ever seen; and the sequence behind which a loss must be declared next; -1: none. */
+  #reached = 0
+  #undeclared = -1
   #place: Place = { ...START }
   /** Chained checksum of all events so far. */
   #events = 0
@@ -90,6 +96,7 @@ export class Auditor {
   readonly seen = new Map<string, number>()
 
   constructor(genesis: string, lanes: number) {
+    this.#genesis = genesis
     this.#naive = new NaiveExchange(parseGenesis(genesis))
     this.#answers = Array.from({ length: lanes }, (_, lane) => new Stream(`answers of lane ${lane}`))
     this.#let = new Stream('event ring')
@@ -142,6 +149,9 @@ export class Auditor {
       throw new Violation(`batch ${batch.sequence}: the events before it are not those of the specification`)
     }
     this.batches++
+    this.#kept.push({ ...batch, records: Buffer.from(batch.records) })
+    this.#checkDeclared(batch)
+    this.#reached = Math.max(this.#reached, batch.next - 1)
     if (batch.sequence === 1) {
       readGenesis(batch)
       this.#naive.sequence = 1
@@ -163,6 +173,42 @@ export class Auditor {
       this.commands++
       slot += slots
     }
+  }
+
+  /**
+   * What came after sequence `end` is lost by word of the exchange: the twin is what it was then, and keys that were accepted later were
+   * not. The exchange must declare it in the journal before anything else, and never give out a sequence again.
+   */
+  rewind(end: number): void {
+    if (end >= this.sequence) return
+    this.died()
+    const kept = this.#kept.filter(({ next }) => next <= end + 1)
+    if ((kept.at(-1)?.next ?? 1) !== end + 1) throw new Violation(`sequence ${end} is said to be the last, and no batch ends there`)
+    this.#kept = kept
+    this.#naive = new NaiveExchange(parseGenesis(this.#genesis))
+    this.#naive.sequence = 1
+    this.#events = 0
+    for (const batch of kept.slice(1)) {
+      const views = viewsOf(Uint8Array.from(batch.records).buffer)
+      for (let slot = 0; slot < batch.slots; slot += slotsOfKind(views.u32[slot * RECORD_WORDS]!)) {
+        const { bytes } = encodeEvents(this.#naive.apply(decodeCommand(views, slot * RECORD_WORDS), batch.time))
+        this.#events = crc32(bytes, this.#events)
+      }
+    }
+    for (const [key, sequence] of this.#accepted) if (sequence > end) this.#accepted.delete(key)
+    this.#place = { sequence: end + 1, checksum: kept.at(-1)!.checksum }
+    this.#undeclared = end
+  }
+
+  /** Behind a loss comes its declaration, with a sequence that nothing lost can have had. */
+  #checkDeclared({ sequence, next, records }: Batch): void {
+    const declares = typeOfKind(records.readUInt32LE(0)) === CommandType.ACCEPT_LOSS && sequence > 1
+    if (declares && next - 1 <= this.#reached) {
+      throw new Violation(`the loss is declared as ${next - 1}, and sequences were given out up to ${this.#reached}`)
+    }
+    if (this.#undeclared < 0) return
+    if (!declares) throw new Violation(`what came after ${this.#undeclared} is lost, and the journal goes on without a word of it`)
+    this.#undeclared = -1
   }
 
   /** Orders end by expiry and then by sequence, whatever the exchange went through since they were placed. */

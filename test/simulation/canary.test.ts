@@ -96,6 +96,29 @@ const FAULTS: readonly Fault[] = [
       else Object.assign(replayer.place, { sequence: batch.next, checksum: batch.checksum })\n`,
   },
   {
+    name: 'an older journal is gone on with', file: 'core/sequencer/matcher.ts',
+    from: '  if (shortfall === null) return null\n', to: '  if (shortfall === null || accepted === 0) return null\n',
+  },
+  {
+    name: 'a loss is accepted without a word of it', file: 'core/sequencer/matcher.ts',
+    from: 'committing(() => writeLoss(journal, writer, replayer, loss.known))', to: 'loss.known',
+  },
+  {
+    name: 'sequences that are lost are given out again', file: 'core/recovery/loss.ts',
+    from: 'const resume = known + SEQUENCES_SKIPPED', to: 'const resume = known',
+  },
+  {
+    name: 'a cut takes the batch before it too', file: 'core/recovery/recover.ts',
+    from: '  dropLast(database)\n  return cut - 1', to: '  dropLast(database)\n  dropLast(database)\n  return cut - 1',
+  },
+  {
+    name: 'a cut that is interrupted is forgotten', file: 'core/recovery/recover.ts', from: '  keepEnd(database)\n', to: '',
+  },
+  {
+    name: 'a snapshot of what is lost is gone on with', file: 'core/recovery/recover.ts',
+    from: "  if (continued !== 'yes') throw", to: "  if (continued === 'archived') throw",
+  },
+  {
     name: 'a gateway tells another order than it was told', file: 'gateway/bridge/pending.ts', from: '  waiter?.onResult(records, base,',
     to: '  if (bridge.gateway === 1) records.f64[(base + RESULT.at.orderSequence) >>> 1]! += base & 32 ? 1 : 0\n'
       + '  waiter?.onResult(records, base,',

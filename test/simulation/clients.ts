@@ -90,6 +90,20 @@ export class Client {
     for (const request of this.requests) request.sentAt = -Infinity
   }
 
+  /**
+   * What came after sequence `end` is declared lost: acknowledged orders are forgotten, and whatever is under way; it signs in anew. How many
+   * orders it had that are lost.
+   */
+  loses(end: number): number {
+    this.requests.length = 0
+    this.#caller.session = -1
+    this.#funded = false
+    const gone = [...this.ledger].filter(([, { sequence }]) => sequence > end)
+    for (const [key] of gone) this.ledger.delete(key)
+    this.#orders.splice(0, Infinity, ...this.#orders.filter(({ sequence }) => sequence <= end))
+    return gone.length
+  }
+
   #isLate({ sentAt }: Request): boolean {
     return this.#around.monotonicMs() - sentAt > 200 + this.#around.random.below(400)
   }

@@ -106,6 +106,19 @@ export class SimulatedFile {
     this.#durableSize = Math.max(this.#durableSize, Math.min(end, this.#size))
   }
 
+  /** A copy of what everybody sees now. */
+  copy(): Buffer {
+    return Buffer.from(this.#cached.subarray(0, this.#size))
+  }
+
+  /** Has this content, on the disk too, whatever was written and synced. */
+  become(content: Buffer): void {
+    this.#dirty.clear()
+    this.#cached = Buffer.concat([content], Math.ceil(content.length / PAGE) * PAGE)
+    this.#durable = Buffer.from(this.#cached)
+    this.#size = this.#durableSize = content.length
+  }
+
   /** What is there when the machine is on again. */
   lose(loss: Loss): void {
     this.#settle(loss)

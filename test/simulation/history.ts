@@ -5,7 +5,7 @@
  * transaction under way, a power failure may take back whole transactions before it, down to any earlier one. It may be
  * gone, too.
  */
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HistoryFollower } from '../../core/history/follow.ts'
@@ -75,6 +75,19 @@ export class SimulatedHistory {
       rmSync(`${this.#earlier}${suffix}`, { force: true })
       if (existsSync(`${this.#path}${suffix}`)) copyFileSync(`${this.#path}${suffix}`, `${this.#earlier}${suffix}`)
     }
+  }
+
+  /** What was remembered knows of what is lost: it is not to come back. */
+  forget(): void {
+    this.kill()
+    for (const suffix of ['', '-wal']) rmSync(`${this.#earlier}${suffix}`, { force: true })
+  }
+
+  /** Another name for its file, when it is put aside; whether it was there. */
+  rename(from: string, to: string): boolean {
+    if (!existsSync(from)) return false
+    renameSync(from, to)
+    return true
   }
 
   /** The power failed: the store is as it was when it was remembered, or not there. */

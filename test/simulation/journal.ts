@@ -90,7 +90,7 @@ export class SimulatedJournal implements JournalStore {
   readonly #read: () => void
   #meta: Meta = { transaction: 0, end: FIRST_PAGE, entries: 0 }
   /** In the order of keys. */
-  readonly #entries: { key: Buffer; value: Buffer }[] = []
+  #entries: { key: Buffer; value: Buffer }[] = []
   /** Of the transaction under way. */
   #operations: Operation[] | null = null
 
@@ -170,11 +170,15 @@ export class SimulatedJournal implements JournalStore {
 
   transactionSync(write: () => void): void {
     const operations: Operation[] = []
+    const before = this.#entries
     this.#operations = operations
+    // A transaction sees what it wrote; nobody else does before it is committed.
+    this.#entries = [...before]
     try {
       write()
     } finally {
       this.#operations = null
+      this.#entries = before
     }
     this.#commit(operations)
   }
@@ -205,11 +209,16 @@ export class SimulatedJournal implements JournalStore {
   }
 
   putSync(key: Buffer, value: Buffer): void {
-    this.#operations!.push({ key: Buffer.from(key), value: Buffer.from(value) })
+    this.#does({ key: Buffer.from(key), value: Buffer.from(value) })
   }
 
   removeSync(key: Buffer): void {
-    this.#operations!.push({ key: Buffer.from(key), value: null })
+    this.#does({ key: Buffer.from(key), value: null })
+  }
+
+  #does(operation: Operation): void {
+    this.#operations!.push(operation)
+    this.#take(operation)
   }
 
   entryCount(): number {

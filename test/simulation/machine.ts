@@ -1,5 +1,5 @@
 /** Memory and bridges of one life of the simulated exchange, and what may be seen in them. */
-import { COMMAND_SLOTS, slotsOfKind } from '../../core/layout/command.ts'
+import { ACCEPT_CLOCK_COMMAND, COMMAND_SLOTS, CommandType, kindOf, slotsOfKind } from '../../core/layout/command.ts'
 import { createBroadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { countersBytes, gatewayCounters, matcherCounters } from '../../core/ring/counters.ts'
 import { createQuestions } from '../../core/ring/questions.ts'
@@ -8,17 +8,26 @@ import { WAIT_WORDS } from '../../core/ring/wait.ts'
 import type { Snapshotter } from '../../core/recovery/snapshotter.ts'
 import { endSequence } from '../../core/journal/reader.ts'
 import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
-import { RECORD_BYTES, RECORD_WORDS } from '../../core/layout/table.ts'
+import { encode, RECORD_BYTES, RECORD_WORDS } from '../../core/layout/table.ts'
 import { CLOCK } from '../../core/state/columns.ts'
 import type { Sequencer } from '../../core/sequencer/loop.ts'
 import type { Lane, Shared } from '../../core/threads.ts'
-import { closeBridge, createBridge, type Bridge } from '../../gateway/bridge/pending.ts'
+import { closeBridge, createBridge, CREDIT, enlist, send, slotAt, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
+import type { Request } from './clients.ts'
 import type { SimulatedJournal } from './journal.ts'
 import type { LifeQuestions } from './questions.ts'
 
 export const GATEWAYS = 2
 /** Slots of a command ring and records of a reply ring: small, so that both are full often. */
 const [COMMAND_RING, REPLY_RING, EVENT_RING] = [16, 64, 4096]
+
+/** The matcher, recovered. */
+export interface Recovered {
+  readonly shared: Omit<Shared, 'columns'>
+  readonly counters: Float64Array
+  readonly journal: SimulatedJournal
+  readonly sequencer: Sequencer
+}
 
 /** The exchange while it lives. */
 export interface Life {
@@ -67,6 +76,18 @@ export function bridgeOn(
   bridge.polling = true
   bridge.waking = true
   return bridge
+}
+
+/** The operator accepts the clock: `wall`. `posted` hears of the record. */
+export function acceptClock(operator: Bridge, wall: number, posted: (record: Uint8Array, request: Request) => void): void {
+  const request: Request = { type: CommandType.ACCEPT_CLOCK, key: '', sentAt: 0, send: () => undefined }
+  const waiter = { onResult: () => undefined, onDeadline: () => undefined }
+  const correlation = enlist(operator, waiter, -1, CREDIT, WAY_OUT, 1e9)
+  const kind = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
+  const at = slotAt(operator)
+  encode(ACCEPT_CLOCK_COMMAND, operator.commands.slots, at, { kind, correlation, session: -1, wall })
+  posted(recordAt(operator.commands, at), request)
+  send(operator, 1)
 }
 
 /**

@@ -42,6 +42,13 @@ export class SimulatedSnapshots implements SnapshotStore {
     return names.map((name) => Number(name.slice(FOLDER.length))).sort((a, b) => b - a)
   }
 
+  /** Another name for what is put aside; whether it was there. */
+  rename(from: string, to: string): boolean {
+    if (this.#disk.find(from) === null) return false
+    this.#disk.rename(from, to)
+    return true
+  }
+
   /** What the matcher asks how far the journal went. */
   sources(): WitnessSource[] {
     return this.list().map((sequence) => ({

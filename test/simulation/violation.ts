@@ -12,3 +12,8 @@ export class Crash extends Error {
     this.power = power
   }
 }
+
+/** The follower ends here; the exchange goes on. */
+export class FollowerDied extends Error {
+  override name = 'FollowerDied'
+}

@@ -1,14 +1,12 @@
 /**
  * The simulated machine: one disk, one clock, and on it the exchange: the real sequencer with the real recovery, rings
  * and engine, two gateways' real bridges and the operator's, the real snapshot follower; and outside of it the clients
- * and the auditor. One turn after the other, everything drawn from one seed: the same seed is the same run, to the
- * byte.
+ * and the auditor. One turn after the other, everything drawn from one seed: the same seed is the same run, to the byte.
  *
- * Crashes happen where the exchange touches the outside (`#reached`): before and after each operation of the disk,
- * between applying a batch and answering it, and after. A crash is armed for the k-th such place from now, so that all
- * of them get their turn. Then the process is gone with its rings and its state; a power failure takes what was not
- * synced too. Answers that were published by then may have been sent or not. Then the exchange starts again, and the
- * auditor looks.
+ * Crashes happen where the exchange touches the outside (`#reached`): before and after each operation of the disk, between applying a
+ * batch and answering it, and after. A crash is armed for the k-th such place from now. Then the process is gone with its rings and its
+ * state; a power failure takes what was not synced too, and now and then what was (losses.ts). Answers that were published by then may
+ * have been sent or not. Then the exchange starts again, and the auditor looks.
  */
 import { createHash, type Hash } from 'node:crypto'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -17,28 +15,28 @@ import { createReader, read } from '../../core/ring/broadcast.ts'
 import { DISK, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { available, front } from '../../core/ring/spsc.ts'
 import { createSnapshotter } from '../../core/recovery/snapshotter.ts'
-import { encode, RECORD_WORDS } from '../../core/layout/table.ts'
-import { ACCEPT_CLOCK_COMMAND, CommandType, kindOf } from '../../core/layout/command.ts'
+import { RECORD_WORDS } from '../../core/layout/table.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CLOCK } from '../../core/state/columns.ts'
 import { step, type Sequencer } from '../../core/sequencer/loop.ts'
 import { startMatcher } from '../../core/sequencer/matcher.ts'
 import type { FromThread } from '../../core/threads.ts'
-import { CREDIT, drain, enlist, send, slotAt, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
+import { drain, type Bridge } from '../../gateway/bridge/pending.ts'
 import { Auditor } from './auditor.ts'
-import { Client, type Request } from './clients.ts'
+import { Client } from './clients.ts'
 import { LOSSES, SimulatedDisk } from './disk.ts'
 import { GENESIS, PAIRS, START_MS } from './genesis.ts'
 import { SimulatedHistory } from './history.ts'
 import { HEAD, SimulatedJournal } from './journal.ts'
-import { allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, type Life } from './machine.ts'
+import { acceptClock, allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, type Life, type Recovered } from './machine.ts'
+import { DECISIONS, Losses, NO_WORDS, type Words } from './losses.ts'
 import { SimulatedSnapshots } from './snapshots.ts'
 import { LifeQuestions } from './questions.ts'
-import { Crash, Violation } from './violation.ts'
+import { Crash, FollowerDied, Violation } from './violation.ts'
 
 const CLIENTS = 6
 const HOUR = 3_600_000
-const CONFIG = { batchMax: 12, spin: 0, clockJumpMs: 1000, clockGapSeconds: 86_400, acceptLoss: 0, cutTail: 0 }
+const CONFIG = { batchMax: 12, spin: 0, clockJumpMs: 1000, clockGapSeconds: 86_400 }
 const SNAPSHOT_EVERY = 40
 
 export interface Report {
@@ -54,6 +52,7 @@ export class World {
   readonly #snapshots: SimulatedSnapshots
   /** In one run of three: it costs as much as everything else. */
   readonly #history: SimulatedHistory | null
+  readonly #losses: Losses
   readonly #auditor = new Auditor(GENESIS, GATEWAYS + 1)
   readonly #clients: readonly Client[]
   readonly #trace: Hash = createHash('sha256')
@@ -96,6 +95,7 @@ export class World {
       syncFails: (file) => this.#syncFails(file),
     })
     this.#snapshots = new SimulatedSnapshots(this.#disk)
+    this.#losses = new Losses(this.#disk, this.#random)
     this.#history = this.#chance(2, 3) ? null : new SimulatedHistory({
       journal: () => new SimulatedJournal(this.#disk, undefined, () => this.#reached('history reads')),
       snapshots: this.#snapshots, io: this.#io,
@@ -210,6 +210,7 @@ export class World {
     for (const bridge of [...life.bridges, life.operator]) if (!faults || this.#chance(2, 3)) this.#drain(bridge)
     if (this.#chance(1, 8)) this.#syncHead()
     if (this.#chance(1, 4)) this.#follow(life)
+    if (faults && this.#chance(1, 30)) this.#losses.remember()
     if (this.#history !== null && this.#chance(1, 4)) this.#followHistory(this.#history)
     this.#audit(life)
   }
@@ -241,33 +242,51 @@ export class World {
     if (this.#syncsFail === 0 && this.#chance(1, 200)) this.#syncsFail = 1
   }
 
-  /** Starts the exchange on what the disk has. */
-  #start(): Life {
-    this.#count('starts')
+  /** The matcher on what the disk has. */
+  #recover(decided: Words): Recovered {
     const shared = allocate()
     const counters = matcherCounters(shared.counters)
     counters[MATCHER.disk_level] = DISK.OPEN
     const journal = new SimulatedJournal(this.#disk)
     const sequencer = startMatcher({
-      config: CONFIG, shared, io: this.#io, journal,
+      config: { ...CONFIG, ...decided }, shared, io: this.#io, journal,
       snapshots: this.#snapshots,
       sources: () => [...this.#snapshots.sources(), ...(this.#history === null ? [] : [this.#history.source()])],
+      rename: (from, to) => this.#snapshots.rename(from, to) || this.#history?.rename(from, to) === true,
       genesis: { read: () => GENESIS, check: () => undefined },
       say: (message) => this.#heard(message),
     })
+    return { shared, counters, journal, sequencer }
+  }
+
+  /** The same, by an operator who accepts what the exchange says is lost. */
+  #recoverBy(decided: Words, tries: number): Recovered {
+    try {
+      return this.#recover(decided)
+    } catch (error) {
+      const decision = tries === 0 || this.#crash !== null ? null : this.#losses.decide(error, this.#auditor.sequence)
+      if (decision === null) throw error
+      this.#count(decision.cutTail > 0 ? 'tails cut' : 'losses accepted')
+      this.#auditor.rewind(decision.end)
+      for (const client of this.#clients) if (client.loses(decision.end) > 0) this.#count('clients that lost orders')
+      this.#history?.forget()
+      return this.#recoverBy(decision, tries - 1)
+    }
+  }
+
+  /** Starts the exchange on what the disk has. */
+  #start(): Life {
+    this.#count('starts')
+    const { shared, counters, journal, sequencer } = this.#recoverBy(NO_WORDS, DECISIONS)
+    this.#losses.started()
     this.#watch(sequencer)
     this.#auditor.follow(journal)
     this.#auditor.died()
     this.#auditor.compare(sequencer.state, sequencer.eventsChecksum)
     const lanes = shared.lanes.map((lane, number) => bridgeOn(shared, lane, number, (error) => (this.#error ??= error)))
-    return {
-      journal, sequencer, counters,
-      operator: lanes[0]!,
-      bridges: lanes.slice(1),
-      events: createReader(sequencer.events, 512, 0),
-      questions: new LifeQuestions(sequencer, shared.lanes),
-      follower: null,
-    }
+    const [operator, ...bridges] = lanes as [Bridge, ...Bridge[]]
+    const questions = new LifeQuestions(sequencer, shared.lanes)
+    return { journal, sequencer, counters, operator, bridges, events: createReader(sequencer.events, 512, 0), questions, follower: null }
   }
 
   /** Places of the matcher itself at which a crash may happen. */
@@ -287,7 +306,8 @@ export class World {
 
   #heard(message: FromThread): void {
     if (message.type === 'log') this.#trace.update(message.message)
-    if (message.type === 'log' && /is skipped|damaged|does not say|made anew/.test(message.message) && !/head/.test(message.message)) {
+    if (message.type !== 'log' || this.#losses.open) return
+    if (/is skipped|damaged|does not say|made anew/.test(message.message) && !/head/.test(message.message)) {
       // Whoever reads may catch the end of its process, and takes it for damage.
       if (this.#crash instanceof Crash) throw this.#crash
       if (this.#followerDied) throw new FollowerDied('what it read')
@@ -299,15 +319,7 @@ export class World {
   #operate({ operator, sequencer }: Life): void {
     if (!sequencer.clock.waits || operator.inFlight > 0) return
     this.#count('clock accepted')
-    const request: Request = { type: CommandType.ACCEPT_CLOCK, key: '', sentAt: 0, send: () => undefined }
-    const waiter = { onResult: () => undefined, onDeadline: () => undefined }
-    const correlation = enlist(operator, waiter, -1, CREDIT, WAY_OUT, 1e9)
-    const kind = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
-    const { slots } = operator.commands
-    const at = slotAt(operator)
-    encode(ACCEPT_CLOCK_COMMAND, slots, at, { kind, correlation, session: -1, wall: this.#wall })
-    this.#auditor.posted(recordAt(operator.commands, at), request)
-    send(operator, 1)
+    acceptClock(operator, this.#wall, (record, request) => this.#auditor.posted(record, request))
   }
 
   #takeEvents({ events }: Life): void {
@@ -401,7 +413,18 @@ export class World {
     this.#history?.kill()
     if (!(crash instanceof Crash) || !crash.power) return
     if (this.#chance(1, 2)) this.#history?.fallBack(this.#chance(1, 6))
+    const strikes = this.#chance(1, 4)
+    if (strikes) this.#losses.keepHead()
     this.#disk.fail(LOSSES[this.#random.below(LOSSES.length)]!)
+    if (strikes) this.#strike()
+  }
+
+  /** More than power fails. What was let out by then is known before it is lost. */
+  #strike(): void {
+    this.#syncsFail = 0
+    this.#auditor.follow(new SimulatedJournal(this.#disk))
+    const what = this.#losses.strike(this.#snapshots.list()[0] ?? 0)
+    if (what !== null) this.#count(what)
   }
 
   /** What was published when the exchange died may have been sent. */
@@ -432,9 +455,4 @@ export class World {
     look()
     this.#history?.verify()
   }
-}
-
-/** The follower ends here; the exchange goes on. */
-class FollowerDied extends Error {
-  override name = 'FollowerDied'
 }

@@ -38,7 +38,7 @@ function forgetful(slots: number): JournalWriter {
   const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
   const nothing = (): void => undefined
   const commit: JournalWriter['commit'] = (_sequence, _time, _commands, count) => count * RECORD_BYTES
-  return { words, bytes, checksum: 0, first: 1, commit, dropBefore: nothing, close: nothing }
+  return { words, bytes, checksum: 0, first: 1, commit, dropBefore: nothing, syncHead: nothing, close: nothing }
 }
 
 function run({ genesis, shared, batchMax, control }: LoopbackData): void {

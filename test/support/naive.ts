@@ -72,6 +72,7 @@ export interface Account {
 
 export interface Session {
   account: number
+  /** Sequence that opened it; a command names its lower 32 bits. */
   generation: number
   expiresAt: number
   /** When it was ended before that; null: it was not. */
@@ -196,7 +197,7 @@ export class NaiveExchange {
   /** The account that signed the command, or -1. */
   signer(command: Decoded): number {
     const session = this.sessions[Number(command['session'])]
-    if (session === undefined || session.generation !== command['sessionGeneration']) return -1
+    if (session === undefined || (session.generation >>> 0 || 1) !== command['sessionGeneration']) return -1
     return isLive(this, session) ? session.account : -1
   }
 
