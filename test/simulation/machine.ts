@@ -78,6 +78,21 @@ export function bridgeOn(
   return bridge
 }
 
+/** Places of the matcher itself at which a crash may happen. */
+export function watchPlaces({ meter }: Sequencer, reached: (place: string) => void): void {
+  const { published, applied } = meter
+  Object.assign(meter, {
+    published: (events: number) => {
+      published(events)
+      reached('applied, not answered')
+    },
+    applied: (...what: Parameters<typeof applied>) => {
+      applied(...what)
+      reached('answered')
+    },
+  })
+}
+
 /** The operator accepts the clock: `wall`. `posted` hears of the record. */
 export function acceptClock(operator: Bridge, wall: number, posted: (record: Uint8Array, request: Request) => void): void {
   const request: Request = { type: CommandType.ACCEPT_CLOCK, key: '', sentAt: 0, send: () => undefined }

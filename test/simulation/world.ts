@@ -18,7 +18,7 @@ import { createSnapshotter } from '../../core/recovery/snapshotter.ts'
 import { RECORD_WORDS } from '../../core/layout/table.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CLOCK } from '../../core/state/columns.ts'
-import { step, type Sequencer } from '../../core/sequencer/loop.ts'
+import { step } from '../../core/sequencer/loop.ts'
 import { startMatcher } from '../../core/sequencer/matcher.ts'
 import type { FromThread } from '../../core/threads.ts'
 import { drain, type Bridge } from '../../gateway/bridge/pending.ts'
@@ -28,7 +28,9 @@ import { LOSSES, SimulatedDisk } from './disk.ts'
 import { GENESIS, PAIRS, START_MS } from './genesis.ts'
 import { SimulatedHistory } from './history.ts'
 import { HEAD, SimulatedJournal } from './journal.ts'
-import { acceptClock, allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, type Life, type Recovered } from './machine.ts'
+import {
+  acceptClock, allocate, bridgeOn, GATEWAYS, recordAt, replyAt, visibleTooEarly, watchPlaces, type Life, type Recovered,
+} from './machine.ts'
 import { DECISIONS, Losses, NO_WORDS, type Words } from './losses.ts'
 import { SimulatedSnapshots } from './snapshots.ts'
 import { LifeQuestions } from './questions.ts'
@@ -279,7 +281,7 @@ export class World {
     this.#count('starts')
     const { shared, counters, journal, sequencer } = this.#recoverBy(NO_WORDS, DECISIONS)
     this.#losses.started()
-    this.#watch(sequencer)
+    watchPlaces(sequencer, (place) => this.#reached(place))
     this.#auditor.follow(journal)
     this.#auditor.died()
     this.#auditor.compare(sequencer.state, sequencer.eventsChecksum)
@@ -287,21 +289,6 @@ export class World {
     const [operator, ...bridges] = lanes as [Bridge, ...Bridge[]]
     const questions = new LifeQuestions(sequencer, shared.lanes)
     return { journal, sequencer, counters, operator, bridges, events: createReader(sequencer.events, 512, 0), questions, follower: null }
-  }
-
-  /** Places of the matcher itself at which a crash may happen. */
-  #watch({ meter }: Sequencer): void {
-    const { published, applied } = meter
-    Object.assign(meter, {
-      published: (events: number) => {
-        published(events)
-        this.#reached('applied, not answered')
-      },
-      applied: (...what: Parameters<typeof applied>) => {
-        applied(...what)
-        this.#reached('answered')
-      },
-    })
   }
 
   #heard(message: FromThread): void {
@@ -413,7 +400,7 @@ export class World {
     this.#history?.kill()
     if (!(crash instanceof Crash) || !crash.power) return
     if (this.#chance(1, 2)) this.#history?.fallBack(this.#chance(1, 6))
-    const strikes = this.#chance(1, 4)
+    const strikes = !this.#losses.open && this.#chance(1, 4)
     if (strikes) this.#losses.keepHead()
     this.#disk.fail(LOSSES[this.#random.below(LOSSES.length)]!)
     if (strikes) this.#strike()
