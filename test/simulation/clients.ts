@@ -91,8 +91,8 @@ export class Client {
   }
 
   /**
-   * What came after sequence `end` is declared lost: acknowledged orders are forgotten, and whatever is under way; it signs in anew. How many
-   * orders it had that are lost.
+   * What came after sequence `end` is declared lost: acknowledged orders are forgotten, and whatever is under way; it
+   * signs in anew. How many orders it had that are lost.
    */
   loses(end: number): number {
     this.requests.length = 0

@@ -131,7 +131,9 @@ export class Losses {
   /** The exchange started; whether it did by an operator's word. */
   started(): boolean {
     const decided = this.#deciding
-    if (this.#planted !== null && !decided) throw new Violation(`the journal lost its end behind ${this.#planted.end}, and nobody was asked`)
+    if (this.#planted !== null && !decided) {
+      throw new Violation(`the journal lost its end behind ${this.#planted.end}, and nobody was asked`)
+    }
     this.#accepted ||= decided
     this.#planted = null
     this.#deciding = false

@@ -30,7 +30,8 @@ t.test('a run meets what it is there for', async (t) => {
   const wanted = [
     'power failures', 'kills', 'failed syncs', 'follower killed', 'follower compared', 'snapshots', 'full rings',
     'clock jumps', 'repeated', 'history compared', 'crash: history reads', 'crash: applied, not answered',
-    'losses accepted', 'tails cut', 'clients that lost orders', 'crash: answered', 'crash: written journal/data', 'crash: synced journal/data',
+    'losses accepted', 'tails cut', 'clients that lost orders',
+    'crash: answered', 'crash: written journal/data', 'crash: synced journal/data',
   ]
   const missed = (): string[] => wanted.filter((name) => (counts[name] ?? 0) === 0)
   for (let seed = 1; seed <= 30 && missed().length > 0; seed++) {
