@@ -10,11 +10,9 @@
  * Orders are named by the address of their row here (columns.ts); the links in rows and levels are slots.
  */
 import { Flag } from '../layout/command.ts'
+import { LEVEL, NO_ASK, ORDER, PAGE, PAGE_LEVELS, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import {
-  ADDRESS_BITS, LEVEL, NO_ASK, ORDER, PAGE, PAGE_LEVELS, PAIR, SCALAR, SCALARS_AT, TERMS,
-} from '../state/columns.ts'
-import {
-  add, addF64, get, levelRow, orderRow, pageRow, pairRow, scalar, sequence, set, setF64, setScalar, termsRow,
+  add, addF64, addScalar, get, levelRow, orderRow, pageRow, pairRow, scalar, sequence, set, setF64, setScalar, termsRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { clearBit, pageAbove, pageBelow, setBit } from '../state/bitmaps.ts'
@@ -48,7 +46,7 @@ export function appendToLevel(state: State, row: number): void {
   const slot = get(state, row, ORDER.SLOT)
   let page = pageOf(state, pair, tick)
   if (page < 0) page = takePage(state, pair, tick >>> 5)
-  const level = (page * PAGE_LEVELS + (tick & 31)) & ADDRESS_BITS
+  const level = page * PAGE_LEVELS + (tick & 31)
   const at = levelRow(state, level)
   const book = pairRow(state, pair)
   const count = get(state, at, LEVEL.COUNT)
@@ -147,11 +145,13 @@ export function tickAbove(state: State, pair: number, tick: number): number {
 }
 
 function takePage(state: State, pair: number, ticks: number): number {
-  const { i32 } = state
   let page = scalar(state, SCALAR.PAGES_FREE)
   if (page >= 0) setScalar(state, SCALAR.PAGES_FREE, get(state, pageRow(state, page), PAGE.TICKS))
-  else page = i32[SCALARS_AT + SCALAR.PAGES_USED]!++
-  i32[SCALARS_AT + SCALAR.PAGES_LIVE]!++
+  else {
+    page = scalar(state, SCALAR.PAGES_USED)
+    setScalar(state, SCALAR.PAGES_USED, page + 1)
+  }
+  addScalar(state, SCALAR.PAGES_LIVE, 1)
   const row = pageRow(state, page)
   set(state, row, PAGE.PAIR, pair)
   set(state, row, PAGE.TICKS, ticks)
@@ -161,12 +161,11 @@ function takePage(state: State, pair: number, ticks: number): number {
 
 /** A free page keeps the next free page in its TICKS word. */
 function givePageIfEmpty(state: State, entry: number, page: number): void {
-  const { i32 } = state
   const row = pageRow(state, page)
   if ((get(state, row, PAGE.BIDS) | get(state, row, PAGE.ASKS)) !== 0) return
   set(state, row, PAGE.TICKS, scalar(state, SCALAR.PAGES_FREE))
   setScalar(state, SCALAR.PAGES_FREE, page)
-  i32[SCALARS_AT + SCALAR.PAGES_LIVE]!--
+  addScalar(state, SCALAR.PAGES_LIVE, -1)
   set(state, entry, 0, 0)
 }
 

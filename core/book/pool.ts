@@ -6,23 +6,21 @@
  * address of its row here (columns.ts); links are slots.
  */
 import { Flag, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
+import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { broken } from '../lib/assert.ts'
-import {
-  ACCOUNT, ADDRESS_BITS, AGENT, LABEL_WORDS, ORDER, PAIR as PAIRS, SCALAR, SCALARS_AT, TERMS,
-} from '../state/columns.ts'
+import { ACCOUNT, AGENT, LABEL_WORDS, ORDER, PAIR as PAIRS, SCALAR, TERMS } from '../state/columns.ts'
 import { openPlace } from '../state/due.ts'
 import { insertLabel, removeLabel } from '../state/indexes.ts'
 import {
-  accountRow, add, agentRow, clearBoth, get, getF64, getI64, isZero, now, orderRow, pairRow, scalar, sequence, set,
-  setF64, setI64, setScalar, termsRow,
+  accountRow, add, addScalar, agentRow, clearBoth, get, getF64, getI64, isZero, labelRow, now, orderRow, pairRow, scalar, sequence, set,
+  setF64, setI64, setScalar, setWords, termsRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 /** Takes a slot and returns the address of its row; the caller checked that the pool is not full. */
 export function takeSlot(state: State): number {
-  const { i32 } = state
-  i32[SCALARS_AT + SCALAR.ORDERS_LIVE]!++
+  addScalar(state, SCALAR.ORDERS_LIVE, 1)
   let slot = scalar(state, SCALAR.ORDERS_FREE)
   let row = 0
   if (slot < 0) {
@@ -40,12 +38,11 @@ export function takeSlot(state: State): number {
 
 /** Frees the slot of an order that is in no queue and holds nothing any more; one that still does is atoms nobody could ever move. */
 export function giveSlot(state: State, row: number): void {
-  const { i32 } = state
   if (!isZero(state, row, ORDER.HOLD)) stopHolding(state, row)
   setF64(state, row, ORDER.SEQUENCE, 0)
   set(state, row, ORDER.NEXT, scalar(state, SCALAR.ORDERS_FREE))
   setScalar(state, SCALAR.ORDERS_FREE, get(state, row, ORDER.SLOT))
-  i32[SCALARS_AT + SCALAR.ORDERS_LIVE]!--
+  addScalar(state, SCALAR.ORDERS_LIVE, -1)
 }
 
 /** Stops everything. Out of the way of {@link giveSlot}, which is hot. */
@@ -92,12 +89,10 @@ function countAgentOrder(state: State, slot: number, change: number): void {
 
 /** Copies the client order id of a command into the row and its FLAGS; an empty one clears it. */
 export function writeLabel(state: State, row: number, command: Views, base: number): void {
-  const { labels } = state
   const length = command.u32[base + ORDER_COMMAND.at.flags]! >>> LABEL_SHIFT
   set(state, row, ORDER.FLAGS, (get(state, row, ORDER.FLAGS) & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT))
   if (length === 0) return
-  const at = get(state, row, ORDER.SLOT) * LABEL_WORDS
-  for (let word = 0; word < LABEL_WORDS; word++) labels[at + word] = command.i32[base + ORDER_COMMAND.at.label + word]!
+  setWords(state, labelRow(state, get(state, row, ORDER.SLOT)), 0, LABEL_WORDS, command.i32, base + ORDER_COMMAND.at.label)
 }
 
 /** Puts an order at the head of its account's list and claims its label: it rests from now on. */
@@ -135,8 +130,8 @@ export function delist(state: State, row: number): void {
 
 /** The row of the resting order that a command names by targetSlot and targetSequence, or -1. */
 export function restingTarget(state: State, command: Views, base: number): number {
-  base &= ADDRESS_BITS
-  return restingAt(state, command.i32[base + ORDER_COMMAND.at.targetSlot]!, command.f64[(base + ORDER_COMMAND.at.targetSequence) >>> 1]!)
+  const slot = read(command, base, ORDER_COMMAND.at.targetSlot)
+  return restingAt(state, slot, readF64(command, base, ORDER_COMMAND.at.targetSequence))
 }
 
 /** The row of the resting order in `slot` that the command of sequence `placedBy` placed, or -1. */

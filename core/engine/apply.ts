@@ -20,7 +20,8 @@ import { acceptClock, setFeeTier, setMaintenance, setPairStatus, setRules } from
 import { openSession, refreshSession, revokeSession } from '../programs/sessions.ts'
 import { setSpendLimit } from '../programs/spend_limits.ts'
 import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
-import { CLOCK, CLOCK_AT } from '../state/columns.ts'
+import { CLOCK } from '../state/columns.ts'
+import { countCommand } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 /** Sets the sequenced time of the commands that follow, Unix ms. The sequencer never lets it go back. */
@@ -31,8 +32,7 @@ export function setTime(state: State, time: number): void {
 
 /** Applies the record at word `base` as the next sequence. Events go to the outbox, RESULT last. */
 export function apply(state: State, command: Views, base: number): void {
-  const { f64 } = state
-  f64[CLOCK_AT + CLOCK.SEQUENCE] = f64[CLOCK_AT + CLOCK.SEQUENCE]! + 1
+  countCommand(state)
   const type = command.i32[base]! & 0xff
   if (type === CommandType.PLACE_ORDER) placeOrder(state, command, base)
   else if (type === CommandType.CANCEL_ORDER) cancelOrder(state, command, base)

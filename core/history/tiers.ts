@@ -5,7 +5,8 @@
  * of the sequenced time. Looked at are the accounts that traded since the last time and, at the first look and on every new
  * day, all of them, some thousands at a time. Nothing is changed here: a change is a command of the operator.
  */
-import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, CLOCK, SCALAR } from '../state/columns.ts'
+import { accountRow, get } from '../state/rows.ts'
 import type { TierChange } from '../threads.ts'
 import { HOUR_MS, hourWords, TALLY, wideAt } from './project/accounts.ts'
 import { CheckedStore, createPageReader } from './store/page_reader.ts'
@@ -61,7 +62,7 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
       reader.forget()
       return queue.splice(0, SLICE).flatMap((account) => {
         const tier = tierOf(account)
-        if (tier === state.accounts[account * ACCOUNT_WORDS + ACCOUNT.TIER]) return []
+        if (tier === get(state, accountRow(state, account), ACCOUNT.TIER)) return []
         told.push(account)
         return [{ account, tier }]
       })

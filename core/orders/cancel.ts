@@ -6,7 +6,7 @@ import { CANCEL_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ADDRESS_BITS, ORDER } from '../state/columns.ts'
+import { ORDER } from '../state/columns.ts'
 import { emitOrderResult, emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { copyOf, get } from '../state/rows.ts'
@@ -23,7 +23,6 @@ const USER_CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
 
 /** Ends one order. Its RESULT says everything, the atoms released and when it was made too; there is no ORDER_ENDED. */
 export function cancelOrder(state: State, command: Views, base: number): void {
-  base &= ADDRESS_BITS
   const account = sessionAccount(state, command, base)
   const row = restingTarget(state, command, base)
   const found = row >= 0 && get(state, row, ORDER.ACCOUNT) === account && !isExpired(state, row)

@@ -8,9 +8,10 @@
 import { ORDER_ANSWER } from '../layout/answers.ts'
 import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
+import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { lockRemaining } from '../ledger/holds.ts'
-import { ADDRESS_BITS, NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
+import { NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
 import { emitLabel, emitOrderResult, emitResult, emitSelfTrade } from '../events/emit.ts'
 import { noteExpiry } from '../state/due.ts'
 import { findLabel } from '../state/indexes.ts'
@@ -31,15 +32,13 @@ import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 const C = ORDER_COMMAND.at
 
 export function placeOrder(state: State, command: Views, base: number): void {
-  base &= ADDRESS_BITS
-  const { i32: words } = command
   const account = sessionAccount(state, command, base)
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
-  const given = words[base + C.flags]!
-  const keyed = (words[base + C.options]! & Option.KEYED) !== 0
+  const given = read(command, base, C.flags)
+  const keyed = (read(command, base, C.options) & Option.KEYED) !== 0
   if (keyed && code === 0) code = admitKey(state, account, command, base)
   if (code === REPEATED) return
-  const pair = words[base + C.pair]!
+  const pair = read(command, base, C.pair)
   if (code === 0) code = checkOpen(state, pair)
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
   let lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
@@ -49,13 +48,13 @@ export function placeOrder(state: State, command: Views, base: number): void {
     return
   }
   const flags = given & FLAG_ORDER_MASK
-  const lots = words[base + C.lots]!
+  const lots = read(command, base, C.lots)
   const market = (flags & Flag.MARKET) !== 0
-  if (!clearExpiredTouch(state, pair, flags & Flag.SELL, market ? anyPrice(flags) : words[base + C.price]!)) {
+  if (!clearExpiredTouch(state, pair, flags & Flag.SELL, market ? anyPrice(flags) : read(command, base, C.price))) {
     emitResult(state, command, base, REFUSALS.OVERLOADED.number, account, 0, 0)
     return
   }
-  const limit = market ? marketLimit(state, pair, flags, words[base + C.slippageBps]!) : words[base + C.price]!
+  const limit = market ? marketLimit(state, pair, flags, read(command, base, C.slippageBps)) : read(command, base, C.price)
   code = checkOrder(state, command, base, account, pair, flags, limit, lots)
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, pair, flags, limit, lots)
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
@@ -72,7 +71,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
   writeOrder(state, row, account, pair, flags, market ? 0 : limit, lots)
   if (agent >= 0) markAgent(state, row, agent)
   const expires = (flags & Flag.EXPIRES) !== 0
-  setF64(state, row, ORDER.EXPIRES_AT, expires ? command.f64[(base + C.expiresAt) >>> 1]! : now(state) + state.orderLifetimeMs)
+  setF64(state, row, ORDER.EXPIRES_AT, expires ? readF64(command, base, C.expiresAt) : now(state) + state.orderLifetimeMs)
   if (given >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
   const result = execute(state, row, limit, left, command, base)
   if (keyed) keepReceipt(state, account, command, base, result)
@@ -95,8 +94,8 @@ function checkOrder(
   if (code === 0) code = checkTerms(state, pair, flags, limit, lots)
   if (code !== 0) return code
   const ends = (flags & Flag.EXPIRES) !== 0
-  if (ends && command.f64[(base + C.expiresAt) >>> 1]! <= now(state)) return REFUSALS.INVALID_EXPIRATION.number
-  const length = command.i32[base + C.flags]! >>> LABEL_SHIFT
+  if (ends && readF64(command, base, C.expiresAt) <= now(state)) return REFUSALS.INVALID_EXPIRATION.number
+  const length = read(command, base, C.flags) >>> LABEL_SHIFT
   const taken = length !== 0 && findLabel(state, account, command.i32, base + C.label, length) >= 0
   if (taken) return REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   code = checkPostOnly(state, pair, flags, limit)
@@ -115,7 +114,7 @@ export function execute(state: State, row: number, limit: number, left: number, 
   let reason: number = Reason.NONE
   if (left < 0) {
     reason = Reason.SELF_TRADE_PREVENTION
-    if ((command.i32[base + C.options]! & Option.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, ~left)
+    if ((read(command, base, C.options) & Option.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, ~left)
   } else if (left > 0) reason = Reason.INSUFFICIENT_DEPTH
   else if (crosses(flags & Flag.SELL, limit, bestOpposite(state, pair, flags & Flag.SELL))) reason = match(state, row, limit, command, base)
   const remaining = get(state, row, ORDER.REMAINING)

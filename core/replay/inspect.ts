@@ -1,8 +1,8 @@
 /** `inspect --at SEQ`: one command, its events, and the exchange as it was right after it. */
 import { formatDecimal } from '../lib/decimal.ts'
 import { stateDigest } from '../snapshot/state_digest.ts'
-import { balanceRow, getI64, totalRow } from '../state/rows.ts'
-import { ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, NO_ASK, PAIR, PAIR_WORDS, SCALAR, TOTAL } from '../state/columns.ts'
+import { accountRow, balanceRow, get, getI64, pairRow, totalRow } from '../state/rows.ts'
+import { ACCOUNT, BALANCE, CLOCK, NO_ASK, PAIR, SCALAR, TOTAL } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import { PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { openJournal } from '../journal/file.ts'
@@ -38,19 +38,19 @@ function describe(state: State): Record<string, unknown> {
   const { genesis, scalars } = state
   const accounts = scalars[SCALAR.ACCOUNTS]!
   const pairs = genesis.pairs.map((pair) => {
-    const row = pair.index * PAIR_WORDS
-    const bid = state.pairs[row + PAIR.BEST_BID]!
-    const ask = state.pairs[row + PAIR.BEST_ASK]!
+    const row = pairRow(state, pair.index)
+    const bid = get(state, row, PAIR.BEST_BID)
+    const ask = get(state, row, PAIR.BEST_ASK)
     const price = (ticks: number): string | null =>
       ticks === 0 || ticks === NO_ASK ? null : formatDecimal(ticks * pair.tickUnits, pair.priceScale)
     return {
       symbol: pair.symbol,
-      status: PAIR_STATUS_NAMES[state.pairs[row + PAIR.STATUS]!],
+      status: PAIR_STATUS_NAMES[get(state, row, PAIR.STATUS)],
       bestBid: price(bid),
       bestAsk: price(ask),
-      lastPrice: price(state.pairs[row + PAIR.LAST_PRICE]!),
-      bidOrders: state.pairs[row + PAIR.BID_ORDERS],
-      askOrders: state.pairs[row + PAIR.ASK_ORDERS],
+      lastPrice: price(get(state, row, PAIR.LAST_PRICE)),
+      bidOrders: get(state, row, PAIR.BID_ORDERS),
+      askOrders: get(state, row, PAIR.ASK_ORDERS),
     }
   })
   const assets = genesis.assets.map((asset) => {
@@ -71,7 +71,7 @@ function describe(state: State): Record<string, unknown> {
     }
   })
   let openOrders = 0
-  for (let account = 0; account < accounts; account++) openOrders += state.accounts[account * ACCOUNT_WORDS + ACCOUNT.OPEN_ORDERS]!
+  for (let account = 0; account < accounts; account++) openOrders += get(state, accountRow(state, account), ACCOUNT.OPEN_ORDERS)
   return {
     digest: stateDigest(state),
     accounts,

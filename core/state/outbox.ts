@@ -4,7 +4,6 @@
  * The host (sequencer, replay, bench) drains after a command or a batch. When one command fills it, `overflow` is called in the
  * middle of the command; it must take everything and leave the buffer empty.
  */
-import { ADDRESS_BITS } from './columns.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../layout/table.ts'
 
 export interface Outbox {
@@ -37,5 +36,5 @@ export function nextRecord(outbox: Outbox): number {
   if (outbox.count === outbox.capacity) outbox.overflow()
   const record = outbox.count
   outbox.count = record + 1
-  return (record * RECORD_WORDS) & ADDRESS_BITS
+  return record * RECORD_WORDS
 }

@@ -153,6 +153,10 @@ export const now = (state: State): number => state.f64[CLOCK_AT + CLOCK.TIME]!
 /** Its sequence. */
 export const sequence = (state: State): number => state.f64[CLOCK_AT + CLOCK.SEQUENCE]!
 
+/** The next command begins: its sequence. */
+export function countCommand(state: State): void {
+  state.f64[CLOCK_AT + CLOCK.SEQUENCE] = state.f64[CLOCK_AT + CLOCK.SEQUENCE]! + 1
+}
 /** One more fill, ever. */
 export function countFills(state: State): void {
   state.f64[CLOCK_AT + CLOCK.FILLS] = state.f64[CLOCK_AT + CLOCK.FILLS]! + 1

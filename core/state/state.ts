@@ -6,14 +6,15 @@
  */
 import { type Genesis, type Limits } from './genesis.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, APPLICATION, APPLICATION_NAME_WORDS, APPLICATION_WORDS, BALANCE_WORDS, bitmapWords,
-  CLIENT_ID_WORDS, columnsOf, HASH_KEY_AT, ORIGIN_WORDS, PAGE_LEVELS, PAIR, PAIR_WORDS, SCALAR,
+  ACCOUNT, APPLICATION, APPLICATION_NAME_WORDS, BALANCE_WORDS, bitmapWords,
+  CLIENT_ID_WORDS, columnsOf, HASH_KEY_AT, ORIGIN_WORDS, PAGE_LEVELS, PAIR, SCALAR,
 } from './columns.ts'
 import type { ColumnAddresses, ColumnViews, State, ViewOf } from './shape.ts'
 import { ListedGenesis, writeListings } from './listing.ts'
 import { addressesOf, allocateBuffers, columnBytes, type Buffers } from './memory.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
-import { ORIGINS_MAX, PairStatus } from '../layout/command.ts'
+import { accountRow, applicationRow, bytesOf, originRow, pairRow, set } from './rows.ts'
+import { PairStatus } from '../layout/command.ts'
 import { memoryPages, NO_STORE, type PageStore } from './page_store.ts'
 import { PAGE_OF_RECEIPTS, receiptRoomOf } from './receipt_room.ts'
 
@@ -114,7 +115,7 @@ export function createState(
   state.scalars[SCALAR.ORDERS_FREE] = -1
   state.scalars[SCALAR.PAGES_FREE] = -1
   for (let pair = 0; pair < genesis.pairs.length; pair++) {
-    state.pairs[pair * PAIR_WORDS + PAIR.STATUS] = PairStatus.ACTIVE
+    set(state, pairRow(state, pair), PAIR.STATUS, PairStatus.ACTIVE)
   }
   writeApplications(state)
   state.scalars[SCALAR.RECEIPT_HEAD_AT] = PAGE_OF_RECEIPTS.RECEIPTS
@@ -126,22 +127,22 @@ const TEXT = new TextEncoder()
 
 /** The rows of the applications that the exchange begins with: active, without keys. */
 function writeApplications(state: State): void {
-  const { applications, origins, scalars, genesis } = state
-  const write = (words: Int32Array, at: number, count: number, text: string): void => {
-    TEXT.encodeInto(text, new Uint8Array(words.buffer, words.byteOffset + at * 4, count * 4))
+  const { scalars, genesis } = state
+  const write = (row: number, field: number, words: number, text: string): void => {
+    TEXT.encodeInto(text, bytesOf(state, row, field, words * 4))
   }
   for (const { index, clientId, name, allowedOrigins } of genesis.applications) {
-    const row = index * APPLICATION_WORDS
-    applications[row + APPLICATION.VERSION] = 1
-    applications[row + APPLICATION.ACTIVE] = 1
-    applications[row + APPLICATION.ORIGINS] = allowedOrigins.length
-    write(applications, row + APPLICATION.CLIENT_ID, CLIENT_ID_WORDS, clientId)
-    write(applications, row + APPLICATION.NAME, APPLICATION_NAME_WORDS, name)
-    allowedOrigins.forEach((origin, place) => write(origins, (index * ORIGINS_MAX + place) * ORIGIN_WORDS, ORIGIN_WORDS, origin))
+    const row = applicationRow(state, index)
+    set(state, row, APPLICATION.VERSION, 1)
+    set(state, row, APPLICATION.ACTIVE, 1)
+    set(state, row, APPLICATION.ORIGINS, allowedOrigins.length)
+    write(row, APPLICATION.CLIENT_ID, CLIENT_ID_WORDS, clientId)
+    write(row, APPLICATION.NAME, APPLICATION_NAME_WORDS, name)
+    allowedOrigins.forEach((origin, place) => write(originRow(state, index, place), 0, ORIGIN_WORDS, origin))
   }
   scalars[SCALAR.APPLICATIONS] = genesis.applications.length
 }
 
 /** The wallet of an account, 20 bytes. */
 export const addressOf = (state: State, account: number): Uint8Array =>
-  new Uint8Array(state.buffers.memory, state.accounts.byteOffset + (account * ACCOUNT_WORDS + ACCOUNT.ADDRESS) * 4, 20).slice()
+  bytesOf(state, accountRow(state, account), ACCOUNT.ADDRESS, 20).slice()

@@ -7,7 +7,8 @@
  * something unknown, or of another application, match nothing.
  */
 import Type, { type Static } from 'typebox'
-import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
+import { ACCOUNT } from '../../core/state/columns.ts'
+import { accountRow, bytesOf } from '../../core/view/rows.ts'
 import { IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAccount, readBalances } from '../../core/view/accounts.ts'
 import { hasBalance, walkAccounts } from '../../core/view/application_accounts.ts'
@@ -138,14 +139,12 @@ interface UserFilter {
 
 function userFilter({ state }: Gateway, { isActive = true, accountType, address }: UserFilter): (account: number) => boolean {
   const part = address?.toLowerCase()
-  const bytes = new Uint8Array(state.accounts.buffer, state.accounts.byteOffset, state.accounts.byteLength)
   return (account) => {
     // Nothing closes a user in this version: every one is active.
     if (!isActive) return false
     if (accountType !== undefined && accountType !== (masterOf(state, account) < 0 ? 'master' : 'sub')) return false
     if (part === undefined) return true
-    const at = (account * ACCOUNT_WORDS + ACCOUNT.ADDRESS) * 4
-    return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + at, 20).toString('hex')}`.includes(part)
+    return `0x${Buffer.from(bytesOf(state, accountRow(state, account), ACCOUNT.ADDRESS, 20)).toString('hex')}`.includes(part)
   }
 }
 

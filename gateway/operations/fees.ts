@@ -6,7 +6,8 @@
  * to the total exactly. What would be cancelled (the remainder of a MARKET order, or of one that meets the caller's own) costs nothing.
  */
 import Type from 'typebox'
-import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
+import { ACCOUNT } from '../../core/state/columns.ts'
+import { accountRow, get } from '../../core/view/rows.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
@@ -53,7 +54,7 @@ export const SimulateFees = operation({
       if (path instanceof Refused) return call.refuse(path)
       if (path.tooLong) return call.refuse(refusedField('quantity', `The order would trade with more than ${PATH_MAX} orders`))
       const pair = genesis.pairs[terms.pair]!
-      const tier = genesis.feeTiers.tiers[state.accounts[call.account * ACCOUNT_WORDS + ACCOUNT.TIER]!]!
+      const tier = genesis.feeTiers.tiers[get(state, accountRow(state, call.account), ACCOUNT.TIER)]!
       const makerPpm = pair.makerPpm - tier.makerDiscountPpm
       const takerPpm = pair.takerPpm - tier.takerDiscountPpm
       const rests = (terms.flags & Flag.MARKET) === 0 && !path.meetsOwn ? terms.lots - path.filled : 0

@@ -1,6 +1,7 @@
 /** Trading pairs and the clock: public, the same for everybody. */
 import Type, { type Static } from 'typebox'
-import { PAIR, PAIR_WORDS } from '../../core/state/columns.ts'
+import { PAIR } from '../../core/state/columns.ts'
+import { get, pairRow } from '../../core/view/rows.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { PairStatus } from '../../core/layout/command.ts'
 import type { Gateway } from '../context.ts'
@@ -35,7 +36,7 @@ export const TradingPair = Type.Object({
 })
 type TradingPair = Static<typeof TradingPair>
 
-const isActive = (gateway: Gateway, pair: Pair): boolean => gateway.state.pairs[pair.index * PAIR_WORDS + PAIR.STATUS] === PairStatus.ACTIVE
+const isActive = ({ state }: Gateway, pair: Pair): boolean => get(state, pairRow(state, pair.index), PAIR.STATUS) === PairStatus.ACTIVE
 
 /** A trading pair as it is now. */
 export function pairRecord(gateway: Gateway, pair: Pair): TradingPair {

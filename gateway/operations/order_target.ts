@@ -5,7 +5,8 @@
  * while the order is in it. Afterwards only a repeated idempotency key can succeed, with the answer it had the first time, and the
  * receipt of that key tells. Anything else is ORDER_NOT_FOUND: the original ended, never was, or is somebody else's.
  */
-import { SCALAR, ORDER, ORDER_WORDS } from '../../core/state/columns.ts'
+import { SCALAR, ORDER } from '../../core/state/columns.ts'
+import { get, getF64, orderRow } from '../../core/view/rows.ts'
 import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { readReceipt } from '../../core/view/receipts.ts'
@@ -38,9 +39,9 @@ interface Found {
 /** What the order's row says; the row keeps its words until another order gets it, which changes the sequence. */
 function inRow({ state }: Gateway, account: number, target: Id): Found | null {
   if (target.slot >= state.scalars[SCALAR.ORDERS_USED]!) return null
-  const row = target.slot * ORDER_WORDS
-  const found = { pair: state.orders[row + ORDER.PAIR]!, flags: state.orders[row + ORDER.FLAGS]! }
-  const theirs = state.orders[row + ORDER.ACCOUNT] === account && state.ordersF64[(row + ORDER.SEQUENCE) >>> 1] === target.sequence
+  const row = orderRow(state, target.slot)
+  const found = { pair: get(state, row, ORDER.PAIR), flags: get(state, row, ORDER.FLAGS) }
+  const theirs = get(state, row, ORDER.ACCOUNT) === account && getF64(state, row, ORDER.SEQUENCE) === target.sequence
   return theirs ? found : null
 }
 

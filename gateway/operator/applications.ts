@@ -7,7 +7,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { APPLICATION, APPLICATION_WORDS } from '../../core/state/columns.ts'
+import { APPLICATION } from '../../core/state/columns.ts'
+import { applicationRow, get } from '../../core/view/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import {
   CommandType, KEY_GRACE_MAX_MS, ORIGINS_MAX, SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND,
@@ -141,7 +142,7 @@ export class ApplicationRoutes {
       allowedOrigins: view.allowedOrigins,
       isActive: view.isActive,
       createdAt: time(view.createdAt),
-      users: this.#state.applications[view.application * APPLICATION_WORDS + APPLICATION.ACCOUNTS],
+      users: get(this.#state, applicationRow(this.#state, view.application), APPLICATION.ACCOUNTS),
       serverKey: view.key === null ? null : { issuedAt: time(view.keyAt), oldKeyUntil: time(view.oldKeyUntil) },
     }
   }

@@ -9,7 +9,8 @@ import {
 import { REFUSALS, refusalByNumber } from '../../core/layout/refusals.ts'
 import type { Decoded, Layout } from '../../core/layout/table.ts'
 import { formatDecimal, parseDecimal, scaleOf } from '../../core/lib/decimal.ts'
-import { PAIR, PAIR_WORDS } from '../../core/state/columns.ts'
+import { PAIR } from '../../core/state/columns.ts'
+import { get, pairRow } from '../../core/view/rows.ts'
 import type { Asset, Pair } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import type { FromThread } from '../../core/threads.ts'
@@ -189,12 +190,13 @@ function termValues(fields: Fields, pair: Pair, quote: Asset): Decoded {
 const assetRecord = ({ id, symbol, token, decimals, scale, faucetAtoms }: Asset): object =>
   ({ id, symbol, token, decimals, scale, faucetAmount: formatDecimal(faucetAtoms, scale) })
 
-function pairRecord({ genesis, pairs }: State, pair: Pair): object {
+function pairRecord(state: State, pair: Pair): object {
+  const { genesis } = state
   const [base, quote] = [genesis.assets[pair.base]!, genesis.assets[pair.quote]!]
   return {
     id: pair.id, symbol: pair.symbol, base: base.symbol, quote: quote.symbol, tickSize: pair.tickSize, lotSize: pair.lotSize,
     minOrderSize: quantityText(pair, pair.minLots), maxOrderSize: quantityText(pair, pair.maxLots),
     minNotional: amountText(quote, pair.minNotionalAtoms), makerFeeBps: pair.makerFeeBps, takerFeeBps: pair.takerFeeBps,
-    category: pair.category, status: PAIR_STATUS_NAMES[pairs[pair.index * PAIR_WORDS + PAIR.STATUS]!],
+    category: pair.category, status: PAIR_STATUS_NAMES[get(state, pairRow(state, pair.index), PAIR.STATUS)],
   }
 }

@@ -5,7 +5,8 @@
  * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
  * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
  */
-import { PAIR, PAIR_WORDS, SCALAR } from '../../core/state/columns.ts'
+import { PAIR, SCALAR } from '../../core/state/columns.ts'
+import { get, pairRow } from '../../core/view/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import {
   BACKUP, backupCounters, type BackupCounter,
@@ -206,7 +207,7 @@ export function exposition(gauges: Gauges, now: number): string {
   for (const { pool, capacity: rows } of pools) text.sample(capacity, rows, named(pool))
   const pairs = gauge('exchange_pair_status', 'What a pair lets happen: 0 halted, 1 active, 2 cancel only')
   for (const { index, symbol } of gauges.state.genesis.pairs) {
-    text.sample(pairs, gauges.state.pairs[index * PAIR_WORDS + PAIR.STATUS]!, `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
+    text.sample(pairs, get(gauges.state, pairRow(gauges.state, index), PAIR.STATUS), `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
   }
   text.sample(counter('exchange_fee_tier_changes_total', 'Fee tiers set because the history found them earned'), gauges.tiers.changed)
   text.sample(gauge('exchange_fee_tier_changes_waiting', 'Fee tiers that wait to be set'), gauges.tiers.waiting)

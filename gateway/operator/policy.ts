@@ -4,7 +4,8 @@
  *
  * A fee tier set by hand stands until the history finds that the account's volume has earned another (core/history/project/tiers.ts).
  */
-import { ACCOUNT, ACCOUNT_WORDS, PAIR, PAIR_WORDS, SCALAR } from '../../core/state/columns.ts'
+import { ACCOUNT, PAIR, SCALAR } from '../../core/state/columns.ts'
+import { accountRow, get, getF64, pairRow } from '../../core/view/rows.ts'
 import type { Genesis, Pair } from '../../core/state/genesis.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
 import type { State } from '../../core/state/state.ts'
@@ -28,7 +29,7 @@ export interface Policy {
 
 /** Name of a pair's status, from the shared columns. */
 export const pairStatus = (state: State, pair: Pair): string =>
-  PAIR_STATUS_NAMES[state.pairs[pair.index * PAIR_WORDS + PAIR.STATUS]!] ?? 'unknown'
+  PAIR_STATUS_NAMES[get(state, pairRow(state, pair.index), PAIR.STATUS)] ?? 'unknown'
 
 /** Sends a command and says what `done` makes of its result; the refusal, when it is one. */
 export async function change(
@@ -64,8 +65,8 @@ export function createPolicy(state: State, admin: Admin, tell: (message: FromThr
           id: pair.id,
           symbol: pair.symbol,
           status: pairStatus(state, pair),
-          bidOrders: state.pairs[pair.index * PAIR_WORDS + PAIR.BID_ORDERS],
-          askOrders: state.pairs[pair.index * PAIR_WORDS + PAIR.ASK_ORDERS],
+          bidOrders: get(state, pairRow(state, pair.index), PAIR.BID_ORDERS),
+          askOrders: get(state, pairRow(state, pair.index), PAIR.ASK_ORDERS),
         })),
       }),
 
@@ -122,5 +123,5 @@ function describeFeeTiers({ feeTiers, assets }: Genesis): object {
 /** True when the row is an account that was created by the command with this sequence. */
 export function hasAccount(state: State, account: number, sequence: number): boolean {
   if (account >= state.scalars[SCALAR.ACCOUNTS]!) return false
-  return state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1] === sequence
+  return getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) === sequence
 }

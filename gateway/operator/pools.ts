@@ -6,7 +6,8 @@
  * request; `left` is 1 when more may rest, and asking again goes on. Each command is in the journal; the log has one line for the whole.
  */
 import type { IncomingMessage } from 'node:http'
-import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
+import { ACCOUNT } from '../../core/state/columns.ts'
+import { accountRow, getF64 } from '../../core/view/rows.ts'
 import { refusalByNumber } from '../../core/layout/refusals.ts'
 import type { State } from '../../core/state/state.ts'
 import { CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_MAX, CommandType } from '../../core/layout/command.ts'
@@ -33,7 +34,7 @@ export interface Pools {
 export function createPools(state: State, gate: Int32Array, admin: Admin, tell: (message: FromThread) => void): Pools {
   let walking = false
   const createdSequence = (account: number): number =>
-    state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+    getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE)
   const named = ({ account, createdSequence: created, held }: Holder): object => ({ userId: userId(created, account), held })
 
   /** The accounts a cancel is about; `null` while the family cannot be read. */

@@ -9,7 +9,8 @@
  * trader's own revocation, through lane 0: it is sequenced and journaled, and it cannot hit what the row was opened for later. Orders
  * stay, and the wallet may sign in again.
  */
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/state/columns.ts'
+import { ACCOUNT, SCALAR } from '../../core/state/columns.ts'
+import { accountRow, getF64 } from '../../core/view/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import { CommandType, SESSION_COMMAND } from '../../core/layout/command.ts'
 import { agentId, formatId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
@@ -72,7 +73,7 @@ export function createSessions(
       if (view === null || view.generation >>> 0 !== id.sequence) return refuse('NOT_FOUND', { field: 'session' })
       const values = { session: id.slot, sessionGeneration: id.sequence }
       return change(admin, CommandType.REVOKE_SESSION, SESSION_COMMAND, values, ({ sequence }) => {
-        const created = state.accountsF64[(view.account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) >>> 1]!
+        const created = getF64(state, accountRow(state, view.account), ACCOUNT.CREATED_SEQUENCE)
         const fields = { session: idOf(view), userId: userId(created, view.account), sequence }
         tell({ type: 'log', level: 'warn', message: 'session revoked by the operator', fields })
         return json(200, fields)

@@ -4,7 +4,8 @@
  * was made, keeps the projection a function of the journal. Only a blank account's row may become another's, a day after anything happened
  * to it: never within a batch of the journal.
  */
-import { ACCOUNT, ACCOUNT_WORDS, PROFILE, PROFILE_WORDS } from '../../state/columns.ts'
+import { ACCOUNT, PROFILE } from '../../state/columns.ts'
+import { accountRow, get, profileRow } from '../../state/rows.ts'
 import type { State } from '../../state/state.ts'
 import { Flag } from '../../layout/command.ts'
 
@@ -16,12 +17,12 @@ export interface Identities {
 }
 
 /** Those of the accounts of `state`, which is at or after the events at hand. */
-export function identitiesOf(state: Pick<State, 'accounts' | 'profiles'>): Identities {
+export function identitiesOf(state: State): Identities {
   return {
-    applicationOf: (account) => state.accounts[account * ACCOUNT_WORDS + ACCOUNT.APPLICATION]!,
+    applicationOf: (account) => get(state, accountRow(state, account), ACCOUNT.APPLICATION),
     payerOf: (account, flags) => {
       if ((flags & Flag.MASTER_FUNDED) === 0) return account
-      const master = state.profiles[account * PROFILE_WORDS + PROFILE.MASTER]! - 1
+      const master = get(state, profileRow(state, account), PROFILE.MASTER) - 1
       if (master < 0) throw new Error(`account ${account} has an order that its master pays for, and no master`)
       return master
     },
