@@ -92,8 +92,8 @@ export const LISTING_COMMANDS: readonly Command[] = [
     name: 'pairs add',
     parameters: ['BASE', 'QUOTE'],
     options: [
-      { name: 'tick', value: 'PRICE' }, { name: 'lot', value: 'QUANTITY' },
-      { name: 'min', value: 'QUANTITY' }, { name: 'max', value: 'QUANTITY' },
+      { name: 'tick', value: 'PRICE' }, { name: 'lot', value: 'SIZE' },
+      { name: 'min', value: 'SIZE' }, { name: 'max', value: 'SIZE' },
       { name: 'min-notional', value: 'AMOUNT' }, { name: 'maker', value: 'BPS' }, { name: 'taker', value: 'BPS' },
       { name: 'category', value: 'NAME', optional: true },
     ],
@@ -115,7 +115,7 @@ export const LISTING_COMMANDS: readonly Command[] = [
     name: 'pairs terms',
     parameters: ['PAIR'],
     options: [
-      { name: 'min', value: 'QUANTITY', optional: true }, { name: 'max', value: 'QUANTITY', optional: true },
+      { name: 'min', value: 'SIZE', optional: true }, { name: 'max', value: 'SIZE', optional: true },
       { name: 'min-notional', value: 'AMOUNT', optional: true }, { name: 'maker', value: 'BPS', optional: true },
       { name: 'taker', value: 'BPS', optional: true },
     ],

@@ -106,7 +106,7 @@ t.test('a wrong call asks nothing and says what is right', async (t) => {
   const wrong: [words: string[], says: RegExp][] = [
     [[], /which command\? There is: status, health, ready, metrics/],
     [['trades'], /no such command: trades\n/],
-    [['pairs'], /which of them: pairs list, pairs set\?/],
+    [['pairs'], /which of them: pairs list, pairs set, pairs add, pairs terms\?/],
     [['pairs', 'show'], /no such command: pairs show; there is: pairs list, pairs set/],
     [['pairs', 'set', 'BTC/USDC'], /it is typed as: pairs set PAIR STATUS/],
     [['pairs', 'set', 'BTC/USDC', 'OPEN'], /STATUS is one of HALTED, ACTIVE, CANCEL_ONLY/],
