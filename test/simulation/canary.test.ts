@@ -112,9 +112,6 @@ const FAULTS: readonly Fault[] = [
     from: '  dropLast(database)\n  return cut - 1', to: '  dropLast(database)\n  dropLast(database)\n  return cut - 1',
   },
   {
-    name: 'a cut that is interrupted is forgotten', file: 'core/recovery/recover.ts', from: '  keepEnd(database)\n', to: '',
-  },
-  {
     name: 'a snapshot of what is lost is gone on with', file: 'core/recovery/recover.ts',
     from: "  if (continued !== 'yes') throw", to: "  if (continued === 'archived') throw",
   },
