@@ -78,6 +78,24 @@ everyFile('core imports nothing of the gateway, the gateway only records, rings,
   return targets.filter((target) => target.startsWith('core/') && !GATEWAY_MAY_IMPORT.some((prefix) => target.startsWith(prefix)))
 })
 
+/**
+ * Who works out where a row is: the accessors, the tables of fields, the pages of receipts, which are no rows; and the invariants,
+ * which look at the memory themselves, so that a fault of an accessor does not hide itself.
+ */
+const ADDRESSES_ROWS = ['rows.ts', 'columns.ts', 'memory.ts', 'receipt_', 'invariants'].map((name) => `core/state/${name}`)
+/** Columns whose rows have a width: `ORDER` of ORDER_WORDS ... Limits are numbers of one kind, without a row function. */
+const widths = ['columns', 'listing_rows'].flatMap((name) => {
+  const found = sources.get(`core/state/${name}.ts`)!.matchAll(/^export const (\w+)_WORDS = /gm)
+  return [...found].map(([, column]) => column!).filter((column) => column !== 'LIMIT')
+})
+
+everyFile('rows are read and written by name, not by arithmetic on their place', (file, source) => {
+  if (!/^(core|gateway)\//.test(file) || ADDRESSES_ROWS.some((prefix) => file.startsWith(prefix))) return []
+  const byHand = new RegExp(`\\* (${widths.join('|')})_WORDS\\b|& ADDRESS_BITS|\\b(SCALARS|CLOCK)_AT \\+`)
+  const found = byHand.exec(source)?.[0]
+  return found === undefined ? [] : [`"${found}" belongs into core/state/rows.ts`]
+})
+
 /** Place of a file in {@link ROOMS}: of the longest name that it is or lies in. */
 function roomOf(file: string): number {
   const within = ROOMS.filter((room) => file === room || file.startsWith(`${room}/`))

@@ -56,7 +56,7 @@ function partsOf(genesis: Genesis, buffers: Buffers): [first: FirstParts, later:
       i32: new Int32Array(memory),
       f64: new Float64Array(memory),
       i64: new BigInt64Array(memory),
-      balanceStride: limits.assets * BALANCE_WORDS,
+      balanceStride: BALANCE_WORDS * limits.assets,
       ...addressColumns(genesis),
     },
     {
