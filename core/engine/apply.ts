@@ -7,6 +7,7 @@ import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { cancelAll, cancelOrder } from '../orders/cancel.ts'
 import { cancelAccountOrders } from '../orders/cancel_account.ts'
+import { continueCancel } from '../orders/continue_cancel.ts'
 import { expireOrder } from '../orders/expiry.ts'
 import { placeOrder } from '../orders/place.ts'
 import { replaceOrder } from '../orders/replace.ts'
@@ -84,6 +85,8 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
       return acceptLoss(state, command, base)
     case CommandType.ACCEPT_CLOCK:
       return acceptClock(state, command, base)
+    case CommandType.CONTINUE_CANCEL:
+      return continueCancel(state, command, base)
     case CommandType.CANCEL_ACCOUNT_ORDERS:
       return cancelAccountOrders(state, command, base)
     case CommandType.LIST_ASSET:

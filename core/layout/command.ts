@@ -50,6 +50,7 @@ export const CommandType = {
   ACCEPT_LOSS: 24,
   ACCEPT_CLOCK: 25,
   CANCEL_ACCOUNT_ORDERS: 26,
+  CONTINUE_CANCEL: 27,
   LIST_ASSET: 40,
   LIST_PAIR: 41,
   SET_PAIR_TERMS: 42,
@@ -336,6 +337,16 @@ export const CANCEL_ACCOUNT_ORDERS_COMMAND = defineLayout('cancel_account_orders
   fromSequence: 'f64',
 })
 
+/** Of the sequencer itself: the next part of a mass cancel that nobody goes on with (orders/sweep_rows.ts). */
+export const CONTINUE_CANCEL_COMMAND = defineLayout('continue_cancel', {
+  ...HEADER,
+  /** Row of the account ... */
+  account: 'i32',
+  reserved: 'i32',
+  /** ... and the sequence that began it, which is its identity. */
+  began: 'f64',
+})
+
 /**
  * The start of an exchange whose operator accepted that the end of its journal was lost (`--accept-loss`): alone in its batch, which
  * follows what is left. From then on sequences lie behind every one that was ever given out, so that nothing gets an id twice.
@@ -380,6 +391,7 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.ACCEPT_LOSS]: ACCEPT_LOSS_COMMAND,
   [CommandType.ACCEPT_CLOCK]: ACCEPT_CLOCK_COMMAND,
   [CommandType.CANCEL_ACCOUNT_ORDERS]: CANCEL_ACCOUNT_ORDERS_COMMAND,
+  [CommandType.CONTINUE_CANCEL]: CONTINUE_CANCEL_COMMAND,
   [CommandType.LIST_ASSET]: LIST_ASSET_COMMAND,
   [CommandType.LIST_PAIR]: LIST_PAIR_COMMAND,
   [CommandType.SET_PAIR_TERMS]: SET_PAIR_TERMS_COMMAND,

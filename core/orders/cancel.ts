@@ -66,6 +66,6 @@ export function cancelAll(state: State, command: Views, base: number): void {
   const { at } = CANCEL_ALL_COMMAND
   sweepOrders(state, command, base, {
     account, agent, byOperator: false, pair: command.i32[base + at.pair]!, limit: command.i32[base + at.limit]!,
-    fromSlot: command.i32[base + at.fromSlot]!, fromSequence: command.f64[(base + at.fromSequence) >>> 1]!,
+    fromSlot: command.i32[base + at.fromSlot]!, fromSequence: command.f64[(base + at.fromSequence) >>> 1]!, heard: true,
   })
 }

@@ -36,7 +36,8 @@ export function cancelAccountOrders(state: State, command: Views, base: number):
     return
   }
   const [fromSlot, fromSequence] = [command.i32[base + at.fromSlot]!, command.f64[(base + at.fromSequence) >>> 1]!]
-  const result = sweepOrders(state, command, base, { account, pair, agent: -1, byOperator: true, limit, fromSlot, fromSequence })
+  const sweep = { account, pair, agent: -1, byOperator: true, limit, fromSlot, fromSequence, heard: true }
+  const result = sweepOrders(state, command, base, sweep)
   state.outbox.i32[result + SWEEP_ANSWER.at.pair] = pair
 }
 

@@ -5,9 +5,10 @@
  * so that a command is bounded whatever the account has: also when all its orders stay, being of another pair or on a halted one. Its
  * RESULT then names the order to go on from (slot, orderSequence) and has 1 in `more`; at the end of the list it has 0. The next
  * command begins where it is told to. When that order has ended meanwhile it begins with the newest again: orders that stay are looked at
- * twice, and none is left out. What is placed after the first command is ended only when a later one begins anew.
+ * twice, and none is left out. What was placed after the first command is not meant, and a mass cancel whose parts stop coming is gone
+ * on with (sweep_rows.ts).
  *
- * Before the rules 1 a command looked at every order of the account, and `more` was the number of those left.
+ * Before the rules 2 what was placed meanwhile ended when a later command began anew. Before the rules 1 a command looked at every order of the account, and `more` was the number of those left.
  */
 import { SWEEP_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
@@ -15,11 +16,12 @@ import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { ACCOUNT, ORDER, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
-import { accountRow, get, getF64, orderRow, set } from '../state/rows.ts'
+import { accountRow, get, getF64, orderRow, scalar, sequence, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { mayTrade } from '../programs/grants.ts'
 import { endOrder } from '../book/end.ts'
 import { isHalted, restingAt } from '../book/pool.ts'
+import { beganAt, endSweep, noteSweep } from './sweep_rows.ts'
 
 /** Orders that one command looks at beyond those it may end. */
 export const LOOKS_MORE = 256
@@ -38,6 +40,8 @@ export interface Sweep {
   /** Where to begin: slot and sequence of an order; sequence 0: with the newest. */
   readonly fromSlot: number
   readonly fromSequence: number
+  /** Whoever asked sent this part; otherwise the sequencer did. */
+  readonly heard: boolean
 }
 
 /** Ends orders; SWEEP_ANSWER: account, orders ended, whether there may be more, and then where to go on. Its place. */
@@ -46,12 +50,13 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
   const limit = Math.min(CANCEL_ALL_MAX, sweep.limit)
   const bounded = state.scalars[SCALAR.RULES]! >= 1
   let [ended, left, looked] = [0, 0, 0]
+  const began = beginning(state, sweep)
   let slot = firstSlot(state, sweep)
   while (slot >= 0 && !(bounded && (ended >= limit || looked >= limit + LOOKS_MORE))) {
     const row = orderRow(state, slot)
     slot = get(state, row, ORDER.ACCOUNT_NEXT)
     looked++
-    if (!isMeant(state, row, sweep)) continue
+    if (getF64(state, row, ORDER.SEQUENCE) > began || !isMeant(state, row, sweep)) continue
     if (ended >= limit) left++
     else {
       if (sweep.byOperator) set(state, row, ORDER.FLAGS, get(state, row, ORDER.FLAGS) | Flag.BY_OPERATOR)
@@ -60,12 +65,31 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
     }
   }
   const goesOn = bounded && slot >= 0
+  note(state, sweep, began, goesOn ? slot : -1)
   const result = emitResult(state, command, base, 0, sweep.account, ended, goesOn ? 1 : left)
   if (goesOn) {
     state.outbox.i32[result + SWEEP_ANSWER.at.nextSlot] = slot
     state.outbox.f64[(result + SWEEP_ANSWER.at.nextSequence) >>> 1] = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
   }
   return result
+}
+
+/** The sequence of the command that began it: what was placed later is not meant. Before the rules 2 everything was. */
+function beginning(state: State, sweep: Sweep): number {
+  if (scalar(state, SCALAR.RULES) < 2) return Infinity
+  if (sweep.fromSequence === 0) return sequence(state)
+  const began = sweep.agent < 0 ? beganAt(state, sweep) : 0
+  return began === 0 ? sweep.fromSequence : began
+}
+
+/** Notes where it goes on, slot -1: nowhere. One that another has taken the place of is not noted. */
+function note(state: State, sweep: Sweep, began: number, slot: number): void {
+  if (scalar(state, SCALAR.RULES) < 2 || sweep.agent >= 0) return
+  const known = beganAt(state, sweep)
+  if (slot >= 0) {
+    if (known === 0 && sweep.fromSequence !== 0) return
+    noteSweep(state, sweep, began, slot, getF64(state, orderRow(state, slot), ORDER.SEQUENCE), sweep.heard)
+  } else if (known !== 0) endSweep(state, sweep.account)
 }
 
 /** Slot of the order to begin with, -1: the account has none. */

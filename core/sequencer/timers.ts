@@ -6,15 +6,18 @@
  * expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an order
  * is at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
  */
-import { CommandType, kindOf, ORDER_COMMAND } from '../layout/command.ts'
+import { CommandType, CONTINUE_CANCEL_COMMAND, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
-import { ORDER } from '../state/columns.ts'
+import { dueSweep } from '../orders/sweep_rows.ts'
+import { ORDER, SWEEP } from '../state/columns.ts'
 import { NOT_DUE, takeExpired } from '../state/due.ts'
-import { getF64, orderRow } from '../state/rows.ts'
+import { getF64, orderRow, sweepRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 /** Commands of timers in one turn, at most: they take about 0.4 ms. */
 export const TIMED_MAX = 512
+/** Parts of mass cancels in one turn, at most, each of 256 orders. */
+export const SWEEPS_MAX = 4
 /** Places of the due queue that are looked at in one turn, at most. */
 export const LOOKS_MAX = 4 * TIMED_MAX
 
@@ -42,6 +45,21 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
       targetSequence: getF64(state, orderRow(state, slot), ORDER.SEQUENCE),
     })
     used++
+  }
+  return writeSweeps(timers, state, now, batch, used, Math.min(maxSlots, used + SWEEPS_MAX))
+}
+
+/** Writes a part of each mass cancel that nobody goes on with, up to slot `end`. */
+function writeSweeps(timers: Timers, state: State, now: number, batch: Views, used: number, end: number): number {
+  for (let account = dueSweep(state, -1, now); account >= 0 && used < end; account = dueSweep(state, account, now)) {
+    encode(CONTINUE_CANCEL_COMMAND, batch, used * RECORD_WORDS, {
+      kind: kindOf(CommandType.CONTINUE_CANCEL, 1, 0),
+      session: -1,
+      account,
+      began: getF64(state, sweepRow(state, account), SWEEP.BEGAN),
+    })
+    used++
+    timers.behind = true
   }
   return used
 }

@@ -113,6 +113,21 @@ export const SESSION = {
 export const SESSION_LINK_WORDS = 2
 export const SESSION_LINK = { NEXT: 0, PREV: 1 } as const
 
+/** The mass cancel of an account that is under way (orders/sweep_rows.ts). */
+export const SWEEP_WORDS = 12
+export const SWEEP = {
+  /** Its neighbours by the time of their last part, accounts + 1. */
+  OLDER: 0, NEWER: 1,
+  /** 0: none is; 1: the owner's, 2: the operator's. */
+  STATE: 2,
+  /** Pair that it means; -1: all. */
+  PAIR: 3,
+  /** The order to go on from: its slot, its sequence (f64). */
+  FROM_SLOT: 4, FROM_SEQUENCE: f64(6),
+  /** f64: the sequence that began it, and when whoever asked was heard last, Unix ms. */
+  BEGAN: f64(8), SINCE: f64(10),
+} as const
+
 /** What is known of an account besides trading. Rows in links are + 1; 0 is none. */
 export const PROFILE_WORDS = 16
 export const PROFILE = {
@@ -273,6 +288,8 @@ export const SCALAR = {
   ACCOUNT_TURNS: 18,
   /** Pages of price levels in use. */
   PAGES_LIVE: 20,
+  /** First and last mass cancel under way, accounts + 1 (orders/sweep_rows.ts). */
+  SWEEPS_OLDEST: 19, SWEEPS_NEWEST: 29,
   /** Receipts (receipt_pages.ts): pages of the oldest and the newest, word of the oldest in its page, rows ever used. */
   RECEIPT_HEAD_PAGE: 24, RECEIPT_TAIL_PAGE: 25, RECEIPT_HEAD_AT: 26, RECEIPT_PAGES_USED: 27, RECEIPT_SEALS_USED: 28,
   /** Listed, those of the genesis included. */
@@ -375,6 +392,7 @@ const DECLARED = {
   },
   receiptSeals: { type: 'i32', width: 2, rows: ofReceipts(({ pages }) => pages), kept: SCALAR.RECEIPT_SEALS_USED },
   receiptsForgotten: { type: 'i32', width: 1, rows: ofReceipts(({ numbers }) => Math.ceil(numbers / 32)), kept: SCALAR.FORGOTTEN_USED },
+  sweeps: { type: 'i32', width: SWEEP_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS, views: ['F64'] },
   profiles: { type: 'i32', width: PROFILE_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS },
   sessionLinks: { type: 'i32', width: SESSION_LINK_WORDS, rows: perSession, kept: SCALAR.SESSIONS_USED },
   spendLimits: { type: 'i32', width: SPEND_LIMIT_WORDS, rows: perSpendLimit, kept: SCALAR.SPEND_LIMITS_USED, views: ['F64', 'I64'] },

@@ -19,7 +19,7 @@ import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
   ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, FAUCET_WORDS, LABEL_WORDS,
   LEVEL_WORDS, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT, SESSION_LINK_WORDS,
-  SESSION_WORDS, SPEND_LIMIT_WORDS, TERMS_WORDS, TOTAL_WORDS,
+  SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import type { State } from './shape.ts'
@@ -29,6 +29,7 @@ import type { State } from './shape.ts'
 export const orderRow = (state: State, slot: number): number => (state.ordersAt + slot * ORDER_WORDS) & ADDRESS_BITS
 export const accountRow = (state: State, account: number): number => (state.accountsAt + account * ACCOUNT_WORDS) & ADDRESS_BITS
 export const profileRow = (state: State, account: number): number => (state.profilesAt + account * PROFILE_WORDS) & ADDRESS_BITS
+export const sweepRow = (state: State, account: number): number => (state.sweepsAt + account * SWEEP_WORDS) & ADDRESS_BITS
 export const sessionRow = (state: State, session: number): number => (state.sessionsAt + session * SESSION_WORDS) & ADDRESS_BITS
 export const agentRow = (state: State, agent: number): number => (state.agentsAt + agent * AGENT_WORDS) & ADDRESS_BITS
 export const limitRow = (state: State, limit: number): number => (state.spendLimitsAt + limit * SPEND_LIMIT_WORDS) & ADDRESS_BITS

@@ -27,7 +27,7 @@ import type { Request } from './clients.ts'
 import { Violation } from './violation.ts'
 
 /** Commands that the sequencer makes itself: posted by nobody, answered to nobody. */
-const OWN: readonly number[] = [CommandType.EXPIRE_ORDER, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
+const OWN: readonly number[] = [CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS]
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 
 const printed = (record: Uint8Array): string => printEvents(viewsOf(Uint8Array.from(record).buffer), 1)

@@ -17,7 +17,7 @@ import { applicationsOf, closed, setApplications, type NaiveApplication } from '
 import type { NaiveEvent } from './naive_events.ts'
 import { agree, family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
-import { cancel, cancelAll, expire, place, replace } from './naive_orders.ts'
+import { cancel, cancelAll, continueCancel, expire, place, replace, type Sweep } from './naive_orders.ts'
 import { policy } from './naive_policy.ts'
 import { holdOf, type Order } from './naive_terms.ts'
 
@@ -126,6 +126,8 @@ export class NaiveExchange {
   agents: Agent[] = []
   applications: NaiveApplication[]
   receipts: Receipt[] = []
+  /** Mass cancels under way, by when whoever asked was heard last. */
+  sweeps: Sweep[] = []
   spendLimits: SpendLimit[] = []
   spendings: Spending[] = []
   /** Resting orders by pair, in no order that matters. */
@@ -160,6 +162,7 @@ export class NaiveExchange {
     else if (type === CommandType.REPLACE_ORDER) replace(this, command)
     else if (type === CommandType.CANCEL_ALL) cancelAll(this, command)
     else if (type === CommandType.EXPIRE_ORDER) expire(this, command)
+    else if (type === CommandType.CONTINUE_CANCEL) continueCancel(this, command)
     else if (type === CommandType.MINT) mint(this, command)
     else if (type === CommandType.OPEN_SESSION) openSession(this, command)
     else if (type === CommandType.REFRESH_SESSION) endsOrExtends(this, command, lastsUntil(this, this.signingAgent(command)))
@@ -214,6 +217,12 @@ export class NaiveExchange {
   due(time: number): Order[] {
     return this.books.flat().filter(({ expiresAt }) => expiresAt <= time)
       .sort((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+  }
+
+  /** Mass cancels that nobody went on with for 5 s at `time`. */
+  silent(time: number): Sweep[] {
+    const heard = this.sweeps.findIndex(({ since }) => since + 5000 > time)
+    return heard < 0 ? this.sweeps : this.sweeps.slice(0, heard)
   }
 
   locked(account: number, asset: number): bigint {
