@@ -38,7 +38,7 @@ import { broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
-import { checkDue } from './invariants_due.ts'
+import { checkDue, checkSweeps } from './invariants_due.ts'
 import { checkListings } from './invariants_listing.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
@@ -59,7 +59,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   })
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkLabels, checkSessions, checkReceipts,
-    checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue,
+    checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
     checkListings,
   ]
   for (const check of checks) {

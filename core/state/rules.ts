@@ -11,6 +11,7 @@
  *      accounts that never had anything go to other wallets (programs/blank_accounts.ts)
  *   2  one order meets so many orders at rest (book/match.ts): it ends so many expired ones at the touch, and only where it crosses; what
  *      would trade with more than PATH_MAX is cancelled; the path of a MARKET BUY is walked as far as its funds go (walk.ts); a
- *      faucet request of all assets mints those that have room (programs/faucet.ts)
+ *      faucet request of all assets mints those that have room (programs/faucet.ts); a mass cancel means what was there when it
+ *      began, and is gone on with when nobody asks for it (sweep_rows.ts)
  */
 export const RULES = 2

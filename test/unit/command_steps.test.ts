@@ -14,6 +14,8 @@ import { RESULT } from '../../core/layout/event.ts'
 import { Flag, Option } from '../../core/layout/flags.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
+import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
+import { LOOKS_MORE } from '../../core/orders/sweep.ts'
 import { ACCOUNT, ACCOUNT_WORDS } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { RULES } from '../../core/state/rules.ts'
@@ -36,6 +38,7 @@ const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.CANCEL_ORDER]: FEW,
   [CommandType.CANCEL_ALL]: CANCEL_ALL_MAX * END,
   [CommandType.CANCEL_ACCOUNT_ORDERS]: CANCEL_ALL_MAX * END,
+  [CommandType.CONTINUE_CANCEL]: CONTINUED_MAX * END + LOOKS_MORE * LOOK,
   [CommandType.EXPIRE_ORDER]: FEW,
   [CommandType.MINT]: FEW,
   [CommandType.OPEN_SESSION]: FEW,
@@ -155,7 +158,7 @@ class Stage {
 
 /** Commands of lane 0. */
 const OPERATORS: ReadonlySet<number> = new Set([
-  ...POLICY_COMMANDS, CommandType.EXPIRE_ORDER, CommandType.ACCEPT_LOSS, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
+  ...POLICY_COMMANDS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.ACCEPT_LOSS, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.LIST_ASSET, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
 ])
 
@@ -216,6 +219,9 @@ function longLists(stage: Stage, bob: Decoded, agent: Decoded, byAgent: Decoded)
   for (const pair of [-1, 0, 1]) {
     stage.count(CommandType.CANCEL_ACCOUNT_ORDERS, { account: first['account']!, createdSequence, pair, limit: CANCEL_ALL_MAX })
   }
+  for (let index = 0; index < MANY; index++) place(bob, { pair: index % 2, price: 1 + (index % 60) })
+  const { sequence: began } = stage.make(CommandType.CANCEL_ALL, { ...bob, pair: 1, limit: 1 })
+  for (let part = 0; part < 3; part++) stage.count(CommandType.CONTINUE_CANCEL, { account: first['account']!, began: began! })
 }
 
 /** A book with more orders than one may meet, and one whose touch expired. */
