@@ -8,7 +8,8 @@
  * twice, and none is left out. What was placed after the first command is not meant, and a mass cancel whose parts stop coming is gone
  * on with (sweep_rows.ts).
  *
- * Before the rules 2 what was placed meanwhile ended when a later command began anew. Before the rules 1 a command looked at every order of the account, and `more` was the number of those left.
+ * Before the rules 2 what was placed meanwhile ended when a later command began anew. Before the rules 1 a command looked at every order
+ * of the account, and `more` was the number of those left.
  */
 import { SWEEP_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'

@@ -1,14 +1,15 @@
 /**
  * Mass cancels under way: what is to go on when nobody asks for it any more.
  *
- * A mass cancel that did not reach the end of its account's list is noted in the account's row of the column `sweeps`: which orders it means,
- * where it stands, and the sequence that began it; orders placed after that are not its own. Whoever asked goes on part after part, since the
- * answers need room on its ring. When no part came for {@link TAKEOVER_MS}, because a gateway or the exchange ended or the operator's tool
- * did, the sequencer goes on with commands of its own (CONTINUE_CANCEL, timers.ts), until all are ended that were meant.
+ * A mass cancel that did not reach the end of its account's list is noted in the account's row of the column `sweeps`: which orders it
+ * means, where it stands, and the sequence that began it; orders placed after that are not its own. Whoever asked goes on part after
+ * part, since the answers need room on its ring. When no part came for {@link TAKEOVER_MS}, because a gateway or the exchange ended or
+ * the operator's tool did, the sequencer goes on with commands of its own (CONTINUE_CANCEL, timers.ts), until all are ended that were
+ * meant.
  *
- * Rows under way are a list in the order of their last part, so the first of them is due first. An account has one: a mass cancel that begins
- * takes the place of one under way, which then ends with whoever asked for it. One of a delegated agent is not noted: what it may end is
- * looked at each time it signs. Since the rules 2.
+ * Rows under way are a list in the order of their last part, so the first of them is due first. An account has one: a mass cancel that
+ * begins takes the place of one under way, which then ends with whoever asked for it. One of a delegated agent is not noted: what it may
+ * end is looked at each time it signs. Since the rules 2.
  */
 import { SCALAR, SWEEP } from '../state/columns.ts'
 import { get, getF64, now, scalar, set, setF64, setScalar, sweepRow } from '../state/rows.ts'

@@ -45,7 +45,9 @@ export function checkSweeps(state: State): void {
     if (sweeps[row + SWEEP.OLDER] !== before) broken('D', `account ${next - 1} does not link back in the list of mass cancels`)
     if (heard < since) broken('D', `the mass cancel of account ${next - 1} was heard before those before it`)
     const [began, from] = [sweepsF64[(row + SWEEP.BEGAN) >>> 1]!, sweepsF64[(row + SWEEP.FROM_SEQUENCE) >>> 1]!]
-    if (began < 1 || began > state.clock[CLOCK.SEQUENCE]! || from < 1) broken('D', `the mass cancel of account ${next - 1} has no beginning`)
+    if (began < 1 || began > state.clock[CLOCK.SEQUENCE]! || from < 1) {
+      broken('D', `the mass cancel of account ${next - 1} has no beginning`)
+    }
     before = next
     since = heard
     if (++met > scalars[SCALAR.ACCOUNTS]!) broken('D', 'the list of mass cancels leads in circles')

@@ -25,6 +25,7 @@ import { catchUp, rebuild } from '../../core/recovery/recover.ts'
 import { createWriter } from '../../core/journal/writer.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { realIo } from '../../core/lib/io.ts'
+import { Flag } from '../../core/layout/flags.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { openSource, printable } from '../../core/replay/steps.ts'
 import { commitOwn } from '../../core/sequencer/loop.ts'
@@ -149,6 +150,22 @@ function makeListingJournal(dataDir: string): void {
   }
 }
 
+/** Writes mass cancels that nobody goes on with. */
+function makeMassCancelsJournal(dataDir: string): void {
+  const matcher = startMatcher(dataDir, { genesis: genesisText(VARIANTS['market']!) })
+  const traders = ['ann', 'bob', 'cat'].map((name) => openAccount(matcher, 1, name))
+  for (let round = 0; round < 60; round++) {
+    const trader = traders[round % traders.length]!
+    for (let order = 0; order < 12; order++) {
+      postCommand(matcher, 1, CommandType.PLACE_ORDER, { ...trader, pair: order % 2, flags: Flag.SELL, price: 3000 + order, lots: 100 })
+    }
+    if (round % 2 === 0) postCommand(matcher, 1, CommandType.CANCEL_ALL, { ...trader, pair: (round % 3) - 1, limit: 1 + (round % 4) })
+    matcher.clock += 1777
+    matcher.turn(true)
+    for (const lane of matcher.gateways) takeAnswers(lane)
+  }
+}
+
 /** Ends the matcher and accepts that what came behind is lost; the sequence of the command that says so. */
 function loseTheEnd({ dataDir, database }: Matcher): number {
   const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
@@ -163,6 +180,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     t.notOk(Object.hasOwn(recorded, name), 'recorded journals are not made again')
     if (variant === 'applications') makeApplicationsJournal(dataDir)
     else if (variant === 'operator') makeOperatorJournal(dataDir)
+    else if (variant === 'massCancels') makeMassCancelsJournal(dataDir)
     else if (variant === 'listing') makeListingJournal(dataDir)
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))

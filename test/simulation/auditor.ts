@@ -21,6 +21,7 @@ import { CLOCK } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { NaiveExchange } from '../support/naive.ts'
+import { dueOrders } from '../support/naive_orders.ts'
 import { compareBalances } from '../support/naive_compare.ts'
 import { decodeCommand, encodeEvents, printEvents } from '../support/naive_events.ts'
 import type { Request } from './clients.ts'
@@ -213,7 +214,7 @@ export class Auditor {
 
   /** Orders end by expiry and then by sequence, whatever the exchange went through since they were placed. */
   #expires(command: Decoded, time: number): void {
-    const first = this.#naive.due(time)[0]
+    const first = dueOrders(this.#naive, time)[0]
     if (first?.slot === command['targetSlot'] && first?.sequence === command['targetSequence']) return
     throw new Violation(`order ${String(command['targetSequence'])} expires at ${time}, the next that is due is ${first?.sequence}`)
   }

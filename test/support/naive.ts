@@ -213,18 +213,6 @@ export class NaiveExchange {
     return this.books.flat().filter((order) => order.account === account)
   }
 
-  /** Resting orders whose time is over at `time`, in the order in which they end. */
-  due(time: number): Order[] {
-    return this.books.flat().filter(({ expiresAt }) => expiresAt <= time)
-      .sort((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
-  }
-
-  /** Mass cancels that nobody went on with for 5 s at `time`. */
-  silent(time: number): Sweep[] {
-    const heard = this.sweeps.findIndex(({ since }) => since + 5000 > time)
-    return heard < 0 ? this.sweeps : this.sweeps.slice(0, heard)
-  }
-
   locked(account: number, asset: number): bigint {
     let sum = 0n
     for (const order of this.books.flat()) {

@@ -17,6 +17,7 @@ import { copySpendLimit } from '../../core/view/families.ts'
 import { writeDue } from '../../core/sequencer/timers.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
+import { dueOrders, silentSweeps } from './naive_orders.ts'
 import { decodeCommand, decodeEvent, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import { Workload } from './workload.ts'
 import type { WorkloadOptions } from './workload_options.ts'
@@ -128,8 +129,8 @@ const [EXPIRES_EVERY, EXPIRES_MOST] = [61, 3]
 function expireSome(state: State, naive: NaiveExchange, workload: Workload, report: DuelReport, run: Bench['run'], said: Views): void {
   const batch = viewsOf(new ArrayBuffer(EXPIRES_MOST * RECORD_BYTES))
   const used = writeDue({ behind: false }, state, workload.time, batch, 0, EXPIRES_MOST)
-  const due = naive.due(workload.time).slice(0, EXPIRES_MOST)
-  const silent = naive.silent(workload.time).slice(0, EXPIRES_MOST - due.length)
+  const due = dueOrders(naive, workload.time).slice(0, EXPIRES_MOST)
+  const silent = silentSweeps(naive, workload.time).slice(0, EXPIRES_MOST - due.length)
   if (due.length + silent.length !== used) throw new Differs(`${used} commands are due, naive ${due.length} + ${silent.length}`)
   for (let index = 0; index < used; index++) {
     const command = decodeCommand(batch, index * RECORD_WORDS)

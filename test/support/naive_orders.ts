@@ -371,6 +371,16 @@ export function continueCancel(ex: Ex, command: Decoded): void {
   sweep(ex, command, part, (order) => mark !== 0 || isOpen(ex, order))
 }
 
+/** Resting orders whose time is over at `time`, in the order in which they end. */
+export const dueOrders = (ex: Ex, time: number): Order[] =>
+  ex.books.flat().filter(({ expiresAt }) => expiresAt <= time).sort((a, b) => a.expiresAt - b.expiresAt || a.sequence - b.sequence)
+
+/** Mass cancels that nobody went on with for 5 s at `time`. */
+export function silentSweeps({ sweeps }: Ex, time: number): Sweep[] {
+  const heard = sweeps.findIndex(({ since }) => since + 5000 > time)
+  return heard < 0 ? sweeps : sweeps.slice(0, heard)
+}
+
 /** EXPIRE_ORDER: the timer names an order that it believes is due. */
 export function expire(ex: Ex, command: Decoded): void {
   const order = ex.books.flat().find((o) => o.slot === command['targetSlot'] && o.sequence === command['targetSequence'])

@@ -158,8 +158,8 @@ class Stage {
 
 /** Commands of lane 0. */
 const OPERATORS: ReadonlySet<number> = new Set([
-  ...POLICY_COMMANDS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.ACCEPT_LOSS, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
-  CommandType.SET_SERVER_KEY, CommandType.LIST_ASSET, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
+  ...POLICY_COMMANDS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.ACCEPT_LOSS,
+  CommandType.SET_APPLICATION, CommandType.SET_ORIGIN, CommandType.SET_SERVER_KEY, CommandType.LIST_ASSET, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS,
 ])
 
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')

@@ -83,6 +83,7 @@ const RECORDS: Record<string, string[]> = {
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:pair:i32 6:limit:i32 7:fromSlot:i32',
     '8:createdSequence:f64 10:fromSequence:f64',
   ],
+  continue_cancel: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:reserved:i32 6:began:f64'],
   list_asset: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:faucet:i64 6:decimals:i32 7:scale:i32 8:symbol:bytes16',
     '12:token:bytes20',
@@ -142,7 +143,7 @@ const COMMANDS: Record<number, string> = {
   1: 'genesis', 2: 'order', 3: 'order', 4: 'order', 5: 'cancel_all', 6: 'order', 7: 'mint', 8: 'open_session', 9: 'session', 10: 'session',
   11: 'set_maintenance', 12: 'set_pair_status', 13: 'set_fee_tier', 14: 'create_sub_account', 15: 'transfer', 16: 'set_spend_limit',
   17: 'upsert_agent', 18: 'revoke_agent', 19: 'open_delegated_session', 20: 'set_application', 21: 'set_origin', 22: 'set_server_key',
-  23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders',
+  23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders', 27: 'continue_cancel',
   40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
 }
 const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade' }

@@ -1,6 +1,6 @@
 /**
- * Promise: a mass cancel that began is brought to its end, whoever of those who asked for it ends first, the exchange too; in bounded parts,
- * and without an order that was placed after it began.
+ * Promise: a mass cancel that began is brought to its end, whoever of those who asked for it ends first, the exchange too; in bounded
+ * parts, and without an order that was placed after it began.
  */
 import t from 'tap'
 import { realIo } from '../../core/lib/io.ts'

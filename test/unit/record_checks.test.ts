@@ -26,7 +26,8 @@ import { Workload } from '../support/workload.ts'
 const INVALID = REFUSALS.INVALID_COMMAND.number
 const OPERATOR_ONLY = REFUSALS.OPERATOR_ONLY.number
 const OWN: readonly number[] = [
-  CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS, CommandType.LIMITS_IN_FORCE,
+  CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS,
+  CommandType.LIMITS_IN_FORCE,
 ]
 const OPERATORS: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,

@@ -20,7 +20,8 @@ const genesis = parseGenesis(source)
 const STORED = [
   'scalars i32 1', 'clock f64 1', 'limits f64 2', 'totals i64 4', 'pairs i32 16', 'accounts i32 32', 'balances i64 4', 'faucet f64 32',
   'sessions i32 16', 'orders i32 32', 'labels i32 10', 'pages i32 4', 'levels i32 256', 'receiptPages i32 4096',
-  'receiptSeals i32 2', 'receiptsForgotten i32 1', 'profiles i32 16', 'sessionLinks i32 2', 'spendLimits i32 20', 'agents i32 48',
+  'receiptSeals i32 2', 'receiptsForgotten i32 1', 'sweeps i32 12', 'profiles i32 16', 'sessionLinks i32 2', 'spendLimits i32 20',
+  'agents i32 48',
   'orderAgents i32 1', 'applications i32 64', 'origins i32 384', 'assetListings i32 24', 'pairListings i32 32',
 ]
 
