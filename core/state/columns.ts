@@ -113,19 +113,13 @@ export const SESSION = {
 export const SESSION_LINK_WORDS = 2
 export const SESSION_LINK = { NEXT: 0, PREV: 1 } as const
 
-/** The mass cancel of an account that is under way (orders/sweep_rows.ts). */
+/** The mass cancel of an account that is under way (orders/sweep_rows.ts). STATE 0: none is; 1: the owner's, 2: the operator's. */
 export const SWEEP_WORDS = 12
 export const SWEEP = {
-  /** Its neighbours by the time of their last part, accounts + 1. */
-  OLDER: 0, NEWER: 1,
-  /** 0: none is; 1: the owner's, 2: the operator's. */
-  STATE: 2,
-  /** Pair that it means; -1: all. */
-  PAIR: 3,
-  /** The order to go on from: its slot, its sequence (f64). */
-  FROM_SLOT: 4, FROM_SEQUENCE: f64(6),
-  /** f64: the sequence that began it, and when whoever asked was heard last, Unix ms. */
-  BEGAN: f64(8), SINCE: f64(10),
+  /** Its neighbours by the time of their last part, accounts + 1; the pair that it means, -1: all. */
+  OLDER: 0, NEWER: 1, STATE: 2, PAIR: 3,
+  /** The order to go on from; f64: the sequence that began it, and when whoever asked was heard last, Unix ms. */
+  FROM_SLOT: 4, FROM_SEQUENCE: f64(6), BEGAN: f64(8), SINCE: f64(10),
 } as const
 
 /** What is known of an account besides trading. Rows in links are + 1; 0 is none. */
