@@ -209,7 +209,7 @@ t.test('a history is made anew from archive and journal, and is never thrown awa
   const warn = (text: string): number => warnings.push(text)
   const project = async (to: string, archive?: string, steps = Infinity): Promise<void> => {
     const projection = openProjection(directory, to, { warn, archive })
-    for (let step = 0, more = true; more && step < steps; step++) more = projection.step(50)
+    for (let step = 0, more = true; more && step < steps; step++) more = projection.step(steps === Infinity ? 50 : 1)
     await projection.close()
   }
   // Interrupted before the first snapshot: that place is in the archive alone.
