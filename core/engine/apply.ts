@@ -9,6 +9,7 @@ import { cancelAll, cancelOrder } from '../orders/cancel.ts'
 import { cancelAccountOrders } from '../orders/cancel_account.ts'
 import { continueCancel } from '../orders/continue_cancel.ts'
 import { expireOrder } from '../orders/expiry.ts'
+import { enterOwnOrder } from '../orders/own_orders.ts'
 import { placeOrder } from '../orders/place.ts'
 import { replaceOrder } from '../orders/replace.ts'
 import { openDelegatedSession, revokeAgent, upsertAgent } from '../programs/agents.ts'
@@ -43,6 +44,8 @@ export function apply(state: State, command: Views, base: number): void {
 
 function applyRare(state: State, command: Views, base: number, type: number): void {
   switch (type) {
+    case CommandType.ENTER_ORDER:
+      return enterOwnOrder(state, command, base)
     case CommandType.CANCEL_ALL:
       return cancelAll(state, command, base)
     case CommandType.EXPIRE_ORDER:

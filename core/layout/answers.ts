@@ -39,7 +39,7 @@ const ORDER = {
   filledQuote: 'filledQuote', fee: 'fee', bestPrice: 'bestPrice', worstPrice: 'worstPrice', orderSequence: 'orderSequence',
 } as const
 
-/** PLACE_ORDER and REPLACE_ORDER. */
+/** PLACE_ORDER, REPLACE_ORDER and ENTER_ORDER. */
 export const ORDER_ANSWER = answer('order_answer', {
   ...ORDER, hold: 'hold', expiresAt: 'expiresAt',
   /** The order that was replaced; 0 of a placement. */
@@ -47,6 +47,9 @@ export const ORDER_ANSWER = answer('order_answer', {
   /** Tolerance asked for. */
   slippageBps: 'detail2',
 })
+
+/** ENTER_ORDER, refused: an event and nobody's answer, so it says whose order it was and of which origin (flags). */
+export const ENTRY_REFUSAL = answer('entry_refusal', { pair: 'pair', flags: 'flags', price: 'price', lots: 'lots' })
 
 /** CANCEL_ORDER. */
 export const CANCEL_ANSWER = answer('cancel_answer', {
@@ -146,6 +149,7 @@ const DONE = answer('done', {})
 const ANSWERS: Readonly<Record<number, Answer>> = {
   [CommandType.PLACE_ORDER]: ORDER_ANSWER,
   [CommandType.REPLACE_ORDER]: ORDER_ANSWER,
+  [CommandType.ENTER_ORDER]: ORDER_ANSWER,
   [CommandType.CANCEL_ORDER]: CANCEL_ANSWER,
   [CommandType.CANCEL_ALL]: SWEEP_ANSWER,
   [CommandType.CANCEL_ACCOUNT_ORDERS]: SWEEP_ANSWER,
@@ -172,6 +176,7 @@ const ANSWERS: Readonly<Record<number, Answer>> = {
 }
 const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.MINT]: MINT_ANSWER,
+  [CommandType.ENTER_ORDER]: ENTRY_REFUSAL,
   [CommandType.LIST_ASSET]: LISTING_REFUSAL,
   [CommandType.LIST_PAIR]: LISTING_REFUSAL,
   [CommandType.SET_PAIR_TERMS]: LISTING_REFUSAL,

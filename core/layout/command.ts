@@ -21,7 +21,9 @@ import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
 import { defineLayout, type Layout } from './table.ts'
 
-export { Flag, FLAG_ORDER_MASK, LABEL_BYTES, LABEL_SHIFT, Option, OPTION_MASK } from './flags.ts'
+export {
+  Flag, FLAG_ORDER_MASK, LABEL_BYTES, LABEL_SHIFT, Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf,
+} from './flags.ts'
 
 export const CommandType = {
   GENESIS: 1,
@@ -51,6 +53,7 @@ export const CommandType = {
   ACCEPT_CLOCK: 25,
   CANCEL_ACCOUNT_ORDERS: 26,
   CONTINUE_CANCEL: 27,
+  ENTER_ORDER: 28,
   LIST_ASSET: 40,
   LIST_PAIR: 41,
   SET_PAIR_TERMS: 42,
@@ -98,6 +101,28 @@ export const ORDER_COMMAND = defineLayout('order', {
   ...KEY,
   /** Client order id, zero padded; its length is in the flags. */
   label: 'bytes40',
+})
+
+/**
+ * Of the sequencer itself: an order of an account that nobody asked for over the wire. It has no session and is answered to nobody. What
+ * is meant by a word that ORDER_COMMAND has too is what it is there. Free: words 16 to 31.
+ */
+export const ENTER_ORDER_COMMAND = defineLayout('enter_order', {
+  ...HEADER,
+  pair: 'i32',
+  flags: 'u32',
+  price: 'i32',
+  lots: 'i32',
+  slippageBps: 'i32',
+  /** {@link Origin}, not CLIENT. */
+  origin: 'i32',
+  expiresAt: 'f64',
+  /** The sequence that made the account, which is its identity ... */
+  createdSequence: 'f64',
+  /** Option.TELL_SELF_TRADE or 0. */
+  options: 'u32',
+  /** ... and its row. */
+  account: 'i32',
 })
 
 export const CANCEL_ALL_COMMAND = defineLayout('cancel_all', {
@@ -392,6 +417,7 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.ACCEPT_CLOCK]: ACCEPT_CLOCK_COMMAND,
   [CommandType.CANCEL_ACCOUNT_ORDERS]: CANCEL_ACCOUNT_ORDERS_COMMAND,
   [CommandType.CONTINUE_CANCEL]: CONTINUE_CANCEL_COMMAND,
+  [CommandType.ENTER_ORDER]: ENTER_ORDER_COMMAND,
   [CommandType.LIST_ASSET]: LIST_ASSET_COMMAND,
   [CommandType.LIST_PAIR]: LIST_PAIR_COMMAND,
   [CommandType.SET_PAIR_TERMS]: SET_PAIR_TERMS_COMMAND,

@@ -2,7 +2,7 @@
 
 /**
  * Flags of an order, one word: in commands, order rows, events and the history. Bits 24-31 hold the length of the client order id in bytes
- * (0..40). Free: bits 9 to 13, 18, 19 and 21 to 23; in records of layout 1 some of them were what is now {@link Option}.
+ * (0..40). Free: bits 9 to 13, 18 and 19; in records of layout 1 some of them were what is now {@link Option}.
  */
 export const Flag = {
   /** Set: SELL. Clear: BUY. */
@@ -56,5 +56,25 @@ export const FLAG_ORDER_MASK =
   Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES |
   Flag.MASTER_FUNDED
 export const LABEL_SHIFT = 24
+
+/**
+ * Who asked for an order, in bits 21 to 23 of its flags: so it stands in its row, in every event about it and in the history.
+ * Orders of before there were others are their clients'.
+ */
+export const Origin = {
+  /** A request over the wire: the account's owner, its master or a delegated agent. */
+  CLIENT: 0,
+  LIQUIDATION: 1,
+  TRIGGER: 2,
+  TWAP: 3,
+  COPY: 4,
+} as const
+export type Origin = (typeof Origin)[keyof typeof Origin]
+export const ORIGIN_NAMES = ['CLIENT', 'LIQUIDATION', 'TRIGGER', 'TWAP', 'COPY'] as const
+const ORIGIN_SHIFT = 21
+/** The bits of {@link Origin}. */
+export const ORIGIN_MASK = 7 << ORIGIN_SHIFT
+export const originFlags = (origin: number): number => (origin << ORIGIN_SHIFT) & ORIGIN_MASK
+export const originOf = (flags: number): number => (flags & ORIGIN_MASK) >>> ORIGIN_SHIFT
 /** Longest client order id, in bytes of printable ASCII. */
 export const LABEL_BYTES = 40

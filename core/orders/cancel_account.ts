@@ -9,11 +9,11 @@
 import { SWEEP_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ACCOUNT_ORDERS_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { accountRow, getF64, pairCount } from '../state/rows.ts'
+import { pairCount } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { isAccount } from '../programs/accounts.ts'
 import { laneRefusal } from '../programs/policy.ts'
 import { sweepOrders } from './sweep.ts'
 
@@ -39,10 +39,4 @@ export function cancelAccountOrders(state: State, command: Views, base: number):
   const sweep = { account, pair, agent: -1, byOperator: true, limit, fromSlot, fromSequence, heard: true }
   const result = sweepOrders(state, command, base, sweep)
   state.outbox.i32[result + SWEEP_ANSWER.at.pair] = pair
-}
-
-/** True when `account` is a row in use that the command of this sequence made. */
-function isAccount(state: State, account: number, createdSequence: number): boolean {
-  if (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!) return false
-  return getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) === createdSequence
 }

@@ -1,12 +1,13 @@
 /**
- * Placing an order: admission, matching, resting, answer. Replace shares everything from {@link execute} on.
+ * Placing an order: admission, matching, resting, answer. Replace shares everything from {@link execute} on, and orders that nobody asked
+ * for over the wire (own_orders.ts) everything from {@link enterOrder} on.
  *
  * Order of refusals: session, idempotency key, maintenance, pair, what an agent is granted, room, terms, expiration, client order id,
  * post-only, funds, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met at the touch
  * are ended all the same, because their time was over before this command.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
-import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
+import { AgentGrant, Flag, FLAG_ORDER_MASK, LABEL_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
@@ -41,30 +42,37 @@ export function placeOrder(state: State, command: Views, base: number): void {
   const pair = read(command, base, C.pair)
   if (code === 0) code = checkOpen(state, pair)
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
-  let lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
-  if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
+  const lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
+  if (lacking !== 0) code = NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
     return
   }
-  const flags = given & FLAG_ORDER_MASK
+  const result = enterOrder(state, command, base, account, agent, given & FLAG_ORDER_MASK)
+  if (result < 0) emitResult(state, command, base, -result, account, -result === NOT_ALLOWED ? AgentGrant.NOTIONAL : 0, 0)
+  else if (keyed) keepReceipt(state, account, command, base, result)
+}
+
+const NOT_ALLOWED = REFUSALS.AGENT_NOT_ALLOWED.number
+
+/**
+ * The one entry of every order, whoever asked for it: of `account` and, if it signed, of its `agent` (-1: none), on a pair that takes
+ * orders. Terms and what is carried are those of the command; `flags` are what the order is, with its origin. The place of its RESULT,
+ * or a refusal, negated, and nothing was done.
+ */
+export function enterOrder(state: State, command: Views, base: number, account: number, agent: number, flags: number): number {
+  const pair = read(command, base, C.pair)
   const lots = read(command, base, C.lots)
   const market = (flags & Flag.MARKET) !== 0
-  if (!clearExpiredTouch(state, pair, flags & Flag.SELL, market ? anyPrice(flags) : read(command, base, C.price))) {
-    emitResult(state, command, base, REFUSALS.OVERLOADED.number, account, 0, 0)
-    return
-  }
+  const met = market ? anyPrice(flags) : read(command, base, C.price)
+  if (!clearExpiredTouch(state, pair, flags & Flag.SELL, met)) return -REFUSALS.OVERLOADED.number
   const limit = market ? marketLimit(state, pair, flags, read(command, base, C.slippageBps)) : read(command, base, C.price)
-  code = checkOrder(state, command, base, account, pair, flags, limit, lots)
-  if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, pair, flags, limit, lots)
-  if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
+  let code = checkOrder(state, command, base, account, pair, flags, limit, lots)
+  if (agent >= 0 && code === 0 && lacksNotional(state, agent, pair, flags, limit, lots) !== 0) code = NOT_ALLOWED
   const left = code === 0 ? fillOrKill(state, pair, flags, limit, lots, account) : 0
   if (left === PATH_TOO_LONG) code = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
   else if (left < 0 && (flags & Flag.CANCEL_BOTH) !== 0) code = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
-  if (code !== 0) {
-    emitResult(state, command, base, code, account, lacking, 0)
-    return
-  }
+  if (code !== 0) return -code
   // Any other order was paid for, so its account is kept already.
   if (market) keepAccount(state, account)
   const row = takeSlot(state)
@@ -72,9 +80,8 @@ export function placeOrder(state: State, command: Views, base: number): void {
   if (agent >= 0) markAgent(state, row, agent)
   const expires = (flags & Flag.EXPIRES) !== 0
   setF64(state, row, ORDER.EXPIRES_AT, expires ? readF64(command, base, C.expiresAt) : now(state) + state.orderLifetimeMs)
-  if (given >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
-  const result = execute(state, row, limit, left, command, base)
-  if (keyed) keepReceipt(state, account, command, base, result)
+  if (read(command, base, C.flags) >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
+  return execute(state, row, limit, left, command, base)
 }
 
 /** A limit that crosses whatever the other side has. */

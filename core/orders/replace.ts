@@ -6,7 +6,8 @@
  * the back. Everything that can refuse is checked before the original is touched, so a refused replace leaves it as it was; a
  * retry after success finds no such order (specification, Orders, rule 3).
  *
- * The successor is the order of whoever replaces: of a delegated agent when its session signed, otherwise of the owner.
+ * The successor is the order of whoever replaces: of a delegated agent when its session signed, otherwise of the owner; its origin is
+ * CLIENT, whatever the original's was.
  */
 import { Flag, LABEL_SHIFT, Option, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'

@@ -4,8 +4,8 @@
  */
 import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import { indexAccount } from '../state/indexes.ts'
+import { accountRow, add, get, getF64, now, sequence, set } from '../state/rows.ts'
 import { storeDouble, storeWord, storeWords } from '../state/shared_words.ts'
-import { accountRow, add, get, now, sequence, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { countAccount } from './applications.ts'
 import { beginBlank, endTurn, giveUpOldest, oldestMayGo } from './blank_accounts.ts'
@@ -45,4 +45,10 @@ export function joinFamily(state: State, sub: number, master: number): void {
     add(state, to, word, get(state, from, word))
     set(state, from, word, 0)
   }
+}
+
+/** True when `account` is a row in use that the command of this sequence made. */
+export function isAccount(state: State, account: number, createdSequence: number): boolean {
+  if (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!) return false
+  return getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE) === createdSequence
 }

@@ -113,7 +113,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
 /** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */
 const OWN: readonly number[] = [
   CommandType.LIMITS_IN_FORCE, CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES,
-  CommandType.ACCEPT_LOSS,
+  CommandType.ENTER_ORDER, CommandType.ACCEPT_LOSS,
 ]
 const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,

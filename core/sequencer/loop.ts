@@ -208,6 +208,7 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
 /** Commands that the sequencer makes itself: nobody waits for their answers. */
 const isOwn = (type: number): boolean =>
   type === CommandType.EXPIRE_ORDER || type === CommandType.CONTINUE_CANCEL || type === CommandType.SET_RULES ||
+  type === CommandType.ENTER_ORDER ||
   type === CommandType.LIMITS_IN_FORCE
 
 /** Copies the answers among the events of the current command to the lane that asked. */

@@ -13,7 +13,7 @@ export function orderChangeOf({ i32, u32 }: Views, base: number): OrderChange {
   const { at } = RESULT
   if (i32[base + at.code] !== 0 || (u32[base + at.flags]! & Flag.REPEATED) !== 0) return OrderChange.NONE
   const type = answeredTypeOf(u32[base]!)
-  if (type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER) return OrderChange.PLACED
+  if (type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER || type === CommandType.ENTER_ORDER) return OrderChange.PLACED
   return type === CommandType.CANCEL_ORDER ? OrderChange.CANCELLED : OrderChange.NONE
 }
 

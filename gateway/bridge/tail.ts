@@ -120,7 +120,8 @@ function take(tail: Tail, records: Views, base: number): void {
 function endsOrder({ i32, u32 }: Views, base: number): boolean {
   const { at } = RESULT
   const type = answeredTypeOf(u32[base]!)
-  if (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER && type !== CommandType.CANCEL_ORDER) return false
+  const places = type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER || type === CommandType.ENTER_ORDER
+  if (!places && type !== CommandType.CANCEL_ORDER) return false
   const status = i32[base + at.outcome]! & 0xff
   return i32[base + at.code] === 0 && (u32[base + at.flags]! & Flag.REPEATED) === 0 && status !== Status.SUBMITTED &&
     status !== Status.PARTIALLY_FILLED

@@ -4,7 +4,7 @@
  * test/recorded/ has journals as LMDB files, written by the version they are named after, and what replaying them gave that version. They
  * are never made again: whoever changes what they replay to has changed what users can check. When commands are added, a journal that has
  * them is added too: `RECORD=NAME:VARIANT npm test -- test/property/recorded_journals.test.ts` writes one of this version
- * (VARIANT: a name of support/variants.ts, `applications`, or `operator`).
+ * (VARIANT: a name of support/variants.ts, `applications`, `operator`, or `own`).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,8 +14,8 @@ import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { RULES } from '../../core/state/rules.ts'
 import {
-  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, CommandType, commandName, kindOf, Option,
-  SET_RULES_COMMAND, typeOfKind, COMMAND_SLOTS,
+  ACCEPT_CLOCK_COMMAND, ACCEPT_LOSS_COMMAND, CANCEL_ACCOUNT_ORDERS_COMMAND, COMMAND_SLOTS, CommandType, commandName,
+  ENTER_ORDER_COMMAND, gatewayOfKind, kindOf, Option, SET_RULES_COMMAND, typeOfKind,
 } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
@@ -27,8 +27,10 @@ import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { realIo } from '../../core/lib/io.ts'
 import { Flag } from '../../core/layout/flags.ts'
 import { createPrng } from '../../core/lib/prng.ts'
-import { openSource, printable } from '../../core/replay/steps.ts'
+import { read as eventsRead } from '../../core/ring/broadcast.ts'
+import { recordChecks, recordRefusal } from '../../core/sequencer/check.ts'
 import { commitOwn } from '../../core/sequencer/loop.ts'
+import { openSource, printable } from '../../core/replay/steps.ts'
 import { verify } from '../../core/replay/verify.ts'
 import { applicationCommand, applicationsGenesis } from '../support/applications_duel.ts'
 import {
@@ -166,6 +168,30 @@ function makeMassCancelsJournal(dataDir: string): void {
   }
 }
 
+/** Writes what traders do, and orders that nobody asked for beside theirs. */
+function makeOwnOrdersJournal(dataDir: string): void {
+  const genesis = genesisText(VARIANTS['fees']!)
+  const matcher = startMatcher(dataDir, { genesis })
+  const { sequencer } = matcher
+  const checks = recordChecks(sequencer.state)
+  const workload = new Workload(7, parseGenesis(genesis), { ownOrders: true })
+  const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
+  for (let index = 0; index < 2000; index++) {
+    workload.next(command, 0)
+    matcher.clock = workload.time
+    const { kind: _kind, ...values } = decode(ENTER_ORDER_COMMAND, command, 0)
+    if (typeOfKind(command.u32[0]!) === CommandType.ENTER_ORDER) commitOwn(sequencer, CommandType.ENTER_ORDER, values)
+    else if (recordRefusal(checks, command, 0, gatewayOfKind(command.u32[0]!)) === 0) {
+      post(matcher, command)
+      matcher.turn()
+    }
+    for (const lane of matcher.gateways) takeAnswers(lane)
+    for (let count = eventsRead(matcher.events); count !== 0; count = eventsRead(matcher.events)) {
+      workload.learn(viewsOf(matcher.events.copy.buffer as ArrayBuffer), count)
+    }
+  }
+}
+
 /** Ends the matcher and accepts that what came behind is lost; the sequence of the command that says so. */
 function loseTheEnd({ dataDir, database }: Matcher): number {
   const { replayer } = rebuild(database, snapshotFiles(dataDir), Infinity, () => undefined)
@@ -181,6 +207,7 @@ if (name !== undefined && name !== '' && variant !== undefined) {
     if (variant === 'applications') makeApplicationsJournal(dataDir)
     else if (variant === 'operator') makeOperatorJournal(dataDir)
     else if (variant === 'massCancels') makeMassCancelsJournal(dataDir)
+    else if (variant === 'own') makeOwnOrdersJournal(dataDir)
     else if (variant === 'listing') makeListingJournal(dataDir)
     else makeJournal(dataDir, { seed: 7, batches: 600, variant, families: VARIANTS[variant]!.families ?? false })
     writeFileSync(fileOf(name), gzipSync(readFileSync(join(journalPath(dataDir), 'data.mdb')), { level: 9 }))

@@ -14,7 +14,7 @@ import { balanceRow, getI64 } from '../../core/state/rows.ts'
 import { BALANCE, SCALAR } from '../../core/state/columns.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
-import { CommandType, Flag, FLAG_ORDER_MASK, LABEL_SHIFT, COMMAND_SLOTS } from '../../core/layout/command.ts'
+import { CommandType, Flag, FLAG_ORDER_MASK, ORIGIN_MASK, LABEL_SHIFT, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { answeredTypeOf, CreditSource, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -23,7 +23,7 @@ import { createNaiveHistory, type NaiveHistory } from './naive_history.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 import { Workload } from './workload.ts'
 
-const KEPT = (FLAG_ORDER_MASK | (0xff << LABEL_SHIFT)) >>> 0
+const KEPT = (FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << LABEL_SHIFT)) >>> 0
 
 /** The history as plain rows, from decoded events, one at a time. */
 export class PlainHistory {
@@ -177,7 +177,7 @@ export class PlainHistory {
     if (type === CommandType.CREATE_SUB_ACCOUNT) applications.set(n('detail'), this.#applicationOf(n('detail')))
     if (type === CommandType.OPEN_SESSION) applications.set(n('account'), this.#applicationOf(n('account')))
     if (type === CommandType.CANCEL_ORDER) return this.#end(event, event['hold'] as bigint)
-    if (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER) return
+    if (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER && type !== CommandType.ENTER_ORDER) return
     const sequence = n('orderSequence')
     const order: HistoryOrder = {
       sequence, slot: n('slot'), account: n('account'), pair: n('pair'), flags: (flags & KEPT) >>> 0, price: n('price'), lots: n('lots'),
@@ -218,7 +218,7 @@ export function runHistory(
   const identities = identitiesOf(state)
   const projector = createProjector(database, genesis, identities)
   const plain = new PlainHistory(genesis, identities.applicationOf)
-  const workload = new Workload(seed, genesis, { families: true, clients, visitors })
+  const workload = new Workload(seed, genesis, { ownOrders: true, families: true, clients, visitors })
   const random = createPrng(seed)
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const history: HistoryRun = {

@@ -157,7 +157,7 @@ export class NaiveExchange {
     this.sequence += 1
     this.events = []
     const type = typeOfKind(Number(command['kind']))
-    if (type === CommandType.PLACE_ORDER) place(this, command)
+    if (type === CommandType.PLACE_ORDER || type === CommandType.ENTER_ORDER) place(this, command)
     else if (type === CommandType.CANCEL_ORDER) cancel(this, command)
     else if (type === CommandType.REPLACE_ORDER) replace(this, command)
     else if (type === CommandType.CANCEL_ALL) cancelAll(this, command)

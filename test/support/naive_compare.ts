@@ -88,7 +88,8 @@ export function duel(options: DuelOptions): DuelReport {
   const { state, run, said } = createBench(text, options.outboxRecords)
   const naive = new NaiveExchange(state.genesis, options.rules)
   const { families = false, clients, visitors, listing } = VARIANTS[options.variant]!
-  const workload = new Workload(options.seed, state.genesis, { families, clients, visitors, listing, losses: true, ...options.workload })
+  const put = { families, clients, visitors, listing, losses: true, ownOrders: true }
+  const workload = new Workload(options.seed, state.genesis, { ...put, ...options.workload })
   const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   const report: DuelReport = { events: 0, seen: new Map() }
   for (let index = 0; index < options.commands; index++) {

@@ -5,7 +5,7 @@
  * per order, rounded up once over all its fills; a resting order locks exactly what it may still cost; an order whose time is over
  * never trades.
  */
-import { Flag, FLAG_ORDER_MASK, Option } from '../../core/layout/command.ts'
+import { Flag, FLAG_ORDER_MASK, Option, ORIGIN_MASK } from '../../core/layout/command.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, Reason, SELF_TRADE, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
@@ -90,8 +90,9 @@ function newOrder(ex: Ex, terms: Terms, agent: Agent | null, slot: number, expir
   }
 }
 
-/** PLACE_ORDER. */
+/** PLACE_ORDER, and ENTER_ORDER, which has an origin. */
 export function place(ex: Ex, command: Decoded): void {
+  if (command['origin'] !== undefined) return enterOwn(ex, command)
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const given = Number(command['flags'])
@@ -103,10 +104,37 @@ export function place(ex: Ex, command: Decoded): void {
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
-  const flags = given & FLAG_ORDER_MASK
+  const refuse: Refuse = (code, missing = 0) => ex.refuse(command, code, account, missing)
+  const result = enter(ex, command, account, agent, given & FLAG_ORDER_MASK, refuse)
+  if (result !== null) ex.keep(command, account, result)
+}
+
+/** ENTER_ORDER: an order of the exchange itself for an account, with its origin in the flags; a refusal says what was wanted. */
+function enterOwn(ex: Ex, command: Decoded): void {
+  const account = Number(command['account'])
+  const [given, origin, pair] = [Number(command['flags']), Number(command['origin']), Number(command['pair'])]
+  const flags = ((given & FLAG_ORDER_MASK) | ((origin & 7) << 21)) >>> 0
+  const refuse: Refuse = (code) =>
+    void ex.result(command, { code, account, pair, flags, price: command['price']!, lots: command['lots']! })
+  if (ex.accounts[account]?.createdSequence !== command['createdSequence']) return refuse(CODE.NOT_FOUND)
+  if (![1, 2, 3, 4].includes(origin) || (given & ~FLAG_ORDER_MASK) !== 0) return refuse(CODE.VALIDATION_ERROR)
+  const early = openRefusal(ex, pair)
+  if (early !== 0) return refuse(early)
+  enter(ex, command, account, null, flags, refuse)
+}
+
+type Refuse = (code: number, lacking?: number) => void
+
+/** Places an order and answers; `null`: it was refused. */
+function enter(ex: Ex, command: Decoded, account: number, agent: Agent | null, flags: number, refuse: Refuse): Decoded | null {
+  const no = (code: number, lacking = 0): null => {
+    refuse(code, lacking)
+    return null
+  }
+  const pair = Number(command['pair'])
   const least = has(flags, Flag.MARKET) ? anyPrice(flags) : Number(command['price'])
-  if (!clearTouch(ex, pair, has(flags, Flag.SELL), least)) return ex.refuse(command, CODE.OVERLOADED, account)
-  const labelLength = given >>> 24
+  if (!clearTouch(ex, pair, has(flags, Flag.SELL), least)) return no(CODE.OVERLOADED)
+  const labelLength = Number(command['flags']) >>> 24
   const terms: Terms = {
     account, pair, flags, lots: Number(command['lots']), labelLength, label: labelLength === 0 ? '' : String(command['label']),
     limit: has(flags, Flag.MARKET) ? bandOf(ex, pair, flags, Number(command['slippageBps'])) : Number(command['price']),
@@ -115,13 +143,13 @@ export function place(ex: Ex, command: Decoded): void {
   const asked = has(flags, Flag.EXPIRES) ? Number(command['expiresAt']) : ex.now + ex.genesis.limits.orderLifetimeMs
   const code = roomRefusal(ex, account, flags) || termsRefusal(ex, terms) ||
     (asked <= ex.now ? CODE.INVALID_EXPIRATION : 0) || claimRefusal(ex, terms)
-  if (code !== 0) return ex.refuse(command, code, account)
+  if (code !== 0) return no(code)
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
-  if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch)
+  if (tooMuch !== 0) return no(CODE.AGENT_NOT_ALLOWED, tooMuch)
   const seen = simulate(ex, terms)
-  if (has(flags, Flag.FOK) && seen.tooLong) return ex.refuse(command, CODE.ABOVE_MAX_ORDER_SIZE, account)
+  if (has(flags, Flag.FOK) && seen.tooLong) return no(CODE.ABOVE_MAX_ORDER_SIZE)
   const ownInFok = has(flags, Flag.FOK) ? seen.own : null
-  if (ownInFok !== null && has(flags, Flag.CANCEL_BOTH)) return ex.refuse(command, CODE.SELF_TRADE_NOT_ALLOWED, account)
+  if (ownInFok !== null && has(flags, Flag.CANCEL_BOTH)) return no(CODE.SELF_TRADE_NOT_ALLOWED)
   ex.accounts[account]!.known = true
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
   let reason: number = Reason.NONE
@@ -129,7 +157,7 @@ export function place(ex: Ex, command: Decoded): void {
     reason = Reason.SELF_TRADE_PREVENTION
     tellSelfTrade(ex, command, ownInFok)
   } else if (has(flags, Flag.FOK) && seen.left > 0) reason = Reason.INSUFFICIENT_DEPTH
-  ex.keep(command, account, run(ex, command, order, terms.limit, reason))
+  return run(ex, command, order, terms.limit, reason)
 }
 
 /** Trades the order, rests or ends what is left, and answers. `blocked`: why it must not trade at all. */
@@ -392,7 +420,8 @@ export function expire(ex: Ex, command: Decoded): void {
 /** What a replacement asks for: given terms, otherwise those of the original. */
 function successorTerms(ex: Ex, command: Decoded, original: Order): Terms {
   const [given, options] = [Number(command['flags']), Number(command['options'])]
-  let flags = original.flags & ~Flag.SLIPPAGE
+  // Whoever replaces is who asked for the successor: a client.
+  let flags = original.flags & ~Flag.SLIPPAGE & ~ORIGIN_MASK
   if (has(options, Option.NEW_STP)) flags = (flags & ~Flag.CANCEL_BOTH) | Flag.STP_GIVEN | (given & Flag.CANCEL_BOTH)
   if (has(options, Option.NEW_POST_ONLY)) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
   if (has(options, Option.NEW_FUNDING)) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)

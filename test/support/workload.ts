@@ -18,6 +18,7 @@ import { clientsOf, UNBORN } from './workload_clients.ts'
 import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
 import { ListingWorkload } from './workload_listing.ts'
 import type { WorkloadOptions } from './workload_options.ts'
+import { isOwnOrder, ownOrder } from './workload_own.ts'
 import { cancelValues, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
 import { Visitors } from './workload_visitors.ts'
 
@@ -125,6 +126,9 @@ export class Workload {
     const dice = this.below(1000)
     if (dice < 540) {
       this.placed = this.fundedOrder(client)
+      const { account } = this.clients[client]!
+      const made = this.madeBy.get(account)
+      if (this.options.ownOrders === true && isOwnOrder(this.time)) return ownOrder(this.time, this.placed, account, made ?? 1)
       return { type: CommandType.PLACE_ORDER, values: { ...signed, ...this.placed } }
     }
     if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: { ...this.signature(this.owner(client)), ...this.target } }

@@ -11,6 +11,8 @@ export interface WorkloadOptions {
   visitors?: number | undefined
   /** Losses of the journal that were accepted; the sequencer writes them alone in their batch. */
   losses?: boolean
+  /** The exchange itself enters orders of accounts. */
+  ownOrders?: boolean | undefined
   /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */
   listing?: boolean | undefined
 }

@@ -11,9 +11,9 @@ import { checkInvariants } from '../../core/state/invariants.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { State } from '../../core/state/state.ts'
 import {
-  CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, CommandType, Flag, kindOf, MINT_COMMAND,
-  OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, ORDER_COMMAND, PairStatus, REVOKE_AGENT_COMMAND,
-  SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND, COMMAND_SLOTS, Option,
+  CANCEL_ACCOUNT_ORDERS_COMMAND, CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, ENTER_ORDER_COMMAND, Flag, kindOf,
+  MINT_COMMAND, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, Origin, PairStatus,
+  REVOKE_AGENT_COMMAND, SET_PAIR_STATUS_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
 import { Reason, RESULT, Status } from '../../core/layout/event.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
@@ -188,7 +188,8 @@ t.test('a revocation goes no further than the last order of the agent', async (t
 
 t.test('the path of an order that is filled whole or not at all', async (t) => {
   const stage = new Stage(t, false)
-  const taker = signedBy(stage.signIn('c'))
+  const opened = stage.signIn('c')
+  const taker = signedBy(opened)
   const asks = PATH_MAX + 10
   for (let ask = 0; ask < asks; ask++) stage.place(0, { flags: Flag.SELL })
   const ask = (flags: number, lots: number): number =>
@@ -198,6 +199,10 @@ t.test('the path of an order that is filled whole or not at all', async (t) => {
     t.equal(ask(flags, asks), tooLarge, 'is not looked at beyond its bound')
     t.ok(stage.looked <= PATH_MAX + NEIGHBOURS, `looks at ${stage.looked} orders`)
   }
+  const own = { session: -1, account: 1, createdSequence: opened['originalSequence']!, origin: Origin.TWAP }
+  const entered = { ...own, pair: 0, flags: Flag.FOK, price: 100, lots: asks }
+  t.equal(stage.send(ENTER_ORDER_COMMAND, CommandType.ENTER_ORDER, entered)['code'], tooLarge, 'nor that of an order nobody asked for')
+  t.ok(stage.looked <= PATH_MAX + NEIGHBOURS, `looks at ${stage.looked} orders`)
   t.equal(ask(Flag.FOK, 12_000), 0, 'within it, it trades')
   t.equal(ask(Flag.FOK, asks), 0, 'and a path that ends is known')
   t.equal(stage.resting, asks - 12_000)

@@ -6,7 +6,7 @@ import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import {
   COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT, LAYOUT,
-  Option, OPTION_MASK, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
+  Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
 import { answerOf } from '../../core/layout/answers.ts'
 import { layoutOf } from '../../core/layout/first_layout.ts'
@@ -101,6 +101,10 @@ const RECORDS: Record<string, string[]> = {
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:limit:i32 5:reserved:i32 6:value:f64',
   ],
   limits_in_force: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32'],
+  enter_order: [
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
+    '8:slippageBps:i32 9:origin:i32 10:expiresAt:f64 12:createdSequence:f64 14:options:u32 15:account:i32',
+  ],
   genesis: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:length:i32'],
   result: [
     '0:kind:u32 1:correlation:u32 2:sequence:f64 4:time:f64 6:code:i32 7:account:i32 8:pair:i32 9:flags:u32 10:slot:i32',
@@ -144,6 +148,7 @@ const COMMANDS: Record<number, string> = {
   11: 'set_maintenance', 12: 'set_pair_status', 13: 'set_fee_tier', 14: 'create_sub_account', 15: 'transfer', 16: 'set_spend_limit',
   17: 'upsert_agent', 18: 'revoke_agent', 19: 'open_delegated_session', 20: 'set_application', 21: 'set_origin', 22: 'set_server_key',
   23: 'set_rules', 24: 'accept_loss', 25: 'accept_clock', 26: 'cancel_account_orders', 27: 'continue_cancel',
+  28: 'enter_order',
   40: 'list_asset', 41: 'list_pair', 42: 'set_pair_terms', 43: 'raise_limit', 44: 'limits_in_force',
 }
 const EVENTS: Record<number, string> = { 1: 'result', 2: 'fill', 3: 'order_ended', 4: 'label', 5: 'credit', 6: 'self_trade' }
@@ -194,7 +199,7 @@ const swept = 'pair:pair ended:detail more:detail2 nextSlot:slot nextSequence:or
 const opened = `${SESSION_WORDS} isNew:trades`
 const set = 'pair:pair now:detail before:detail2'
 const ANSWERS: Record<string, string> = {
-  PLACE_ORDER: placed, REPLACE_ORDER: placed, CANCEL_ORDER: `${ORDER_WORDS} released:hold createdAt:originalSequence`,
+  PLACE_ORDER: placed, REPLACE_ORDER: placed, ENTER_ORDER: placed, CANCEL_ORDER: `${ORDER_WORDS} released:hold createdAt:originalSequence`,
   CANCEL_ALL: swept, CANCEL_ACCOUNT_ORDERS: swept, OPEN_SESSION: opened, REFRESH_SESSION: opened, REVOKE_SESSION: opened,
   OPEN_DELEGATED_SESSION: `${SESSION_WORDS} agent:slot agentSequence:orderSequence`, MINT: 'asset:detail nextAvailableAt:expiresAt',
   CREATE_SUB_ACCOUNT: 'subAccount:detail createdSequence:originalSequence flags:flags',
@@ -207,7 +212,8 @@ const ANSWERS: Record<string, string> = {
   SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set,
 }
 const REFUSED: Record<string, string> = {
-  MINT: ANSWERS['MINT']!, LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail',
+  ENTER_ORDER: 'pair:pair flags:flags price:price lots:lots', MINT: ANSWERS['MINT']!,
+  LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail',
 }
 
 t.test('answers stand in the words they stood in', async (t) => {
@@ -231,7 +237,7 @@ t.test('numbers mean what they meant', async (t) => {
     REFRESH_SESSION: 9, REVOKE_SESSION: 10, SET_MAINTENANCE: 11, SET_PAIR_STATUS: 12, SET_FEE_TIER: 13,
     CREATE_SUB_ACCOUNT: 14, TRANSFER: 15, SET_SPEND_LIMIT: 16, UPSERT_AGENT: 17, REVOKE_AGENT: 18, OPEN_DELEGATED_SESSION: 19,
     SET_APPLICATION: 20, SET_ORIGIN: 21, SET_SERVER_KEY: 22, SET_RULES: 23, ACCEPT_LOSS: 24, ACCEPT_CLOCK: 25,
-    CANCEL_ACCOUNT_ORDERS: 26, CONTINUE_CANCEL: 27, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
+    CANCEL_ACCOUNT_ORDERS: 26, CONTINUE_CANCEL: 27, ENTER_ORDER: 28, LIST_ASSET: 40, LIST_PAIR: 41, SET_PAIR_TERMS: 42, RAISE_LIMIT: 43,
     LIMITS_IN_FORCE: 44,
   })
   t.same(PairStatus, { HALTED: 0, ACTIVE: 1, CANCEL_ONLY: 2 })
@@ -250,6 +256,11 @@ t.test('numbers mean what they meant', async (t) => {
   t.same(Option, {
     KEYED: 512, NEW_PRICE: 1024, NEW_LOTS: 2048, NEW_STP: 4096, NEW_POST_ONLY: 8192, NEW_FUNDING: 262_144, TELL_SELF_TRADE: 524_288,
   })
+  t.same(Origin, { CLIENT: 0, LIQUIDATION: 1, TRIGGER: 2, TWAP: 3, COPY: 4 })
+  t.equal(ORIGIN_MASK, 0xe00000)
+  for (const [name, origin] of Object.entries(Origin)) {
+    t.same([ORIGIN_NAMES[origin], originOf(originFlags(origin) | ~ORIGIN_MASK)], [name, origin])
+  }
   t.same([FLAG_ORDER_MASK, OPTION_MASK, LABEL_SHIFT, LABEL_BYTES], [0x101ff, 0xc3e00, 24, 40])
   t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)
 })

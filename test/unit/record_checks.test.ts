@@ -27,6 +27,7 @@ const INVALID = REFUSALS.INVALID_COMMAND.number
 const OPERATOR_ONLY = REFUSALS.OPERATOR_ONLY.number
 const OWN: readonly number[] = [
   CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES, CommandType.ACCEPT_LOSS,
+  CommandType.ENTER_ORDER,
   CommandType.LIMITS_IN_FORCE,
 ]
 const OPERATORS: readonly number[] = [

@@ -6,7 +6,7 @@
  * its application (layout.ts), which follows its status.
  */
 import { ORDER_ANSWER } from '../../layout/answers.ts'
-import { Flag, FLAG_ORDER_MASK, LABEL_SHIFT } from '../../layout/command.ts'
+import { Flag, FLAG_ORDER_MASK, ORIGIN_MASK, LABEL_SHIFT } from '../../layout/command.ts'
 import { FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
 import { LABEL_WORDS } from '../../state/columns.ts'
@@ -20,8 +20,8 @@ const { at: REF } = ORDER_REFERENCE
 const { at: RES } = RESULT
 const { at: FIL } = FILL
 const { at: END } = ORDER_ENDED
-/** What stays of the flags: the order's own and the length of its client order id. */
-const KEPT = FLAG_ORDER_MASK | (0xff << LABEL_SHIFT)
+/** What stays of the flags: the order's own, its origin and the length of its client order id. */
+const KEPT = FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << LABEL_SHIFT)
 const FILLED = outcomeOf(Status.FILLED, Reason.NONE)
 const PARTIALLY_FILLED = outcomeOf(Status.PARTIALLY_FILLED, Reason.NONE)
 /** Pages in memory: 64 MB at most; of references 32 MB. */

@@ -22,7 +22,7 @@ import { createTrades } from './trades.ts'
 import type { HistoryDatabase } from '../store/store.ts'
 
 const { at: RES } = RESULT
-const { PLACE_ORDER, REPLACE_ORDER, CANCEL_ORDER, OPEN_SESSION, CREATE_SUB_ACCOUNT } = CommandType
+const { PLACE_ORDER, REPLACE_ORDER, ENTER_ORDER, CANCEL_ORDER, OPEN_SESSION, CREATE_SUB_ACCOUNT } = CommandType
 
 export interface Projector {
   /** Balances and tallies as they are now, flushed or not. */
@@ -62,7 +62,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     const { i32 } = events
     const type = answeredTypeOf(i32[base]!)
     if (i32[base + RES.code] !== 0 || (i32[base + RES.flags]! & Flag.REPEATED) !== 0) return
-    if (type === PLACE_ORDER || type === REPLACE_ORDER) {
+    if (type === PLACE_ORDER || type === REPLACE_ORDER || type === ENTER_ORDER) {
       orders.placed(events, base)
       const status = i32[base + RES.outcome]! & 0xff
       if (status === Status.SUBMITTED || status === Status.PARTIALLY_FILLED) movements.locked(events, base)
