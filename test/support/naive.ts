@@ -18,6 +18,7 @@ import type { NaiveEvent } from './naive_events.ts'
 import { agree, family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
 import { cancel, cancelAll, continueCancel, expire, place, replace, type Sweep } from './naive_orders.ts'
+import { enterOwn } from './naive_own.ts'
 import { policy } from './naive_policy.ts'
 import { holdOf, type Order } from './naive_terms.ts'
 
@@ -157,7 +158,8 @@ export class NaiveExchange {
     this.sequence += 1
     this.events = []
     const type = typeOfKind(Number(command['kind']))
-    if (type === CommandType.PLACE_ORDER || type === CommandType.ENTER_ORDER) place(this, command)
+    if (type === CommandType.PLACE_ORDER) place(this, command)
+    else if (type === CommandType.ENTER_ORDER) enterOwn(this, command)
     else if (type === CommandType.CANCEL_ORDER) cancel(this, command)
     else if (type === CommandType.REPLACE_ORDER) replace(this, command)
     else if (type === CommandType.CANCEL_ALL) cancelAll(this, command)

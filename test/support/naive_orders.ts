@@ -90,9 +90,8 @@ function newOrder(ex: Ex, terms: Terms, agent: Agent | null, slot: number, expir
   }
 }
 
-/** PLACE_ORDER, and ENTER_ORDER, which has an origin. */
+/** PLACE_ORDER. */
 export function place(ex: Ex, command: Decoded): void {
-  if (command['origin'] !== undefined) return enterOwn(ex, command)
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const given = Number(command['flags'])
@@ -109,28 +108,11 @@ export function place(ex: Ex, command: Decoded): void {
   if (result !== null) ex.keep(command, account, result)
 }
 
-/** ENTER_ORDER: an order of the exchange itself for an account, with its origin in the flags; a refusal says what was wanted. */
-function enterOwn(ex: Ex, command: Decoded): void {
-  const account = Number(command['account'])
-  const [given, origin, pair] = [Number(command['flags']), Number(command['origin']), Number(command['pair'])]
-  const flags = ((given & FLAG_ORDER_MASK) | ((origin & 7) << 21)) >>> 0
-  const refuse: Refuse = (code) =>
-    void ex.result(command, { code, account, pair, flags, price: command['price']!, lots: command['lots']! })
-  if (ex.accounts[account]?.createdSequence !== command['createdSequence']) return refuse(CODE.NOT_FOUND)
-  if (![1, 2, 3, 4].includes(origin) || (given & ~FLAG_ORDER_MASK) !== 0) return refuse(CODE.VALIDATION_ERROR)
-  const early = openRefusal(ex, pair)
-  if (early !== 0) return refuse(early)
-  enter(ex, command, account, null, flags, refuse)
-}
-
-type Refuse = (code: number, lacking?: number) => void
+export type Refuse = (code: number, lacking?: number) => void
 
 /** Places an order and answers; `null`: it was refused. */
-function enter(ex: Ex, command: Decoded, account: number, agent: Agent | null, flags: number, refuse: Refuse): Decoded | null {
-  const no = (code: number, lacking = 0): null => {
-    refuse(code, lacking)
-    return null
-  }
+export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | null, flags: number, refuse: Refuse): Decoded | null {
+  const no = (code: number, lacking = 0): null => (refuse(code, lacking), null)
   const pair = Number(command['pair'])
   const least = has(flags, Flag.MARKET) ? anyPrice(flags) : Number(command['price'])
   if (!clearTouch(ex, pair, has(flags, Flag.SELL), least)) return no(CODE.OVERLOADED)
