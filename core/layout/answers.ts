@@ -8,7 +8,7 @@
  */
 import { CommandType } from './command.ts'
 import { RESULT } from './event.ts'
-import type { FieldType, Layout } from './table.ts'
+import type { Decoded, FieldType, Layout } from './table.ts'
 
 type Word = keyof typeof RESULT.fields
 type Names = Readonly<Record<string, Word>>
@@ -143,10 +143,13 @@ export const PAIR_ANSWER = answer('pair_answer', { pair: 'pair', listed: 'detail
 /** Their refusals. LISTING_TERMS: what is wrong, TermFault of state/terms.ts. */
 export const LISTING_REFUSAL = answer('listing_refusal', { fault: 'detail' })
 
+/** RAISE_LIMIT: which, and what the next start would have had without it; a limit beyond 31 bits is cut. */
+export const LIMIT_ANSWER = answer('limit_answer', { limit: 'detail', before: 'detail2' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
-const ANSWERS: Readonly<Record<number, Answer>> = {
+const ANSWERS = {
   [CommandType.PLACE_ORDER]: ORDER_ANSWER,
   [CommandType.REPLACE_ORDER]: ORDER_ANSWER,
   [CommandType.ENTER_ORDER]: ORDER_ANSWER,
@@ -173,7 +176,13 @@ const ANSWERS: Readonly<Record<number, Answer>> = {
   [CommandType.LIST_ASSET]: ASSET_ANSWER,
   [CommandType.LIST_PAIR]: PAIR_ANSWER,
   [CommandType.SET_PAIR_TERMS]: PAIR_ANSWER,
-}
+  [CommandType.RAISE_LIMIT]: LIMIT_ANSWER,
+} as const
+/** Names of the answer to a command of this type that was done. */
+type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
+/** It, decoded (table.ts). */
+export type DecodedAnswer<T extends number> = { readonly [K in NamesOf<T>]: Decoded[string] }
+
 const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.MINT]: MINT_ANSWER,
   [CommandType.ENTER_ORDER]: ENTRY_REFUSAL,
@@ -184,4 +193,4 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
 
 /** Layout of the answer, with this code, to a command of this type. */
 export const answerOf = (type: number, code: number): Answer =>
-  code === 0 ? ANSWERS[type] ?? DONE : REFUSALS_BY_TYPE[type] ?? REFUSAL
+  code === 0 ? (ANSWERS as Readonly<Record<number, Answer>>)[type] ?? DONE : REFUSALS_BY_TYPE[type] ?? REFUSAL

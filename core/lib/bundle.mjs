@@ -18,8 +18,8 @@ import { inlineAccessors } from './inline_accessors.mjs'
 /** What is neither a relative nor an absolute path. */
 const PACKAGES = /^(?!\.|\/|[A-Za-z]:[\\/])/
 
-/** Module of the accessors, as a region of the chunk is named. */
-const ROWS = 'core/state/rows.ts'
+/** Modules of accessors, as regions of the chunk are named. */
+const ACCESSORS = ['core/state/rows.ts', 'core/layout/record.ts']
 
 /** Modules go on finding the files beside them. */
 const places = {
@@ -33,12 +33,12 @@ const places = {
   },
 }
 
-/** The accessors of rows are not called but written in. */
+/** The accessors of rows and records are not called but written in. */
 const accessors = {
   name: 'accessors',
   renderChunk(code) {
     const chunk = new RolldownMagicString(code)
-    for (const { start, end, text } of inlineAccessors(code, ROWS)) chunk.overwrite(start, end, text)
+    for (const { start, end, text } of inlineAccessors(code, ACCESSORS)) chunk.overwrite(start, end, text)
     return { code: chunk.toString(), map: JSON.parse(chunk.generateMap({ hires: 'boundary' }).toString()) }
   },
 }

@@ -1,2 +1,2 @@
 /** Types of inline_accessors.mjs. */
-export declare function inlineAccessors(code: string, module: string): { start: number, end: number, text: string }[]
+export declare function inlineAccessors(code: string, modules: readonly string[]): { start: number, end: number, text: string }[]

@@ -1,5 +1,6 @@
 /**
- * Writes the accessors of rows (state/rows.ts) and the numbers of field tables into the code that names them, in a finished chunk.
+ * Writes the accessors of rows and records (state/rows.ts, layout/record.ts) and the numbers of field tables into the code that names
+ * them, in a finished chunk.
  *
  *   get(state, order, ORDER.LOTS)            (state.i32[(order & 2147483647) + 15])
  *   add(state, book, PAIR.VERSION, 1);       { const { i32: $1 } = state; const $2 = (book & 2147483647) + 3; $1[$2] = $1[$2] + 1; }
@@ -242,17 +243,22 @@ class Rewriting {
   }
 }
 
+/** Of a module that stands in the chunk. Throws when it has none. */
+function accessorsIn(program, code, module) {
+  const from = code.indexOf(`//#region ${module}\n`)
+  if (from < 0) return new Map()
+  const accessors = accessorsOf(program, from, code.indexOf('//#endregion', from))
+  if (accessors.size === 0) throw new Error(`no accessor is found in ${module}`)
+  return accessors
+}
+
 /**
- * Replacements for a chunk: `{ start, end, text }`, in order, none inside another. `module`: the region of the chunk whose functions are
- * accessors, as the bundler names it. Throws when the chunk has such a region and no
- * accessor is found in it.
+ * Replacements for a chunk: `{ start, end, text }`, in order, none inside another. `modules`: the regions of the chunk whose functions are
+ * accessors, as the bundler names them. Throws when the chunk has such a region and no accessor is found in it.
  */
-export function inlineAccessors(code, module) {
+export function inlineAccessors(code, modules) {
   if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
   const program = parseAst(code)
-  const from = code.indexOf(`//#region ${module}\n`)
-  const to = from < 0 ? from : code.indexOf('//#endregion', from)
-  const accessors = accessorsOf(program, from, to)
-  if (from >= 0 && accessors.size === 0) throw new Error(`no accessor is found in ${module}`)
+  const accessors = new Map(modules.flatMap((module) => [...accessorsIn(program, code, module)]))
   return new Rewriting(code, accessors, tablesOf(program)).edits(program)
 }

@@ -172,8 +172,8 @@ export class ApplicationRoutes {
     { application }: ApplicationView, hash: string, graceMs: number, done: (oldKeyUntil: number, sequence: unknown) => object,
   ): Promise<Answer> {
     const values = { application, graceMs, hash }
-    return change(this.#admin, CommandType.SET_SERVER_KEY, SET_SERVER_KEY_COMMAND, values, ({ expiresAt, sequence }) =>
-      json(200, done(Number(expiresAt), sequence)),
+    return change(this.#admin, CommandType.SET_SERVER_KEY, SET_SERVER_KEY_COMMAND, values, ({ oldKeyUntil, sequence }) =>
+      json(200, done(Number(oldKeyUntil), sequence)),
     )
   }
 }

@@ -25,9 +25,9 @@ export function createLimits(state: State, admin: Admin, tell: (message: FromThr
       if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value >= 2 ** 48) {
         return refuse('VALIDATION_ERROR', { field: 'value' })
       }
-      return change(admin, CommandType.RAISE_LIMIT, RAISE_LIMIT_COMMAND, { limit: index, value }, ({ detail2, sequence }) => {
+      return change(admin, CommandType.RAISE_LIMIT, RAISE_LIMIT_COMMAND, { limit: index, value }, ({ before, sequence }) => {
         const [name] = RAISABLE[index]!
-        const fields = { limit: name, now: state.genesis.limits[name], next: value, before: detail2, sequence }
+        const fields = { limit: name, now: state.genesis.limits[name], next: value, before, sequence }
         tell({ type: 'log', level: 'warn', message: 'raise limit', fields })
         return json(200, fields)
       })

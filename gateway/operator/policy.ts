@@ -14,6 +14,7 @@ import {
 } from '../../core/layout/command.ts'
 import { IdKind, parseId } from '../../core/layout/ids.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
+import type { DecodedAnswer } from '../../core/layout/answers.ts'
 import type { Decoded, Layout } from '../../core/layout/table.ts'
 import type { FromThread } from '../../core/threads.ts'
 import type { Admin } from './admin.ts'
@@ -32,13 +33,13 @@ export const pairStatus = (state: State, pair: Pair): string =>
   PAIR_STATUS_NAMES[get(state, pairRow(state, pair.index), PAIR.STATUS)] ?? 'unknown'
 
 /** Sends a command and says what `done` makes of its result; the refusal, when it is one. */
-export async function change(
-  admin: Admin, type: CommandType, layout: Layout, values: Decoded, done: (result: Decoded) => Answer,
+export async function change<T extends CommandType>(
+  admin: Admin, type: T, layout: Layout, values: Decoded, done: (result: DecodedAnswer<T>) => Answer,
 ): Promise<Answer> {
   const result = await admin.send(type, layout, values)
   if (result === 'full') return refuse('OVERLOADED')
   if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
-  return result['code'] === 0 ? done(result) : refused(refusalByNumber(result['code'] as number))
+  return result['code'] === 0 ? done(result as DecodedAnswer<T>) : refused(refusalByNumber(result['code'] as number))
 }
 
 /** `tell`: messages to the main thread, for the log. */

@@ -37,7 +37,7 @@ function written(code: string): string {
   const before = chunk(code)
   let after = ''
   let at = 0
-  for (const { start, end, text } of inlineAccessors(before, 'rows')) {
+  for (const { start, end, text } of inlineAccessors(before, ['rows'])) {
     after += before.slice(at, start) + text
     at = end
   }
@@ -96,9 +96,9 @@ t.test('numbers of tables', async (t) => {
 })
 
 t.test('a region without accessors is an error', async (t) => {
-  t.throws(() => inlineAccessors('//#region rows\nconst a = 1\n//#endregion\n', 'rows'), /no accessor is found in rows/)
-  t.same(inlineAccessors('const a = 1\n', 'rows'), [], 'one without them is not')
-  t.throws(() => inlineAccessors(chunk('const $1 = 2'), 'rows'), /names like \$1/)
+  t.throws(() => inlineAccessors('//#region rows\nconst a = 1\n//#endregion\n', ['rows']), /no accessor is found in rows/)
+  t.same(inlineAccessors('const a = 1\n', ['rows']), [], 'one without them is not')
+  t.throws(() => inlineAccessors(chunk('const $1 = 2'), ['rows']), /names like \$1/)
 })
 
 const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 1e6))

@@ -209,6 +209,7 @@ const ANSWERS: Record<string, string> = {
   SET_APPLICATION: 'application:detail isNew:detail2 createdSequence:originalSequence',
   SET_ORIGIN: 'application:detail origins:detail2', SET_SERVER_KEY: 'application:detail oldKeyUntil:expiresAt',
   LIST_ASSET: 'asset:detail', LIST_PAIR: 'pair:pair listed:detail', SET_PAIR_TERMS: 'pair:pair listed:detail',
+  RAISE_LIMIT: 'limit:detail before:detail2',
   SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set,
 }
 const REFUSED: Record<string, string> = {
