@@ -50,6 +50,22 @@ const isEntry = (file: string): boolean =>
 
 const resolved = (file: string, target: string): string => relative(root, join(root, dirname(file), target))
 
+/** Columns of a README outside of tables and of what is shown as it is. */
+const PROSE = 120
+
+t.test('lines of READMEs fit a screen', async (t) => {
+  const found = globSync('**/README.md', { cwd: root, exclude: (path) => path.split('/').includes('node_modules') })
+  t.ok(found.length >= 5, 'they were found')
+  const long = found.flatMap((file) => {
+    let shown = false
+    return readFileSync(join(root, file), 'utf8').split('\n').flatMap((line, index) => {
+      if (line.startsWith('```')) shown = !shown
+      return shown || line.startsWith('|') || line.length <= PROSE ? [] : [`${file}: line ${index + 1} has ${line.length} columns`]
+    })
+  })
+  t.strictSame(long, [])
+})
+
 /** Runs `check` over every file; what it returns is what is wrong there. */
 function everyFile(name: string, check: (file: string, source: string) => string[]): void {
   t.test(name, async (t) => {
