@@ -88,12 +88,13 @@ for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
   t.test(`spoiled state: ${name}`, async (t) => {
     const at = 900
     const planted = (state: State, index: number): void => {
-      if (index !== at) return
+      // Some spoil what only an order with a client order id has.
+      if (index < at || state.labelIndex.every((entry) => entry === 0)) return
       spoil(state, firstLive(state))
       // At once: a command that meets a spoiled index may never end.
       checkInvariants(state)
     }
-    t.throws(() => duel({ ...BASE, commands: at + 1, spoil: planted }), expected)
+    t.throws(() => duel({ ...BASE, commands: 2 * at, spoil: planted }), expected)
   })
 }
 

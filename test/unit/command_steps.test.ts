@@ -8,7 +8,7 @@
 import t from 'tap'
 import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
 import {
-  AGENT_OPEN_ORDERS_MAX, CANCEL_ALL_MAX, COMMAND_LAYOUTS, COMMAND_SLOTS, commandName, CommandType, kindOf, PairStatus,
+  AGENT_OPEN_ORDERS_MAX, CANCEL_ALL_MAX, COMMAND_LAYOUTS, COMMAND_SLOTS, commandName, CommandType, kindOf, Origin, PairStatus,
 } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { Flag, Option } from '../../core/layout/flags.ts'
@@ -35,6 +35,7 @@ const FEW = 1000
 const BOUNDS: Readonly<Record<number, number>> = {
   [CommandType.PLACE_ORDER]: PATH_MAX * FILL,
   [CommandType.REPLACE_ORDER]: PATH_MAX * FILL,
+  [CommandType.ENTER_ORDER]: PATH_MAX * FILL,
   [CommandType.CANCEL_ORDER]: FEW,
   [CommandType.CANCEL_ALL]: CANCEL_ALL_MAX * END,
   [CommandType.CANCEL_ACCOUNT_ORDERS]: CANCEL_ALL_MAX * END,
@@ -232,13 +233,18 @@ function deepBooks(stage: Stage, ann: Decoded, cat: Decoded): void {
   const place = (who: Decoded, values: Decoded): Decoded => stage.make(CommandType.PLACE_ORDER, order(who, values))
   const refused = (values: Decoded, { number }: { number: number }): Decoded =>
     stage.count(CommandType.PLACE_ORDER, order(cat, values), number)
-  const asks = PATH_MAX + 1000
+  const asks = PATH_MAX + 1500
   for (let index = 0; index < asks; index++) place(ann, { flags: Flag.SELL, price: 200 + (index % 10) })
   const bid = place(cat, { price: 90 })
   const most = { price: 300, lots: asks + 10 }
   refused({ ...most, flags: Flag.FOK }, REFUSALS.ABOVE_MAX_ORDER_SIZE)
   refused({ ...most, flags: Flag.MARKET, price: 0 }, REFUSALS.ABOVE_MAX_ORDER_SIZE)
   refused({ ...most, flags: Flag.POST_ONLY }, REFUSALS.POST_ONLY_WOULD_CROSS)
+  const account = Number(bid['account'])
+  const createdSequence = stage.state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.CREATED_SEQUENCE) / 2]!
+  const own = { account, createdSequence, origin: Origin.LIQUIDATION, pair: 0, ...most }
+  stage.count(CommandType.ENTER_ORDER, { ...own, flags: Flag.FOK }, REFUSALS.ABOVE_MAX_ORDER_SIZE.number)
+  stage.count(CommandType.ENTER_ORDER, { ...own, flags: Flag.IOC, lots: 500 })
   stage.count(CommandType.PLACE_ORDER, order(cat, { ...most, flags: Flag.IOC | Option.KEYED, ...KEYED }))
   // It matches as a new order does: what is left is enough.
   stage.count(CommandType.REPLACE_ORDER, { ...cat, ...named(bid), flags: Option.NEW_PRICE | Option.NEW_LOTS, ...most })

@@ -35,7 +35,8 @@ function drawn(type: number): Decoded {
 /** What the fields of a record of the first layout are today. */
 function today(type: number, old: Decoded): Decoded {
   const layout = COMMAND_LAYOUTS[type]!
-  if (!('options' in layout.fields)) return old
+  // ENTER_ORDER came with the second layout.
+  if (type === CommandType.ENTER_ORDER || !('options' in layout.fields)) return old
   const flags = Number(old['flags'])
   const isOrder = layout.name === 'order'
   const labelled = isOrder && flags >>> 24 !== 0

@@ -80,6 +80,8 @@ export function createPortfolioReader(accounts: PageReader, prices: PageReader, 
       if (points.length % SLICE === SLICE - 1) yield
     }
     const state = hours.before(account, end + 1)
+    // On the hour itself its point is the one of now.
+    if (points.at(-1)?.time === now) points.pop()
     points.push({ time: now, equity: state === null ? 0n : equityOf(state, end + 1) })
     const then = period === 'all' ? null : hours.before(account, end - HOURS[period])
     const tally = (at: BigInt64Array | null, word: number): bigint => (at === null ? 0n : wideAt(at, word))
