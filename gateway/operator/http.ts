@@ -1,5 +1,5 @@
 /** What the operator's routes read and answer: small JSON bodies, refusals of the register. */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { REFUSALS, type Refusal, type RefusalCode } from '../../core/layout/refusals.ts'
 
 /** Longest body, bytes. */
@@ -24,6 +24,26 @@ export function refused(refusal: Refusal, details?: Record<string, unknown>): An
   return json(statusCode, { error, message, code, statusCode, ...(details === undefined ? {} : { details }) })
 }
 export const refuse = (code: RefusalCode, details?: Record<string, unknown>): Answer => refused(REFUSALS[code], details)
+
+/** Answers a request with what `route` makes of it; when it throws, `failed` hears why and the client is told INTERNAL. */
+export async function respond(
+  request: IncomingMessage, response: ServerResponse,
+  route: (request: IncomingMessage) => Promise<Answer>, failed: (error: unknown) => void,
+): Promise<void> {
+  let said: Answer
+  try {
+    said = await route(request)
+  } catch (error) {
+    // A client that left while its body was read; anything else is ours to report. (A request is destroyed too once it was read whole.)
+    if (response.destroyed) return
+    failed(error)
+    said = refuse('INTERNAL')
+  }
+  const body = Buffer.from(said.body)
+  const headers = { 'Content-Type': said.type, 'Content-Length': body.length, 'Cache-Control': 'no-store', ...said.headers }
+  response.writeHead(said.status, headers)
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
 
 /** The fields of a JSON body, none when it is no object; or the refusal of a body of another type or beyond {@link BODY_BYTES_MAX}. */
 export async function readFields(request: IncomingMessage): Promise<{ fields: Readonly<Record<string, unknown>> } | { refusal: Answer }> {

@@ -40,7 +40,7 @@
  * Web pages are kept out: a foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot send unasked)
  * are refused.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
@@ -59,7 +59,7 @@ import { createAdmin } from './admin.ts'
 import { ApplicationRoutes } from './applications.ts'
 import { AuditStop } from './audit.ts'
 import { createClockRoutes } from './clock.ts'
-import { json, refuse, refused, type Answer, type Route } from './http.ts'
+import { json, refuse, refused, respond, type Answer, type Route } from './http.ts'
 import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
@@ -162,23 +162,10 @@ async function route(request: IncomingMessage): Promise<Answer> {
   return { ...refuse('METHOD_NOT_ALLOWED'), headers: { Allow: allowed.join(', ') } }
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  let said: Answer
-  try {
-    said = await route(request)
-  } catch (error) {
-    // A client that left while its body was read; anything else is ours to report.
-    if (request.destroyed) return
-    tell({ type: 'log', level: 'error', message: 'operator request failed', fields: { error: (error as Error).message } })
-    said = refuse('INTERNAL')
-  }
-  const body = Buffer.from(said.body)
-  const headers = { 'Content-Type': said.type, 'Content-Length': body.length, 'Cache-Control': 'no-store', ...said.headers }
-  response.writeHead(said.status, headers)
-  response.end(request.method === 'HEAD' ? undefined : body)
-}
+const failed = (error: unknown): void =>
+  tell({ type: 'log', level: 'error', message: 'operator request failed', fields: { error: (error as Error).message } })
 
-const server = createServer(timeLimits(REQUEST_TIMEOUT_MS), (request, response) => void answer(request, response))
+const server = createServer(timeLimits(REQUEST_TIMEOUT_MS), (request, response) => void respond(request, response, route, failed))
 const port = new ConnectionPort(
   OPERATOR_CONNECTIONS, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(shared.ports, 0, 'operator'),
 )
