@@ -292,7 +292,8 @@ export class World {
   }
 
   #heard(message: FromThread): void {
-    if (message.type === 'log') this.#trace.update(message.message)
+    // The history's directory has another name in each run.
+    if (message.type === 'log') this.#trace.update(message.message.replace(/\S*ringbook-simulated-\w+/, ''))
     if (message.type !== 'log' || this.#losses.open) return
     if (/is skipped|damaged|does not say|made anew/.test(message.message) && !/head/.test(message.message)) {
       // Whoever reads may catch the end of its process, and takes it for damage.
