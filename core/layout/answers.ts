@@ -181,7 +181,7 @@ const ANSWERS = {
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
 /** It, decoded (table.ts). */
-export type DecodedAnswer<T extends number> = { readonly [K in NamesOf<T>]: Decoded[string] }
+export type DecodedAnswer<T extends number> = Readonly<Record<keyof typeof HEAD, Decoded[string]> & Record<NamesOf<T>, Decoded[string]>>
 
 const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.MINT]: MINT_ANSWER,

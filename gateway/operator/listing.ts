@@ -7,6 +7,7 @@ import {
   ASSET_SYMBOL_BYTES, CATEGORY_BYTES, LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, PAIR_SYMBOL_BYTES, SET_PAIR_TERMS_COMMAND, TERM_FAULTS,
 } from '../../core/layout/listing.ts'
 import { REFUSALS, refusalByNumber } from '../../core/layout/refusals.ts'
+import type { DecodedAnswer } from '../../core/layout/answers.ts'
 import type { Decoded, Layout } from '../../core/layout/table.ts'
 import { formatDecimal, parseDecimal, scaleOf } from '../../core/lib/decimal.ts'
 import { PAIR } from '../../core/state/columns.ts'
@@ -17,6 +18,7 @@ import type { FromThread } from '../../core/threads.ts'
 import { amountText, quantityText } from '../operations/amounts.ts'
 import type { Admin } from './admin.ts'
 import { json, readFields, refuse, refused, type Answer, type Handler } from './http.ts'
+import { change } from './policy.ts'
 
 export interface Listing {
   readonly listAssets: Handler
@@ -93,22 +95,11 @@ class Fields {
 
 const hex = (text: string): string => Buffer.from(text, 'ascii').toString('hex')
 
-type Send = (type: CommandType, layout: Layout, values: Decoded, done: (result: Decoded) => object) => Promise<Answer>
-
-/** Sends a command; answers what `done` makes of its result, or the refusal. What changed is in the log. */
-const sender = (admin: Admin, tell: (message: FromThread) => void): Send => async (type, layout, values, done) => {
-  const result = await admin.send(type, layout, values)
-  if (result === 'full') return refuse('OVERLOADED')
-  if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
-  const { code, fault } = result
-  if (code === REFUSALS.LISTING_TERMS.number) {
-    const { message, ...refusal } = REFUSALS.LISTING_TERMS
-    return refused({ ...refusal, message: `${message}: ${TERM_FAULTS[Number(fault)]}` })
-  }
-  if (code !== 0) return refused(refusalByNumber(Number(code)))
-  const fields = { ...done(result), sequence: result['sequence'] }
-  tell({ type: 'log', level: 'warn', message: layout.name.replaceAll('_', ' '), fields })
-  return json(200, fields)
+/** What is wrong with terms is told in words; any other refusal as it is. */
+function listingRefusal({ code, fault }: Decoded): Answer {
+  if (code !== REFUSALS.LISTING_TERMS.number) return refused(refusalByNumber(Number(code)))
+  const { message, ...refusal } = REFUSALS.LISTING_TERMS
+  return refused({ ...refusal, message: `${message}: ${TERM_FAULTS[Number(fault)]}` })
 }
 
 const handler = (run: (fields: Fields) => Promise<Answer>): Handler => async (request) => {
@@ -128,8 +119,16 @@ const named = <T extends Asset | Pair>(listed: readonly T[], name: string): T | 
 /** `tell`: messages to the main thread, for the log. */
 export function createListing(state: State, admin: Admin, tell: (message: FromThread) => void): Listing {
   const { genesis } = state
-  const send = sender(admin, tell)
-  const pairSaid = ({ pair }: Decoded): object => pairRecord(state, genesis.pairs[Number(pair)]!)
+  /** Sends a command; answers what `said` makes of its result. What changed is in the log. */
+  const send = <T extends CommandType>(
+    type: T, layout: Layout, values: Decoded, said: (result: DecodedAnswer<T>) => object,
+  ): Promise<Answer> =>
+    change(admin, type, layout, values, (result) => {
+      const fields = { ...said(result), sequence: result.sequence }
+      tell({ type: 'log', level: 'warn', message: layout.name.replaceAll('_', ' '), fields })
+      return json(200, fields)
+    }, listingRefusal)
+  const pairSaid = ({ pair }: { readonly pair: Decoded[string] }): object => pairRecord(state, genesis.pairs[Number(pair)]!)
   return {
     listAssets: () => json(200, { assets: genesis.assets.map(assetRecord), room: genesis.limits.assets - genesis.assets.length }),
 

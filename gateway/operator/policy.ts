@@ -32,14 +32,16 @@ export interface Policy {
 export const pairStatus = (state: State, pair: Pair): string =>
   PAIR_STATUS_NAMES[get(state, pairRow(state, pair.index), PAIR.STATUS)] ?? 'unknown'
 
-/** Sends a command and says what `done` makes of its result; the refusal, when it is one. */
+const refusedBy = ({ code }: Decoded): Answer => refused(refusalByNumber(code as number))
+
+/** Sends a command and says what `done` makes of its result, or `refusal` of one that is a refusal. */
 export async function change<T extends CommandType>(
-  admin: Admin, type: T, layout: Layout, values: Decoded, done: (result: DecodedAnswer<T>) => Answer,
+  admin: Admin, type: T, layout: Layout, values: Decoded, done: (result: DecodedAnswer<T>) => Answer, refusal = refusedBy,
 ): Promise<Answer> {
   const result = await admin.send(type, layout, values)
   if (result === 'full') return refuse('OVERLOADED')
   if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
-  return result['code'] === 0 ? done(result as DecodedAnswer<T>) : refused(refusalByNumber(result['code'] as number))
+  return result['code'] === 0 ? done(result as DecodedAnswer<T>) : refusal(result)
 }
 
 /** `tell`: messages to the main thread, for the log. */

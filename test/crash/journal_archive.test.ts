@@ -173,14 +173,21 @@ t.test('a file that drops hardly grows', async (t) => {
   await matcher.database.close()
 })
 
-t.test('after a drop the exchange starts from a snapshot, and says what it cannot do without one', async (t) => {
-  const { directory, archived, database, lasts } = await stage(t)
+/** A stage whose older batches are in the archive alone. */
+async function dropped(t: Test): Promise<Stage> {
+  const staged = await stage(t)
+  const { directory, archived, database, lasts } = staged
   extendArchive(archived, database, lasts[12]! + 1, () => undefined)
   await database.close()
   const matcher = startMatcher(directory)
   matcher.sequencer.writer.dropBefore(lasts[12]! + 1)
   commitUntil(matcher, lasts[12]! + 1)
   await matcher.database.close()
+  return staged
+}
+
+t.test('after a drop the exchange starts from a snapshot, and says what it cannot do without one', async (t) => {
+  const { directory, archived, lasts } = await dropped(t)
   const size = statSync(dataFile(directory)).size
   const compacted = await compactJournal(directory, 1, () => undefined)
   t.ok(compacted.after < size, `${compacted.after} bytes of ${size}`)
@@ -196,13 +203,7 @@ t.test('after a drop the exchange starts from a snapshot, and says what it canno
 })
 
 t.test('a history is made anew from archive and journal, and is never thrown away when it cannot be', async (t) => {
-  const { directory, archived, database, lasts } = await stage(t)
-  extendArchive(archived, database, lasts[12]! + 1, () => undefined)
-  await database.close()
-  const matcher = startMatcher(directory)
-  matcher.sequencer.writer.dropBefore(lasts[12]! + 1)
-  commitUntil(matcher, lasts[12]! + 1)
-  await matcher.database.close()
+  const { directory, archived, lasts } = await dropped(t)
   await projectAll(directory)
   const path = historyPath(directory)
   const [warnings, anew]: [string[], string] = [[], join(directory, 'anew.sqlite')]

@@ -75,13 +75,12 @@ export function createPortfolioReader(accounts: PageReader, prices: PageReader, 
     const step = Math.max(1, Math.ceil((end - begin) / POINTS))
     const points: Portfolio['points'] = []
     for (let hour = end - Math.floor((end - begin) / step) * step; hour <= end; hour += step) {
-      const state = hours.before(account, hour)
+      // On the hour itself its point is the one of now.
+      const state = hour * HOUR_MS === now ? null : hours.before(account, hour)
       if (state !== null) points.push({ time: hour * HOUR_MS, equity: equityOf(state, hour) })
       if (points.length % SLICE === SLICE - 1) yield
     }
     const state = hours.before(account, end + 1)
-    // On the hour itself its point is the one of now.
-    if (points.at(-1)?.time === now) points.pop()
     points.push({ time: now, equity: state === null ? 0n : equityOf(state, end + 1) })
     const then = period === 'all' ? null : hours.before(account, end - HOURS[period])
     const tally = (at: BigInt64Array | null, word: number): bigint => (at === null ? 0n : wideAt(at, word))
