@@ -96,7 +96,7 @@ export function openDelegatedSession(state: State, command: Views, base: number)
   if (code === 0 && (agent < 0 || !isGranted(state, agent))) code = REFUSALS.AGENT_NOT_ALLOWED.number
   const holder = findSession(state, command.i32, base + D.publicKey)
   if (code === 0 && isKeyTaken(state, holder, account, agent)) code = REFUSALS.SESSION_KEY_IN_USE.number
-  const session = code !== 0 || holder >= 0 ? holder : takeSessionRow(state, account, agent)
+  const session = code !== 0 ? -1 : takeSessionRow(state, holder, account, agent)
   if (code === 0 && session < 0) code = REFUSALS.OVERLOADED.number
   if (code !== 0) {
     emitResult(state, command, base, code, -1, 0, 0)

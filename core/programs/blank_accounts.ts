@@ -18,14 +18,13 @@
  * Since the rules 1. When they come into force, accounts that have nothing begin as used then, by their rows. Their sessions that were over
  * by then are in no list and stay as they are when the row goes: dead, and soon of no use to anybody.
  */
-import { ACCOUNT, NOBODY, PROFILE, SCALAR, SESSION } from '../state/columns.ts'
+import { ACCOUNT, PROFILE, SCALAR } from '../state/columns.ts'
 import { unindexAccount } from '../state/indexes.ts'
-import { accountRow, get, getF64, now, profileRow, scalar, sessionRow, set, setF64, setScalar } from '../state/rows.ts'
-import { storeWord } from '../state/shared_words.ts'
+import { accountRow, get, getF64, now, profileRow, scalar, set, setF64, setScalar } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { uncountAccount } from './applications.ts'
-import { KEY_KEPT_MS, unlinkSession } from '../state/session_lists.ts'
+import { KEY_KEPT_MS, releaseSession } from '../state/session_lists.ts'
 
 const { BLANK_OLDER, BLANK_NEWER, BLANK_SINCE } = ACCOUNT
 const { BLANK_OLDEST, BLANK_NEWEST, ACCOUNT_TURNS } = SCALAR
@@ -103,9 +102,7 @@ function releaseSessions(state: State, account: number): boolean {
   const profile = profileRow(state, account)
   for (let released = 0; get(state, profile, PROFILE.FIRST_SESSION) !== 0; released++) {
     if (released === RELEASED_MOST) return false
-    const session = get(state, profile, PROFILE.FIRST_SESSION) - 1
-    unlinkSession(state, session)
-    storeWord(state, sessionRow(state, session), SESSION.ACCOUNT, NOBODY)
+    releaseSession(state, get(state, profile, PROFILE.FIRST_SESSION) - 1)
   }
   return true
 }

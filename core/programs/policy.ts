@@ -19,7 +19,7 @@ import { accountRow, get, getF64, pairRow, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { touchAccount } from '../state/balances.ts'
 import { findBlank, keepAccount } from './blank_accounts.ts'
-import { noteEnds } from '../state/session_lists.ts'
+import { noteEnds, shortenLists } from '../state/session_lists.ts'
 
 /** OPERATOR_ONLY unless the command came through lane 0. */
 export const laneRefusal = (command: Views, base: number): number =>
@@ -89,6 +89,7 @@ export function setRules(state: State, command: Views, base: number): void {
     state.scalars[SCALAR.RULES] = rules
     if (before < 1) noteEnds(state)
     if (before < 1) findBlank(state)
+    if (rules >= 2 && before < 2) shortenLists(state)
   }
   emitResult(state, command, base, code, -1, code === 0 ? rules : 0, code === 0 ? before : 0)
 }

@@ -25,8 +25,8 @@ import { applicationRefusal } from './applications.ts'
 import { useAccount } from './blank_accounts.ts'
 import { consent } from './consent.ts'
 import {
-  endOf, endSession, heldRows, isDead, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession, setExpiry,
-  unlinkSession,
+  endOf, endSession, giveUpSession, heldRows, isBounded, isDead, isListed, KEY_KEPT_MS, keepWithinLimit, keepsKeys, limitOf, linkSession,
+  setExpiry, unlinkSession,
 } from '../state/session_lists.ts'
 import { storeDouble, storeWord, storeWords } from '../state/shared_words.ts'
 
@@ -71,7 +71,7 @@ export function openSession(state: State, command: Views, base: number): void {
   if (isKeyTaken(state, holder, account, -1)) return refuse(state, command, base, REFUSALS.SESSION_KEY_IN_USE.number)
   // Accounts first: taking a row changes the table, so nothing may refuse after it.
   if (isNew && !makeRoom(state)) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
-  const session = holder >= 0 ? holder : takeRow(state, account, -1)
+  const session = takeRow(state, holder, account, -1)
   if (session < 0) return refuse(state, command, base, REFUSALS.OVERLOADED.number)
   if (isNew) account = createAccount(state, application, command.i32, base + OPEN_SESSION_COMMAND.at.address)
   else useAccount(state, account)
@@ -134,15 +134,27 @@ export function answerSession(state: State, command: Views, base: number, sessio
   return at
 }
 
-/** A row for another session of an account (-1: one that is yet to be made) or of its agent (-1: none); -1 when there is none. */
-export function takeRow(state: State, account: number, agent: number): number {
+/**
+ * A row for another session of an account (-1: one that is yet to be made) or of its agent (-1: none): `holder`, the one with its key, or
+ * another when no row has it (-1). -1 when there is none.
+ */
+export function takeRow(state: State, holder: number, account: number, agent: number): number {
   const { sessions } = state.genesis.limits
-  if (!keepsKeys(state) || limitOf(state, agent) >= sessions) return freeRow(state, sessions)
+  if (holder >= 0) return keyedRow(state, holder, account, agent)
+  if (!isBounded(state, agent)) return freeRow(state, sessions)
   const { count, oldestDead } = account < 0 ? NO_ROWS : heldRows(state, account, agent)
   if (count >= 2 * limitOf(state, agent) && oldestDead >= 0) return giveUp(state, oldestDead)
   const hasFew = agent < 0 && count < FEW_ROWS
   const session = freeRow(state, hasFew ? sessions : sessions - Math.floor(sessions / 10))
   return session < 0 && oldestDead >= 0 ? giveUp(state, oldestDead) : session
+}
+
+/** The row that has the key already. One that is in no list makes its new holder's longer, which gives up its oldest for it. */
+function keyedRow(state: State, holder: number, account: number, agent: number): number {
+  if (scalar(state, SCALAR.RULES) < 2 || !isBounded(state, agent) || account < 0 || isListed(state, holder)) return holder
+  const { count, oldestDead } = heldRows(state, account, agent)
+  if (count >= 2 * limitOf(state, agent)) giveUpSession(state, oldestDead)
+  return holder
 }
 
 const NO_ROWS = { count: 0, oldestDead: -1 }

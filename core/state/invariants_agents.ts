@@ -116,6 +116,6 @@ function checkSessionList(state: State, account: number, agent: number, met: Set
     next = sessionLinks[session * SESSION_LINK_WORDS + SESSION_LINK.NEXT]!
   }
   if (live > most) broken('A', `${named} has ${live} live sessions`)
-  const bound = state.scalars[SCALAR.RULES]! >= 1 && most < state.genesis.limits.sessions
+  const bound = state.scalars[SCALAR.RULES]! >= 2 && most < state.genesis.limits.sessions
   if (bound && rows > 2 * most) broken('A', `${named} has ${rows} sessions, dead ones included`)
 }

@@ -3,9 +3,9 @@
  * newest first, through the links in column `sessionLinks`.
  *
  * Every live session is in the list of its holder, and so is every dead one that keeps its key (sessions.ts): it leaves when its row is
- * used again, or when its agent's row is another agent's. A holder with a limit has at most twice that many rows. Before the rules 1 a
- * dead one left also when its holder opened another and when its agent was revoked. A row outside any list has no links, and no list
- * begins with it.
+ * used again, or when its agent's row is another agent's. A holder with a limit has at most twice that many rows: since the rules 2 also
+ * when it opens one with the key of a row that is in no list, which before made its list longer. Before the rules 1 a dead one left also
+ * when its holder opened another and when its agent was revoked. A row outside any list has no links, and no list begins with it.
  */
 import { AGENT, NOBODY, PROFILE, SCALAR, SESSION, SESSION_LINK } from './columns.ts'
 import { storeDouble, storeWord } from './shared_words.ts'
@@ -90,6 +90,26 @@ export function unlinkSession(state: State, session: number): void {
   set(state, row, PREV, 0)
 }
 
+/** Takes a session that keeps its key no longer from its holder: both are anybody's. */
+export function releaseSession(state: State, session: number): void {
+  unlinkSession(state, session)
+  storeWord(state, sessionRow(state, session), SESSION.ACCOUNT, NOBODY)
+}
+
+/** The same with one that keeps its key: it keeps it no longer. */
+export function giveUpSession(state: State, session: number): void {
+  releaseSession(state, session)
+  setExpiry(state, session, 0)
+}
+
+/** True when a session is in the list of its holder. */
+export function isListed(state: State, session: number): boolean {
+  if (get(state, linkRow(state, session), PREV) !== 0) return true
+  const account = get(state, sessionRow(state, session), SESSION.ACCOUNT)
+  if (account === NOBODY) return false
+  return firstOf(state, account, get(state, sessionRow(state, session), SESSION.AGENT) - 1) === session + 1
+}
+
 /** Live sessions that an account's wallet, or an agent, may have. */
 export function limitOf(state: State, agent: number): number {
   const { sessionsPerAccount } = state.genesis.limits
@@ -104,6 +124,32 @@ export function heldRows(state: State, account: number, agent: number): { count:
     if (isDead(state, next - 1)) oldestDead = next - 1
   }
   return { count, oldestDead }
+}
+
+/** Whether a holder has at most twice the rows of its limit; one whose limit is as large as the number of rows is bound by nothing. */
+export const isBounded = (state: State, agent: number): boolean => keepsKeys(state) && limitOf(state, agent) < state.genesis.limits.sessions
+
+/** When lists begin to be bounded whatever came to them: those that are longer give up their oldest dead. Linear, once. */
+export function shortenLists(state: State): void {
+  for (let account = 0; account < scalar(state, SCALAR.ACCOUNTS); account++) shorten(state, account, -1)
+  for (let agent = 0; agent < scalar(state, SCALAR.AGENTS_USED); agent++) shorten(state, -1, agent)
+}
+
+function shorten(state: State, account: number, agent: number): void {
+  if (!isBounded(state, agent)) return
+  let [count, last] = [0, 0]
+  for (let next = firstOf(state, account, agent); next !== 0; next = get(state, linkRow(state, next - 1), NEXT)) {
+    count++
+    last = next
+  }
+  for (let session = last - 1; count > 2 * limitOf(state, agent) && session >= 0; ) {
+    const newer = get(state, linkRow(state, session), PREV) - 1
+    if (isDead(state, session)) {
+      giveUpSession(state, session)
+      count--
+    }
+    session = newer
+  }
 }
 
 /**

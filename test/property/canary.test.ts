@@ -160,8 +160,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['programs/faucet.ts', 'if (made < limit)', 'if (made <= limit)'],
   [
     'programs/sessions.ts',
-    `${FULL}\n  const session = holder >= 0 ? holder : takeRow(state, account, -1)`,
-    `const session = holder >= 0 ? holder : takeRow(state, account, -1)\n  ${FULL}`,
+    `${FULL}\n  const session = takeRow(state, holder, account, -1)`,
+    `const session = takeRow(state, holder, account, -1)\n  ${FULL}`,
   ],
   // A revoked agent could go on; grants would be ignored, or outlasted, or other orders than the agent's would end.
   ['programs/agents.ts', '  endSessionsOf(state, agent)\n', ''],

@@ -4,6 +4,7 @@
  */
 import t from 'tap'
 import { SCALAR } from '../../core/state/columns.ts'
+import { heldRows } from '../../core/state/session_lists.ts'
 import { play, Scene } from '../support/scenario.ts'
 
 const given = ['ann 10 BTC, 1000 USD', 'cat 10 BTC']
@@ -92,6 +93,31 @@ t.test('one wallet that signs in and out for ever has twice the rows of its limi
   t.equal(scene.bench.state.scalars[SCALAR.SESSIONS_USED], 8)
   t.equal(scene.step('cat signs in with=ann#99'), 'refused SESSION_KEY_IN_USE')
   t.equal(scene.step('cat signs in with=ann#0'), 'done', 'which its own sign-ins of the last day pushed out')
+})
+
+t.test('nor more by keys that it had before keys were kept', async (t) => {
+  const scene = new Scene({ limits, rules: 0 })
+  const keys = Array.from({ length: 20 }, (_, i) => `ann#${i}`)
+  for (const key of keys) for (const step of [`${key} signs in`, `${key} signs out`]) t.equal(scene.step(step), 'done')
+  t.equal(scene.step('rules 2'), 'done')
+  for (const key of keys) for (const step of [`${key} signs in`, `${key} signs out`]) t.equal(scene.step(step), 'done')
+  t.equal(heldRows(scene.bench.state, 0, -1).count, 8, 'and the invariants hold')
+  t.equal(scene.step('cat signs in with=ann#11'), 'done', 'which was pushed out')
+  t.equal(scene.step('cat signs in with=ann#12'), 'refused SESSION_KEY_IN_USE')
+})
+
+t.test('rows that a wallet had beyond them are given up when the rules 2 come into force', async (t) => {
+  const scene = new Scene({ limits, rules: 0 })
+  const keys = Array.from({ length: 20 }, (_, i) => `ann#${i}`)
+  for (const key of keys) for (const step of [`${key} signs in`, `${key} signs out`]) t.equal(scene.step(step), 'done')
+  t.equal(scene.step('rules 1'), 'done')
+  for (const key of keys) t.equal(scene.step(`${key} signs in`), 'done')
+  t.equal(heldRows(scene.bench.state, 0, -1).count, 20, 'the rules 1 had no bound here')
+  t.equal(scene.step('rules 2'), 'done')
+  t.equal(heldRows(scene.bench.state, 0, -1).count, 8)
+  t.equal(scene.step('ann#19 cancels all'), '0 cancelled, none left')
+  t.equal(scene.step('cat signs in with=ann#11'), 'done')
+  t.equal(scene.step('cat signs in with=ann#12'), 'refused SESSION_KEY_IN_USE')
 })
 
 t.test('a table full of kept rows keeps a tenth for wallets with few', async (t) => {

@@ -355,15 +355,32 @@ function mint(exchange: NaiveExchange, command: Decoded): void {
 function sessionRow(exchange: NaiveExchange, publicKey: string, account: number, agent: Agent | null): number {
   const { sessions, inForce, genesis } = exchange
   const holder = sessions.findIndex((session) => session.publicKey === publicKey)
-  if (holder >= 0) return holder
+  if (holder >= 0) {
+    // Another row of this holder's, where the key's was nobody's: then it has one fewer of its own before.
+    if (inForce >= 2 && !(sessions[holder]!.counted && isHeldBy(sessions[holder]!, account, agent))) shorten(exchange, account, agent, 1)
+    return holder
+  }
   const most = genesis.limits.sessions
   const limit = mostLive(exchange, agent)
   if (inForce < 1 || limit >= most) return reclaim(exchange, most)
-  const own = sessions.filter((each) => each.counted && isHeldBy(each, account, agent)).sort((a, b) => b.generation - a.generation)
+  const own = heldBy(exchange, account, agent)
   const oldestDead = own.findLast((each) => !isLive(exchange, each))
   if (own.length >= 2 * limit && oldestDead !== undefined) return sessions.indexOf(oldestDead)
   const row = reclaim(exchange, agent === null && own.length < FEW_ROWS ? most : most - Math.floor(most / 10))
   return row < 0 && oldestDead !== undefined ? sessions.indexOf(oldestDead) : row
+}
+
+/** The sessions that count as a holder's, newest first. */
+const heldBy = ({ sessions }: NaiveExchange, account: number, agent: Agent | null): Session[] =>
+  sessions.filter((each) => each.counted && isHeldBy(each, account, agent)).sort((a, b) => b.generation - a.generation)
+
+/** Takes a holder's oldest dead sessions until it has room for `more` within twice its limit. */
+export function shorten(exchange: NaiveExchange, account: number, agent: Agent | null, more: number): void {
+  const limit = mostLive(exchange, agent)
+  if (limit >= exchange.genesis.limits.sessions) return
+  const own = heldBy(exchange, account, agent)
+  const dead = own.filter((each) => !isLive(exchange, each))
+  for (let over = own.length + more - 2 * limit; over > 0; over--) Object.assign(dead.pop()!, { account: GONE, counted: false, endedAt: 0 })
 }
 
 /** A row among the first `end` that nobody had, or the next whose session has been dead for long enough. */

@@ -2,7 +2,7 @@
 import { CommandType, typeOfKind } from '../../core/layout/command.ts'
 import { RULES } from '../../core/state/rules.ts'
 import type { Decoded } from '../../core/layout/table.ts'
-import { CODE, isLive, type NaiveExchange } from './naive.ts'
+import { CODE, isLive, shorten, type NaiveExchange } from './naive.ts'
 import { cancelAccount } from './naive_orders.ts'
 
 /** Commands of the first lane only that this file answers. */
@@ -65,6 +65,10 @@ function setRules(exchange: NaiveExchange, command: Decoded): void {
   // Whoever has nothing by then is as if seen now, in the order of rows.
   for (const [row, account] of before < 1 ? exchange.accounts.entries() : []) {
     Object.assign(account, { lent: true, seen: [exchange.now, exchange.sequence - 1 + row / exchange.accounts.length] })
+  }
+  if (rules >= 2 && before < 2) {
+    for (const account of exchange.accounts.keys()) shorten(exchange, account, null, 0)
+    for (const agent of exchange.agents) shorten(exchange, agent.owner, agent, 0)
   }
   exchange.result(command, { account: -1, detail: rules, detail2: before })
 }
