@@ -100,6 +100,7 @@ export function copyHistory(dataDir: string, to: string, pace: Pace): number {
     for (const { name } of source.prepare<[], { name: string }>(TABLES).all()) copyTable(source, copy, name, pace)
     const names = Object.keys(position)
     copy.prepare(`insert into position (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`).run(...Object.values(position))
+    copy.pragma(`user_version = ${String(source.pragma('user_version', { simple: true }))}`)
     return position['sequence'] as number
   } finally {
     source.close()

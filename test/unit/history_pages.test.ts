@@ -12,7 +12,7 @@ import {
   PAGE_BYTES, PAGE_TABLES, pageId, recordsPerPage, storedBytes, TABLE_NAMES, type PageTableName,
 } from '../../core/history/store/layout.ts'
 import { unpack } from '../../core/history/store/packing.ts'
-import { openWriter, writePosition, type HistoryDatabase } from '../../core/history/store/store.ts'
+import { openWriter, readPosition, writePosition, type HistoryDatabase } from '../../core/history/store/store.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { positionAt } from '../support/history.ts'
 
@@ -143,6 +143,11 @@ t.test('what is not what was written is found by reader and writer', async (t) =
     ['a page of heads that is gone', () => database.prepare('delete from head_page').run()],
     ['a position that is gone', () => database.prepare('delete from position').run()],
     ['another position', () => database.prepare('update position set sequence = sequence - 1').run()],
+    ['a header without its position', () => database.pragma('user_version = 2')],
+    ['a position without its header', () => {
+      writePosition(database, { ...readPosition(database)!, sequence: 2 })
+      database.pragma('user_version = 1')
+    }],
     ['other roots', () => database.prepare('update position set roots = zeroblob(length(roots))').run()],
   ]
   for (const [what, damage] of damages) {

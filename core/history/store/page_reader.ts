@@ -10,7 +10,7 @@ import { describePage, FAN_OUT, heightOf, HistoryDamaged, levelId, tableNumber }
 import { Roots } from './heads.ts'
 import { HEAD, PAGE_BYTES, PAGE_TABLES, pageId, pageRecords, recordsPerPage, TABLE_NAMES, type PageTableName } from './layout.ts'
 import { provedPage } from './packing.ts'
-import { checkedPosition, type HistoryDatabase, type StorePosition } from './store.ts'
+import { checkedPosition, READ_POSITION, type HistoryDatabase, type PositionRow, type StorePosition } from './store.ts'
 
 const { at: H } = HEAD
 const HEAD_TABLE = tableNumber('head_page')
@@ -37,7 +37,7 @@ export class CheckedStore {
 
   constructor(database: HistoryDatabase) {
     this.database = database
-    this.#position = database.prepare<[], StorePosition & { checksum: number }>('select * from position')
+    this.#position = database.prepare<[], PositionRow>(READ_POSITION)
     this.#load = TABLE_NAMES.map((name) => database.prepare<[number], Buffer>(`select records from ${name} where id = ?`).pluck())
   }
 

@@ -5,7 +5,8 @@
  * One writer, any number of readers, write-ahead log: readers never wait for the writer nor it for them. A transaction is not flushed by
  * itself (synchronous NORMAL): after a power failure the file is whole and a little older, and projection goes on from its position.
  * Checkpoints are explicit, so that the log cannot grow while readers come and go: past {@link LOG_BYTES} the log is written back and cut.
- * What is read is checked from the position row on (checks.ts).
+ * What is read is checked from the position row on (checks.ts). The row itself could be an older one, if a write of its page was lost: so
+ * the sequence stands in the file's header too (SQLite's `user_version`), which is on another page.
  */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -100,15 +101,29 @@ export function openReader(path: string): HistoryDatabase {
   }
 }
 
+/** A row of `position`, its checksum, and what the header of the file says of it. */
+export interface PositionRow extends StorePosition {
+  readonly checksum: number
+  readonly header: number
+  readonly one?: number
+}
+/** One statement, so that row and header are of one transaction. */
+export const READ_POSITION = 'select *, (select user_version from pragma_user_version) as header from position'
+/** Stores of this format and newer have the sequence in the header. */
+const FIRST_WITH_HEADER = 5
+const headerOf = ({ format, sequence }: StorePosition): number => (format < FIRST_WITH_HEADER ? 0 : sequence % 2 ** 31)
+
 /** `null`: nothing was projected yet. That of another format is given as it is, any other is checked: {@link HistoryDamaged}. */
 export function readPosition(database: HistoryDatabase): StorePosition | null {
-  const row = database.prepare('select * from position').get() as (StorePosition & { checksum: number; one?: number }) | undefined
+  const row = database.prepare<[], PositionRow>(READ_POSITION).get()
   return row === undefined ? null : checkedPosition(row)
 }
 
 /** What a row of `position` says. */
-export function checkedPosition({ checksum, one: _one, ...position }: StorePosition & { checksum: number; one?: number }): StorePosition {
-  if (isReadable(position.format) && checksum !== sumOf(position)) throw new HistoryDamaged('the position is not what was written')
+export function checkedPosition({ checksum, header, one: _one, ...position }: PositionRow): StorePosition {
+  if (!isReadable(position.format)) return position
+  if (checksum !== sumOf(position)) throw new HistoryDamaged('the position is not what was written')
+  if (header !== headerOf(position)) throw new HistoryDamaged('the position is not the one that was written last')
   return position
 }
 
@@ -132,11 +147,13 @@ export function storedPlace(dataDir: string): Place | null {
   }
 }
 
+/** Part of the caller's transaction. */
 export function writePosition(database: HistoryDatabase, position: StorePosition): void {
   const { format, genesis, sequence, time_ms: time, batch_checksum: batch, events_checksum: checksum, events, roots } = position
   database
     .prepare('insert or replace into position values (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)')
     .run(format, genesis, sequence, time, batch, checksum, events, roots, sumOf(position))
+  database.pragma(`user_version = ${headerOf(position)}`)
 }
 
 /** Writes the log back into the file and cuts it, when it is long or `now` is asked for. */
