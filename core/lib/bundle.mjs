@@ -21,6 +21,11 @@ const PACKAGES = /^(?!\.|\/|[A-Za-z]:[\\/])/
 /** Modules of accessors, as regions of the chunk are named. */
 const ACCESSORS = ['core/state/rows.ts', 'core/layout/record.ts']
 
+/** What `defineLayout` makes of them is written in too. */
+const LAYOUTS = (await Promise.all([import('../layout/command.ts'), import('../layout/event.ts'), import('../layout/answers.ts')]))
+  .flatMap((module) => Object.values(module))
+  .filter((each) => typeof each?.name === 'string' && typeof each.at === 'object')
+
 /** Modules go on finding the files beside them. */
 const places = {
   name: 'places',
@@ -38,7 +43,7 @@ const accessors = {
   name: 'accessors',
   renderChunk(code) {
     const chunk = new RolldownMagicString(code)
-    for (const { start, end, text } of inlineAccessors(code, ACCESSORS)) chunk.overwrite(start, end, text)
+    for (const { start, end, text } of inlineAccessors(code, ACCESSORS, LAYOUTS)) chunk.overwrite(start, end, text)
     return { code: chunk.toString(), map: JSON.parse(chunk.generateMap({ hires: 'boundary' }).toString()) }
   },
 }

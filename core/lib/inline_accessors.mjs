@@ -66,12 +66,54 @@ const SIMPLE = new Set(['Identifier', 'Literal'])
 const PLAIN = new Set([...PURE, 'CallExpression', 'BlockStatement', 'VariableDeclaration', 'VariableDeclarator', 'ObjectPattern', 'Property',
   'ExpressionStatement', 'AssignmentExpression'])
 
-/** Constants of the top level, as [name, initial value]. */
-const constantsOf = (program) => program.body
+/** Declarations of constants at the top level. */
+const declarationsOf = (program) => program.body
   .filter(({ type, kind }) => type === 'VariableDeclaration' && kind === 'const')
   .flatMap(({ declarations }) => declarations)
-  .filter(({ id, init }) => id.type === 'Identifier' && init !== null)
+/** Those of one name each, as [name, initial value]. */
+const constantsOf = (program) => declarationsOf(program)
+  .filter(({ id }) => id.type === 'Identifier')
   .map(({ id, init }) => [id.name, init])
+
+/** Where a name is only read, as a parent and the members of it that may be the name. */
+const READS = {
+  BinaryExpression: ['left', 'right'], LogicalExpression: ['left', 'right'], ConditionalExpression: ['test', 'consequent', 'alternate'],
+  AssignmentExpression: ['right'], VariableDeclarator: ['init'], ReturnStatement: ['argument'], MemberExpression: ['property'],
+}
+const isRead = (node, parent) => isValue(node, parent) &&
+  (READS[parent?.type]?.some((member) => parent[member] === node) || (parent?.type === 'CallExpression' && parent.callee !== node))
+
+/** Tables by name, numbers by name. `layouts`: the offsets of each layout by the name it is defined with. */
+function constantsIn(program, layouts) {
+  const tables = tablesOf(program)
+  const numbers = new Map()
+  const defined = new Map()
+  const layoutOf = (init) => init.type === 'CallExpression' && init.callee.name === 'defineLayout' ? layouts.get(init.arguments[0]?.value) : undefined
+  const tableOf = (node) => {
+    if (node.type === 'Identifier') return tables.get(node.name)
+    return isOffsets(node) ? defined.get(node.object.name) : undefined
+  }
+  for (const { id, init } of declarationsOf(program)) {
+    if (id.type === 'Identifier') {
+      if (init.type === 'Literal' && typeof init.value === 'number') numbers.set(id.name, String(init.value))
+      const [layout, table] = [layoutOf(init), init.type === 'MemberExpression' ? tableOf(init) : undefined]
+      if (layout !== undefined) defined.set(id.name, layout)
+      if (table !== undefined) tables.set(id.name, table)
+    } else if (id.type === 'ObjectPattern') {
+      for (const { key, value, computed } of id.properties) {
+        if (computed !== false || value.type !== 'Identifier') continue
+        if (init.type === 'Identifier' && defined.has(init.name) && key.name === 'at') tables.set(value.name, defined.get(init.name))
+        const number = tableOf(init)?.get(key.name)
+        if (number !== undefined) numbers.set(value.name, number)
+      }
+    }
+  }
+  return { tables, numbers, defined }
+}
+
+/** `LAYOUT.at`. */
+const isOffsets = ({ type, computed, object, property }) =>
+  type === 'MemberExpression' && !computed && object.type === 'Identifier' && property.name === 'at'
 
 /** By name: the numbers of each table. `f64(4)` of a function that gives back what it gets is a number too. */
 function tablesOf(program) {
@@ -133,15 +175,15 @@ function accessorsOf(program, from, to) {
 class Rewriting {
   #code
   #accessors
-  #tables
+  #constants
   #fresh = 0
   /** Names that the functions around the present place declare. */
   #hidden = []
 
-  constructor(code, accessors, tables) {
+  constructor(code, accessors, constants) {
     this.#code = code
     this.#accessors = accessors
-    this.#tables = tables
+    this.#constants = constants
   }
 
   /** What replaces nodes of `root`, outermost ones only, in the order of the code: `{ start, end, text }`. */
@@ -178,11 +220,21 @@ class Rewriting {
   #textOf(node, parent, names) {
     if (node.type === 'Property' && node.shorthand && names.has(node.value.name)) return `${node.key.name}: ${names.get(node.value.name)}`
     if (isValue(node, parent) && names.has(node.name)) return names.get(node.name)
-    if (node.type === 'MemberExpression' && !node.computed && node.object.type === 'Identifier' && !this.#isHidden(node.object.name)) {
-      return this.#tables.get(node.object.name)?.get(node.property.name) ?? null
-    }
+    const number = this.#numberOf(node, parent)
+    if (number !== null) return number
     if (node.type === 'ExpressionStatement' && node.expression.type === 'CallExpression') return this.#call(node.expression, true, names)
     return node.type === 'CallExpression' ? this.#call(node, false, names) : null
+  }
+
+  /** The number that a constant's name, a table's or a layout's member stands for; null: none. */
+  #numberOf(node, parent) {
+    const { tables, numbers, defined } = this.#constants
+    if (node.type === 'Identifier') return isRead(node, parent) && !this.#isHidden(node.name) ? (numbers.get(node.name) ?? null) : null
+    if (node.type !== 'MemberExpression' || node.computed) return null
+    const { object, property } = node
+    const name = isOffsets(object) ? object.object.name : object.type === 'Identifier' ? object.name : null
+    if (name === null || this.#isHidden(name)) return null
+    return (isOffsets(object) ? defined : tables).get(name)?.get(property.name) ?? null
   }
 
   /** Without effect, whenever it is looked at. */
@@ -254,11 +306,13 @@ function accessorsIn(program, code, module) {
 
 /**
  * Replacements for a chunk: `{ start, end, text }`, in order, none inside another. `modules`: the regions of the chunk whose functions are
- * accessors, as the bundler names them. Throws when the chunk has such a region and no accessor is found in it.
+ * accessors, as the bundler names them. `layouts`: what `defineLayout` makes, by its name. Throws when the chunk has such a region and no
+ * accessor is found in it.
  */
-export function inlineAccessors(code, modules) {
+export function inlineAccessors(code, modules, layouts = []) {
   if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
   const program = parseAst(code)
   const accessors = new Map(modules.flatMap((module) => [...accessorsIn(program, code, module)]))
-  return new Rewriting(code, accessors, tablesOf(program)).edits(program)
+  const offsets = layouts.map(({ name, at }) => [name, new Map(Object.entries(at).map(([field, word]) => [field, String(word)]))])
+  return new Rewriting(code, accessors, constantsIn(program, new Map(offsets))).edits(program)
 }
