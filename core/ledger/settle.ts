@@ -38,7 +38,8 @@ export function settle(state: State, taker: number, maker: number, terms: number
   const discount = get(state, accountRow(state, takes), ACCOUNT.TAKER_DISCOUNT)
   chargeFill(state, taker, get(state, terms, TERMS.TAKER_PPM) - discount, R.TAKER_FEE)
   chargeFill(state, maker, get(state, maker, ORDER.MAKER_PPM), R.MAKER_FEE)
-  const [quote, base] = [get(state, terms, TERMS.QUOTE), get(state, terms, TERMS.BASE)]
+  const quote = get(state, terms, TERMS.QUOTE)
+  const base = get(state, terms, TERMS.BASE)
   const takerBase = balanceRow(state, takerPays, base)
   const takerQuote = balanceRow(state, takerPays, quote)
   const makerBase = balanceRow(state, makerPays, base)

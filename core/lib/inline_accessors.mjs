@@ -1,6 +1,6 @@
 /**
- * Writes the accessors of rows and records (state/rows.ts, layout/record.ts) and the numbers of field tables into the code that names
- * them, in a finished chunk.
+ * Writes the accessors of rows and records (state/rows.ts, layout/record.ts) and the numbers of tables, layouts and constants into the
+ * code that names them, in a finished chunk.
  *
  *   get(state, order, ORDER.LOTS)            (state.i32[(order & 2147483647) + 15])
  *   add(state, book, PAIR.VERSION, 1);       { const { i32: $1 } = state; const $2 = (book & 2147483647) + 3; $1[$2] = $1[$2] + 1; }
@@ -10,7 +10,8 @@
  *
  * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a block of their own
  * first, in their order; no name of the accessor is hidden where it is called. Any other call stays a call. A table is a top-level
- * `const` of an object literal that nobody assigns to; its numbers are written in wherever `TABLE.NAME` is read.
+ * `const` of an object literal that nobody assigns to; its numbers are written in wherever `TABLE.NAME` is read, those of
+ * a layout wherever `LAYOUT.at.field` is, and a number with a name of its own wherever that is plainly read.
  */
 import { parseAst } from 'rolldown/parseAst'
 
@@ -43,9 +44,17 @@ function namesOf(pattern) {
 }
 
 /** Every name declared anywhere inside a function: blocks are not told apart, so some names count as hidden that are not. */
-function declaredIn(fn) {
-  const names = new Set(fn.params.flatMap(namesOf))
-  walk(fn.body, (node) => {
+const declaredIn = (fn) => declaredBelow(fn.body, new Set(fn.params.flatMap(namesOf)))
+
+/** Names that blocks of the top level declare; what is declared at the top level itself hides nothing. */
+function declaredInBlocks(program) {
+  const names = new Set()
+  for (const node of program.body) if (/Statement$/.test(node.type)) declaredBelow(node, names)
+  return names
+}
+
+function declaredBelow(root, names) {
+  walk(root, (node) => {
     if (node.type === 'VariableDeclarator') for (const name of namesOf(node.id)) names.add(name)
     if (node.type === 'CatchClause' && node.param !== null) for (const name of namesOf(node.param)) names.add(name)
     if ((node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') && node.id !== null) names.add(node.id.name)
@@ -88,7 +97,7 @@ function constantsIn(program, layouts) {
   const tables = tablesOf(program)
   const numbers = new Map()
   const defined = new Map()
-  const layoutOf = (init) => init.type === 'CallExpression' && init.callee.name === 'defineLayout' ? layouts.get(init.arguments[0]?.value) : undefined
+  const isLayout = ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineLayout'
   const tableOf = (node) => {
     if (node.type === 'Identifier') return tables.get(node.name)
     return isOffsets(node) ? defined.get(node.object.name) : undefined
@@ -96,7 +105,7 @@ function constantsIn(program, layouts) {
   for (const { id, init } of declarationsOf(program)) {
     if (id.type === 'Identifier') {
       if (init.type === 'Literal' && typeof init.value === 'number') numbers.set(id.name, String(init.value))
-      const [layout, table] = [layoutOf(init), init.type === 'MemberExpression' ? tableOf(init) : undefined]
+      const [layout, table] = [isLayout(init) ? layouts.get(init.arguments[0]?.value) : undefined, init.type === 'MemberExpression' ? tableOf(init) : undefined]
       if (layout !== undefined) defined.set(id.name, layout)
       if (table !== undefined) tables.set(id.name, table)
     } else if (id.type === 'ObjectPattern') {
@@ -178,16 +187,17 @@ class Rewriting {
   #constants
   #fresh = 0
   /** Names that the functions around the present place declare. */
-  #hidden = []
+  #hidden
 
-  constructor(code, accessors, constants) {
+  constructor(code, accessors, constants, hidden) {
+    this.#hidden = [hidden]
     this.#code = code
     this.#accessors = accessors
     this.#constants = constants
   }
 
   /** What replaces nodes of `root`, outermost ones only, in the order of the code: `{ start, end, text }`. */
-  edits(root, names = new Map()) {
+  edits(root, names = new Map(), above = null) {
     const edits = []
     const visit = (node, parent) => {
       const text = this.#textOf(node, parent, names)
@@ -197,15 +207,15 @@ class Rewriting {
       for (const child of childrenOf(node)) visit(child, node)
       if (inside) this.#hidden.pop()
     }
-    visit(root, null)
+    visit(root, above)
     // A shorthand property is its key and its value at one place.
     return edits.filter(({ start }, index) => index === 0 || start >= edits[index - 1].end)
   }
 
-  #render(node, names) {
+  #render(node, names, above = null) {
     let text = ''
     let at = node.start
-    for (const edit of this.edits(node, names)) {
+    for (const edit of this.edits(node, names, above)) {
       text += this.#code.slice(at, edit.start) + edit.text
       at = edit.end
     }
@@ -265,7 +275,7 @@ class Rewriting {
     const own = new Map(locals.map((local) => [local, this.#name()]))
     const constants = []
     given.forEach((each, index) => {
-      const text = this.#render(each, names)
+      const text = this.#render(each, names, node)
       const isSimple = each.type === 'Literal' || (each.type === 'Identifier' && pure)
       if (isSimple || (pure && counts.get(params[index]) === 1)) {
         own.set(params[index], isSimple ? text : `(${text})`)
@@ -314,5 +324,5 @@ export function inlineAccessors(code, modules, layouts = []) {
   const program = parseAst(code)
   const accessors = new Map(modules.flatMap((module) => [...accessorsIn(program, code, module)]))
   const offsets = layouts.map(({ name, at }) => [name, new Map(Object.entries(at).map(([field, word]) => [field, String(word)]))])
-  return new Rewriting(code, accessors, constantsIn(program, new Map(offsets))).edits(program)
+  return new Rewriting(code, accessors, constantsIn(program, new Map(offsets)), declaredInBlocks(program)).edits(program)
 }

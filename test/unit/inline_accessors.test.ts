@@ -12,6 +12,13 @@ const chunk = (code: string): string => `
 //#region rows
 const MASK = 1023;
 const WIDE = { I: 2, J: 5, M: -1 };
+const defineLayout = (name) => ({ name, at: { first: 1, last: 6 }, words: 7 });
+const ROW = defineLayout("row");
+const OTHER = defineLayout("other");
+const R = ROW.at;
+const { at: also } = ROW;
+const { last: LAST } = ROW.at;
+const { J: FIFTH, M } = WIDE;
 const twice = (x) => x + x;
 const get = (state, row, field) => state.words[(row & MASK) + field];
 const rowOf = (state, slot) => (state.at + slot * 4) & MASK;
@@ -37,7 +44,7 @@ function written(code: string): string {
   const before = chunk(code)
   let after = ''
   let at = 0
-  for (const { start, end, text } of inlineAccessors(before, ['rows'])) {
+  for (const { start, end, text } of inlineAccessors(before, ['rows'], [{ name: 'row', at: { first: 1, last: 6 } }])) {
     after += before.slice(at, start) + text
     at = end
   }
@@ -95,6 +102,16 @@ t.test('numbers of tables', async (t) => {
     'or the name is another one here')
 })
 
+t.test('fields of layouts, and constants', async (t) => {
+  const code = 'const x = 4\nsay(ROW.at.last + R.first + also.last)\nsay(LAST + FIFTH - M)\nset(state, x & MASK, ROW.at.first, LAST)'
+  same(t, 'each of them', code, true)
+  t.notMatch(rest(written(code)), /ROW|\bR\b|also|LAST|FIFTH|\bM\b|MASK/, 'are written in')
+  t.match(rest(written('say(OTHER.at.last + ROW.words)')), /OTHER\.at\.last \+ ROW\.words/, 'a layout that is not known stays')
+  t.match(rest(written('function f(LAST, R) { return LAST + R.first }')), /LAST \+ R\.first/, 'so does another of the name')
+  same(t, 'the name of a property is none', 'say({ LAST, M: 1 }.LAST + { FIFTH: 2 }.FIFTH)\nset(state, 1, 1, 1)', true)
+  same(t, 'nor is what is counted', 'let i = LAST\ni += FIFTH\nfor (const M of [3]) say(M + i)\nset(state, i & 7, 1, 1)', true)
+})
+
 t.test('a region without accessors is an error', async (t) => {
   t.throws(() => inlineAccessors('//#region rows\nconst a = 1\n//#endregion\n', ['rows']), /no accessor is found in rows/)
   t.same(inlineAccessors('const a = 1\n', ['rows']), [], 'one without them is not')
@@ -108,7 +125,7 @@ t.test('random programs do what they did', async (t) => {
   const among = <T>(all: readonly T[]): T => all[random.below(all.length)]!
   const value = (depth: number): string => {
     const leaf = depth <= 0 || random.below(3) === 0
-    if (leaf) return among(['0', '1', '3', 'x', 'y', 'WIDE.I', 'WIDE.M', 'say(x)', 'x++'])
+    if (leaf) return among(['0', '1', '3', 'x', 'y', 'WIDE.I', 'WIDE.M', 'R.last', 'LAST', 'say(x)', 'x++'])
     const [a, b] = [value(depth - 1), value(depth - 1)]
     return among([
       `(${a} + ${b})`, `get(state, ${a} & 31, WIDE.J)`, `(${a} & 15)`,
