@@ -16,8 +16,8 @@ export interface Failure {
 export const simulate = (seed: number, turns: number): Report => new World(seed).run(turns)
 
 /**
- * What is wrong with a run, and after how many turns that was found; `null`: nothing is. Anything thrown but a
- * violation is thrown.
+ * What is wrong with a run, and after how many turns that was found; `null`: nothing is. What is thrown and is no violation is as
+ * wrong, and told with its stack.
  */
 function fault(seed: number, turns: number): { message: string; at: number } | null {
   const world = new World(seed)
@@ -25,8 +25,7 @@ function fault(seed: number, turns: number): { message: string; at: number } | n
     world.run(turns)
     return null
   } catch (error) {
-    if (!(error instanceof Violation)) throw error
-    return { message: error.message, at: world.turns }
+    return { message: error instanceof Violation ? error.message : String((error as Error).stack), at: world.turns }
   }
 }
 

@@ -188,11 +188,7 @@ export class World {
     this.#turns++
     this.#passTime(faults)
     if (faults) this.#arm()
-    else {
-      this.#fuse = Infinity
-      this.#followerFuse = Infinity
-      this.#syncsFail = 0
-    }
+    else this.#disarm()
     try {
       this.#life ??= this.#start()
       this.#work(this.#life, faults)
@@ -242,6 +238,13 @@ export class World {
     }
     if (this.#followerFuse === Infinity && this.#chance(1, 60)) this.#followerFuse = this.#random.below(8)
     if (this.#syncsFail === 0 && this.#chance(1, 200)) this.#syncsFail = 1
+  }
+
+  /** Nothing goes wrong until {@link #arm}. */
+  #disarm(): void {
+    this.#fuse = Infinity
+    this.#followerFuse = Infinity
+    this.#syncsFail = 0
   }
 
   /** The matcher on what the disk has. */
@@ -434,6 +437,8 @@ export class World {
     }
     look()
     this.#life = null
+    // Nobody decides about what would be lost in this start.
+    this.#disarm()
     this.#disk.fail('all')
     try {
       this.#life = this.#start()
