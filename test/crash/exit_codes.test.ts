@@ -2,6 +2,8 @@
  * Promise: whatever keeps the exchange from starting ends it with an exit code of the README's list and one JSON line that names the place
  * and says what to do; what it can do without is one such line too, and it serves.
  *
+ * Six of the causes in `npm test`, others each time; all of them in `npm run test:deep`.
+ *
  * As a user for whom mode bits count. Deaths by signal: supervisor.deep.ts; a directory in use: directory_lock.deep.ts; damaged journals:
  * refused_starts.deep.ts and journal_damage.test.ts.
  */
@@ -20,6 +22,8 @@ import { systemFault } from '../../core/lib/system_fault.ts'
 import { startCode } from '../../core/start_code.ts'
 import { EXIT } from '../../core/threads.ts'
 import { AS_NOBODY, removeDirectory, startExchange, StartFailed, temporaryDirectory, type Exchange } from '../support/exchange.ts'
+import { shuffled } from '../suite/files.ts'
+import { DEEP, eachRound, seedOf } from '../suite/rounds.ts'
 
 t.setTimeout(240_000)
 const FLAGS = ['--gateways', '1', '--grpc-thread', '0', '--chain', '0']
@@ -141,7 +145,16 @@ t.before(async () => {
   await (await begin(made)).stop()
 })
 
-for (const one of [...CASES, ...JOURNAL_CASES]) t.test(`${one.cause}: ${one.code}`, (t) => refused(t, one))
+t.test('what keeps it from starting', async (t) => {
+  const seed = seedOf()
+  t.comment(`seed ${seed}; again: SEED=${seed} npm test -- test/crash/exit_codes.test.ts`)
+  const cases = shuffled([...CASES, ...JOURNAL_CASES], seed)
+  for (const round of eachRound(t, { short: 6, deep: cases.length })) {
+    const one = cases[round]
+    if (one === undefined) break
+    await t.test(`${one.cause}: ${one.code}`, (t) => refused(t, one))
+  }
+})
 
 t.test('a port that is taken', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1')
@@ -175,7 +188,7 @@ const FOLLOWERS: [cause: string, spoil: (directory: string) => void, words: RegE
   }, /snapshots.* cannot be used \(.*give it/],
   ['a history that may not be read', mode(0, named('history.sqlite')), /history\.sqlite cannot be used \(.*give it/],
 ]
-for (const [cause, spoil, words] of FOLLOWERS) {
+for (const [cause, spoil, words] of DEEP ? FOLLOWERS : FOLLOWERS.slice(0, 1)) {
   t.test(`${cause}: it serves, and a line says what to do`, async (t) => {
     const directory = join(root, cause.replaceAll(/\W/g, '_'))
     cpSync(made, directory, { recursive: true })

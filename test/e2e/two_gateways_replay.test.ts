@@ -3,7 +3,7 @@
  * a snapshot at any batch.
  *
  * The live run proves itself: every batch carries the checksum of the events before it, and the matcher that wrote them is not the
- * code path that reads them here. Snapshots are written at 50 random batches of a replay, loaded again, and continued.
+ * code path that reads them here. Snapshots are written at random batches of a replay, loaded again, and continued.
  */
 import t from 'tap'
 import { createPrng } from '../../core/lib/prng.ts'
@@ -18,11 +18,12 @@ import { diff } from '../../core/replay/diff.ts'
 import { loadSnapshot, writeSnapshot } from '../../core/snapshot/file.ts'
 import { createClient } from '../../gateway/client/index.ts'
 import { removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+import { DEEP, rounds } from '../suite/rounds.ts'
 import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
-const ORDERS = 1500
-const CUTS = 50
+const ORDERS = rounds({ short: 600, deep: 1500 })
+const CUTS = DEEP ? 50 : 15
 t.setTimeout(300_000)
 
 /** Orders, cancels and replaces of one trader, on a connection of its own. */
