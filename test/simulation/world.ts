@@ -440,11 +440,7 @@ export class World {
     // Nobody decides about what would be lost in this start.
     this.#disarm()
     this.#disk.fail('all')
-    try {
-      this.#life = this.#start()
-    } catch (error) {
-      this.#ended(error)
-    }
+    this.#life = this.#start()
     look()
     this.#history?.verify()
   }
