@@ -4,29 +4,51 @@
  * A command finds its rows one after another: session, order, account, balance, neighbours in queue and list. When the state is
  * larger than the caches each costs a trip to memory of 100 ns and more. The commands of a batch are known beforehand, so their
  * rows can be read at once: the processor overlaps reads that do not depend on each other. Three rounds, each needing what the one
- * before fetched. 16 to 64 commands at a time fit the caches; rows fetched for a command that finds another state are merely read.
+ * before fetched, and one for the places where idempotency keys are looked for. 16 to 64 commands at a time fit the caches; rows fetched
+ * for a command that finds another state are merely read.
  */
-import { CommandType, Flag, ORDER_COMMAND } from '../layout/command.ts'
+import { CommandType, Flag, Option, ORDER_COMMAND, slotsOfKind } from '../layout/command.ts'
 import { RECORD_WORDS, type Views } from '../layout/table.ts'
 import { levelOf } from '../book/levels.ts'
 import { ACCOUNT, BALANCE, LEVEL, ORDER, REGISTERS_AT, SCALAR, SESSION, TERMS } from '../state/columns.ts'
 import {
   accountRow, balanceRow, get, levelRow, orderRow, pairCount, scalar, sessionRow, signOf, termsRow,
 } from '../state/rows.ts'
+import { readHomes } from '../state/receipt_index.ts'
 import type { State } from '../state/state.ts'
 
+/** Slots whose rows are fetched before the first of them is applied. */
+export const WARMED = 32
 /** With fewer live orders the state fits the caches, and warming costs more (30 ns a command) than it saves. */
 const FEW = 50_000
+/** With fewer receipts their index fits. */
+const FEW_RECEIPTS = 50_000
 /** The last register takes what was read, so that no reading can be left out as useless; nobody looks at it. */
 const READ = (REGISTERS_AT + 15) * 2
 
-/** Reads the rows that the one-slot commands in the `slots` slots from word `base` on will touch. */
+/** Reads what the commands in the `slots` slots from word `base` on, where a command begins, will touch. */
 export function warm(state: State, command: Views, base: number, slots: number): void {
-  if (scalar(state, SCALAR.ORDERS_LIVE) < FEW) return
   const end = base + slots * RECORD_WORDS
+  if (scalar(state, SCALAR.RECEIPTS_COUNT) >= FEW_RECEIPTS) state.i32[READ] = warmKeys(state, command.i32, base, end)
+  if (scalar(state, SCALAR.ORDERS_LIVE) < FEW) return
   const named = warmNamed(state, command.i32, base, end)
   const owned = warmOwned(state, command.i32, base, end)
   state.i32[READ] = named ^ owned ^ warmQueued(state, command.i32, base, end)
+}
+
+/** Where the idempotency keys of orders are looked for. */
+function warmKeys(state: State, words: Int32Array, base: number, end: number): number {
+  const sessions = scalar(state, SCALAR.SESSIONS_USED)
+  let read = 0
+  for (let at = base; at < end; at += slotsOfKind(words[at]!) * RECORD_WORDS) {
+    const type = words[at]! & 0xff
+    if (type !== CommandType.PLACE_ORDER && type !== CommandType.REPLACE_ORDER) continue
+    if ((words[at + ORDER_COMMAND.at.options]! & Option.KEYED) === 0) continue
+    const session = words[at + ORDER_COMMAND.at.session]!
+    if (session < 0 || session >= sessions) continue
+    read ^= readHomes(state, get(state, sessionRow(state, session), SESSION.ACCOUNT), words, at + ORDER_COMMAND.at.key)
+  }
+  return read
 }
 
 /** Round 1: sessions, and the orders that are named as targets. */

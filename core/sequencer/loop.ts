@@ -14,7 +14,7 @@ import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views }
 import { apply, setTime } from '../engine/apply.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
-import { warm } from '../engine/warm.ts'
+import { warm, WARMED } from '../engine/warm.ts'
 import type { JournalWriter } from '../journal/writer.ts'
 import { broadcast, type Broadcast } from '../ring/broadcast.ts'
 import { APPLYING, STOP } from '../ring/counters.ts'
@@ -175,8 +175,6 @@ function commitAndApply(sequencer: Sequencer, commands: number, slots: number, t
 
 /** ACCEPT_CLOCK of the operator, as its header says it; of any other lane the engine refuses it. */
 const ACCEPT_CLOCK = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
-/** Slots whose rows are fetched ahead of their application. */
-const WARMED = 32
 
 /** Applies the records of a durable batch, then lets everybody see what happened. */
 function applyBatch(sequencer: Sequencer, slots: number, time: number): void {

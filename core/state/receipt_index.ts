@@ -8,7 +8,7 @@
  *
  *   place, 8 bytes   | tag: last word of the key, made odd; 0: free | position (receipt_pages.ts) |
  *
- * Tables are 2/3 full at most. A search asks every block from the newest to the oldest, 33 at most; with few receipts there is one.
+ * Tables are 2/3 full at most. A search asks every block from the newest to the oldest, 17 at most; with few receipts there is one.
  * Where a key stands depends on the key of the process (indexes.ts, hashWords). A tag that is right leads to the receipt, which says
  * whether it is the one; it is wrong once in 2^31.
  */
@@ -74,6 +74,22 @@ export function indexReceipt(state: State, number: number, account: number, word
   while (i32[entry] !== 0) entry = entry + PLACE === end ? block : entry + PLACE
   i32[entry + 1] = position
   i32[entry] = words[at + 3]! | 1
+}
+
+/**
+ * Reads where a search for the key at `words[at..]` begins in each block, when there is a receipt (engine/warm.ts): a new key is looked for
+ * in all of them, and the processor overlaps reads that no decision stands between.
+ */
+export function readHomes(state: State, account: number, words: Int32Array, at: number): number {
+  const { i32, receiptBlocks, receiptRoom, scalars } = state
+  const home = homeOf(receiptRoom.places, hashWords(state, account, words, at, 4)) * PLACE
+  const head = scalars[SCALAR.RECEIPTS_HEAD]!
+  const newest = turnOf(state, (head + scalars[SCALAR.RECEIPTS_COUNT]! - 1) % receiptRoom.numbers)
+  let read = 0
+  for (let turn = turnOf(state, head); ; turn = turn + 1 === receiptRoom.blocks ? 0 : turn + 1) {
+    read ^= i32[blockAddress(state, receiptBlocks[turn]! - 1) + home]!
+    if (turn === newest) return read
+  }
 }
 
 /** Says whether the receipt at a position is the one that is looked for. */

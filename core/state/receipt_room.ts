@@ -16,8 +16,11 @@ export const RECEIPT_WORDS_MOST = 36
 const IN_A_PAGE = Math.floor((RECEIPT_PAGE_WORDS - 8) / RECEIPT_WORDS_MOST)
 /** Pages more than the shortest have: given up early, and the two at the ends. */
 const PAGES_MORE = 64
-/** Most blocks of the index that hold something at once, but for one that is begun; and fewest receipts of a block. */
-const BLOCKS = 32
+/**
+ * Most blocks of the index that hold something at once, but for one that is begun; and fewest receipts of a block. A new key is looked for
+ * in every block, and the memory of the index grows and comes back by blocks.
+ */
+const BLOCKS = 16
 const BLOCK_LEAST = 8
 
 export interface ReceiptRoom {
