@@ -190,6 +190,7 @@ export class Connection implements Subscriber, OrderConnection {
   receive(bytes: ArrayBuffer, binary: boolean): void {
     if (this.#closed) return
     const { byteLength } = bytes
+    if (this.#orders?.isFull === true && !binary && this.#ending === null && this.#orders.refuseUnread(bytes)) return this.#noteOrder()
     // With order entry a message has to be read before it is known which budgets it draws from.
     const early = this.#orders !== null && byteLength <= ORDER_MESSAGE_MAX ? parseMessage(bytes, binary, this.#orders.shape) : null
     if (early !== null && typeof early !== 'string' && isOrderType(early['type'])) return this.#takeOrder(early, byteLength)
@@ -201,10 +202,14 @@ export class Connection implements Subscriber, OrderConnection {
     else this.#turns.take(this, message, byteLength, serve)
   }
 
-  #takeOrder(message: Params, bytes: number): void {
-    const { gateway, stopping } = this.#context
-    gateway.counters[GATEWAY.ws_messages]!++
+  #noteOrder(): void {
+    this.#context.gateway.counters[GATEWAY.ws_messages]!++
     this.#usedAt = performance.now()
+  }
+
+  #takeOrder(message: Params, bytes: number): void {
+    const { stopping } = this.#context
+    this.#noteOrder()
     // While the service stops they are refused; when the connection ends for another reason nothing is taken.
     if (this.#ending === null || stopping()) this.#orders!.take(message, bytes, stopping())
   }

@@ -7,9 +7,9 @@
  * transports (auth/openings.ts); a second one replaces the first. The session is watched, and looked up for every message: when it is over
  * nothing more is taken, and the connection ends with SESSION_INVALID.
  *
- * Bounds. {@link IN_FLIGHT_MAX} messages are not answered; more are OVERLOADED. Messages draw bytes from a budget of their own, orders from
- * the rate classes. A message whose sender is not known, because it has no id or is not authenticated, draws from the ordinary budgets of
- * messages and bytes as well: a signature in vain costs as much as one that counts.
+ * Bounds. {@link IN_FLIGHT_MAX} messages are not answered; more are OVERLOADED, unread but for their ids (peek.ts). Messages draw bytes
+ * from a budget of their own, orders from the rate classes. A message whose sender is not known, because it has no id or is not
+ * authenticated, draws from the ordinary budgets of messages and bytes as well: a signature in vain costs as much as one that counts.
  *
  * What ends a connection on this side waits for the answers of what the engine has been asked, {@link ANSWERS_MS} at most (connection.ts).
  */
@@ -28,7 +28,10 @@ import { compile, type Call, type Operation } from '../operations/operation.ts'
 import type { Shape } from '../http/json_shape.ts'
 import { MESSAGE_SHAPE, readCredentials, type Frame, type Params } from './frames.ts'
 import { Bucket } from './limits.ts'
-import { ACTIONS, ORDER_MESSAGE_SHAPE, SESSION_OPEN, SessionBody, type OrderAction } from './order_messages.ts'
+import {
+  ACTIONS, isOrderType, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, SESSION_OPEN, SessionBody, type OrderAction,
+} from './order_messages.ts'
+import { peekOrder } from './peek.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Messages of one connection that are not answered. */
@@ -38,6 +41,8 @@ export const ANSWERS_MS = 1000
 /** The method in what is signed: no request of another transport has it. */
 const METHOD = 'WS'
 const UNKNOWN = -1
+const FULL_STATUS = statusOf(new Refused('OVERLOADED'))
+const FULL = errorBody(new Refused('OVERLOADED'))
 
 const sessionBody = compile(SessionBody)
 
@@ -109,17 +114,44 @@ export class OrderEntry {
     this.#session = null
   }
 
-  /** A message of a type that {@link isOrderType} knows, of this many bytes. `stopping`: it is refused, because the service stops. */
-  take(message: Params, bytes: number, stopping: boolean): void {
+  /** One more message is refused whatever it says. */
+  get isFull(): boolean {
+    return this.#open >= IN_FLIGHT_MAX
+  }
+
+  /** Refuses a message that came when there were {@link IN_FLIGHT_MAX}; false: it has to be parsed. */
+  refuseUnread(bytes: ArrayBuffer): boolean {
+    const from = performance.now()
+    const peeked = bytes.byteLength > ORDER_MESSAGE_MAX ? null : peekOrder(new Uint8Array(bytes))
+    if (peeked === null || !isOrderType(peeked.type)) return false
+    if (!this.#draw(bytes.byteLength, from)) return true
+    const { counters, anonymous } = this.#gateway
+    countResponse(counters, FULL_STATUS)
+    this.#connection.reply(Buffer.from(`{"type":"result","id":${peeked.id},"status":${FULL_STATUS},"error":${FULL}}`))
+    anonymous.signed(from, performance.now())
+    return true
+  }
+
+  /** Counts a message; false: it has too many bytes, and the connection ends. */
+  #draw(bytes: number, now: number): boolean {
     const { counters } = this.#gateway
-    if (!this.#bytes.take(bytes, performance.now())) return this.#connection.fail('MESSAGE_RATE_LIMIT', 'Too many bytes of order messages')
+    if (!this.#bytes.take(bytes, now)) {
+      this.#connection.fail('MESSAGE_RATE_LIMIT', 'Too many bytes of order messages')
+      return false
+    }
     counters[GATEWAY.ws_orders]!++
     counters[GATEWAY.requests]!++
     counters[GATEWAY.body_bytes]! += bytes
+    return true
+  }
+
+  /** A message of a type that {@link isOrderType} knows, of this many bytes. `stopping`: it is refused, because the service stops. */
+  take(message: Params, bytes: number, stopping: boolean): void {
+    const from = performance.now()
+    if (!this.#draw(bytes, from)) return
     this.#open++
     const call = new OrderCall(this, idText(message['id']))
     if (stopping) return call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
-    const from = performance.now()
     try {
       this.#serve(message, bytes, call)
     } catch (error) {
