@@ -10,6 +10,7 @@ import { BURST_MS } from '../ws/connection.ts'
 import { MESSAGE_MAX } from '../ws/frames.ts'
 import { BYTES_BURST, BYTES_PER_SECOND } from '../ws/limits.ts'
 import { IN_FLIGHT_MAX } from '../ws/order_entry.ts'
+import { SIGNED_IN_TURN } from '../ws/signature_turns.ts'
 import { ORDER_MESSAGE_MAX } from '../ws/order_messages.ts'
 import { CLOSE, type ErrorCode, type FRAMES, type MESSAGES } from '../ws/protocol.ts'
 
@@ -112,6 +113,10 @@ export const STREAM_LIMITS: readonly { readonly name: string; readonly value: nu
     about: 'Of one message of order entry; a larger one closes with 1009.',
   },
   { name: 'ordersInFlight', value: IN_FLIGHT_MAX, unit: 'messages', about: 'Of order entry without an answer yet; more are `OVERLOADED`.' },
+  {
+    name: 'signaturesInTurn', value: SIGNED_IN_TURN, unit: 'messages',
+    about: 'Signed ones that come at once, shared out among all connections that send some; more are `OVERLOADED`.',
+  },
   {
     name: 'waitingBytes', value: KNOBS.wsBufferKb.fallback * 1024, unit: 'bytes',
     about: 'Not read by the client; over it the connection is cut, and earlier when too much waits for all.',

@@ -29,6 +29,7 @@ import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.
 import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_entry.ts'
 import { isOrderType, ORDER_MESSAGE_MAX } from './order_messages.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
+import type { SignatureTurns } from './signature_turns.ts'
 import type { Turns } from './turns.ts'
 
 /** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
@@ -58,6 +59,7 @@ export interface Context {
   readonly fanOut: FanOut
   readonly channels: ReadonlyMap<string, Channel>
   readonly accountSockets: AccountSockets
+  readonly signatures: SignatureTurns
   /** Connections with frames to send. */
   readonly dirty: Set<Connection>
   /** Flushes a connection before anything else happens. */
@@ -105,7 +107,7 @@ export class Connection implements Subscriber, OrderConnection {
     this.#socket = socket
     this.#messages = new Bucket(wsMessagesPerSecond, wsMessageBurst, now)
     this.#bytes = new Bucket(BYTES_PER_SECOND, BYTES_BURST, now)
-    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this) : null
+    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures) : null
     context.gateway.counters[GATEWAY.ws_connections]!++
   }
 

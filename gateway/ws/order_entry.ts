@@ -7,7 +7,8 @@
  * transports (auth/openings.ts); a second one replaces the first. The session is watched, and looked up for every message: when it is over
  * nothing more is taken, and the connection ends with SESSION_INVALID.
  *
- * Bounds. {@link IN_FLIGHT_MAX} messages are not answered; more are OVERLOADED, unread but for their ids (peek.ts). Messages draw bytes
+ * Bounds. {@link IN_FLIGHT_MAX} messages are not answered, and so many signatures are looked at in a turn of the loop (signature_turns.ts);
+ * more are OVERLOADED, unread but for their ids (peek.ts). Messages draw bytes
  * from a budget of their own, orders from the rate classes. A message whose sender is not known, because it has no id or is not
  * authenticated, draws from the ordinary budgets of messages and bytes as well: a signature in vain costs as much as one that counts.
  *
@@ -32,6 +33,7 @@ import {
   ACTIONS, isOrderType, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, SESSION_OPEN, SessionBody, type OrderAction,
 } from './order_messages.ts'
 import { peekOrder } from './peek.ts'
+import { noShare, type SignatureTurns } from './signature_turns.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Messages of one connection that are not answered. */
@@ -80,7 +82,11 @@ export class OrderEntry {
     method: METHOD, target: '', body: '', publicKey: '', timestamp: '', signature: '', credentials: 0, messageSignature: null,
   }
 
-  constructor(gateway: Gateway, connection: OrderConnection) {
+  readonly #turns: SignatureTurns
+  readonly #share = noShare()
+
+  constructor(gateway: Gateway, connection: OrderConnection, turns: SignatureTurns) {
+    this.#turns = turns
     const { wsOrderBytesPerSecond, wsOrderBytesBurst } = gateway.config
     this.#gateway = gateway
     this.#connection = connection
@@ -116,10 +122,10 @@ export class OrderEntry {
 
   /** One more message is refused whatever it says. */
   get isFull(): boolean {
-    return this.#open >= IN_FLIGHT_MAX
+    return this.#open >= IN_FLIGHT_MAX || (this.#session === null && this.#turns.isOver(this.#share))
   }
 
-  /** Refuses a message that came when there were {@link IN_FLIGHT_MAX}; false: it has to be parsed. */
+  /** Refuses a message that came when it {@link isFull}; false: it has to be parsed. */
   refuseUnread(bytes: ArrayBuffer): boolean {
     const from = performance.now()
     const peeked = bytes.byteLength > ORDER_MESSAGE_MAX ? null : peekOrder(new Uint8Array(bytes))
@@ -169,6 +175,7 @@ export class OrderEntry {
     const type = message['type'] as string
     const signed = isSigned(message)
     if (!signed && type === SESSION_OPEN) return this.#refuseUnknown(new Refused('UNAUTHENTICATED', `${type} is signed`), bytes, call)
+    if (signed && !this.#turns.take(this.#share)) return call.refuse(new Refused('OVERLOADED'))
     const refused = signed ? this.#authenticate(type, message, call) : this.#continueSession(message, call)
     if (call.over) return
     if (refused !== null) return this.#refuseUnknown(refused, bytes, call)

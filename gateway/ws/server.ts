@@ -37,6 +37,7 @@ import { AccountSockets } from './limits.ts'
 import { ANSWERS_MS } from './order_entry.ts'
 import { CLOSE } from './protocol.ts'
 import { Turns } from './turns.ts'
+import { SignatureTurns } from './signature_turns.ts'
 
 const PATH = '/ws'
 /** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */
@@ -78,7 +79,7 @@ export function serveSockets(
   })
   const context: Context = {
     gateway, fanOut, channels, dirty, flushSoon: createReplies(), stopping: () => stopping,
-    accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount),
+    accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount), signatures: new SignatureTurns(),
   }
   server.app.ws<UserData>(PATH, {
     maxPayloadLength: config.wsOrderEntry === 1 ? 2 * ORDER_MESSAGE_MAX : PAYLOAD_MAX,

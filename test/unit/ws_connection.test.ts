@@ -14,6 +14,7 @@ import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
+import { SignatureTurns } from '../../gateway/ws/signature_turns.ts'
 
 /** Connections, and a channel that fails for whoever subscribes with `fail` and gives snapshots of `frames` frames. */
 function stage() {
@@ -41,8 +42,11 @@ function stage() {
     send: (until) => flushUntil(dirty, until), now: () => 0,
   })
   t.teardown(() => fanOut.close())
+  const signatures = new SignatureTurns()
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)
-  const context: Context = { gateway, fanOut, channels, dirty, accountSockets, flushSoon: () => undefined, stopping: () => false }
+  const context: Context = {
+    gateway, fanOut, channels, dirty, accountSockets, signatures, flushSoon: () => undefined, stopping: () => false,
+  }
   const connect = (name: string): Connection => new Connection(context, {
     send: (frame) => void log.push(`${name}: ${frame.toString()}`), buffered: () => 0, together: (write) => write(),
     end: (code, reason) => void log.push(`${name}: ${code} ${reason}`), drop: () => void log.push(`${name}: dropped`),

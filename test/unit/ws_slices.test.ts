@@ -18,6 +18,7 @@ import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
+import { SignatureTurns } from '../../gateway/ws/signature_turns.ts'
 
 const HELD = 5_000_000
 const NOW = 1_000_020
@@ -44,8 +45,11 @@ function stage(send?: (until: number) => boolean) {
     config: readConfig([], {})!, counters, now: () => NOW, time: () => NOW,
     bridge: { onError: (error: Error) => void log.push(error.message) },
   } as unknown as Gateway
+  const signatures = new SignatureTurns()
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)
-  const context: Context = { gateway, fanOut, channels, dirty, accountSockets, flushSoon: () => undefined, stopping: () => false }
+  const context: Context = {
+    gateway, fanOut, channels, dirty, accountSockets, signatures, flushSoon: () => undefined, stopping: () => false,
+  }
   const connect = (name: string): Connection => new Connection(context, {
     send: (frame) => void log.push(`${name} ${frame.toString()}`), buffered: () => held.get(name) ?? 0, together: (write) => write(),
     end: (code) => void log.push(`${name} ${code}`), drop: () => void log.push(`${name} dropped`),
