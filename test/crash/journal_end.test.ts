@@ -257,8 +257,9 @@ function copyOf(t: Test, directory: string): string {
 t.test('a head file that somebody wrote to stops the writer', async (t) => {
   const directory = copy(t)
   const matcher = startMatcher(directory)
+  const byte = 520
   const fd = openSync(headPath(directory), 'r+')
-  writeSync(fd, Buffer.from([1]), 0, 1, 520)
+  writeSync(fd, Buffer.from([readFileSync(headPath(directory))[byte]! ^ 1]), 0, 1, byte)
   closeSync(fd)
   t.throws(() => openAccount(matcher, 1, 'first'), SecondWriter)
   t.equal(endSequence(matcher.database), last, 'nothing was written')
