@@ -13,11 +13,11 @@ import { defineLayout, RECORD_BYTES, RECORD_WORDS, viewsOf, type Layout, type Vi
 const HEADER = { kind: 'u32', correlation: 'u32', session: 'i32', sessionGeneration: 'u32' } as const
 
 /** What is now flags and options was `flags`; bits 24-31 were the length of the client order id, as they are. */
-export const FIRST_ORDER = defineLayout('order', {
+export const FIRST_ORDER = defineLayout('first_order', {
   ...HEADER, pair: 'i32', flags: 'u32', price: 'i32', lots: 'i32', slippageBps: 'i32', targetSlot: 'i32', expiresAt: 'f64',
   key: 'bytes16', payload: 'bytes16', label: 'bytes40', targetSequence: 'f64',
 })
-export const FIRST_TRANSFER = defineLayout('transfer', {
+export const FIRST_TRANSFER = defineLayout('first_transfer', {
   ...HEADER, asset: 'i32', flags: 'u32', subAccount: 'i32', toSub: 'i32', reserved: 'i32', reserved2: 'i32', amount: 'i64',
   key: 'bytes16', payload: 'bytes16',
 })

@@ -97,7 +97,14 @@ function constantsIn(program, layouts) {
   const tables = tablesOf(program)
   const numbers = new Map()
   const defined = new Map()
-  const isLayout = ({ type, callee }) => type === 'CallExpression' && callee.name === 'defineLayout'
+  const named = new Set()
+  const layoutOf = ({ type, callee, arguments: [first] = [] }) => {
+    if (type !== 'CallExpression' || callee.name !== 'defineLayout' || first?.type !== 'Literal') return undefined
+    // The name is all that says which layout it is.
+    if (named.has(first.value)) throw new Error(`two layouts are named ${first.value}`)
+    named.add(first.value)
+    return layouts.get(first.value)
+  }
   const tableOf = (node) => {
     if (node.type === 'Identifier') return tables.get(node.name)
     return isOffsets(node) ? defined.get(node.object.name) : undefined
@@ -105,7 +112,7 @@ function constantsIn(program, layouts) {
   for (const { id, init } of declarationsOf(program)) {
     if (id.type === 'Identifier') {
       if (init.type === 'Literal' && typeof init.value === 'number') numbers.set(id.name, String(init.value))
-      const [layout, table] = [isLayout(init) ? layouts.get(init.arguments[0]?.value) : undefined, init.type === 'MemberExpression' ? tableOf(init) : undefined]
+      const [layout, table] = [layoutOf(init), init.type === 'MemberExpression' ? tableOf(init) : undefined]
       if (layout !== undefined) defined.set(id.name, layout)
       if (table !== undefined) tables.set(id.name, table)
     } else if (id.type === 'ObjectPattern') {
@@ -317,7 +324,7 @@ function accessorsIn(program, code, module) {
 /**
  * Replacements for a chunk: `{ start, end, text }`, in order, none inside another. `modules`: the regions of the chunk whose functions are
  * accessors, as the bundler names them. `layouts`: what `defineLayout` makes, by its name. Throws when the chunk has such a region and no
- * accessor is found in it.
+ * accessor is found in it, and when two layouts have one name.
  */
 export function inlineAccessors(code, modules, layouts = []) {
   if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')

@@ -116,6 +116,7 @@ t.test('a region without accessors is an error', async (t) => {
   t.throws(() => inlineAccessors('//#region rows\nconst a = 1\n//#endregion\n', ['rows']), /no accessor is found in rows/)
   t.same(inlineAccessors('const a = 1\n', ['rows']), [], 'one without them is not')
   t.throws(() => inlineAccessors(chunk('const $1 = 2'), ['rows']), /names like \$1/)
+  t.throws(() => inlineAccessors(chunk('const AGAIN = defineLayout("row")'), ['rows']), /two layouts are named row/)
 })
 
 const SEED = Number(process.env.SEED ?? Math.trunc(Math.random() * 1e6))
