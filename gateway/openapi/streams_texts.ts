@@ -115,7 +115,7 @@ export const STREAM_LIMITS: readonly { readonly name: string; readonly value: nu
   { name: 'ordersInFlight', value: IN_FLIGHT_MAX, unit: 'messages', about: 'Of order entry without an answer yet; more are `OVERLOADED`.' },
   {
     name: 'signaturesInTurn', value: SIGNED_IN_TURN, unit: 'messages',
-    about: 'Signed ones that come at once, shared out among all connections that send some; more are `OVERLOADED`.',
+    about: 'Signed ones that come at once, shared out among all accounts that send some; more are `OVERLOADED`.',
   },
   {
     name: 'waitingBytes', value: KNOBS.wsBufferKb.fallback * 1024, unit: 'bytes',

@@ -8,9 +8,9 @@
  * nothing more is taken, and the connection ends with SESSION_INVALID.
  *
  * Bounds. {@link IN_FLIGHT_MAX} messages are not answered, and so many signatures are looked at in a turn of the loop (signature_turns.ts);
- * more are OVERLOADED, unread but for their ids (peek.ts). Messages draw bytes
- * from a budget of their own, orders from the rate classes. A message whose sender is not known, because it has no id or is not
- * authenticated, draws from the ordinary budgets of messages and bytes as well: a signature in vain costs as much as one that counts.
+ * more are OVERLOADED, unread but for their ids (peek.ts). Messages draw bytes from a budget of their own, orders from the rate classes. A
+ * message whose sender is not known, because it has no id or is not authenticated, draws from the ordinary budgets of messages and bytes
+ * as well: a signature in vain costs as much as one that counts.
  *
  * What ends a connection on this side waits for the answers of what the engine has been asked, {@link ANSWERS_MS} at most (connection.ts).
  */
@@ -33,7 +33,7 @@ import {
   ACTIONS, isOrderType, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, SESSION_OPEN, SessionBody, type OrderAction,
 } from './order_messages.ts'
 import { peekOrder } from './peek.ts'
-import { noShare, type SignatureTurns } from './signature_turns.ts'
+import { stranger, type SignatureTurns } from './signature_turns.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Messages of one connection that are not answered. */
@@ -83,7 +83,7 @@ export class OrderEntry {
   }
 
   readonly #turns: SignatureTurns
-  readonly #share = noShare()
+  readonly #signer = stranger()
 
   constructor(gateway: Gateway, connection: OrderConnection, turns: SignatureTurns) {
     this.#turns = turns
@@ -120,9 +120,14 @@ export class OrderEntry {
     this.#session = null
   }
 
-  /** One more message is refused whatever it says. */
+  /** One more message is refused whatever it says; without a session it is taken to be signed. */
   get isFull(): boolean {
-    return this.#open >= IN_FLIGHT_MAX || (this.#session === null && this.#turns.isOver(this.#share))
+    return this.#open >= IN_FLIGHT_MAX || (this.#session === null && this.#turns.isOver(this.#signer))
+  }
+
+  /** Whom nobody knows draws from the ordinary budgets, whatever the answer is. */
+  get #isUnknown(): boolean {
+    return this.#session === null && this.#signer.account === UNKNOWN
   }
 
   /** Refuses a message that came when it {@link isFull}; false: it has to be parsed. */
@@ -131,6 +136,7 @@ export class OrderEntry {
     const peeked = bytes.byteLength > ORDER_MESSAGE_MAX ? null : peekOrder(new Uint8Array(bytes))
     if (peeked === null || !isOrderType(peeked.type)) return false
     if (!this.#draw(bytes.byteLength, from)) return true
+    if (this.#isUnknown && !this.#connection.charge(bytes.byteLength)) return true
     const { counters, anonymous } = this.#gateway
     countResponse(counters, FULL_STATUS)
     this.#connection.reply(Buffer.from(`{"type":"result","id":${peeked.id},"status":${FULL_STATUS},"error":${FULL}}`))
@@ -175,7 +181,7 @@ export class OrderEntry {
     const type = message['type'] as string
     const signed = isSigned(message)
     if (!signed && type === SESSION_OPEN) return this.#refuseUnknown(new Refused('UNAUTHENTICATED', `${type} is signed`), bytes, call)
-    if (signed && !this.#turns.take(this.#share)) return call.refuse(new Refused('OVERLOADED'))
+    if (signed && !this.#turns.take(this.#signer)) return this.#refuseBeyondShare(bytes, call)
     const refused = signed ? this.#authenticate(type, message, call) : this.#continueSession(message, call)
     if (call.over) return
     if (refused !== null) return this.#refuseUnknown(refused, bytes, call)
@@ -189,6 +195,12 @@ export class OrderEntry {
     const refused = check(input) ?? admit(this.#gateway, row, call, input)
     if (refused !== null) return call.refuse(refused)
     ;(operation as Operation<unknown>).run(this.#gateway, call as Call<unknown>, input)
+  }
+
+  #refuseBeyondShare(bytes: number, call: OrderCall): void {
+    const refused = new Refused('OVERLOADED')
+    if (this.#isUnknown) this.#refuseUnknown(refused, bytes, call)
+    else call.refuse(refused)
   }
 
   /** Refuses a message of nobody knows whom. */
@@ -213,6 +225,7 @@ export class OrderEntry {
     signed.signature = signature
     signed.credentials = publicKey === '' || timestamp === '' || signature === '' ? 0 : ALL_CREDENTIALS
     const code = authenticate(sessions, signed, now(), counters, call)
+    this.#signer.account = code === null ? call.account : UNKNOWN
     return code === null ? null : new Refused(code)
   }
 

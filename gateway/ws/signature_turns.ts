@@ -2,61 +2,85 @@
  * How many signatures of order messages a thread looks at in one turn of its loop.
  *
  * The library reads all that has come on all sockets before anything else has its turn: without a bound a turn were as long as clients
- * make it, and everybody waited, ways out too. So a turn has {@link SIGNED_IN_TURN} of them, shared out evenly among the connections that
- * had one in the turn before, or so far in this one when these are more. When they are used up each connection still has one. What a
- * connection sends beyond its share is refused, and is good in the next turn.
+ * make it, and everybody waited, ways out too. So a turn has {@link SIGNED_IN_TURN} of them, shared out evenly among the accounts that
+ * had one in the turn before, or so far in this one when these are more. When they are used up each account still has one. What an
+ * account sends beyond its share is refused, and is good in the next turn.
+ *
+ * A connection is of the account whose signature it sent last. Those whose last one was no good, or that sent none yet, share out
+ * {@link STRANGERS_IN_TURN} in the same way and take nothing from accounts: however many connections somebody opens, he has the share of
+ * one account for each account he has.
  */
 
 /** Some 0.1 s: a signature takes 40 us, what it signs as much again at most. */
 export const SIGNED_IN_TURN = 2048
+/** Of connections that nobody knows. */
+export const STRANGERS_IN_TURN = 512
 
-/** What a connection had in the turn it was in last. */
-export interface TurnShare {
-  turn: number
-  used: number
+/** A connection, and the account of its last signature; -1: that was no good, or there was none. */
+export interface Signer {
+  account: number
 }
 
-export const noShare = (): TurnShare => ({ turn: -1, used: 0 })
+export const stranger = (): Signer => ({ account: -1 })
+
+/** A number of signatures in a turn, shared out evenly. */
+class Shares<K> {
+  readonly #most: number
+  #taken = new Map<K, number>()
+  #before = 1
+  #used = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  take(who: K): void {
+    this.#taken.set(who, (this.#taken.get(who) ?? 0) + 1)
+    this.#used++
+  }
+
+  isOver(who: K): boolean {
+    const own = this.#taken.get(who) ?? 0
+    if (own === 0) return false
+    return this.#used >= this.#most || own >= Math.floor(this.#most / Math.max(this.#before, this.#taken.size))
+  }
+
+  next(): void {
+    this.#before = Math.max(1, this.#taken.size)
+    this.#taken = new Map()
+    this.#used = 0
+  }
+}
 
 export class SignatureTurns {
   readonly #soon: (next: () => void) => void
-  #turn = 0
-  #before = 1
-  #connections = 0
-  #used = 0
+  readonly #accounts = new Shares<number>(SIGNED_IN_TURN)
+  readonly #strangers = new Shares<Signer>(STRANGERS_IN_TURN)
+  #ending = false
 
   /** `soon`: calls back at the end of the turn. */
   constructor(soon: (next: () => void) => void = setImmediate) {
     this.#soon = soon
   }
 
-  /** Counts one signature of a connection; false: it has had its share. */
-  take(share: TurnShare): boolean {
-    if (share.turn !== this.#turn) {
-      share.turn = this.#turn
-      share.used = 0
-      if (this.#connections++ === 0) this.#soon(() => this.#next())
-    }
-    if (this.isOver(share)) return false
-    share.used++
-    this.#used++
+  /** Counts one signature; false: the account, or the connection that nobody knows, has had its share. */
+  take(signer: Signer): boolean {
+    if (this.isOver(signer)) return false
+    if (signer.account < 0) this.#strangers.take(signer)
+    else this.#accounts.take(signer.account)
+    if (!this.#ending) this.#soon(() => this.#next())
+    this.#ending = true
     return true
   }
 
-  /** Whether a connection has had its share of this turn. */
-  isOver({ turn, used }: TurnShare): boolean {
-    return turn === this.#turn && used >= this.#each
-  }
-
-  get #each(): number {
-    if (this.#used >= SIGNED_IN_TURN) return 1
-    return Math.max(1, Math.floor(SIGNED_IN_TURN / Math.max(this.#before, this.#connections)))
+  /** Whether nothing more is taken in this turn. */
+  isOver(signer: Signer): boolean {
+    return signer.account < 0 ? this.#strangers.isOver(signer) : this.#accounts.isOver(signer.account)
   }
 
   #next(): void {
-    this.#before = this.#connections
-    this.#turn++
-    this.#connections = 0
-    this.#used = 0
+    this.#accounts.next()
+    this.#strangers.next()
+    this.#ending = false
   }
 }

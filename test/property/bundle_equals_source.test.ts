@@ -1,6 +1,6 @@
 /**
- * Promise: the bundle that an exchange runs does what the sources do that tests run. It replays every recorded journal of every version, and
- * random ones of every kind of exchange, to the same events and the same state.
+ * Promise: the bundle that an exchange runs does what the sources do that tests run: it replays every recorded journal, of every version,
+ * and random ones of every kind of exchange to the same events and the same state.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -34,7 +34,12 @@ function directory(t: Test): string {
   return path
 }
 
-const recorded = JSON.parse(readFileSync(join(RECORDED, 'journals.json'), 'utf8')) as Record<string, { commands: number; eventsChecksum: number }>
+interface Recorded {
+  readonly commands: number
+  readonly eventsChecksum: number
+}
+
+const recorded = JSON.parse(readFileSync(join(RECORDED, 'journals.json'), 'utf8')) as Record<string, Recorded>
 
 for (const [name, { commands, eventsChecksum }] of Object.entries(recorded)) {
   t.test(`recorded: ${name}`, async (t) => {

@@ -1,9 +1,9 @@
 /**
  * Promise: a turn of a gateway thread looks at a bounded number of signatures of order messages, however many connections send how many;
- * each connection has an equal share, and one at least.
+ * each account has an equal share, and one at least, and neither connections of one account nor those of nobody take from it.
  */
 import t from 'tap'
-import { noShare, SIGNED_IN_TURN, SignatureTurns } from '../../gateway/ws/signature_turns.ts'
+import { SIGNED_IN_TURN, SignatureTurns, stranger, STRANGERS_IN_TURN, type Signer } from '../../gateway/ws/signature_turns.ts'
 
 /** Turns that end when the test says so. */
 function turnsByHand(): { turns: SignatureTurns; end: () => void } {
@@ -17,13 +17,16 @@ function turnsByHand(): { turns: SignatureTurns; end: () => void } {
   return { turns, end }
 }
 
+/** Of a connection whose signatures were good. */
+const signerOf = (account: number): Signer => ({ account })
+
 /** All send `each` messages in one turn, one connection after the other; how many of every one were taken. */
-const taken = (turns: SignatureTurns, shares: ReturnType<typeof noShare>[], each: number): number[] =>
+const taken = (turns: SignatureTurns, shares: readonly Signer[], each: number): number[] =>
   shares.map((share) => Array.from({ length: each }, () => turns.take(share)).filter(Boolean).length)
 
-t.test('one connection has the whole turn', async (t) => {
+t.test('one account has the whole turn', async (t) => {
   const { turns, end } = turnsByHand()
-  const share = noShare()
+  const share = signerOf(1)
   t.same(taken(turns, [share], SIGNED_IN_TURN + 10), [SIGNED_IN_TURN])
   t.ok(turns.isOver(share))
   end()
@@ -33,29 +36,57 @@ t.test('one connection has the whole turn', async (t) => {
 
 t.test('many share it evenly', async (t) => {
   const { turns, end } = turnsByHand()
-  const shares = Array.from({ length: 16 }, noShare)
+  const shares = Array.from({ length: 16 }, (_, account) => signerOf(account))
   taken(turns, shares, 1)
   end()
   for (let turn = 0; turn < 3; turn++) {
     t.same(taken(turns, shares, 1000), Array.from({ length: 16 }, () => SIGNED_IN_TURN / 16))
     end()
   }
-  t.same(taken(turns, [noShare()], 1), [1])
+  t.same(taken(turns, [signerOf(99)], 1), [1])
   end()
   t.same(taken(turns, shares.slice(0, 2), SIGNED_IN_TURN)[0], SIGNED_IN_TURN, 'as many as there were before, not as there may be')
 })
 
 t.test('whoever comes has one, and the turn is bounded all the same', async (t) => {
   const { turns } = turnsByHand()
-  const counts = taken(turns, Array.from({ length: 1000 }, noShare), 256)
+  const counts = taken(turns, Array.from({ length: 1000 }, (_, account) => signerOf(account)), 256)
   t.ok(counts.every((count) => count >= 1))
   const all = counts.reduce((sum, count) => sum + count, 0)
-  t.ok(all <= SIGNED_IN_TURN + 1000, `${all} of 1,000 connections that nobody expected`)
+  t.ok(all <= SIGNED_IN_TURN + 1000, `${all} of 1,000 accounts that nobody expected`)
+})
+
+t.test('connections take nothing from accounts', async (t) => {
+  const { turns, end } = turnsByHand()
+  const [maker, crowd] = [signerOf(1), Array.from({ length: 5000 }, () => signerOf(2))]
+  const strangers = Array.from({ length: 5000 }, stranger)
+  const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
+  for (let turn = 0; turn < 3; turn++) {
+    const first = turn === 0
+    const unknown = taken(turns, strangers, 3)
+    t.ok(Math.min(...unknown) === 1 && sum(unknown) < strangers.length + STRANGERS_IN_TURN, 'one for each that nobody knows')
+    t.equal(sum(taken(turns, crowd, 3)), first ? SIGNED_IN_TURN : SIGNED_IN_TURN / 2, 'of one account')
+    t.equal(taken(turns, [maker], 2000)[0], first ? 1 : SIGNED_IN_TURN / 2, 'of another')
+    end()
+  }
+  taken(turns, strangers.slice(0, 4), 1)
+  end()
+  t.same(taken(turns, strangers.slice(0, 4), 1000), [128, 128, 128, 128], `${STRANGERS_IN_TURN} by 4`)
+})
+
+t.test('a connection that becomes known leaves the strangers', async (t) => {
+  const { turns } = turnsByHand()
+  const connection = stranger()
+  t.same(taken(turns, [connection], STRANGERS_IN_TURN + 1), [STRANGERS_IN_TURN])
+  t.ok(turns.isOver(connection))
+  connection.account = 7
+  t.notOk(turns.isOver(connection))
+  t.same(taken(turns, [connection], SIGNED_IN_TURN + 1), [SIGNED_IN_TURN])
 })
 
 t.test('a turn ends with that of the loop', async (t) => {
   const turns = new SignatureTurns()
-  const share = noShare()
+  const share = signerOf(1)
   taken(turns, [share], SIGNED_IN_TURN)
   t.notOk(turns.take(share))
   await new Promise((resolve) => setImmediate(resolve))
