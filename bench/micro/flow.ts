@@ -211,7 +211,7 @@ export function applyFlow(state: State, records: Views, from: number, to: number
     const end = Math.min(to, batch + BATCH)
     for (let next = batch; next < end; next += WARM) {
       const until = Math.min(end, next + WARM)
-      warm(state, records, next * RECORD_WORDS, until - next)
+      warm(state, records, next * RECORD_WORDS, until * RECORD_WORDS)
       for (let at = next * RECORD_WORDS; at < until * RECORD_WORDS; at += RECORD_WORDS) apply(state, records, at)
     }
     outbox.count = 0

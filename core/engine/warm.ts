@@ -17,8 +17,8 @@ import {
 import { readHomes } from '../state/receipt_index.ts'
 import type { State } from '../state/state.ts'
 
-/** Slots whose rows are fetched before the first of them is applied. */
-export const WARMED = 32
+/** Words whose commands' rows are fetched before the first of them is applied. */
+const AHEAD = 32 * RECORD_WORDS
 /** With fewer live orders the state fits the caches, and warming costs more (30 ns a command) than it saves. */
 const FEW = 50_000
 /** With fewer receipts their index fits. */
@@ -26,9 +26,15 @@ const FEW_RECEIPTS = 50_000
 /** The last register takes what was read, so that no reading can be left out as useless; nobody looks at it. */
 const READ = (REGISTERS_AT + 15) * 2
 
-/** Reads what the commands in the `slots` slots from word `base` on, where a command begins, will touch. */
-export function warm(state: State, command: Views, base: number, slots: number): void {
-  const end = base + slots * RECORD_WORDS
+/** Reads what the next commands of a batch will touch: from word `at` on, where one begins. Up to which word that was; `end`: of all. */
+export function warmAhead(state: State, batch: Views, at: number, end: number): number {
+  const next = Math.min(end, at + AHEAD)
+  warm(state, batch, at, next)
+  return next
+}
+
+/** Reads what the commands from word `base` up to word `end` will touch; a command begins at `base`. */
+export function warm(state: State, command: Views, base: number, end: number): void {
   if (scalar(state, SCALAR.RECEIPTS_COUNT) >= FEW_RECEIPTS) state.i32[READ] = warmKeys(state, command.i32, base, end)
   if (scalar(state, SCALAR.ORDERS_LIVE) < FEW) return
   const named = warmNamed(state, command.i32, base, end)

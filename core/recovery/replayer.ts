@@ -7,7 +7,7 @@ import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../layout/table
 import { LAYOUT, slotsOfKind } from '../layout/command.ts'
 import { modernised } from '../layout/first_layout.ts'
 import { apply, setTime } from '../engine/apply.ts'
-import { warm, WARMED } from '../engine/warm.ts'
+import { warmAhead } from '../engine/warm.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
 import type { Batch } from '../journal/frame.ts'
@@ -58,11 +58,7 @@ export function createReplayer(state: State, place: Place, events: number, liste
   const applyRecords = (batch: Batch, bytes: number): void => {
     const end = bytes / 4
     for (let at = 0, from = 0, warmed = 0; at < end; ) {
-      if (at >= warmed) {
-        const ahead = Math.min(WARMED, (end - at) / RECORD_WORDS)
-        warm(state, views, at, ahead)
-        warmed = at + ahead * RECORD_WORDS
-      }
+      if (at >= warmed) warmed = warmAhead(state, views, at, end)
       const next = at + slotsOfKind(views.u32[at]!) * RECORD_WORDS
       if (listener !== undefined) {
         command = batch.records.subarray(from, from + slotsOfKind(batch.records.readUInt32LE(from)) * RECORD_BYTES)

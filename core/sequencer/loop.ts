@@ -14,7 +14,7 @@ import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views }
 import { apply, setTime } from '../engine/apply.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
-import { warm, WARMED } from '../engine/warm.ts'
+import { warmAhead } from '../engine/warm.ts'
 import type { JournalWriter } from '../journal/writer.ts'
 import { broadcast, type Broadcast } from '../ring/broadcast.ts'
 import { APPLYING, STOP } from '../ring/counters.ts'
@@ -184,11 +184,7 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
   setTime(state, time)
   for (let slot = 0, warmed = 0; slot < slots; ) {
     const at = slot * RECORD_WORDS
-    if (slot >= warmed) {
-      const ahead = Math.min(WARMED, slots - slot)
-      warm(state, batch, at, ahead)
-      warmed = slot + ahead
-    }
+    if (at >= warmed) warmed = warmAhead(state, batch, at, slots * RECORD_WORDS)
     const kind = batch.u32[at]!
     sequencer.gateway = gatewayOfKind(kind)
     sequencer.commandType = typeOfKind(kind)

@@ -23,7 +23,9 @@ const PLACE = 2
 /** Address of a physical block. */
 const blockAddress = (state: State, block: number): number => state.receiptIndexAt + block * state.receiptRoom.places * PLACE
 
-const homeOf = (places: number, hash: number): number => Math.floor((hash * places) / 0x100000000)
+/** Where in its block a search for the key at `words[at..]` begins. */
+const homeOf = (state: State, account: number, words: Int32Array, at: number): number =>
+  Math.floor((hashWords(state, account, words, at, 4) * state.receiptRoom.places) / 0x100000000) * PLACE
 
 /** The block of receipt `number`, in the order of acceptance. */
 const turnOf = ({ receiptRoom }: State, number: number): number => Math.floor(number / receiptRoom.blockReceipts)
@@ -70,7 +72,7 @@ export function indexReceipt(state: State, number: number, account: number, word
   emptyReserve(state, place)
   const block = blockAddress(state, receiptBlocks[turn]! - 1)
   const end = block + receiptRoom.places * PLACE
-  let entry = block + homeOf(receiptRoom.places, hashWords(state, account, words, at, 4)) * PLACE
+  let entry = block + homeOf(state, account, words, at)
   while (i32[entry] !== 0) entry = entry + PLACE === end ? block : entry + PLACE
   i32[entry + 1] = position
   i32[entry] = words[at + 3]! | 1
@@ -82,7 +84,7 @@ export function indexReceipt(state: State, number: number, account: number, word
  */
 export function readHomes(state: State, account: number, words: Int32Array, at: number): number {
   const { i32, receiptBlocks, receiptRoom, scalars } = state
-  const home = homeOf(receiptRoom.places, hashWords(state, account, words, at, 4)) * PLACE
+  const home = homeOf(state, account, words, at)
   const head = scalars[SCALAR.RECEIPTS_HEAD]!
   const newest = turnOf(state, (head + scalars[SCALAR.RECEIPTS_COUNT]! - 1) % receiptRoom.numbers)
   let read = 0
@@ -100,7 +102,7 @@ export function findReceipt(state: State, account: number, words: Int32Array, at
   const { i32, receiptBlocks, receiptRoom, scalars } = state
   const [head, count] = [scalars[SCALAR.RECEIPTS_HEAD]!, scalars[SCALAR.RECEIPTS_COUNT]!]
   if (count === 0) return -1
-  const home = homeOf(receiptRoom.places, hashWords(state, account, words, at, 4)) * PLACE
+  const home = homeOf(state, account, words, at)
   const tag = words[at + 3]! | 1
   const oldest = turnOf(state, head)
   let turn = turnOf(state, (head + count - 1) % receiptRoom.numbers)
