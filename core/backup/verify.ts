@@ -6,6 +6,7 @@ import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { CLOCK } from '../state/columns.ts'
 import { createScrub } from '../history/scrub.ts'
+import type { Genesis } from '../state/genesis.ts'
 import { historyPath, openReader, readPosition } from '../history/store/store.ts'
 import { openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
@@ -39,7 +40,7 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
       return stateDigest(replayer.state)
     }
     const { replayer } = rebuild(journal, snapshotFiles(directory), last.sequence, warn)
-    const { assets } = replayer.state.genesis
+    const { genesis } = replayer.state
     const digest = replay(replayer)
     if (full && tail.dropped > 0) said(`what is before sequence ${tail.sequence} is archived: replayed from the snapshot alone`)
     else if (full && replay(fromGenesis(journal).replayer) !== digest) {
@@ -48,7 +49,7 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
     return {
       sequence: last.sequence, sequencedTime: replayer.state.clock[CLOCK.TIME]!, batchChecksum: last.checksum,
       eventsChecksum: replayer.events, digest, snapshot: listSnapshots(directory)[0] ?? null,
-      history: historyOf(directory, last.sequence, assets.length, said),
+      history: historyOf(directory, last.sequence, genesis, said),
     }
   } finally {
     await journal.close()
@@ -57,14 +58,14 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
 }
 
 /** Reads the history back; its sequence. */
-function historyOf(directory: string, end: number, assets: number, said: (text: string) => void): number | null {
+function historyOf(directory: string, end: number, genesis: Genesis, said: (text: string) => void): number | null {
   const path = historyPath(directory)
   if (!existsSync(path)) return null
   const database = openReader(path)
   const { sequence } = readPosition(database)!
   database.close()
   if (sequence > end) throw new BackupError(`the history has sequence ${sequence}, the journal ends at ${end}`)
-  const scrub = createScrub(path, assets)
+  const scrub = createScrub(path, genesis)
   while (scrub.passes === 0) scrub.step(SLICE)
   scrub.close()
   said(`every page of the history read back, up to sequence ${sequence}`)

@@ -110,7 +110,7 @@ export class HistoryFollower {
     const { projection, path, scrubPages } = this.#parts
     // Not before there is something: a store that is being made is read when it is whole.
     if (!this.#caughtUp) return false
-    const scrub = (this.#scrub ??= createScrub(path, projection.genesis.limits.assets))
+    const scrub = (this.#scrub ??= createScrub(path, projection.genesis))
     const suspicion = scrub.passes < this.#suspectUntil
     const due = suspicion ? SCRUB_SLICE : Math.min(SCRUB_SLICE, Math.floor((scrubPages * (now - this.#scrubbedAt)) / 1000))
     if (due === 0) return false

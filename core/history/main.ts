@@ -12,6 +12,7 @@ import { endSequence } from '../journal/reader.ts'
 import { realIo } from '../lib/io.ts'
 import { openProjection, type Projection } from './project/projection.ts'
 import { checkpoint, historyPath, openReader, readPosition, removeStore, type StorePosition } from './store/store.ts'
+import { Roots } from './store/heads.ts'
 import { compareStores } from './store/verify.ts'
 
 makeFilesPrivate()
@@ -131,8 +132,9 @@ async function verify(dataDir: string, archive: string | undefined): Promise<num
     projectAll(projection, position.sequence)
     const truth = readPosition(projection.database)!
     const { rows, differences } = compareStores(copy, projection.database)
-    // One that a version before wrote last says its format until it goes on.
-    const positions = JSON.stringify(truth) === JSON.stringify({ ...position, format: truth.format })
+    // One that a version before wrote last says its format, and has no roots of tables that came later, until it goes on.
+    const roots = new Roots(position.roots).bytes
+    const positions = JSON.stringify(truth) === JSON.stringify({ ...position, format: truth.format, roots })
     copy.close()
     await projection.close()
     const verdict = differences.length > 0 ? 'DIFFERENT' : positions ? 'ok' : 'ANOTHER POSITION'

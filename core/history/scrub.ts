@@ -5,6 +5,7 @@
  * Every slice is a transaction of its own, from the position row on, with nothing kept from the one before: a pass goes on where it was,
  * whatever was written meanwhile.
  */
+import type { Genesis } from '../state/genesis.ts'
 import { hourWords } from './project/accounts.ts'
 import { PAGE_TABLES, pageId, recordsPerPage, TABLE_NAMES } from './store/layout.ts'
 import { CheckedStore } from './store/page_reader.ts'
@@ -24,12 +25,12 @@ export interface Scrub {
   close(): void
 }
 
-/** Of the store at `path`, of a genesis with room for so many assets. */
-export function createScrub(path: string, assets: number): Scrub {
+/** Of the store at `path`. */
+export function createScrub(path: string, genesis: Genesis): Scrub {
   const database = openReader(path)
   database.pragma(`cache_size = -${CACHE_KIB}`)
   const store = new CheckedStore(database)
-  const perPage = TABLE_NAMES.map((name) => recordsPerPage(name === 'account_hour_page' ? hourWords(assets) : PAGE_TABLES[name]))
+  const perPage = TABLE_NAMES.map((name) => recordsPerPage(name === 'account_hour_page' ? hourWords(genesis) : PAGE_TABLES[name]))
   const begin = database.prepare('begin')
   const commit = database.prepare('commit')
   let passes = 0

@@ -8,9 +8,9 @@
 import { ACCOUNT, CLOCK, SCALAR } from '../state/columns.ts'
 import { accountRow, get } from '../state/rows.ts'
 import type { TierChange } from '../threads.ts'
-import { HOUR_MS, hourWords, TALLY, wideAt } from './project/accounts.ts'
-import { CheckedStore, createPageReader } from './store/page_reader.ts'
-import { createHourReader } from './answer/portfolio_reader.ts'
+import { HOUR_MS, TALLY, wideAt } from './project/accounts.ts'
+import { CheckedStore } from './store/page_reader.ts'
+import { createHourReader } from './answer/hour_reader.ts'
 import type { Projection } from './project/projection.ts'
 
 const DAY_HOURS = 24
@@ -31,8 +31,7 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
   const { state, genesis, database } = projection
   const { tiers } = genesis.feeTiers
   const store = new CheckedStore(database)
-  const reader = createPageReader(store, 'account_hour_page', hourWords(genesis.limits.assets))
-  const hours = createHourReader(reader, genesis.limits.assets)
+  const hours = createHourReader(store, genesis)
   let day = -1
   let queue: number[] = []
   /** Accounts whose change was told since the last look: it may be lost on its way to the engine, so they are looked at again. */
@@ -42,7 +41,7 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
     const since = (day - DAYS + 1) * DAY_HOURS
     const { accounts } = projection.projector
     const row = accounts.look(account)
-    const then = hours.before(account, since)
+    const then = hours.talliesBefore(account, since)
     const volume = wideAt(accounts.rows, row + TALLY.VOLUME) - (then === null ? 0n : wideAt(then, TALLY.VOLUME))
     return tiers.findLastIndex((tier) => tier.minVolumeAtoms <= volume)
   }
@@ -59,7 +58,7 @@ export function createTierWatch(projection: Pick<Projection, 'state' | 'genesis'
     },
     look: () => {
       store.forget()
-      reader.forget()
+      hours.forget()
       return queue.splice(0, SLICE).flatMap((account) => {
         const tier = tierOf(account)
         if (tier === get(state, accountRow(state, account), ACCOUNT.TIER)) return []

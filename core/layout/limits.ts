@@ -4,12 +4,12 @@ import { defineLayout } from './table.ts'
 
 /**
  * Names, as in the limits of the genesis, and the most that each may be. Numbers in records are places here and never change. Receipts are
- * not among them: they are numbered modulo their limit. Nor assets: the history's records are as long as there are assets.
+ * not among them: they are numbered modulo their limit.
  */
 export const RAISABLE = [
   ['accounts', 2 ** 24], ['sessions', 2 ** 24], ['orders', 2 ** 24], ['openOrdersPerAccount', 2 ** 24], ['sessionsPerAccount', 2 ** 24],
   ['subAccountsPerMaster', 1000], ['spendLimits', 2 ** 24], ['agents', 2 ** 24], ['agentsPerAccount', 1000], ['applications', 1024],
-  ['pairs', 256],
+  ['pairs', 256], ['assets', 256],
 ] as const
 export type RaisableLimit = (typeof RAISABLE)[number][0]
 

@@ -204,11 +204,11 @@ function raiseLimits(sequencer: Sequencer, say: MatcherParts['say']): void {
 }
 
 /** The genesis as other threads work with it: the document, with the limits of now. */
-function inForce(genesis: string, { limits }: State): string {
+function inForce(text: string, { limits, genesis: { firstAssets } }: State): string {
   const raised = raisedLimits(limits, LIMIT.IN_FORCE)
-  if (Object.keys(raised).length === 0) return genesis
-  const document = JSON.parse(genesis) as { limits: object }
-  return JSON.stringify({ ...document, limits: { ...document.limits, ...raised } })
+  if (Object.keys(raised).length === 0) return text
+  const document = JSON.parse(text) as { limits: object }
+  return JSON.stringify({ ...document, firstAssets, limits: { ...document.limits, ...raised } })
 }
 
 /** Which exit code an error means. */

@@ -16,7 +16,7 @@ import {
 import { RULES } from './rules.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
-/** Most assets; the history keeps each account's of all of them. */
+/** Most assets. */
 export const ASSETS_MAX = 256
 /** Most fee tiers. */
 export const FEE_TIERS_MAX = 16
@@ -51,8 +51,8 @@ export interface Limits {
   /** Applications, those of the genesis included. */
   applications: number
   /**
-   * Assets and pairs, those of the genesis included: the operator lists the others. Absent: no other assets, because the history's
-   * records are as long as there may be assets, and {@link reserved} pairs.
+   * Assets and pairs, those of the genesis included: the operator lists the others. Absent: no other assets, because rows of balances
+   * are as long as there may be assets, and {@link reserved} pairs.
    */
   assets: number
   pairs: number
@@ -113,6 +113,8 @@ export interface Genesis {
   /** Rules that the exchange begins with (rules.ts); a document without them has 0. */
   rules: number
   limits: Limits
+  /** Room for assets that the document has, whatever was raised since: records of the history's hours are that long (accounts.ts). */
+  firstAssets: number
   faucetDailyLimit: number
   assets: Asset[]
   pairs: Pair[]
@@ -356,6 +358,7 @@ function genesisOf(json: Json): Genesis {
     chainId: wholeNumber(json, 'chainId', 1, 2 ** 31 - 1),
     rules: json['rules'] === undefined ? 0 : wholeNumber(json, 'rules', 0, RULES),
     limits,
+    firstAssets: json['firstAssets'] === undefined ? limits.assets : wholeNumber(json, 'firstAssets', 1, limits.assets),
     faucetDailyLimit: wholeNumber(need(json['faucet'], 'faucet is missing') as Json, 'dailyLimit', 0, FAUCET_LIMIT_MAX),
     assets,
     pairs,

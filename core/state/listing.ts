@@ -25,6 +25,7 @@ export class ListedGenesis implements Genesis {
   readonly chainId: number
   readonly rules: number
   readonly limits: Limits
+  readonly firstAssets: number
   readonly faucetDailyLimit: number
   readonly feeTiers: FeeTiers
   readonly applications: Application[]
@@ -41,6 +42,7 @@ export class ListedGenesis implements Genesis {
     this.chainId = document.chainId
     this.rules = document.rules
     this.limits = { ...document.limits }
+    this.firstAssets = document.firstAssets
     this.faucetDailyLimit = document.faucetDailyLimit
     this.feeTiers = document.feeTiers
     this.applications = document.applications

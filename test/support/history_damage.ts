@@ -184,7 +184,7 @@ export async function mend(stage: Stage, at: string): Promise<{ outcome: Outcome
     const projection = openProjection(stage.directory, path, { warn: () => void anew++ })
     try {
       while (projection.step(1000));
-      const scrub = createScrub(path, stage.genesis.assets.length)
+      const scrub = createScrub(path, stage.genesis)
       try {
         while (scrub.passes === 0) scrub.step(SLICE)
       } finally {

@@ -5,7 +5,6 @@
 import type { Genesis } from '../../state/genesis.ts'
 import { Flag } from '../../layout/command.ts'
 import { FILL } from '../../layout/event.ts'
-import { hourWords } from '../project/accounts.ts'
 import { createApplicationStats } from './application_stats.ts'
 import { listCandles } from './candle_answers.ts'
 import { buys, isTrade, POSTING, takes } from '../store/layout.ts'
@@ -13,6 +12,7 @@ import { createMarketReader } from './market_answers.ts'
 import { applicationMovementTrail, movementTrail } from './movement_answers.ts'
 import { applicationOrderTrail, findOrder, orderTrail } from './order_answers.ts'
 import { CheckedStore, createPageReader, type PageReader } from '../store/page_reader.ts'
+import { createHourReader } from './hour_reader.ts'
 import { createPortfolioReader } from './portfolio_reader.ts'
 import type { HistoryTrade, Queries, QueryName, TradesAsk } from './queries.ts'
 import type { HistoryDatabase } from '../store/store.ts'
@@ -41,7 +41,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const users = createPageReader(store, 'application_user_page')
   const stats = createApplicationStats(genesis, tallies, users)
   const candles = createPageReader(store, 'candle_page')
-  const hours = createPageReader(store, 'account_hour_page', hourWords(genesis.limits.assets))
+  const hours = createHourReader(store, genesis)
   const prices = createPageReader(store, 'price_hour_page')
   const portfolio = createPortfolioReader(hours, prices, genesis)
   const market = createMarketReader(genesis, candles, trades)

@@ -3,10 +3,11 @@
  * one now, and what was traded, paid and earned since the full hour with which the period begins.
  */
 import type { Genesis } from '../../state/genesis.ts'
-import { HOLDING, HOUR_MS, holdingAt, stateWords, TALLY, wideAt } from '../project/accounts.ts'
+import { HOLDING, HOUR_MS, holdingAt, TALLY, wideAt } from '../project/accounts.ts'
 import { PRICE_HOUR } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
 import { pricingPairs, valueAt } from '../project/portfolio.ts'
+import type { HourReader } from './hour_reader.ts'
 import type { Period, Portfolio } from './queries.ts'
 
 const { at: PRICE } = PRICE_HOUR
@@ -17,33 +18,10 @@ const HOURS: Record<Exclude<Period, 'all'>, number> = { '24h': 24, '7d': 168, '3
 /** Points made before others get a turn. */
 const SLICE = 16
 
-/** Rows of an account by the hour. */
-export interface HourReader {
-  /** The newest row of `account` before `hour`, which holds its state then; `null`: it did not exist. */
-  before(account: number, hour: number): BigInt64Array | null
-  /** Hour of the first row. */
-  first(account: number): number | null
-}
-
-/** `reader`: account_hour_page, with records of {@link hourWords}. */
-export function createHourReader(reader: PageReader, assets: number): HourReader {
-  const { f64, i64 } = reader.views
-  return {
-    before: (account, hour) => {
-      const number = reader.search(account, reader.count(account), (at) => f64[at >>> 1]! < hour) - 1
-      if (number < 0) return null
-      const at = (reader.locate(account, number) >>> 1) + 1
-      return i64.slice(at, at + stateWords(assets))
-    },
-    first: (account) => (reader.count(account) === 0 ? null : f64[reader.locate(account, 0) >>> 1]!),
-  }
-}
-
 export type PortfolioReader = (account: number, period: Period, now: number) => Generator<undefined, Portfolio>
 
-/** `accounts`: account_hour_page; `prices`: price_hour_page. */
-export function createPortfolioReader(accounts: PageReader, prices: PageReader, genesis: Genesis): PortfolioReader {
-  const hours = createHourReader(accounts, genesis.limits.assets)
+/** `prices`: price_hour_page. */
+export function createPortfolioReader(hours: HourReader, prices: PageReader, genesis: Genesis): PortfolioReader {
   const reference = genesis.feeTiers.asset
   /** Last price of a pair before `hour`, ticks; 0: it had none. */
   const priceOf = (pair: number, hour: number): number => {

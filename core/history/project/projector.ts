@@ -38,7 +38,7 @@ export interface Projector {
 /** A projector that goes on where the tables stand. */
 export function createProjector(database: HistoryDatabase, genesis: Genesis, identities: Identities): Projector {
   const tables = openTables(database)
-  const accounts = createAccounts(tables, genesis.limits.assets)
+  const accounts = createAccounts(tables, genesis)
   const portfolio = createPortfolio(tables, genesis, accounts)
   const orders = createOrders(tables, genesis.limits.orders, identities)
   const trades = createTrades(tables)

@@ -18,7 +18,9 @@ export class Roots implements Heads {
   readonly bytes: Buffer
   /** Those of a position row, or of an empty store. */
   constructor(bytes: Buffer | null) {
-    this.bytes = bytes ?? Buffer.alloc(TABLE_NAMES.length * ROOT_BYTES)
+    // Tables that came later have nothing in the row of an older store.
+    this.bytes = Buffer.alloc(TABLE_NAMES.length * ROOT_BYTES)
+    bytes?.copy(this.bytes)
   }
 
   count(table: number): number {

@@ -23,6 +23,8 @@
  *
  *   account_hour_page        ACCOUNT_HOUR and behind it the account's state (accounts.ts), one for each hour in which something happened
  *                            to it, in order of time; the last changed in place
+ *   holding_hour_page        HOLDING_HOUR, what the account held of assets that the genesis had no room for (accounts.ts), as many of
+ *                            them for an hour as there are eights of such assets, in order of time
  *   price_hour_page          PRICE_HOUR, the last price of each hour in which the pair traded
  *   application_user_page    APPLICATION_USER, one for each account of the application, in the order they came
  *   head_page                HEAD, owner = table: how many records each owner of that table has, and what they must look like
@@ -35,22 +37,26 @@
 import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../../layout/table.ts'
 
 /** Part of the position row. */
-export const HISTORY_FORMAT = 5
+export const HISTORY_FORMAT = 6
 /**
- * Formats that this version reads and goes on with; a store of any other is made anew. Those of 4 have the same records, none of them
- * packed (packing.ts). A record that changes leaves only the newest format here.
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those before it have the same
+ * records, no holding_hour_page and no sequence in the header (store.ts); those of 4 have none packed (packing.ts). A record that changes
+ * leaves only the newest format here.
  */
-const READABLE: readonly number[] = [4, HISTORY_FORMAT]
+const READABLE: readonly number[] = [4, 5, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
 export const PAGE_BYTES = 31 * RECORD_BYTES
 export const PAGE_WORDS = PAGE_BYTES / 4
-/** Words of a record, by table. Those of account_hour_page depend on the assets of the genesis: 0 here. The order is stored (heads.ts). */
+/**
+ * Words of a record, by table. Those of account_hour_page depend on the assets of the genesis: 0 here. The order is stored (heads.ts): a
+ * table that is new stands last.
+ */
 export const PAGE_TABLES = {
   order_page: RECORD_WORDS, posting_page: RECORD_WORDS, trade_page: RECORD_WORDS,
   order_reference_page: 8, posting_reference_page: 8, application_trade_page: 16, candle_page: 16,
-  account_hour_page: 0, price_hour_page: 4, application_user_page: 4, head_page: 4,
+  account_hour_page: 0, price_hour_page: 4, application_user_page: 4, head_page: 4, holding_hour_page: 66,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]
@@ -222,6 +228,15 @@ export const CANDLE = defineLayout('candle', {
 
 /** Begins the record of an account's hour; its state follows. */
 export const ACCOUNT_HOUR = defineLayout('account_hour', {
+  /** Hours since 1970. */
+  hour: 'f64',
+})
+
+/** Assets of a HOLDING_HOUR. */
+export const ASSETS_OF_PART = 8
+
+/** Begins what an account held of eight assets in an hour; their holdings follow (accounts.ts). */
+export const HOLDING_HOUR = defineLayout('holding_hour', {
   /** Hours since 1970. */
   hour: 'f64',
 })

@@ -5,6 +5,7 @@
  * Heads and pages of checksums are kept in a bounded cache by what their checksum must be, so that they stay good from one transaction
  * to the next for as long as nobody wrote them. What is not what was written is {@link HistoryDamaged}, never an answer.
  */
+import type Database from 'better-sqlite3'
 import { viewsOf, type Views } from '../../layout/table.ts'
 import { describePage, FAN_OUT, heightOf, HistoryDamaged, levelId, tableNumber } from './checks.ts'
 import { Roots } from './heads.ts'
@@ -31,14 +32,14 @@ interface Head {
 export class CheckedStore {
   readonly database: HistoryDatabase
   readonly #position
-  readonly #load
+  /** By table, prepared when it is asked: older stores do not have all. */
+  readonly #load: Database.Statement<[number], Buffer>[] = []
   readonly #kept = new Map<number, { sum: number; bytes: Buffer }>()
   #current: { position: StorePosition; roots: Roots } | null = null
 
   constructor(database: HistoryDatabase) {
     this.database = database
     this.#position = database.prepare<[], PositionRow>(READ_POSITION)
-    this.#load = TABLE_NAMES.map((name) => database.prepare<[number], Buffer>(`select records from ${name} where id = ?`).pluck())
   }
 
   /** The store may have changed: its position is read again. */
@@ -85,7 +86,8 @@ export class CheckedStore {
 
   /** The page of this id, unpacked; one of records is good until the next call. */
   load(table: number, id: number, sum: number): Uint8Array {
-    const bytes = this.#load[table]!.get(id)
+    this.#load[table] ??= this.database.prepare<[number], Buffer>(`select records from ${TABLE_NAMES[table]!} where id = ?`).pluck()
+    const bytes = this.#load[table].get(id)
     if (bytes === undefined) throw new HistoryDamaged(`${describePage(table, id)} is missing`)
     return provedPage(table, id, bytes, sum)
   }

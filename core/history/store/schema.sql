@@ -1,5 +1,5 @@
 -- The history store: what the journal's events come to, for reading. It can be made from the journal again at any time.
--- Pages of records are described in layout.ts.
+-- Pages of records are described in layout.ts. Tables that came later are in later_tables.sql.
 create table position (
   one integer primary key check (one = 1),
   format integer not null,

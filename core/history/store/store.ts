@@ -58,7 +58,11 @@ export function openWriter(path: string): HistoryDatabase {
   database.pragma('wal_autocheckpoint = 0')
   database.pragma(`cache_size = -${WRITER_CACHE_KIB}`)
   const empty = fresh || database.prepare('select 1 from sqlite_schema').get() === undefined
-  if (empty) database.transaction(() => database.exec(readFileSync(join(import.meta.dirname, 'schema.sql'), 'utf8')))()
+  database.transaction(() => {
+    for (const file of empty ? ['schema.sql', 'later_tables.sql'] : ['later_tables.sql']) {
+      database.exec(readFileSync(join(import.meta.dirname, file), 'utf8'))
+    }
+  })()
   return database
 }
 
@@ -110,7 +114,7 @@ export interface PositionRow extends StorePosition {
 /** One statement, so that row and header are of one transaction. */
 export const READ_POSITION = 'select *, (select user_version from pragma_user_version) as header from position'
 /** Stores of this format and newer have the sequence in the header. */
-const FIRST_WITH_HEADER = 5
+const FIRST_WITH_HEADER = 6
 const headerOf = ({ format, sequence }: StorePosition): number => (format < FIRST_WITH_HEADER ? 0 : sequence % 2 ** 31)
 
 /** `null`: nothing was projected yet. That of another format is given as it is, any other is checked: {@link HistoryDamaged}. */

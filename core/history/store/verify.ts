@@ -23,16 +23,21 @@ function isSame(table: PageTableName, one: Buffer, other: Buffer): boolean {
   return a!.length > 0 && a!.equals(b!)
 }
 
+/** Rows of a table in order; none where a store of an older format does not have it. */
+function* rowsOf(store: HistoryDatabase, table: PageTableName): Generator<Row> {
+  if (store.prepare('select 1 from sqlite_schema where name = ?').get(table) === undefined) return
+  yield* store.prepare<[], Row>(`select id, records as value from ${table} order by id`).iterate()
+}
+
 /** What `store` has missing, more or other than `truth`. */
 export function compareStores(store: HistoryDatabase, truth: HistoryDatabase): Comparison {
   const rows: Record<string, number> = {}
   const differences: Comparison['differences'] = []
   for (const table of TABLE_NAMES) {
-    const sql = `select id, records as value from ${table} order by id`
-    const wanted = truth.prepare<[], Row>(sql).iterate()
+    const wanted = rowsOf(truth, table)
     let next = wanted.next()
     rows[table] = 0
-    for (const row of store.prepare<[], Row>(sql).iterate()) {
+    for (const row of rowsOf(store, table)) {
       rows[table]++
       const truth = next.done === true ? null : next.value
       if (truth !== null && truth.id === row.id && isSame(table, truth.value, row.value)) {
@@ -44,7 +49,7 @@ export function compareStores(store: HistoryDatabase, truth: HistoryDatabase): C
       break
     }
     if (next.done !== true && differences.at(-1)?.table !== table) differences.push({ table, id: next.value.id, what: 'missing' })
-    wanted.return?.()
+    wanted.return(undefined)
   }
   return { rows, differences }
 }
