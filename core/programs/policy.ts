@@ -89,7 +89,7 @@ export function setRules(state: State, command: Views, base: number): void {
     state.scalars[SCALAR.RULES] = rules
     if (before < 1) noteEnds(state)
     if (before < 1) findBlank(state)
-    if (rules >= 2 && before < 2) shortenLists(state)
+    if (rules >= 3) shortenLists(state)
   }
   emitResult(state, command, base, code, -1, code === 0 ? rules : 0, code === 0 ? before : 0)
 }

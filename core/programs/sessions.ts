@@ -151,7 +151,7 @@ export function takeRow(state: State, holder: number, account: number, agent: nu
 
 /** The row that has the key already. One that is in no list makes its new holder's longer, which gives up its oldest for it. */
 function keyedRow(state: State, holder: number, account: number, agent: number): number {
-  if (scalar(state, SCALAR.RULES) < 2 || !isBounded(state, agent) || account < 0 || isListed(state, holder)) return holder
+  if (scalar(state, SCALAR.RULES) < 3 || !isBounded(state, agent) || account < 0 || isListed(state, holder)) return holder
   const { count, oldestDead } = heldRows(state, account, agent)
   if (count >= 2 * limitOf(state, agent)) giveUpSession(state, oldestDead)
   return holder

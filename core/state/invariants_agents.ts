@@ -3,7 +3,7 @@
  *
  * Agents: each row in use is in its owner's list exactly once, newest first, active or revoked; what it counts as resting are the resting
  * orders that name it, and a revoked one has none. Sessions: every live one is in its holder's list, no session is in two lists or twice
- * in one, lists link back and run from the newest; a holder has no more live ones than its limit, and since the rules 1 no more rows than
+ * in one, lists link back and run from the newest; a holder has no more live ones than its limit, and since the rules 3 no more rows than
  * twice that; none of a revoked agent is live, and none of another lasts beyond its grant.
  */
 import { AGENT_OPEN_ORDERS_MAX, Flag } from '../layout/command.ts'
@@ -116,6 +116,6 @@ function checkSessionList(state: State, account: number, agent: number, met: Set
     next = sessionLinks[session * SESSION_LINK_WORDS + SESSION_LINK.NEXT]!
   }
   if (live > most) broken('A', `${named} has ${live} live sessions`)
-  const bound = state.scalars[SCALAR.RULES]! >= 2 && most < state.genesis.limits.sessions
+  const bound = state.scalars[SCALAR.RULES]! >= 3 && most < state.genesis.limits.sessions
   if (bound && rows > 2 * most) broken('A', `${named} has ${rows} sessions, dead ones included`)
 }

@@ -3,7 +3,7 @@
  * newest first, through the links in column `sessionLinks`.
  *
  * Every live session is in the list of its holder, and so is every dead one that keeps its key (sessions.ts): it leaves when its row is
- * used again, or when its agent's row is another agent's. A holder with a limit has at most twice that many rows: since the rules 2 also
+ * used again, or when its agent's row is another agent's. A holder with a limit has at most twice that many rows: since the rules 3 also
  * when it opens one with the key of a row that is in no list, which before made its list longer. Before the rules 1 a dead one left also
  * when its holder opened another and when its agent was revoked. A row outside any list has no links, and no list begins with it.
  */

@@ -67,7 +67,7 @@ function setRules(exchange: NaiveExchange, command: Decoded): void {
   for (const [row, account] of before < 1 ? exchange.accounts.entries() : []) {
     Object.assign(account, { lent: true, seen: [exchange.now, exchange.sequence - 1 + row / exchange.accounts.length] })
   }
-  if (rules >= 2 && before < 2) {
+  if (rules >= 3) {
     for (const account of exchange.accounts.keys()) shorten(exchange, account, null, 0)
     for (const agent of exchange.agents) shorten(exchange, agent.owner, agent, 0)
   }

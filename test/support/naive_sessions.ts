@@ -35,7 +35,7 @@ function sessionRow(exchange: NaiveExchange, publicKey: string, account: number,
   const holder = sessions.findIndex((session) => session.publicKey === publicKey)
   if (holder >= 0) {
     // Another row of this holder's, where the key's was nobody's: then it has one fewer of its own before.
-    if (inForce >= 2 && !(sessions[holder]!.counted && isHeldBy(sessions[holder]!, account, agent))) shorten(exchange, account, agent, 1)
+    if (inForce >= 3 && !(sessions[holder]!.counted && isHeldBy(sessions[holder]!, account, agent))) shorten(exchange, account, agent, 1)
     return holder
   }
   const most = genesis.limits.sessions

@@ -140,7 +140,7 @@ export class Workload {
     if (dice < 970) return this.openSession(client)
     if (dice < 980) return { type: CommandType.REFRESH_SESSION, values: signed }
     if (dice < 986) return { type: CommandType.REVOKE_SESSION, values: signed }
-    if (dice < 988 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(3) } }
+    if (dice < 988 && this.genesis.rules === 0) return { type: CommandType.SET_RULES, values: { session: -1, rules: this.below(4) } }
     if (dice < 990) return dice === 988 ? this.operator.acceptance(this.time, this.options.losses) : this.setMaintenance(this.chance(1, 2))
     const pair = this.below(this.genesis.pairs.length + 1)
     if (dice < 993) return this.setPairStatus(this.stopped < 0 ? pair : this.stopped, this.below(5) - 1)
