@@ -16,7 +16,7 @@ import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { ACCOUNT, CLOCK, SCALAR } from '../state/columns.ts'
 import { sameWords } from '../state/indexes.ts'
-import { findReceipt, indexReceipt } from '../state/receipt_index.ts'
+import { findReceipt, indexReceipt, leaveIndex } from '../state/receipt_index.ts'
 import {
   appendReceipt, isForgotten, numberOf, offsetOf, pageAddress, pageOf, RECEIPT, restoreAnswer, Scratch, timeOfReceipt, wordsOfReceipt,
 } from '../state/receipt_pages.ts'
@@ -77,7 +77,7 @@ export function keepReceipt(state: State, account: number, command: Views, base:
   assert(outbox.i32[result + RESULT.at.code] === 0 && outbox.i32[result + RESULT.at.account] === account, 'a receipt of a refusal')
   const number = (scalars[SCALAR.RECEIPTS_HEAD]! + scalars[SCALAR.RECEIPTS_COUNT]!) % state.receiptRoom.numbers
   const position = appendReceipt(state, number, account, command, base, result)
-  indexReceipt(state, number, account, command.i32, base + C.key, position)
+  indexReceipt(state, scalars[SCALAR.RECEIPTS_COUNT]!, account, command.i32, base + C.key, position)
   scalars[SCALAR.RECEIPTS_COUNT]!++
   count(state, account, 1)
 }
@@ -135,5 +135,6 @@ function dropOldest(state: State): boolean {
   scalars[SCALAR.RECEIPT_HEAD_AT]! += wordsOfReceipt(get(state, receipt, RECEIPT.MASK))
   scalars[SCALAR.RECEIPTS_HEAD] = (number + 1) % state.receiptRoom.numbers
   scalars[SCALAR.RECEIPTS_COUNT]!--
+  leaveIndex(state)
   return true
 }

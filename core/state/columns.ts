@@ -403,7 +403,7 @@ const DECLARED = {
   accountIndex: { type: 'i32', width: 1, rows: placesFor(perAccount), kept: 'derived' },
   sessionIndex: { type: 'i32', width: 1, rows: placesFor(perSession), kept: 'derived' },
   receiptIndex: { type: 'i32', width: 2, rows: ofReceipts(({ blocks, places }) => (blocks + 1) * places), kept: 'derived' },
-  receiptBlocks: { type: 'i32', width: 1, rows: ofReceipts(({ blocks }) => blocks + 1), kept: 'derived' },
+  receiptBlocks: { type: 'i32', width: 1, rows: ofReceipts(({ blocks }) => blocks + 2), kept: 'derived' },
   receiptScratch: { type: 'i32', width: 1, rows: () => RECEIPT_SCRATCH_WORDS, kept: 'derived' },
   // The due queue (due.ts): keys of places, the heap behind its size, where each place stands in it.
   dueKeys: { type: 'f64', width: 2, rows: perDuePlace, kept: 'derived' },

@@ -27,13 +27,29 @@ const blockAddress = (state: State, block: number): number => state.receiptIndex
 const homeOf = (state: State, account: number, words: Int32Array, at: number): number =>
   Math.floor((hashWords(state, account, words, at, 4) * state.receiptRoom.places) / 0x100000000) * PLACE
 
-/** The block of receipt `number`, in the order of acceptance. */
-const turnOf = ({ receiptRoom }: State, number: number): number => Math.floor(number / receiptRoom.blockReceipts)
+/**
+ * Place in receiptBlocks, behind the reserve, that counts the receipts dropped since the index was made. A receipt's block goes by that
+ * and not by its number, which is stored and knows nothing of blocks.
+ */
+const DROPPED = 1
+
+/** What the `nth` receipt that is kept counts as, the oldest being 0: modulo what all blocks have. */
+function countOf({ receiptBlocks, receiptRoom }: State, nth: number): number {
+  return (receiptBlocks[receiptRoom.blocks + DROPPED]! + nth) % (receiptRoom.blocks * receiptRoom.blockReceipts)
+}
+
+/** The block of the `nth` receipt, in the order of acceptance. */
+const turnOf = (state: State, nth: number): number => Math.floor(countOf(state, nth) / state.receiptRoom.blockReceipts)
+
+/** The oldest receipt is dropped: it leaves the index. */
+export function leaveIndex(state: State): void {
+  state.receiptBlocks[state.receiptRoom.blocks + DROPPED] = countOf(state, 1)
+}
 
 /** A physical block that none of the turns from that of the oldest receipt to `turn` has. */
 function freeBlock(state: State, turn: number): number {
-  const { receiptBlocks, receiptRoom, scalars } = state
-  const oldest = turnOf(state, scalars[SCALAR.RECEIPTS_HEAD]!)
+  const { receiptBlocks, receiptRoom } = state
+  const oldest = turnOf(state, 0)
   for (let block = 0; ; block++) {
     let used = false
     for (let each = turn; ; each = (each + receiptRoom.blocks - 1) % receiptRoom.blocks) {
@@ -63,11 +79,11 @@ function emptyReserve(state: State, place: number): void {
   }
 }
 
-/** Enters receipt `number` of `account`, whose key is at `words[at..]`. Numbers come one after another. */
-export function indexReceipt(state: State, number: number, account: number, words: Int32Array, at: number, position: number): void {
+/** Enters the `nth` receipt that is kept, of `account`, whose key is at `words[at..]`. They come one after another. */
+export function indexReceipt(state: State, nth: number, account: number, words: Int32Array, at: number, position: number): void {
   const { i32, receiptBlocks, receiptRoom } = state
-  const turn = turnOf(state, number)
-  const place = number - turn * receiptRoom.blockReceipts
+  const turn = turnOf(state, nth)
+  const place = countOf(state, nth) - turn * receiptRoom.blockReceipts
   if (place === 0 || receiptBlocks[turn] === 0) enterTurn(state, turn)
   emptyReserve(state, place)
   const block = blockAddress(state, receiptBlocks[turn]! - 1)
@@ -85,10 +101,9 @@ export function indexReceipt(state: State, number: number, account: number, word
 export function readHomes(state: State, account: number, words: Int32Array, at: number): number {
   const { i32, receiptBlocks, receiptRoom, scalars } = state
   const home = homeOf(state, account, words, at)
-  const head = scalars[SCALAR.RECEIPTS_HEAD]!
-  const newest = turnOf(state, (head + scalars[SCALAR.RECEIPTS_COUNT]! - 1) % receiptRoom.numbers)
+  const newest = turnOf(state, scalars[SCALAR.RECEIPTS_COUNT]! - 1)
   let read = 0
-  for (let turn = turnOf(state, head); ; turn = turn + 1 === receiptRoom.blocks ? 0 : turn + 1) {
+  for (let turn = turnOf(state, 0); ; turn = turn + 1 === receiptRoom.blocks ? 0 : turn + 1) {
     read ^= i32[blockAddress(state, receiptBlocks[turn]! - 1) + home]!
     if (turn === newest) return read
   }
@@ -100,12 +115,12 @@ export type Match = (state: State, position: number, account: number, words: Int
 /** Position of the newest receipt of `account` for the key at `words[at..]`, or -1. Bounded, so that a reader cannot spin. */
 export function findReceipt(state: State, account: number, words: Int32Array, at: number, isIt: Match = isReceipt): number {
   const { i32, receiptBlocks, receiptRoom, scalars } = state
-  const [head, count] = [scalars[SCALAR.RECEIPTS_HEAD]!, scalars[SCALAR.RECEIPTS_COUNT]!]
+  const count = scalars[SCALAR.RECEIPTS_COUNT]!
   if (count === 0) return -1
   const home = homeOf(state, account, words, at)
   const tag = words[at + 3]! | 1
-  const oldest = turnOf(state, head)
-  let turn = turnOf(state, (head + count - 1) % receiptRoom.numbers)
+  const oldest = turnOf(state, 0)
+  let turn = turnOf(state, count - 1)
   for (let turns = 0; turns < receiptRoom.blocks; turns++) {
     const block = blockAddress(state, receiptBlocks[turn]! - 1)
     const end = block + receiptRoom.places * PLACE
@@ -129,6 +144,7 @@ const isReceipt: Match = (state, position, account, words, at) => {
 
 /** Enters all receipts that are kept into an empty index; throws when a page of them is not what it was. */
 export function rebuildReceiptIndex(state: State): void {
-  eachReceipt(state, (number, position, _page, at) =>
-    indexReceipt(state, number, state.i32[at + RECEIPT.ACCOUNT]!, state.i32, at + RECEIPT.KEY, position))
+  let nth = 0
+  eachReceipt(state, (_number, position, _page, at) =>
+    indexReceipt(state, nth++, state.i32[at + RECEIPT.ACCOUNT]!, state.i32, at + RECEIPT.KEY, position))
 }

@@ -22,6 +22,9 @@ const PAGES_MORE = 64
  */
 const BLOCKS = 16
 const BLOCK_LEAST = 8
+/** Numbers of receipts are stored in states and pages: they go as far as this many parts of the limit and one more, for ever. */
+const NUMBER_PARTS = 32
+const PART_LEAST = 8
 
 export interface ReceiptRoom {
   /** Pages between the oldest receipt and the newest, at most. */
@@ -46,6 +49,11 @@ export function receiptRoomOf({ receipts, receiptPages }: Pick<Limits, 'receipts
     blockReceipts,
     places: Math.ceil((blockReceipts * 3) / 2),
     blocks,
-    numbers: blocks * blockReceipts,
+    numbers: numbersOf(receipts),
   }
+}
+
+function numbersOf(receipts: number): number {
+  const part = Math.max(PART_LEAST, Math.ceil(receipts / NUMBER_PARTS))
+  return (Math.ceil(receipts / part) + 1) * part
 }
