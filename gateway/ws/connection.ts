@@ -107,7 +107,7 @@ export class Connection implements Subscriber, OrderConnection {
     this.#socket = socket
     this.#messages = new Bucket(wsMessagesPerSecond, wsMessageBurst, now)
     this.#bytes = new Bucket(BYTES_PER_SECOND, BYTES_BURST, now)
-    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures) : null
+    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures, turns?.client ?? '') : null
     context.gateway.counters[GATEWAY.ws_connections]!++
   }
 

@@ -42,6 +42,8 @@ export const IN_FLIGHT_MAX = 256
 export const ANSWERS_MS = 1000
 /** The method in what is signed: no request of another transport has it. */
 const METHOD = 'WS'
+/** What an unread message draws at least from the budget of bytes: refusing costs more than the shortest message has. */
+const REFUSAL_BYTES = 512
 const UNKNOWN = -1
 const FULL_STATUS = statusOf(new Refused('OVERLOADED'))
 const FULL = errorBody(new Refused('OVERLOADED'))
@@ -83,10 +85,12 @@ export class OrderEntry {
   }
 
   readonly #turns: SignatureTurns
-  readonly #signer = stranger()
+  readonly #signer
 
-  constructor(gateway: Gateway, connection: OrderConnection, turns: SignatureTurns) {
+  /** `client`: where the connection comes from (limits/network.ts). */
+  constructor(gateway: Gateway, connection: OrderConnection, turns: SignatureTurns, client: string) {
     this.#turns = turns
+    this.#signer = stranger(client)
     const { wsOrderBytesPerSecond, wsOrderBytesBurst } = gateway.config
     this.#gateway = gateway
     this.#connection = connection
@@ -135,7 +139,7 @@ export class OrderEntry {
     const from = performance.now()
     const peeked = bytes.byteLength > ORDER_MESSAGE_MAX ? null : peekOrder(new Uint8Array(bytes))
     if (peeked === null || !isOrderType(peeked.type)) return false
-    if (!this.#draw(bytes.byteLength, from)) return true
+    if (!this.#draw(Math.max(bytes.byteLength, REFUSAL_BYTES), from)) return true
     if (this.#isUnknown && !this.#connection.charge(bytes.byteLength)) return true
     const { counters, anonymous } = this.#gateway
     countResponse(counters, FULL_STATUS)

@@ -16,7 +16,8 @@ const OVERHEAD = 512
 
 export class Turns {
   readonly #gateway: Gateway
-  readonly #client: string
+  /** Where the socket comes from (limits/network.ts). */
+  readonly client: string
   #waiting = 0
   /** Whose share they have, and in which line they wait. */
   #share = ''
@@ -24,7 +25,7 @@ export class Turns {
 
   constructor(gateway: Gateway, client: string) {
     this.#gateway = gateway
-    this.#client = client
+    this.client = client
   }
 
   /** Serves the message of `connection`, of this many bytes, when it is its turn. */
@@ -34,8 +35,8 @@ export class Turns {
     const { account } = connection
     // What waits keeps its line, whoever signs in meanwhile.
     if (this.#waiting === 0) {
-      this.#share = account < 0 ? this.#client : `account ${account}`
-      this.#line = account < 0 ? `sockets of ${this.#client}` : this.#share
+      this.#share = account < 0 ? this.client : `account ${account}`
+      this.#line = account < 0 ? `sockets of ${this.client}` : this.#share
     }
     this.#waiting++
     anonymous.submit({

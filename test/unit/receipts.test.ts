@@ -120,7 +120,6 @@ for (const [name, pages] of [['memory', 0], ['one page in memory, the others in 
       if (result[RESULT.at.code] !== 0 || hasRepeated(result)) wrong++
       answers.set(n, said(result))
       const again = n - ((n * 7) % Math.min(n + 1, 1400))
-      // Reading ahead ends wherever the blocks begin.
       if (!Number.isInteger(readHomes(stage.state, 0, command.i32, ORDER_COMMAND.at.key))) wrong++
       const repeated = stage.order(again)
       if (!hasRepeated(repeated) || said(repeated) !== answers.get(again)) wrong++

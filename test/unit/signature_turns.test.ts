@@ -6,7 +6,7 @@ import t from 'tap'
 import { SIGNED_IN_TURN, SignatureTurns, stranger, STRANGERS_IN_TURN, type Signer } from '../../gateway/ws/signature_turns.ts'
 
 /** Turns that end when the test says so. */
-function turnsByHand(): { turns: SignatureTurns; end: () => void } {
+function turnsByHand(): { turns: SignatureTurns; end: () => void; pending: () => number } {
   let next: (() => void)[] = []
   const turns = new SignatureTurns((ended) => void next.push(ended))
   const end = (): void => {
@@ -14,11 +14,11 @@ function turnsByHand(): { turns: SignatureTurns; end: () => void } {
     next = []
     for (const each of ended) each()
   }
-  return { turns, end }
+  return { turns, end, pending: () => next.length }
 }
 
 /** Of a connection whose signatures were good. */
-const signerOf = (account: number): Signer => ({ account })
+const signerOf = (account: number): Signer => ({ client: 'somewhere', account })
 
 /** All send `each` messages in one turn, one connection after the other; how many of every one were taken. */
 const taken = (turns: SignatureTurns, shares: readonly Signer[], each: number): number[] =>
@@ -59,29 +59,37 @@ t.test('whoever comes has one, and the turn is bounded all the same', async (t) 
 t.test('connections take nothing from accounts', async (t) => {
   const { turns, end } = turnsByHand()
   const [maker, crowd] = [signerOf(1), Array.from({ length: 5000 }, () => signerOf(2))]
-  const strangers = Array.from({ length: 5000 }, stranger)
+  const [flood, other] = [Array.from({ length: 5000 }, () => stranger('flood')), stranger('other')]
   const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
   for (let turn = 0; turn < 3; turn++) {
     const first = turn === 0
-    const unknown = taken(turns, strangers, 3)
-    t.ok(Math.min(...unknown) === 1 && sum(unknown) < strangers.length + STRANGERS_IN_TURN, 'one for each that nobody knows')
+    t.equal(sum(taken(turns, flood, 3)), first ? STRANGERS_IN_TURN : STRANGERS_IN_TURN / 2, 'of one client')
+    t.equal(taken(turns, [other], 1000)[0], first ? 1 : STRANGERS_IN_TURN / 2, 'of another')
     t.equal(sum(taken(turns, crowd, 3)), first ? SIGNED_IN_TURN : SIGNED_IN_TURN / 2, 'of one account')
     t.equal(taken(turns, [maker], 2000)[0], first ? 1 : SIGNED_IN_TURN / 2, 'of another')
     end()
   }
-  taken(turns, strangers.slice(0, 4), 1)
-  end()
-  t.same(taken(turns, strangers.slice(0, 4), 1000), [128, 128, 128, 128], `${STRANGERS_IN_TURN} by 4`)
 })
 
 t.test('a connection that becomes known leaves the strangers', async (t) => {
   const { turns } = turnsByHand()
-  const connection = stranger()
+  const connection = stranger('home')
   t.same(taken(turns, [connection], STRANGERS_IN_TURN + 1), [STRANGERS_IN_TURN])
   t.ok(turns.isOver(connection))
   connection.account = 7
   t.notOk(turns.isOver(connection))
   t.same(taken(turns, [connection], SIGNED_IN_TURN + 1), [SIGNED_IN_TURN])
+})
+
+t.test('how many there were is forgotten when a turn passes without any', async (t) => {
+  const { turns, end, pending } = turnsByHand()
+  taken(turns, Array.from({ length: 500 }, (_, account) => signerOf(account)), 1)
+  end()
+  t.same(taken(turns, [signerOf(1)], 256), [4], 'right behind a crowd')
+  end()
+  end()
+  t.equal(pending(), 0, 'nothing is looked at while nobody signs')
+  t.same(taken(turns, [signerOf(1)], 256), [256])
 })
 
 t.test('a turn ends with that of the loop', async (t) => {
