@@ -3,13 +3,12 @@ import { HEADER } from './header.ts'
 import { defineLayout } from './table.ts'
 
 /**
- * Names, as in the limits of the genesis, and the most that each may be. Numbers in records are places here and never change. Receipts are
- * not among them: they are numbered modulo their limit.
+ * Names, as in the limits of the genesis, and the most that each may be. Numbers in records are places here and never change.
  */
 export const RAISABLE = [
   ['accounts', 2 ** 24], ['sessions', 2 ** 24], ['orders', 2 ** 24], ['openOrdersPerAccount', 2 ** 24], ['sessionsPerAccount', 2 ** 24],
   ['subAccountsPerMaster', 1000], ['spendLimits', 2 ** 24], ['agents', 2 ** 24], ['agentsPerAccount', 1000], ['applications', 1024],
-  ['pairs', 256], ['assets', 256],
+  ['pairs', 256], ['assets', 256], ['receipts', 2 ** 27],
 ] as const
 export type RaisableLimit = (typeof RAISABLE)[number][0]
 

@@ -43,7 +43,7 @@ export function admitKey(state: State, account: number, command: Views, base: nu
   const page = pageAddress(state, pageOf(state, position), Scratch.FOUND)
   const receipt = page + offsetOf(position)
   if (hasExpired(state, page, receipt)) {
-    if (state.scalars[SCALAR.RULES]! >= 1) forget(state, page, receipt)
+    if (state.scalars[SCALAR.RULES]! >= 1) forget(state, pageOf(state, position), page, receipt)
     else dropExpired(state, state.genesis.limits.receipts)
     return admitNew(state, account)
   }
@@ -100,10 +100,10 @@ function repeat(state: State, page: number, receipt: number, command: Views, bas
 const hasExpired = (state: State, page: number, receipt: number): boolean =>
   timeOfReceipt(state, page, receipt) + state.genesis.limits.receiptLifetimeMs <= state.clock[CLOCK.TIME]!
 
-/** Takes a receipt from its account before its turn to be dropped comes. */
-function forget(state: State, page: number, receipt: number): void {
+/** Takes a receipt of page `page`, which is at `at`, from its account before its turn to be dropped comes. */
+function forget(state: State, page: number, at: number, receipt: number): void {
   const { receiptsForgotten, scalars } = state
-  const number = numberOf(state, page, receipt - page)
+  const number = numberOf(state, page, at, receipt - at)
   if (isForgotten(state, number)) return
   receiptsForgotten[number >>> 5]! |= 1 << (number & 31)
   scalars[SCALAR.FORGOTTEN_USED] = Math.max(scalars[SCALAR.FORGOTTEN_USED]!, (number >>> 5) + 1)

@@ -13,9 +13,10 @@ import { stateDigest } from './state_digest.ts'
 import { drawHashKey } from '../lib/hash_key.ts'
 import { realIo, type Io } from '../lib/io.ts'
 import { readPageFiles, receiptDirectory, removePages, writePageFiles, type PageFiles, type WriterOptions } from '../lib/page_files.ts'
-import { CLOCK, SCALAR } from '../state/columns.ts'
+import { CLOCK, LIMIT, SCALAR } from '../state/columns.ts'
 import { loadColumns, storedColumns, type StoredColumn } from '../state/digest.ts'
 import { parseGenesis } from '../state/genesis.ts'
+import { raisedLimits } from '../state/growth.ts'
 import { memoryPages, type PageStore } from '../state/page_store.ts'
 import { RECEIPT_PAGE_WORDS, receiptRoomOf } from '../state/receipt_room.ts'
 import { createState, type State } from '../state/state.ts'
@@ -186,10 +187,13 @@ export function receiptPagesOf(dataDir: string, sequence: number): { from: numbe
   const database = new Database(snapshotPath(dataDir, sequence), { readonly: true, fileMustExist: true })
   try {
     const { genesis } = infoOf(database, sequence)
-    const bytes = database.prepare<[], Buffer>("select bytes from chunk where column_name = 'scalars' and number = 0").pluck().get()!
-    const from = bytes.readInt32LE(SCALAR.RECEIPT_HEAD_PAGE * 4)
-    const { memoryPages: kept } = receiptRoomOf(parseGenesis(genesis).limits)
-    return { from, to: Math.max(from, bytes.readInt32LE(SCALAR.RECEIPT_TAIL_PAGE * 4) - kept + 1) }
+    const first = database.prepare<[string], Buffer>('select bytes from chunk where column_name = ? and number = 0').pluck()
+    const scalars = first.get('scalars')!
+    const from = scalars.readInt32LE(SCALAR.RECEIPT_HEAD_PAGE * 4)
+    // A copy starts where numbers of eight bytes may.
+    const raised = raisedLimits(new Float64Array(Uint8Array.from(first.get('limits')!).buffer), LIMIT.IN_FORCE)
+    const { memoryPages: kept } = receiptRoomOf({ ...parseGenesis(genesis).limits, ...raised })
+    return { from, to: Math.max(from, scalars.readInt32LE(SCALAR.RECEIPT_TAIL_PAGE * 4) - kept + 1) }
   } finally {
     database.close()
   }

@@ -405,6 +405,8 @@ const DECLARED = {
   receiptIndex: { type: 'i32', width: 2, rows: ofReceipts(({ blocks, places }) => (blocks + 1) * places), kept: 'derived' },
   receiptBlocks: { type: 'i32', width: 1, rows: ofReceipts(({ blocks }) => blocks + 2), kept: 'derived' },
   receiptScratch: { type: 'i32', width: 1, rows: () => RECEIPT_SCRATCH_WORDS, kept: 'derived' },
+  // Number of the first receipt of each page between the oldest receipt and the newest (receipt_pages.ts).
+  receiptFirsts: { type: 'i32', width: 1, rows: ofReceipts(({ pages }) => pages), kept: 'derived' },
   // The due queue (due.ts): keys of places, the heap behind its size, where each place stands in it.
   dueKeys: { type: 'f64', width: 2, rows: perDuePlace, kept: 'derived' },
   dueHeap: { type: 'i32', width: 1, rows: (genesis) => perDuePlace(genesis) + 1, kept: 'derived' },

@@ -1,12 +1,14 @@
 /**
  * Growing: a state with higher limits has larger columns, so it moves to another memory. What is stored is copied as it is, but for the
- * balances, whose rows are as long as there may be assets; what is derived is made anew from it. It happens between two commands, in the
+ * balances, whose rows are as long as there may be assets, and for receipts, whose places depend on how many there may be
+ * (receipt_growth.ts); what is derived is made anew from it. It happens between two commands, in the
  * same state object, and is a function of the state alone: every replay grows at the same command.
  */
 import { RAISABLE } from '../layout/limits.ts'
 import { columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column } from './columns.ts'
 import type { Limits } from './genesis.ts'
 import { columnBytes, columnOf } from './memory.ts'
+import { moveReceipts, RECEIPT_COLUMNS } from './receipt_growth.ts'
 import { rebuildDerived } from './rebuild.ts'
 import { enlarge, type State } from './state.ts'
 
@@ -42,15 +44,18 @@ export function raisedLimits(words: Float64Array, word: number): Partial<Limits>
 /** Puts the limits in force that column `limits` says are; the state keeps everything. */
 export function growState(state: State): void {
   const stored = storedColumns(state)
-  const { registers, balances, balanceStride, limits } = state
+  const { registers, balances, balanceStride, limits, receiptRoom, receiptPages, receiptSeals, receiptsForgotten } = state
+  const { receipts } = state.genesis.limits
   enlarge(state, raisedLimits(limits, LIMIT.IN_FORCE))
   // With the key of the indexes.
   state.registers.set(registers)
+  const moved = new Set<string>(state.genesis.limits.receipts === receipts ? [] : RECEIPT_COLUMNS)
   for (const { name, bytes } of stored) {
-    if (name === 'balances' && state.balanceStride !== balanceStride) continue
+    if (moved.has(name) || (name === 'balances' && state.balanceStride !== balanceStride)) continue
     columnOf(state.genesis, state.buffers, name as Column['name']).set(bytes)
   }
   if (state.balanceStride !== balanceStride) moveBalances(state, balances, balanceStride)
+  if (moved.size > 0) moveReceipts(state, { receiptRoom, receiptPages, receiptSeals, receiptsForgotten })
   rebuildDerived(state)
 }
 

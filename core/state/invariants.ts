@@ -32,7 +32,7 @@ import {
 import { PAIR_LISTING } from './listing_rows.ts'
 import { findAccount, findLabel, findSession } from './indexes.ts'
 import { findReceipt } from './receipt_index.ts'
-import { eachReceiptInMemory, isForgotten, RECEIPT, timeOfReceipt } from './receipt_pages.ts'
+import { eachReceiptInMemory, isForgotten, numberOf, pageOf, RECEIPT, timeOfReceipt } from './receipt_pages.ts'
 import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
@@ -399,11 +399,15 @@ function checkReceipts(state: State): void {
   const { scalars, i32, receiptRoom, genesis } = state
   const count = scalars[SCALAR.RECEIPTS_COUNT]!
   if (count > genesis.limits.receipts) broken('I11', `${count} receipts`)
-  let [before, next, seen] = [0, -1, 0]
+  let [before, next, seen, last] = [0, -1, 0, -1]
   const look = (number: number, position: number, page: number, at: number): void => {
     if (next !== -1 && number !== next) broken('I11', `receipt ${number} stands where ${next} should`)
     next = (number + 1) % receiptRoom.numbers
     seen++
+    if (pageOf(state, position) !== last) {
+      last = pageOf(state, position)
+      if (numberOf(state, last, page, at - page) !== number) broken('I11', `page ${last} has receipt ${number} by another number`)
+    }
     const time = timeOfReceipt(state, page, at)
     if (time < before || time > state.clock[CLOCK.TIME]!) broken('I11', `receipt ${number} is out of order`)
     before = time

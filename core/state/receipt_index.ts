@@ -14,7 +14,7 @@
  */
 import { sameWords, hashWords } from './indexes.ts'
 import { SCALAR } from './columns.ts'
-import { eachReceipt, isKept, offsetOf, pageAddress, pageOf, RECEIPT, Scratch } from './receipt_pages.ts'
+import { eachReceipt, enterFirst, isKept, offsetOf, pageAddress, pageOf, RECEIPT, Scratch } from './receipt_pages.ts'
 import type { State } from './state.ts'
 
 /** Words of a place. */
@@ -142,9 +142,16 @@ const isReceipt: Match = (state, position, account, words, at) => {
   return state.i32[receipt + RECEIPT.ACCOUNT] === account && sameWords(state.i32, receipt + RECEIPT.KEY, words, at, 4)
 }
 
-/** Enters all receipts that are kept into an empty index; throws when a page of them is not what it was. */
+/** Enters all receipts that are kept into an empty index, and the numbers of pages; throws when a page of them is not what it was. */
 export function rebuildReceiptIndex(state: State): void {
-  let nth = 0
-  eachReceipt(state, (_number, position, _page, at) =>
-    indexReceipt(state, nth++, state.i32[at + RECEIPT.ACCOUNT]!, state.i32, at + RECEIPT.KEY, position))
+  const { scalars, i32 } = state
+  let [nth, last] = [0, scalars[SCALAR.RECEIPT_HEAD_PAGE]!]
+  const [head, at] = [pageAddress(state, last, Scratch.HEAD), scalars[SCALAR.RECEIPT_HEAD_AT]!]
+  enterFirst(state, last, head, at, scalars[SCALAR.RECEIPTS_HEAD]!)
+  eachReceipt(state, (number, position, address, receipt) => {
+    const page = pageOf(state, position)
+    if (page !== last) enterFirst(state, page, address, receipt - address, number)
+    last = page
+    indexReceipt(state, nth++, i32[receipt + RECEIPT.ACCOUNT]!, i32, receipt + RECEIPT.KEY, position)
+  })
 }

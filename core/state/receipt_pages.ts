@@ -20,6 +20,10 @@
  * writes the same bytes. Column receiptSeals has a checksum of every full page. It stands for the page in digests and snapshots, and what
  * the store gives back is held against it. Pages before the oldest receipt are nobody's.
  *
+ * A receipt's number is its place in the order of acceptance, modulo what the room has (receipt_room.ts). In the page stands the number
+ * that its first receipt had when the page was begun. A larger room counts anew (receipt_growth.ts) while the page stays as it is, so
+ * that number is only written, and the one of now is in column receiptFirsts, which is derived.
+ *
  *         receiptSeals (checksums)      x  x  x  x  x  x  x  x  x  x  x
  *         the store                     o  o  o  o  o  o  o  o  o  o  o            .: gone   o: full   >: being written
  *         pages               .  .  .  o  o  o  o  o  o  o  o  o  o  o  >
@@ -103,6 +107,9 @@ function checksum(words: Int32Array, at: number, seals: Int32Array, to: number, 
   return same
 }
 
+/** Address of the number of a page's first receipt. */
+const firstAt = ({ receiptFirstsAt, receiptRoom }: State, page: number): number => receiptFirstsAt + (page % receiptRoom.pages)
+
 const sealAt = ({ receiptRoom }: State, page: number): number => (page % receiptRoom.pages) * 2
 
 /** True when the page at `words[at..]` is the full one of this number. */
@@ -133,6 +140,7 @@ function openPage(state: State, number: number): number {
   const next = ringAddress(state, page)
   i32.fill(0, next, next + RECEIPT_PAGE_WORDS)
   i32[next + P.FIRST] = number
+  i32[firstAt(state, page)] = number
   f64[(next + P.TIME) >>> 1] = clock[CLOCK.TIME]!
   f64[(next + P.SEQUENCE) >>> 1] = clock[CLOCK.SEQUENCE]!
   i32[next + P.USED] = P.RECEIPTS
@@ -224,31 +232,46 @@ export function isKept(state: State, position: number): boolean {
   const head = scalars[SCALAR.RECEIPT_HEAD_PAGE]!
   return page > head || (page === head && offsetOf(position) >= scalars[SCALAR.RECEIPT_HEAD_AT]!)
 }
-/** Number of a receipt: of its page's first and of those before it there. */
-export function numberOf(state: State, page: number, offset: number): number {
-  const { i32 } = state
-  let number = i32[page + P.FIRST]!
-  for (let at = P.RECEIPTS; at < offset; number++) at += wordsOfReceipt(i32[page + at + RECEIPT.MASK]!)
-  return number % state.receiptRoom.numbers
+/** Receipts of the page at `at` that stand before word `offset` of it. */
+function receiptsBefore({ i32 }: State, at: number, offset: number): number {
+  let count = 0
+  for (let word: number = P.RECEIPTS; word < offset; count++) word += wordsOfReceipt(i32[at + word + RECEIPT.MASK]!)
+  return count
+}
+
+/** Number of the receipt at word `offset` of page `page`, which is at `at`: of the page's first and of those before it there. */
+export const numberOf = (state: State, page: number, at: number, offset: number): number =>
+  (state.i32[firstAt(state, page)]! + receiptsBefore(state, at, offset)) % state.receiptRoom.numbers
+
+/** Receipt `number` stands at word `offset` of page `page`, which is at `at`; so the page's first has this number. */
+export function enterFirst(state: State, page: number, at: number, offset: number, number: number): void {
+  const { numbers } = state.receiptRoom
+  // Of a page that is dropped in part, more may stand before it than there are numbers.
+  const first = (number - receiptsBefore(state, at, offset)) % numbers
+  state.i32[firstAt(state, page)] = first < 0 ? first + numbers : first
 }
 
 /** True when receipt `number` is nobody's already (programs/receipts.ts). */
 export const isForgotten = ({ receiptsForgotten }: State, number: number): boolean =>
   (receiptsForgotten[number >>> 5]! & (1 << (number & 31))) !== 0
 
-/** Calls `visit` with every receipt that is kept, oldest first; throws when a page of the store is not what it was. */
+/**
+ * Calls `visit` with every receipt that is kept, oldest first, from page `fromPage` on; throws when a page of the store is not what it was.
+ * From the oldest on, receiptFirsts is not read.
+ */
 export function eachReceipt(
   state: State, visit: (number: number, position: number, page: number, at: number) => void, fromPage: number = 0,
 ): void {
   const { i32, scalars, receiptRoom } = state
   const [head, tail] = [scalars[SCALAR.RECEIPT_HEAD_PAGE]!, scalars[SCALAR.RECEIPT_TAIL_PAGE]!]
   if (scalars[SCALAR.RECEIPTS_COUNT] === 0) return
+  let number = fromPage > head ? i32[firstAt(state, fromPage)]! : scalars[SCALAR.RECEIPTS_HEAD]!
   for (let page = Math.max(head, fromPage); page <= tail; page++) {
     const address = pageAddress(state, page, Scratch.HEAD)
     assert(page === tail || !inMemory(state, page) || isSealed(state, page, i32, address), 'a page of receipts is not what it was')
     const used = i32[address + P.USED]!
     let offset: number = page === head ? scalars[SCALAR.RECEIPT_HEAD_AT]! : P.RECEIPTS
-    for (let number = numberOf(state, address, offset); offset < used; number = (number + 1) % receiptRoom.numbers) {
+    for (; offset < used; number = (number + 1) % receiptRoom.numbers) {
       visit(number, positionOf(page, offset), address, address + offset)
       offset += wordsOfReceipt(i32[address + offset + RECEIPT.MASK]!)
     }

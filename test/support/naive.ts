@@ -66,14 +66,18 @@ export interface Account {
   known: boolean
 }
 
-
 export interface Receipt {
   account: number
   key: string
   payload: string
   time: number
   result: Decoded
+  /** It expired and is nobody's, and waits for its turn to be dropped. */
+  forgotten: boolean
 }
+
+/** Expired receipts that one command drops at most. */
+const DROPPED_MOST = 1024
 
 /** Rules that the canary test breaks on purpose. */
 export interface Rules {
@@ -252,17 +256,32 @@ export class NaiveExchange {
   /** Looks a keyed command up: a refusal number, the receipt to repeat, or 0 to go on. */
   admit(command: Decoded, account: number): number | Receipt {
     if ((Number(command['options']) & Option.KEYED) === 0) return 0
-    const { receipts: most, receiptLifetimeMs } = this.genesis.limits
-    this.receipts = this.receipts.filter((receipt) => receipt.time + receiptLifetimeMs > this.now)
-    const receipt = this.receipts.find((each) => each.account === account && each.key === command['key'])
-    if (receipt === undefined) return this.mayKeep(account, most) ? 0 : CODE.ORDER_SUBMISSION_CAPACITY_EXCEEDED
-    return receipt.payload === command['payload'] ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
+    this.dropExpired(DROPPED_MOST)
+    const receipt = this.receipts.findLast((each) => each.account === account && each.key === command['key'])
+    if (receipt !== undefined && !this.hasExpired(receipt)) {
+      return receipt.payload === command['payload'] ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
+    }
+    if (receipt !== undefined && this.inForce >= 1) receipt.forgotten = true
+    else if (receipt !== undefined) this.dropExpired(Infinity)
+    return this.mayKeep(account) ? 0 : CODE.ORDER_SUBMISSION_CAPACITY_EXCEEDED
   }
 
-  private mayKeep(account: number, most: number): boolean {
+  private hasExpired({ time }: Receipt): boolean {
+    return time + this.genesis.limits.receiptLifetimeMs <= this.now
+  }
+
+  /** Drops expired receipts, the oldest first. */
+  private dropExpired(most: number): void {
+    const lasting = this.receipts.findIndex((receipt) => !this.hasExpired(receipt))
+    this.receipts.splice(0, Math.min(most, lasting < 0 ? this.receipts.length : lasting))
+  }
+
+  private mayKeep(account: number): boolean {
+    const most = this.genesis.limits.receipts
     const free = most - this.receipts.length
     if (this.inForce === 0) return free > 0
-    const held = this.receipts.filter((receipt) => familyOf(this, receipt.account) === familyOf(this, account)).length
+    const family = familyOf(this, account)
+    const held = this.receipts.filter((receipt) => !receipt.forgotten && familyOf(this, receipt.account) === family).length
     return held < share(most, free)
   }
 
@@ -275,7 +294,8 @@ export class NaiveExchange {
   /** Keeps the answer of a keyed command that was accepted. */
   keep(command: Decoded, account: number, result: Decoded): void {
     if ((Number(command['options']) & Option.KEYED) === 0) return
-    this.receipts.push({ account, key: String(command['key']), payload: String(command['payload']), time: this.now, result })
+    const [key, payload] = [String(command['key']), String(command['payload'])]
+    this.receipts.push({ account, key, payload, time: this.now, result, forgotten: false })
   }
 }
 

@@ -151,7 +151,8 @@ const rerun = ({ seed, variant }: DuelOptions, commands: number): string =>
   `SEED=${seed} VARIANT=${variant} COMMANDS=${commands} node_modules/.bin/node --disable-warning=ExperimentalWarning ` +
   'test/property/engine_equals_naive.test.ts'
 
-function compareEvents(engine: Views, count: number, naive: Views): void {
+/** Throws unless the engine's records are the naive exchange's, byte for byte. */
+export function compareEvents(engine: Views, count: number, naive: Views): void {
   const bytes = Buffer.from(engine.bytes.buffer, engine.bytes.byteOffset, count * RECORD_BYTES)
   if (!bytes.equals(naive.bytes)) throw new Differs(`the events differ: ${firstDifference(engine, count, naive)}`)
 }

@@ -168,6 +168,7 @@ const LIMITS = [
   ['accounts', 16_777_216], ['sessions', 16_777_216], ['orders', 16_777_216], ['openOrdersPerAccount', 16_777_216],
   ['sessionsPerAccount', 16_777_216], ['subAccountsPerMaster', 1000], ['spendLimits', 16_777_216], ['agents', 16_777_216],
   ['agentsPerAccount', 1000], ['applications', 1024], ['pairs', 256], ['assets', 256],
+  ['receipts', 134_217_728],
 ] as const
 
 function raiseLimit(exchange: NaiveExchange, command: Decoded): void {

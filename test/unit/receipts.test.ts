@@ -2,110 +2,30 @@
  * Promise: an idempotency receipt gives its answer once more for as long as it is kept, whether its page stands in memory or in a file that
  * other processes write too; memory grows with use; a page that is not what it was is found and never answered from.
  */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { copyFile, copyReceipts } from '../../core/backup/copy.ts'
-import {
-  COMMAND_SLOTS, CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND,
-} from '../../core/layout/command.ts'
+import { Flag, ORDER_COMMAND } from '../../core/layout/command.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { RESULT } from '../../core/layout/event.ts'
-import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
+import type { Decoded } from '../../core/layout/table.ts'
 import {
   fileOfPage, pageFilesBytes, PAGES, readPageFiles, receiptDirectory, removePages, writePageFiles, type PageFiles,
 } from '../../core/lib/page_files.ts'
 import { loadSnapshot, pruneSnapshots, receiptPagesOf, snapshotPath, writeSnapshot } from '../../core/snapshot/file.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { ACCOUNT, ACCOUNT_WORDS, CLOCK, SCALAR } from '../../core/state/columns.ts'
-import { parseGenesis } from '../../core/state/genesis.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
-import { memoryPages, type PageStore } from '../../core/state/page_store.ts'
+import { memoryPages } from '../../core/state/page_store.ts'
 import { findReceipt, readHomes } from '../../core/state/receipt_index.ts'
 import { RECEIPT_PAGE_WORDS, receiptRoomOf } from '../../core/state/receipt_room.ts'
-import { attachState, createState, type State } from '../../core/state/state.ts'
+import { attachState } from '../../core/state/state.ts'
 import { readReceipt } from '../../core/view/receipts.ts'
-import { benchOf, type Bench } from '../support/naive_compare.ts'
-import { genesisText, pairSpec } from '../support/variants.ts'
+import { command, DAY, directory, filesIn, hasRepeated, said, sourceOf as stageSource, Stage, TIME } from '../support/receipt_stage.ts'
 
-const TIME = 1_700_000_000_000
-const DAY = 86_400_000
 const RECEIPTS = 2000
-const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
-
-function directory(t: Test): string {
-  const path = mkdtempSync(join(import.meta.dirname, '..', '..', 'data', 'var-'))
-  t.teardown(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
-
-const sourceOf = (receiptPages: number, receipts = RECEIPTS, rules = 0): string =>
-  genesisText({
-    limits: { receipts, receiptPages, orders: 16_384, sessionLifetimeMs: 300 * DAY, openOrdersPerAccount: 16_384 }, rules,
-    dailyLimit: 2, pairs: [pairSpec('BTC/USD', { minNotional: '0' })], assets: [['USD', 6, '1000000'], ['BTC', 8, '100']],
-  })
-
-const filesIn = (dataDir: string): PageFiles =>
-  writePageFiles(receiptDirectory(dataDir), RECEIPT_PAGE_WORDS, {
-    failed: (error) => {
-      throw error
-    },
-  })
-
-/** An engine with two traders. Rules 0, so that one may have all there is. */
-class Stage {
-  readonly bench: Bench
-  readonly state: State
-  time = TIME
-
-  constructor(source: string, store?: PageStore) {
-    this.state = createState(parseGenesis(source), createOutbox(4096), [7, 11], store)
-    this.bench = benchOf(this.state)
-    for (const name of ['a', 'b']) {
-      const wallet = { session: -1, address: name.repeat(40), publicKey: name.repeat(64) }
-      encode(OPEN_SESSION_COMMAND, command, 0, { kind: kindOf(CommandType.OPEN_SESSION, 1, 1), ...wallet })
-      this.run()
-      encode(MINT_COMMAND, command, 0, { kind: kindOf(CommandType.MINT, 1, 1), ...this.signed(name === 'a' ? 0 : 1), asset: -1 })
-      this.run()
-    }
-  }
-
-  private signed(account: number): Decoded {
-    return { session: account, sessionGeneration: account === 0 ? 1 : 3 }
-  }
-
-  private run(): Int32Array {
-    const count = this.bench.run(command, 0, this.time)
-    return this.bench.said.i32.slice((count - 1) * RECORD_WORDS, count * RECORD_WORDS)
-  }
-
-  /** Order number `n`: it rests, takes, does both, or is dropped. Its RESULT. */
-  order(n: number, over: Decoded = {}): Int32Array {
-    const [sell, lots] = [n % 2 === 0, 1 + (n % 7)]
-    const kind = n % 5
-    const flags = (sell ? Flag.SELL : 0) | (kind === 3 ? Flag.IOC : 0) | (kind === 4 ? Flag.EXPIRES : 0)
-    encode(ORDER_COMMAND, command, 0, {
-      kind: kindOf(CommandType.PLACE_ORDER, 1, 1), correlation: n, ...this.signed(n % 3 === 0 ? 1 : 0), flags,
-      options: Option.KEYED, price: 1000 + (n % 2), lots,
-      expiresAt: kind === 4 ? this.time + 5 * DAY : 0, key: n.toString(16).padStart(32, '0'), payload: '00'.repeat(16), ...over,
-    })
-    return this.run()
-  }
-
-  kept(): number {
-    return this.state.scalars[SCALAR.RECEIPTS_COUNT]!
-  }
-}
-
-/** What must come back: all but kind, correlation, sequence, time and the flag that says so. */
-function said(result: Int32Array): string {
-  const words = [...result.subarray(RESULT.at.code)]
-  words[RESULT.at.flags - RESULT.at.code]! &= ~Flag.REPEATED
-  return words.join()
-}
-
-const hasRepeated = (result: Int32Array): boolean => (result[RESULT.at.flags]! & Flag.REPEATED) !== 0
+const sourceOf = (receiptPages: number, receipts = RECEIPTS, rules = 0): string => stageSource(receiptPages, receipts, rules)
 
 for (const [name, pages] of [['memory', 0], ['one page in memory, the others in files', 1]] as const) {
   t.test(`answers of two rounds of the room come back word by word: ${name}`, async (t) => {
@@ -224,7 +144,7 @@ t.test('a snapshot names pages of files; whoever loads it goes on alike', async 
   const { from, to } = receiptPagesOf(dataDir, sequence)
   t.equal(from, 0)
   t.equal(to, state.scalars[SCALAR.RECEIPT_TAIL_PAGE]! - 1)
-  const other = Object.assign(Object.create(Stage.prototype) as Stage, { state, bench: benchOf(state), time: stage.time })
+  const other = Stage.of(state, stage)
   for (let n = 0; n < 4500; n += 3) {
     other.time = stage.time = stage.time + 60_000
     const [a, b] = [stage, other].map((each) => each.order(n % 3000).join())
