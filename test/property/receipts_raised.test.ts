@@ -29,7 +29,8 @@ import { genesisText, pairSpec } from '../support/variants.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const SEED = seedOf()
-const COMMANDS = 6000
+/** Commands of a round, and those that a day ends. */
+const [COMMANDS, FLOOD] = [4000, 2000]
 const CLIENTS = 24
 t.comment(`SEED=${SEED} ROUNDS=1 npm test -- test/property/receipts_raised.test.ts`)
 
@@ -58,7 +59,7 @@ class Duel {
     this.#random = random
     this.#dataDir = directory(t)
     this.#source = genesisText({
-      limits: { receipts: pick([16, 100, 113, 3000]), receiptPages: pick([0, 1, 66, 70, 95]), accounts: 64, sessionLifetimeMs: 300 * DAY },
+      limits: { receipts: pick([16, 100, 113, 8000, 8000]), receiptPages: pick([0, 1, 66, 70, 95]), accounts: 64, sessionLifetimeMs: 300 * DAY },
       dailyLimit: 2, pairs: [pairSpec('BTC/USD')], assets: [['USD', 6, '1000000'], ['BTC', 8, '100']], rules: pick([0, RULES, RULES]),
     })
     this.#files = filesIn(this.#dataDir)
@@ -89,9 +90,8 @@ class Duel {
   }
 
   /** Mostly a new key, else one of before, now and then with another payload; a client has its own keys. */
-  #order(): void {
-    const old = this.#key > 0 && this.#below(6) === 0
-    const n = old ? Math.max(0, this.#key - 1 - this.#below([50, 3000][this.#below(2)]!)) : this.#key++
+  #order(old = this.#key > 0 && this.#below(6) === 0): void {
+    const n = old ? Math.max(0, this.#key - 1 - this.#below([50, FLOOD][this.#below(2)]!)) : this.#key++
     const payload = this.#below(40) === 0 ? '01' : '00'
     const { code, flags } = this.#run(ORDER_COMMAND, CommandType.PLACE_ORDER, 1, {
       ...this.#signed[n % CLIENTS], flags: (n % 2 === 0 ? Flag.SELL : 0) | (n % 11 === 0 ? 0 : Flag.IOC), options: Option.KEYED,
@@ -104,7 +104,7 @@ class Duel {
   #raise(): void {
     const limit = this.#below(5) === 0 ? 'accounts' : 'receipts'
     const now = this.#naive.listed.raised.get(limit) ?? this.#naive.genesis.limits[limit]
-    const value = Math.min(20_000, now + [1, 8, this.#below(400), now, 4000][this.#below(5)]!)
+    const value = Math.min(20_000, now + [1, this.#below(400), now, 4000, 4000][this.#below(5)]!)
     this.#run(RAISE_LIMIT_COMMAND, CommandType.RAISE_LIMIT, 0, { session: -1, limit: limitOf(limit), value })
   }
 
@@ -148,14 +148,23 @@ class Duel {
   step(index: number): void {
     const dice = this.#below(1000)
     this.#time += this.#below(100)
-    if (dice < 6) this.#raise()
+    if (dice < 5) this.#raise()
     else if (dice < 9) this.#putInForce()
     else if (dice < 16) this.#turnPage()
-    else if (dice < 17) this.#time += this.#below(DAY)
+    else if (dice < 17) this.#time += this.#below(DAY / 8)
     else if (dice < 19) this.#reload()
     else this.#order()
-    if (index % 2000 === 1999) this.#time += DAY
+    if (index % FLOOD === FLOOD - 1) this.#dayEnds()
     this.seen.forgotten = Math.max(this.seen.forgotten, this.#naive.receipts.filter(({ forgotten }) => forgotten).length)
+  }
+
+  /** What is left of a flood is forgotten in part, and perhaps raised then. */
+  #dayEnds(): void {
+    this.#time += DAY
+    this.#order(true)
+    if (this.#below(2) === 0) this.#order(true)
+    if (this.#below(2) === 0) this.#raise()
+    if (this.#below(2) === 0) this.#putInForce()
   }
 
   end(): void {
@@ -164,7 +173,7 @@ class Duel {
 }
 
 t.test('random raises', async (t) => {
-  for (const round of eachRound(t, { short: 4, deep: 300 })) {
+  for (const round of eachRound(t, { short: 2, deep: 300 })) {
     const seed = SEED + round
     const duel = new Duel(t, seed)
     let index = 0

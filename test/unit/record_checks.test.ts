@@ -14,6 +14,7 @@ import {
   COMMAND_LAYOUTS, commandName, CommandType, Flag, gatewayOfKind, kindOf, PairStatus, COMMAND_SLOTS, Option,
   slotsOfKind,
 } from '../../core/layout/command.ts'
+import { RAISABLE } from '../../core/layout/limits.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
@@ -110,7 +111,7 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   ...Object.fromEntries(['targetSequence', 'fromSequence', 'createdSequence'].map((name) =>
     [name, [[NaN, -1, 0.5, 2 ** 48, Infinity, -Infinity], [0, 2 ** 48 - 1]]])),
   ...Object.fromEntries(['expiresAt', 'graceMs', 'wall'].map((name) => [name, [[NaN, Infinity, -Infinity, 1e16], [0, 8.64e15]]])),
-  'raise_limit.limit': [[-1, 11], [0, 10]],
+  'raise_limit.limit': [[-1, RAISABLE.length], [0, RAISABLE.length - 1]],
   value: [[NaN, -1, 0.5, 2 ** 48, Infinity], [0, 2 ** 48 - 1]],
   'set_pair_terms.pair': [[-1, PAIRS], [0]],
   ...Object.fromEntries(['base', 'quote'].map((name) => [name, [[-1, ASSETS], [0, ASSETS - 1]]])),
