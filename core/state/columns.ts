@@ -25,7 +25,6 @@ import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptR
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
 
-
 /** Row strides in 32-bit words. Eight-byte fields sit on even words. */
 export const ORDER_WORDS = 32
 export const ORDER = {
@@ -405,7 +404,6 @@ const DECLARED = {
   receiptIndex: { type: 'i32', width: 2, rows: ofReceipts(({ blocks, places }) => (blocks + 1) * places), kept: 'derived' },
   receiptBlocks: { type: 'i32', width: 1, rows: ofReceipts(({ blocks }) => blocks + 2), kept: 'derived' },
   receiptScratch: { type: 'i32', width: 1, rows: () => RECEIPT_SCRATCH_WORDS, kept: 'derived' },
-  // Number of the first receipt of each page between the oldest receipt and the newest (receipt_pages.ts).
   receiptFirsts: { type: 'i32', width: 1, rows: ofReceipts(({ pages }) => pages), kept: 'derived' },
   // The due queue (due.ts): keys of places, the heap behind its size, where each place stands in it.
   dueKeys: { type: 'f64', width: 2, rows: perDuePlace, kept: 'derived' },

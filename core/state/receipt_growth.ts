@@ -1,6 +1,6 @@
 /**
- * Receipts move to a larger room when their limit is raised (growth.ts). Pages keep their running numbers and their bytes, because full ones
- * may stand in files that other processes share, which are further or not so far. What depends on the room is placed anew:
+ * Receipts move to a larger room when their limit is raised (growth.ts). Pages keep their running numbers and their bytes, because full
+ * ones may stand in files that other processes share, which are further or not so far. What depends on the room is placed anew:
  *
  *   receiptPages        those in memory: page % memoryPages of before to page % memoryPages of now
  *   receiptSeals        of full pages: page % pages of before to page % pages of now

@@ -1,7 +1,7 @@
 /**
- * Promise: raised at whatever moment, limits of receipts change nothing but how many there may be: random keyed orders, over days, over pages
- * of their own, over receipts that were forgotten, are answered as by the naive exchange, which has a plain list. An engine that keeps
- * pages in files and one that is loaded from its snapshots now and then come to the same state.
+ * Promise: raised at whatever moment, limits of receipts change nothing but how many there may be: random keyed orders, over days, over
+ * pages of their own, over receipts that were forgotten, are answered as by the naive exchange, which has a plain list. An engine that
+ * keeps pages in files and one that is loaded from its snapshots now and then come to the same state.
  *
  * One run again: SEED=7 ROUNDS=1 npm test -- test/property/receipts_raised.test.ts
  */
@@ -59,7 +59,9 @@ class Duel {
     this.#random = random
     this.#dataDir = directory(t)
     this.#source = genesisText({
-      limits: { receipts: pick([16, 100, 113, 8000, 8000]), receiptPages: pick([0, 1, 66, 70, 95]), accounts: 64, sessionLifetimeMs: 300 * DAY },
+      limits: {
+        receipts: pick([16, 100, 113, 8000, 8000]), receiptPages: pick([0, 1, 66, 70, 95]), accounts: 64, sessionLifetimeMs: 300 * DAY,
+      },
       dailyLimit: 2, pairs: [pairSpec('BTC/USD')], assets: [['USD', 6, '1000000'], ['BTC', 8, '100']], rules: pick([0, RULES, RULES]),
     })
     this.#files = filesIn(this.#dataDir)
@@ -181,7 +183,8 @@ t.test('random raises', async (t) => {
       for (; index < COMMANDS; index++) duel.step(index)
       duel.end()
     } catch (error) {
-      throw new Error(`command ${index}: ${(error as Error).message}\nSEED=${seed} ROUNDS=1 npm test -- test/property/receipts_raised.test.ts`)
+      const again = `SEED=${seed} ROUNDS=1 npm test -- test/property/receipts_raised.test.ts`
+      throw new Error(`command ${index}: ${(error as Error).message}\n${again}`, { cause: error })
     }
     t.ok(duel.seen.repeated > 0, `seed ${seed}: ${JSON.stringify(duel.seen)}`)
   }

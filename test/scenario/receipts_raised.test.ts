@@ -43,7 +43,8 @@ const raise = (matcher: Matcher, value: number): string =>
   codeOf(send(matcher, 0, CommandType.RAISE_LIMIT, { limit: RAISABLE.findIndex(([name]) => name === 'receipts'), value }))
 
 function signIn(matcher: Matcher, name: string): Decoded {
-  const { detail, detail2 } = send(matcher, 1, CommandType.OPEN_SESSION, { address: hex(name, 20), publicKey: hex(name, 32), application: 0 })
+  const wallet = { address: hex(name, 20), publicKey: hex(name, 32), application: 0 }
+  const { detail, detail2 } = send(matcher, 1, CommandType.OPEN_SESSION, wallet)
   const signed = { session: detail!, sessionGeneration: detail2! }
   send(matcher, 1, CommandType.MINT, { ...signed, asset: -1 })
   return signed
@@ -293,7 +294,7 @@ t.test('before the first order, and after the last was dropped', async (t) => {
   const dataDir = directory(t)
   const stage = new Stage(source, filesIn(dataDir))
   raiseTo(t, stage, 300)
-  t.same(['RECEIPT_PAGES_USED', 'RECEIPT_SEALS_USED', 'FORGOTTEN_USED'].map((name) => scalar(stage, name as keyof typeof SCALAR)), [0, 0, 0])
+  t.same((['RECEIPT_PAGES_USED', 'RECEIPT_SEALS_USED', 'FORGOTTEN_USED'] as const).map((name) => scalar(stage, name)), [0, 0, 0])
   const answers: Answers = new Map()
   fill(stage, answers, 0, 250)
   t.equal(stage.order(301, { payload: '02'.repeat(16) })[RESULT.at.code], 0)
