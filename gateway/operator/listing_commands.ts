@@ -135,7 +135,7 @@ export const LISTING_COMMANDS: readonly Command[] = [
     name: 'limits list',
     parameters: [],
     purpose: 'the limits that can be raised: now, from the next start on, and at most',
-    explains: 'How full each pool is, is told by pools. The limit of assets is that of the genesis.',
+    explains: 'How full each pool is, is told by pools.',
     example: ['limits list', 'LIMIT     NOW      NEXT START  MOST\naccounts  131,072     262,144  16,777,216'],
     run: async (ask) => {
       const answer = await get<{ limits: readonly Limit[] }>(ask, '/limits')
