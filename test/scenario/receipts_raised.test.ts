@@ -153,7 +153,7 @@ for (const pages of [0, 1, 70]) {
     const files = filesIn(dataDir)
     const stage = new Stage(source, files)
     const answers: Answers = new Map()
-    // 80 are a day's, so that head and count go round the 119 numbers; each third has a page of its own, round the 65 there are.
+    // 80 are a day's, so that head and count go round the 112 numbers; each third has a page of its own, round the 65 there are.
     for (let n = 0; n < 520; n++) {
       fill(stage, answers, n, n + 1, DAY / 80, n % 3 === 0)
       answers.delete(n - 79)
@@ -208,6 +208,7 @@ t.test('all pages in memory before, some in files afterwards', async (t) => {
   const { receiptRoom } = stage.state
   t.ok(receiptRoom.memoryPages === 66 && receiptRoom.pages > 100)
   const tail = scalar(stage, 'RECEIPT_TAIL_PAGE')
+  t.same([scalar(stage, 'RECEIPT_PAGES_USED'), scalar(stage, 'RECEIPT_SEALS_USED')], [tail + 1, tail])
   for (const page of [0, 1, tail - 1]) fileOfPageRead(dataDir, page)
   t.same(pagesOf(stage), { from: 0, to: 0 }, 'a snapshot has them all')
 
@@ -269,6 +270,8 @@ t.test('what was forgotten stays forgotten, and is counted once', async (t) => {
   for (const receipts of [9000, 50_000]) {
     raiseTo(t, stage, receipts)
     t.same([stage.kept(), counted()], [kept, kept - 3])
+    const { receiptsForgotten } = stage.state
+    t.equal(scalar(stage, 'FORGOTTEN_USED'), receiptsForgotten.findLastIndex((word) => word !== 0) + 1, 'no more is stored than there is')
     filesIn(dataDir).sync()
     const twin = reloaded(t, dataDir, stage, source)
     // One more is forgotten with this, two of the dropped were forgotten already.
