@@ -3,6 +3,7 @@
  * as it was, wherever its page stands: it is answered with the same words, held against another payload, dropped when its day is over,
  * forgotten when it was. Whoever replays comes to the same state.
  */
+import { existsSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { copyFile, copyReceipts } from '../../core/backup/copy.ts'
 import { CommandType, Flag, Option } from '../../core/layout/command.ts'
@@ -184,6 +185,7 @@ for (const pages of [0, 1, 70]) {
       files.sync()
       t.equal(lost(reloaded(t, dataDir, stage, source), answers), 0)
     }
+    t.equal(existsSync(receiptDirectory(dataDir)), pages !== 0, 'files are for those that have no room in memory')
     stage.time += DAY
     for (const [n] of answers) if (hasRepeated(stage.order(n))) t.fail(`order ${n} is repeated after a day`)
     checkInvariants(stage.state)
