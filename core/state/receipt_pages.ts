@@ -243,12 +243,12 @@ function receiptsBefore({ i32 }: State, at: number, offset: number): number {
 export const numberOf = (state: State, page: number, at: number, offset: number): number =>
   (state.i32[firstAt(state, page)]! + receiptsBefore(state, at, offset)) % state.receiptRoom.numbers
 
-/** Receipt `number` stands at word `offset` of page `page`, which is at `at`; so the page's first has this number. */
+/**
+ * Receipt `number` stands at word `offset` of page `page`, which is at `at`; so the page's first has the number that is noted. It may be
+ * negative where receipts before this one are dropped; nobody asks for those.
+ */
 export function enterFirst(state: State, page: number, at: number, offset: number, number: number): void {
-  const { numbers } = state.receiptRoom
-  // Of a page that is dropped in part, more may stand before it than there are numbers.
-  const first = (number - receiptsBefore(state, at, offset)) % numbers
-  state.i32[firstAt(state, page)] = first < 0 ? first + numbers : first
+  state.i32[firstAt(state, page)] = (number - receiptsBefore(state, at, offset)) % state.receiptRoom.numbers
 }
 
 /** True when receipt `number` is nobody's already (programs/receipts.ts). */
