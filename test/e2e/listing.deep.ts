@@ -19,7 +19,7 @@ const root = join(import.meta.dirname, '..', '..')
 const directory = temporaryDirectory()
 const genesisPath = join(directory, 'genesis.json')
 const genesis = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { limits: object }
-genesis.limits = { ...genesis.limits, orders: 4096, accounts: 1024, sessions: 1024, assets: 6, pairs: 6 }
+genesis.limits = { ...genesis.limits, orders: 4096, accounts: 1024, sessions: 1024, assets: 6, pairs: 6, receipts: 4096 }
 writeFileSync(genesisPath, JSON.stringify(genesis))
 const start = () => startExchange(directory, ['--genesis', genesisPath, '--gateways', '2'])
 let exchange = await start()
@@ -121,21 +121,30 @@ t.test('after a kill it is all there, and the journal replays to it', async (t) 
 })
 
 t.test('a limit is raised, and the next start makes room', async (t) => {
-  const room = async (): Promise<string | undefined> => {
+  const room = async (pool = 'pairs'): Promise<string | undefined> => {
     const metrics = await (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
-    return /^exchange_pool_capacity\{pool="pairs"\} (\d+)$/m.exec(metrics)?.[1]
+    return new RegExp(`^exchange_pool_capacity\\{pool="${pool}"\\} (\\d+)$`, 'm').exec(metrics)?.[1]
   }
   t.match(await operator('limits', 'raise', 'pairs', '9'), { code: 0, out: /^pairs is 6 and will be 9 after the next start/ })
   t.match(await operator('limits', 'raise', 'accounts', '5000'), { code: 0, out: /^accounts is 1,024 and will be 5,000/ })
   t.match(await operator('limits', 'raise', 'pairs', '8'), { code: 1, err: /LIMIT_NOT_RAISED/ })
   t.match(await operator('limits', 'raise', 'orders', '16777216'), { code: 1, err: /LIMIT_TOO_LARGE/ })
+  t.match(await operator('limits', 'raise', 'receipts', '90000'), { code: 0, out: /^receipts is 4,096 and will be 90,000/ })
+  const { client: holder, wallet, signer } = await newTrader(exchange.baseUrl)
+  const [known] = (await holder.ListTradingPairs({ pageSize: 100 })).tradingPairs
+  const bid = { tradingPairId: known!.id, orderType: 'LIMIT' as const, side: 'BUY' as const, price: '20', quantity: '5' }
+  const placed = await holder.CreateOrder({ ...bid, idempotencyKey: 'k' })
   const list = ['pairs', 'add', 'SOL', 'ETH', ...pairWords]
   t.match(await operator(...list), { code: 1, err: /TOO_MANY_PAIRS/ }, 'not yet')
-  t.equal(await room(), '6')
+  t.same([await room(), await room('receipts')], ['6', '4096'])
   const before = await (await fetch(`${exchange.baseUrl}/api/v1/market/pairs?pageSize=100`)).json()
   await exchange.kill()
   exchange = await start()
-  t.equal(await room(), '9')
+  t.same([await room(), await room('receipts')], ['9', '90000'])
+  const later = createClient({ baseUrl: exchange.baseUrl, wallet, signer })
+  await later.signIn()
+  t.equal((await later.CreateOrder({ ...bid, idempotencyKey: 'k' })).orderId, placed.orderId, 'the receipt of before is answered')
+  await t.rejects(later.CreateOrder({ ...bid, quantity: '6', idempotencyKey: 'k' }), { code: 'IDEMPOTENCY_KEY_CONFLICT' })
   t.same(await (await fetch(`${exchange.baseUrl}/api/v1/market/pairs?pageSize=100`)).json(), before)
   t.match(await operator('limits', 'list'), { code: 0, out: /^pairs +9 +9 +256$/m })
   t.match(await operator(...list), { code: 0, out: /^SOL\/ETH is listed/ })

@@ -47,6 +47,7 @@ t.test('what is no raise is refused by name', async (t) => {
   const matcher = exchangeOf(t).start()
   t.same([raise(matcher, 'accounts', 4), raise(matcher, 'accounts', 3)], ['LIMIT_NOT_RAISED', 'LIMIT_NOT_RAISED'])
   t.same([raise(matcher, 'pairs', 257), raise(matcher, 'orders', 2 ** 24)], ['LIMIT_TOO_LARGE', 'LIMIT_TOO_LARGE'], 'the most; memory')
+  t.equal(raise(matcher, 'receipts', 2 ** 27), 'LIMIT_TOO_LARGE', 'with all their pages in memory')
   t.equal(raise(matcher, 'orders', 2 ** 22), 'done')
   t.equal(raise(matcher, 'accounts', 2 ** 23), 'LIMIT_TOO_LARGE', 'beside what was raised already')
   t.equal(raise(matcher, 'orders', 2 ** 22), 'LIMIT_NOT_RAISED', 'not above what the next start has')
