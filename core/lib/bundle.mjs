@@ -22,9 +22,13 @@ const PACKAGES = /^(?!\.|\/|[A-Za-z]:[\\/])/
 const ACCESSORS = ['core/state/rows.ts', 'core/layout/record.ts']
 
 /** What `defineLayout` makes of them is written in too. */
-const LAYOUTS = (await Promise.all([import('../layout/command.ts'), import('../layout/event.ts'), import('../layout/answers.ts')]))
-  .flatMap((module) => Object.values(module))
+const LAYOUTS = Object.entries({
+  'core/layout/command.ts': await import('../layout/command.ts'),
+  'core/layout/event.ts': await import('../layout/event.ts'),
+  'core/layout/answers.ts': await import('../layout/answers.ts'),
+}).flatMap(([module, names]) => Object.values(names)
   .filter((each) => typeof each?.name === 'string' && typeof each.at === 'object')
+  .map(({ name, at }) => ({ name, module, at })))
 
 /** Modules go on finding the files beside them. */
 const places = {

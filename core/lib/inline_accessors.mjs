@@ -9,11 +9,15 @@
  * engine took a tenth longer. Written in, they cost no call and no budget.
  *
  * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a block of their own
- * first, in their order; no name of the accessor is hidden where it is called. Any other call stays a call. A table is a top-level
- * `const` of an object literal that nobody assigns to; its numbers are written in wherever `TABLE.NAME` is read, those of
- * a layout wherever `LAYOUT.at.field` is, and a number with a name of its own wherever that is plainly read.
+ * first, in their order; no name of the accessor is hidden where it is called; an accessor stores once at most. Any other call stays a
+ * call. A table is a top-level `const` of an object literal with plain keys that nobody assigns to, by whatever name; its numbers are
+ * written in wherever `TABLE.NAME` is read, those of a layout wherever `LAYOUT.at.field` is, and a number with a name of its own wherever
+ * that is plainly read. A layout is known by its name and the module that defines it.
  */
 import { parseAst } from 'rolldown/parseAst'
+
+/** How the bundler begins what came from a module. */
+const REGION = '//#region '
 
 /** Members of a node that are nodes; types of TypeScript are gone by now. */
 function* childrenOf(node) {
@@ -30,6 +34,14 @@ function walk(node, enter, parent = null) {
 }
 
 const isFunction = ({ type }) => type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
+
+/** Names that only what is inside a node sees; `null`: it makes none. */
+function namesWithin(node) {
+  const own = node.type === 'FunctionExpression' || node.type === 'ClassExpression' ? [node.id?.name ?? ''] : []
+  if (isFunction(node)) return new Set([...own, ...declaredIn(node)])
+  if (node.type === 'StaticBlock') return declaredBelow(node, new Set())
+  return own.length > 0 ? new Set(own) : null
+}
 
 /** Names that a pattern declares. */
 function namesOf(pattern) {
@@ -92,18 +104,23 @@ const READS = {
 const isRead = (node, parent) => isValue(node, parent) &&
   (READS[parent?.type]?.some((member) => parent[member] === node) || (parent?.type === 'CallExpression' && parent.callee !== node))
 
-/** Tables by name, numbers by name. `layouts`: the offsets of each layout by the name it is defined with. */
-function constantsIn(program, layouts) {
+/** The region of the chunk that has the place: the module it came from. */
+function regionOf(code, at) {
+  const from = code.lastIndexOf(REGION, at)
+  return from < 0 ? '' : code.slice(from + REGION.length, code.indexOf('\n', from))
+}
+
+/** Tables by name, numbers by name. `layouts`: the offsets of each layout by its module and the name it is defined with. */
+function constantsIn(program, code, layouts) {
   const tables = tablesOf(program)
   const numbers = new Map()
   const defined = new Map()
   const named = new Set()
-  const layoutOf = ({ type, callee, arguments: [first] = [] }) => {
+  const layoutOf = ({ type, start, callee, arguments: [first] = [] }) => {
     if (type !== 'CallExpression' || callee.name !== 'defineLayout' || first?.type !== 'Literal') return undefined
-    // The name is all that says which layout it is.
     if (named.has(first.value)) throw new Error(`two layouts are named ${first.value}`)
     named.add(first.value)
-    return layouts.get(first.value)
+    return layouts.get(`${regionOf(code, start)} ${first.value}`)
   }
   const tableOf = (node) => {
     if (node.type === 'Identifier') return tables.get(node.name)
@@ -115,6 +132,7 @@ function constantsIn(program, layouts) {
       const [layout, table] = [layoutOf(init), init.type === 'MemberExpression' ? tableOf(init) : undefined]
       if (layout !== undefined) defined.set(id.name, layout)
       if (table !== undefined) tables.set(id.name, table)
+      if (init.type === 'Identifier' && tables.has(init.name)) tables.set(id.name, tables.get(init.name))
     } else if (id.type === 'ObjectPattern') {
       for (const { key, value, computed } of id.properties) {
         if (computed !== false || value.type !== 'Identifier') continue
@@ -124,7 +142,28 @@ function constantsIn(program, layouts) {
       }
     }
   }
+  forgetWritten(program, tables)
   return { tables, numbers, defined }
+}
+
+const WRITERS = new Set(['assign', 'defineProperty', 'defineProperties', 'setPrototypeOf'])
+
+/** Tables that are written to anywhere have no numbers, by none of their names. */
+function forgetWritten(program, tables) {
+  const forgetIn = (target) => {
+    if (target?.type === 'MemberExpression') return void tables.get(target.object.name)?.clear()
+    if (target?.type.endsWith('Pattern') || target?.type === 'RestElement' || target?.type === 'Property') {
+      const { elements, properties, value, left, argument } = target
+      for (const each of elements ?? properties ?? [value ?? left ?? argument]) forgetIn(each)
+    }
+  }
+  walk(program, (node) => {
+    const { type, operator, callee } = node
+    if (type === 'AssignmentExpression' || type === 'ForOfStatement' || type === 'ForInStatement') forgetIn(node.left)
+    if (type === 'UpdateExpression' || (type === 'UnaryExpression' && operator === 'delete')) forgetIn(node.argument)
+    if (type !== 'CallExpression' || callee.type !== 'MemberExpression' || callee.object.name !== 'Object') return
+    if (WRITERS.has(callee.property.name)) tables.get(node.arguments[0]?.name)?.clear()
+  })
 }
 
 /** `LAYOUT.at`. */
@@ -144,32 +183,35 @@ function tablesOf(program) {
   }
   const tables = new Map()
   for (const [name, init] of constants) {
-    if (init.type !== 'ObjectExpression') continue
-    const numbers = init.properties.map((property) => [property.key?.name, property.computed ? null : numberOf(property.value)])
-    tables.set(name, new Map(numbers.filter(([key, number]) => key !== undefined && number !== null)))
+    if (init.type !== 'ObjectExpression' || !init.properties.every(isPlainProperty)) continue
+    const numbers = init.properties.map((property) => [property.key.name, numberOf(property.value)])
+    tables.set(name, new Map(numbers.filter(([, number]) => number !== null)))
   }
-  walk(program, ({ type, left, argument }) => {
-    const target = type === 'AssignmentExpression' ? left : type === 'UpdateExpression' ? argument : null
-    if (target?.type === 'MemberExpression') tables.delete(target.object.name)
-  })
   return tables
 }
 
+/** `NAME: value`. */
+const isPlainProperty = ({ type, kind, computed, key }) => type === 'Property' && kind === 'init' && !computed && key.type === 'Identifier'
+
 /** By name: parameters, body and foreign names of each function at the top level between two places of the code. */
-function accessorsOf(program, from, to) {
+function accessorsOf(program, code, from, to) {
   const accessors = new Map()
+  /** Functions that may store. */
+  const storing = new Set()
   const take = (name, { params, body }) => {
     if (!params.every(({ type }) => type === 'Identifier')) return
     const names = params.map((param) => param.name)
     const own = new Set(names)
     const counts = new Map(names.map((param) => [param, 0]))
     const foreign = new Set()
-    let plain = true
+    const isBlock = body.type === 'BlockStatement'
+    // Lines are joined: none may end in a comment, nor stand in a text.
+    let plain = !/\/\/|`/.test(code.slice(body.start, body.end))
     let stores = 0
     walk(body, (node) => {
       if (!PLAIN.has(node.type)) plain = false
       // An argument that reads what is stored would be read too late behind a store.
-      if (node.type === 'AssignmentExpression' && ++stores > 1) plain = false
+      if (node.type === 'AssignmentExpression' || (node.type === 'CallExpression' && storing.has(node.callee.name))) stores++
       if (node.type === 'VariableDeclarator') for (const declared of namesOf(node.id)) own.add(declared)
     })
     walk(body, (node, parent) => {
@@ -177,8 +219,10 @@ function accessorsOf(program, from, to) {
       if (counts.has(node.name)) counts.set(node.name, counts.get(node.name) + 1)
       if (!own.has(node.name)) foreign.add(node.name)
     })
+    if (stores > (isBlock ? 1 : 0)) plain = false
     if (plain) accessors.set(name, { params: names, body, counts, foreign, locals: [...own].filter((each) => !names.includes(each)) })
   }
+  for (const { type, start, end, id } of program.body) if (start >= from && end <= to && type === 'FunctionDeclaration') storing.add(id.name)
   for (const node of program.body) {
     if (node.start < from || node.end > to) continue
     if (node.type === 'FunctionDeclaration') take(node.id.name, node)
@@ -209,10 +253,10 @@ class Rewriting {
     const visit = (node, parent) => {
       const text = this.#textOf(node, parent, names)
       if (text !== null) return void edits.push({ start: node.start, end: node.end, text })
-      const inside = isFunction(node)
-      if (inside) this.#hidden.push(declaredIn(node))
+      const within = namesWithin(node)
+      if (within !== null) this.#hidden.push(within)
       for (const child of childrenOf(node)) visit(child, node)
-      if (inside) this.#hidden.pop()
+      if (within !== null) this.#hidden.pop()
     }
     visit(root, above)
     // A shorthand property is its key and its value at one place.
@@ -238,7 +282,7 @@ class Rewriting {
     if (node.type === 'Property' && node.shorthand && names.has(node.value.name)) return `${node.key.name}: ${names.get(node.value.name)}`
     if (isValue(node, parent) && names.has(node.name)) return names.get(node.name)
     const number = this.#numberOf(node, parent)
-    if (number !== null) return number
+    if (number !== null) return parent?.type === 'MemberExpression' && parent.object === node ? `(${number})` : number
     if (node.type === 'ExpressionStatement' && node.expression.type === 'CallExpression') return this.#call(node.expression, true, names)
     return node.type === 'CallExpression' ? this.#call(node, false, names) : null
   }
@@ -277,6 +321,8 @@ class Rewriting {
     if (isBlock !== isStatement) return null
     const given = node.arguments
     const pure = given.every((each) => this.#isPure(each))
+    // Lines are joined: none of them may stand in a text or end in a comment.
+    if (isBlock && /\/\/|`/.test(this.#code.slice(node.start, node.end))) return null
     // An expression has no place for constants.
     if (!isBlock && (!pure || given.some((each, index) => !SIMPLE.has(each.type) && counts.get(params[index]) > 1))) return null
     const own = new Map(locals.map((local) => [local, this.#name()]))
@@ -292,14 +338,14 @@ class Rewriting {
       constants.push(`const ${constant} = ${text};`)
       own.set(params[index], constant)
     })
-    const written = this.#outside(() => this.#render(body, own))
+    const written = this.#outside(new Set(own.keys()), () => this.#render(body, own))
     return isBlock ? [`{`, ...constants, written.slice(1)].join(' ').replace(/\s*\n\s*/g, ' ') : `(${written})`
   }
 
-  /** An accessor's body sees no name of the place where it is written in: what it names was looked at before. */
-  #outside(render) {
+  /** An accessor's body sees its `own` names, and none of the place where it is written in: what it names was looked at before. */
+  #outside(own, render) {
     const hidden = this.#hidden
-    this.#hidden = []
+    this.#hidden = [own]
     try {
       return render()
     } finally {
@@ -314,22 +360,22 @@ class Rewriting {
 
 /** Of a module that stands in the chunk. Throws when it has none. */
 function accessorsIn(program, code, module) {
-  const from = code.indexOf(`//#region ${module}\n`)
+  const from = code.indexOf(`${REGION}${module}\n`)
   if (from < 0) return new Map()
-  const accessors = accessorsOf(program, from, code.indexOf('//#endregion', from))
+  const accessors = accessorsOf(program, code, from, code.indexOf('//#endregion', from))
   if (accessors.size === 0) throw new Error(`no accessor is found in ${module}`)
   return accessors
 }
 
 /**
  * Replacements for a chunk: `{ start, end, text }`, in order, none inside another. `modules`: the regions of the chunk whose functions are
- * accessors, as the bundler names them. `layouts`: what `defineLayout` makes, by its name. Throws when the chunk has such a region and no
+ * accessors, as the bundler names them. `layouts`: what `defineLayout` makes, with the module that does. Throws when the chunk has such a region and no
  * accessor is found in it, and when two layouts have one name.
  */
 export function inlineAccessors(code, modules, layouts = []) {
   if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
   const program = parseAst(code)
   const accessors = new Map(modules.flatMap((module) => [...accessorsIn(program, code, module)]))
-  const offsets = layouts.map(({ name, at }) => [name, new Map(Object.entries(at).map(([field, word]) => [field, String(word)]))])
-  return new Rewriting(code, accessors, constantsIn(program, new Map(offsets)), declaredInBlocks(program)).edits(program)
+  const offsets = layouts.map(({ name, module, at }) => [`${module} ${name}`, new Map(Object.entries(at).map(([field, word]) => [field, String(word)]))])
+  return new Rewriting(code, accessors, constantsIn(program, code, new Map(offsets)), declaredInBlocks(program)).edits(program)
 }

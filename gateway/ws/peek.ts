@@ -3,7 +3,8 @@
  *
  * Who sends more than the service can do is refused message by message, and each refusal takes from those that are done: so no more is
  * read than the refusal needs. Most clients write both fields first. What is not found at once, or not plainly written, is `null`, and is
- * parsed as every other message.
+ * parsed as every other message. Nothing is looked at behind both: of a field that is there twice the first counts, and what follows need
+ * be no JSON.
  */
 import { NAME_MAX } from './protocol.ts'
 

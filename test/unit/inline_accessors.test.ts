@@ -8,7 +8,7 @@ import { inlineAccessors } from '../../core/lib/inline_accessors.mjs'
 import { createPrng } from '../../core/lib/prng.ts'
 
 /** A chunk whose first region has accessors as those of rows are. */
-const chunk = (code: string): string => `
+const chunk = (code: string, more = ''): string => `
 //#region rows
 const MASK = 1023;
 const WIDE = { I: 2, J: 5, M: -1 };
@@ -33,6 +33,7 @@ function add(state, row, field, change) {
 function many(state, row) {
   for (let i = 0; i < row; i++) state.words[i] = 0;
 }
+${more}
 //#endregion
 const state = { words: Array.from({ length: 64 }, (_, i) => i * 3), at: 8 };
 const said = [];
@@ -40,11 +41,11 @@ const say = (value) => { said.push(value); return value; };
 ${code}
 `
 
-function written(code: string): string {
-  const before = chunk(code)
+function written(code: string, more = ''): string {
+  const before = chunk(code, more)
   let after = ''
   let at = 0
-  for (const { start, end, text } of inlineAccessors(before, ['rows'], [{ name: 'row', at: { first: 1, last: 6 } }])) {
+  for (const { start, end, text } of inlineAccessors(before, ['rows'], [{ name: 'row', module: 'rows', at: { first: 1, last: 6 } }])) {
     after += before.slice(at, start) + text
     at = end
   }
@@ -110,6 +111,50 @@ t.test('fields of layouts, and constants', async (t) => {
   t.match(rest(written('function f(LAST, R) { return LAST + R.first }')), /LAST \+ R\.first/, 'so does another of the name')
   same(t, 'the name of a property is none', 'say({ LAST, M: 1 }.LAST + { FIFTH: 2 }.FIFTH)\nset(state, 1, 1, 1)', true)
   same(t, 'nor is what is counted', 'let i = LAST\ni += FIFTH\nfor (const M of [3]) say(M + i)\nset(state, i & 7, 1, 1)', true)
+})
+
+/** Programs that come near to what is written in: their name, the program, and a function beside the accessors. */
+const NEAR: readonly [name: string, code: string, more?: string][] = [
+  ['a table of another one', 'const FEW = { I: 9 };\nconst T = { I: 1, ...FEW };\nsay(T.I)'],
+  ['a table by another name', 'const T = WIDE;\nT.I = 7;\nsay(WIDE.I + T.I)'],
+  ['a table that is assigned to as a whole', 'Object.assign(WIDE, { I: 7 });\nsay(WIDE.I)'],
+  ['by a pattern', '[WIDE.I] = [7];\n({ x: WIDE.J = 3 } = {});\nsay(WIDE.I + WIDE.J)'],
+  ['by a loop', 'for (WIDE.I of [7]);\nsay(WIDE.I)'],
+  ['a field that is taken away', 'delete WIDE.I;\nsay(String(WIDE.I))'],
+  ['keys that are worked out, twice there or read', "const K = 'I';\nconst T = { I: 1, [K]: 4 };\nconst U = { I: 1, 'I': 4 };\n" +
+    'const V = { I: 1, get I() { return 5 } };\nsay(T.I + U.I + V.I)'],
+  ['the name of a function', 'const LIM = 5;\nconst f = function LIM() { const x = LIM; return typeof x };\nsay(f())'],
+  ['the name of a class', 'const LIM = 5;\nconst F = class LIM { static g() { const x = LIM; return typeof x } };\nsay(F.g())'],
+  ['a name in a class', 'const LIM = 5;\nclass K { static { const LIM = 8; const x = LIM; say(x) } }'],
+  ['a name of a block, a branch, a catch', 'const LIM = 5;\nfunction f() { { const LIM = 9; say(LIM) } const q = LIM; say(q) } f()\n' +
+    'switch (3) { default: const LIM = 8; const x = LIM; say(x) }\ntry { throw 3 } catch (LIM) { const x = LIM; say(x) }'],
+  ['fields and methods of a name', 'const LIM = 5;\nclass A { LIM = 7; x = LIM; y() { const t = this.LIM; return t } }\n' +
+    'say(new A().y() + new A().x);\nconst o = { m(LIM) { const x = LIM; say(x) } };\no.m(1)'],
+  ['a method of a number', 'say(WIDE.I.toString(2) + WIDE.M.toFixed(1))'],
+  ['minus nothing', 'const Z = { N: -0 };\nsay(String(1 / Z.N))'],
+  ['a parameter of the name of a table', 'say(pick({ I: 100 }, 1))', 'const pick = (WIDE, x) => WIDE.I + x;'],
+  ['two stores', 'move(state, 4, get(state, 4, 0) + 5)',
+    'function move(s, row, value) {\n  set(s, row, 0, 0);\n  set(s, row, 1, value);\n}'],
+  ['a store and one by call', 'both(state, 4, get(state, 4, 0))',
+    'function both(s, row, value) {\n  set(s, row, 0, 1);\n  s.words[row] = value;\n}'],
+  ['a value that stores', 'say(zero(state, put(state, 77)));\nsay(state.words[3])',
+    'const put = (s, v) => (s.words[3] = v);\nconst zero = (s, unused) => s.words[3];'],
+  ['a parameter that is assigned to', 'let r = 12; norm(state, r); say(r)',
+    'function norm(s, row) {\n  row = row & 7;\n  s.words[row] = 1;\n}'],
+  ['texts and comments of several lines',
+    'set(state, 4, 0, say(`a\n  b`).length)\nset(state, 4, 1, say(\n  // five\n  5))\nquick(state, 3)',
+    'function quick(s, v) {\n  // three\n  s.words[1] = v;\n}'],
+  ['statements without an end', 'let z = 1\nset(state, 4, 0, 1)\n;[z] = [4]\nsay(z)\ndo set(state, z, 0, z); while (++z < 9)'],
+]
+
+t.test('what comes near does what it did', async (t) => {
+  for (const [name, code, more] of NEAR) {
+    const after = written(code, more)
+    t.same(run(after), run(chunk(code, more)), name, { after: rest(after) })
+  }
+  const elsewhere = '//#region other\nconst FIELDS = defineLayout("field");\nsay(FIELDS.at.last)\n//#endregion\n'
+  const edits = inlineAccessors(chunk(elsewhere), ['rows'], [{ name: 'field', module: 'rows', at: { first: 8, last: 9 } }])
+  t.notOk(edits.some(({ text }) => text === '9'), 'a layout of the name, of another module')
 })
 
 t.test('a region without accessors is an error', async (t) => {

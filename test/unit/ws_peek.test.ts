@@ -1,6 +1,6 @@
 /**
- * Promise: what is read of an order message before it is refused is its type and its id, as a parser would read them, or nothing: random
- * messages, whole and damaged, each held against JSON.parse.
+ * Promise: what is read of an order message before it is refused is its type and its id, as a parser would read them where each is there
+ * once, or nothing: random messages, whole and damaged, each held against JSON.parse.
  */
 import t from 'tap'
 import { peekOrder } from '../../gateway/ws/peek.ts'
