@@ -14,10 +14,12 @@ import { openProjection } from '../../core/history/project/projection.ts'
 import { historyPath, openReader, storedPlace } from '../../core/history/store/store.ts'
 import { compareStores } from '../../core/history/store/verify.ts'
 import { CommandType, Flag, LABEL_SHIFT, Option } from '../../core/layout/command.ts'
+import { RAISABLE } from '../../core/layout/limits.ts'
 import { openJournal } from '../../core/journal/file.ts'
 import { realIo } from '../../core/lib/io.ts'
 import { catchUp, rebuild } from '../../core/recovery/recover.ts'
 import { verify } from '../../core/replay/verify.ts'
+import { commitOwn } from '../../core/sequencer/loop.ts'
 import { listSnapshots, loadSnapshot, snapshotFiles, writeSnapshot } from '../../core/snapshot/file.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { CLOCK, SCALAR } from '../../core/state/columns.ts'
@@ -29,11 +31,11 @@ import { genesisText, VARIANTS } from '../support/variants.ts'
 const FOLDER = join(import.meta.dirname, '..', 'recorded')
 const SUFFIX = '.directory.json.gz'
 const ORDERS = 1800
-const [HISTORY_AT, SNAPSHOT_AT] = [900, 1500]
+const [HISTORY_AT, RAISE_AT, SNAPSHOT_AT] = [900, 1200, 1500]
 /** Between two orders. */
 const APART_MS = 20_000
 
-/** Traders with keys, of which so many are kept that their numbers go round; a history and a snapshot on the way. */
+/** Traders with keys, of which so many are kept that their numbers go round; a history, higher limits and a snapshot on the way. */
 async function make(dataDir: string): Promise<void> {
   const market = VARIANTS['market']!
   const limits = { ...market.limits, receipts: 600, receiptLifetimeMs: 500 * APART_MS, accounts: 32, orders: 1024 }
@@ -56,6 +58,13 @@ async function make(dataDir: string): Promise<void> {
     if (index % 60 === 59) for (const each of traders) postCommand(matcher, 1, CommandType.CANCEL_ALL, { ...each, pair: -1, limit: 50 })
     matcher.turn(true)
     for (const lane of matcher.gateways) takeAnswers(lane)
+    if (index === RAISE_AT) {
+      for (const [name, value] of [['assets', 9], ['receipts', 700]] as const) {
+        postCommand(matcher, 0, CommandType.RAISE_LIMIT, { session: -1, limit: RAISABLE.findIndex(([limit]) => limit === name), value })
+      }
+      matcher.turn(true)
+      commitOwn(sequencer, CommandType.LIMITS_IN_FORCE, {})
+    }
     if (index === SNAPSHOT_AT) writeSnapshot(dataDir, sequencer.state, genesis, sequencer.writer.checksum, sequencer.eventsChecksum)
     if (index !== HISTORY_AT) continue
     const projection = openProjection(dataDir, historyPath(dataDir), { warn: (text) => t.fail(text) })
