@@ -100,6 +100,7 @@ export const GATEWAY_COUNTERS = [
   'ws_cpu_seconds',
   'ws_stall_seconds_max',
   'ws_orders',
+  'ws_orders_refused',
   'unfinished_body_bytes',
   'unfinished_body_capacity',
   'bodies_slow',

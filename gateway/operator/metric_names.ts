@@ -88,6 +88,9 @@ export const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   answers_no_room: counter('exchange_answers_cut_total', 'Connections closed before their answer was taken, by reason', 'reason="room"'),
   answers_slow: counter('exchange_answers_cut_total', 'Connections closed before their answer was taken, by reason', 'reason="slow"'),
   ws_orders: counter('exchange_websocket_orders_total', 'Messages of order entry read from WebSockets'),
+  ws_orders_refused: counter(
+    'exchange_websocket_orders_refused_total', 'Of these, refused because their connection, account or client had its share',
+  ),
   openings: gauge('exchange_openings', 'Signatures remembered that opened a session on a stream or WebSocket in the present minute'),
   openings_full: counter('exchange_openings_refused_total', 'Such sessions refused: the account has its share, or the table is full'),
   grpc_held_bytes: gauge('exchange_grpc_held_bytes', 'Bytes held for gRPC requests that are not answered yet'),

@@ -142,6 +142,7 @@ export class OrderEntry {
     if (!this.#draw(Math.max(bytes.byteLength, REFUSAL_BYTES), from)) return true
     if (this.#isUnknown && !this.#connection.charge(bytes.byteLength)) return true
     const { counters, anonymous } = this.#gateway
+    counters[GATEWAY.ws_orders_refused]!++
     countResponse(counters, FULL_STATUS)
     this.#connection.reply(Buffer.from(`{"type":"result","id":${peeked.id},"status":${FULL_STATUS},"error":${FULL}}`))
     anonymous.signed(from, performance.now())
@@ -181,7 +182,7 @@ export class OrderEntry {
     if (call.id === '') {
       return this.#refuseUnknown(refusedField('id', `id must be 1 to ${NAME_MAX} characters or a whole number`), bytes, call)
     }
-    if (this.#open > IN_FLIGHT_MAX) return call.refuse(new Refused('OVERLOADED'))
+    if (this.#open > IN_FLIGHT_MAX) return this.#refuseBeyondShare(bytes, call)
     const type = message['type'] as string
     const signed = isSigned(message)
     if (!signed && type === SESSION_OPEN) return this.#refuseUnknown(new Refused('UNAUTHENTICATED', `${type} is signed`), bytes, call)
@@ -203,6 +204,7 @@ export class OrderEntry {
 
   #refuseBeyondShare(bytes: number, call: OrderCall): void {
     const refused = new Refused('OVERLOADED')
+    this.#gateway.counters[GATEWAY.ws_orders_refused]!++
     if (this.#isUnknown) this.#refuseUnknown(refused, bytes, call)
     else call.refuse(refused)
   }

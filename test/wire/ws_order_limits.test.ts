@@ -138,10 +138,12 @@ t.test('so many messages are in flight; more are refused, and none is lost', asy
   const socket = await OrderSocket.inSession(harness.port, signerOf(await trader()))
   harness.hold(true)
   const from = socket.client.frames.length
+  const refused = counters[GATEWAY.ws_orders_refused]!
   for (let i = 0; i < IN_FLIGHT_MAX + 10; i++) cancel(socket, i)
   t.ok(await until(() => results(socket).length === 11))
   t.ok(socket.client.frames.slice(from).every(({ error }) => error.code === 'OVERLOADED'))
   t.strictSame(socket.client.frames.slice(from).map(({ id }) => id), Array.from({ length: 10 }, (_, i) => IN_FLIGHT_MAX + i))
+  t.equal(counters[GATEWAY.ws_orders_refused]! - refused, 10)
   harness.hold(false)
   t.ok(await until(() => results(socket).length === IN_FLIGHT_MAX + 11))
   t.equal(new Set(results(socket).map(({ id }) => id)).size, IN_FLIGHT_MAX + 11, 'each was answered once')
