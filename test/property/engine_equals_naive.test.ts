@@ -43,8 +43,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'tiers', seed: 9, commands: 10_000, checkEvery: 1 },
   { variant: 'family', seed: 10, commands: 120_000, checkEvery: 199 },
   { variant: 'family', seed: 11, commands: 10_000, checkEvery: 1, outboxRecords: 3 },
-  { variant: 'listing', seed: 17, commands: 30_000, checkEvery: 97 },
-  { variant: 'listing', seed: 16, commands: 8_000, checkEvery: 1, outboxRecords: 3 },
+  { variant: 'listing', seed: 30, commands: 30_000, checkEvery: 97 },
+  { variant: 'listing', seed: 36, commands: 8_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'olderFamily', seed: 13, commands: 20_000, checkEvery: 97 },
 ]
 

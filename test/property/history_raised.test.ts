@@ -18,7 +18,7 @@ import { RAISABLE } from '../../core/layout/limits.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../../core/layout/table.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { commitOwn } from '../../core/sequencer/loop.ts'
-import { BALANCE, CLOCK, SCALAR } from '../../core/state/columns.ts'
+import { BALANCE, CLOCK, LIMIT, LIMIT_WORDS, SCALAR } from '../../core/state/columns.ts'
 import { balanceRow, getI64 } from '../../core/state/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
@@ -73,7 +73,9 @@ async function makeJournal(): Promise<State> {
   const makeRoom = (more: number): void => {
     const { assets, limits } = state.genesis
     if (assets.length < limits.assets) return
-    operate(matcher, CommandType.RAISE_LIMIT, { limit, value: limits.assets + more })
+    // The workload raises limits too.
+    const next = Math.max(limits.assets, state.limits[limit * LIMIT_WORDS + LIMIT.NEXT]!)
+    if (next === limits.assets) operate(matcher, CommandType.RAISE_LIMIT, { limit, value: next + more })
     commitOwn(matcher.sequencer, CommandType.LIMITS_IN_FORCE, {})
   }
   for (let index = 0; index < COMMANDS; index++) {
