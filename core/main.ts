@@ -7,7 +7,7 @@ import { refuseBackup } from './backup/manifest.ts'
 import { readConfig } from './config.ts'
 import { lockDirectory } from './data_dir.ts'
 import { startExchange } from './exchange/exchange.ts'
-import { createLogger } from './lib/log.ts'
+import { createLogger, lastWord } from './lib/log.ts'
 import { systemFault } from './lib/system_fault.ts'
 import { startCode } from './start_code.ts'
 import { EXIT } from './threads.ts'
@@ -31,6 +31,6 @@ try {
   const error = systemFault(thrown, (thrown as NodeJS.ErrnoException).path ?? config.dataDir)
   const code = startCode(error)
   // What nobody foresaw is a fault of the program, and only its stack says where.
-  log.fatal({ code }, code === EXIT.THREAD ? `main thread: ${error.stack ?? error.message}` : error.message)
+  lastWord(log, code, code === EXIT.THREAD ? `main thread: ${error.stack ?? error.message}` : error.message)
   exit(code)
 }

@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describeConfig, OPERATOR_TOKEN_VARIABLE, type Config } from '../config.ts'
 import { readPageTokenKey, type DirectoryLock } from '../data_dir.ts'
 import type { JournalWatch } from '../journal/watch.ts'
-import type { Logger } from '../lib/log.ts'
+import { lastWord, type Logger } from '../lib/log.ts'
 import { readOperatorToken, type OperatorToken } from '../operator_token.ts'
 import { STOP } from '../ring/counters.ts'
 import { wake } from '../ring/wait.ts'
@@ -161,7 +161,7 @@ class RunningExchange {
     if (this.#failing) return
     this.#failing = true
     this.#stopping = true
-    this.#log.fatal({ code }, message)
+    lastWord(this.#log, code, message)
     // Ending threads may block this one for good, when a native module's clean-up does; the supervisor sees to it that the process ends.
     this.#parts.announceExit(code)
     const gateways = this.#crew.names.filter((name) => name.startsWith('gateway'))

@@ -1,7 +1,8 @@
 /**
  * Logs of the main thread: one JSON object a line on standard output (pino). Other threads send messages; the matcher only
- * counts. A line is written before its call returns: last words are not lost, and stand in their order. Signatures, keys and bodies are
- * never logged: nobody hands them over, and fields with their names are masked all the same.
+ * counts. A line is written before its call returns: last words are not lost, and stand in their order. Why it ends is the last of them
+ * ({@link lastWord}). Signatures, keys and bodies are never logged: nobody hands them over, and fields with their names are masked all the
+ * same.
  */
 import { pino, type Logger } from 'pino'
 
@@ -16,6 +17,12 @@ const paths = MASKED.flatMap((name) => {
   const under = name.startsWith('[') ? name : `.${name}`
   return [name, `*${under}`, `*.*${under}`]
 })
+
+/** Says why the process ends; whatever threads say while they end is not logged behind it. */
+export function lastWord(log: Logger, code: number, message: string): void {
+  log.fatal({ code }, message)
+  log.level = 'silent'
+}
 
 export const createLogger = (level: string): Logger => {
   const options = {

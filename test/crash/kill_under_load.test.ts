@@ -24,7 +24,7 @@ import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const SEED = seedOf()
-const COUNTS = { short: 2, deep: 500 }
+const COUNTS = { short: 1, deep: 500 }
 const TRADERS = 4
 /** Orders and cancels of one trader in one round, of which the kill comes far before the last. */
 const CALLS = 2000

@@ -175,7 +175,7 @@ class Duel {
 }
 
 t.test('random raises', async (t) => {
-  for (const round of eachRound(t, { short: 2, deep: 300 })) {
+  for (const round of eachRound(t, { short: 1, deep: 300 })) {
     const seed = SEED + round
     const duel = new Duel(t, seed)
     let index = 0

@@ -9,6 +9,7 @@
  * is lost for everybody (auditor.ts, clients.ts), and only that.
  */
 import { headRecord } from '../../core/journal/head.ts'
+import { readHeadFile } from '../../core/journal/head_file.ts'
 import { keyOf } from '../../core/journal/frame.ts'
 import { endSequence, lastSequence, JournalFault } from '../../core/journal/reader.ts'
 import type { Prng } from '../../core/lib/prng.ts'
@@ -17,8 +18,6 @@ import type { SimulatedDisk } from './disk.ts'
 import { DATA, HEAD, SimulatedJournal } from './journal.ts'
 import { Violation } from './violation.ts'
 
-/** Batches that the journal must have behind an older content: the head file may lack the last one, and then nobody knows of it. */
-const BEHIND = 2
 /** Bytes at the end of a batch among which one goes wrong. */
 const SPOILT = 64
 
@@ -46,7 +45,7 @@ interface Planted {
 export class Losses {
   readonly #disk: SimulatedDisk
   readonly #random: Prng
-  #older: { content: Buffer; end: number; batches: number } | null = null
+  #older: { content: Buffer; end: number } | null = null
   #planted: Planted | null = null
   /** Something was accepted in this run: what knows of it may come back from an unsynced directory. */
   #accepted = false
@@ -67,7 +66,7 @@ export class Losses {
     const journal = new SimulatedJournal(this.#disk)
     const head = headRecord(journal)
     if (head === null || typeof head === 'string' || endSequence(journal) < 2) return
-    this.#older = { content: this.#disk.open(DATA).copy(), end: endSequence(journal), batches: head.batches }
+    this.#older = { content: this.#disk.open(DATA).copy(), end: endSequence(journal) }
   }
 
   /** The head file reaches the disk by itself, before the power fails. */
@@ -84,7 +83,9 @@ export class Losses {
     if (head === null || typeof head === 'string') return null
     const known = endSequence(journal)
     const older = this.#older
-    if (older !== null && older.batches + BEHIND <= head.batches && this.#random.below(2) === 0) {
+    // A head file that lost what it had in a power failure before, and was not written since, knows no more than the older journal.
+    const said = readHeadFile(journal.headFile).head
+    if (older !== null && said !== null && said.next > older.end + 1 && this.#random.below(2) === 0) {
       this.#older = null
       this.#disk.open(DATA).become(older.content)
       this.#planted = { end: older.end, known, tail: 0 }

@@ -14,10 +14,10 @@ import { newTrader, pairOf, type Trader } from '../support/traders.ts'
 import { eachRound, seedOf } from '../suite/rounds.ts'
 
 const SEED = seedOf()
-const KILLS = { short: 1, deep: 40 }
+const KILLS = { short: 40, deep: 40 }
 const FLAGS = ['--gateways', '1', '--snapshot-every', '200']
 t.setTimeout(0)
-t.comment(`seed ${SEED}; again: SEED=${SEED} npm test -- test/crash/history_killed.test.ts`)
+t.comment(`seed ${SEED}; again: SEED=${SEED} npm run test:deep -- test/crash/history_killed.deep.ts`)
 
 const random = createPrng(SEED)
 const directory = temporaryDirectory()
