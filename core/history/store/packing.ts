@@ -223,7 +223,9 @@ function take(stored: Uint8Array, from: number): number {
     if (byte < 128) break
     if (shift > 56) return NOWHERE
   }
-  if (at - from === LONGEST && stored[at - 1]! > 1) return NOWHERE
+  const top = stored[at - 1]!
+  // Nobody writes a number longer than it is: the zero behind it would be the next one, or the end.
+  if (top === 0 || (at - from === LONGEST && top > 1)) return NOWHERE
   above = b
   const sign = -(a & 1)
   low = ((a >>> 1) | (b << 31)) ^ sign
