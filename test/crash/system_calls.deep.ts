@@ -100,8 +100,9 @@ async function suffer(
   if (code === null) {
     strace.kill('SIGINT')
     await once(strace, 'exit')
-    t.ok(said(), 'room could not be made, and was later')
-    t.equal(await exchange.stop(), EXIT.OK, 'it went on')
+    const log = exchange.log.slice(-3)
+    t.ok(said(), 'room could not be made, and was later', { log })
+    t.equal(await exchange.stop(), EXIT.OK, 'it went on', { log })
   } else t.equal(await exchange.ended, code, `${call} number ${when}: exit code ${code}`)
   const next = await startExchange(exchange.dataDir, FLAGS)
   const open = new Set(await ordersOf(createClient({ baseUrl: next.baseUrl, signer, timeoutMs: 10_000 })))
