@@ -6,7 +6,11 @@
  *
  * The bound of a cancel: a connection has 256 messages in flight and the thread looks at connections in turn, so a cancel waits for what is
  * in flight on all of them, and once more when it comes right behind its turn: 2 x 16 x 256 orders, at the 15 k/s of one core 0.55 s.
+ *
+ * Clients are elsewhere as a rule, and one that sends three times as much takes processor time of its own. Here it runs on the cores of
+ * the exchange, so its thread has a lower priority, for the peak too; what it then offers is measured, and must be near three times the peak.
  */
+import { getPriority, setPriority } from 'node:os'
 import type { Exchange } from '../../test/support/exchange.ts'
 import { signedOrder } from '../../test/support/order_socket.ts'
 import type { Trader } from '../../test/support/traders.ts'
@@ -30,6 +34,8 @@ const CANCELS_PER_SECOND = 50
 /** Ids have six digits. */
 const MOST = 899_000
 const ANSWERED_WITHIN_MS = 30_000
+/** Of the thread that offers: it has what the exchange leaves. */
+const YIELDING = 10
 const DONE = 200
 const REFUSED = 503
 
@@ -156,6 +162,7 @@ function figuresOf(peaks: readonly number[], rounds: readonly Round[]): Record<s
   return {
     'peak, orders/s': median(peaks),
     'offered, orders/s': of(({ offered }) => offered),
+    'offered by peak': median(rounds.map(({ offered }, i) => offered / ((peaks[i]! + peaks[i + 1]!) / 2))),
     'done, orders/s': of(({ goodput }) => goodput),
     'done by peak': median(rounds.map(({ goodput }, i) => goodput / ((peaks[i]! + peaks[i + 1]!) / 2))),
     'refused with 503, of all': sum(({ orders }) => orders.of(REFUSED)) / sum(({ orders }) => orders.of(REFUSED) + orders.of(DONE)),
@@ -170,6 +177,15 @@ function figuresOf(peaks: readonly number[], rounds: readonly Round[]): Record<s
   }
 }
 
+/** Not everybody may raise a priority again; benches behind this one in the process are the worse for it. */
+function takeBack(priority: number): void {
+  try {
+    setPriority(priority)
+  } catch {
+    process.stderr.write('the priority cannot be raised again: run other benches by themselves\n')
+  }
+}
+
 export async function run(): Promise<Result> {
   const flags = ['--ws-order-entry', '1', '--gateways', '1']
   const peaks: number[] = []
@@ -177,6 +193,8 @@ export async function run(): Promise<Result> {
   await withExchange((directory) => ['--genesis', richGenesis(directory), ...flags], async (exchange) => {
     const { traders: all, pair } = await makeTraders(exchange.baseUrl, 21)
     const [canceller, ...traders] = all as [Trader, ...Trader[]]
+    const priority = getPriority()
+    setPriority(YIELDING)
     let seed = 1
     await peak(exchange, traders, pair, seed++)
     peaks.push(await peak(exchange, traders, pair, seed++))
@@ -184,11 +202,12 @@ export async function run(): Promise<Result> {
       rounds.push(await overload({ exchange, traders, canceller, pair }, TIMES * median(peaks), seed++))
       peaks.push(await peak(exchange, traders, pair, seed++))
     }
+    takeBack(priority)
   })
   return {
     name: 'overload: three times the peak, signed orders over WebSockets, durable',
     settings: {
-      client: 'own, plain sockets, frames signed beforehand, same two cores',
+      client: `own, plain sockets, frames signed beforehand, same two cores, nice ${YIELDING}`,
       connections: `${CONNECTIONS} with orders, one with ${CANCELS_PER_SECOND} cancels/s; one gateway thread`,
       peak: `${IN_FLIGHT} in flight per connection, before and after each round; the ratio is to the mean of both`,
       offered: `${TIMES} times the median peak, at fixed times`,
@@ -197,6 +216,7 @@ export async function run(): Promise<Result> {
     figures: figuresOf(peaks, rounds),
     targets: [
       { figure: 'done by peak', atLeast: 0.9, unit: 'of the peak' },
+      { figure: 'offered by peak', atLeast: 2.7, unit: 'of the peak' },
       { figure: 'answers but done and 503', atMost: 0, unit: 'answers' },
       { figure: 'without an answer', atMost: 0, unit: 'messages' },
       { figure: 'cancels, p99, ms', atMost: 550, unit: 'ms' },

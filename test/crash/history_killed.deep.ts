@@ -59,7 +59,10 @@ async function until(is: () => boolean | Promise<boolean>): Promise<void> {
 const followers = (): number[] =>
   exchange.log.filter(({ msg }) => msg === 'history follower started').map(({ pid }) => Number(pid))
 const counters = async (): Promise<Record<string, number>> => {
-  const text = await (await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`)).text()
+  const answer = await fetch(`http://127.0.0.1:${exchange.operatorPort}/metrics`).catch((cause: unknown) => {
+    throw new Error(`the exchange is gone: ${JSON.stringify(exchange.log.slice(-5))} ${exchange.output.slice(-3).join('')}`, { cause })
+  })
+  const text = await answer.text()
   return Object.fromEntries([...text.matchAll(/^(exchange_[a-z_]+) (\S+)$/gm)].map(([, name, value]) => [name!, Number(value)]))
 }
 
