@@ -8,7 +8,8 @@
  * in flight on all of them, and once more when it comes right behind its turn: 2 x 16 x 256 orders, at the 15 k/s of one core 0.55 s.
  *
  * Clients are elsewhere as a rule, and one that sends three times as much takes processor time of its own. Here it runs on the cores of
- * the exchange, so its thread has a lower priority, for the peak too; what it then offers is measured, and must be near three times the peak.
+ * the exchange, so its thread has a lower priority, for the peak too; what it then offers is measured, and must be near three times the
+ * peak.
  */
 import { getPriority, setPriority } from 'node:os'
 import type { Exchange } from '../../test/support/exchange.ts'
