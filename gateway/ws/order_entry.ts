@@ -33,7 +33,7 @@ import {
   ACTIONS, isOrderType, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, SESSION_OPEN, SessionBody, type OrderAction,
 } from './order_messages.ts'
 import { peekOrder } from './peek.ts'
-import { stranger, type SignatureTurns } from './signature_turns.ts'
+import { stranger, type SignatureTurns, type Signer } from './signature_turns.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Messages of one connection that are not answered. */
@@ -85,7 +85,7 @@ export class OrderEntry {
   }
 
   readonly #turns: SignatureTurns
-  readonly #signer
+  readonly #signer: Signer
 
   /** `client`: where the connection comes from (limits/network.ts). */
   constructor(gateway: Gateway, connection: OrderConnection, turns: SignatureTurns, client: string) {
@@ -139,7 +139,7 @@ export class OrderEntry {
     const from = performance.now()
     const peeked = bytes.byteLength > ORDER_MESSAGE_MAX ? null : peekOrder(new Uint8Array(bytes))
     if (peeked === null || !isOrderType(peeked.type)) return false
-    if (!this.#draw(Math.max(bytes.byteLength, REFUSAL_BYTES), from)) return true
+    if (!this.#draw(bytes.byteLength, from, REFUSAL_BYTES)) return true
     if (this.#isUnknown && !this.#connection.charge(bytes.byteLength)) return true
     const { counters, anonymous } = this.#gateway
     counters[GATEWAY.ws_orders_refused]!++
@@ -149,10 +149,10 @@ export class OrderEntry {
     return true
   }
 
-  /** Counts a message; false: it has too many bytes, and the connection ends. */
-  #draw(bytes: number, now: number): boolean {
+  /** Counts a message, which draws `least` bytes at least; false: those are too many, and the connection ends. */
+  #draw(bytes: number, now: number, least = 0): boolean {
     const { counters } = this.#gateway
-    if (!this.#bytes.take(bytes, now)) {
+    if (!this.#bytes.take(Math.max(bytes, least), now)) {
       this.#connection.fail('MESSAGE_RATE_LIMIT', 'Too many bytes of order messages')
       return false
     }

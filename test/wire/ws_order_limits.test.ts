@@ -139,11 +139,15 @@ t.test('so many messages are in flight; more are refused, and none is lost', asy
   harness.hold(true)
   const from = socket.client.frames.length
   const refused = counters[GATEWAY.ws_orders_refused]!
-  for (let i = 0; i < IN_FLIGHT_MAX + 10; i++) cancel(socket, i)
+  for (let i = 0; i < IN_FLIGHT_MAX; i++) cancel(socket, i)
+  t.ok(await until(() => counters[GATEWAY.pending] === IN_FLIGHT_MAX))
+  const bytes = counters[GATEWAY.body_bytes]!
+  for (let i = IN_FLIGHT_MAX; i < IN_FLIGHT_MAX + 10; i++) cancel(socket, i)
   t.ok(await until(() => results(socket).length === 11))
   t.ok(socket.client.frames.slice(from).every(({ error }) => error.code === 'OVERLOADED'))
   t.strictSame(socket.client.frames.slice(from).map(({ id }) => id), Array.from({ length: 10 }, (_, i) => IN_FLIGHT_MAX + i))
   t.equal(counters[GATEWAY.ws_orders_refused]! - refused, 10)
+  t.ok(counters[GATEWAY.body_bytes]! - bytes < 10 * 200, 'counted by what was sent, not by what it draws')
   harness.hold(false)
   t.ok(await until(() => results(socket).length === IN_FLIGHT_MAX + 11))
   t.equal(new Set(results(socket).map(({ id }) => id)).size, IN_FLIGHT_MAX + 11, 'each was answered once')
