@@ -37,7 +37,8 @@ const isFunction = ({ type }) => type === 'FunctionDeclaration' || type === 'Fun
 
 /** Names that only what is inside a node sees; `null`: it makes none. */
 function namesWithin(node) {
-  const own = node.type === 'FunctionExpression' || node.type === 'ClassExpression' ? [node.id?.name ?? ''] : []
+  // The name of a function or class that is a value is seen inside alone.
+  const own = /^(Function|Class)Expression$/.test(node.type) && node.id !== null ? [node.id.name] : []
   if (isFunction(node)) return new Set([...own, ...declaredIn(node)])
   if (node.type === 'StaticBlock') return declaredBelow(node, new Set())
   return own.length > 0 ? new Set(own) : null

@@ -1,8 +1,8 @@
 /**
  * Growing: a state with higher limits has larger columns, so it moves to another memory. What is stored is copied as it is, but for the
  * balances, whose rows are as long as there may be assets, and for receipts, whose places depend on how many there may be
- * (receipt_growth.ts); what is derived is made anew from it. It happens between two commands, in the
- * same state object, and is a function of the state alone: every replay grows at the same command.
+ * (receipt_growth.ts); what is derived is made anew from it. It happens between two commands, in the same state object, and is a function
+ * of the state alone: every replay grows at the same command.
  */
 import { RAISABLE } from '../layout/limits.ts'
 import { columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column } from './columns.ts'
@@ -49,13 +49,13 @@ export function growState(state: State): void {
   enlarge(state, raisedLimits(limits, LIMIT.IN_FORCE))
   // With the key of the indexes.
   state.registers.set(registers)
-  const moved = new Set<string>(state.genesis.limits.receipts === receipts ? [] : RECEIPT_COLUMNS)
+  const [wider, roomier] = [state.balanceStride !== balanceStride, state.genesis.limits.receipts !== receipts]
+  const moved = new Set<string>([...(wider ? ['balances'] : []), ...(roomier ? RECEIPT_COLUMNS : [])])
   for (const { name, bytes } of stored) {
-    if (moved.has(name) || (name === 'balances' && state.balanceStride !== balanceStride)) continue
-    columnOf(state.genesis, state.buffers, name as Column['name']).set(bytes)
+    if (!moved.has(name)) columnOf(state.genesis, state.buffers, name as Column['name']).set(bytes)
   }
-  if (state.balanceStride !== balanceStride) moveBalances(state, balances, balanceStride)
-  if (moved.size > 0) moveReceipts(state, { receiptRoom, receiptPages, receiptSeals, receiptsForgotten })
+  if (wider) moveBalances(state, balances, balanceStride)
+  if (roomier) moveReceipts(state, { receiptRoom, receiptPages, receiptSeals, receiptsForgotten })
   rebuildDerived(state)
 }
 

@@ -83,7 +83,7 @@ function emptyReserve(state: State, place: number): void {
 export function indexReceipt(state: State, nth: number, account: number, words: Int32Array, at: number, position: number): void {
   const { i32, receiptBlocks, receiptRoom } = state
   const turn = turnOf(state, nth)
-  const place = countOf(state, nth) - turn * receiptRoom.blockReceipts
+  const place = countOf(state, nth) % receiptRoom.blockReceipts
   if (place === 0 || receiptBlocks[turn] === 0) enterTurn(state, turn)
   emptyReserve(state, place)
   const block = blockAddress(state, receiptBlocks[turn]! - 1)

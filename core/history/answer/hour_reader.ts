@@ -1,6 +1,6 @@
 /** Accounts as they were by the hour, from the pages of the store (project/accounts.ts). */
 import type { Genesis } from '../../state/genesis.ts'
-import { hourWords, PARTS_MOST, partWords, stateWords, TALLY_WORDS } from '../project/accounts.ts'
+import { hourWords, partIn, PARTS_MOST, stateWords, TALLY_WORDS } from '../project/accounts.ts'
 import { createPageReader, type CheckedStore } from '../store/page_reader.ts'
 
 export interface HourReader {
@@ -32,8 +32,8 @@ export function createHourReader(store: CheckedStore, genesis: Genesis): HourRea
     for (let part = 0; part < PARTS_MOST && begin + part < count; part++) {
       const at = parts.locate(account, begin + part) >>> 1
       if (parts.views.f64[at] !== hour) return
-      const to = stateWords(firstAssets) + part * partWords
-      state.set(parts.views.i64.subarray(at + 1, at + 1 + Math.min(partWords, state.length - to)), to)
+      const [from, words] = partIn(state.length, genesis, part)
+      state.set(parts.views.i64.subarray(at + 1, at + 1 + words), from)
     }
   }
   return {

@@ -32,8 +32,13 @@ export const holdingAt = (row: number, asset: number): number => row + TALLY_WOR
 export const stateWords = (assets: number): number => TALLY_WORDS + assets * HOLDING_WORDS
 /** 32-bit words of a record of account_hour_page: the hour, then the state. */
 export const hourWords = ({ firstAssets }: Genesis): number => ACCOUNT_HOUR.words + 2 * stateWords(firstAssets)
-/** 64-bit words of the holdings of a part, and most parts of an account. */
-export const partWords = ASSETS_OF_PART * HOLDING_WORDS
+const PART_WORDS = ASSETS_OF_PART * HOLDING_WORDS
+/** First word of a part in a row of `words`, and how many of its own the row has. */
+export function partIn(words: number, { firstAssets }: Genesis, part: number): [from: number, words: number] {
+  const from = stateWords(firstAssets) + part * PART_WORDS
+  return [from, Math.min(PART_WORDS, words - from)]
+}
+/** Parts of an account's hour. */
 export const PARTS_MOST = Math.ceil(ASSETS_MAX / ASSETS_OF_PART)
 /** Pages in memory, 32 MB and 8 MB: only the last of each account is ever changed. */
 const PAGES = 8192
@@ -165,16 +170,10 @@ class Accounts implements AccountsModel {
     while (begin > 0 && views.f64[this.#partPages.locate(account, begin - 1) >>> 1] === hour) begin--
     for (let part = 0; begin + part < count; part++) {
       const at = (this.#partPages.locate(account, begin + part) >>> 1) + 1
-      const [from, words] = this.#wordsOf(part)
+      const [from, words] = partIn(this.#words, this.#genesis, part)
       this.rows.set(views.i64.subarray(at, at + words), account * this.#words + from)
     }
     this.#storedParts[account] = count - begin
-  }
-
-  /** First word of a part in the row, and how many of its words the row has. */
-  #wordsOf(part: number): [from: number, words: number] {
-    const from = this.#firstWords + part * partWords
-    return [from, Math.min(partWords, this.#words - from)]
   }
 
   #write(account: number): void {
@@ -195,7 +194,7 @@ class Accounts implements AccountsModel {
     // One that was appended stands among the last from now on, as those before it do.
     if (part >= stored) this.#storedParts[account] = part + 1
     pages.views.f64[at] = this.#hours[account]!
-    const [from, words] = this.#wordsOf(part)
+    const [from, words] = partIn(this.#words, this.#genesis, part)
     for (let word = 0; word < words; word++) pages.views.i64[at + 1 + word] = this.rows[account * this.#words + from + word]!
   }
 }

@@ -23,8 +23,8 @@
  *
  *   account_hour_page        ACCOUNT_HOUR and behind it the account's state (accounts.ts), one for each hour in which something happened
  *                            to it, in order of time; the last changed in place
- *   holding_hour_page        HOLDING_HOUR, what the account held of assets that the genesis had no room for (accounts.ts), as many of
- *                            them for an hour as there are eights of such assets, in order of time
+ *   holding_hour_page        ACCOUNT_HOUR and behind it what the account held of eight assets that the genesis had no room for, as many
+ *                            of them for an hour as there are eights of such assets, in order of time
  *   price_hour_page          PRICE_HOUR, the last price of each hour in which the pair traded
  *   application_user_page    APPLICATION_USER, one for each account of the application, in the order they came
  *   head_page                HEAD, owner = table: how many records each owner of that table has, and what they must look like
@@ -39,9 +39,9 @@ import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../../layout/table.ts'
 /** Part of the position row. */
 export const HISTORY_FORMAT = 6
 /**
- * Formats that this version reads and goes on with; a store of any other is made anew. Those before it have the same
- * records, no holding_hour_page and no sequence in the header (store.ts); those of 4 have none packed (packing.ts). A record that changes
- * leaves only the newest format here.
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those of 4 and 5 have the same records, but no
+ * holding_hour_page and no sequence in the header (store.ts); those of 4 have none packed (packing.ts). A record that changes leaves only
+ * the newest format here.
  */
 const READABLE: readonly number[] = [4, 5, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
@@ -226,20 +226,14 @@ export const CANDLE = defineLayout('candle', {
   close: 'i32',
 })
 
-/** Begins the record of an account's hour; its state follows. */
+/** Begins the record of an account's hour; its state, or what it held of {@link ASSETS_OF_PART} assets, follows (accounts.ts). */
 export const ACCOUNT_HOUR = defineLayout('account_hour', {
   /** Hours since 1970. */
   hour: 'f64',
 })
 
-/** Assets of a HOLDING_HOUR. */
+/** Assets of a record of holding_hour_page. */
 export const ASSETS_OF_PART = 8
-
-/** Begins what an account held of eight assets in an hour; their holdings follow (accounts.ts). */
-export const HOLDING_HOUR = defineLayout('holding_hour', {
-  /** Hours since 1970. */
-  hour: 'f64',
-})
 
 /** The last price of a pair in an hour in which it traded. */
 export const PRICE_HOUR = defineLayout('price_hour', {
