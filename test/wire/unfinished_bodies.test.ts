@@ -53,8 +53,10 @@ t.test('one address has half of the room, and others go on', async (t) => {
   const senders = await Promise.all(Array.from({ length: 30 }, () => open('127.0.0.2')))
   let most = 0
   for (const sender of senders) {
+    const before = held()
     sender.socket.write(headOf('x', LENGTH) + 'x'.repeat(256 * 1024))
-    await until(() => sender.closed || sender.text !== '' || sender.socket.writableLength === 0)
+    // What left this process can still lie in the kernel: only the gateway's own number says that it came.
+    await until(() => sender.closed || sender.text !== '' || held() !== before)
     most = Math.max(most, held())
   }
   const refused = (): Sender[] => senders.filter(({ closed }) => closed)
