@@ -1,9 +1,5 @@
 /**
- * One WebSocket: its messages, its session, its subscriptions and what is waiting to leave.
- *
- * Frames are collected and leave together at the end of a turn, in order; those of long snapshots are made one by one as they leave. A
- * socket whose client does not take them is cut when more than `wsBufferKb` are waiting in the kernel's stead: nothing is thrown away in
- * between, so what a client has read is without gaps. One snapshot may go beyond the bound; who is over it gets nothing more.
+ * One WebSocket: its messages, its session and its subscriptions; what is waiting to leave is in outbox.ts.
  *
  * The session is watched like that of any stream (auth/session_watch.ts). When it ends the socket gets SESSION_INVALID and 1008.
  *
@@ -28,6 +24,7 @@ import { CLOSED } from './closed.ts'
 import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
 import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_entry.ts'
 import { isOrderType, ORDER_MESSAGE_MAX } from './order_messages.ts'
+import { Outbox, type Socket } from './outbox.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
 import type { SignatureTurns } from './signature_turns.ts'
 import type { Turns } from './turns.ts'
@@ -39,19 +36,6 @@ const NO_BYTES = Buffer.alloc(0)
 export const BURST_MS = 10_000
 /** Between two looks for snapshots that could not be read, ms. */
 const RETRY_MS = 250
-
-/** The socket of the library. Nothing may be called once it closed. */
-export interface Socket {
-  send(frame: Frame): void
-  /** Bytes that the kernel has not taken yet. */
-  buffered(): number
-  /** Runs `write` and sends what it wrote together. */
-  together(write: () => void): void
-  /** Closes with a code and a reason. */
-  end(code: CloseCode, reason: string): void
-  /** Closes without a word. */
-  drop(): void
-}
 
 /** What the connections of a thread have in common. */
 export interface Context {
@@ -80,9 +64,7 @@ export class Connection implements Subscriber, OrderConnection {
   readonly #bytes: Bucket
   readonly #turns: Turns | null
   readonly #subscriptions = new Map<string, Subscription>()
-  #waiting: (Frame | LaterFrame)[] = []
-  /** Answers are waiting, and will be flushed. */
-  #replied = false
+  readonly #outbox: Outbox
   #session: Watched | null = null
   /** Goes off when there were too many subscriptions for too long. */
   #burst: NodeJS.Timeout | null = null
@@ -105,6 +87,7 @@ export class Connection implements Subscriber, OrderConnection {
     this.#usedAt = now
     this.#context = context
     this.#socket = socket
+    this.#outbox = new Outbox(context, socket, this)
     this.#messages = new Bucket(wsMessagesPerSecond, wsMessageBurst, now)
     this.#bytes = new Bucket(BYTES_PER_SECOND, BYTES_BURST, now)
     this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures, turns?.client ?? '') : null
@@ -135,57 +118,20 @@ export class Connection implements Subscriber, OrderConnection {
   }
 
   push(frame: Frame | LaterFrame): void {
-    if (this.#closed) return
-    this.#waiting.push(frame)
-    this.#context.dirty.add(this)
+    this.#outbox.push(frame)
   }
 
-  /** Sends what is waiting: all, or up to the next frame that must be made, or that one. True: there is more. */
+  reply(frame: Frame): void {
+    this.#outbox.reply(frame)
+  }
+
+  replyNow(frame: Uint8Array): void {
+    this.#outbox.replyNow(frame)
+  }
+
+  /** Sends what is waiting (outbox.ts); true: there is more. */
   flush(): boolean {
-    const waiting = this.#waiting
-    this.#replied = false
-    if (this.#closed || waiting.length === 0) return false
-    const later = waiting.findIndex(isLater)
-    this.#waiting = later < 0 ? [] : waiting.slice(Math.max(1, later))
-    if (later === 0) this.#sendLater(waiting[0] as LaterFrame)
-    else if (!this.#isSlow()) this.#send((later < 0 ? waiting : waiting.slice(0, later)) as Frame[])
-    if (this.#waiting.length === 0) return false
-    this.#context.dirty.add(this)
-    return true
-  }
-
-  /** Cuts a socket that does not read. Within a snapshot that was begun nobody is cut. */
-  #isSlow(): boolean {
-    const { counters, config } = this.#context.gateway
-    if (this.#socket.buffered() <= config.wsBufferKb * 1024) return false
-    counters[GATEWAY.ws_slow]!++
-    this.#socket.drop()
-    this.release()
-    return true
-  }
-
-  #sendLater(make: LaterFrame): void {
-    try {
-      this.#send([make()])
-    } catch (error) {
-      this.#context.gateway.bridge.onError(error)
-      this.#waiting = []
-      this.close(CLOSE.RESYNC, 'internal error')
-    }
-  }
-
-  #send(frames: readonly Frame[]): void {
-    const { counters } = this.#context.gateway
-    // One frame is one system call anyway; most turns have one for a socket.
-    if (frames.length === 1) this.#socket.send(frames[0]!)
-    else {
-      this.#socket.together(() => {
-        // The library may cut a socket that has far too much waiting.
-        for (const frame of frames) if (!this.#closed) this.#socket.send(frame)
-      })
-    }
-    for (const frame of frames) counters[GATEWAY.ws_bytes]! += frame.length
-    counters[GATEWAY.ws_frames]! += frames.length
+    return this.#outbox.flush()
   }
 
   /** A message came. The bytes are valid during the call only. */
@@ -227,14 +173,6 @@ export class Connection implements Subscriber, OrderConnection {
     if (this.#messages.take(1, now) && this.#bytes.take(bytes, now)) return true
     this.fail('MESSAGE_RATE_LIMIT', 'Too many messages')
     return false
-  }
-
-  reply(frame: Frame): void {
-    if (this.#closed) return
-    // The first of them sees to it that all leave.
-    if (!this.#replied) this.#context.flushSoon(this)
-    this.#replied = true
-    this.#waiting.push(frame)
   }
 
   /** What goes wrong with a message is logged and ends this connection, and no other. */
@@ -340,8 +278,8 @@ export class Connection implements Subscriber, OrderConnection {
     this.push(subscriptionFrame('subscribed', id, name, params))
     const standing = this.#subscriptions.get(key)!
     this.#owed.delete(standing)
-    const waiting = this.#waiting.length
-    if (channel.subscribe(this, params)) return this.#pay(this.#waiting.length - waiting)
+    const waiting = this.#outbox.length
+    if (channel.subscribe(this, params)) return this.#pay(this.#outbox.length - waiting)
     this.push(errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', id, name))
     if (channel.seesToLate === true) return
     this.#owed.add(standing)
@@ -439,10 +377,8 @@ export class Connection implements Subscriber, OrderConnection {
       gateway.counters[GATEWAY.ws_authenticated]!--
     }
     dirty.delete(this)
-    this.#waiting = []
+    this.#outbox.clear()
   }
 }
-
-const isLater = (frame: Frame | LaterFrame): boolean => typeof frame === 'function'
 
 const SESSION_OVER = ['SESSION_INVALID', 'Session expired or revoked'] as const

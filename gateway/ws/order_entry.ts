@@ -30,9 +30,9 @@ import type { Shape } from '../http/json_shape.ts'
 import { MESSAGE_SHAPE, readCredentials, type Frame, type Params } from './frames.ts'
 import { Bucket } from './limits.ts'
 import {
-  ACTIONS, isOrderType, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, SESSION_OPEN, SessionBody, type OrderAction,
+  ACTIONS, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, ORDER_TYPES, SESSION_OPEN, SessionBody, type OrderAction,
 } from './order_messages.ts'
-import { peekOrder } from './peek.ts'
+import { OrderPeek } from './peek.ts'
 import { stranger, type SignatureTurns, type Signer } from './signature_turns.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
@@ -46,7 +46,12 @@ const METHOD = 'WS'
 const REFUSAL_BYTES = 512
 const UNKNOWN = -1
 const FULL_STATUS = statusOf(new Refused('OVERLOADED'))
-const FULL = errorBody(new Refused('OVERLOADED'))
+/** The answer to an unread message, made anew in the same bytes each time: what is before the id, and behind it. */
+const BEFORE_ID = Buffer.from('{"type":"result","id":')
+const BEHIND_ID = Buffer.from(`,"status":${FULL_STATUS},"error":${errorBody(new Refused('OVERLOADED'))}}`)
+const unread = new Uint8Array(BEFORE_ID.length + NAME_MAX + 2 + BEHIND_ID.length)
+unread.set(BEFORE_ID)
+const peek = new OrderPeek(ORDER_TYPES)
 
 const sessionBody = compile(SessionBody)
 
@@ -54,6 +59,8 @@ const sessionBody = compile(SessionBody)
 export interface OrderConnection {
   /** Sends an answer at the end of the turn. */
   reply(frame: Frame): void
+  /** Sends an answer which is valid during the call only: at once where nothing waits. */
+  replyNow(frame: Uint8Array): void
   /** Draws a message of this many bytes from the ordinary budgets, or ends the connection. */
   charge(bytes: number): boolean
   /** Says why, and closes with 1008. */
@@ -137,14 +144,14 @@ export class OrderEntry {
   /** Refuses a message that came when it {@link isFull}; false: it has to be parsed. */
   refuseUnread(bytes: ArrayBuffer): boolean {
     const from = performance.now()
-    const peeked = bytes.byteLength > ORDER_MESSAGE_MAX ? null : peekOrder(new Uint8Array(bytes))
-    if (peeked === null || !isOrderType(peeked.type)) return false
+    const message = new Uint8Array(bytes)
+    if (bytes.byteLength > ORDER_MESSAGE_MAX || !peek.read(message)) return false
     if (!this.#draw(bytes.byteLength, from, REFUSAL_BYTES)) return true
     if (this.#isUnknown && !this.#connection.charge(bytes.byteLength)) return true
     const { counters, anonymous } = this.#gateway
     counters[GATEWAY.ws_orders_refused]!++
     countResponse(counters, FULL_STATUS)
-    this.#connection.reply(Buffer.from(`{"type":"result","id":${peeked.id},"status":${FULL_STATUS},"error":${FULL}}`))
+    this.#connection.replyNow(fullAnswer(message, peek.idFrom, peek.idTo))
     anonymous.signed(from, performance.now())
     return true
   }
@@ -357,6 +364,14 @@ class OrderCall implements Call {
     this.#done = true
     this.#entry.finish(status, frame)
   }
+}
+
+/** The answer to an unread message whose id stands between these; valid until the next. */
+function fullAnswer(message: Uint8Array, idFrom: number, idTo: number): Uint8Array {
+  let at = BEFORE_ID.length
+  for (let from = idFrom; from < idTo; from++) unread[at++] = message[from]!
+  unread.set(BEHIND_ID, at)
+  return unread.subarray(0, at + BEHIND_ID.length)
 }
 
 /** The id of a message as JSON; '' when it is none. */

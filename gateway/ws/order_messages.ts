@@ -66,6 +66,9 @@ export const ORDER_MESSAGE_SHAPE: Shape = {
   depth: DEPTH_MAX + 1, values: 64 + Math.max(...[...ACTIONS.values()].map(({ operation }) => operation.shape.values)),
 }
 
+/** Types of order entry. */
+export const ORDER_TYPES: readonly string[] = [SESSION_OPEN, ...ACTIONS.keys()]
+
 /** Whether a message of this type is of order entry. */
 export const isOrderType = (type: unknown): boolean => type === SESSION_OPEN || ACTIONS.has(type as string)
 

@@ -27,11 +27,12 @@ import { lookMs } from '../limits/port.ts'
 import { networkOf } from '../limits/network.ts'
 import { readProxies } from '../limits/shares.ts'
 import { createChannels } from './channels/index.ts'
-import { Connection, type Context, type Socket } from './connection.ts'
+import { Connection, type Context } from './connection.ts'
 import { FanOut } from './fan_out.ts'
 import { flushUntil } from './flush.ts'
 import { connectedFrame, PAYLOAD_MAX } from './frames.ts'
 import { ORDER_MESSAGE_MAX } from './order_messages.ts'
+import type { Socket } from './outbox.ts'
 import { Places } from './places.ts'
 import { AccountSockets } from './limits.ts'
 import { ANSWERS_MS } from './order_entry.ts'
@@ -170,7 +171,9 @@ function socketOf(socket: WebSocket<UserData>, backlog: Backlog): Socket {
   }
   return {
     send: (frame) => {
-      if (socket.send(frame, false, false) !== SENT) note()
+      const isSent = socket.send(frame, false, false) === SENT
+      if (!isSent) note()
+      return isSent
     },
     buffered: () => socket.getBufferedAmount(),
     together: (write) => {

@@ -51,7 +51,8 @@ function stage(send?: (until: number) => boolean) {
     gateway, fanOut, channels, dirty, accountSockets, signatures, flushSoon: () => undefined, stopping: () => false,
   }
   const connect = (name: string): Connection => new Connection(context, {
-    send: (frame) => void log.push(`${name} ${frame.toString()}`), buffered: () => held.get(name) ?? 0, together: (write) => write(),
+    send: (frame) => log.push(`${name} ${Buffer.from(frame).toString()}`) > 0 && !held.has(name), buffered: () => held.get(name) ?? 0,
+    together: (write) => write(),
     end: (code) => void log.push(`${name} ${code}`), drop: () => void log.push(`${name} dropped`),
   })
   return { log, counters, held, dirty, fanOut, connect, ring }
@@ -152,4 +153,25 @@ t.test('the last turn before a stop leaves no topic to a next one', async (t) =>
   fanOut.turn()
   fanOut.turn(Infinity)
   t.strictSame(log, ['flush', 'flush all'])
+})
+
+t.test('an answer that leaves at once does not overtake what waits, and cuts who does not read', async (t) => {
+  const { log, counters, held, connect } = stage()
+  const connection = connect('a')
+  connection.push(text('first'))
+  const answer = text('full')
+  connection.replyNow(answer)
+  answer.write('gone')
+  while (connection.flush());
+  connection.replyNow(text('now'))
+  t.same(log, ['a first', 'a full', 'a now'], 'bytes that are used again are copied before they wait')
+  held.set('a', 1)
+  connection.replyNow(text('a little waits'))
+  t.notOk(connection.closed)
+  held.set('a', 2 ** 30)
+  connection.replyNow(text('too much waits'))
+  t.ok(connection.closed)
+  t.equal(log.at(-1), 'a dropped')
+  t.equal(counters[GATEWAY.ws_slow], 1)
+  t.equal(counters[GATEWAY.ws_frames], 5)
 })
