@@ -12,6 +12,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open as openLmdb, type RootDatabase } from 'lmdb'
 import { orSystemFault, SystemFault, systemFault } from '../lib/system_fault.ts'
+import { keepCounting, openCounter } from './counter.ts'
 import { HEAD_KEY } from './head.ts'
 import { checkFreeList } from './free_list.ts'
 import { headFileOf, headPath, knowsNothing } from './head_file.ts'
@@ -20,7 +21,7 @@ import type { JournalStore } from './store.ts'
 
 /**
  * The journal in LMDB. `pages` are `gibibytes` of {@link openJournal}: LMDB itself would enlarge its map when that is full. Nothing stands
- * between its methods and their callers: those that {@link JournalStore} shares with LMDB are LMDB's own.
+ * between its methods and their callers, but that transactions survive others who open the journal (counter.ts).
  */
 export type JournalDatabase = Omit<RootDatabase<Buffer, Buffer>, keyof JournalStore> & JournalStore & { readonly dataDir: string }
 
@@ -57,15 +58,21 @@ export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64):
       readOnly,
     })
     const headless = database.get(HEAD_KEY) === undefined && knowsNothing(headFileOf(dataDir))
-    return withStore(database, dataDir, headless, Math.floor((gibibytes * 2 ** 30) / PAGE_BYTES))
+    return withStore(database, dataDir, readOnly, headless, Math.floor((gibibytes * 2 ** 30) / PAGE_BYTES))
   } catch (error) {
     throw named(dataDir, error as NodeJS.ErrnoException)
   }
 }
 
 /** LMDB's object with what else the core asks of the storage of a journal (store.ts). */
-function withStore(database: RootDatabase<Buffer, Buffer>, dataDir: string, headless: boolean, pages: number): JournalDatabase {
-  const { env } = database as unknown as { env: { info(): { lastPageNumber: number } } }
+function withStore(
+  database: RootDatabase<Buffer, Buffer>, dataDir: string, readOnly: boolean, headless: boolean, pages: number,
+): JournalDatabase {
+  const { env } = database as unknown as { env: { info(): Record<'lastPageNumber' | 'lastTxnId', number> } }
+  if (!readOnly) {
+    const transact = database.transactionSync.bind(database) as (write: () => void) => void
+    Object.assign(database, { transactionSync: keepCounting(openCounter(dataDir), () => env.info().lastTxnId, transact) })
+  }
   return Object.assign(database, {
     dataDir, headless, pages,
     headFile: headFileOf(dataDir),

@@ -10,15 +10,33 @@ import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
 import { LIMIT, LIMIT_WORDS } from '../state/columns.ts'
 import { growState, raisedLimits } from '../state/growth.ts'
-import { hasMemory } from '../state/memory.ts'
+import type { Limits } from '../state/genesis.ts'
 import type { State } from '../state/state.ts'
 import { laneRefusal } from './policy.ts'
 
 const L = RAISE_LIMIT_COMMAND.at
 
+/** Bytes that limits may count for together: what the addresses of the engine reach (state/memory.ts). */
+const COUNTED_MOST = 2 ** 33
+
+/**
+ * What limits count for, bytes: a tenth and more above what their columns take. Whether a limit is raised is decided by these numbers and
+ * not by the columns, so that a journal replays to the same when columns grow. They change with the rules only (state/rules.ts).
+ */
+export function countedBytes(limits: Limits): number {
+  const { orders, accounts, sessions, assets, pairs, priceTicks, receipts, receiptPages, spendLimits, agents, applications } = limits
+  const ofAccounts = accounts * (640 + 40 * assets)
+  const ofPairs = pairs * (4096 + (priceTicks / 32) * 5)
+  // Without a bound of pages all of them are in memory.
+  const ofReceipts = receipts * 16 + (receiptPages === 0 ? receipts * 176 : receiptPages * 18_432)
+  const ofGrants = spendLimits * 96 + agents * 224
+  return 2 ** 20 + orders * 1408 + ofAccounts + sessions * 112 + ofPairs + ofReceipts + ofGrants + applications * 2048 + assets * 1024
+}
+
 /**
  * RESULT: place of the limit in detail, what the next start had so far in detail2. VALIDATION_ERROR: no such limit, no whole number;
- * LIMIT_NOT_RAISED: not above what is in force and what the next start has; LIMIT_TOO_LARGE: above the most, or more than memory.
+ * LIMIT_NOT_RAISED: not above what is in force and what the next start has; LIMIT_TOO_LARGE: above the most, or more than there is memory
+ * for ({@link countedBytes}).
  */
 export function raiseLimit(state: State, command: Views, base: number): void {
   const limit = command.i32[base + L.limit]!
@@ -41,7 +59,7 @@ function refusalOf(state: State, limit: number, value: number, before: number): 
   const [name, most] = named
   if (value <= before) return REFUSALS.LIMIT_NOT_RAISED.number
   const limits = { ...state.genesis.limits, ...raisedLimits(state.limits, LIMIT.NEXT), [name]: value }
-  return value > most || !hasMemory({ limits }) ? REFUSALS.LIMIT_TOO_LARGE.number : 0
+  return value > most || countedBytes(limits) > COUNTED_MOST ? REFUSALS.LIMIT_TOO_LARGE.number : 0
 }
 
 /** True: something was raised that is not in force. */

@@ -203,12 +203,13 @@ function raiseLimits(sequencer: Sequencer, say: MatcherParts['say']): void {
   say({ type: 'log', level: 'info', message: 'from now on these limits are in force', fields: limits })
 }
 
-/** The genesis as other threads work with it: the document, with the limits of now. */
-function inForce(text: string, { limits, genesis: { firstAssets } }: State): string {
-  const raised = raisedLimits(limits, LIMIT.IN_FORCE)
-  if (Object.keys(raised).length === 0) return text
-  const document = JSON.parse(text) as { limits: object }
-  return JSON.stringify({ ...document, firstAssets, limits: { ...document.limits, ...raised } })
+/**
+ * The genesis as other threads work with it: the document, with the limits of now. All of them: what a document leaves out is worked out
+ * from the other limits, and from raised ones it would be another.
+ */
+export function inForce(text: string, { limits: raised, genesis: { firstAssets, limits } }: State): string {
+  if (Object.keys(raisedLimits(raised, LIMIT.IN_FORCE)).length === 0) return text
+  return JSON.stringify({ ...JSON.parse(text) as object, firstAssets, limits })
 }
 
 /** Which exit code an error means. */

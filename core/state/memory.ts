@@ -12,26 +12,16 @@ export interface Addresses {
 }
 
 /** The engine's addresses have 31 bits, of words. */
-const MOST_BYTES = 2 ** 33
-
-/** Whether all columns fit the memory that the engine can have. */
-export const hasMemory = (genesis: Sized): boolean => placesOf(genesis).bytes < MOST_BYTES
+export const MOST_BYTES = 2 ** 33
 
 export function addressesOf(genesis: Sized): Addresses {
-  const places = placesOf(genesis)
-  if (places.bytes >= MOST_BYTES) {
-    throw new Error(`the limits of the genesis need ${places.bytes} bytes of memory; the engine has 8 GiB`)
-  }
-  return places
-}
-
-function placesOf(genesis: Sized): Addresses {
   const at = {} as Record<ColumnName, number>
   let next = LEAD
   for (const column of columnsOf(genesis)) {
     at[column.name] = next
     next += Math.ceil(columnBytes(column) / ALIGNMENT) * ALIGNMENT
   }
+  if (next >= MOST_BYTES) throw new Error(`the limits of the genesis need ${next} bytes of memory; the engine has 8 GiB`)
   return { at, bytes: next }
 }
 

@@ -1,0 +1,89 @@
+/**
+ * LMDB's count of transactions, kept from going back.
+ *
+ * The number of the last transaction stands in a meta page of the file, which counts, and in the lock file that all processes map, where
+ * the writer looks for it. Whoever opens the journal, for reading too, reads the meta pages, maps the file, and then stores the number it
+ * read in the lock file (`mdb_env_open2` of the LMDB in lmdb 3.5.6). What was committed meanwhile is forgotten there:
+ *
+ *     follower opens:  reads 7 ........................ stores 7
+ *     matcher:                    commits 8, stores 8              begins 8 again, on top of 7
+ *
+ * The writer noticed, because its head was not there, and the exchange stopped; one open in some hundred did that on a machine with more to
+ * do than it can. So before each transaction the number is looked at, and put back when it is below what this process committed last; and a
+ * transaction that failed is tried once more where the number went back since. Both only while the meta pages say that nobody
+ * else committed: a second writer is a second writer.
+ *
+ * The file stays open for as long as the process lives: closing any descriptor of it takes away the locks that LMDB has on it (POSIX,
+ * fcntl), by which other processes know that it is in use.
+ */
+import { fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { JournalError, journalPath } from './pages.ts'
+
+/** Bytes of the lock file: what it is, and the number. */
+const AT = { MAGIC: 0, NUMBER: 8 } as const
+const LMDB_MAGIC = 0xbeefc0de
+const WORD = 2 ** 32
+/** A number that goes back again and again is no follower that opens. */
+const TRIES = 8
+
+/** The number in the lock file of a journal. */
+export interface Counter {
+  read(): number
+  write(number: number): void
+}
+
+/** Descriptors of lock files by device and inode; never closed. */
+const open = new Map<string, number>()
+
+/** Of a journal that this process has open. */
+export function openCounter(dataDir: string): Counter {
+  const path = join(journalPath(dataDir), 'lock.mdb')
+  const nameOf = ({ dev, ino }: { dev: number; ino: number }): string => `${dev} ${ino}`
+  let fd = open.get(nameOf(statSync(path)))
+  if (fd === undefined) {
+    fd = openSync(path, 'r+')
+    open.set(nameOf(fstatSync(fd)), fd)
+  }
+  const bytes = Buffer.alloc(8)
+  const file = fd
+  const look = (at: number): void => {
+    if (readSync(file, bytes, 0, 8, at) !== 8) throw new JournalError(`${path} is shorter than its header`)
+  }
+  look(AT.MAGIC)
+  if (bytes.readUInt32LE(0) !== LMDB_MAGIC) throw new JournalError(`${path} is no lock file of LMDB`)
+  return {
+    read: () => {
+      look(AT.NUMBER)
+      return bytes.readUInt32LE(0) + bytes.readUInt32LE(4) * WORD
+    },
+    write: (number) => {
+      bytes.writeUInt32LE(number % WORD, 0)
+      bytes.writeUInt32LE(Math.floor(number / WORD), 4)
+      writeSync(file, bytes, 0, 8, AT.NUMBER)
+    },
+  }
+}
+
+/**
+ * `transact`, in spite of others who open the journal. `latest`: the number of the last transaction by the meta pages. Nothing that `write`
+ * does before its first put may matter when it is done twice.
+ */
+export function keepCounting(
+  counter: Counter, latest: () => number, transact: (write: () => void) => void,
+): (write: () => void) => void {
+  let last = latest()
+  const wentBack = (): boolean => counter.read() < last && latest() === last
+  return (write) => {
+    for (let tries = 1; ; tries++) {
+      if (wentBack()) counter.write(last)
+      try {
+        transact(write)
+        break
+      } catch (error) {
+        if (tries === TRIES || !wentBack()) throw error
+      }
+    }
+    last = latest()
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Promise: whoever opens the journal beside the exchange takes no commit back. LMDB's opener stores an old number of the last transaction
+ * in the lock file (journal/counter.ts); the writer puts it back, and tries once more what began behind it.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { keepCounting, openCounter } from '../../core/journal/counter.ts'
+import { journalPath, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
+import { keyOf } from '../../core/journal/frame.ts'
+import { SecondWriter } from '../../core/journal/head_file.ts'
+import { readBatches, START } from '../../core/journal/reader.ts'
+import { createWriter, type JournalWriter } from '../../core/journal/writer.ts'
+import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
+import { eachRound } from '../suite/rounds.ts'
+
+interface Stage {
+  readonly dataDir: string
+  readonly database: JournalDatabase
+  readonly writer: JournalWriter
+  /** Makes one more batch of one command durable. */
+  readonly commit: () => void
+}
+
+function stage(t: Test): Stage {
+  const dataDir = temporaryDirectory()
+  t.teardown(() => removeDirectory(dataDir))
+  mkdirSync(journalPath(dataDir))
+  const database = openJournal(dataDir, false, 1)
+  const writer = createWriter(database, 1)
+  let next = 1
+  return { dataDir, database, writer, commit: () => void writer.commit(next++, 0, 1, 1, 0) }
+}
+
+/** Sequences of the batches, as they follow one another by their checksums. */
+function sequences(database: JournalDatabase): number[] {
+  database.refresh()
+  return [...readBatches(database, START)].map(({ sequence }) => sequence)
+}
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
+
+t.test('a number that went back is put back before the next commit', async (t) => {
+  const { dataDir, database, writer, commit } = stage(t)
+  const counter = openCounter(dataDir)
+  for (let i = 0; i < 5; i++) commit()
+  for (let back = 1; back <= 4; back++) {
+    const number = counter.read()
+    counter.write(number - back)
+    commit()
+    t.equal(counter.read(), number + 1, `${back} back`)
+  }
+  t.same(sequences(database), upTo(9))
+  writer.close()
+  await database.close()
+  const again = openJournal(dataDir, true)
+  t.same(sequences(again), upTo(9), 'after another start')
+  await again.close()
+})
+
+t.test('without that, commits on top of an older number fail', async (t) => {
+  for (const back of [1, 2, 3, 4]) {
+    const { dataDir, database, writer, commit } = stage(t)
+    for (let i = 0; i < 5; i++) commit()
+    const counter = openCounter(dataDir)
+    const plain = Object.getPrototypeOf(database) as JournalDatabase
+    const rewound = createRewound(database, () => counter.write(counter.read() - back), plain.transactionSync)
+    t.throws(rewound, { message: back % 2 === 1 ? 'another transaction is last' : /MDB_BAD_TXN/ }, `${back} back`)
+    writer.close()
+    await database.close()
+  }
+})
+
+/** A transaction that begins when the number has just been `moved` back, and finds out whether it stands on what was written last. */
+function createRewound(database: JournalDatabase, moved: () => void, transact: (write: () => void) => void): () => void {
+  const key = keyOf(1_000)
+  transact.call(database, () => database.putSync(key, Buffer.from('last')))
+  return () => {
+    moved()
+    transact.call(database, () => {
+      if (database.get(key)?.toString() !== 'last') throw new Error('another transaction is last')
+      database.putSync(key, Buffer.from('next'))
+    })
+  }
+}
+
+t.test('a number that goes back between the look and the beginning: once more', async (t) => {
+  const { dataDir, database, writer } = stage(t)
+  const counter = openCounter(dataDir)
+  const plain = (Object.getPrototypeOf(database) as JournalDatabase).transactionSync.bind(database)
+  const { env } = database as unknown as { env: { info(): { lastTxnId: number } } }
+  let [begun, backs] = [0, 0]
+  const transact = keepCounting(counter, () => env.info().lastTxnId, (write) => {
+    begun++
+    if (backs-- > 0) counter.write(counter.read() - 1 - (backs % 2))
+    plain(write)
+  })
+  const key = keyOf(1_000)
+  const put = (value: string): void => transact(() => {
+    const before = String.fromCharCode(value.charCodeAt(0) - 1)
+    if (value > 'a' && database.get(key)?.toString() !== before) throw new SecondWriter('not the last')
+    database.putSync(key, Buffer.from(value))
+  })
+  for (const value of 'abc') put(value)
+  for (const [index, value] of [...'defg'].entries()) {
+    begun = 0
+    backs = index + 1
+    put(value)
+    t.equal(begun, index + 2, `${index + 1} times`)
+    t.equal(database.get(key)?.toString(), value)
+  }
+  backs = 100
+  t.throws(() => put('h'), 'not for ever')
+  backs = 0
+  t.throws(() => transact(() => { throw new Error('its own') }), { message: 'its own' }, 'what fails for another reason fails')
+  put('h')
+  writer.close()
+  await database.close()
+})
+
+/** Another process that opens the journal to read it and closes it again, until it is ended. */
+const OPENER = `
+  import { openJournal } from '${import.meta.dirname}/../../core/journal/file.ts'
+  for (let opened = 0; ; opened++) {
+    const database = openJournal(process.argv[1], true)
+    database.entryCount()
+    await database.close()
+    if (opened % 50 === 49) process.stdout.write('50\\n')
+  }`
+
+t.test('a process that opens the journal again and again', async (t) => {
+  const { dataDir, database, writer, commit } = stage(t)
+  for (let i = 0; i < 5; i++) commit()
+  const openers = [1, 2].map(() => spawn(process.execPath, [
+    '--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', OPENER, dataDir,
+  ], { stdio: ['ignore', 'pipe', 'inherit'] }))
+  t.teardown(() => openers.forEach((opener) => opener.kill('SIGKILL')))
+  let opened = 0
+  for (const { stdout } of openers) {
+    stdout!.on('data', (text: Buffer) => (opened += 50 * text.toString().split('\n').filter(Boolean).length))
+  }
+  let commits = 5
+  for (const _round of eachRound(t, { short: 4, deep: 100 })) {
+    const goal = opened + 500
+    for (let turn = 0; opened < goal && turn < 50_000; turn++) {
+      commit()
+      commits++
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    t.ok(opened >= goal, `${opened} opened beside ${commits} commits`)
+  }
+  const ended = openers.map((opener) => once(opener, 'exit'))
+  for (const opener of openers) opener.kill('SIGKILL')
+  await Promise.all(ended)
+  t.same(sequences(database), upTo(commits))
+  writer.close()
+  await database.close()
+})
