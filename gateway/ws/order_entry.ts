@@ -42,7 +42,7 @@ export const IN_FLIGHT_MAX = 256
 export const ANSWERS_MS = 1000
 /** The method in what is signed: no request of another transport has it. */
 const METHOD = 'WS'
-/** What an unread message draws at least from the budget of bytes: refusing costs more than the shortest message has. */
+/** What a message beyond a share draws at least from the budget of bytes: refusing costs more than the shortest message has. */
 const REFUSAL_BYTES = 512
 const UNKNOWN = -1
 const FULL_STATUS = statusOf(new Refused('OVERLOADED'))
@@ -159,14 +159,17 @@ export class OrderEntry {
   /** Counts a message, which draws `least` bytes at least; false: those are too many, and the connection ends. */
   #draw(bytes: number, now: number, least = 0): boolean {
     const { counters } = this.#gateway
-    if (!this.#bytes.take(Math.max(bytes, least), now)) {
-      this.#connection.fail('MESSAGE_RATE_LIMIT', 'Too many bytes of order messages')
-      return false
-    }
+    if (!this.#drawBytes(Math.max(bytes, least), now)) return false
     counters[GATEWAY.ws_orders]!++
     counters[GATEWAY.requests]!++
     counters[GATEWAY.body_bytes]! += bytes
     return true
+  }
+
+  #drawBytes(bytes: number, now: number): boolean {
+    if (this.#bytes.take(bytes, now)) return true
+    this.#connection.fail('MESSAGE_RATE_LIMIT', 'Too many bytes of order messages')
+    return false
   }
 
   /** A message of a type that {@link isOrderType} knows, of this many bytes. `stopping`: it is refused, because the service stops. */
@@ -211,6 +214,7 @@ export class OrderEntry {
 
   #refuseBeyondShare(bytes: number, call: OrderCall): void {
     const refused = new Refused('OVERLOADED')
+    if (bytes < REFUSAL_BYTES && !this.#drawBytes(REFUSAL_BYTES - bytes, performance.now())) return call.drop(refused)
     this.#gateway.counters[GATEWAY.ws_orders_refused]!++
     if (this.#isUnknown) this.#refuseUnknown(refused, bytes, call)
     else call.refuse(refused)
