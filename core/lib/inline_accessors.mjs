@@ -10,76 +10,12 @@
  *
  * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a block of their own
  * first, in their order; no name of the accessor is hidden where it is called; an accessor stores once at most. Any other call stays a
- * call. A table is a top-level `const` of an object literal with plain keys that nobody assigns to, by whatever name; its numbers are
- * written in wherever `TABLE.NAME` is read, those of a layout wherever `LAYOUT.at.field` is, and a number with a name of its own wherever
- * that is plainly read. A layout is known by its name and the module that defines it.
+ * call. The numbers of a table are written in wherever `TABLE.NAME` is read, those of a layout wherever `LAYOUT.at.field` is, and a number
+ * with a name of its own wherever that is plainly read; what has numbers inline_tables.mjs says.
  */
 import { parseAst } from 'rolldown/parseAst'
-
-/** How the bundler begins what came from a module. */
-const REGION = '//#region '
-
-/** Members of a node that are nodes; types of TypeScript are gone by now. */
-function* childrenOf(node) {
-  for (const [key, value] of Object.entries(node)) {
-    if (key === 'type' || key === 'start' || key === 'end') continue
-    for (const child of Array.isArray(value) ? value : [value]) if (typeof child?.type === 'string') yield child
-  }
-}
-
-/** Calls `enter` with every node and its parent, outermost first; false: nothing below it. */
-function walk(node, enter, parent = null) {
-  if (enter(node, parent) === false) return
-  for (const child of childrenOf(node)) walk(child, enter, node)
-}
-
-const isFunction = ({ type }) => type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
-
-/** Names that only what is inside a node sees; `null`: it makes none. */
-function namesWithin(node) {
-  // The name of a function or class that is a value is seen inside alone.
-  const own = /^(Function|Class)Expression$/.test(node.type) && node.id !== null ? [node.id.name] : []
-  if (isFunction(node)) return new Set([...own, ...declaredIn(node)])
-  if (node.type === 'StaticBlock') return declaredBelow(node, new Set())
-  return own.length > 0 ? new Set(own) : null
-}
-
-/** Names that a pattern declares. */
-function namesOf(pattern) {
-  const names = []
-  walk(pattern, (node) => {
-    if (node.type === 'Identifier') names.push(node.name)
-    if (node.type === 'Property') names.push(...namesOf(node.value))
-    if (node.type === 'AssignmentPattern') names.push(...namesOf(node.left))
-    return node.type !== 'Property' && node.type !== 'AssignmentPattern'
-  })
-  return names
-}
-
-/** Every name declared anywhere inside a function: blocks are not told apart, so some names count as hidden that are not. */
-const declaredIn = (fn) => declaredBelow(fn.body, new Set(fn.params.flatMap(namesOf)))
-
-/** Names that blocks of the top level declare; what is declared at the top level itself hides nothing. */
-function declaredInBlocks(program) {
-  const names = new Set()
-  for (const node of program.body) if (/Statement$/.test(node.type)) declaredBelow(node, names)
-  return names
-}
-
-function declaredBelow(root, names) {
-  walk(root, (node) => {
-    if (node.type === 'VariableDeclarator') for (const name of namesOf(node.id)) names.add(name)
-    if (node.type === 'CatchClause' && node.param !== null) for (const name of namesOf(node.param)) names.add(name)
-    if ((node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') && node.id !== null) names.add(node.id.name)
-    return !isFunction(node)
-  })
-  return names
-}
-
-/** True for a name where it is a value: not a property's, not a key's. */
-const isValue = (node, parent) => node.type === 'Identifier' &&
-  !(parent?.type === 'MemberExpression' && parent.property === node && !parent.computed) &&
-  !(parent?.type === 'Property' && parent.key === node && !parent.computed && !parent.shorthand)
+import { constantsIn, isOffsets, REGION } from './inline_tables.mjs'
+import { childrenOf, declaredInBlocks, isValue, namesOf, namesWithin, walk } from './syntax_tree.mjs'
 
 const PURE = new Set(['Identifier', 'Literal', 'MemberExpression', 'BinaryExpression', 'LogicalExpression', 'ConditionalExpression',
   'UnaryExpression', 'ParenthesizedExpression'])
@@ -88,15 +24,6 @@ const SIMPLE = new Set(['Identifier', 'Literal'])
 const PLAIN = new Set([...PURE, 'CallExpression', 'BlockStatement', 'VariableDeclaration', 'VariableDeclarator', 'ObjectPattern', 'Property',
   'ExpressionStatement', 'AssignmentExpression'])
 
-/** Declarations of constants at the top level. */
-const declarationsOf = (program) => program.body
-  .filter(({ type, kind }) => type === 'VariableDeclaration' && kind === 'const')
-  .flatMap(({ declarations }) => declarations)
-/** Those of one name each, as [name, initial value]. */
-const constantsOf = (program) => declarationsOf(program)
-  .filter(({ id }) => id.type === 'Identifier')
-  .map(({ id, init }) => [id.name, init])
-
 /** Where a name is only read, as a parent and the members of it that may be the name. */
 const READS = {
   BinaryExpression: ['left', 'right'], LogicalExpression: ['left', 'right'], ConditionalExpression: ['test', 'consequent', 'alternate'],
@@ -104,95 +31,6 @@ const READS = {
 }
 const isRead = (node, parent) => isValue(node, parent) &&
   (READS[parent?.type]?.some((member) => parent[member] === node) || (parent?.type === 'CallExpression' && parent.callee !== node))
-
-/** The region of the chunk that has the place: the module it came from. */
-function regionOf(code, at) {
-  const from = code.lastIndexOf(REGION, at)
-  return from < 0 ? '' : code.slice(from + REGION.length, code.indexOf('\n', from))
-}
-
-/** Tables by name, numbers by name. `layouts`: the offsets of each layout by its module and the name it is defined with. */
-function constantsIn(program, code, layouts) {
-  const tables = tablesOf(program)
-  const numbers = new Map()
-  const defined = new Map()
-  const named = new Set()
-  const layoutOf = ({ type, start, callee, arguments: [first] = [] }) => {
-    if (type !== 'CallExpression' || callee.name !== 'defineLayout' || first?.type !== 'Literal') return undefined
-    if (named.has(first.value)) throw new Error(`two layouts are named ${first.value}`)
-    named.add(first.value)
-    return layouts.get(`${regionOf(code, start)} ${first.value}`)
-  }
-  const tableOf = (node) => {
-    if (node.type === 'Identifier') return tables.get(node.name)
-    return isOffsets(node) ? defined.get(node.object.name) : undefined
-  }
-  for (const { id, init } of declarationsOf(program)) {
-    if (id.type === 'Identifier') {
-      if (init.type === 'Literal' && typeof init.value === 'number') numbers.set(id.name, String(init.value))
-      const [layout, table] = [layoutOf(init), init.type === 'MemberExpression' ? tableOf(init) : undefined]
-      if (layout !== undefined) defined.set(id.name, layout)
-      if (table !== undefined) tables.set(id.name, table)
-      if (init.type === 'Identifier' && tables.has(init.name)) tables.set(id.name, tables.get(init.name))
-    } else if (id.type === 'ObjectPattern') {
-      for (const { key, value, computed } of id.properties) {
-        if (computed !== false || value.type !== 'Identifier') continue
-        if (init.type === 'Identifier' && defined.has(init.name) && key.name === 'at') tables.set(value.name, defined.get(init.name))
-        const number = tableOf(init)?.get(key.name)
-        if (number !== undefined) numbers.set(value.name, number)
-      }
-    }
-  }
-  forgetWritten(program, tables)
-  return { tables, numbers, defined }
-}
-
-const WRITERS = new Set(['assign', 'defineProperty', 'defineProperties', 'setPrototypeOf'])
-
-/** Tables that are written to anywhere have no numbers, by none of their names. */
-function forgetWritten(program, tables) {
-  const forgetIn = (target) => {
-    if (target?.type === 'MemberExpression') return void tables.get(target.object.name)?.clear()
-    if (target?.type.endsWith('Pattern') || target?.type === 'RestElement' || target?.type === 'Property') {
-      const { elements, properties, value, left, argument } = target
-      for (const each of elements ?? properties ?? [value ?? left ?? argument]) forgetIn(each)
-    }
-  }
-  walk(program, (node) => {
-    const { type, operator, callee } = node
-    if (type === 'AssignmentExpression' || type === 'ForOfStatement' || type === 'ForInStatement') forgetIn(node.left)
-    if (type === 'UpdateExpression' || (type === 'UnaryExpression' && operator === 'delete')) forgetIn(node.argument)
-    if (type !== 'CallExpression' || callee.type !== 'MemberExpression' || callee.object.name !== 'Object') return
-    if (WRITERS.has(callee.property.name)) tables.get(node.arguments[0]?.name)?.clear()
-  })
-}
-
-/** `LAYOUT.at`. */
-const isOffsets = ({ type, computed, object, property }) =>
-  type === 'MemberExpression' && !computed && object.type === 'Identifier' && property.name === 'at'
-
-/** By name: the numbers of each table. `f64(4)` of a function that gives back what it gets is a number too. */
-function tablesOf(program) {
-  const constants = constantsOf(program)
-  const isSame = ({ type, params, body }) =>
-    type === 'ArrowFunctionExpression' && params.length === 1 && body.type === 'Identifier' && body.name === params[0].name
-  const same = new Set(constants.filter(([, init]) => isSame(init)).map(([name]) => name))
-  const numberOf = (node) => {
-    if (node?.type === 'Literal' && typeof node.value === 'number') return String(node.value)
-    if (node?.type === 'UnaryExpression' && node.operator === '-' && node.argument.type === 'Literal') return `(-${node.argument.value})`
-    return node?.type === 'CallExpression' && same.has(node.callee.name) ? numberOf(node.arguments[0]) : null
-  }
-  const tables = new Map()
-  for (const [name, init] of constants) {
-    if (init.type !== 'ObjectExpression' || !init.properties.every(isPlainProperty)) continue
-    const numbers = init.properties.map((property) => [property.key.name, numberOf(property.value)])
-    tables.set(name, new Map(numbers.filter(([, number]) => number !== null)))
-  }
-  return tables
-}
-
-/** `NAME: value`. */
-const isPlainProperty = ({ type, kind, computed, key }) => type === 'Property' && kind === 'init' && !computed && key.type === 'Identifier'
 
 /** By name: parameters, body and foreign names of each function at the top level between two places of the code. */
 function accessorsOf(program, code, from, to) {

@@ -101,6 +101,17 @@ t.test('numbers of tables', async (t) => {
   t.match(rest(written('WIDE.I++\nsay(WIDE.I)\nset(state, 1, 1, 1)')), /say\(WIDE\.I\)/, 'or counts on it')
   t.match(rest(written('function f(WIDE) { return WIDE.I }\nset(state, 1, 1, 1)')), /return WIDE\.I/,
     'or the name is another one here')
+  for (const use of [
+    'Object.freeze(WIDE)', 'say(Object.keys(WIDE))', 'say(Object.values(WIDE))', 'say(Object.entries(WIDE))',
+    'say(Object.hasOwn(WIDE, "I"))', 'say({ ...WIDE })', 'say(WIDE["I" + ""])', 'const { I } = WIDE\nsay(I)',
+    'function f() { const { I } = WIDE; return I }\nsay(f())',
+    'const ALSO = WIDE\nsay(ALSO.J)',
+  ]) {
+    const code = `${use}\nsay(WIDE.M)\nset(state, 1, 1, 1)`
+    const after = written(code)
+    t.match(rest(after), /say\(\(-1\)\)/, `who only looks changes nothing: ${use}`)
+    t.same(run(after), run(chunk(code)), 'and sees what it saw')
+  }
 })
 
 t.test('fields of layouts, and constants', async (t) => {
@@ -145,6 +156,36 @@ const NEAR: readonly [name: string, code: string, more?: string][] = [
     'set(state, 4, 0, say(`a\n  b`).length)\nset(state, 4, 1, say(\n  // five\n  5))\nquick(state, 3)',
     'function quick(s, v) {\n  // three\n  s.words[1] = v;\n}'],
   ['statements without an end', 'let z = 1\nset(state, 4, 0, 1)\n;[z] = [4]\nsay(z)\ndo set(state, z, 0, z); while (++z < 9)'],
+  ['whole numbers without end and texts with a sign', 'const T = { A: -1n, B: -"5" };\nsay(typeof T.A + T.B)'],
+  ['a table that is written to before it is taken apart',
+    'const T = { A: 1 };\nT.A = 2;\nconst { A } = T;\nsay(A + 0)'],
+  ['the same by another name',
+    'const T = { A: 1 };\nconst U = T;\nU.A = 2;\nconst { A } = T;\nconst { A: B } = U;\nsay(A + B)'],
+  ['a table in a field of another', 'const T = { A: 1 };\nconst U = { t: T };\nU.t.A = 2;\nsay(T.A)'],
+  ['in a list, and by spreading that',
+    'const T = { A: 1 };\nconst U = [T];\nfor (const each of [...U]) each.A = 2;\nsay(T.A)'],
+  ['as a list', 'Object.prototype[Symbol.iterator] = function* () { yield this; };\nconst T = { A: 1 };\n' +
+    '((t) => { t.A = 2; })(...T);\nsay(T.A)'],
+  ['a table by a parameter', 'const T = { A: 1 };\nfunction w(t) { t.A = 2; }\nw(T);\nsay(T.A)'],
+  ['by a name of a function', 'const T = { A: 1 };\nfunction w() { const t = T; t.A = 2; }\nw();\nsay(T.A)'],
+  ['by a name that may change', 'const T = { A: 1 };\nlet u = T;\nu.A = 2;\nsay(T.A)'],
+  ['by what a function gives back', 'const T = { A: 1 };\nconst table = () => T;\ntable().A = 2;\nsay(T.A)'],
+  ['by this', 'const T = { A: 1, grow() { this.A = 2; } };\nT.grow();\nsay(T.A)'],
+  ['by this of a key that is worked out', 'const T = { A: 1, grow() { this.A = 2; } };\nT["gr" + "ow"]();\nsay(T.A)'],
+  ['by Reflect', 'const T = { A: 1 };\nReflect.set(T, "A", 2);\nsay(T.A)'],
+  ['by what a function of Object gives back', 'const T = { A: 1 };\nObject.seal(T).A = 2;\nsay(T.A)'],
+  ['by what is called like a function of Object',
+    'const T = { A: 1 };\nconst o = { keys(t) { t.A = 2; } };\no.keys(T);\nsay(T.A)'],
+  ['by a function of Object that is worked out',
+    'const T = { A: 1 };\nconst keys = "assign";\nObject[keys](T, { A: 2 });\nsay(T.A)'],
+  ['by an assignment that is a value', 'const T = { A: 1 };\nlet A, u;\nu = ({ A } = T);\nu.A = 2;\nsay(T.A)'],
+  ['a key that is worked out', 'const T = { A: 1 };\nT["A" + ""] = 2;\nsay(T.A)'],
+  ['in brackets', 'const T = { A: 1 };\n(T.A) = 2;\nconst U = { A: 1 };\n(U).A = 2;\nsay(T.A + U.A)'],
+  ['where there is one',
+    'const T = { A: 1, grow() { this.A = 2; } };\n(T?.grow)();\nconst U = { A: 1 };\ndelete U?.A;\n' +
+    'say(T.A + String(U.A))'],
+  ['by a text that is called', 'const T = { A: 1, grow() { this.A = 2; } };\nT.grow`x`;\nsay(T.A)'],
+  ['taken away by an arrow', 'const T = { A: 1 };\ndelete (() => 1);\nsay(T.A)'],
 ]
 
 t.test('what comes near does what it did', async (t) => {
