@@ -1,21 +1,24 @@
 /**
- * Writes the accessors of rows and records (state/rows.ts, layout/record.ts) and the numbers of tables, layouts and constants into the
- * code that names them, in a finished chunk.
+ * Writes the accessors of rows and records (state/rows.ts, layout/record.ts) and the numbers of tables, layouts and
+ * constants into the code that names them, in a finished chunk.
  *
  *   get(state, order, ORDER.LOTS)            (state.i32[(order & 2147483647) + 15])
  *   add(state, book, PAIR.VERSION, 1);       { const { i32: $1 } = state; const $2 = (book & 2147483647) + 3; $1[$2] = $1[$2] + 1; }
  *
- * The compiler inlines small functions too, but by a budget for each function, which the many accessors of one command use up: the
- * engine took a tenth longer. Written in, they cost no call and no budget.
+ * The compiler inlines small functions too, but by a budget for each function, which the many accessors of one command
+ * use up: the engine took a tenth longer. Written in, they cost no call and no budget.
  *
- * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a block of their own
- * first, in their order; no name of the accessor is hidden where it is called; an accessor stores once at most. Any other call stays a
- * call. The numbers of a table are written in wherever `TABLE.NAME` is read, those of a layout wherever `LAYOUT.at.field` is, and a number
- * with a name of its own wherever that is plainly read; what has numbers inline_tables.mjs says.
+ * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a
+ * block of their own first, in their order; no name of the accessor is hidden where it is called; an accessor stores
+ * once at most, so that no argument is read behind a store. Whatever it calls counts as a store, except accessors that
+ * are expressions and {@link READERS}. Any other call stays a call.
+ *
+ * The numbers of a table are written in wherever `TABLE.NAME` is read, those of a layout wherever `LAYOUT.at.field` is,
+ * and a number with a name of its own wherever that is plainly read; inline_tables.mjs says which have any.
  */
 import { parseAst } from 'rolldown/parseAst'
 import { constantsIn, isOffsets, REGION } from './inline_tables.mjs'
-import { childrenOf, declaredInBlocks, isValue, namesOf, namesWithin, walk } from './syntax_tree.mjs'
+import { childrenOf, declaredBelow, declaredInBlocks, isFunction, isValue, namesWithin, walk } from './syntax_tree.mjs'
 
 const PURE = new Set(['Identifier', 'Literal', 'MemberExpression', 'BinaryExpression', 'LogicalExpression', 'ConditionalExpression',
   'UnaryExpression', 'ParenthesizedExpression'])
@@ -32,44 +35,77 @@ const READS = {
 const isRead = (node, parent) => isValue(node, parent) &&
   (READS[parent?.type]?.some((member) => parent[member] === node) || (parent?.type === 'CallExpression' && parent.callee !== node))
 
-/** By name: parameters, body and foreign names of each function at the top level between two places of the code. */
-function accessorsOf(program, code, from, to) {
-  const accessors = new Map()
-  /** Functions that may store. */
-  const storing = new Set()
-  const take = (name, { params, body }) => {
-    if (!params.every(({ type }) => type === 'Identifier')) return
+/** Lines are joined: none may end in a comment or by itself, nor stand in a text. */
+const BROKEN = /\/\/|`|\\\n/
+
+/** True when statements stand in it, whose ends may be those of their lines. */
+function hasStatements(root) {
+  let has = false
+  walk(root, (node) => {
+    has ||= isFunction(node) || node.type === 'ClassExpression'
+  })
+  return has
+}
+
+/** What stores nothing when it is called, beside accessors that are expressions. */
+const READERS = /^(Math\.\w+|[\w$.]+\.subarray)$/
+
+/** Adds parameters, body and foreign names of each accessor at the top level between two places; true: there is one. */
+function addAccessors(accessors, program, code, from, to) {
+  let found = false
+  const take = (name, { params, body, async, generator }) => {
+    if (async || generator || !params.every(({ type }) => type === 'Identifier')) return
     const names = params.map((param) => param.name)
-    const own = new Set(names)
+    const own = new Set([...names, ...declaredBelow(body, new Set())])
     const counts = new Map(names.map((param) => [param, 0]))
     const foreign = new Set()
     const isBlock = body.type === 'BlockStatement'
-    // Lines are joined: none may end in a comment, nor stand in a text.
-    let plain = !/\/\/|`/.test(code.slice(body.start, body.end))
-    let stores = 0
-    walk(body, (node) => {
-      if (!PLAIN.has(node.type)) plain = false
-      // An argument that reads what is stored would be read too late behind a store.
-      if (node.type === 'AssignmentExpression' || (node.type === 'CallExpression' && storing.has(node.callee.name))) stores++
-      if (node.type === 'VariableDeclarator') for (const declared of namesOf(node.id)) own.add(declared)
-    })
+    const stores = storesIn(body, code, (called) => !own.has(called) && accessors.get(called)?.isBlock === false)
+    // An argument behind a store would be read too late. What a block reads behind its only one, nobody gets to see.
+    if (stores > (isBlock ? 1 : 0) || !isPlainBody(body, code)) return
     walk(body, (node, parent) => {
       if (!isValue(node, parent)) return
       if (counts.has(node.name)) counts.set(node.name, counts.get(node.name) + 1)
       if (!own.has(node.name)) foreign.add(node.name)
     })
-    if (stores > (isBlock ? 1 : 0)) plain = false
-    if (plain) accessors.set(name, { params: names, body, counts, foreign, locals: [...own].filter((each) => !names.includes(each)) })
+    const locals = [...own].filter((each) => !counts.has(each))
+    accessors.set(name, { params: names, body, isBlock, counts, foreign, locals })
+    found = true
   }
-  for (const { type, start, end, id } of program.body) if (start >= from && end <= to && type === 'FunctionDeclaration') storing.add(id.name)
   for (const node of program.body) {
     if (node.start < from || node.end > to) continue
     if (node.type === 'FunctionDeclaration') take(node.id.name, node)
     if (node.type !== 'VariableDeclaration' || node.kind !== 'const') continue
-    for (const { id, init } of node.declarations) if (init?.type === 'ArrowFunctionExpression') take(id.name, init)
+    for (const { id, init } of node.declarations) if (init.type === 'ArrowFunctionExpression') take(id.name, init)
   }
-  return accessors
+  return found
 }
+
+/** How often a body stores, at most. `isReader`: true for names of functions that store nothing. */
+function storesIn(body, code, isReader) {
+  let stores = 0
+  walk(body, (node) => {
+    if (node.type === 'AssignmentExpression' || isDelete(node)) stores++
+    if (node.type !== 'CallExpression') return
+    const called = code.slice(node.callee.start, node.callee.end)
+    if (node.callee.type === 'Identifier' ? !isReader(called) : !READERS.test(called)) stores++
+  })
+  return stores
+}
+
+/** False: the body cannot stand where the function is called. */
+function isPlainBody(body, code) {
+  let plain = !BROKEN.test(code.slice(body.start, body.end))
+  walk(body, ({ type, left, end }) => {
+    if (!PLAIN.has(type)) plain = false
+    // A parameter's name becomes the caller's.
+    if (type === 'AssignmentExpression' && left.type !== 'MemberExpression') plain = false
+    if ((type === 'ExpressionStatement' || type === 'VariableDeclaration') && code[end - 1] !== ';') plain = false
+  })
+  return plain
+}
+
+const isDelete = ({ type, operator }) => type === 'UnaryExpression' && operator === 'delete'
 
 class Rewriting {
   #code
@@ -141,27 +177,26 @@ class Rewriting {
   #isPure(node) {
     if (node.type === 'CallExpression') {
       const accessor = this.#accessorOf(node)
-      return accessor !== null && accessor.body.type !== 'BlockStatement' && node.arguments.every((each) => this.#isPure(each))
+      return accessor !== null && !accessor.isBlock && node.arguments.every((each) => this.#isPure(each))
     }
-    return PURE.has(node.type) && [...childrenOf(node)].every((child) => this.#isPure(child))
+    return PURE.has(node.type) && !isDelete(node) && [...childrenOf(node)].every((child) => this.#isPure(child))
   }
 
   #accessorOf({ callee, arguments: given }) {
     const accessor = callee.type === 'Identifier' && !this.#isHidden(callee.name) ? this.#accessors.get(callee.name) : undefined
     if (accessor === undefined || given.length !== accessor.params.length) return null
+    if (given.some(({ type }) => type === 'SpreadElement')) return null
     return [...accessor.foreign].some((name) => this.#isHidden(name)) ? null : accessor
   }
 
   #call(node, isStatement, names) {
     const accessor = this.#accessorOf(node)
     if (accessor === null) return null
-    const { params, body, counts, locals } = accessor
-    const isBlock = body.type === 'BlockStatement'
+    const { params, body, isBlock, counts, locals } = accessor
     if (isBlock !== isStatement) return null
     const given = node.arguments
     const pure = given.every((each) => this.#isPure(each))
-    // Lines are joined: none of them may stand in a text or end in a comment.
-    if (isBlock && /\/\/|`/.test(this.#code.slice(node.start, node.end))) return null
+    if (isBlock && (BROKEN.test(this.#code.slice(node.start, node.end)) || given.some(hasStatements))) return null
     // An expression has no place for constants.
     if (!isBlock && (!pure || given.some((each, index) => !SIMPLE.has(each.type) && counts.get(params[index]) > 1))) return null
     const own = new Map(locals.map((local) => [local, this.#name()]))
@@ -174,7 +209,8 @@ class Rewriting {
         return
       }
       const constant = this.#name()
-      constants.push(`const ${constant} = ${text};`)
+      // Brackets are no node.
+      constants.push(`const ${constant} = ${each.type === 'SequenceExpression' ? `(${text})` : text};`)
       own.set(params[index], constant)
     })
     const written = this.#outside(new Set(own.keys()), () => this.#render(body, own))
@@ -197,13 +233,12 @@ class Rewriting {
   }
 }
 
-/** Of a module that stands in the chunk. Throws when it has none. */
-function accessorsIn(program, code, module) {
+/** Adds those of a module that stands in the chunk. Throws when it has none. */
+function addAccessorsOf(module, accessors, program, code) {
   const from = code.indexOf(`${REGION}${module}\n`)
-  if (from < 0) return new Map()
-  const accessors = accessorsOf(program, code, from, code.indexOf('//#endregion', from))
-  if (accessors.size === 0) throw new Error(`no accessor is found in ${module}`)
-  return accessors
+  if (from < 0) return
+  if (addAccessors(accessors, program, code, from, code.indexOf('//#endregion', from))) return
+  throw new Error(`no accessor is found in ${module}`)
 }
 
 /**
@@ -214,7 +249,8 @@ function accessorsIn(program, code, module) {
 export function inlineAccessors(code, modules, layouts = []) {
   if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
   const program = parseAst(code)
-  const accessors = new Map(modules.flatMap((module) => [...accessorsIn(program, code, module)]))
+  const accessors = new Map()
+  for (const module of modules) addAccessorsOf(module, accessors, program, code)
   const offsets = layouts.map(({ name, module, at }) => [`${module} ${name}`, new Map(Object.entries(at).map(([field, word]) => [field, String(word)]))])
   return new Rewriting(code, accessors, constantsIn(program, code, new Map(offsets)), declaredInBlocks(program)).edits(program)
 }

@@ -1,13 +1,16 @@
 /**
- * The numbers that stand for names in a finished chunk: those of tables, of layouts, and constants. inline_accessors.mjs writes them in.
+ * The numbers that stand for names in a finished chunk: those of tables, of layouts, and constants.
+ * inline_accessors.mjs writes them in.
  *
- * A table is a top-level `const` of an object literal with plain keys. It has numbers only if nobody can change them: nobody assigns
- * to it, by whatever name, and nobody else gets hold of it. So its fields may be read, it may be taken apart (`const { A } = TABLE`)
- * or spread into an object, may have another constant's name at the top level, and may go to the {@link HARMLESS} functions of
- * Object. If it stands anywhere else (an argument, a field, a list, a result, an export) it has no numbers, because from there
- * somebody might write to it. Also another variable of its name counts as the table.
+ * A table is a top-level `const` of an object literal with plain keys. It has numbers only if nobody can change them:
+ * nobody assigns to it, by whatever name, and nobody else gets hold of it. So its fields may be read, it may be taken
+ * apart (`const { A } = TABLE`) or spread into an object, may have another constant's name at the top level, and may go
+ * to the {@link HARMLESS} functions of Object. If it stands anywhere else (an argument, a field, a list, a result, an
+ * export) it has no numbers, because from there somebody might write to it. Also another variable of its name counts as
+ * the table.
  *
- * A layout is known by its name and the module that defines it. Its offsets are frozen (layout/table.ts) and may go anywhere.
+ * A layout is known by its name and the module that defines it. Its offsets are frozen (layout/table.ts) and may go
+ * anywhere.
  */
 import { constantsOf, declarationsOf, isValue, walk } from './syntax_tree.mjs'
 

@@ -76,6 +76,11 @@ t.test('calls are written in', async (t) => {
   same(t, 'in a function', `${called}\nsay(f(state, 1))`, true)
   same(t, 'a shorthand',
     'const WORDS = ((row) => { const x = { row }; return get(state, x.row, 0) })(4)\nsay(WORDS)', true)
+  const readers = 'const far = (s, row) => Math.imul(row, 4) + s.at;\n' +
+    'const part = (s$1, row) => s$1.words.slice(row).subarray(row, row + 2);'
+  t.notMatch(rest(written('say(far(state, 2))', readers)), /far/, 'what asks Math')
+  t.notMatch(rest(written('say(part(state, 2))', readers.replace('.slice(row)', ''))), /part/, 'a part of an array')
+  t.match(rest(written('say(part(state, 2))', readers)), /part/, 'but not of what a call gives back')
 })
 
 t.test('a call stays where writing it in might do something else', async (t) => {
@@ -186,6 +191,41 @@ const NEAR: readonly [name: string, code: string, more?: string][] = [
     'say(T.A + String(U.A))'],
   ['by a text that is called', 'const T = { A: 1, grow() { this.A = 2; } };\nT.grow`x`;\nsay(T.A)'],
   ['taken away by an arrow', 'const T = { A: 1 };\ndelete (() => 1);\nsay(T.A)'],
+  ['a store by an arrow, and one', 'both(state, 4, get(state, 4, 0))',
+    'const put = (s, at, v) => { s.words[at] = v; };\nfunction both(s, row, value) {\n  put(s, row, 9);\n' +
+    '  s.words[row + 1] = value;\n}'],
+  ['a store by a function of elsewhere, and one',
+    'function wipe(s, at) { s.words[at] = 9 }\nboth(state, 4, get(state, 4, 0))',
+    'function both(s, row, value) {\n  wipe(s, row);\n  s.words[row + 1] = value;\n}'],
+  ['a store by a method, and one', 'both(state, 4, get(state, 4, 0))',
+    'function both(s, row, value) {\n  s.words.fill(9);\n  s.words[row + 1] = value;\n}'],
+  ['a call that stores before a value is read', 'say(late(state, get(state, 4, 0)))',
+    'const late = (s, value) => s.words.fill(9).length + value;'],
+  ['a call by a name that is another one within',
+    'const fill = (s) => s.words.fill(9).length;\nboth(fill, state, 4, get(state, 4, 0))',
+    'const none = (s) => 0;\nfunction both(none, s, row, value) {\n  s.words[row + none(s)] = value;\n}'],
+  ['a parameter that alone is assigned to', 'let r = 12; norm(r); say(r)', 'function norm(row) {\n  row = 7;\n}'],
+  ['several stores by a pattern', 'const o = { a: 5, b: 9 };\nboth(state, o, get(state, 4, 0))',
+    'function both(s, o, v) {\n  ({ a: s.words[4], b: s.words[v & 63] } = o);\n}'],
+  ['a value that takes a field away',
+    'say(pick(delete state.at, 4));\nsay(String(state.at))', 'const pick = (unused, x) => x;'],
+  ['a function that takes fields away', 'state.gone = 4;\nsay(pick(drop(state), 4));\nsay(String(state.gone))',
+    'const drop = (s) => delete s.gone;\nconst pick = (unused, x) => x;'],
+  ['several values in brackets', 'let y = 3;\nset(state, 4, 0, (say(1), y));\nset(state, 4, 1, (y++, y))'],
+  ['several values of one list', 'set(state, 4, ...[0, 9]);\nsay(get(...[state, 4, 0]))'],
+  ['a list where a value is expected',
+    'const more = [state, 4];\nput(...more, 9)', 'function put(s, at, v) {\n  s.words[at] = v;\n}'],
+  ['a spread that comes to as many', 'put(state, 4, ...[9])', 'function put(s, at, v) {\n  s.words[at] = v;\n}'],
+  ['functions whose lines end without a sign',
+    'set(state, 4, 0, (() => {\n  let a = 1\n  let b = 2\n  return a + b\n})());\n' +
+    'set(state, 4, 1, (() => {\n  if (state.at > 3) return\n  say(4)\n})() ?? 3)\n' +
+    'set(state, 4, 2, new (class {\n  a = 1\n  b = 2\n})().b)'],
+  ['texts over two lines',
+    'set(state, 4, 0, say("a\\\n  b").length)\nsay(text(state))', 'const text = (s) => "a\\\n  b";'],
+  ['accessors whose lines end without a sign',
+    'put(state, 4, 9)', 'function put(s, at, v) {\n  const { words } = s\n  words[at] = v\n}'],
+  ['accessors that give back promises and loops', 'say(String(soon(state)));\neach(state);\nsay(state.words[4])',
+    'const soon = async (s) => s.at;\nfunction* each(s) {\n  s.words[4] = 9;\n}'],
 ]
 
 t.test('what comes near does what it did', async (t) => {
