@@ -1,85 +1,24 @@
 /**
- * Writes the accessors of rows and records (state/rows.ts, layout/record.ts) and the numbers of tables, layouts and constants into the
- * code that names them, in a finished chunk.
+ * Writes the accessors of rows and records (state/rows.ts, layout/record.ts) and the numbers of tables, layouts and
+ * constants into the code that names them, in a finished chunk.
  *
  *   get(state, order, ORDER.LOTS)            (state.i32[(order & 2147483647) + 15])
  *   add(state, book, PAIR.VERSION, 1);       { const { i32: $1 } = state; const $2 = (book & 2147483647) + 3; $1[$2] = $1[$2] + 1; }
  *
- * The compiler inlines small functions too, but by a budget for each function, which the many accessors of one command use up: the
- * engine took a tenth longer. Written in, they cost no call and no budget.
+ * The compiler inlines small functions too, but by a budget for each function, which the many accessors of one command
+ * use up: the engine took a tenth longer. Written in, they cost no call and no budget.
  *
- * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a block of their own
- * first, in their order; no name of the accessor is hidden where it is called; an accessor stores once at most. Any other call stays a
- * call. A table is a top-level `const` of an object literal with plain keys that nobody assigns to, by whatever name; its numbers are
- * written in wherever `TABLE.NAME` is read, those of a layout wherever `LAYOUT.at.field` is, and a number with a name of its own wherever
- * that is plainly read. A layout is known by its name and the module that defines it.
+ * A call is written in only where that cannot change what it does: arguments have no effect, or go into constants of a
+ * block of their own first, in their order; no name of the accessor is hidden where it is called; an accessor stores
+ * once at most, so that no argument is read behind a store. Whatever it calls counts as a store, except accessors that
+ * are expressions and {@link READERS}. Any other call stays a call.
+ *
+ * The numbers of a table are written in wherever `TABLE.NAME` is read, those of a layout wherever `LAYOUT.at.field` is,
+ * and a number with a name of its own wherever that is plainly read; inline_tables.mjs says which have any.
  */
 import { parseAst } from 'rolldown/parseAst'
-
-/** How the bundler begins what came from a module. */
-const REGION = '//#region '
-
-/** Members of a node that are nodes; types of TypeScript are gone by now. */
-function* childrenOf(node) {
-  for (const [key, value] of Object.entries(node)) {
-    if (key === 'type' || key === 'start' || key === 'end') continue
-    for (const child of Array.isArray(value) ? value : [value]) if (typeof child?.type === 'string') yield child
-  }
-}
-
-/** Calls `enter` with every node and its parent, outermost first; false: nothing below it. */
-function walk(node, enter, parent = null) {
-  if (enter(node, parent) === false) return
-  for (const child of childrenOf(node)) walk(child, enter, node)
-}
-
-const isFunction = ({ type }) => type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
-
-/** Names that only what is inside a node sees; `null`: it makes none. */
-function namesWithin(node) {
-  // The name of a function or class that is a value is seen inside alone.
-  const own = /^(Function|Class)Expression$/.test(node.type) && node.id !== null ? [node.id.name] : []
-  if (isFunction(node)) return new Set([...own, ...declaredIn(node)])
-  if (node.type === 'StaticBlock') return declaredBelow(node, new Set())
-  return own.length > 0 ? new Set(own) : null
-}
-
-/** Names that a pattern declares. */
-function namesOf(pattern) {
-  const names = []
-  walk(pattern, (node) => {
-    if (node.type === 'Identifier') names.push(node.name)
-    if (node.type === 'Property') names.push(...namesOf(node.value))
-    if (node.type === 'AssignmentPattern') names.push(...namesOf(node.left))
-    return node.type !== 'Property' && node.type !== 'AssignmentPattern'
-  })
-  return names
-}
-
-/** Every name declared anywhere inside a function: blocks are not told apart, so some names count as hidden that are not. */
-const declaredIn = (fn) => declaredBelow(fn.body, new Set(fn.params.flatMap(namesOf)))
-
-/** Names that blocks of the top level declare; what is declared at the top level itself hides nothing. */
-function declaredInBlocks(program) {
-  const names = new Set()
-  for (const node of program.body) if (/Statement$/.test(node.type)) declaredBelow(node, names)
-  return names
-}
-
-function declaredBelow(root, names) {
-  walk(root, (node) => {
-    if (node.type === 'VariableDeclarator') for (const name of namesOf(node.id)) names.add(name)
-    if (node.type === 'CatchClause' && node.param !== null) for (const name of namesOf(node.param)) names.add(name)
-    if ((node.type === 'FunctionDeclaration' || node.type === 'ClassDeclaration') && node.id !== null) names.add(node.id.name)
-    return !isFunction(node)
-  })
-  return names
-}
-
-/** True for a name where it is a value: not a property's, not a key's. */
-const isValue = (node, parent) => node.type === 'Identifier' &&
-  !(parent?.type === 'MemberExpression' && parent.property === node && !parent.computed) &&
-  !(parent?.type === 'Property' && parent.key === node && !parent.computed && !parent.shorthand)
+import { constantsIn, isOffsets, REGION } from './inline_tables.mjs'
+import { childrenOf, declaredBelow, declaredInBlocks, isFunction, isValue, namesWithin, walk } from './syntax_tree.mjs'
 
 const PURE = new Set(['Identifier', 'Literal', 'MemberExpression', 'BinaryExpression', 'LogicalExpression', 'ConditionalExpression',
   'UnaryExpression', 'ParenthesizedExpression'])
@@ -87,15 +26,6 @@ const SIMPLE = new Set(['Identifier', 'Literal'])
 /** What may stand in a body that is written in; anything else leaves the function a call. */
 const PLAIN = new Set([...PURE, 'CallExpression', 'BlockStatement', 'VariableDeclaration', 'VariableDeclarator', 'ObjectPattern', 'Property',
   'ExpressionStatement', 'AssignmentExpression'])
-
-/** Declarations of constants at the top level. */
-const declarationsOf = (program) => program.body
-  .filter(({ type, kind }) => type === 'VariableDeclaration' && kind === 'const')
-  .flatMap(({ declarations }) => declarations)
-/** Those of one name each, as [name, initial value]. */
-const constantsOf = (program) => declarationsOf(program)
-  .filter(({ id }) => id.type === 'Identifier')
-  .map(({ id, init }) => [id.name, init])
 
 /** Where a name is only read, as a parent and the members of it that may be the name. */
 const READS = {
@@ -105,133 +35,77 @@ const READS = {
 const isRead = (node, parent) => isValue(node, parent) &&
   (READS[parent?.type]?.some((member) => parent[member] === node) || (parent?.type === 'CallExpression' && parent.callee !== node))
 
-/** The region of the chunk that has the place: the module it came from. */
-function regionOf(code, at) {
-  const from = code.lastIndexOf(REGION, at)
-  return from < 0 ? '' : code.slice(from + REGION.length, code.indexOf('\n', from))
-}
+/** Lines are joined: none may end in a comment or by itself, nor stand in a text. */
+const BROKEN = /\/\/|`|\\\n/
 
-/** Tables by name, numbers by name. `layouts`: the offsets of each layout by its module and the name it is defined with. */
-function constantsIn(program, code, layouts) {
-  const tables = tablesOf(program)
-  const numbers = new Map()
-  const defined = new Map()
-  const named = new Set()
-  const layoutOf = ({ type, start, callee, arguments: [first] = [] }) => {
-    if (type !== 'CallExpression' || callee.name !== 'defineLayout' || first?.type !== 'Literal') return undefined
-    if (named.has(first.value)) throw new Error(`two layouts are named ${first.value}`)
-    named.add(first.value)
-    return layouts.get(`${regionOf(code, start)} ${first.value}`)
-  }
-  const tableOf = (node) => {
-    if (node.type === 'Identifier') return tables.get(node.name)
-    return isOffsets(node) ? defined.get(node.object.name) : undefined
-  }
-  for (const { id, init } of declarationsOf(program)) {
-    if (id.type === 'Identifier') {
-      if (init.type === 'Literal' && typeof init.value === 'number') numbers.set(id.name, String(init.value))
-      const [layout, table] = [layoutOf(init), init.type === 'MemberExpression' ? tableOf(init) : undefined]
-      if (layout !== undefined) defined.set(id.name, layout)
-      if (table !== undefined) tables.set(id.name, table)
-      if (init.type === 'Identifier' && tables.has(init.name)) tables.set(id.name, tables.get(init.name))
-    } else if (id.type === 'ObjectPattern') {
-      for (const { key, value, computed } of id.properties) {
-        if (computed !== false || value.type !== 'Identifier') continue
-        if (init.type === 'Identifier' && defined.has(init.name) && key.name === 'at') tables.set(value.name, defined.get(init.name))
-        const number = tableOf(init)?.get(key.name)
-        if (number !== undefined) numbers.set(value.name, number)
-      }
-    }
-  }
-  forgetWritten(program, tables)
-  return { tables, numbers, defined }
-}
-
-const WRITERS = new Set(['assign', 'defineProperty', 'defineProperties', 'setPrototypeOf'])
-
-/** Tables that are written to anywhere have no numbers, by none of their names. */
-function forgetWritten(program, tables) {
-  const forgetIn = (target) => {
-    if (target?.type === 'MemberExpression') return void tables.get(target.object.name)?.clear()
-    if (target?.type.endsWith('Pattern') || target?.type === 'RestElement' || target?.type === 'Property') {
-      const { elements, properties, value, left, argument } = target
-      for (const each of elements ?? properties ?? [value ?? left ?? argument]) forgetIn(each)
-    }
-  }
-  walk(program, (node) => {
-    const { type, operator, callee } = node
-    if (type === 'AssignmentExpression' || type === 'ForOfStatement' || type === 'ForInStatement') forgetIn(node.left)
-    if (type === 'UpdateExpression' || (type === 'UnaryExpression' && operator === 'delete')) forgetIn(node.argument)
-    if (type !== 'CallExpression' || callee.type !== 'MemberExpression' || callee.object.name !== 'Object') return
-    if (WRITERS.has(callee.property.name)) tables.get(node.arguments[0]?.name)?.clear()
+/** True when statements stand in it, whose ends may be those of their lines. */
+function hasStatements(root) {
+  let has = false
+  walk(root, (node) => {
+    has ||= isFunction(node) || node.type === 'ClassExpression'
   })
+  return has
 }
 
-/** `LAYOUT.at`. */
-const isOffsets = ({ type, computed, object, property }) =>
-  type === 'MemberExpression' && !computed && object.type === 'Identifier' && property.name === 'at'
+/** What stores nothing when it is called, beside accessors that are expressions. */
+const READERS = /^(Math\.\w+|[\w$.]+\.subarray)$/
 
-/** By name: the numbers of each table. `f64(4)` of a function that gives back what it gets is a number too. */
-function tablesOf(program) {
-  const constants = constantsOf(program)
-  const isSame = ({ type, params, body }) =>
-    type === 'ArrowFunctionExpression' && params.length === 1 && body.type === 'Identifier' && body.name === params[0].name
-  const same = new Set(constants.filter(([, init]) => isSame(init)).map(([name]) => name))
-  const numberOf = (node) => {
-    if (node?.type === 'Literal' && typeof node.value === 'number') return String(node.value)
-    if (node?.type === 'UnaryExpression' && node.operator === '-' && node.argument.type === 'Literal') return `(-${node.argument.value})`
-    return node?.type === 'CallExpression' && same.has(node.callee.name) ? numberOf(node.arguments[0]) : null
-  }
-  const tables = new Map()
-  for (const [name, init] of constants) {
-    if (init.type !== 'ObjectExpression' || !init.properties.every(isPlainProperty)) continue
-    const numbers = init.properties.map((property) => [property.key.name, numberOf(property.value)])
-    tables.set(name, new Map(numbers.filter(([, number]) => number !== null)))
-  }
-  return tables
-}
-
-/** `NAME: value`. */
-const isPlainProperty = ({ type, kind, computed, key }) => type === 'Property' && kind === 'init' && !computed && key.type === 'Identifier'
-
-/** By name: parameters, body and foreign names of each function at the top level between two places of the code. */
-function accessorsOf(program, code, from, to) {
-  const accessors = new Map()
-  /** Functions that may store. */
-  const storing = new Set()
-  const take = (name, { params, body }) => {
-    if (!params.every(({ type }) => type === 'Identifier')) return
+/** Adds parameters, body and foreign names of each accessor at the top level between two places; true: there is one. */
+function addAccessors(accessors, program, code, from, to) {
+  let found = false
+  const take = (name, { params, body, async, generator }) => {
+    if (async || generator || !params.every(({ type }) => type === 'Identifier')) return
     const names = params.map((param) => param.name)
-    const own = new Set(names)
+    const own = new Set([...names, ...declaredBelow(body, new Set())])
     const counts = new Map(names.map((param) => [param, 0]))
     const foreign = new Set()
     const isBlock = body.type === 'BlockStatement'
-    // Lines are joined: none may end in a comment, nor stand in a text.
-    let plain = !/\/\/|`/.test(code.slice(body.start, body.end))
-    let stores = 0
-    walk(body, (node) => {
-      if (!PLAIN.has(node.type)) plain = false
-      // An argument that reads what is stored would be read too late behind a store.
-      if (node.type === 'AssignmentExpression' || (node.type === 'CallExpression' && storing.has(node.callee.name))) stores++
-      if (node.type === 'VariableDeclarator') for (const declared of namesOf(node.id)) own.add(declared)
-    })
+    const stores = storesIn(body, code, (called) => !own.has(called) && accessors.get(called)?.isBlock === false)
+    // An argument behind a store would be read too late. What a block reads behind its only one, nobody gets to see.
+    if (stores > (isBlock ? 1 : 0) || !isPlainBody(body, code)) return
     walk(body, (node, parent) => {
       if (!isValue(node, parent)) return
       if (counts.has(node.name)) counts.set(node.name, counts.get(node.name) + 1)
       if (!own.has(node.name)) foreign.add(node.name)
     })
-    if (stores > (isBlock ? 1 : 0)) plain = false
-    if (plain) accessors.set(name, { params: names, body, counts, foreign, locals: [...own].filter((each) => !names.includes(each)) })
+    const locals = [...own].filter((each) => !counts.has(each))
+    accessors.set(name, { params: names, body, isBlock, counts, foreign, locals })
+    found = true
   }
-  for (const { type, start, end, id } of program.body) if (start >= from && end <= to && type === 'FunctionDeclaration') storing.add(id.name)
   for (const node of program.body) {
     if (node.start < from || node.end > to) continue
     if (node.type === 'FunctionDeclaration') take(node.id.name, node)
     if (node.type !== 'VariableDeclaration' || node.kind !== 'const') continue
-    for (const { id, init } of node.declarations) if (init?.type === 'ArrowFunctionExpression') take(id.name, init)
+    for (const { id, init } of node.declarations) if (init.type === 'ArrowFunctionExpression') take(id.name, init)
   }
-  return accessors
+  return found
 }
+
+/** How often a body stores, at most. `isReader`: true for names of functions that store nothing. */
+function storesIn(body, code, isReader) {
+  let stores = 0
+  walk(body, (node) => {
+    if (node.type === 'AssignmentExpression' || isDelete(node)) stores++
+    if (node.type !== 'CallExpression') return
+    const called = code.slice(node.callee.start, node.callee.end)
+    if (node.callee.type === 'Identifier' ? !isReader(called) : !READERS.test(called)) stores++
+  })
+  return stores
+}
+
+/** False: the body cannot stand where the function is called. */
+function isPlainBody(body, code) {
+  let plain = !BROKEN.test(code.slice(body.start, body.end))
+  walk(body, ({ type, left, end }) => {
+    if (!PLAIN.has(type)) plain = false
+    // A parameter's name becomes the caller's.
+    if (type === 'AssignmentExpression' && left.type !== 'MemberExpression') plain = false
+    if ((type === 'ExpressionStatement' || type === 'VariableDeclaration') && code[end - 1] !== ';') plain = false
+  })
+  return plain
+}
+
+const isDelete = ({ type, operator }) => type === 'UnaryExpression' && operator === 'delete'
 
 class Rewriting {
   #code
@@ -303,27 +177,26 @@ class Rewriting {
   #isPure(node) {
     if (node.type === 'CallExpression') {
       const accessor = this.#accessorOf(node)
-      return accessor !== null && accessor.body.type !== 'BlockStatement' && node.arguments.every((each) => this.#isPure(each))
+      return accessor !== null && !accessor.isBlock && node.arguments.every((each) => this.#isPure(each))
     }
-    return PURE.has(node.type) && [...childrenOf(node)].every((child) => this.#isPure(child))
+    return PURE.has(node.type) && !isDelete(node) && [...childrenOf(node)].every((child) => this.#isPure(child))
   }
 
   #accessorOf({ callee, arguments: given }) {
     const accessor = callee.type === 'Identifier' && !this.#isHidden(callee.name) ? this.#accessors.get(callee.name) : undefined
     if (accessor === undefined || given.length !== accessor.params.length) return null
+    if (given.some(({ type }) => type === 'SpreadElement')) return null
     return [...accessor.foreign].some((name) => this.#isHidden(name)) ? null : accessor
   }
 
   #call(node, isStatement, names) {
     const accessor = this.#accessorOf(node)
     if (accessor === null) return null
-    const { params, body, counts, locals } = accessor
-    const isBlock = body.type === 'BlockStatement'
+    const { params, body, isBlock, counts, locals } = accessor
     if (isBlock !== isStatement) return null
     const given = node.arguments
     const pure = given.every((each) => this.#isPure(each))
-    // Lines are joined: none of them may stand in a text or end in a comment.
-    if (isBlock && /\/\/|`/.test(this.#code.slice(node.start, node.end))) return null
+    if (isBlock && (BROKEN.test(this.#code.slice(node.start, node.end)) || given.some(hasStatements))) return null
     // An expression has no place for constants.
     if (!isBlock && (!pure || given.some((each, index) => !SIMPLE.has(each.type) && counts.get(params[index]) > 1))) return null
     const own = new Map(locals.map((local) => [local, this.#name()]))
@@ -336,7 +209,8 @@ class Rewriting {
         return
       }
       const constant = this.#name()
-      constants.push(`const ${constant} = ${text};`)
+      // Brackets are no node.
+      constants.push(`const ${constant} = ${each.type === 'SequenceExpression' ? `(${text})` : text};`)
       own.set(params[index], constant)
     })
     const written = this.#outside(new Set(own.keys()), () => this.#render(body, own))
@@ -359,13 +233,12 @@ class Rewriting {
   }
 }
 
-/** Of a module that stands in the chunk. Throws when it has none. */
-function accessorsIn(program, code, module) {
+/** Adds those of a module that stands in the chunk. Throws when it has none. */
+function addAccessorsOf(module, accessors, program, code) {
   const from = code.indexOf(`${REGION}${module}\n`)
-  if (from < 0) return new Map()
-  const accessors = accessorsOf(program, code, from, code.indexOf('//#endregion', from))
-  if (accessors.size === 0) throw new Error(`no accessor is found in ${module}`)
-  return accessors
+  if (from < 0) return
+  if (addAccessors(accessors, program, code, from, code.indexOf('//#endregion', from))) return
+  throw new Error(`no accessor is found in ${module}`)
 }
 
 /**
@@ -376,7 +249,8 @@ function accessorsIn(program, code, module) {
 export function inlineAccessors(code, modules, layouts = []) {
   if (/\$\d/.test(code.replace(/[A-Za-z_]\$\d+/g, ''))) throw new Error('names like $1 are those of inline_accessors.mjs')
   const program = parseAst(code)
-  const accessors = new Map(modules.flatMap((module) => [...accessorsIn(program, code, module)]))
+  const accessors = new Map()
+  for (const module of modules) addAccessorsOf(module, accessors, program, code)
   const offsets = layouts.map(({ name, module, at }) => [`${module} ${name}`, new Map(Object.entries(at).map(([field, word]) => [field, String(word)]))])
   return new Rewriting(code, accessors, constantsIn(program, code, new Map(offsets)), declaredInBlocks(program)).edits(program)
 }

@@ -20,7 +20,6 @@ import { dirname, join, resolve } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const BUNDLER = join(import.meta.dirname, 'bundle.mjs')
-const INLINING = join(import.meta.dirname, 'inline_accessors.mjs')
 /** Bundles of one directory, at most; each is about a megabyte. */
 export const KEPT = 32
 /** Names of unfinished bundles older than this, ms, are of a process that died. */
@@ -50,7 +49,7 @@ function keyOf(entry) {
     add(path, text)
     for (const [, relative] of text.matchAll(IMPORT)) visit(resolve(dirname(path), relative))
   }
-  for (const path of [BUNDLER, INLINING]) add(path, readFileSync(path, 'utf8'))
+  visit(BUNDLER)
   const bundler = join(ROOT, 'node_modules', 'rolldown', 'package.json')
   add(bundler, readFileSync(bundler, 'utf8'))
   visit(resolve(entry))

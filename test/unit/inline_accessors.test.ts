@@ -76,6 +76,11 @@ t.test('calls are written in', async (t) => {
   same(t, 'in a function', `${called}\nsay(f(state, 1))`, true)
   same(t, 'a shorthand',
     'const WORDS = ((row) => { const x = { row }; return get(state, x.row, 0) })(4)\nsay(WORDS)', true)
+  const readers = 'const far = (s, row) => Math.imul(row, 4) + s.at;\n' +
+    'const part = (s$1, row) => s$1.words.slice(row).subarray(row, row + 2);'
+  t.notMatch(rest(written('say(far(state, 2))', readers)), /far/, 'what asks Math')
+  t.notMatch(rest(written('say(part(state, 2))', readers.replace('.slice(row)', ''))), /part/, 'a part of an array')
+  t.match(rest(written('say(part(state, 2))', readers)), /part/, 'but not of what a call gives back')
 })
 
 t.test('a call stays where writing it in might do something else', async (t) => {
@@ -101,6 +106,17 @@ t.test('numbers of tables', async (t) => {
   t.match(rest(written('WIDE.I++\nsay(WIDE.I)\nset(state, 1, 1, 1)')), /say\(WIDE\.I\)/, 'or counts on it')
   t.match(rest(written('function f(WIDE) { return WIDE.I }\nset(state, 1, 1, 1)')), /return WIDE\.I/,
     'or the name is another one here')
+  for (const use of [
+    'Object.freeze(WIDE)', 'say(Object.keys(WIDE))', 'say(Object.values(WIDE))', 'say(Object.entries(WIDE))',
+    'say(Object.hasOwn(WIDE, "I"))', 'say({ ...WIDE })', 'say(WIDE["I" + ""])', 'const { I } = WIDE\nsay(I)',
+    'function f() { const { I } = WIDE; return I }\nsay(f())',
+    'const ALSO = WIDE\nsay(ALSO.J)',
+  ]) {
+    const code = `${use}\nsay(WIDE.M)\nset(state, 1, 1, 1)`
+    const after = written(code)
+    t.match(rest(after), /say\(\(-1\)\)/, `who only looks changes nothing: ${use}`)
+    t.same(run(after), run(chunk(code)), 'and sees what it saw')
+  }
 })
 
 t.test('fields of layouts, and constants', async (t) => {
@@ -145,6 +161,71 @@ const NEAR: readonly [name: string, code: string, more?: string][] = [
     'set(state, 4, 0, say(`a\n  b`).length)\nset(state, 4, 1, say(\n  // five\n  5))\nquick(state, 3)',
     'function quick(s, v) {\n  // three\n  s.words[1] = v;\n}'],
   ['statements without an end', 'let z = 1\nset(state, 4, 0, 1)\n;[z] = [4]\nsay(z)\ndo set(state, z, 0, z); while (++z < 9)'],
+  ['whole numbers without end and texts with a sign', 'const T = { A: -1n, B: -"5" };\nsay(typeof T.A + T.B)'],
+  ['a table that is written to before it is taken apart',
+    'const T = { A: 1 };\nT.A = 2;\nconst { A } = T;\nsay(A + 0)'],
+  ['the same by another name',
+    'const T = { A: 1 };\nconst U = T;\nU.A = 2;\nconst { A } = T;\nconst { A: B } = U;\nsay(A + B)'],
+  ['a table in a field of another', 'const T = { A: 1 };\nconst U = { t: T };\nU.t.A = 2;\nsay(T.A)'],
+  ['in a list, and by spreading that',
+    'const T = { A: 1 };\nconst U = [T];\nfor (const each of [...U]) each.A = 2;\nsay(T.A)'],
+  ['as a list', 'Object.prototype[Symbol.iterator] = function* () { yield this; };\nconst T = { A: 1 };\n' +
+    '((t) => { t.A = 2; })(...T);\nsay(T.A)'],
+  ['a table by a parameter', 'const T = { A: 1 };\nfunction w(t) { t.A = 2; }\nw(T);\nsay(T.A)'],
+  ['by a name of a function', 'const T = { A: 1 };\nfunction w() { const t = T; t.A = 2; }\nw();\nsay(T.A)'],
+  ['by a name that may change', 'const T = { A: 1 };\nlet u = T;\nu.A = 2;\nsay(T.A)'],
+  ['by what a function gives back', 'const T = { A: 1 };\nconst table = () => T;\ntable().A = 2;\nsay(T.A)'],
+  ['by this', 'const T = { A: 1, grow() { this.A = 2; } };\nT.grow();\nsay(T.A)'],
+  ['by this of a key that is worked out', 'const T = { A: 1, grow() { this.A = 2; } };\nT["gr" + "ow"]();\nsay(T.A)'],
+  ['by Reflect', 'const T = { A: 1 };\nReflect.set(T, "A", 2);\nsay(T.A)'],
+  ['by what a function of Object gives back', 'const T = { A: 1 };\nObject.seal(T).A = 2;\nsay(T.A)'],
+  ['by what is called like a function of Object',
+    'const T = { A: 1 };\nconst o = { keys(t) { t.A = 2; } };\no.keys(T);\nsay(T.A)'],
+  ['by a function of Object that is worked out',
+    'const T = { A: 1 };\nconst keys = "assign";\nObject[keys](T, { A: 2 });\nsay(T.A)'],
+  ['by an assignment that is a value', 'const T = { A: 1 };\nlet A, u;\nu = ({ A } = T);\nu.A = 2;\nsay(T.A)'],
+  ['a key that is worked out', 'const T = { A: 1 };\nT["A" + ""] = 2;\nsay(T.A)'],
+  ['in brackets', 'const T = { A: 1 };\n(T.A) = 2;\nconst U = { A: 1 };\n(U).A = 2;\nsay(T.A + U.A)'],
+  ['where there is one',
+    'const T = { A: 1, grow() { this.A = 2; } };\n(T?.grow)();\nconst U = { A: 1 };\ndelete U?.A;\n' +
+    'say(T.A + String(U.A))'],
+  ['by a text that is called', 'const T = { A: 1, grow() { this.A = 2; } };\nT.grow`x`;\nsay(T.A)'],
+  ['taken away by an arrow', 'const T = { A: 1 };\ndelete (() => 1);\nsay(T.A)'],
+  ['a store by an arrow, and one', 'both(state, 4, get(state, 4, 0))',
+    'const put = (s, at, v) => { s.words[at] = v; };\nfunction both(s, row, value) {\n  put(s, row, 9);\n' +
+    '  s.words[row + 1] = value;\n}'],
+  ['a store by a function of elsewhere, and one',
+    'function wipe(s, at) { s.words[at] = 9 }\nboth(state, 4, get(state, 4, 0))',
+    'function both(s, row, value) {\n  wipe(s, row);\n  s.words[row + 1] = value;\n}'],
+  ['a store by a method, and one', 'both(state, 4, get(state, 4, 0))',
+    'function both(s, row, value) {\n  s.words.fill(9);\n  s.words[row + 1] = value;\n}'],
+  ['a call that stores before a value is read', 'say(late(state, get(state, 4, 0)))',
+    'const late = (s, value) => s.words.fill(9).length + value;'],
+  ['a call by a name that is another one within',
+    'const fill = (s) => s.words.fill(9).length;\nboth(fill, state, 4, get(state, 4, 0))',
+    'const none = (s) => 0;\nfunction both(none, s, row, value) {\n  s.words[row + none(s)] = value;\n}'],
+  ['a parameter that alone is assigned to', 'let r = 12; norm(r); say(r)', 'function norm(row) {\n  row = 7;\n}'],
+  ['several stores by a pattern', 'const o = { a: 5, b: 9 };\nboth(state, o, get(state, 4, 0))',
+    'function both(s, o, v) {\n  ({ a: s.words[4], b: s.words[v & 63] } = o);\n}'],
+  ['a value that takes a field away',
+    'say(pick(delete state.at, 4));\nsay(String(state.at))', 'const pick = (unused, x) => x;'],
+  ['a function that takes fields away', 'state.gone = 4;\nsay(pick(drop(state), 4));\nsay(String(state.gone))',
+    'const drop = (s) => delete s.gone;\nconst pick = (unused, x) => x;'],
+  ['several values in brackets', 'let y = 3;\nset(state, 4, 0, (say(1), y));\nset(state, 4, 1, (y++, y))'],
+  ['several values of one list', 'set(state, 4, ...[0, 9]);\nsay(get(...[state, 4, 0]))'],
+  ['a list where a value is expected',
+    'const more = [state, 4];\nput(...more, 9)', 'function put(s, at, v) {\n  s.words[at] = v;\n}'],
+  ['a spread that comes to as many', 'put(state, 4, ...[9])', 'function put(s, at, v) {\n  s.words[at] = v;\n}'],
+  ['functions whose lines end without a sign',
+    'set(state, 4, 0, (() => {\n  let a = 1\n  let b = 2\n  return a + b\n})());\n' +
+    'set(state, 4, 1, (() => {\n  if (state.at > 3) return\n  say(4)\n})() ?? 3)\n' +
+    'set(state, 4, 2, new (class {\n  a = 1\n  b = 2\n})().b)'],
+  ['texts over two lines',
+    'set(state, 4, 0, say("a\\\n  b").length)\nsay(text(state))', 'const text = (s) => "a\\\n  b";'],
+  ['accessors whose lines end without a sign',
+    'put(state, 4, 9)', 'function put(s, at, v) {\n  const { words } = s\n  words[at] = v\n}'],
+  ['accessors that give back promises and loops', 'say(String(soon(state)));\neach(state);\nsay(state.words[4])',
+    'const soon = async (s) => s.at;\nfunction* each(s) {\n  s.words[4] = 9;\n}'],
 ]
 
 t.test('what comes near does what it did', async (t) => {
