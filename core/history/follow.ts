@@ -105,6 +105,12 @@ export class HistoryFollower {
     await projection.close()
   }
 
+  /** Closes its files where it is, as the end of its process does. */
+  abandon(): void {
+    this.#scrub?.close()
+    this.#parts.projection.database.close()
+  }
+
   /** Reads back what is due by now. True while there is a suspicion, which does not wait. */
   #readBack(now: number): boolean {
     const { projection, path, scrubPages } = this.#parts

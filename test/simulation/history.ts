@@ -65,7 +65,7 @@ export class SimulatedHistory {
 
   /** The follower ends where it is. */
   kill(): void {
-    this.#running?.projection.database.close()
+    this.#running?.follower.abandon()
     this.#running = null
   }
 

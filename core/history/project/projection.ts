@@ -91,7 +91,10 @@ export function createProjection(source: ProjectionSource, path: string, options
     return project(source, database, rebuilt, last)
   } catch (error) {
     // What the projector goes on from is read here.
-    if (!isDamaged(error, path)) throw error
+    if (!isDamaged(error, path)) {
+      database.close()
+      throw error
+    }
     const anew = atGenesis(source)
     return project(source, makeAnew(database, path, (error as Error).message, options), anew, last)
   }
@@ -118,7 +121,10 @@ function openStore(
     const anew = atGenesis(source)
     return { database: makeAnew(database, path, rebuilt, { ...options, damaged: () => undefined }), rebuilt: anew }
   } catch (error) {
-    if (!isDamaged(error, path)) throw error
+    if (!isDamaged(error, path)) {
+      database?.close()
+      throw error
+    }
     const anew = atGenesis(source)
     return { database: makeAnew(database, path, (error as Error).message, options), rebuilt: anew }
   }

@@ -52,6 +52,16 @@ export function removeStore(path: string): void {
 export function openWriter(path: string): HistoryDatabase {
   const fresh = path === ':memory:' || !existsSync(path)
   const database = new Database(path, { timeout: CHECKPOINT_WAIT_MS })
+  try {
+    prepareWriter(database, fresh)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function prepareWriter(database: HistoryDatabase, fresh: boolean): void {
   database.pragma('page_size = 4096')
   database.pragma('journal_mode = wal')
   database.pragma('synchronous = normal')
@@ -63,7 +73,6 @@ export function openWriter(path: string): HistoryDatabase {
       database.exec(readFileSync(join(import.meta.dirname, file), 'utf8'))
     }
   })()
-  return database
 }
 
 /** Errors of SQLite that say nothing of the file: somebody has it, or the disk, the memory or the rights are at fault. */
