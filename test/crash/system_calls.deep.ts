@@ -103,7 +103,12 @@ async function suffer(
     const log = exchange.log.slice(-3)
     t.ok(said(), 'room could not be made, and was later', { log })
     t.equal(await exchange.stop(), EXIT.OK, 'it went on', { log })
-  } else t.equal(await exchange.ended, code, `${call} number ${when}: exit code ${code}`)
+  } else {
+    const ended = await exchange.ended
+    // A write that fails damages memory in LMDB's binding (core/README), and the process may end of that before it says why.
+    const isAborted = code === EXIT.DISK && exchange.log.some(({ signal }) => signal === 'SIGABRT')
+    t.equal(ended, isAborted ? EXIT.JOURNAL : code, `${call} number ${when}: exit code ${code}`)
+  }
   const next = await startExchange(exchange.dataDir, FLAGS)
   const open = new Set(await ordersOf(createClient({ baseUrl: next.baseUrl, signer, timeoutMs: 10_000 })))
   t.same(acknowledged.filter((id) => !open.has(id)), [], `none of ${acknowledged.length} acknowledged orders is lost`)
