@@ -6,10 +6,12 @@
  * RESULT then names the order to go on from (slot, orderSequence) and has 1 in `more`; at the end of the list it has 0. The next
  * command begins where it is told to. When that order has ended meanwhile it begins with the newest again: orders that stay are looked at
  * twice, and none is left out. What was placed after the first command is not meant, and a mass cancel whose parts stop coming is gone
- * on with (sweep_rows.ts).
+ * on with (sweep_rows.ts). A command that stops at an order which is not meant names its slot, with the sequence up to which they are: who
+ * goes on without a row of its own knows by it what is not meant, and a newer order in that slot is as good a place.
  *
- * Before the rules 2 what was placed meanwhile ended when a later command began anew. Before the rules 1 a command looked at every order
- * of the account, and `more` was the number of those left.
+ * Before the rules 3 it named that order's own sequence, and a part without a row ended what was placed meanwhile. Before the rules 2
+ * what was placed meanwhile ended when a later command began anew. Before the rules 1 a command looked at every order of the account, and
+ * `more` was the number of those left.
  */
 import { SWEEP_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
@@ -66,13 +68,20 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
     }
   }
   const goesOn = bounded && slot >= 0
-  note(state, sweep, began, goesOn ? slot : -1)
+  const from = goesOn ? placeOf(state, slot, began) : 0
+  note(state, sweep, began, goesOn ? slot : -1, from)
   const result = emitResult(state, command, base, 0, sweep.account, ended, goesOn ? 1 : left)
   if (goesOn) {
     state.outbox.i32[result + SWEEP_ANSWER.at.nextSlot] = slot
-    state.outbox.f64[(result + SWEEP_ANSWER.at.nextSequence) >>> 1] = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
+    state.outbox.f64[(result + SWEEP_ANSWER.at.nextSequence) >>> 1] = from
   }
   return result
+}
+
+/** The sequence that names the order in `slot` as a place to go on from. */
+function placeOf(state: State, slot: number, began: number): number {
+  const own = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
+  return scalar(state, SCALAR.RULES) >= 3 && own > began ? began : own
 }
 
 /** The sequence of the command that began it: what was placed later is not meant. Before the rules 2 everything was. */
@@ -84,20 +93,26 @@ function beginning(state: State, sweep: Sweep): number {
 }
 
 /** Notes where it goes on, slot -1: nowhere. One that another has taken the place of is not noted. */
-function note(state: State, sweep: Sweep, began: number, slot: number): void {
+function note(state: State, sweep: Sweep, began: number, slot: number, from: number): void {
   if (scalar(state, SCALAR.RULES) < 2 || sweep.agent >= 0) return
   const known = beganAt(state, sweep)
   if (slot >= 0) {
     if (known === 0 && sweep.fromSequence !== 0) return
-    noteSweep(state, sweep, began, slot, getF64(state, orderRow(state, slot), ORDER.SEQUENCE), sweep.heard)
+    noteSweep(state, sweep, began, slot, from, sweep.heard)
   } else if (known !== 0) endSweep(state, sweep.account)
 }
 
 /** Slot of the order to begin with, -1: the account has none. */
 function firstSlot(state: State, { account, fromSlot, fromSequence }: Sweep): number {
-  const row = fromSequence === 0 ? -1 : restingAt(state, fromSlot, fromSequence)
+  const row = fromSequence === 0 ? -1 : restingFrom(state, fromSlot, fromSequence)
   if (row >= 0 && get(state, row, ORDER.ACCOUNT) === account) return fromSlot
   return get(state, accountRow(state, account), ACCOUNT.ORDERS_HEAD)
+}
+
+/** The row of the resting order that slot and sequence name as a place to go on from; -1: it does not rest any more. */
+function restingFrom(state: State, slot: number, from: number): number {
+  const own = slot >= 0 && slot < scalar(state, SCALAR.ORDERS_USED) ? getF64(state, orderRow(state, slot), ORDER.SEQUENCE) : 0
+  return restingAt(state, slot, scalar(state, SCALAR.RULES) >= 3 && own > from ? own : from)
 }
 
 function isMeant(state: State, row: number, { pair, agent, byOperator }: Sweep): boolean {

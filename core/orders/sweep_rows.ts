@@ -36,7 +36,7 @@ export function beganAt(state: State, { account, pair, byOperator }: Meant): num
   return same ? getF64(state, row, SWEEP.BEGAN) : 0
 }
 
-/** A part ended before the order in `slot`, whose sequence is `sequence`. Whoever asked was heard now, or goes on being silent. */
+/** A part ended before the order that `slot` and `sequence` name (sweep.ts). Whoever asked was heard now, or goes on being silent. */
 export function noteSweep(state: State, meant: Meant, began: number, slot: number, sequence: number, heard: boolean): void {
   const row = sweepRow(state, meant.account)
   if (heard) {

@@ -11,7 +11,7 @@ import type { Io } from '../lib/io.ts'
 import { SystemFault } from '../lib/system_fault.ts'
 import { CLOCK, LIMIT, SCALAR } from '../state/columns.ts'
 import { GenesisError, parseGenesis } from '../state/genesis.ts'
-import { raisedLimits } from '../state/growth.ts'
+import { prepareGrowth, raisedLimits } from '../state/growth.ts'
 import { RULES } from '../state/rules.ts'
 import type { State } from '../state/state.ts'
 import { awaitsStart } from '../programs/limits.ts'
@@ -198,6 +198,14 @@ function raiseRules(sequencer: Sequencer, say: MatcherParts['say']): void {
 function raiseLimits(sequencer: Sequencer, say: MatcherParts['say']): void {
   const { state } = sequencer
   if (!awaitsStart(state)) return
+  try {
+    // What is journaled is in force in every replay: first it is seen whether there is memory for it.
+    prepareGrowth(state)
+  } catch (error) {
+    const message = `limits that were raised are not in force: this machine has no memory for them (${(error as Error).message})`
+    say({ type: 'log', level: 'error', message })
+    return
+  }
   commitOwn(sequencer, CommandType.LIMITS_IN_FORCE, {})
   const limits = Object.fromEntries(Object.entries(raisedLimits(state.limits, LIMIT.IN_FORCE)))
   say({ type: 'log', level: 'info', message: 'from now on these limits are in force', fields: limits })

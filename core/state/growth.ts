@@ -7,7 +7,7 @@
 import { RAISABLE } from '../layout/limits.ts'
 import { columnsOf, LIMIT, LIMIT_WORDS, SCALAR, type Column } from './columns.ts'
 import type { Limits } from './genesis.ts'
-import { columnBytes, columnOf } from './memory.ts'
+import { allocateBuffers, columnBytes, columnOf } from './memory.ts'
 import { moveReceipts, RECEIPT_COLUMNS } from './receipt_growth.ts'
 import { rebuildDerived } from './rebuild.ts'
 import { enlarge, type State } from './state.ts'
@@ -39,6 +39,12 @@ export function raisedLimits(words: Float64Array, word: number): Partial<Limits>
     if (value > 0) raised[name] = value
   }
   return raised
+}
+
+/** Gets the memory that limits need which were raised. Throws RangeError when the machine has not got it. */
+export function prepareGrowth(state: State): void {
+  const { genesis, limits } = state
+  state.ahead = allocateBuffers({ limits: { ...genesis.limits, ...raisedLimits(limits, LIMIT.NEXT) } })
 }
 
 /** Puts the limits in force that column `limits` says are; the state keeps everything. */

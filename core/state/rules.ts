@@ -13,6 +13,7 @@
  *      would trade with more than PATH_MAX is cancelled; the path of a MARKET BUY is walked as far as its funds go (walk.ts); a
  *      faucet request of all assets mints those that have room (programs/faucet.ts); a mass cancel means what was there when it
  *      began, and is gone on with when nobody asks for it (sweep_rows.ts)
- *   3  a holder of sessions has at most twice as many rows as its limit, whatever keys they have (session_lists.ts)
+ *   3  a holder of sessions has at most twice as many rows as its limit, whatever keys they have (session_lists.ts); a mass cancel
+ *      that goes on without a row of its own knows what was placed after it began (orders/sweep.ts)
  */
 export const RULES = 3

@@ -38,6 +38,8 @@ export interface State extends ColumnAddresses, ColumnViews {
   readonly receiptRoom: ReceiptRoom
   /** Where pages of receipts are that the memory has no room for. */
   readonly receiptStore: PageStore
+  /** Memory that was got for limits which are about to be in force; `null`: it is got when they are (state.ts, `enlarge`). */
+  ahead: Buffers | null
   /** Word offsets of the summary levels inside one side's bitmap. */
   readonly bitmapOffsets: Int32Array
   readonly bitmapTotal: number

@@ -74,7 +74,7 @@ function partsOf(genesis: Genesis, buffers: Buffers): [first: FirstParts, later:
   ]
 }
 type FirstParts = Pick<State, 'i32' | 'f64' | 'i64' | 'balanceStride'> & ColumnAddresses
-type LaterParts = Omit<State, keyof FirstParts | 'outbox' | 'genesis' | 'receiptStore'>
+type LaterParts = Omit<State, keyof FirstParts | 'outbox' | 'genesis' | 'receiptStore' | 'ahead'>
 
 /** Views over existing memory, as another thread or the loader sees them. */
 export function attachState(
@@ -84,7 +84,7 @@ export function attachState(
   const [first, later] = partsOf(genesis, buffers)
   // Spreading gives fast properties, which the compiler knows the places of; an object filled name by name has not. As many properties
   // as stand below are in the object itself, the others one step further away: so what every order reads stands first.
-  const state: State = { outbox, ...first, ...later, genesis: listed, receiptStore }
+  const state: State = { outbox, ...first, ...later, genesis: listed, receiptStore, ahead: null }
   listed.follow(state)
   return state
 }
@@ -95,8 +95,8 @@ export function attachState(
  */
 export function enlarge(state: State, limits: Partial<Limits>): void {
   Object.assign(state.genesis.limits, limits)
-  const [first, later] = partsOf(state.genesis, allocateBuffers(state.genesis))
-  Object.assign(state, first, later)
+  const [first, later] = partsOf(state.genesis, state.ahead ?? allocateBuffers(state.genesis))
+  Object.assign(state, first, later, { ahead: null })
 }
 
 /** The key of indexes that nobody attacks: of tests and benches. */

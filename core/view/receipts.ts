@@ -19,10 +19,10 @@ export interface ReceiptView {
 const page = new Int32Array(RECEIPT_PAGE_WORDS)
 
 /**
- * The receipt of `account` for the key whose hash is the four words of `key`; `null` when there is none, or none could be read while
- * receipts changed. Only the engine decides what a key means; this is for readers that need to know what it was used for.
+ * The receipt of `account` for the key whose hash is the four words of `key`; 'unreadable' when nobody could tell while receipts changed.
+ * Only the engine decides what a key means; this is for readers that need to know what it was used for.
  */
-export function readReceipt(state: State, gate: Int32Array, account: number, key: Int32Array): ReceiptView | null {
+export function readReceipt(state: State, gate: Int32Array, account: number, key: Int32Array): ReceiptView | 'unknown' | 'unreadable' {
   const { i32, receiptStore } = state
   let view: ReceiptView | null = null
   const see = (words: Int32Array, at: number): boolean => {
@@ -41,6 +41,6 @@ export function readReceipt(state: State, gate: Int32Array, account: number, key
   return consistently(gate, gate, APPLYING, () => {
     view = null
     findReceipt(state, account, key, 0, look)
-    return view
-  })
+    return view ?? 'unknown'
+  }) ?? 'unreadable'
 }

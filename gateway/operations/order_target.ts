@@ -3,7 +3,8 @@
  *
  * A replacement is written in ticks and lots of the original's pair, so the pair must be known to send it. The original's row tells
  * while the order is in it. Afterwards only a repeated idempotency key can succeed, with the answer it had the first time, and the
- * receipt of that key tells. Anything else is ORDER_NOT_FOUND: the original ended, never was, or is somebody else's.
+ * receipt of that key tells; when it cannot be read now, ORDER_SUBMISSION_UNAVAILABLE (specification, Errors). Anything else is
+ * ORDER_NOT_FOUND: the original ended, never was, or is somebody else's.
  */
 import { SCALAR, ORDER } from '../../core/state/columns.ts'
 import { get, getF64, orderRow } from '../../core/view/rows.ts'
@@ -20,8 +21,9 @@ export function replacementOf(gateway: Gateway, account: number, orderId: string
   const target = parseId(IdKind.ORDER, orderId)
   if (target === null) return new Refused('ORDER_NOT_FOUND')
   const found = inRow(gateway, account, target) ?? inReceipt(gateway, account, item)
-  const pair = found === null ? undefined : gateway.genesis.pairs[found.pair]
-  if (found === null || pair === undefined) return new Refused('ORDER_NOT_FOUND')
+  if (found === 'unreadable') return new Refused('ORDER_SUBMISSION_UNAVAILABLE')
+  const pair = found === 'unknown' ? undefined : gateway.genesis.pairs[found.pair]
+  if (found === 'unknown' || pair === undefined) return new Refused('ORDER_NOT_FOUND')
   const terms = replaceTerms(item, pair)
   if (terms instanceof Refused) return terms
   terms.targetSlot = target.slot
@@ -45,6 +47,6 @@ function inRow({ state }: Gateway, account: number, target: Id): Found | null {
   return theirs ? found : null
 }
 
-function inReceipt({ state, gate }: Gateway, account: number, { idempotencyKey = '' }: ReplaceItem): Found | null {
-  return idempotencyKey === '' ? null : readReceipt(state, gate, account, keyWords(account, idempotencyKey))
+function inReceipt({ state, gate }: Gateway, account: number, { idempotencyKey = '' }: ReplaceItem): Found | 'unknown' | 'unreadable' {
+  return idempotencyKey === '' ? 'unknown' : readReceipt(state, gate, account, keyWords(account, idempotencyKey))
 }

@@ -128,6 +128,13 @@ export function createListing(state: State, admin: Admin, tell: (message: FromTh
       tell({ type: 'log', level: 'warn', message: layout.name.replaceAll('_', ' '), fields })
       return json(200, fields)
     }, listingRefusal)
+  /** Changes of terms, one after the other: each sets all terms, those that are not given as the one before left them. */
+  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = (set: () => Promise<Answer>): Promise<Answer> => {
+    const answer = last.then(set)
+    last = answer.catch(() => undefined)
+    return answer
+  }
   const pairSaid = ({ pair }: { readonly pair: Decoded[string] }): object => pairRecord(state, genesis.pairs[Number(pair)]!)
   return {
     listAssets: () => json(200, { assets: genesis.assets.map(assetRecord), room: genesis.limits.assets - genesis.assets.length }),
@@ -153,8 +160,10 @@ export function createListing(state: State, admin: Admin, tell: (message: FromTh
     setTerms: handler(async (fields) => {
       const pair = named(genesis.pairs, fields.text('pair', 64))
       if (pair === undefined) return refuse('NOT_FOUND', { field: 'pair' })
-      const values = termValues(fields, pair, genesis.assets[pair.quote]!)
-      return send(CommandType.SET_PAIR_TERMS, SET_PAIR_TERMS_COMMAND, values, pairSaid)
+      return inTurn(async () => {
+        const values = termValues(fields, genesis.pairs[pair.index]!, genesis.assets[pair.quote]!)
+        return send(CommandType.SET_PAIR_TERMS, SET_PAIR_TERMS_COMMAND, values, pairSaid)
+      })
     }),
   }
 }

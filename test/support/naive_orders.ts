@@ -309,10 +309,14 @@ function noteSweep(ex: Ex, part: Part, began: number, known: Sweep | undefined, 
   }
   if (known === undefined && part.sequence !== 0) return
   const { account, pair, mark } = part
-  const noted = { account, pair, mark, began, slot: next.slot, sequence: next.sequence, since: part.heard ? ex.now : known!.since }
+  const since = part.heard ? ex.now : known!.since
+  const noted = { account, pair, mark, began, slot: next.slot, sequence: placeOf(ex, next, began), since }
   if (part.heard) ex.sweeps = [...ex.sweeps.filter((each) => each.account !== account), noted]
   else ex.sweeps = ex.sweeps.map((each) => (each === known ? noted : each))
 }
+
+/** The sequence that names an order as a place to go on from: since the rules 3 none that is newer than what is meant. */
+const placeOf = (ex: Ex, { sequence }: Order, began: number): number => (ex.inForce < 3 ? sequence : Math.min(sequence, began))
 
 /** Ends those of an account's orders that are meant, newest first, or from the order on that is named; and answers. */
 function sweep(ex: Ex, command: Decoded, part: Part, meant: (order: Order) => boolean, over: Decoded = {}): void {
@@ -320,7 +324,8 @@ function sweep(ex: Ex, command: Decoded, part: Part, meant: (order: Order) => bo
   const known = underWay(ex, part)
   const began = beganAt(ex, part, known)
   const newestFirst = ex.openOrders(account).sort((a, b) => b.sequence - a.sequence)
-  const first = newestFirst.findIndex((o) => o.slot === part.slot && o.sequence === part.sequence)
+  const first = newestFirst.findIndex((o) => o.slot === part.slot && part.sequence > 0 &&
+    (o.sequence === part.sequence || (ex.inForce >= 3 && o.sequence > part.sequence)))
   const ahead = newestFirst.slice(Math.max(0, first))
   const limit = Math.min(CANCEL_ALL_MOST, part.limit)
   const ended: Order[] = []
@@ -338,7 +343,7 @@ function sweep(ex: Ex, command: Decoded, part: Part, meant: (order: Order) => bo
   }
   const next = ahead[looked]
   noteSweep(ex, part, began, known, next)
-  const more: Decoded = next === undefined ? { detail2: left } : { detail2: 1, slot: next.slot, orderSequence: next.sequence }
+  const more: Decoded = next === undefined ? { detail2: left } : { detail2: 1, slot: next.slot, orderSequence: placeOf(ex, next, began) }
   ex.result(command, { account, detail: ended.length, ...more, ...over })
 }
 
