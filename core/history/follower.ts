@@ -55,8 +55,13 @@ function turn(): void {
   }
 }
 
-/** Lets the next follower make the store anew. */
+/** Lets the next follower make the store anew; one that could not be is left as it is. */
 function makeAnew({ message }: Error): void {
+  try {
+    projection.checkAnew()
+  } catch (error) {
+    throw new Error(`the history is damaged (${message}) and is left as it is, because it cannot be made anew`, { cause: error })
+  }
   removeStore(path)
   process.send?.({ type: 'damage', message } satisfies FromFollower, undefined, undefined, () => process.exit(1))
 }

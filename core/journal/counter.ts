@@ -10,7 +10,7 @@
  *
  * The writer noticed, because its head was not there, and the exchange stopped; one open in some hundred did that on a machine with more to
  * do than it can. So before each transaction the number is looked at, and put back when it is below what this process committed last; and a
- * transaction that failed is tried once more where the number went back since. Both only while the meta pages say that nobody
+ * transaction that failed for it is tried once more where the number went back since. Both only while the meta pages say that nobody
  * else committed: a second writer is a second writer.
  *
  * The file stays open for as long as the process lives: closing any descriptor of it takes away the locks that LMDB has on it (POSIX,
@@ -18,6 +18,7 @@
  */
 import { fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { SecondWriter } from './head_file.ts'
 import { JournalError, journalPath } from './pages.ts'
 
 /** Bytes of the lock file: what it is, and the number. */
@@ -65,6 +66,9 @@ export function openCounter(dataDir: string): Counter {
   }
 }
 
+/** On top of an older tree the writer misses its head (an odd number back), or LMDB finds pages of later transactions (an even one). */
+const mayBeForIt = (error: unknown): boolean => error instanceof SecondWriter || (error as Error).message.startsWith('MDB_BAD_TXN')
+
 /**
  * `transact`, in spite of others who open the journal. `latest`: the number of the last transaction by the meta pages. Nothing that `write`
  * does before its first put may matter when it is done twice.
@@ -81,7 +85,7 @@ export function keepCounting(
         transact(write)
         break
       } catch (error) {
-        if (tries === TRIES || !wentBack()) throw error
+        if (tries === TRIES || !mayBeForIt(error) || !wentBack()) throw error
       }
     }
     last = latest()

@@ -64,6 +64,12 @@ export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64):
   }
 }
 
+/**
+ * Commits between two looks for readers that died. No page that was in use when they began is used again until somebody looks, and LMDB does
+ * so only when the journal is opened: a tool that was interrupted made the file grow by 20 KB a commit.
+ */
+const READERS_EVERY = 1024
+
 /** LMDB's object with what else the core asks of the storage of a journal (store.ts). */
 function withStore(
   database: RootDatabase<Buffer, Buffer>, dataDir: string, readOnly: boolean, headless: boolean, pages: number,
@@ -71,7 +77,13 @@ function withStore(
   const { env } = database as unknown as { env: { info(): Record<'lastPageNumber' | 'lastTxnId', number> } }
   if (!readOnly) {
     const transact = database.transactionSync.bind(database) as (write: () => void) => void
-    Object.assign(database, { transactionSync: keepCounting(openCounter(dataDir), () => env.info().lastTxnId, transact) })
+    const counting = keepCounting(openCounter(dataDir), () => env.info().lastTxnId, transact)
+    let commits = 0
+    const transactionSync = (write: () => void): void => {
+      if (++commits % READERS_EVERY === 0) database.readerCheck()
+      counting(write)
+    }
+    Object.assign(database, { transactionSync })
   }
   return Object.assign(database, {
     dataDir, headless, pages,

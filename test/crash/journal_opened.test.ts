@@ -118,6 +118,38 @@ t.test('a number that goes back between the look and the beginning: once more', 
   await database.close()
 })
 
+/** A reader that begins to read and says so, and then does nothing. */
+const READER = `
+  import { openJournal } from '${import.meta.dirname}/../../core/journal/file.ts'
+  const database = openJournal(process.argv[1], true)
+  const range = database.getRange({ start: Buffer.alloc(8) })[Symbol.iterator]()
+  range.next()
+  process.stdout.write('reading')
+  setInterval(() => range, 1_000)`
+
+t.test('a reader that was killed keeps no pages from being used again', async (t) => {
+  const { dataDir, database, writer, commit } = stage(t)
+  const grown = (commits: number): number => {
+    const before = database.usedPages()
+    for (let i = 0; i < commits; i++) commit()
+    return database.usedPages() - before
+  }
+  const alone = grown(200)
+  const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', READER, dataDir]
+  const reader = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(reader.stdout, 'data')
+  const ended = once(reader, 'exit')
+  reader.kill('SIGKILL')
+  await ended
+  const beside = grown(100)
+  t.ok(beside > 100, `${beside} pages more in 100 commits while nobody looked for it, ${alone} in 200 before`)
+  grown(1_024)
+  const after = grown(200)
+  t.ok(after < 2 * alone + 20, `${after} afterwards`)
+  writer.close()
+  await database.close()
+})
+
 /** Another process that opens the journal to read it and closes it again, until it is ended. */
 const OPENER = `
   import { openJournal } from '${import.meta.dirname}/../../core/journal/file.ts'

@@ -46,6 +46,8 @@ export interface Projection {
   end(): number
   /** Projects what the journal has, at most about `commands`, in one transaction; true when there is more. */
   step(commands: number): boolean
+  /** Throws when the store could not be made anew, because what the journal does not go back to cannot be read. */
+  checkAnew(): void
   close(): Promise<void>
 }
 
@@ -144,8 +146,9 @@ function resume(source: ProjectionSource, database: HistoryDatabase, options: Pr
   if (position === null) return isEmpty(database) ? atGenesis(source) : 'it has no position'
   if (!isReadable(position.format)) return `it has format ${position.format}, this version writes ${HISTORY_FORMAT}`
   if (position.sequence > endSequence(journal)) return `it has sequence ${position.sequence}, the journal ends before`
-  // One that is being made anew from the archive may be older than every snapshot.
-  const archive = archiveBefore(source, { sequence: position.sequence + 1, checksum: position.batch_checksum })
+  // One that is being made anew from the archive may be older than every snapshot: then the engine begins at the genesis, too.
+  const isOldest = snapshots.list().every((sequence) => sequence > position.sequence)
+  const archive = archiveBefore(source, isOldest ? START : { sequence: position.sequence + 1, checksum: position.batch_checksum })
   const rebuilt = rebuild(journal, snapshots, position.sequence, options.warn, undefined, io, archive)
   if (position.genesis !== genesisDigest(rebuilt.genesis)) return 'it has another genesis than the journal'
   const { replayer } = rebuilt
@@ -230,6 +233,7 @@ function project(
       return replayer.place.sequence - 1
     },
     end: () => endSequence(journal),
+    checkAnew: () => void atGenesis(source),
     close: async () => {
       database.close()
       await journal.close()
