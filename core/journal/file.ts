@@ -65,8 +65,8 @@ export function openJournal(dataDir: string, readOnly: boolean, gibibytes = 64):
 }
 
 /**
- * Commits between two looks for readers that died. No page that was in use when they began is used again until somebody looks, and LMDB does
- * so only when the journal is opened: a tool that was interrupted made the file grow by 20 KB a commit.
+ * Commits between two looks for readers that died. No page that was in use when they began is used again until somebody looks, and LMDB
+ * does so only when the journal is opened: a tool that was interrupted made the file grow by 20 KB a commit.
  */
 const READERS_EVERY = 1024
 
