@@ -5,8 +5,8 @@
  * It differs in structure on purpose: balances are totals only and what is locked is computed from the open orders whenever it
  * is asked for; the book is one list per pair that is sorted for every incoming order; slots are a plain stack; receipts and
  * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
- * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, families in
- * naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts.
+ * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, mass cancels in
+ * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
@@ -17,7 +17,8 @@ import { applicationsOf, setApplications, type NaiveApplication } from './naive_
 import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
-import { cancel, cancelAll, continueCancel, expire, place, replace, type Sweep } from './naive_orders.ts'
+import { cancel, expire, place, replace } from './naive_orders.ts'
+import { cancelAll, continueCancel, type Sweep } from './naive_sweeps.ts'
 import { enterOwn } from './naive_own.ts'
 import { policy } from './naive_policy.ts'
 import { endsOrExtends, GONE, isLive, openDelegatedSession, openSession, type Session } from './naive_sessions.ts'

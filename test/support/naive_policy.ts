@@ -3,7 +3,7 @@ import { CommandType, typeOfKind } from '../../core/layout/command.ts'
 import { RULES } from '../../core/state/rules.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
-import { cancelAccount } from './naive_orders.ts'
+import { cancelAccount } from './naive_sweeps.ts'
 import { isLive, shorten } from './naive_sessions.ts'
 
 /** Commands of the first lane only that this file answers. */
