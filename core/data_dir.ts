@@ -62,16 +62,21 @@ export async function lockDirectory(dataDir: string): Promise<DirectoryLock> {
   } catch (error) {
     throw systemFault(error, `the data directory ${dataDir}`)
   }
-  const socket = HAS_ABSTRACT_SOCKETS ? await takeSocket(dataDir) : null
-  const path = join(dataDir, 'lock.sqlite')
+  return takeDirectory(dataDir)
+}
+
+/** Takes a directory that is there, with both locks. Throws like {@link lockDirectory}. An archive is taken so, too. */
+export async function takeDirectory(directory: string): Promise<DirectoryLock> {
+  const socket = HAS_ABSTRACT_SOCKETS ? await takeSocket(directory) : null
+  const path = join(directory, 'lock.sqlite')
   let database: Database.Database
   try {
-    database = takeFile(dataDir, path)
+    database = takeFile(directory, path)
   } catch (error) {
     socket?.close()
     throw error
   }
-  const taken = [dataDir, path].map((place) => [place, identity(place)] as const)
+  const taken = [directory, path].map((place) => [place, identity(place)] as const)
   return {
     lost: () => {
       const other = taken.find(([place, what]) => identity(place) !== what)

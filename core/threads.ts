@@ -30,7 +30,7 @@ export const EXIT = {
   INVARIANT: 5,
   /** Another thread died. */
   THREAD: 6,
-  /** Another process uses the data directory. */
+  /** Another process uses the data directory, or the archive. */
   LOCKED: 7,
 } as const
 

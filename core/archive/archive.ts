@@ -120,8 +120,46 @@ export function checkArchive(archive: Archive, database: JournalStore): void {
 }
 
 /**
+ * Reads back whole every segment from number `from` on that holds batches which the journal has not dropped yet. Throws {@link
+ * ArchiveError} at the first bad one, with what to do about it. `report` hears of every segment.
+ */
+export function checkSegments(
+  { segments }: Archive, database: JournalStore, report: (segment: SegmentHeader) => void, from = 0,
+): void {
+  const begins = journalBegins(database)
+  for (const [number, { path, header }] of segments.entries()) {
+    if (number < from || header.end.sequence <= begins) continue
+    try {
+      readSegment(path, header)
+    } catch (error) {
+      const { message } = error as Error
+      throw new ArchiveError(`${message}; nothing is dropped; ${remedy(segments, number, journalBegins(database))}`)
+    }
+    report(header)
+  }
+}
+
+/** First sequence of the journal. What follows takes long: an open transaction would keep LMDB from using its free pages again. */
+function journalBegins(database: JournalStore): number {
+  const { sequence } = tailOf(database)
+  database.refresh()
+  return sequence
+}
+
+/** What to do about a bad segment while the journal begins at sequence `begins`. */
+function remedy(segments: readonly Segment[], number: number, begins: number): string {
+  const { path, header } = segments[number]!
+  if (header.begin.sequence < begins) {
+    return `put ${path} back from a copy of the archive: the journal begins at ${begins} and has not all of its batches any more`
+  }
+  const later = segments.length - number - 1
+  const which = later === 0 ? path : `${path} and the ${later} after it`
+  return `move ${which} out of the archive and archive again: the journal still has the batches`
+}
+
+/**
  * Adds the batches of the journal before sequence `before` to the archive, in whole segments but for the last one, each read back before it
- * counts. Returns the archive as it is then. `report` hears of every segment.
+ * counts. Returns the archive as it is then. `report` hears of every segment. Only for who has the directory to himself (commands.ts).
  */
 export function extendArchive(
   directory: string, database: JournalStore, before: number, report: (segment: SegmentHeader) => void,
@@ -130,6 +168,8 @@ export function extendArchive(
   for (const name of readdirSync(directory)) if (name.endsWith('.rba.new')) rmSync(join(directory, name))
   let archive = openArchive(directory)
   checkArchive(archive, database)
+  // The next segment names the header of the last one.
+  checkSegments(archive, database, () => undefined, archive.segments.length - 1)
   for (;;) {
     const { segments, end: begin } = archive
     const found = collect(database, begin, before)
@@ -137,9 +177,7 @@ export function extendArchive(
     const { values, end } = found
     const of = { number: segments.length, begin, end, batches: values.length, chain: chainOf(segments) }
     archive = withSegment(archive, writeSegment(directory, begin.sequence, encodeSegment(Buffer.concat(values), of)))
-    const { path, header } = segments.at(-1)!
-    readSegment(path, header)
-    report(header)
+    report(segments.at(-1)!.header)
   }
 }
 
@@ -161,9 +199,13 @@ function collect(database: JournalStore, place: Place, before: number): { values
   return values.length === 0 ? null : { values, end }
 }
 
-/** Writes the file of a segment that begins at sequence `first`; durable when it returns its path. */
+/** Writes the file of a segment that begins at sequence `first`; read back and durable when it returns its path. */
 function writeSegment(directory: string, first: number, bytes: Buffer): string {
   const name = `${String(first).padStart(16, '0')}.rba`
-  writeDurably(directory, name, bytes)
+  writeDurably(directory, name, bytes, (path) => {
+    const header = headerBytes(path)
+    if (!header.equals(bytes.subarray(0, SEGMENT_HEADER_BYTES))) throw new ArchiveError(`${path}: its header is not what was written`)
+    readSegment(path, decodeHeader(header, path))
+  })
   return join(directory, name)
 }

@@ -65,6 +65,11 @@ export function allowDrop(dataDir: string, archived: Archived): void {
   writeDurably(journalPath(dataDir), ARCHIVED, `${JSON.stringify(archived)}\n`)
 }
 
+/** Takes back that word if it is of the archive in `directory`, which can no longer be relied on. It still says where the archive is. */
+export function forbidDrop(dataDir: string, directory: string): void {
+  if (archivedIn(dataDir) === directory) allowDrop(dataDir, { before: 1, directory, time: new Date().toISOString() })
+}
+
 /** The sequence before which batches may be dropped according to that word; 1: none, or the word is not whole. */
 export function droppable(dataDir: string): number {
   const before = archivedWord(dataDir)?.before

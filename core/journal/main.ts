@@ -1,6 +1,7 @@
 /**
  * `npm run journal`: looks after the journal of a data directory. Results go to standard output, progress and errors to standard error.
- * Exit code 0: the journal is whole; 3: it is damaged, shorter than it was, or cannot be read; 2: the call was wrong.
+ * Exit code 0: the journal is whole; 3: it is damaged, shorter than it was, or cannot be read; 2: the call was wrong; 7: another process
+ * uses the directory.
  *
  * Reading is done by a child process: of a page that cannot be read LMDB says nothing, the process ends by SIGBUS. The parent then says
  * how far it came, and that is a verdict as any other.
@@ -12,7 +13,7 @@ import { parseArgs } from 'node:util'
 import { archive, restore } from '../archive/commands.ts'
 import { compactJournal } from '../backup/compact.ts'
 import { paceOf } from '../lib/pace.ts'
-import { lockDirectory } from '../data_dir.ts'
+import { DirectoryLocked, lockDirectory } from '../data_dir.ts'
 import { EXIT } from '../threads.ts'
 import { dataFile, openJournal } from './file.ts'
 import { Scrub } from './scrub.ts'
@@ -28,7 +29,8 @@ const HELP = `The journal: every command the exchange ever took, in order. It is
   npm run journal -- archive --to DIR [--drop]
                                copies the oldest batches into compressed files in DIR, which only grows: those that neither the snapshots
                                nor the history need any more. Also while the exchange runs. With --drop the exchange then forgets them,
-                               about as much with every commit as it writes, so that its file stays as large as it is
+                               about as much with every commit as it writes, so that its file stays as large as it is; what it
+                               has not forgotten yet is read back from DIR first. One call at a time on one DIR
   npm run journal -- restore --from DIR
                                puts back what was dropped, for a history that must be made anew or a start without a good snapshot.
                                The exchange must be stopped; so it must for
@@ -40,6 +42,7 @@ const HELP = `The journal: every command the exchange ever took, in order. It is
   --help           this text
 
 Exit code 0: done, whole. 3: damaged or shorter than it was; each damaged place is named by the sequence at which it begins. 2: wrong call.
+7: another process uses the data directory, or the archive.
 "npm run replay -- verify --archive DIR" reads archive and journal as one and replays both from the beginning.
 
 What to do about damage: the exchange goes on as long as it runs, because it reads the journal at its start only, and only what is behind
@@ -132,7 +135,7 @@ async function run(): Promise<number> {
   if (tool === 'scrub') return scrubBeside(dataDir)
   const rate = whole(values.rate, 'rate', 64)
   const gibibytes = whole(values['journal-gb'], 'journal-gb', 64)
-  if (tool === 'archive') return show(archive(dataDir, named(values.to, 'to'), values.drop === true, rate))
+  if (tool === 'archive') return show(await archive(dataDir, named(values.to, 'to'), values.drop === true, rate))
   if (tool === 'restore') return show(await restore(dataDir, named(values.from, 'from'), gibibytes))
   if (tool !== 'compact') throw new TypeError(`unknown call: ${tool}`)
   const lock = await lockDirectory(dataDir)
@@ -143,5 +146,5 @@ try {
   process.exitCode = await run()
 } catch (error) {
   console.error(`journal: ${(error as Error).message}. Try --help`)
-  process.exitCode = error instanceof TypeError ? EXIT.CONFIG : EXIT.JOURNAL
+  process.exitCode = error instanceof TypeError ? EXIT.CONFIG : error instanceof DirectoryLocked ? EXIT.LOCKED : EXIT.JOURNAL
 }

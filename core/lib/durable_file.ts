@@ -3,8 +3,13 @@ import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { realIo } from './io.ts'
 
-/** Writes file `name` of `directory`, for its owner only; it and its name are durable when this returns. */
-export function writeDurably(directory: string, name: string, content: string | Uint8Array): void {
+/**
+ * Writes file `name` of `directory`, for its owner only; it and its name are durable when this returns. `check` looks at the written file
+ * at the path it is given; when it throws, the file does not come under its name, and one that was there before stays.
+ */
+export function writeDurably(
+  directory: string, name: string, content: string | Uint8Array, check: (path: string) => void = () => undefined,
+): void {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
   const path = join(directory, name)
   const file = openSync(`${path}.new`, 'w', 0o600)
@@ -14,6 +19,7 @@ export function writeDurably(directory: string, name: string, content: string | 
   } finally {
     closeSync(file)
   }
+  check(`${path}.new`)
   renameSync(`${path}.new`, path)
   realIo.syncDirectory(directory)
 }
