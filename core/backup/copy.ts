@@ -2,7 +2,8 @@
  * Copying the parts of a data directory that an exchange is writing: each at a bounded rate, so that the journal's fsync does not wait
  * behind it, and each as it was at one moment.
  *
- * The journal only grows, so its batches are read in order, checked, in short read transactions, and written into a journal of their own.
+ * The journal grows at its end only, so its batches are read in order, checked, in short read transactions, and written into a journal of
+ * their own. What is dropped at its beginning meanwhile was copied before.
  * The history is copied row by row within one read transaction; its log grows by what is projected meanwhile.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
