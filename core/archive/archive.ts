@@ -6,9 +6,9 @@ import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, rmSy
 import { join } from 'node:path'
 import { writeDurably } from '../lib/durable_file.ts'
 import type { JournalStore } from '../journal/store.ts'
-import { valueOf, type Batch } from '../journal/frame.ts'
-import { continues, readBatches, START, type Place } from '../journal/reader.ts'
-import { tailOf } from '../journal/tail.ts'
+import type { Batch } from '../journal/frame.ts'
+import { continues, readBatches, START, takeBatches, type Place } from '../journal/reader.ts'
+import { BatchesArchived, tailOf } from '../journal/tail.ts'
 import {
   ArchiveError, decodeHeader, digestOf, encodeSegment, readSegment, SEGMENT_BYTES, SEGMENT_HEADER_BYTES, type SegmentHeader,
 } from './segment.ts'
@@ -88,16 +88,35 @@ export function* readArchive(archive: Archive, place: Place): Generator<Batch> {
   }
 }
 
-/** Batches from `place` on, from the archive as far as the journal does not go back, then from the journal. */
+/**
+ * Batches from `place` on, from the archive as far as the journal does not go back, then from the journal. What is archived and dropped
+ * while it is read comes from the archive, too.
+ */
 export function* readEverything(archive: Archive | null, database: JournalStore, place: Place): Generator<Batch> {
+  let known = archive
   let next = place
-  if (archive !== null && place.sequence < tailOf(database).sequence) {
-    for (const batch of readArchive(archive, place)) {
-      yield batch
-      next = { sequence: batch.next, checksum: batch.checksum }
+  for (;;) {
+    const from = next
+    if (known !== null && next.sequence < tailOf(database).sequence) {
+      // An archive takes long to read.
+      database.refresh()
+      for (const batch of readArchive(known, next)) {
+        yield batch
+        next = { sequence: batch.next, checksum: batch.checksum }
+      }
+    }
+    try {
+      for (const batch of readBatches(database, next)) {
+        yield batch
+        next = { sequence: batch.next, checksum: batch.checksum }
+      }
+      return
+    } catch (error) {
+      // An archive that has nothing more than it had is not enough.
+      if (!(error instanceof BatchesArchived) || known === null || (known !== archive && next === from)) throw error
+      known = openArchive(known.directory)
     }
   }
-  yield* readBatches(database, next)
 }
 
 /** The archive that a tool was given, of the journal that it reads; `undefined`: none was. Throws {@link ArchiveError}. */
@@ -172,31 +191,12 @@ export function extendArchive(
   checkSegments(archive, database, () => undefined, archive.segments.length - 1)
   for (;;) {
     const { segments, end: begin } = archive
-    const found = collect(database, begin, before)
-    if (found === null) return archive
-    const { values, end } = found
+    const { values, end } = takeBatches(database, begin, before, SEGMENT_BYTES)
+    if (values.length === 0) return archive
     const of = { number: segments.length, begin, end, batches: values.length, chain: chainOf(segments) }
     archive = withSegment(archive, writeSegment(directory, begin.sequence, encodeSegment(Buffer.concat(values), of)))
     report(segments.at(-1)!.header)
   }
-}
-
-/** Values of the batches from `place` on that end before `before`, as many as a segment takes; `null`: there is none. */
-function collect(database: JournalStore, place: Place, before: number): { values: Buffer[]; end: Place } | null {
-  const values: Buffer[] = []
-  let end = place
-  let bytes = 0
-  for (const batch of readBatches(database, place)) {
-    if (batch.next > before) break
-    const value = valueOf(batch)
-    values.push(value)
-    end = { sequence: batch.next, checksum: batch.checksum }
-    bytes += value.length
-    if (bytes >= SEGMENT_BYTES) break
-  }
-  // While the segment is written nothing is read: an open transaction would keep LMDB from using its free pages again.
-  database.refresh()
-  return values.length === 0 ? null : { values, end }
 }
 
 /** Writes the file of a segment that begins at sequence `first`; read back and durable when it returns its path. */

@@ -8,8 +8,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameS
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import Database from 'better-sqlite3'
 import { OPERATOR_TOKEN_FILE } from '../config.ts'
-import { historyPath } from '../history/store/store.ts'
-import { dataFile, usedBytes } from '../journal/file.ts'
+import { historyPath, removeStore } from '../history/store/store.ts'
+import { dataFile, openJournal, usedBytes } from '../journal/file.ts'
+import { tailOf } from '../journal/tail.ts'
 import { realIo } from '../lib/io.ts'
 import { pageFilesBytes, receiptDirectory } from '../lib/page_files.ts'
 import { listSnapshots, loadSnapshot, receiptPagesOf, snapshotPath } from '../snapshot/file.ts'
@@ -37,6 +38,8 @@ const MIB = 2 ** 20
 /** Room that is asked for besides the bytes of the files, and beside a journal's LMDB pages. */
 const SPARE_BYTES = 64 * MIB
 const GIB = 2 ** 30
+/** How often snapshot and history are copied at most. */
+const TRIES = 3
 
 /** Backs `dataDir` up into `to`, which must not be there, or be empty. Throws {@link BackupError}. */
 export async function makeBackup(dataDir: string, to: string, options: BackupOptions): Promise<Manifest> {
@@ -70,9 +73,7 @@ export async function makeBackup(dataDir: string, to: string, options: BackupOpt
 /** Copies, verifies and describes. */
 async function fill(dataDir: string, to: string, { history, rate, full, said }: BackupOptions): Promise<Manifest> {
   const pace = paceOf(rate, (bytes) => said(`${Math.round(bytes / MIB)} MiB written`))
-  const snapshot = copySnapshot(dataDir, to, pace, said)
-  said(snapshot === null ? 'there is no snapshot' : `snapshot ${snapshot} copied`)
-  if (history && existsSync(historyPath(dataDir))) said(`history copied, up to sequence ${copyHistory(dataDir, to, pace)}`)
+  await copyFollowing(dataDir, to, history, pace, said)
   if (existsSync(join(dataDir, CHAIN))) copyDatabase(join(dataDir, CHAIN), join(to, CHAIN))
   for (const name of SECRETS) if (existsSync(join(dataDir, name))) copyFile(join(dataDir, name), join(to, name), pace)
   const gibibytes = Math.ceil((4 * usedBytes(dataDir)) / GIB) + 1
@@ -87,6 +88,28 @@ async function fill(dataDir: string, to: string, { history, rate, full, said }: 
   rmSync(join(to, UNFINISHED_BACKUP))
   realIo.syncDirectory(to)
   return readManifest(to)
+}
+
+/**
+ * Copies snapshot and history, which go on in the journal: once more when it no longer goes back to the snapshot, because what is behind it
+ * was archived and dropped meanwhile. The history is copied after the snapshot, so it needs no more than that.
+ */
+async function copyFollowing(
+  dataDir: string, to: string, history: boolean, pace: Pace, said: (text: string) => void,
+): Promise<void> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    for (const name of ['snapshots', 'receipts']) rmSync(join(to, name), { recursive: true, force: true })
+    removeStore(historyPath(to))
+    const snapshot = copySnapshot(dataDir, to, pace, said)
+    said(snapshot === null ? 'there is no snapshot' : `snapshot ${snapshot} copied`)
+    if (history && existsSync(historyPath(dataDir))) said(`history copied, up to sequence ${copyHistory(dataDir, to, pace)}`)
+    const journal = openJournal(dataDir, true)
+    const { sequence } = tailOf(journal)
+    await journal.close()
+    if (snapshot === null || sequence <= snapshot + 1) return
+    said(`what is before sequence ${sequence} was dropped meanwhile`)
+  }
+  throw new BackupError('batches that the backup needs were dropped while it was made')
 }
 
 /** The newest snapshot that is what it says; its sequence. */

@@ -2,7 +2,8 @@
  * Copying the parts of a data directory that an exchange is writing: each at a bounded rate, so that the journal's fsync does not wait
  * behind it, and each as it was at one moment.
  *
- * The journal only grows, so its batches are read in order, checked, in short read transactions, and written into a journal of their own.
+ * The journal grows at its end only, so its batches are read in order, checked, in short read transactions, and written into a journal of
+ * their own. What is dropped at its beginning meanwhile was copied before.
  * The history is copied row by row within one read transaction; its log grows by what is projected meanwhile.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
@@ -10,9 +11,9 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { historyPath, openReader, openWriter } from '../history/store/store.ts'
 import { openJournal } from '../journal/file.ts'
-import { keyOf, valueOf } from '../journal/frame.ts'
-import { endSequence, readBatches, type Place } from '../journal/reader.ts'
-import { copyTail, tailOf } from '../journal/tail.ts'
+import { keyOf } from '../journal/frame.ts'
+import { endSequence, takeBatches, type Place } from '../journal/reader.ts'
+import { putTail, tailOf } from '../journal/tail.ts'
 import { createWriter } from '../journal/writer.ts'
 import { realIo } from '../lib/io.ts'
 import { fileOfPage, PAGES, receiptDirectory } from '../lib/page_files.ts'
@@ -56,30 +57,26 @@ export function copyReceipts(dataDir: string, to: string, { from, to: end }: { f
   }
 }
 
-/** Copies the journal up to its end as it is now; where that is. Every batch is checked. */
+/**
+ * Copies the journal up to its end as it is now; where that is. Every batch is checked. The copy begins where the journal did: what is
+ * dropped meanwhile is in it, or throws BatchesArchived when it was not copied yet.
+ */
 export async function copyJournal(dataDir: string, to: string, gibibytes: number, pace: Pace): Promise<Place> {
   mkdirSync(join(to, 'journal'), { recursive: true, mode: 0o700 })
   const source = openJournal(dataDir, true)
   const copy = openJournal(to, false, gibibytes)
   const end = endSequence(source)
-  let place: Place = tailOf(source)
+  const tail = tailOf(source)
+  let place: Place = tail
   try {
-    copyTail(source, copy)
+    putTail(copy, tail)
     while (place.sequence <= end) {
-      const values: Buffer[] = []
-      let bytes = 0
-      for (const batch of readBatches(source, place)) {
-        // A copy: the next batch is read into the same bytes.
-        const value = valueOf(batch)
-        values.push(value)
-        place = { sequence: batch.next, checksum: batch.checksum }
-        bytes += value.length
-        if (bytes >= TRANSACTION || place.sequence > end) break
-      }
+      const { values, bytes, end: taken } = takeBatches(source, place, end + 1, TRANSACTION)
       if (values.length === 0) throw new BackupError(`the journal ends at ${place.sequence - 1}, and said ${end}`)
       copy.transactionSync(() => {
         for (const value of values) copy.putSync(keyOf(value.readDoubleLE(16)), value)
       })
+      place = taken
       pace(bytes)
     }
     // Counts what was written, and puts the two heads that say where the copy ends.

@@ -5,8 +5,11 @@
  * An invalid batch is reported with its sequence and whether it is the last one; what to do about it is the caller's decision. The end is
  * never taken from the iteration alone: damage inside LMDB's pages ends it early without an error. The head record sorts behind all
  * batches and is read in the same transaction, by the cursor and by its key: it must say that the journal ends where the batches ended.
+ *
+ * While a transaction is open LMDB uses no page again, and who never waits never lets go of one. So reading takes a new one after each
+ * piece: sequence and checksums go on over it, and the end is that of the last one. Batches dropped meanwhile are missed by name.
  */
-import { keyOf, open, sequenceOf, type Batch } from './frame.ts'
+import { keyOf, open, sequenceOf, valueOf, type Batch } from './frame.ts'
 import { decodeHead, HEAD_KEY, headRecord, NO_HEAD, type Head } from './head.ts'
 import { JournalError } from './pages.ts'
 import type { JournalStore } from './store.ts'
@@ -42,13 +45,43 @@ export interface Place {
 export const START: Place = { sequence: 1, checksum: 0 }
 /** Behind every sequence, before the head record. */
 const LAST_KEY = keyOf(2 ** 53 - 1)
+/** What one transaction reads at most: so many batches, or bytes. */
+const PIECE_BATCHES = 256
+const PIECE_BYTES = 4 * 2 ** 20
 
 /**
  * Batches from `place` on; throws {@link JournalFault} at the first that is not what must follow, and when the batches end before or
- * behind the head record's end; {@link BatchesArchived} when the journal does not go back that far, {@link JournalError} when LMDB cannot
- * read. `records` is valid until the next.
+ * behind the head record's end; {@link BatchesArchived} when the journal does not go back that far, or not any more, {@link JournalError}
+ * when LMDB cannot read. `records` is valid until the next. Who reads to the end is in the transaction of the end then; who stops before
+ * has let go of it.
  */
 export function* readBatches(database: JournalStore, place: Place): Generator<Batch> {
+  let next = place
+  let stopped = false
+  try {
+    for (let more = true; more; ) {
+      more = false
+      let batches = 0
+      let bytes = 0
+      for (const batch of readPiece(database, next)) {
+        stopped = true
+        yield batch
+        stopped = false
+        next = { sequence: batch.next, checksum: batch.checksum }
+        bytes += batch.records.length
+        // One without a head is counted, in one transaction: nobody writes to it.
+        more = (++batches >= PIECE_BATCHES || bytes >= PIECE_BYTES) && !database.headless
+        if (more) break
+      }
+      if (more) database.refresh()
+    }
+  } finally {
+    if (stopped) database.refresh()
+  }
+}
+
+/** Batches from `place` on up to the end, all in one transaction as long as the reader does not wait between them. */
+function* readPiece(database: JournalStore, place: Place): Generator<Batch> {
   let { sequence, checksum } = place
   const tail = tailOf(database)
   if (sequence < tail.sequence) throw new BatchesArchived(tail)
@@ -72,6 +105,34 @@ export function* readBatches(database: JournalStore, place: Place): Generator<Ba
   }
   // Once more by its key: a damaged pointer may have led the cursor to a page that is no longer in use, whose head record fits it.
   if (!database.headless) checkEnd(headRecord(database) ?? 'it is missing', sequence, checksum)
+}
+
+/** Values of batches from `place` on, and where the last of them ends. */
+export interface Values {
+  readonly values: Buffer[]
+  readonly bytes: number
+  readonly end: Place
+}
+
+/**
+ * Copies of the batches from `place` on that end before `before`, up to the first with which they are `most` bytes. No transaction is open
+ * when it returns: what is done with them may take long. Throws like {@link readBatches}.
+ */
+export function takeBatches(database: JournalStore, place: Place, before: number, most: number): Values {
+  const values: Buffer[] = []
+  let bytes = 0
+  let end = place
+  for (const batch of readBatches(database, place)) {
+    if (batch.next > before) break
+    // A copy: the next batch is read into the same bytes.
+    const value = valueOf(batch)
+    values.push(value)
+    bytes += value.length
+    end = { sequence: batch.next, checksum: batch.checksum }
+    if (bytes >= most) break
+  }
+  database.refresh()
+  return { values, bytes, end }
 }
 
 /** Keys and values from `sequence` on; what LMDB says of damage becomes a {@link JournalError}. */

@@ -52,9 +52,8 @@ export function encodeTail(to: Buffer, { sequence, checksum, dropped }: Tail): B
   return to
 }
 
-/** Has the journal `to`, which has no batches yet, begin where `from` does. */
-export function copyTail(from: JournalStore, to: JournalStore): void {
-  const tail = tailOf(from)
+/** Has the journal `to`, which has no batches yet, begin at `tail`. */
+export function putTail(to: JournalStore, tail: Tail): void {
   if (tail.dropped > 0) to.transactionSync(() => to.putSync(TAIL_KEY, encodeTail(Buffer.alloc(TAIL_BYTES), tail)))
 }
 

@@ -67,14 +67,22 @@ export function createSnapshotter({ journal, snapshots, io, every, keep, warn, b
   return {
     state,
     follow: (commands) => {
+      let more = false
       const from = replayer.place.sequence
+      const isDue = (): boolean => sequence() - tried >= every
       for (const batch of readBatches(journal, replayer.place)) {
         replayer.batch(batch)
         beat(sequence())
-        if (sequence() - tried >= every) snapshot()
-        if (replayer.place.sequence - from >= commands) return true
+        more = isDue() || replayer.place.sequence - from >= commands
+        if (more) break
       }
-      if (!looked) audit()
+      // Both take long: the journal is let go of first.
+      if (more && isDue()) snapshot()
+      if (more) return true
+      if (!looked) {
+        journal.refresh()
+        audit()
+      }
       return false
     },
     finish: () => {

@@ -6,6 +6,7 @@ import { answeredTypeOf, EVENT_LAYOUTS, eventName, EventType, eventTypeOf, RESUL
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout, type Views } from '../layout/table.ts'
 import { openJournal, type JournalDatabase } from '../journal/file.ts'
 import { archiveFor, readEverything } from '../archive/archive.ts'
+import { endSequence } from '../journal/reader.ts'
 import { realIo } from '../lib/io.ts'
 import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import type { Replayer } from '../recovery/replayer.ts'
@@ -48,8 +49,11 @@ export function openSource(
   const { replayer } = from > 1
     ? rebuild(database, snapshotFiles(dataDir), from - 1, warn, listener, realIo, archive)
     : fromGenesis(database, listener, realIo, archive)
+  // As far as the journal goes now: one that is being written would not come to an end before a slow reader does.
+  const end = endSequence(database)
   function* steps(): Generator<Step> {
     for (const batch of readEverything(archive, database, replayer.place)) {
+      if (batch.sequence > end) return
       replayer.batch(batch)
       for (const step of waiting) yield { ...step, events: Buffer.concat(step.events) }
       waiting.length = 0
