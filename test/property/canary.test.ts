@@ -259,7 +259,7 @@ const runs = [
   ['crowded', 6000, 21], ['crowded', 6000, 23], ['tight', 8000, 44], ['tight', 8000, 47], ['older', 6000, 46],
   ['tiers', 1500, 88], ['market', 2500, 118], ['older', 1000, 77], ['older', 600, 103],
   ['tiers', 2500, 66], ['olderFamily', 6000, 60], ['olderFamily', 6000, 62], ['market', 5000, 68], ['visited', 1000, 52],
-  ['older', 600, 388], ['older', 1500, 119], ['older', 2500, 186], ['tiers', 2000, 254],
+  ['older', 600, 388], ['older', 1500, 119], ['older', 2500, 186], ['tiers', 1000, 77], ['tiers', 2000, 254],
   ['tight', 40000, 50], ['market', 40000, 50],
 ]
 try {
