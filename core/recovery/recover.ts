@@ -21,6 +21,7 @@ import { openHeadFile, readHeadFile } from '../journal/head_file.ts'
 import { JournalError } from '../journal/pages.ts'
 import { continues, endSequence, JournalFault, lastSequence, START, type Place } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
+import { BatchesArchived } from '../journal/tail.ts'
 
 export interface Rebuilt {
   replayer: Replayer
@@ -49,6 +50,23 @@ export function rebuild(
     }
   }
   return fromGenesis(database, listener, io, archive, snapshots.receipts)
+}
+
+/**
+ * The same at the newest snapshot. Where none can be gone on from, as after a version with another format of them, and the journal does not
+ * go back to its beginning, everything is replayed from the archive, which is asked for only then and is behind the replayer, too.
+ */
+export function rebuildNewest(
+  database: JournalStore, snapshots: SnapshotStore, warn: (text: string) => void, io: Pick<Io, 'random'>, archive: () => Archive | null,
+): Rebuilt & { archive: Archive | null } {
+  try {
+    return { ...rebuild(database, snapshots, Infinity, warn, undefined, io), archive: null }
+  } catch (error) {
+    const from = error instanceof BatchesArchived ? archive() : null
+    if (from === null) throw error
+    warn(`no snapshot can be gone on from: everything is replayed, beginning with the archive in ${from.directory}`)
+    return { ...rebuild(database, snapshots, Infinity, () => undefined, undefined, io, from), archive: from }
+  }
 }
 
 /** Throws unless a batch of the journal ends right before `place` with its checksum. */

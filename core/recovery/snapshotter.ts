@@ -7,17 +7,20 @@
 import { checkEnd } from '../journal/end.ts'
 import { readBatches } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
+import type { Archive } from '../archive/archive.ts'
 import type { Io } from '../lib/io.ts'
 import { Audit, type Audited } from '../snapshot/audit.ts'
 import type { SnapshotStore } from '../snapshot/store.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { State } from '../state/state.ts'
-import { rebuild } from './recover.ts'
+import { catchUp, rebuildNewest } from './recover.ts'
 
 export interface SnapshotterParts {
   /** Open for reading. */
   readonly journal: JournalStore
   readonly snapshots: SnapshotStore
+  /** What the journal does not go back to. Asked when no snapshot can be gone on from. */
+  readonly archive?: () => Archive | null
   readonly io: Pick<Io, 'random' | 'seconds'>
   /** Commands between snapshots; snapshots kept. */
   readonly every: number
@@ -40,11 +43,13 @@ export interface Snapshotter {
 }
 
 /** Rebuilds the engine from the newest snapshot. Throws like recovery. */
-export function createSnapshotter({ journal, snapshots, io, every, keep, warn, beat, written, audited }: SnapshotterParts): Snapshotter {
+export function createSnapshotter(parts: SnapshotterParts): Snapshotter {
+  const { journal, snapshots, io, every, keep, warn, beat, written, audited } = parts
   checkEnd(journal)
-  const { replayer, genesis } = rebuild(journal, snapshots, Infinity, warn, undefined, io)
+  const { replayer, genesis, archive } = rebuildNewest(journal, snapshots, warn, io, parts.archive ?? (() => null))
   const { state } = replayer
   const sequence = (): number => state.clock[CLOCK.SEQUENCE]!
+  if (archive !== null) catchUp(journal, replayer, Infinity, io.seconds, () => beat(sequence()), archive)
   let newest = snapshots.list()[0] ?? 0
   /** Where a snapshot was written last, or was not because an invariant is broken. */
   let tried = newest

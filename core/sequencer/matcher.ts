@@ -5,6 +5,8 @@
  * else knows how far the journal went, the genesis, and where messages go. thread.ts gives it the real ones and runs
  * the loop; a simulator gives it its own and calls `step` (loop.ts) itself. Nothing here and below it knows which.
  */
+import type { Archive } from '../archive/archive.ts'
+import { ArchiveError } from '../archive/segment.ts'
 import type { Config } from '../config.ts'
 import { InvariantBroken } from '../lib/assert.ts'
 import type { Io } from '../lib/io.ts'
@@ -23,7 +25,7 @@ import { endSequence, JournalFault } from '../journal/reader.ts'
 import type { JournalStore } from '../journal/store.ts'
 import { createWriter, type JournalWriter } from '../journal/writer.ts'
 import { setAside, writeLoss, type Rename } from '../recovery/loss.ts'
-import { catchUp, cutTail, rebuild, type Rebuilt } from '../recovery/recover.ts'
+import { catchUp, cutTail, rebuildNewest, type Rebuilt } from '../recovery/recover.ts'
 import { Divergence } from '../recovery/replayer.ts'
 import { naming, UnappliedBatch } from '../recovery/unapplied.ts'
 import { JournalShort, shortfallOf, type Shortfall, type WitnessSource } from '../recovery/witnesses.ts'
@@ -45,6 +47,8 @@ export interface MatcherParts {
   /** Open for writing. */
   readonly journal: JournalStore
   readonly snapshots: SnapshotStore
+  /** What the journal does not go back to. Asked when no snapshot can be gone on from. */
+  readonly archive?: () => Archive | null
   /** Who knows how far the journal went, besides its own head file; asked at each look. */
   readonly sources: () => readonly WitnessSource[]
   /** Renames what knows of a loss that is accepted, where it is no file. */
@@ -148,12 +152,13 @@ function recover(parts: MatcherParts): Recovered {
   let loss = acceptedLoss(parts, config.acceptLoss)
   if (loss === null && config.acceptLoss > 0) warn(`nothing is missing: --accept-loss ${config.acceptLoss} has no effect, take it away`)
   beginJournal(parts)
-  let rebuilt = rebuild(journal, parts.snapshots, Infinity, warn, undefined, io)
+  const newest = (): ReturnType<typeof rebuildNewest> => rebuildNewest(journal, parts.snapshots, warn, io, parts.archive ?? (() => null))
+  let rebuilt = newest()
   parts.genesis.check(rebuilt.genesis, (message) => say({ type: 'log', level: 'info', message }))
   const report = (p: { records: number; rate: number; secondsLeft: number }): void => say({ type: 'progress', stage: 'recovery', ...p })
   let records = 0
   try {
-    records = catchUp(journal, naming(journal, rebuilt.replayer, parts.sources()), Infinity, io.seconds, report)
+    records = catchUp(journal, naming(journal, rebuilt.replayer, parts.sources()), Infinity, io.seconds, report, rebuilt.archive)
   } catch (error) {
     if (!(error instanceof JournalFault) || (error instanceof UnappliedBatch && !error.unanswered)) throw error
     const known = Math.max(loss?.known ?? 0, endSequence(journal))
@@ -161,8 +166,8 @@ function recover(parts: MatcherParts): Recovered {
     warn(`the last batch at sequence ${error.fault.sequence} was cut as asked: what it held is lost (${error.message})`)
     const short = acceptedLoss(parts, end)
     loss = { end, known: Math.max(known, short?.known ?? 0), witnesses: short?.witnesses ?? [] }
-    rebuilt = rebuild(journal, parts.snapshots, Infinity, warn, undefined, io)
-    records = catchUp(journal, rebuilt.replayer, Infinity, io.seconds, report)
+    rebuilt = newest()
+    records = catchUp(journal, rebuilt.replayer, Infinity, io.seconds, report, rebuilt.archive)
   }
   const counters = matcherCounters(parts.shared.counters)
   counters[MATCHER.recovered_records] = records
@@ -226,6 +231,6 @@ export function exitCode(error: unknown): number {
   if (error instanceof GenesisError) return EXIT.CONFIG
   if (error instanceof InvariantBroken || error instanceof UnappliedBatch) return EXIT.INVARIANT
   if (error instanceof SystemFault && error.disk) return EXIT.DISK
-  const ofJournal = [JournalError, JournalFault, Divergence, SecondWriter, SystemFault]
+  const ofJournal = [ArchiveError, JournalError, JournalFault, Divergence, SecondWriter, SystemFault]
   return ofJournal.some((kind) => error instanceof kind) ? EXIT.JOURNAL : EXIT.INVARIANT
 }
