@@ -9,9 +9,9 @@
  *     matcher:                    commits 8, stores 8              begins 8 again, on top of 7
  *
  * The writer noticed, because its head was not there, and the exchange stopped; one open in some hundred did that on a machine with more to
- * do than it can. So before each transaction the number is looked at, and put back when it is below what this process committed last; and a
- * transaction that failed for it is tried once more where the number went back since. Both only while the meta pages say that nobody
- * else committed: a second writer is a second writer.
+ * do than it can. So whoever opened it puts the number right at once. That leaves a moment: so before each transaction the writer looks at
+ * the number, and puts it back when it is below what it committed last; and a transaction that failed on an older tree is tried
+ * again. All that only by what the meta pages say: when they have a commit that is not the writer's, a second writer is a second writer.
  *
  * The file stays open for as long as the process lives: closing any descriptor of it takes away the locks that LMDB has on it (POSIX,
  * fcntl), by which other processes know that it is in use.
@@ -77,17 +77,23 @@ export function keepCounting(
   counter: Counter, latest: () => number, transact: (write: () => void) => void,
 ): (write: () => void) => void {
   let last = latest()
-  const wentBack = (): boolean => counter.read() < last && latest() === last
   return (write) => {
     for (let tries = 1; ; tries++) {
-      if (wentBack()) counter.write(last)
+      if (counter.read() < last && latest() === last) counter.write(last)
       try {
         transact(write)
         break
       } catch (error) {
-        if (tries === TRIES || !mayBeForIt(error) || !wentBack()) throw error
+        // The number may be right again by now: others put it right, too.
+        if (tries === TRIES || !mayBeForIt(error) || latest() !== last) throw error
       }
     }
     last = latest()
   }
+}
+
+/** Puts the number right after this process opened the journal: until the next commit readers would see what was before. */
+export function putRight(counter: Counter, latest: () => number): void {
+  // Once more after each: the writer may have committed meanwhile, and this one was the older number then.
+  for (let tries = 0, last = latest(); tries < TRIES && counter.read() < last; tries++, last = latest()) counter.write(last)
 }

@@ -12,7 +12,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { open as openLmdb, type RootDatabase } from 'lmdb'
 import { orSystemFault, SystemFault, systemFault } from '../lib/system_fault.ts'
-import { keepCounting, openCounter } from './counter.ts'
+import { keepCounting, openCounter, putRight } from './counter.ts'
 import { HEAD_KEY } from './head.ts'
 import { checkFreeList } from './free_list.ts'
 import { headFileOf, headPath, knowsNothing } from './head_file.ts'
@@ -75,9 +75,12 @@ function withStore(
   database: RootDatabase<Buffer, Buffer>, dataDir: string, readOnly: boolean, headless: boolean, pages: number,
 ): JournalDatabase {
   const { env } = database as unknown as { env: { info(): Record<'lastPageNumber' | 'lastTxnId', number> } }
+  const latest = (): number => env.info().lastTxnId
+  // Where it may not be written, LMDB does without a lock file.
+  if (readOnly && existsSync(join(journalPath(dataDir), 'lock.mdb'))) putRight(openCounter(dataDir), latest)
   if (!readOnly) {
     const transact = database.transactionSync.bind(database) as (write: () => void) => void
-    const counting = keepCounting(openCounter(dataDir), () => env.info().lastTxnId, transact)
+    const counting = keepCounting(openCounter(dataDir), latest, transact)
     let commits = 0
     const transactionSync = (write: () => void): void => {
       if (++commits % READERS_EVERY === 0) database.readerCheck()

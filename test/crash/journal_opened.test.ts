@@ -2,11 +2,11 @@
  * Promise: whoever opens the journal beside the exchange takes no commit back. LMDB's opener stores an old number of the last transaction
  * in the lock file (journal/counter.ts); the writer puts it back, and tries once more what began behind it.
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { keepCounting, openCounter } from '../../core/journal/counter.ts'
+import { keepCounting, openCounter, putRight } from '../../core/journal/counter.ts'
 import { journalPath, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
 import { keyOf } from '../../core/journal/frame.ts'
 import { SecondWriter } from '../../core/journal/head_file.ts'
@@ -56,6 +56,33 @@ t.test('a number that went back is put back before the next commit', async (t) =
   const again = openJournal(dataDir, true)
   t.same(sequences(again), upTo(9), 'after another start')
   await again.close()
+})
+
+/** Another process that reads how many batches there are. */
+const ONCE = `
+  import { openJournal } from '${import.meta.dirname}/../../core/journal/file.ts'
+  import { readBatches, START } from '${import.meta.dirname}/../../core/journal/reader.ts'
+  const database = openJournal(process.argv[1], true)
+  process.stdout.write(String([...readBatches(database, START)].length))
+  await database.close()`
+
+t.test('whoever opens the journal to read puts the number right', async (t) => {
+  const { dataDir, database, writer, commit } = stage(t)
+  for (let i = 0; i < 5; i++) commit()
+  const counter = openCounter(dataDir)
+  const number = counter.read()
+  for (const back of [1, 2, 3]) {
+    counter.write(number - back)
+    const args = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', ONCE, dataDir]
+    t.equal(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout, '5', 'and sees everything')
+    t.equal(counter.read(), number, `${back} back`)
+  }
+  const said = [8, 9, 9]
+  let now = 7
+  putRight({ read: () => now, write: (value) => void (now = value) }, () => said.shift()!)
+  t.equal(now, 9, 'also when somebody commits meanwhile')
+  writer.close()
+  await database.close()
 })
 
 t.test('without that, commits on top of an older number fail', async (t) => {
