@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { writeDurably } from '../lib/durable_file.ts'
 import type { JournalStore } from '../journal/store.ts'
 import type { Batch } from '../journal/frame.ts'
-import { continues, readBatches, START, takeBatches, type Place } from '../journal/reader.ts'
+import { continues, placeBehind, readBatches, START, takeBatches, type Place } from '../journal/reader.ts'
 import { BatchesArchived, tailOf } from '../journal/tail.ts'
 import {
   ArchiveError, decodeHeader, digestOf, encodeSegment, readSegment, SEGMENT_BYTES, SEGMENT_HEADER_BYTES, type SegmentHeader,
@@ -102,13 +102,13 @@ export function* readEverything(archive: Archive | null, database: JournalStore,
       database.refresh()
       for (const batch of readArchive(known, next)) {
         yield batch
-        next = { sequence: batch.next, checksum: batch.checksum }
+        next = placeBehind(batch)
       }
     }
     try {
       for (const batch of readBatches(database, next)) {
         yield batch
-        next = { sequence: batch.next, checksum: batch.checksum }
+        next = placeBehind(batch)
       }
       return
     } catch (error) {

@@ -17,7 +17,7 @@ import { keyOf, valueOf } from '../journal/frame.ts'
 import { encodeTail, TAIL_BYTES, TAIL_KEY, tailOf, type Tail } from '../journal/tail.ts'
 import { writeDurably } from '../lib/durable_file.ts'
 import { listSnapshots, loadSnapshot } from '../snapshot/file.ts'
-import { checkArchive, type Archive } from './archive.ts'
+import { archiveFor, checkArchive, type Archive } from './archive.ts'
 import { ArchiveError, readSegment } from './segment.ts'
 
 /** The sequence before which batches may go, and why it is that one. */
@@ -81,6 +81,9 @@ export function archivedIn(dataDir: string): string | null {
   const directory = archivedWord(dataDir)?.directory
   return typeof directory === 'string' && directory !== '' ? directory : null
 }
+
+/** The archive that it names, of this journal; `null`: there is none. Throws {@link ArchiveError}. */
+export const archiveOf = (dataDir: string, database: JournalStore): Archive | null => archiveFor(archivedIn(dataDir) ?? undefined, database)
 
 function archivedWord(dataDir: string): Partial<Archived> | null {
   try {

@@ -3,12 +3,11 @@
  * taken from what the copying said.
  */
 import { existsSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { CLOCK } from '../state/columns.ts'
 import { createScrub } from '../history/scrub.ts'
 import type { Genesis } from '../state/genesis.ts'
 import { historyPath, openReader, readPosition } from '../history/store/store.ts'
-import { openJournal } from '../journal/file.ts'
+import { lockFile, openJournal } from '../journal/file.ts'
 import { readBatches } from '../journal/reader.ts'
 import { tailOf } from '../journal/tail.ts'
 import { catchUp, fromGenesis, rebuild } from '../recovery/recover.ts'
@@ -53,7 +52,7 @@ export async function verifyCopy(directory: string, full: boolean, said: (text: 
     }
   } finally {
     await journal.close()
-    rmSync(join(directory, 'journal', 'lock.mdb'), { force: true })
+    rmSync(lockFile(directory), { force: true })
   }
 }
 

@@ -17,13 +17,11 @@
  * fcntl), by which other processes know that it is in use.
  */
 import { fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
 import { SecondWriter } from './head_file.ts'
-import { JournalError, journalPath } from './pages.ts'
+import { JournalError, LMDB_MAGIC, lockFile } from './pages.ts'
 
 /** Bytes of the lock file: what it is, and the number. */
 const AT = { MAGIC: 0, NUMBER: 8 } as const
-const LMDB_MAGIC = 0xbeefc0de
 const WORD = 2 ** 32
 /** A number that goes back again and again is no follower that opens. */
 const TRIES = 8
@@ -39,7 +37,7 @@ const open = new Map<string, number>()
 
 /** Of a journal that this process has open. */
 export function openCounter(dataDir: string): Counter {
-  const path = join(journalPath(dataDir), 'lock.mdb')
+  const path = lockFile(dataDir)
   const nameOf = ({ dev, ino }: { dev: number; ino: number }): string => `${dev} ${ino}`
   let fd = open.get(nameOf(statSync(path)))
   if (fd === undefined) {

@@ -9,14 +9,13 @@
  * have it (lib/system_fault.ts), {@link JournalError} when the file is at fault.
  */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { open as openLmdb, type RootDatabase } from 'lmdb'
 import { orSystemFault, SystemFault, systemFault } from '../lib/system_fault.ts'
 import { keepCounting, openCounter, putRight } from './counter.ts'
 import { HEAD_KEY } from './head.ts'
 import { checkFreeList } from './free_list.ts'
 import { headFileOf, headPath, knowsNothing } from './head_file.ts'
-import { dataFile, JournalError, journalPath, PAGE_BYTES, usedBytes } from './pages.ts'
+import { dataFile, JournalError, journalPath, lockFile, PAGE_BYTES, usedBytes } from './pages.ts'
 import type { JournalStore } from './store.ts'
 
 /**
@@ -25,7 +24,7 @@ import type { JournalStore } from './store.ts'
  */
 export type JournalDatabase = Omit<RootDatabase<Buffer, Buffer>, keyof JournalStore> & JournalStore & { readonly dataDir: string }
 
-export { dataFile, JournalError, journalPath, PAGE_BYTES, usedBytes, usedIn } from './pages.ts'
+export { dataFile, JournalError, journalPath, lockFile, PAGE_BYTES, usedBytes, usedIn } from './pages.ts'
 
 /** What a file that is shorter than others know may be, besides damaged. */
 export const PLAIN_COPY = 'if this is a plain copy of a running directory, make one with "npm run operator -- backup" instead'
@@ -77,7 +76,7 @@ function withStore(
   const { env } = database as unknown as { env: { info(): Record<'lastPageNumber' | 'lastTxnId', number> } }
   const latest = (): number => env.info().lastTxnId
   // Where it may not be written, LMDB does without a lock file.
-  if (readOnly && existsSync(join(journalPath(dataDir), 'lock.mdb'))) putRight(openCounter(dataDir), latest)
+  if (readOnly && existsSync(lockFile(dataDir))) putRight(openCounter(dataDir), latest)
   if (!readOnly) {
     const transact = database.transactionSync.bind(database) as (write: () => void) => void
     const counting = keepCounting(openCounter(dataDir), latest, transact)
@@ -102,9 +101,9 @@ function withStore(
 
 /** LMDB ends the process with SIGSEGV when it may not write its lock file, as readers do too; that is found out before it tries. */
 function checkAccess(dataDir: string, readOnly: boolean): void {
-  const lockFile = join(journalPath(dataDir), 'lock.mdb')
-  for (const path of [journalPath(dataDir), dataFile(dataDir), lockFile, headPath(dataDir)]) {
-    const wanted = readOnly && path !== lockFile ? constants.R_OK : constants.R_OK | constants.W_OK
+  const locks = lockFile(dataDir)
+  for (const path of [journalPath(dataDir), dataFile(dataDir), locks, headPath(dataDir)]) {
+    const wanted = readOnly && path !== locks ? constants.R_OK : constants.R_OK | constants.W_OK
     if (existsSync(path)) accessSync(path, wanted)
   }
 }

@@ -7,13 +7,15 @@ import { join } from 'node:path'
 
 export const journalPath = (dataDir: string): string => join(dataDir, 'journal')
 export const dataFile = (dataDir: string): string => join(journalPath(dataDir), 'data.mdb')
+/** LMDB's own, beside it: readers, locks, and a number that counter.ts looks after. */
+export const lockFile = (dataDir: string): string => join(journalPath(dataDir), 'lock.mdb')
 
 /** The journal cannot be trusted or opened. */
 export class JournalError extends Error {
   override name = 'JournalError'
 }
 
-const LMDB_MAGIC = 0xbeefc0de
+export const LMDB_MAGIC = 0xbeefc0de
 /** Format of the files that this version of LMDB reads, and the flag that a page is a meta page. */
 const LMDB_VERSION = 2
 const IS_META = 8

@@ -43,6 +43,8 @@ export interface Place {
 }
 
 export const START: Place = { sequence: 1, checksum: 0 }
+/** The place right behind a batch. */
+export const placeBehind = ({ next, checksum }: Batch): Place => ({ sequence: next, checksum })
 /** Behind every sequence, before the head record. */
 const LAST_KEY = keyOf(2 ** 53 - 1)
 /** What one transaction reads at most: so many batches, or bytes. */
@@ -67,7 +69,7 @@ export function* readBatches(database: JournalStore, place: Place): Generator<Ba
         stopped = true
         yield batch
         stopped = false
-        next = { sequence: batch.next, checksum: batch.checksum }
+        next = placeBehind(batch)
         bytes += batch.records.length
         // One without a head is counted, in one transaction: nobody writes to it.
         more = (++batches >= PIECE_BATCHES || bytes >= PIECE_BYTES) && !database.headless
@@ -128,7 +130,7 @@ export function takeBatches(database: JournalStore, place: Place, before: number
     const value = valueOf(batch)
     values.push(value)
     bytes += value.length
-    end = { sequence: batch.next, checksum: batch.checksum }
+    end = placeBehind(batch)
     if (bytes >= most) break
   }
   database.refresh()

@@ -10,7 +10,7 @@ import { endOf } from './end.ts'
 import { HEADER_BYTES, keyOf, open } from './frame.ts'
 import { HEAD_KEY } from './head.ts'
 import { JournalError } from './pages.ts'
-import { JournalFault, readBatches, START, type Place } from './reader.ts'
+import { JournalFault, placeBehind, readBatches, START, type Place } from './reader.ts'
 import type { JournalStore } from './store.ts'
 import { BatchesArchived, tailOf } from './tail.ts'
 
@@ -47,7 +47,7 @@ export class Scrub {
         this.batches++
         this.#before++
         this.bytes += HEADER_BYTES + batch.records.length
-        this.#place = { sequence: batch.next, checksum: batch.checksum }
+        this.#place = placeBehind(batch)
         if (this.bytes >= until) return true
       }
       // In the transaction that found the end: LMDB's own count of entries must agree with the head record.

@@ -81,7 +81,7 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
 /** The sequence that names the order in `slot` as a place to go on from. */
 function placeOf(state: State, slot: number, began: number): number {
   const own = getF64(state, orderRow(state, slot), ORDER.SEQUENCE)
-  return scalar(state, SCALAR.RULES) >= 3 && own > began ? began : own
+  return scalar(state, SCALAR.RULES) >= 3 ? Math.min(own, began) : own
 }
 
 /** The sequence of the command that began it: what was placed later is not meant. Before the rules 2 everything was. */

@@ -57,12 +57,12 @@ export function rebuild(
  * go back to its beginning, everything is replayed from the archive, which is asked for only then and is behind the replayer, too.
  */
 export function rebuildNewest(
-  database: JournalStore, snapshots: SnapshotStore, warn: (text: string) => void, io: Pick<Io, 'random'>, archive: () => Archive | null,
+  database: JournalStore, snapshots: SnapshotStore, warn: (text: string) => void, io: Pick<Io, 'random'>, archive?: () => Archive | null,
 ): Rebuilt & { archive: Archive | null } {
   try {
     return { ...rebuild(database, snapshots, Infinity, warn, undefined, io), archive: null }
   } catch (error) {
-    const from = error instanceof BatchesArchived ? archive() : null
+    const from = error instanceof BatchesArchived ? (archive?.() ?? null) : null
     if (from === null) throw error
     warn(`no snapshot can be gone on from: everything is replayed, beginning with the archive in ${from.directory}`)
     return { ...rebuild(database, snapshots, Infinity, () => undefined, undefined, io, from), archive: from }

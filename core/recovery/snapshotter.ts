@@ -43,13 +43,14 @@ export interface Snapshotter {
 }
 
 /** Rebuilds the engine from the newest snapshot. Throws like recovery. */
-export function createSnapshotter(parts: SnapshotterParts): Snapshotter {
-  const { journal, snapshots, io, every, keep, warn, beat, written, audited } = parts
+export function createSnapshotter(
+  { journal, snapshots, archive, io, every, keep, warn, beat, written, audited }: SnapshotterParts,
+): Snapshotter {
   checkEnd(journal)
-  const { replayer, genesis, archive } = rebuildNewest(journal, snapshots, warn, io, parts.archive ?? (() => null))
+  const { replayer, genesis, archive: early } = rebuildNewest(journal, snapshots, warn, io, archive)
   const { state } = replayer
   const sequence = (): number => state.clock[CLOCK.SEQUENCE]!
-  if (archive !== null) catchUp(journal, replayer, Infinity, io.seconds, () => beat(sequence()), archive)
+  if (early !== null) catchUp(journal, replayer, Infinity, io.seconds, () => beat(sequence()), early)
   let newest = snapshots.list()[0] ?? 0
   /** Where a snapshot was written last, or was not because an invariant is broken. */
   let tried = newest

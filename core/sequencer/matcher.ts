@@ -152,7 +152,7 @@ function recover(parts: MatcherParts): Recovered {
   let loss = acceptedLoss(parts, config.acceptLoss)
   if (loss === null && config.acceptLoss > 0) warn(`nothing is missing: --accept-loss ${config.acceptLoss} has no effect, take it away`)
   beginJournal(parts)
-  const newest = (): ReturnType<typeof rebuildNewest> => rebuildNewest(journal, parts.snapshots, warn, io, parts.archive ?? (() => null))
+  const newest = (): ReturnType<typeof rebuildNewest> => rebuildNewest(journal, parts.snapshots, warn, io, parts.archive)
   let rebuilt = newest()
   parts.genesis.check(rebuilt.genesis, (message) => say({ type: 'log', level: 'info', message }))
   const report = (p: { records: number; rate: number; secondsLeft: number }): void => say({ type: 'progress', stage: 'recovery', ...p })

@@ -3,8 +3,7 @@
  * STOP. The only thread that writes the columns and the journal.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { archiveFor } from '../archive/archive.ts'
-import { archivedIn } from '../archive/retention.ts'
+import { archiveOf } from '../archive/retention.ts'
 import { realIo } from '../lib/io.ts'
 import { CLOCK } from '../state/columns.ts'
 import { lmdbFault, openJournal } from '../journal/file.ts'
@@ -29,7 +28,7 @@ try {
   const sequencer = startMatcher({
     config, shared, io: realIo, journal, say,
     snapshots: snapshotFiles(dataDir, receipts),
-    archive: () => archiveFor(archivedIn(dataDir) ?? undefined, journal),
+    archive: () => archiveOf(dataDir, journal),
     sources: () => sourcesOf(dataDir),
     genesis: genesisFile(config.genesis, dataDir),
   })

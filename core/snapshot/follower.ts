@@ -9,8 +9,7 @@
  *
  * Arguments: data directory, commands between snapshots, snapshots kept.
  */
-import { archiveFor } from '../archive/archive.ts'
-import { archivedIn } from '../archive/retention.ts'
+import { archiveOf } from '../archive/retention.ts'
 import { openJournal } from '../journal/file.ts'
 import { sayLastWords } from '../lib/last_words.ts'
 import { realIo } from '../lib/io.ts'
@@ -53,8 +52,8 @@ const receipts = receiptFiles(dataDir, {
   failed: ({ message }) => warn(`pages of receipts cannot be written, snapshots wait for them: ${message}`),
 })
 const snapshotter = createSnapshotter({
-  journal, snapshots: snapshotFiles(dataDir, receipts), archive: () => archiveFor(archivedIn(dataDir) ?? undefined, journal),
-  io: realIo, warn, every: Number(everyText), keep: Number(keepText), beat,
+  journal, snapshots: snapshotFiles(dataDir, receipts), archive: () => archiveOf(dataDir, journal), io: realIo, warn, beat,
+  every: Number(everyText), keep: Number(keepText),
   written: (sequence) => say({ type: 'snapshot', sequence }),
   audited: (audited) => say({ type: 'audit', ...audited }),
 })

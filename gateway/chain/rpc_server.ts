@@ -7,6 +7,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Devnet } from './devnet.ts'
 import { timeLimits } from '../limits/http_port.ts'
+import { oneByOne } from '../one_by_one.ts'
 import { RPC, RpcError } from './errors.ts'
 import { METHODS } from './methods.ts'
 
@@ -30,16 +31,14 @@ type Reply = { jsonrpc: '2.0'; id: Id } & ({ result: unknown } | { error: { code
  * errors that are none of the client's.
  */
 export function createRpcServer(chain: Promise<Devnet>, failed: (error: Error) => void): Server {
-  let last: Promise<unknown> = Promise.resolve()
+  const afterOthers = oneByOne()
   let waiting = 0
 
   /** Runs `work` after everything before it. */
   function inTurn(work: () => Promise<string>): Promise<string> {
     if (waiting >= WAITING_MAX) return Promise.resolve(JSON.stringify(refusal(null, new RpcError(RPC.LIMIT, 'too many requests'))))
     waiting++
-    const turn = last.then(work).finally(() => waiting--)
-    last = turn.catch(() => undefined)
-    return turn
+    return afterOthers(() => work().finally(() => waiting--))
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -15,6 +15,7 @@ import { get, pairRow } from '../../core/view/rows.ts'
 import type { Asset, Pair } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import type { FromThread } from '../../core/threads.ts'
+import { oneByOne } from '../one_by_one.ts'
 import { amountText, quantityText } from '../operations/amounts.ts'
 import type { Admin } from './admin.ts'
 import { json, readFields, refuse, refused, type Answer, type Handler } from './http.ts'
@@ -128,13 +129,8 @@ export function createListing(state: State, admin: Admin, tell: (message: FromTh
       tell({ type: 'log', level: 'warn', message: layout.name.replaceAll('_', ' '), fields })
       return json(200, fields)
     }, listingRefusal)
-  /** Changes of terms, one after the other: each sets all terms, those that are not given as the one before left them. */
-  let last: Promise<unknown> = Promise.resolve()
-  const inTurn = (set: () => Promise<Answer>): Promise<Answer> => {
-    const answer = last.then(set)
-    last = answer.catch(() => undefined)
-    return answer
-  }
+  /** Changes of terms: each sets all terms, those that are not given as the one before left them. Connections of the port bound them. */
+  const inTurn = oneByOne()
   const pairSaid = ({ pair }: { readonly pair: Decoded[string] }): object => pairRecord(state, genesis.pairs[Number(pair)]!)
   return {
     listAssets: () => json(200, { assets: genesis.assets.map(assetRecord), room: genesis.limits.assets - genesis.assets.length }),

@@ -63,7 +63,7 @@ export class Outbox {
     this.#waiting.push(frame)
   }
 
-  /** Sends an answer which is valid during the call only: at once where nothing waits, which costs half. */
+  /** Sends an answer which is valid during the call only: at once where nothing waits, which costs less. */
   replyNow(frame: Uint8Array): void {
     if (this.#connection.closed) return
     if (this.#waiting.length > 0) return this.reply(Buffer.from(frame))

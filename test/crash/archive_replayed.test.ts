@@ -8,8 +8,7 @@ import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
-import { archiveFor } from '../../core/archive/archive.ts'
-import { allowDrop, archivedIn } from '../../core/archive/retention.ts'
+import { allowDrop, archiveOf } from '../../core/archive/retention.ts'
 import { openJournal } from '../../core/journal/file.ts'
 import { realIo } from '../../core/lib/io.ts'
 import { createSnapshotter } from '../../core/recovery/snapshotter.ts'
@@ -52,7 +51,7 @@ t.test('the first start of a version with another format of snapshots', async (t
   const journal = openJournal(directory, true)
   const written: number[] = []
   const snapshotter = createSnapshotter({
-    journal, snapshots: snapshotFiles(directory), archive: () => archiveFor(archivedIn(directory) ?? undefined, journal), io: realIo,
+    journal, snapshots: snapshotFiles(directory), archive: () => archiveOf(directory, journal), io: realIo,
     every: 10, keep: 3, warn: () => undefined, beat: () => undefined, written: (sequence) => written.push(sequence),
     audited: () => undefined,
   })

@@ -4,18 +4,14 @@
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
-import { extendArchive } from '../../core/archive/archive.ts'
-import { allowDrop, boundOf } from '../../core/archive/retention.ts'
+import { allowDrop } from '../../core/archive/retention.ts'
 import { openProjection, type Projection } from '../../core/history/project/projection.ts'
 import { historyPath, storedPlace } from '../../core/history/store/store.ts'
-import { tailOf } from '../../core/journal/tail.ts'
-import { CommandType } from '../../core/layout/command.ts'
-import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
-import { makeJournal, postCommand, startMatcher, takeAnswers } from '../support/journal.ts'
+import { archiveStage, forget } from '../support/archive_stage.ts'
 
 const FOLLOWER = join(import.meta.dirname, '..', '..', 'core', 'history', 'follower.ts')
 
@@ -39,28 +35,11 @@ async function project(t: Test, directory: string): Promise<void> {
 
 /** A journal with a history and snapshots, all before the older of which is archived and dropped. */
 async function archived(t: Test): Promise<Archived> {
-  const root = temporaryDirectory()
-  t.teardown(() => removeDirectory(root))
-  const [directory, archive] = [join(root, 'exchange'), join(root, 'archive')]
-  mkdirSync(directory)
-  const { database, after } = makeJournal(directory, { seed: 5, batches: 40, snapshots: [12, 30] })
-  await project(t, directory)
-  const { before } = boundOf(directory, (text) => t.comment(text))
-  t.equal(before, after[12]!.last + 1)
-  extendArchive(archive, database, before, () => undefined)
+  const { directory, archived: archive, lasts } = await archiveStage(t, [12])
+  const before = lasts[12]! + 1
   allowDrop(directory, { before, directory: archive, time: new Date().toISOString() })
-  await database.close()
-  const matcher = startMatcher(directory)
-  const { writer } = matcher.sequencer
-  writer.dropBefore(before)
-  for (let i = 0; i < 500 && writer.first < before; i++) {
-    postCommand(matcher, 1, CommandType.CANCEL_ALL, { session: 0, sessionGeneration: 0, pair: -1, limit: 1 })
-    matcher.turn()
-    takeAnswers(matcher.gateways[1]!)
-  }
-  t.equal(tailOf(matcher.database).sequence, before)
-  await matcher.database.close()
-  return { directory, archive, first: before, newest: after[30]!.last }
+  t.equal(await forget(directory), before)
+  return { directory, archive, first: before, newest: lasts[30]! }
 }
 
 t.test('between the end of the archive and the oldest snapshot', async (t) => {

@@ -6,7 +6,7 @@ import { fork, spawnSync } from 'node:child_process'
 import { closeSync, cpSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { dataFile, JournalError, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
+import { dataFile, JournalError, lockFile, openJournal, type JournalDatabase } from '../../core/journal/file.ts'
 import { encodeHead, HEAD_BYTES, HEAD_KEY, headRecord, NO_HEAD, type Head } from '../../core/journal/head.ts'
 import { headFileOf, headPath, openHeadFile, readHeadFile, SecondWriter } from '../../core/journal/head_file.ts'
 import { endSequence, JournalFault, lastSequence, readBatches, START } from '../../core/journal/reader.ts'
@@ -237,7 +237,7 @@ for (const withoutLock of [false, true]) {
     const directory = copy(t)
     const matcher = startMatcher(directory)
     openAccount(matcher, 1, 'first')
-    if (withoutLock) rmSync(join(directory, 'journal', 'lock.mdb'))
+    if (withoutLock) rmSync(lockFile(directory))
     const child = spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', RIVAL, directory])
     t.equal(child.status, 0, child.stderr.toString())
     t.throws(() => openAccount(matcher, 2, 'again'), SecondWriter, 'the first finds out before it writes')

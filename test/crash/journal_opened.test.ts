@@ -77,6 +77,11 @@ t.test('whoever opens the journal to read puts the number right', async (t) => {
     t.equal(spawnSync(process.execPath, args, { encoding: 'utf8' }).stdout, '5', 'and sees everything')
     t.equal(counter.read(), number, `${back} back`)
   }
+  // Of a journal that this process has open LMDB stores nothing, so that it is as if somebody had committed meanwhile.
+  counter.write(number - 1)
+  const beside = openJournal(dataDir, true)
+  t.equal(counter.read(), number, 'when LMDB itself does not')
+  await beside.close()
   const said = [8, 9, 9]
   let now = 7
   putRight({ read: () => now, write: (value) => void (now = value) }, () => said.shift()!)

@@ -8,9 +8,8 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { dataFile, journalPath } from '../../core/journal/file.ts'
+import { dataFile, journalPath, lockFile } from '../../core/journal/file.ts'
 import { headPath } from '../../core/journal/head_file.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { verify } from '../../core/replay/verify.ts'
@@ -140,7 +139,7 @@ for (const error of ['EIO', 'ENOSPC']) {
     const dataDir = temporaryDirectory()
     t.teardown(() => removeDirectory(dataDir))
     mkdirSync(journalPath(dataDir))
-    const before = ['strace', '-f', '-qq', '-o', '/dev/null', '-P', join(journalPath(dataDir), 'lock.mdb'), '-e', 'trace=ftruncate',
+    const before = ['strace', '-f', '-qq', '-o', '/dev/null', '-P', lockFile(dataDir), '-e', 'trace=ftruncate',
       '-e', `inject=ftruncate:error=${error}`]
     const failed = await startExchange(dataDir, FLAGS, {}, before).then((one) => one.kill(), (thrown: unknown) => thrown as StartFailed)
     t.match(failed, { name: 'StartFailed', code: EXIT.JOURNAL })

@@ -13,7 +13,7 @@ import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { readGenesis } from '../../core/journal/genesis_batch.ts'
 import type { Batch } from '../../core/journal/frame.ts'
-import { endSequence, readBatches, START, type Place } from '../../core/journal/reader.ts'
+import { endSequence, placeBehind, readBatches, START, type Place } from '../../core/journal/reader.ts'
 import type { JournalStore } from '../../core/journal/store.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
@@ -157,7 +157,7 @@ export class Auditor {
       readGenesis(batch)
       this.#naive.sequence = 1
     } else this.#apply(batch)
-    this.#place = { sequence: batch.next, checksum: batch.checksum }
+    this.#place = placeBehind(batch)
   }
 
   #apply(batch: Batch): void {

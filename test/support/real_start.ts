@@ -3,8 +3,7 @@
  * the rules of this version; with rings, a clock of its own and LMDB. support/journal.ts starts the sequencer alone.
  */
 import { mkdirSync } from 'node:fs'
-import { archiveFor } from '../../core/archive/archive.ts'
-import { archivedIn } from '../../core/archive/retention.ts'
+import { archiveOf } from '../../core/archive/retention.ts'
 import { readConfig } from '../../core/config.ts'
 import { journalPath, openJournal } from '../../core/journal/file.ts'
 import type { JournalStore } from '../../core/journal/store.ts'
@@ -57,7 +56,7 @@ export function realStart(
       },
       journal: journal(database),
       snapshots: snapshotFiles(dataDir),
-      archive: () => archiveFor(archivedIn(dataDir) ?? undefined, database),
+      archive: () => archiveOf(dataDir, database),
       sources: () => [...sourcesOf(dataDir), ...(knows === undefined ? [] : [knows])],
       genesis: { read: () => GENESIS, check: () => undefined },
     })

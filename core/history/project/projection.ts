@@ -18,7 +18,7 @@ import type { Batch } from '../../journal/frame.ts'
 import { endSequence, readBatches, START, type Place } from '../../journal/reader.ts'
 import { tailOf } from '../../journal/tail.ts'
 import { archiveFor, readArchive, type Archive } from '../../archive/archive.ts'
-import { archivedIn } from '../../archive/retention.ts'
+import { archiveOf } from '../../archive/retention.ts'
 import type { JournalStore } from '../../journal/store.ts'
 import { realIo, type Io } from '../../lib/io.ts'
 import type { SnapshotStore } from '../../snapshot/store.ts'
@@ -80,7 +80,7 @@ export function openProjection(dataDir: string, path: string, options: Projectio
     journal, io: realIo,
     // Pages that cannot be written are the matcher's to say. It may have a use for files that the snapshots have none for.
     snapshots: snapshotFiles(dataDir, receiptFiles(dataDir, { failed: () => undefined, keep: true })),
-    archive: () => archiveFor(options.archive ?? archivedIn(dataDir) ?? undefined, journal),
+    archive: () => (options.archive === undefined ? archiveOf(dataDir, journal) : archiveFor(options.archive, journal)),
   }, path, options)
 }
 
