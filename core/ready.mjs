@@ -1,18 +1,18 @@
-// Installs what is missing: runs before every npm script, on whatever Node the machine has, so it is plain JavaScript and
-// needs nothing installed.
+// Installs what is missing: runs before every npm script, on whatever Node the machine has, so it is plain JavaScript
+// and needs nothing installed.
 //
-//   node core/ready.mjs          what running the exchange needs: the production packages (npm start, operator, replay ...)
+//   node core/ready.mjs          what running the exchange needs: production packages (npm start, operator, replay ...)
 //   node core/ready.mjs --all    what tests, types and benches need too
 //
 // What is installed is told by npm's own list of it, node_modules/.package-lock.json, held against package-lock.json:
-// package by package, never by times of files, which copying a tree changes. Nothing missing: nothing is run, written or
-// asked of a network.
+// package by package, never by times of files, which copying a tree changes. Nothing missing: nothing is run, written
+// or asked of a network.
 //
-// Development packages are added to a production tree that is whole, so that an exchange that runs from it keeps its files.
-// Otherwise the tree is made anew by `npm ci`. A tree that had development packages keeps having them.
+// Development packages are added to a production tree that is whole, so that an exchange that runs from it keeps its
+// files. Otherwise the tree is made anew by `npm ci`. A tree that had development packages keeps having them.
 //
-// `.installing` says that an install is under way: who comes meanwhile waits for it. One that is older than STALE_MS was
-// left by an install that was interrupted; what it may have left half unpacked is not trusted, and made anew.
+// `.installing` says that an install is under way: who comes meanwhile waits for it. One that is older than STALE_MS
+// was left by an install that was interrupted; what it may have left half unpacked is not trusted, and made anew.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -41,7 +41,7 @@ function installed() {
   }
 }
 
-/** The first package that is wanted and does not stand in its folder in the version that is locked; undefined: all do. */
+/** The first package that is wanted and not in its folder in the version that is locked; undefined: all are. */
 function missing(all) {
   const have = installed()
   const stands = (folder, locked) => {
@@ -49,7 +49,8 @@ function missing(all) {
     const there = have[folder]
     // Packages for other machines.
     if (there === undefined) return locked.optional === true || locked.devOptional === true
-    return there.version === locked.version && there.integrity === locked.integrity && existsSync(join(root, folder, 'package.json'))
+    const same = there.version === locked.version && there.integrity === locked.integrity
+    return same && existsSync(join(root, folder, 'package.json'))
   }
   for (const [folder, locked] of Object.entries(packagesOf(join(root, 'package-lock.json')))) {
     if (!stands(folder, locked)) return folder
@@ -69,7 +70,7 @@ function touch(time) {
 
 const rest = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Takes the mark, after waiting while another process installs. `interrupted`: an install that was not finished left one. */
+/** Takes the mark, after waiting while another process installs. `interrupted`: an unfinished install left one. */
 async function takeMark() {
   for (let waited = 0; waited < WAIT_MS; waited += 200) {
     const age = markAge()
@@ -108,7 +109,8 @@ function runNpm(args) {
 async function install(interrupted) {
   const kept = Object.values(installed()).some(isDevelopment)
   const all = wantsAll || kept
-  console.error(`ringbook: installing packages for ${all ? 'running and developing it' : 'running it'}, up to a minute or two ...`)
+  const what = all ? 'running and developing it' : 'running it'
+  console.error(`ringbook: installing packages for ${what}, up to a minute or two ...`)
   if (all && !interrupted && missing(false) === undefined) return runNpm(['install', '--no-save', '--include=dev'])
   // Gone before anything else is: a tree that is half removed must not pass for whole.
   rmSync(list, { force: true })
@@ -123,7 +125,8 @@ async function makeReady() {
     if (missing(wantsAll) === undefined) return rmSync(mark, { force: true })
     if ((await install(interrupted)) !== 0) throw new Error('npm failed, and says why above')
     const still = missing(wantsAll)
-    if (still !== undefined) throw new Error(`npm installed everything but ${still}; does its configuration omit packages or ignore scripts?`)
+    const hint = 'does its configuration omit packages or ignore scripts?'
+    if (still !== undefined) throw new Error(`npm installed everything but ${still}; ${hint}`)
     rmSync(mark, { force: true })
   } finally {
     clearInterval(beat)

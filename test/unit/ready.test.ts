@@ -1,12 +1,14 @@
 /**
- * Promise: `npm start` on a fresh clone installs the production packages alone, tests add the others, and what is whole is used as it is:
- * nothing is run, written or asked of a network. What was interrupted, changed or half removed is installed again.
+ * Promise: `npm start` on a fresh clone installs the production packages alone, tests add the others, and what is
+ * whole is used as it is: nothing is run, written or asked of a network. What was interrupted, changed or half removed
+ * is installed again.
  *
  * core/ready.mjs runs on a small tree, with an npm that notes what it is called with and installs as the real one does.
  */
 import { execFile, spawn } from 'node:child_process'
 import {
-  chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync,
+  chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync,
+  writeFileSync,
 } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -31,7 +33,8 @@ if (args[0] === 'ci') {
   }
 }
 const { packages } = JSON.parse(fs.readFileSync('package-lock.json', 'utf8'))
-const wanted = Object.entries(packages).filter(([path, { dev, optional }]) => path && !optional && !(dev && args.includes('--omit=dev')))
+const omits = args.includes('--omit=dev')
+const wanted = Object.entries(packages).filter(([path, { dev, optional }]) => path && !optional && !(dev && omits))
 for (const [path] of wanted) {
   fs.mkdirSync(path, { recursive: true })
   fs.writeFileSync(path + '/package.json', '{}')
@@ -69,7 +72,8 @@ function clone(t: Test) {
         resolve({ code: error === null ? 0 : Number(error.code), calls: calls(), said })
       })
     })
-  const begin = (...flags: string[]) => spawn(process.execPath, [...command, ...flags], { env: environment, stdio: 'ignore' })
+  const begin = (...flags: string[]) =>
+    spawn(process.execPath, [...command, ...flags], { env: environment, stdio: 'ignore' })
   return { at, lock, ready, begin, calls }
 }
 
@@ -83,7 +87,7 @@ t.test('a start needs the production packages, tests add the others, and then no
   const before = statSync(at('node_modules')).mtimeMs
   t.strictSame(await ready(), { code: 0, calls: [], said: '' }, 'once')
   t.equal(statSync(at('node_modules')).mtimeMs, before, 'nothing is written')
-  t.match(await ready('--all'), { code: 0, calls: ['install --no-save --include=dev'] }, 'added to what an exchange may be running from')
+  t.match(await ready('--all'), { code: 0, calls: ['install --no-save --include=dev'] }, 'beside what may be running')
   t.strictSame(packagesIn(at('node_modules')), [...INSTALLED, 'tap'])
   for (const flags of [[], ['--all']]) t.strictSame(await ready(...flags), { code: 0, calls: [], said: '' })
   t.notOk(existsSync(at('.installing')))
@@ -137,7 +141,8 @@ t.test('a development install that was interrupted: a start goes on with what it
     const installing = begin('--all')
     const ended = new Promise((resolve) => installing.on('exit', resolve))
     while (!existsSync(at('calls'))) await new Promise((resolve) => setTimeout(resolve, 5))
-    t.strictSame(await ready(), { code: 0, calls: ['install --no-save --include=dev'], said: '' }, 'meanwhile a start is served too')
+    const start = await ready()
+    t.strictSame(start, { code: 0, calls: ['install --no-save --include=dev'], said: '' }, 'a start does not wait')
     installing.kill(signal)
     await ended
     calls()
@@ -160,13 +165,17 @@ t.test('two at once: one installs, the other waits for it', async (t) => {
 
 t.test('what runs the exchange imports no development package', async (t) => {
   const root = join(import.meta.dirname, '..', '..')
-  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: Record<string, string> }
-  const sources = ['core', 'gateway'].flatMap((room) =>
-    (readdirSync(join(root, room), { recursive: true }) as string[]).filter((name) => /\.m?[tj]s$/.test(name)).map((name) => join(room, name)))
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+  const filesOf = (room: string): string[] => {
+    const all = readdirSync(join(root, room), { recursive: true }) as string[]
+    return all.filter((name) => /\.m?[tj]s$/.test(name)).map((name) => join(room, name))
+  }
+  const sources = ['core', 'gateway'].flatMap(filesOf)
   const strange = sources.flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8')
-    const imports = [...text.matchAll(/^(?:import|export) (?!type )[^'`]*?from '([^'.][^']*)'|import\('([^'.][^']*)'\)/gm)]
-    const names = imports.map(([, first, second]) => first ?? second!).filter((name) => !name.startsWith('node:'))
+    const imports = /^(?:import|export) (?!type )[^'`]*?from '([^'.][^']*)'|import\('([^'.][^']*)'\)/gm
+    const found = [...text.matchAll(imports)].map(([, first, second]) => first ?? second!)
+    const names = found.filter((name) => !name.startsWith('node:'))
     const packages = names.map((name) => name.split('/').slice(0, name.startsWith('@') ? 2 : 1).join('/'))
     return packages.filter((name) => !Object.hasOwn(dependencies, name)).map((name) => `${path}: ${name}`)
   })
