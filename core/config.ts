@@ -3,10 +3,10 @@
  * unknown key anywhere refuses to start. Knobs never influence what the engine decides: that is the genesis, in the journal.
  */
 import { existsSync, readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { Networks } from './lib/networks.ts'
 
 interface Knob<T> {
   /** Camel-case name; the flag is its kebab-case, the variable RINGBOOK_ plus its upper snake case. */
@@ -79,7 +79,10 @@ export const KNOBS = {
   firstRequestSeconds: number(
     20, 1, 3600, 'seconds', 'A connection of gRPC, operator or chain without a request is closed after this long',
   ),
-  proxyAddresses: text('', 'addresses', 'Client addresses, between commas, that stand for many clients and have no share of their own'),
+  proxyAddresses: text('', 'addresses', 'Addresses and networks, between commas, that stand for many clients and have no share of their own'),
+  trustedProxies: text(
+    '', 'networks', 'Addresses and networks, between commas, of proxies whose X-Forwarded-For and PROXY headers count; without it none do',
+  ),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   operatorTokenFile: text(
     '', 'path', "File with the operator's token; without it operator.token of the data directory, made at the first start",
@@ -253,12 +256,18 @@ function checkRelations(config: Config): Config {
   if (config.batchMax > config.commandRing * config.gateways) throw new ConfigError('--batch-max exceeds what the command rings hold')
   if (config.replyRing < 4 * 1024) throw new ConfigError('--reply-ring must hold a mass cancel')
   if ((config.grpcCert === '') !== (config.grpcKey === '')) throw new ConfigError('--grpc-cert and --grpc-key belong together')
-  if (config.proxyAddresses.split(',').some((each) => each.trim() !== '' && isIP(each.trim()) === 0)) {
-    throw new ConfigError('--proxy-addresses: must be addresses between commas')
-  }
+  for (const name of ['proxyAddresses', 'trustedProxies'] as const) checkNetworks(name, config[name])
   if (config.chainRpcUrl !== '' && !isNodeUrl(config.chainRpcUrl)) throw new ConfigError('--chain-rpc-url: must be an http or https URL')
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')
   return config
+}
+
+function checkNetworks(name: string, list: string): void {
+  try {
+    void new Networks(list)
+  } catch (error) {
+    throw new ConfigError(`--${kebab(name)}: ${(error as Error).message}; addresses and networks stand between commas`)
+  }
 }
 
 /** Credentials go into the path, as node providers have it; fetch takes none in front of the host. */

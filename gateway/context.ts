@@ -109,7 +109,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
   }
   const lane = shared.lanes[number]!
   const events = attachBroadcast(shared.events)
-  const proxies = readProxies(config.proxyAddresses)
+  const proxies = readProxies(config)
   const asker = new Asker(lane.questions, shared.matcherWait, onError)
   return {
     asker,

@@ -26,7 +26,7 @@ process.on('uncaughtException', (error) => {
 
 const gateway = attachGateway(data, tell)
 const { config } = data
-const connections = new HttpConnections(config.httpConnections, readProxies(config.proxyAddresses), gateway.portCounters('http'))
+const connections = new HttpConnections(config.httpConnections, readProxies(config), gateway.portCounters('http'))
 const server = createServer(
   gateway.counters, config, createDispatcher(gateway, createRouter(OPERATIONS)), createCors(gateway.applications), connections,
 )

@@ -22,7 +22,7 @@ import { readFillPath, type FillPath, type Incoming } from '../../core/view/fill
 import type { State } from '../../core/state/state.ts'
 import { Refused } from '../http/envelope.ts'
 import type { Payer } from '../limits/anonymous.ts'
-import { Shares } from '../limits/shares.ts'
+import { Shares, type Proxies } from '../limits/shares.ts'
 import type { Asker, Task } from './asker.ts'
 import { noChange, pairOfEvent, readBookChange } from './book_events.ts'
 import { WalkedSide } from './walked_side.ts'
@@ -316,7 +316,7 @@ export interface BooksParts {
   readonly asker: Asker
   readonly counters: Float64Array
   /** Clients that stand for many. */
-  readonly proxies: ReadonlySet<string>
+  readonly proxies: Proxies
   readonly onError: (error: unknown) => void
   /** Levels of a side that a question asks; as many as an answer may have, if absent. */
   readonly levels?: number

@@ -57,7 +57,7 @@ async function open(): Promise<Devnet> {
 const { promise: chain, resolve } = Promise.withResolvers<Devnet>()
 const server = createRpcServer(chain, (error) => log('error', 'a chain request failed', { error: error.name }))
 const port = new ConnectionPort(
-  CHAIN_CONNECTIONS, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(ports, 0, 'chain'),
+  CHAIN_CONNECTIONS, config.firstRequestSeconds * 1000, readProxies(config), portBlock(ports, 0, 'chain'),
 )
 admitTo(server, port)
 let door: Door | null = null

@@ -16,7 +16,7 @@ import { networkOf } from '../limits/network.ts'
 import { admit } from '../operations/admission.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { readCredentials } from './credentials.ts'
-import { countAborted, countAnswer, countRequest, type Front } from './front.ts'
+import { clientOf, countAborted, countAnswer, countRequest, type Front } from './front.ts'
 import { decodeMessage, type Method } from './methods.ts'
 import { budgetMetadata } from './status.ts'
 
@@ -25,9 +25,6 @@ type Incoming = ServerUnaryCall<Bytes, Bytes>
 
 /** What grpc-js and Node's HTTP/2 take for a unary call, ms: nine tenths of it, before and behind what is measured here. */
 export const LIBRARY_MS = 0.15
-
-/** Address of a peer, `address:port`. */
-export const addressOf = (peer: string): string => peer.slice(0, peer.lastIndexOf(':'))
 
 class UnaryCall implements Call, Job {
   account = -1
@@ -50,7 +47,7 @@ class UnaryCall implements Call, Job {
     this.#method = method
     this.#incoming = incoming
     this.#reply = reply
-    this.#client = networkOf(addressOf(incoming.getPeer()))
+    this.#client = networkOf(this.ip())
     countRequest(front, incoming.request.length)
     incoming.once('cancelled', () => {
       if (this.#ended) return
@@ -60,7 +57,7 @@ class UnaryCall implements Call, Job {
   }
 
   ip(): string {
-    return addressOf(this.#incoming.getPeer())
+    return clientOf(this.#front, this.#incoming.getPeer(), this.#incoming.metadata)
   }
 
   get client(): string {

@@ -1,12 +1,15 @@
 /** What all calls of the gRPC thread share. */
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
+import type { Metadata } from '@grpc/grpc-js'
 import type { Gateway } from '../context.ts'
 import { statusOf, type Refused } from '../http/envelope.ts'
+import { ClientAddresses, FORWARDED_FOR } from '../limits/client_address.ts'
 import type { StatusWriter } from './status.ts'
 
 export interface Front {
   readonly gateway: Gateway
   readonly statuses: StatusWriter
+  readonly addresses: ClientAddresses
   /** Calls and stream actions that are not answered yet. */
   inFlight: number
   /** Set at a stop: what comes now is refused. */
@@ -14,7 +17,14 @@ export interface Front {
 }
 
 export const createFront = (gateway: Gateway, statuses: StatusWriter): Front =>
-  ({ gateway, statuses, inFlight: 0, stopping: false })
+  ({ gateway, statuses, addresses: new ClientAddresses(gateway.config.trustedProxies), inFlight: 0, stopping: false })
+
+/** Address of a peer, `address:port`. */
+const addressOf = (peer: string): string => peer.slice(0, peer.lastIndexOf(':'))
+
+/** Address of the client that called. */
+export const clientOf = ({ addresses }: Front, peer: string, metadata: Metadata): string =>
+  addresses.clientOf(addressOf(peer), metadata.get(FORWARDED_FOR).join(','))
 
 export function countRequest(front: Front, bytes: number): void {
   const { counters } = front.gateway

@@ -21,10 +21,10 @@ import { ConnectionPort } from '../limits/port.ts'
 import { readProxies, Shares } from '../limits/shares.ts'
 import type { Gateway } from '../context.ts'
 import { SIGNED_BODY_MAX } from '../operations/operation.ts'
-import { addressOf, LIBRARY_MS, serveUnary } from './call.ts'
+import { LIBRARY_MS, serveUnary } from './call.ts'
 import { Calls, STALLED_MS } from './calls.ts'
 import { Connections, Listener } from './connections.ts'
-import { createFront, type Front } from './front.ts'
+import { clientOf, createFront, type Front } from './front.ts'
 import { serveHealth, type Health } from './health.ts'
 import { compileMethods, type Method } from './methods.ts'
 import { loadSchema, PACKAGE, PROTO_ROOT, protoFiles } from './schema.ts'
@@ -95,7 +95,7 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
   const injector = server.createConnectionInjector(credentials)
   const http2Server = http2ServerOf(server)
   const { config, counters } = gateway
-  const proxies = readProxies(config.proxyAddresses)
+  const proxies = readProxies(config)
   const port = new ConnectionPort(
     config.grpcConnections, config.firstRequestSeconds * 1000, proxies, gateway.portCounters('grpc'),
     (open) => (counters[GATEWAY.connections] = open),
@@ -127,12 +127,14 @@ function takeUnary(call: ServerInterceptingCallInterface, calls: Calls): ServerI
 const QUESTIONS_MAX = 32
 
 /** A stream of the library, whose messages it is handed one by one, when there is time for them, and answers one by one. */
-function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls, { gateway, statuses }: Front): ServerInterceptingCall {
+function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls, front: Front): ServerInterceptingCall {
+  const { gateway, statuses } = front
   const reader = calls.readFor(call, true)
   let over = false
   let open = 0
+  let client = ''
   const ask = (run: () => void): void => gateway.anonymous.submit({
-    client: networkOf(addressOf(call.getPeer())),
+    client,
     reads: false,
     get over() {
       return over
@@ -147,6 +149,10 @@ function takeQuestions(call: ServerInterceptingCallInterface, calls: Calls, { ga
   return new ServerInterceptingCall(call, {
     start: (next) => {
       next({
+        onReceiveMetadata: (metadata, pass) => {
+          client = networkOf(clientOf(front, call.getPeer(), metadata))
+          pass(metadata)
+        },
         onReceiveMessage: (message, pass) => {
           if (++open > QUESTIONS_MAX) return calls.calm(call)
           ask(() => {

@@ -13,6 +13,7 @@
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { PORT_COUNTER, type PortBlock } from '../../core/ring/ports.ts'
 import { networkOf } from '../limits/network.ts'
+import type { Proxies } from '../limits/shares.ts'
 
 /** At least as long as the library keeps a silent connection. */
 const LATELY_MS = 15_000
@@ -20,7 +21,7 @@ const PRESSED = 0.75
 
 export class HttpConnections {
   readonly #most: number
-  readonly #proxies: ReadonlySet<string>
+  readonly #proxies: Proxies
   readonly #counters: PortBlock
   readonly #now: () => number
   /** Connections opened by client, in this period and in the one before. */
@@ -29,7 +30,7 @@ export class HttpConnections {
   #periodEnd: number
   #open = 0
 
-  constructor(most: number, proxies: ReadonlySet<string>, counters: PortBlock, now = () => performance.now()) {
+  constructor(most: number, proxies: Proxies, counters: PortBlock, now = () => performance.now()) {
     this.#most = most
     this.#proxies = proxies
     this.#counters = counters

@@ -38,17 +38,20 @@ export interface Head {
   serverKeys: number
   origin: string
   ifNoneMatch: string
+  /** All of X-Forwarded-For, in its order and joined by commas. */
+  forwardedFor: string
 }
 
 export const createHead = (): Head => ({
   userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncodings: 0, hosts: 0,
   publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false,
   signatureInput: '', messageSignature: '', contentDigest: '', messageHeaders: 0, serverKey: '', serverKeys: 0, origin: '', ifNoneMatch: '',
+  forwardedFor: '',
 })
 
 export function resetHead(head: Head): void {
   head.userAgent = head.contentLength = head.publicKey = head.timestamp = head.signature = head.origin = ''
-  head.ifNoneMatch = ''
+  head.ifNoneMatch = head.forwardedFor = ''
   head.userAgents = head.contentLengths = head.transferEncodings = head.hosts = head.credentials = 0
   head.legacy = head.structured = false
   head.serverKey = ''
@@ -90,6 +93,9 @@ export function visit(head: Head, name: string, value: string): void {
       return
     case 'if-none-match':
       head.ifNoneMatch = value
+      return
+    case 'x-forwarded-for':
+      head.forwardedFor = head.forwardedFor === '' ? value : `${head.forwardedFor},${value}`
       return
     case 'x-server-key':
       head.serverKeys++

@@ -18,6 +18,7 @@ import {
 } from 'uWebSockets.js'
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { MessageSignature } from '../auth/signed_request.ts'
+import { ClientAddresses } from '../limits/client_address.ts'
 import type { HttpConnections } from './connections.ts'
 import { createHead, isSuspect, judge, lengthOf, messageSignatureOf, resetHead, visit, type Head } from './edge.ts'
 import { Unfinished, type Body, type BodyLimits } from './unfinished.ts'
@@ -60,6 +61,7 @@ export class Exchange {
   readonly origin: string
   /** Entity tag the client has, '' without one. */
   readonly ifNoneMatch: string
+  readonly #forwardedFor: string
   /** Application of the session or the server key that was accepted; -1 before, and on public routes. */
   application = -1
   body: Uint8Array = NO_BODY
@@ -86,12 +88,13 @@ export class Exchange {
     this.serverKey = head.serverKey
     this.origin = head.origin
     this.ifNoneMatch = head.ifNoneMatch
+    this.#forwardedFor = head.forwardedFor
     this.length = lengthOf(head)
   }
 
   /** Client address, IPv4 or IPv6 text. Only before the exchange ended. */
   ip(): string {
-    return Buffer.from(this.response.getRemoteAddressAsText()).toString('latin1')
+    return this.server.addresses.clientOf(peerOf(this.response), this.#forwardedFor)
   }
 
   /** Answers with a text, JSON unless `type` says otherwise; '' sends no body. */
@@ -225,8 +228,12 @@ export interface Taker {
 /** Looks at the head of a request, or answers what it is `refused` for. `null`: it has been answered, or will be. */
 export type Open = (exchange: Exchange, refused: Refused | null) => Taker | null
 
+/** Address of the other end of the connection. */
+export const peerOf = (response: HttpResponse): string => Buffer.from(response.getRemoteAddressAsText()).toString('latin1')
+
 export interface Server {
   readonly app: TemplatedApp
+  readonly addresses: ClientAddresses
   /** Block of this gateway (ring/counters.ts). */
   readonly counters: Float64Array
   readonly head: Head
@@ -263,7 +270,7 @@ export function createServer(
   const unsent = new Unsent(limits, counters)
   const take = (name: string, value: string): void => visit(head, name, value)
   const server: Server = {
-    app, counters, head, open, commonHeaders, pressed, unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take,
+    app, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed, unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take,
     listening: null,
   }
   app.any('/*', (response, request) => accept(server, response, request))
@@ -285,8 +292,9 @@ function readHead(server: Server, response: HttpResponse, request: HttpRequest):
 function accept(server: Server, response: HttpResponse, request: HttpRequest): void {
   const exchange = readHead(server, response, request)
   const { method, target, length } = exchange
-  const code = judge(server.head, method, target)
-  if (code !== null && isSuspect(server.head, method)) exchange.sendLast(new Refused(code))
+  const named = namesAddress(response)
+  const code = named ? 'MALFORMED_REQUEST' : judge(server.head, method, target)
+  if (code !== null && (named || isSuspect(server.head, method))) exchange.sendLast(new Refused(code))
   else if (code !== null) server.open(exchange, new Refused(code))
   else if (length > DISCARD_MAX) exchange.sendLast(new Refused('BODY_TOO_LARGE'))
   else {
@@ -295,6 +303,12 @@ function accept(server: Server, response: HttpResponse, request: HttpRequest): v
   }
   if (!exchange.ended) response.onAborted(() => exchange.abort())
 }
+
+/**
+ * Whether a header of the PROXY protocol came before this request. The library takes one from anybody, before every request of a
+ * connection, so that the client behind a proxy could write one too. Nobody is believed it: the connection is closed.
+ */
+const namesAddress = (response: HttpResponse): boolean => response.getProxiedRemoteAddress().byteLength > 0
 
 /** The one version of the protocol there is (RFC 6455, 4.4). */
 const SOCKET_VERSION = '13'
@@ -315,7 +329,7 @@ export function screenUpgrade(server: Server, response: HttpResponse, request: H
   const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && connection.some((token) => token.trim() === 'upgrade') &&
     request.getHeader('sec-websocket-version') === SOCKET_VERSION && keys.length === 1 && SOCKET_KEY.test(keys[0]!)
   const code = judge(head, request.getCaseSensitiveMethod(), request.getUrl()) ??
-    (isUpgrade && lengthOf(head) === 0 ? null : 'MALFORMED_REQUEST')
+    (isUpgrade && lengthOf(head) === 0 && !namesAddress(response) ? null : 'MALFORMED_REQUEST')
   if (code === null) return true
   refuseUpgrade(server, response, request, new Refused(code))
   return false

@@ -8,7 +8,7 @@
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { networkOf } from '../limits/network.ts'
-import { readProxies, Shares } from '../limits/shares.ts'
+import { readProxies, Shares, type ProxySettings } from '../limits/shares.ts'
 import { Refused } from './envelope.ts'
 
 /** For this long a body may come as slowly as it likes, ms: uWebSockets.js itself drops one below 16 KiB/s after ten seconds. */
@@ -17,11 +17,10 @@ const SWEEP_MS = 250
 /** Seconds after which a client that has its share may try again. */
 const RETRY_S = 1
 
-export interface BodyLimits {
+export interface BodyLimits extends ProxySettings {
   /** MiB of all unfinished bodies. */
   readonly bodyMb: number
   readonly bodyKbPerSecond: number
-  readonly proxyAddresses: string
 }
 
 export class Unfinished {
@@ -31,8 +30,8 @@ export class Unfinished {
   readonly #bodies = new Set<Body>()
   readonly #timer: NodeJS.Timeout
 
-  constructor({ bodyMb, bodyKbPerSecond, proxyAddresses }: BodyLimits, counters: Float64Array) {
-    this.#shares = new Shares(bodyMb * 1024 * 1024, readProxies(proxyAddresses))
+  constructor({ bodyMb, bodyKbPerSecond, ...proxies }: BodyLimits, counters: Float64Array) {
+    this.#shares = new Shares(bodyMb * 1024 * 1024, readProxies(proxies))
     this.#bytesPerMs = (bodyKbPerSecond * 1024) / 1000
     this.#counters = counters
     counters[GATEWAY.unfinished_body_capacity] = bodyMb * 1024 * 1024

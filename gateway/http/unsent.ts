@@ -13,7 +13,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { networkOf } from '../limits/network.ts'
-import { readProxies, Shares } from '../limits/shares.ts'
+import { readProxies, Shares, type ProxySettings } from '../limits/shares.ts'
 import { Refused } from './envelope.ts'
 
 /** For this long an answer may be taken as slowly as its client likes, ms. */
@@ -24,11 +24,10 @@ const RETRY_S = 1
 /** Answers up to this many bytes are never refused. */
 export const SHORT = 16 * 1024
 
-export interface AnswerLimits {
+export interface AnswerLimits extends ProxySettings {
   /** MiB of all answers that are held. */
   readonly answerMb: number
   readonly answerKbPerSecond: number
-  readonly proxyAddresses: string
 }
 
 /** What is left of one answer. */
@@ -48,8 +47,8 @@ export class Unsent {
   readonly #rests = new Set<Rest>()
   readonly #timer: NodeJS.Timeout
 
-  constructor({ answerMb, answerKbPerSecond, proxyAddresses }: AnswerLimits, counters: Float64Array) {
-    this.#shares = new Shares(answerMb * 1024 * 1024, readProxies(proxyAddresses))
+  constructor({ answerMb, answerKbPerSecond, ...proxies }: AnswerLimits, counters: Float64Array) {
+    this.#shares = new Shares(answerMb * 1024 * 1024, readProxies(proxies))
     this.#bytesPerMs = (answerKbPerSecond * 1024) / 1000
     this.#counters = counters
     counters[GATEWAY.unsent_capacity] = this.#shares.most

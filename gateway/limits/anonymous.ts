@@ -12,7 +12,7 @@
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { Refused } from '../http/envelope.ts'
-import { Shares, type NoRoom } from './shares.ts'
+import { Shares, type NoRoom, type Proxies } from './shares.ts'
 
 /** Time of one turn, ms: a signed request waits for it at most, and for the request that was begun. */
 const TURN_MS = 2
@@ -87,7 +87,7 @@ export class AnonymousWork {
   #timer: NodeJS.Timeout | null = null
 
   /** `percent` of the thread's time; clients in `proxies` stand for many. */
-  constructor(percent: number, counters: Float64Array, proxies: ReadonlySet<string> = new Set()) {
+  constructor(percent: number, counters: Float64Array, proxies: Proxies = new Set()) {
     this.#places = new Shares(QUEUE_MAX, proxies)
     this.#bytes = new Shares(MESSAGES_BYTES, proxies)
     counters[GATEWAY.ws_changes_capacity] = MESSAGES_BYTES

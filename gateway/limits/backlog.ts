@@ -3,7 +3,7 @@
  * What would go beyond that has room made for it at once: the connection for which most waits is cut, of the client that has its share, or
  * of everybody. Whoever reads what it is sent is never the largest.
  */
-import { Shares } from './shares.ts'
+import { Shares, type Proxies } from './shares.ts'
 
 /** Where a backlog counts: bytes that wait, how many may, and connections it cut. */
 export interface BacklogCounters {
@@ -29,7 +29,7 @@ export class Backlog {
   readonly #waiting = new Set<Backlogged>()
 
   /** `most`: bytes. */
-  constructor(most: number, proxies: ReadonlySet<string>, counters: Float64Array, at: BacklogCounters) {
+  constructor(most: number, proxies: Proxies, counters: Float64Array, at: BacklogCounters) {
     this.#shares = new Shares(most, proxies)
     this.#counters = counters
     this.#at = at

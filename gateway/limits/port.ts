@@ -12,7 +12,7 @@
 import type { Socket } from 'node:net'
 import { PORT_COUNTER, type PortBlock } from '../../core/ring/ports.ts'
 import { networkOf } from './network.ts'
-import { Shares } from './shares.ts'
+import { Shares, type Proxies } from './shares.ts'
 
 /** How long a connection that was told to end may take to do so, ms. */
 const FAREWELL_MS = 1_000
@@ -41,7 +41,7 @@ export class ConnectionPort {
 
   /** `changed` is told how many are open. */
   constructor(
-    most: number, firstMs: number, proxies: ReadonlySet<string>, counters: PortBlock, changed: (open: number) => void = () => undefined,
+    most: number, firstMs: number, proxies: Proxies, counters: PortBlock, changed: (open: number) => void = () => undefined,
   ) {
     this.#changed = changed
     this.shares = new Shares(most, proxies)

@@ -5,12 +5,13 @@
  * 1/(k+1) each, and
  * as much is free for whoever comes next. No knob says how much that is, and nobody is held back while the whole is empty.
  *
- * A client is a network (network.ts). Addresses of proxies stand for many clients (`proxyAddresses`): they may fill all but the
- * last tenth.
+ * A client is a network (network.ts). Addresses of proxies stand for many clients (`proxyAddresses`, `trustedProxies`): they may
+ * fill all but the last tenth.
  *
  * Held amounts are exact: whoever takes gives back. Memory is one entry for each client that holds something.
  */
-import { networkOf } from './network.ts'
+import { addressBits, Networks } from '../../core/lib/networks.ts'
+import { createBoundedMap, remember } from '../bounded_map.ts'
 
 /** `full`: nothing is left for anybody; `share`: this client has its share. */
 export type NoRoom = 'full' | 'share'
@@ -18,13 +19,16 @@ export type NoRoom = 'full' | 'share'
 /** Share of the whole that proxies leave alone. */
 const PROXY_RESERVE = 10
 
+/** Clients that stand for many. */
+export type Proxies = Pick<ReadonlySet<string>, 'has'>
+
 export class Shares {
   readonly most: number
-  readonly #proxies: ReadonlySet<string>
+  readonly #proxies: Proxies
   readonly #held = new Map<string, number>()
   #total = 0
 
-  constructor(most: number, proxies: ReadonlySet<string> = new Set()) {
+  constructor(most: number, proxies: Proxies = new Set()) {
     this.most = most
     this.#proxies = proxies
   }
@@ -58,6 +62,34 @@ export class Shares {
   }
 }
 
-/** The clients of `proxyAddresses`: addresses between commas. */
-export const readProxies = (text: string): ReadonlySet<string> =>
-  new Set(text.split(',').map((each) => each.trim()).filter((each) => each !== '').map(networkOf))
+export interface ProxySettings {
+  /** Addresses and networks between commas. */
+  readonly proxyAddresses: string
+  readonly trustedProxies: string
+}
+
+/** Clients of which it is remembered whether they are proxies. */
+const CLIENTS = 1_024
+/** Of an IPv6 client the bits that are not known: it is a /64 (network.ts). */
+const FREE_BITS = 64
+
+/** The clients in which an address of these settings is. */
+export function readProxies({ proxyAddresses, trustedProxies }: ProxySettings): Proxies {
+  const networks = new Networks(`${proxyAddresses},${trustedProxies}`)
+  if (networks.isEmpty) return new Set()
+  const known = createBoundedMap<string, boolean>(CLIENTS)
+  const look = (client: string): boolean => {
+    const isV6 = client.includes(':')
+    const bits = addressBits(isV6 ? `${client}::` : client)
+    return bits !== null && networks.touches(bits, isV6 ? FREE_BITS : 0)
+  }
+  return {
+    has: (client) => {
+      const before = known.entries.get(client)
+      if (before !== undefined) return before
+      const found = look(client)
+      remember(known, client, found)
+      return found
+    },
+  }
+}

@@ -167,7 +167,7 @@ const failed = (error: unknown): void =>
 
 const server = createServer(timeLimits(REQUEST_TIMEOUT_MS), (request, response) => void respond(request, response, route, failed))
 const port = new ConnectionPort(
-  OPERATOR_CONNECTIONS, config.firstRequestSeconds * 1000, readProxies(config.proxyAddresses), portBlock(shared.ports, 0, 'operator'),
+  OPERATOR_CONNECTIONS, config.firstRequestSeconds * 1000, readProxies(config), portBlock(shared.ports, 0, 'operator'),
 )
 admitTo(server, port)
 

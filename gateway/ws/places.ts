@@ -12,8 +12,8 @@ export class Places {
   readonly #counters: PortBlock
   readonly #unusedMs: number
 
-  constructor({ wsConnections, wsUnusedSeconds, proxyAddresses }: Config, counters: PortBlock) {
-    this.#shares = new Shares(wsConnections, readProxies(proxyAddresses))
+  constructor({ wsConnections, wsUnusedSeconds, ...proxies }: Config, counters: PortBlock) {
+    this.#shares = new Shares(wsConnections, readProxies(proxies))
     this.#counters = counters
     this.#unusedMs = wsUnusedSeconds * 1000
     counters[PORT_COUNTER.most] = wsConnections

@@ -20,7 +20,7 @@ import { attachBroadcast } from '../../core/ring/broadcast.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import type { HttpConnections } from '../http/connections.ts'
-import { refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
+import { peerOf, refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
 import { Refused } from '../http/envelope.ts'
 import { Backlog, type Backlogged } from '../limits/backlog.ts'
 import { lookMs } from '../limits/port.ts'
@@ -67,7 +67,7 @@ export function serveSockets(
   const { config, counters } = gateway
   const connections = new Set<Connection>()
   const places = new Places(config, gateway.portCounters('websocket'))
-  const backlog = new Backlog(config.wsBuffersMb * 1024 * 1024, readProxies(config.proxyAddresses), counters, WAITING)
+  const backlog = new Backlog(config.wsBuffersMb * 1024 * 1024, readProxies(config), counters, WAITING)
   const dirty = new Set<Connection>()
   const channels = createChannels(gateway)
   let stopping = false
@@ -91,7 +91,7 @@ export function serveSockets(
     sendPingsAutomatically: true,
     upgrade: (response, request, upgrading) => {
       if (!screenUpgrade(server, response, request)) return
-      const client = networkOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'))
+      const client = networkOf(server.addresses.clientOf(peerOf(response), server.head.forwardedFor))
       if (stopping || !places.take(client)) return refuseUpgrade(server, response, request, new Refused('OVERLOADED'))
       plain.upgraded()
       // No subprotocol and no extension is agreed to.

@@ -26,6 +26,7 @@ import { createQuestions } from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
+import type { DeskRequest } from '../../gateway/auth/challenge.ts'
 import type { LoopbackData } from './loopback_matcher.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -42,6 +43,8 @@ export interface Harness {
   lastSequence(): number
   readonly shared: Shared
   readonly logs: FromThread[]
+  /** What the gateways asked of the sign-in desk, which answers nothing here. */
+  readonly asked: DeskRequest[]
   /** Opens a session for a new wallet, or for this one, in an application of the genesis. */
   openSession(application?: number, address?: string): Promise<Session>
   /** Sends one command as the operator and waits for its RESULT record. */
@@ -125,6 +128,7 @@ export async function startHarness(
   const control = new SharedArrayBuffer(8)
   const words = new Int32Array(control)
   const logs: FromThread[] = []
+  const asked: DeskRequest[] = []
   const loopback: LoopbackData = { genesis: source, shared, batchMax: config.batchMax, control }
   const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: loopback })
   const close = async (): Promise<void> => {
@@ -143,7 +147,7 @@ export async function startHarness(
       const history = [historyPort(historian)]
       const data = { config: { ...config, port }, genesis: source, shared, number, budgets, openings, pageTokenKey, history }
       const grpc = number > config.gateways
-      const { gateway, ready } = await startGateway(join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts'])), data, logs)
+      const { gateway, ready } = await startGateway(join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts'])), data, logs, asked)
       gateways.push(gateway)
       if (grpc) grpcPort = ready
       else port = ready
@@ -162,7 +166,7 @@ export async function startHarness(
     return nextReply(replies)
   }
   return {
-    port, grpcPort, genesis, state, shared, logs, operate, close, lastSequence: () => state.clock[CLOCK.SEQUENCE]!,
+    port, grpcPort, genesis, state, shared, logs, asked, operate, close, lastSequence: () => state.clock[CLOCK.SEQUENCE]!,
     openSession: (application = 0, address = `0x${randomBytes(20).toString('hex')}`) => openSession(operate, application, address),
     hold: (on) => {
       Atomics.store(words, 1, on ? 1 : 0)
@@ -172,9 +176,10 @@ export async function startHarness(
 }
 
 async function startGateway(
-  file: string, data: Omit<GatewayData, 'desk'>, logs: FromThread[],
+  file: string, data: Omit<GatewayData, 'desk'>, logs: FromThread[], asked: DeskRequest[],
 ): Promise<{ gateway: Worker; ready: number }> {
   const { port1, port2 } = new MessageChannel()
+  port1.on('message', (request: DeskRequest) => asked.push(request))
   port1.unref()
   const transferList = [port2, ...data.history]
   const gateway = new Worker(file, { workerData: { ...data, desk: port2 }, transferList })
@@ -344,7 +349,7 @@ export function sendRaw(
   })
 }
 
-function parseReplies(bytes: Buffer, bodies: boolean): { replies: Reply[]; rest: string } {
+export function parseReplies(bytes: Buffer, bodies = true): { replies: Reply[]; rest: string } {
   const replies: Reply[] = []
   let at = 0
   for (;;) {

@@ -26,7 +26,7 @@ const read = (argv: readonly string[] = [], environment: Record<string, string> 
 
 const TEXTS = [
   'config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'chainRpcUrl', 'contractLoginFile',
-  'operatorTokenFile', 'proxyAddresses',
+  'operatorTokenFile', 'proxyAddresses', 'trustedProxies',
 ]
 /** Least and greatest value of every number. */
 const RANGES: Record<string, [low: number, high: number]> = {
@@ -91,7 +91,7 @@ for (const [name, [low, high]] of Object.entries(RANGES)) {
   })
 }
 
-const CHECKED = ['config', 'logLevel', 'chainRpcUrl', 'proxyAddresses']
+const CHECKED = ['config', 'logLevel', 'chainRpcUrl', 'proxyAddresses', 'trustedProxies']
 for (const name of TEXTS.filter((each) => !CHECKED.includes(each) && !PAIRED.includes(each))) {
   t.test(`${name}: file before environment before flag`, async (t) => {
     const file = ['--config', fileOf({ [name]: 'a' })]

@@ -4,8 +4,8 @@ import { Metadata, status, type ServerUnaryCall } from '@grpc/grpc-js'
 import t from 'tap'
 import { GATEWAY, GATEWAY_COUNTERS, MATCHER_COUNTERS } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
-import { addressOf, serveUnary } from '../../gateway/grpc/call.ts'
-import { createFront } from '../../gateway/grpc/front.ts'
+import { serveUnary } from '../../gateway/grpc/call.ts'
+import { clientOf, createFront } from '../../gateway/grpc/front.ts'
 import { compileMethods, type Method } from '../../gateway/grpc/methods.ts'
 import { loadSchema } from '../../gateway/grpc/schema.ts'
 import { createStatusWriter } from '../../gateway/grpc/status.ts'
@@ -31,7 +31,7 @@ function callWith(run: (call: Call<any>) => void, stopping = false): Outcome {
   const bridge = { onError: (error: unknown) => errors.push(error) }
   const matcher = new Float64Array(MATCHER_COUNTERS.length)
   const anonymous = new AnonymousWork(100, counters)
-  const gateway = { counters, bridge, now: Date.now, time: Date.now, matcher, anonymous, history: { payer: null } } as unknown as Gateway
+  const gateway = { counters, bridge, config: { trustedProxies: '' }, now: Date.now, time: Date.now, matcher, anonymous, history: { payer: null } } as unknown as Gateway
   const front = createFront(gateway, createStatusWriter(root))
   front.stopping = stopping
   const operation = { ...check.served.operation, run: (_: Gateway, call: Call<any>) => run(call) }
@@ -89,6 +89,7 @@ t.test('during a stop nothing is run', async (t) => {
 })
 
 t.test('the address of a peer is what is before the port', async (t) => {
-  t.equal(addressOf('127.0.0.1:80'), '127.0.0.1')
-  t.equal(addressOf('2001:db8::1:4711'), '2001:db8::1')
+  const front = createFront({ config: { trustedProxies: '' } } as Gateway, createStatusWriter(root))
+  t.equal(clientOf(front, '127.0.0.1:80', new Metadata()), '127.0.0.1')
+  t.equal(clientOf(front, '2001:db8::1:4711', new Metadata()), '2001:db8::1')
 })

@@ -39,8 +39,8 @@ t.test('the whole is a bound, amounts are exact, and the last place is somebodyâ
 })
 
 t.test('a proxy has all but the last tenth', async (t) => {
-  const shares = new Shares(1000, readProxies(' 10.0.0.1 ,2001:db8::1'))
+  const shares = new Shares(1000, readProxies({ proxyAddresses: ' 10.0.0.1 ,', trustedProxies: '2001:db8::1' }))
   t.equal(fill(shares, networkOf('10.0.0.1')), 900)
   t.equal(fill(shares, 'b'), 50)
-  t.equal(fill(new Shares(100, readProxies('2001:db8::1')), networkOf('2001:db8::ff')), 90)
+  t.equal(fill(new Shares(100, readProxies({ proxyAddresses: '2001:db8::/32', trustedProxies: '' })), networkOf('2001:db8::ff')), 90)
 })

@@ -11,7 +11,7 @@ const PIECE = new ArrayBuffer(16 * 1024)
 
 function start(proxyAddresses: string): { all: Unfinished; counters: Float64Array } {
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
-  return { all: new Unfinished({ bodyMb: 1, bodyKbPerSecond: 64, proxyAddresses }, counters), counters }
+  return { all: new Unfinished({ bodyMb: 1, bodyKbPerSecond: 64, proxyAddresses, trustedProxies: '' }, counters), counters }
 }
 
 /** Pieces into 64 bodies in turns until one is refused each; the refusal, and the bodies. */

@@ -43,7 +43,7 @@ class Stuck {
 
 t.test('room for what is left', (t) => {
   const counters = new Float64Array(Object.keys(GATEWAY).length)
-  const unsent = new Unsent({ answerMb: 8, answerKbPerSecond: 16, proxyAddresses: '127.0.0.5' }, counters)
+  const unsent = new Unsent({ answerMb: 8, answerKbPerSecond: 16, proxyAddresses: '127.0.0.5', trustedProxies: '' }, counters)
   t.teardown(() => unsent.close())
   const hold = (address: string, text: string | Uint8Array = answer): Stuck => {
     const stuck = new Stuck()
