@@ -56,6 +56,7 @@ t.test('REST', async (t) => {
   const of = (from: string, ...headers: string[]): Promise<string> => addressAfter(() => open(from, challenge(...headers)))
   t.equal(await of(PROXY), PROXY)
   t.equal(await of(PROXY, 'X-Forwarded-For: 203.0.113.9, 198.51.100.1'), '198.51.100.1')
+  t.equal(await of(PROXY), PROXY, 'and nothing of the request before')
   t.equal(await of(PROXY, 'x-forwarded-for: 203.0.113.9', 'X-Forwarded-For: 198.51.100.2'), '198.51.100.2', 'in two headers')
   t.equal(await of(PROXY, 'X-Forwarded-For: unknown'), PROXY)
   t.equal(await of(STRANGER, 'X-Forwarded-For: 198.51.100.1'), STRANGER)
