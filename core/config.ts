@@ -79,9 +79,11 @@ export const KNOBS = {
   firstRequestSeconds: number(
     20, 1, 3600, 'seconds', 'A connection of gRPC, operator or chain without a request is closed after this long',
   ),
-  proxyAddresses: text('', 'addresses', 'Addresses and networks, between commas, that stand for many clients and have no share of their own'),
+  proxyAddresses: text(
+    '', 'networks', 'Addresses and networks, between commas, that stand for many clients and have no share of their own',
+  ),
   trustedProxies: text(
-    '', 'networks', 'Addresses and networks, between commas, of proxies whose X-Forwarded-For and PROXY headers count; without it none do',
+    '', 'networks', 'Addresses and networks, between commas, of proxies whose X-Forwarded-For counts; of others it does not',
   ),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   operatorTokenFile: text(

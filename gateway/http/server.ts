@@ -270,7 +270,8 @@ export function createServer(
   const unsent = new Unsent(limits, counters)
   const take = (name: string, value: string): void => visit(head, name, value)
   const server: Server = {
-    app, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed, unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take,
+    app, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed,
+    unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take,
     listening: null,
   }
   app.any('/*', (response, request) => accept(server, response, request))

@@ -147,7 +147,8 @@ export async function startHarness(
       const history = [historyPort(historian)]
       const data = { config: { ...config, port }, genesis: source, shared, number, budgets, openings, pageTokenKey, history }
       const grpc = number > config.gateways
-      const { gateway, ready } = await startGateway(join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts'])), data, logs, asked)
+      const file = join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts']))
+      const { gateway, ready } = await startGateway(file, data, logs, asked)
       gateways.push(gateway)
       if (grpc) grpcPort = ready
       else port = ready

@@ -31,7 +31,9 @@ function callWith(run: (call: Call<any>) => void, stopping = false): Outcome {
   const bridge = { onError: (error: unknown) => errors.push(error) }
   const matcher = new Float64Array(MATCHER_COUNTERS.length)
   const anonymous = new AnonymousWork(100, counters)
-  const gateway = { counters, bridge, config: { trustedProxies: '' }, now: Date.now, time: Date.now, matcher, anonymous, history: { payer: null } } as unknown as Gateway
+  const config = { trustedProxies: '' }
+  const clocks = { now: Date.now, time: Date.now }
+  const gateway = { counters, bridge, config, ...clocks, matcher, anonymous, history: { payer: null } } as unknown as Gateway
   const front = createFront(gateway, createStatusWriter(root))
   front.stopping = stopping
   const operation = { ...check.served.operation, run: (_: Gateway, call: Call<any>) => run(call) }

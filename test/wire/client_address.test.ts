@@ -107,7 +107,9 @@ t.test('WebSockets: the places of a client are its own, behind a proxy too', asy
 })
 
 /** A header of the PROXY protocol, version 2, for TCP over IPv4. */
-const PROXIED = Buffer.concat([Buffer.from('0d0a0d0a000d0a515549540a2111000c', 'hex'), Buffer.from([198, 51, 100, 1, 127, 0, 0, 1, 0, 80, 0, 81])])
+const PROXIED = Buffer.concat([
+  Buffer.from('0d0a0d0a000d0a515549540a2111000c', 'hex'), Buffer.from([198, 51, 100, 1, 127, 0, 0, 1, 0, 80, 0, 81]),
+])
 
 t.test('a PROXY header is refused and the connection closed, at its beginning or later, from proxies too', async (t) => {
   for (const from of [PROXY, STRANGER]) {
