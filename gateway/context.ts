@@ -6,6 +6,7 @@ import { createOutbox } from '../core/state/outbox.ts'
 import { readPageFiles, receiptDirectory } from '../core/lib/page_files.ts'
 import { RECEIPT_PAGE_WORDS } from '../core/state/receipt_room.ts'
 import { attachState, type State } from '../core/state/state.ts'
+import { mayKnowFormerPayloads } from '../core/view/receipts.ts'
 import { attachBroadcast } from '../core/ring/broadcast.ts'
 import { sequencedClock } from '../core/ring/clock.ts'
 import { GATEWAY, gatewayCounters, historyCounters, matcherCounters } from '../core/ring/counters.ts'
@@ -118,7 +119,9 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
-    bridge: createBridge(lane, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, onError),
+    bridge: createBridge(
+      lane, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, onError, () => mayKnowFormerPayloads(state, time()),
+    ),
     tail: createTail(events, counters),
     desk: createDesk(data.desk),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),

@@ -15,12 +15,15 @@
  * `session` and `sessionGeneration` name the signing session; the engine checks both again at sequence time (-1: none, an
  * operator or timer command).
  */
+import { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND } from './applications.ts'
 import { LABEL_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
 import { defineLayout, type Layout } from './table.ts'
 
+export { KEY_GRACE_MAX_MS, ORIGINS_MAX } from './applications.ts'
+export { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND }
 export {
   Flag, FLAG_ORDER_MASK, LABEL_BYTES, LABEL_SHIFT, Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf,
 } from './flags.ts'
@@ -69,12 +72,14 @@ export const LAYOUT = 2
 const KEY = {
   /** First 16 bytes of SHA-256 over the account's idempotency key. */
   key: 'bytes16',
-  /** First 16 bytes of SHA-256 over the normalised payload. */
+  /** First 16 bytes of SHA-256 over the payload in normal form (gateway/bridge/payload.ts). */
   payload: 'bytes16',
 } as const
+/** The payload hash that gateways of before the rules 4 sent, for as long as receipts may have it; otherwise zero. */
+const FORMER = { former: 'bytes16' } as const
 
 /**
- * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Free: words 15 to 31, and 18 to
+ * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Free: words 15 to 31, and 22 to
  * 31 of the second slot.
  */
 export const ORDER_COMMAND = defineLayout('order', {
@@ -101,6 +106,7 @@ export const ORDER_COMMAND = defineLayout('order', {
   ...KEY,
   /** Client order id, zero padded; its length is in the flags. */
   label: 'bytes40',
+  ...FORMER,
 })
 
 /**
@@ -216,7 +222,12 @@ export const TRANSFER_COMMAND = defineLayout('transfer', {
   reserved2: 'i32',
   /** Atoms, at least 1. */
   amount: 'i64',
-}, KEY)
+}, {
+  ...KEY,
+  /** Where orders have their client order id. */
+  unused: 'bytes40',
+  ...FORMER,
+})
 
 /** What SET_SPEND_LIMIT does. */
 export const LimitChange = { CREATE: 0, UPDATE: 1, DELETE: 2 } as const
@@ -295,45 +306,6 @@ export const OPEN_DELEGATED_SESSION_COMMAND = defineLayout('open_delegated_sessi
   owner: 'bytes20',
   agent: 'bytes20',
   publicKey: 'bytes32',
-})
-
-/** Origins of one application, at most. */
-export const ORIGINS_MAX = 16
-
-/** Operator: a new application (-1) or another name, client id and state of one. */
-export const SET_APPLICATION_COMMAND = defineLayout('set_application', {
-  ...HEADER,
-  /** Row of the application; -1: a new one. */
-  application: 'i32',
-  active: 'i32',
-  /** Printable ASCII, zero padded. */
-  clientId: 'bytes40',
-  /** UTF-8, zero padded. */
-  name: 'bytes48',
-})
-
-/** Operator: allows or forbids one origin of an application's pages. */
-export const SET_ORIGIN_COMMAND = defineLayout('set_origin', {
-  ...HEADER,
-  application: 'i32',
-  /** 1: add, 0: remove. */
-  allowed: 'i32',
-  /** ASCII, zero padded: `*` or scheme://host[:port]. */
-  origin: 'bytes96',
-})
-
-/** Longest time an old server key may stay good after its successor was set, ms: a year. */
-export const KEY_GRACE_MAX_MS = 365 * 24 * 3600 * 1000
-
-/** Operator: an application's server key. All zero: none from now on. */
-export const SET_SERVER_KEY_COMMAND = defineLayout('set_server_key', {
-  ...HEADER,
-  application: 'i32',
-  reserved: 'i32',
-  /** How long the key before stays good, ms from now. */
-  graceMs: 'f64',
-  /** SHA-256 of the key's text. */
-  hash: 'bytes32',
 })
 
 /** Of the sequencer itself, at a start: the rules in force from now on (state/rules.ts). */

@@ -10,7 +10,7 @@ import {
 } from '../layout/command.ts'
 import { SETTING_ANSWER } from '../layout/answers.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, PAIR, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, CLOCK, PAIR, SCALAR } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { pairCount } from '../state/rows.ts'
@@ -89,7 +89,8 @@ export function setRules(state: State, command: Views, base: number): void {
     state.scalars[SCALAR.RULES] = rules
     if (before < 1) noteEnds(state)
     if (before < 1) findBlank(state)
-    if (rules >= 3) shortenLists(state)
+    if (before < 3 && rules >= 3) shortenLists(state)
+    if (before < 4 && rules >= 4) state.clock[CLOCK.FORMS_AT] = state.clock[CLOCK.TIME]!
   }
   emitResult(state, command, base, code, -1, code === 0 ? rules : 0, code === 0 ? before : 0)
 }

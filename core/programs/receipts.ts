@@ -4,7 +4,8 @@
  * Receipts stand in order of acceptance (state/receipt_pages.ts), so the oldest is the next to expire; an index finds them by key
  * (state/receipt_index.ts). The same key with the same payload repeats the stored answer, another payload is a conflict, and a new key is
  * refused while there is no room or the family has its share of it (state/shares.ts; specification, Errors, rules 4 and 7). A
- * refused order leaves no receipt: its retry runs again.
+ * refused order leaves no receipt: its retry runs again. For a day after an upgrade from before the rules 4 a command carries two payload
+ * hashes, today's and the one of then, and a receipt may have either.
  *
  * One command drops {@link DROPS} expired receipts at most. When it meets an expired one of its own key behind more of them, it forgets
  * that one alone: the receipt keeps its place, is nobody's, and is passed over when its turn to be dropped comes. Before the
@@ -48,9 +49,16 @@ export function admitKey(state: State, account: number, command: Views, base: nu
     return admitNew(state, account)
   }
   const same = sameWords(state.i32, wordOf(receipt, RECEIPT.PAYLOAD), command.i32, base + C.payload, 4)
-  if (!same) return REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number
+  if (!same && !wasSame(state, receipt, command, base)) return REFUSALS.IDEMPOTENCY_KEY_CONFLICT.number
   repeat(state, page, receipt, command, base)
   return REPEATED
+}
+
+/** The receipt is of before the rules 4, and the command carries the hash that its payload had then. */
+function wasSame({ i32 }: State, receipt: number, command: Views, base: number): boolean {
+  const from = base + C.former
+  const carried = (command.i32[from]! | command.i32[from + 1]! | command.i32[from + 2]! | command.i32[from + 3]!) !== 0
+  return carried && sameWords(i32, wordOf(receipt, RECEIPT.PAYLOAD), command.i32, from, 4)
 }
 
 const admitNew = (state: State, account: number): number =>

@@ -67,7 +67,8 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
   const application = range(-1, genesis.limits.applications - 1)
   return {
     order: {
-      pair, price: ANY, lots: ANY, slippageBps: range(0, 1000), targetSlot: ROW, expiresAt: MOMENT, key: ANY, payload: ANY, label: ANY,
+      pair, price: ANY, lots: ANY, slippageBps: range(0, 1000), targetSlot: ROW, expiresAt: MOMENT, key: ANY, payload: ANY,
+      label: ANY, former: ANY,
       flags: bits(ORDER_FLAGS), options: bits(type === CommandType.REPLACE_ORDER ? OPTION_MASK : PLACE_OPTIONS), targetSequence: SEQUENCE,
     },
     cancel_all: { pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, reserved: ZERO, fromSequence: SEQUENCE },
@@ -80,7 +81,7 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     create_sub_account: { address: ANY, consented: YES_NO, username: ANY },
     transfer: {
       asset, options: bits(Option.KEYED), subAccount: ROW, toSub: YES_NO, reserved: ZERO, reserved2: ZERO, amount: ANY,
-      key: ANY, payload: ANY,
+      key: ANY, payload: ANY, unused: ANY, former: ANY,
     },
     set_spend_limit: {
       asset, subAccount: ROW, change: range(0, 2), fields: range(0, 7), maxAmount: ANY, dailyLimit: ANY, active: YES_NO,

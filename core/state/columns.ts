@@ -17,10 +17,14 @@
  * Addresses fit 31 bits: the memory is below 8 GiB.
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
+import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
 import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
+
+export { APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
+export { APPLICATION_WORDS, ORIGIN_WORDS }
 
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
@@ -183,30 +187,6 @@ export const AGENT = {
 } as const
 export const AgentStatus = { NONE: 0, ACTIVE: 1, REVOKED: 2 } as const
 
-/** Applications: those of the genesis first, then those the operator added. */
-export const APPLICATION_WORDS = 64
-export const APPLICATION = {
-  /** Grows with every change, for readers. */
-  VERSION: 0,
-  ACTIVE: 1,
-  /** Origins in use, from the first place on. */
-  ORIGINS: 2,
-  /** Accounts in it. */
-  ACCOUNTS: 3,
-  /** f64 each; sequence 0: of the genesis. */
-  CREATED_SEQUENCE: f64(4), CREATED_AT: f64(6),
-  /** SHA-256 of its server key, the one before, f64 until when that one is good, f64 when the key was issued (0: none). */
-  KEY: 8, OLD_KEY: 16, OLD_KEY_UNTIL: f64(24), KEY_AT: f64(26),
-  /** 40 and 48 bytes. */
-  CLIENT_ID: 28, NAME: 38,
-} as const
-/** Words of its texts and of a key's hash. */
-export const CLIENT_ID_WORDS = 10
-export const APPLICATION_NAME_WORDS = 12
-export const KEY_WORDS = 8
-/** 96 bytes of ASCII, zero padded; row = application × ORIGINS_MAX + place. */
-export const ORIGIN_WORDS = 24
-
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by number modulo 15. */
 export const FAUCET_WORDS = 32
 
@@ -298,6 +278,8 @@ export const CLOCK = {
   TIME: 1,
   /** Fills ever. */
   FILLS: 2,
+  /** When the rules 4 came in force in an exchange that began with older ones, Unix ms; 0: they always were. */
+  FORMS_AT: 3,
 } as const
 
 /** Rows of the order pool that are one place of the due queue (due.ts): 1 << DUE_SHIFT. */

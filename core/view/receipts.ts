@@ -1,4 +1,5 @@
 /** Idempotency receipts from the shared columns: what the stored answer of a key is about. */
+import { CLOCK, SCALAR } from '../state/columns.ts'
 import { sameWords } from '../state/indexes.ts'
 import { findReceipt, type Match } from '../state/receipt_index.ts'
 import { inMemory, offsetOf, pageOf, RECEIPT, ringAddress, wordOfAnswer } from '../state/receipt_pages.ts'
@@ -14,6 +15,13 @@ export interface ReceiptView {
   /** Flag bits of that order. */
   flags: number
 }
+
+/** The rules since which a payload hash is over the normal form of a request (gateway/bridge/payload.ts). */
+const FORMS_SINCE = 4
+
+/** A receipt may be kept at `time`, sequenced, whose payload hash is one of before the rules 4. */
+export const mayKnowFormerPayloads = ({ scalars, clock, genesis }: State, time: number): boolean =>
+  scalars[SCALAR.RULES]! < FORMS_SINCE || time < clock[CLOCK.FORMS_AT]! + genesis.limits.receiptLifetimeMs
 
 /** A page that was read from the store: of this thread alone. */
 const page = new Int32Array(RECEIPT_PAGE_WORDS)

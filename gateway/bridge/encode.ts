@@ -1,39 +1,34 @@
 /**
  * Requests as command records (layout/command.ts).
  *
- * A record is built in a private scratch and copied into its ring slots in one piece. The payload hash of a keyed command is
- * taken over a record with the same words, so it covers the normalised payload and the type of the command: the same order written
- * differently ("1.50", "1.5") is the same payload. That record has the first layout (layout/first_layout.ts), whatever is sent has:
- * a key that was used before an upgrade still knows its payload after it.
+ * A record is built in a private scratch and copied into its ring slots in one piece. A keyed command carries the hash of its payload in
+ * normal form (payload.ts), and for a day after an upgrade the hash of before beside it.
  */
 import { hash } from 'node:crypto'
 import {
-  CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, Flag, kindOf, LABEL_BYTES, LABEL_SHIFT, MINT_COMMAND,
+  CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, LABEL_SHIFT, MINT_COMMAND,
   OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, slotsCarried,
   TRANSFER_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
-import { FIRST_ORDER } from '../../core/layout/first_layout.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { reserve } from '../../core/ring/spsc.ts'
+import { formerOrder, formerTransfer, formOfOrder, formOfReplacement, formOfTransfer, HASH_TEXT, hashOf } from './payload.ts'
 import type { Bridge } from './pending.ts'
 
 const C = ORDER_COMMAND.at
 /** Bytes of a key or payload hash in a record. */
 const HASH_BYTES = 16
-/** How a hash is handed over: a character a byte, which costs two thirds of hex. */
-const HASH_TEXT = 'binary'
 
 const scratchBytes = Buffer.from(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 const scratch = viewsOf(scratchBytes.buffer)
-/** What a payload hash is over. */
-const hashedBytes = Buffer.from(new ArrayBuffer(RECORD_BYTES))
-const hashed = viewsOf(hashedBytes.buffer)
 
 /** Terms of PLACE_ORDER and REPLACE_ORDER as numbers; what a command does not use is 0. */
 export interface OrderTerms {
   pair: number
-  /** {@link Flag} bits, without the length of the label. */
+  /** Its id; not part of the record. '' in a replacement, whose order says it. */
+  pairId: string
+  /** Flag bits, without the length of the label. */
   flags: number
   /** {@link Option} bits of what a replacement changes. */
   options: number
@@ -100,32 +95,22 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   scratch.f64[C.expiresAt >>> 1] = terms.expiresAt
   scratch.f64[C.targetSequence >>> 1] = terms.targetSequence
   if (terms.label !== '') scratchBytes.write(terms.label, C.label * 4, 'latin1')
-  if (keyed) writeKey(caller, terms.key, hashOfOrder())
+  if (keyed) {
+    const replaces = type === CommandType.REPLACE_ORDER
+    writeKey(caller, terms.key, hashOf(replaces ? formOfReplacement(terms) : formOfOrder(terms)))
+    if (bridge.formerKeys()) writeFormer(formerOrder(replaces, terms))
+  }
   finishFor(bridge, at, type, correlation, caller)
 }
-
-/** Payload hash of the order command in the scratch, which is complete but for the header. */
-function hashOfOrder(): string {
-  const { at } = FIRST_ORDER
-  hashed.i32.fill(0)
-  hashed.i32.set(scratch.i32.subarray(0, at.key))
-  const flags = scratch.u32[C.flags]!
-  // CANCEL_TAKER is the default: said or unsaid, the payload is the same.
-  const meant = (flags & Flag.CANCEL_BOTH) === 0 ? flags & ~Flag.STP_GIVEN : flags
-  hashed.u32[at.flags] = (meant | scratch.u32[C.options]!) >>> 0
-  hashed.i32.set(scratch.i32.subarray(C.label, C.label + LABEL_BYTES / 4), at.label)
-  hashed.f64[at.targetSequence >>> 1] = scratch.f64[C.targetSequence >>> 1]!
-  return hash('sha256', hashedBytes, HASH_TEXT)
-}
-
-/** The same of a transfer, whose words stand where they stood. */
-const hashOfTransfer = (): string => hash('sha256', scratchBytes.subarray(0, RECORD_BYTES), HASH_TEXT)
 
 /** Key and payload hash of the command in the scratch. */
 function writeKey(caller: Caller, key: string, payload: string): void {
   scratchBytes.write(hashOfKey(caller.account, key), C.key * 4, HASH_BYTES, HASH_TEXT)
   scratchBytes.write(payload, C.payload * 4, HASH_BYTES, HASH_TEXT)
 }
+
+/** The payload hash that the command in the scratch had before the rules 4. */
+const writeFormer = (payload: string): unknown => scratchBytes.write(payload, C.former * 4, HASH_BYTES, HASH_TEXT)
 
 /** The 20 bytes of a wallet address (0x and 40 hex digits) at word `at` of the scratch. */
 const writeAddress = (address: string, at: number): unknown => scratchBytes.write(address.slice(2), at * 4, 20, 'hex')
@@ -224,7 +209,10 @@ export function encodeTransfer(bridge: Bridge, at: number, correlation: number, 
   scratch.i32[to.subAccount] = terms.subAccount
   scratch.i32[to.toSub] = terms.toSub ? 1 : 0
   scratch.i64[to.amount >>> 1] = terms.amount
-  if (terms.key !== '') writeKey(caller, terms.key, hashOfTransfer())
+  if (terms.key !== '') {
+    writeKey(caller, terms.key, hashOf(formOfTransfer(terms)))
+    if (bridge.formerKeys()) writeFormer(formerTransfer(terms))
+  }
   finishFor(bridge, at, CommandType.TRANSFER, correlation, caller)
 }
 

@@ -56,6 +56,8 @@ export interface Bridge {
   /** Of the matcher, read only. */
   readonly matcher: Float64Array
   readonly onError: (error: unknown) => void
+  /** Receipts may have a payload hash of before the rules 4 (payload.ts). */
+  readonly formerKeys: () => boolean
   readonly waiters: (Waiter | null)[]
   /** What the waiter calls the command of each row. */
   readonly indexes: Int32Array
@@ -85,13 +87,13 @@ export interface Bridge {
 /** `accounts`: how many there can be. */
 export function createBridge(
   lane: Lane, matcherWait: SharedArrayBuffer, gateway: number, accounts: number, counters: Float64Array,
-  matcher: Float64Array, onError: (error: unknown) => void,
+  matcher: Float64Array, onError: (error: unknown) => void, formerKeys: () => boolean,
 ): Bridge {
   const replies = attachRing(lane.replies)
   const commands = attachRing(lane.commands)
   const rows = replies.capacity
   const bridge: Bridge = {
-    gateway, counters, matcher, onError, replies, commands,
+    gateway, counters, matcher, onError, formerKeys, replies, commands,
     holders: new Int32Array(rows),
     shares: new Int32Array(2 * (accounts + 1)),
     kept: Math.min(rows, Math.floor(commands.capacity / COMMAND_SLOTS)) >>> 3,

@@ -72,8 +72,8 @@ const LABEL = new RegExp(`^[\\x20-\\x7e]{1,${LABEL_BYTES}}$`)
 
 const noTerms = (): OrderTerms =>
   ({
-    pair: 0, flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, label: '', key: '', targetSlot: 0, targetSequence: 0,
-    pays: 0,
+    pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, label: '', key: '', targetSlot: 0,
+    targetSequence: 0, pays: 0,
   })
 
 /** The pair with this id, in any case. */
@@ -87,6 +87,7 @@ export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refu
   if (pair === undefined) return new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' })
   const terms = noTerms()
   terms.pair = pair.index
+  terms.pairId = pair.id
   terms.pays = item.side === 'SELL' ? pair.base : pair.quote
   if (item.side === 'SELL') terms.flags |= Flag.SELL
   return (

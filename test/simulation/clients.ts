@@ -180,7 +180,7 @@ export class Client {
     const flags = (random.below(2) === 0 ? Flag.SELL : 0) | [0, 0, 0, 0, 0, Flag.IOC, Flag.POST_ONLY, Flag.MARKET][random.below(8)]!
     const expires = random.below(6) === 0
     return {
-      pair: random.below(pairs), flags: flags | (expires ? Flag.EXPIRES : 0), options: 0,
+      pair: random.below(pairs), pairId: '', flags: flags | (expires ? Flag.EXPIRES : 0), options: 0,
       price: (flags & Flag.MARKET) !== 0 ? 0 : 500 + random.below(9) - 4, lots: 1 + random.below(8), slippageBps: 0,
       expiresAt: expires ? this.#around.wallMs() + 50 + random.below(2000) : 0,
       label: '', key: `${this.number}/${++this.#keys}`, targetSlot: 0, targetSequence: 0, pays: 0,

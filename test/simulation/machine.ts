@@ -71,7 +71,7 @@ export function bridgeOn(
   shared: Omit<Shared, 'columns'>, lane: Lane, number: number, onError: (error: unknown) => void,
 ): Bridge {
   const counters = gatewayCounters(shared.counters, number + 1)
-  const bridge = createBridge(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), onError)
+  const bridge = createBridge(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), onError, () => false)
   closeBridge(bridge)
   bridge.polling = true
   bridge.waking = true

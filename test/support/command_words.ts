@@ -20,5 +20,9 @@ export function inWords(type: number, values: Decoded): Decoded {
   return { ...words, flags }
 }
 
+/** The payload hash of before the rules 4 that a keyed command carries: by the time, for the reason of {@link tellsAt}. */
+export const formerAt = (time: number, payloads: readonly string[]): Decoded =>
+  (time % 12 === 0 ? { former: payloads[(time / 12) % payloads.length]! } : {})
+
 /** Whether a command asks for SELF_TRADE: by the time and not by chance, so that a stream is as it was before there was such an option. */
 export const tellsAt = (time: number): number => (time % 3 === 0 ? 0 : Option.TELL_SELF_TRADE)

@@ -260,7 +260,9 @@ export class NaiveExchange {
     this.dropExpired(DROPPED_MOST)
     const receipt = this.receipts.findLast((each) => each.account === account && each.key === command['key'])
     if (receipt !== undefined && !this.hasExpired(receipt)) {
-      return receipt.payload === command['payload'] ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
+      const former = String(command['former'] ?? '')
+      const same = receipt.payload === command['payload'] || (/[^0]/.test(former) && receipt.payload === former)
+      return same ? receipt : CODE.IDEMPOTENCY_KEY_CONFLICT
     }
     if (receipt !== undefined && this.inForce >= 1) receipt.forgotten = true
     else if (receipt !== undefined) this.dropExpired(Infinity)

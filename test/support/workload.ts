@@ -10,7 +10,7 @@ import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, Option, PairStatus } from '
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { inWords, tellsAt } from './command_words.ts'
+import { inWords, formerAt, tellsAt } from './command_words.ts'
 import { LISTING_COMMANDS } from './naive_listing.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
 import { grantValues, type Client } from './workload_agents.ts'
@@ -284,11 +284,12 @@ export class Workload {
     return { flags: (text.length << 24) >>> 0, label: hex(text, 40) }
   }
 
-  private key(): { flags: number; key: string; payload: string } {
+  private key(): { flags: number; carried: Decoded } {
     const given = this.chance(1, 8)
     const key = hex(`key ${this.below(12)}`, 16)
     const payload = hex(`payload ${this.below(2)}`, 16)
-    return given ? { flags: Option.KEYED, key, payload } : { flags: 0, key: '', payload: '' }
+    const former = formerAt(this.time, ['payload 0', 'payload 1', 'payload 2'].map((text) => hex(text, 16)))
+    return given ? { flags: Option.KEYED, carried: { key, payload, ...former } } : { flags: 0, carried: {} }
   }
 
   private order(): Decoded {
@@ -315,7 +316,7 @@ export class Workload {
     const market = (flags & Flag.MARKET) !== 0
     return {
       pair, flags: flags >>> 0, price: market ? 0 : this.price(known, sell), lots: this.lots(known, market), slippageBps, expiresAt,
-      key: key.key, payload: key.payload, label: label.label,
+      ...key.carried, label: label.label,
     }
   }
 
@@ -340,7 +341,7 @@ export class Workload {
     const label = this.label()
     const key = this.key()
     let flags = label.flags | key.flags
-    const values: Decoded = { ...target, pair, slippageBps: 0, key: key.key, payload: key.payload, label: label.label }
+    const values: Decoded = { ...target, pair, slippageBps: 0, ...key.carried, label: label.label }
     const dice = this.below(100)
     if (dice < 60) {
       flags |= Option.NEW_LOTS

@@ -26,7 +26,7 @@ const RECORDS: Record<string, string[]> = {
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
     '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32',
-    '32:key:bytes16 36:payload:bytes16 40:label:bytes40',
+    '32:key:bytes16 36:payload:bytes16 40:label:bytes40 50:former:bytes16',
   ],
   cancel_all: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32 6:fromSlot:i32 7:reserved:i32',
@@ -48,7 +48,7 @@ const RECORDS: Record<string, string[]> = {
   ],
   transfer: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32 5:options:u32 6:subAccount:i32 7:toSub:i32',
-    '8:reserved:i32 9:reserved2:i32 10:amount:i64 32:key:bytes16 36:payload:bytes16',
+    '8:reserved:i32 9:reserved2:i32 10:amount:i64 32:key:bytes16 36:payload:bytes16 40:unused:bytes40 50:former:bytes16',
   ],
   set_spend_limit: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32 5:subAccount:i32 6:change:i32 7:fields:i32',

@@ -23,7 +23,7 @@ function setUp(commands = 64, replies = 4096): { bridge: Bridge; matcher: Return
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
   matcher[MATCHER.disk_level] = DISK.OPEN
-  const bridge = createBridge(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, (error) => errors.push(error))
+  const bridge = createBridge(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, (error) => errors.push(error), () => false)
   return { bridge, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
 }
 

@@ -1,0 +1,26 @@
+/** Rows of applications and their origins (columns.ts). */
+import { f64 } from './fields.ts'
+
+/** Applications: those of the genesis first, then those the operator added. */
+export const APPLICATION_WORDS = 64
+export const APPLICATION = {
+  /** Grows with every change, for readers. */
+  VERSION: 0,
+  ACTIVE: 1,
+  /** Origins in use, from the first place on. */
+  ORIGINS: 2,
+  /** Accounts in it. */
+  ACCOUNTS: 3,
+  /** f64 each; sequence 0: of the genesis. */
+  CREATED_SEQUENCE: f64(4), CREATED_AT: f64(6),
+  /** SHA-256 of its server key, the one before, f64 until when that one is good, f64 when the key was issued (0: none). */
+  KEY: 8, OLD_KEY: 16, OLD_KEY_UNTIL: f64(24), KEY_AT: f64(26),
+  /** 40 and 48 bytes. */
+  CLIENT_ID: 28, NAME: 38,
+} as const
+/** Words of its texts and of a key's hash. */
+export const CLIENT_ID_WORDS = 10
+export const APPLICATION_NAME_WORDS = 12
+export const KEY_WORDS = 8
+/** 96 bytes of ASCII, zero padded; row = application × ORIGINS_MAX + place. */
+export const ORIGIN_WORDS = 24

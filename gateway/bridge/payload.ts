@@ -1,0 +1,122 @@
+/**
+ * What an idempotency key stands for: the payload of a request in normal form, and its hash.
+ *
+ * The normal form is a text. It says what the client asked for by the names of the specification, and nothing of how records, flags or
+ * requests are laid out, so it stays the same when those change. It begins with the kind of command and the version of the form; then come
+ * the fields in the order of {@link formOfOrder}, {@link formOfReplacement} and {@link formOfTransfer}, `;name=value` each:
+ *
+ *     place/1;pair=<uuid>;side=BUY;type=LIMIT;quantity=<lots>;price=<ticks>;timeInForce=IOC;clientOrderId=5:hello
+ *
+ * - Prices are whole ticks of the pair and quantities whole lots, which never change for a pair: "1.50" and "1.5" are one price. Amounts
+ *   are whole atoms of the asset, moments Unix ms.
+ * - What has its default is left out, so a default that was said and one that was not are the same payload. In a replacement a field that
+ *   is absent means "as it was", so everything that was said stands there.
+ * - Texts that a client chose carry their length in front, so that no text can look like another field.
+ *
+ * The hash is the first 16 bytes of SHA-256 over the text. `test/unit/payload_form.test.ts` has fixed texts and hashes. A field that is
+ * added later is left out when it is absent, so older payloads keep their text. A change of anything else is a new version, and then the
+ * text of the version before is sent beside it for as long as its receipts last, as is done with what came before version 1:
+ *
+ * Before the rules 4 the hash was taken over a record of the first layout with its flag bits ({@link formerOrder}). Gateways send that one
+ * too until the last receipt which may have it is over (core/view/receipts.ts, mayKnowFormerPayloads).
+ */
+import { hash } from 'node:crypto'
+import { Flag, Option } from '../../core/layout/command.ts'
+import { FIRST_ORDER, FIRST_TRANSFER } from '../../core/layout/first_layout.ts'
+import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
+import type { OrderTerms, TransferTerms } from './encode.ts'
+
+/** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
+export const HASH_TEXT = 'binary'
+
+export const hashOf = (form: string): string => hash('sha256', form, HASH_TEXT)
+
+/** A text that a client chose. */
+const chosen = (text: string): string => `${text.length}:${text}`
+
+/** PLACE_ORDER. */
+export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, label }: OrderTerms): string {
+  let form = `place/1;pair=${pairId};side=${(flags & Flag.SELL) !== 0 ? 'SELL' : 'BUY'};`
+  form += (flags & Flag.MARKET) !== 0 ? `type=MARKET;quantity=${lots}` : `type=LIMIT;quantity=${lots};price=${price}`
+  if ((flags & Flag.IOC) !== 0) form += ';timeInForce=IOC'
+  if ((flags & Flag.FOK) !== 0) form += ';timeInForce=FOK'
+  if ((flags & Flag.POST_ONLY) !== 0) form += ';postOnly=true'
+  if ((flags & Flag.SLIPPAGE) !== 0) form += `;slippageToleranceBps=${slippageBps}`
+  if ((flags & Flag.EXPIRES) !== 0) form += `;expirationDate=${expiresAt}`
+  if ((flags & Flag.MASTER_FUNDED) !== 0) form += ';useMasterBalance=true'
+  if ((flags & Flag.CANCEL_BOTH) !== 0) form += ';selfTradePreventionMode=CANCEL_BOTH'
+  return label === '' ? form : `${form};clientOrderId=${chosen(label)}`
+}
+
+/** REPLACE_ORDER; the order is named by its sequence and slot, which are its id. */
+export function formOfReplacement({ targetSequence, targetSlot, flags, options, price, lots, label }: OrderTerms): string {
+  let form = `replace/1;order=${targetSequence}/${targetSlot}`
+  if ((options & Option.NEW_PRICE) !== 0) form += `;price=${price}`
+  if ((options & Option.NEW_LOTS) !== 0) form += `;quantity=${lots}`
+  if ((options & Option.NEW_POST_ONLY) !== 0) form += `;postOnly=${(flags & Flag.POST_ONLY) !== 0}`
+  if ((options & Option.NEW_FUNDING) !== 0) form += `;useMasterBalance=${(flags & Flag.MASTER_FUNDED) !== 0}`
+  if ((options & Option.NEW_STP) !== 0) {
+    form += `;selfTradePreventionMode=${(flags & Flag.CANCEL_BOTH) !== 0 ? 'CANCEL_BOTH' : 'CANCEL_TAKER'}`
+  }
+  return label === '' ? form : `${form};clientOrderId=${chosen(label)}`
+}
+
+/** TRANSFER; the sub-account is named by its row, which is its own for ever, the asset by its place in the listing. */
+export const formOfTransfer = ({ subAccount, asset, toSub, amount }: TransferTerms): string =>
+  `transfer/1;subAccount=${subAccount};asset=${asset};direction=${toSub ? 'TO_SUB' : 'TO_MASTER'};amount=${amount}`
+
+// What was hashed before the rules 4. Nothing below ever changes but the names on the left.
+
+const FORMER_TYPES = { place: 2, replace: 4, transfer: 15 } as const
+/** Flags and options of today, and the bits they had in one word. */
+const FORMER_FLAGS: readonly (readonly [flag: number, former: number])[] = [
+  [Flag.SELL, 1], [Flag.MARKET, 1 << 1], [Flag.IOC, 1 << 2], [Flag.FOK, 1 << 3], [Flag.POST_ONLY, 1 << 4], [Flag.CANCEL_BOTH, 1 << 5],
+  [Flag.SLIPPAGE, 1 << 7], [Flag.EXPIRES, 1 << 8], [Flag.MASTER_FUNDED, 1 << 16],
+]
+const FORMER_OPTIONS: readonly (readonly [option: number, former: number])[] = [
+  [Option.NEW_PRICE, 1 << 10], [Option.NEW_LOTS, 1 << 11], [Option.NEW_STP, 1 << 12], [Option.NEW_POST_ONLY, 1 << 13],
+  [Option.NEW_FUNDING, 1 << 18],
+]
+/** The mode was given; it counted when it was not the default. */
+const FORMER_STP_GIVEN = 1 << 6
+/** There was a key. */
+const FORMER_KEYED = 1 << 9
+/** Gateways always asked for SELF_TRADE. */
+const FORMER_TELL_SELF_TRADE = 1 << 19
+
+const formerBytes = Buffer.from(new ArrayBuffer(RECORD_BYTES))
+const former = viewsOf(formerBytes.buffer)
+
+/** The hash that a PLACE_ORDER or REPLACE_ORDER with these terms had. */
+export function formerOrder(replaces: boolean, terms: OrderTerms): string {
+  const { at } = FIRST_ORDER
+  former.i32.fill(0)
+  former.u32[at.kind] = replaces ? FORMER_TYPES.replace : FORMER_TYPES.place
+  let flags = FORMER_KEYED | FORMER_TELL_SELF_TRADE | (terms.label.length << 24)
+  for (const [flag, bit] of FORMER_FLAGS) if ((terms.flags & flag) !== 0) flags |= bit
+  for (const [option, bit] of FORMER_OPTIONS) if ((terms.options & option) !== 0) flags |= bit
+  if ((terms.flags & Flag.CANCEL_BOTH) !== 0) flags |= FORMER_STP_GIVEN
+  former.i32[at.pair] = terms.pair
+  former.u32[at.flags] = flags >>> 0
+  former.i32[at.price] = terms.price
+  former.i32[at.lots] = terms.lots
+  former.i32[at.slippageBps] = terms.slippageBps
+  former.i32[at.targetSlot] = terms.targetSlot
+  former.f64[at.expiresAt >>> 1] = terms.expiresAt
+  former.f64[at.targetSequence >>> 1] = terms.targetSequence
+  formerBytes.write(terms.label, at.label * 4, 'latin1')
+  return hash('sha256', formerBytes, HASH_TEXT)
+}
+
+/** The hash that a TRANSFER with these terms had; its record was one of the second layout, whose words stand as in the first. */
+export function formerTransfer({ subAccount, asset, toSub, amount }: TransferTerms): string {
+  const { at } = FIRST_TRANSFER
+  former.i32.fill(0)
+  former.u32[at.kind] = FORMER_TYPES.transfer
+  former.i32[at.asset] = asset
+  former.u32[at.flags] = FORMER_KEYED
+  former.i32[at.subAccount] = subAccount
+  former.i32[at.toSub] = toSub ? 1 : 0
+  former.i64[at.amount >>> 1] = amount
+  return hash('sha256', formerBytes, HASH_TEXT)
+}

@@ -1,0 +1,182 @@
+/**
+ * Promise: the hash of a keyed payload is over what the client asked for, in the normal form of gateway/bridge/payload.ts, and over nothing
+ * else: not the bits of flags, nor the layout of records. Said in other words it is the same; any other order is another one.
+ *
+ * The texts and hashes below are fixed. Receipts of running exchanges have them: what changes one of them is a new version of the form.
+ */
+import { createHash } from 'node:crypto'
+import t from 'tap'
+import { COMMAND_LAYOUTS, CommandType, slotsOfKind } from '../../core/layout/command.ts'
+import { decode, RECORD_WORDS, type Decoded } from '../../core/layout/table.ts'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createRing } from '../../core/ring/spsc.ts'
+import { encodeOrder, encodeTransfer, type OrderTerms, type TransferTerms } from '../../gateway/bridge/encode.ts'
+import { formOfOrder, formOfReplacement, formOfTransfer } from '../../gateway/bridge/payload.ts'
+import type { Bridge } from '../../gateway/bridge/pending.ts'
+import type { Gateway } from '../../gateway/context.ts'
+import { Refused } from '../../gateway/http/envelope.ts'
+import { placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_entry.ts'
+import { genesisText, VARIANTS } from '../support/variants.ts'
+
+const genesis = parseGenesis(genesisText(VARIANTS['market']!))
+const [pair] = genesis.pairs
+const pairs = new Map(genesis.pairs.map((each) => [each.id, each]))
+const gateway = { genesis, pairs, time: () => 1_700_000_000_000 } as unknown as Gateway
+const caller = { account: 4, session: 7, generation: 9 } as Parameters<typeof encodeOrder>[4]
+
+/** The command that `write` encodes; `former`: with the hash of before beside it. */
+function encoded(type: number, former: boolean, write: (bridge: Bridge, at: number) => void): Decoded {
+  const bridge = { gateway: 3, commands: createRing(8), written: 0, formerKeys: () => former } as unknown as Bridge
+  write(bridge, 0)
+  const { slots } = bridge.commands
+  t.equal(bridge.written, slotsOfKind(slots.u32[0]!))
+  t.ok(slots.i32.subarray(bridge.written * RECORD_WORDS).every((word) => word === 0))
+  return decode(COMMAND_LAYOUTS[type]!, slots, 0)
+}
+
+function taken(terms: OrderTerms | Refused): OrderTerms {
+  if (terms instanceof Refused) throw terms
+  return terms
+}
+
+type Item = Omit<OrderItem, 'tradingPairId'>
+const placed = (item: Item): OrderTerms => taken(placeTerms(gateway, { tradingPairId: pair!.id, idempotencyKey: 'a key', ...item }))
+const replaced = (item: ReplaceItem): OrderTerms =>
+  ({ ...taken(replaceTerms({ idempotencyKey: 'a key', ...item }, pair!)), targetSlot: 11, targetSequence: 1_000_000 })
+
+const hashes = (type: number, terms: OrderTerms): [payload: string, former: string] => {
+  const { payload, former } = encoded(type, true, (bridge, at) => encodeOrder(bridge, at, type, 5, caller, terms))
+  return [String(payload), String(former)]
+}
+const sha = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
+
+const LIMIT: Item = { orderType: 'LIMIT', side: 'BUY', price: '1.5', quantity: '0.1' }
+const FULL: Item = {
+  orderType: 'LIMIT', side: 'SELL', price: '123.45', quantity: '6.7', postOnly: true, expirationDate: '2030-01-01T00:00:00Z',
+  useMasterBalance: true, selfTradePreventionMode: 'CANCEL_BOTH', clientOrderId: 'a;price=1',
+}
+const ID = '00000000-0000-4000-8000-000000002000'
+
+/** Order, its normal form, and the hashes of now and of before the rules 4. */
+const ORDERS: readonly [item: Item, form: string, payload: string, former: string][] = [
+  [
+    LIMIT, `place/1;pair=${ID};side=BUY;type=LIMIT;quantity=1000;price=150`,
+    'f0faa075c9de905bafeb31e2df821b49', '90d3863cc32fbfd04b5a9677373fa2a7',
+  ],
+  [
+    FULL,
+    `place/1;pair=${ID};side=SELL;type=LIMIT;quantity=67000;price=12345;postOnly=true;expirationDate=1893456000000;` +
+    'useMasterBalance=true;selfTradePreventionMode=CANCEL_BOTH;clientOrderId=9:a;price=1',
+    'f9561792031e008cf771dac17c6e56ee', '2f6042d47a72aa5b355cb053abb0d559',
+  ],
+  [
+    { orderType: 'MARKET', side: 'SELL', quantity: '1', slippageToleranceBps: 0 },
+    `place/1;pair=${ID};side=SELL;type=MARKET;quantity=10000;slippageToleranceBps=0`,
+    'fbda22e62a141efccd21b767b295b682', 'a90848962b53ea2be7dd27e0b6eaba33',
+  ],
+  [
+    { ...LIMIT, timeInForce: 'IOC' }, `place/1;pair=${ID};side=BUY;type=LIMIT;quantity=1000;price=150;timeInForce=IOC`,
+    '71f60f1b778798ea1446cfeffe0dc316', 'bcbb492d8e710e992b44bd3da4a67661',
+  ],
+  [
+    { ...LIMIT, timeInForce: 'FOK' }, `place/1;pair=${ID};side=BUY;type=LIMIT;quantity=1000;price=150;timeInForce=FOK`,
+    '0ab5708cd857e48b8448c7341eaf46c5', 'beeec50928a64e4f09dcd94fec219316',
+  ],
+]
+const REPLACEMENTS: readonly [item: ReplaceItem, form: string, payload: string, former: string][] = [
+  [{}, 'replace/1;order=1000000/11', '6f20f78c51b07477c804d07e7a84ec5d', 'ad7a96f869bb19783ec9faca3dbceb6c'],
+  [
+    {
+      price: '2.00', quantity: '0.5', postOnly: false, useMasterBalance: false, selfTradePreventionMode: 'CANCEL_TAKER', clientOrderId: 'x',
+    },
+    'replace/1;order=1000000/11;price=200;quantity=5000;postOnly=false;useMasterBalance=false;' +
+    'selfTradePreventionMode=CANCEL_TAKER;clientOrderId=1:x',
+    '5a1bee963ba03d5fd813e7f892004ec4', '7042f791a43549a648822d9769a6e1f1',
+  ],
+  [
+    { postOnly: true, useMasterBalance: true, selfTradePreventionMode: 'CANCEL_BOTH' },
+    'replace/1;order=1000000/11;postOnly=true;useMasterBalance=true;selfTradePreventionMode=CANCEL_BOTH',
+    '9e49f7db676cfca564692d023a6fa212', 'b245cd2c76fef85ee42bb33daad86df2',
+  ],
+]
+const TRANSFERS: readonly [terms: Omit<TransferTerms, 'key'>, form: string, payload: string, former: string][] = [
+  [
+    { asset: 2, subAccount: 6, toSub: true, amount: 77n }, 'transfer/1;subAccount=6;asset=2;direction=TO_SUB;amount=77',
+    'fb5b639083423dfd94598a86dc28ee8b', '813f7eb12e1fa025dac8e9a2edc1025e',
+  ],
+  [
+    { asset: 0, subAccount: 7, toSub: false, amount: 10n ** 18n },
+    'transfer/1;subAccount=7;asset=0;direction=TO_MASTER;amount=1000000000000000000',
+    '31e6a23a87a1f54a1f5ad6b9f22aafb7', '295ef50777141f89da4f523d28955f4a',
+  ],
+]
+
+t.test('orders have these normal forms and hashes', async (t) => {
+  for (const [item, form, payload, former] of ORDERS) {
+    t.equal(formOfOrder(placed(item)), form)
+    t.same(hashes(CommandType.PLACE_ORDER, placed(item)), [payload, former], form)
+    t.equal(payload, sha(form))
+  }
+})
+
+t.test('and replacements', async (t) => {
+  for (const [item, form, payload, former] of REPLACEMENTS) {
+    t.equal(formOfReplacement(replaced(item)), form)
+    t.same(hashes(CommandType.REPLACE_ORDER, replaced(item)), [payload, former], form)
+    t.equal(payload, sha(form))
+  }
+})
+
+t.test('and transfers', async (t) => {
+  for (const [terms, form, payload, former] of TRANSFERS) {
+    const keyed = { ...terms, key: 'a key' }
+    t.equal(formOfTransfer(keyed), form)
+    const record = encoded(CommandType.TRANSFER, true, (bridge, at) => encodeTransfer(bridge, at, 5, caller, keyed))
+    t.same([record['payload'], record['former']], [payload, former], form)
+    t.equal(payload, sha(form))
+  }
+})
+
+t.test('what is said in other words is the same payload', async (t) => {
+  const same: readonly [Item, Item][] = [
+    [LIMIT, { ...LIMIT, price: '001.500', quantity: '0.1000' }],
+    [LIMIT, { ...LIMIT, timeInForce: 'GTC' }],
+    [LIMIT, { ...LIMIT, postOnly: false, useMasterBalance: false, reduceOnly: false, tradingMode: 'SPOT' }],
+    [LIMIT, { ...LIMIT, selfTradePreventionMode: 'CANCEL_TAKER' }],
+    [FULL, { ...FULL, expirationDate: '2030-01-01T01:00:00.000+01:00' }],
+  ]
+  for (const [one, other] of same) t.same(hashes(CommandType.PLACE_ORDER, placed(other)), hashes(CommandType.PLACE_ORDER, placed(one)))
+})
+
+t.test('every field that matters makes another payload', async (t) => {
+  const others: readonly Item[] = [
+    LIMIT, { ...LIMIT, side: 'SELL' }, { ...LIMIT, price: '1.51' }, { ...LIMIT, quantity: '0.2' }, { ...LIMIT, timeInForce: 'IOC' },
+    { ...LIMIT, timeInForce: 'FOK' }, { ...LIMIT, postOnly: true }, { ...LIMIT, expirationDate: '2030-01-01T00:00:00Z' },
+    { ...LIMIT, expirationDate: '2030-01-01T00:00:01Z' }, { ...LIMIT, useMasterBalance: true }, { ...LIMIT, clientOrderId: 'a' },
+    { ...LIMIT, clientOrderId: 'b' }, { ...LIMIT, selfTradePreventionMode: 'CANCEL_BOTH' },
+    { orderType: 'MARKET', side: 'BUY', quantity: '0.1' }, { orderType: 'MARKET', side: 'BUY', quantity: '0.1', slippageToleranceBps: 0 },
+    { orderType: 'MARKET', side: 'BUY', quantity: '0.1', slippageToleranceBps: 1 },
+  ]
+  const other = taken(placeTerms(gateway, { ...LIMIT, tradingPairId: genesis.pairs[1]!.id, idempotencyKey: 'a key', quantity: '1' }))
+  const replacements: readonly ReplaceItem[] = [
+    {}, { price: '1.5' }, { quantity: '1.5' }, { postOnly: true }, { postOnly: false }, { useMasterBalance: true },
+    { useMasterBalance: false }, { selfTradePreventionMode: 'CANCEL_TAKER' }, { selfTradePreventionMode: 'CANCEL_BOTH' },
+    { clientOrderId: 'a' },
+  ]
+  const all = [
+    ...others.map((item) => hashes(CommandType.PLACE_ORDER, placed(item))), hashes(CommandType.PLACE_ORDER, other),
+    ...replacements.map((item) => hashes(CommandType.REPLACE_ORDER, replaced(item))),
+    hashes(CommandType.REPLACE_ORDER, { ...replaced({}), targetSlot: 12 }),
+    hashes(CommandType.REPLACE_ORDER, { ...replaced({}), targetSequence: 1_000_001 }),
+  ]
+  for (const which of [0, 1]) t.equal(new Set(all.map((pairOf) => pairOf[which])).size, all.length)
+})
+
+t.test('the hash of before goes out only while a receipt may have it, and nothing is hashed without a key', async (t) => {
+  const without = encoded(CommandType.PLACE_ORDER, false, (bridge, at) =>
+    encodeOrder(bridge, at, CommandType.PLACE_ORDER, 5, caller, placed(LIMIT)))
+  t.same([without['payload'], without['former']], [ORDERS[0]![2], '00'.repeat(16)])
+  const plain = encoded(CommandType.PLACE_ORDER, true, (bridge, at) =>
+    encodeOrder(bridge, at, CommandType.PLACE_ORDER, 5, caller, { ...placed(LIMIT), key: '' }))
+  t.same([plain['payload'], slotsOfKind(Number(plain['kind']))], [undefined, 1])
+})
