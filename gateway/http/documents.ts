@@ -1,5 +1,6 @@
 /**
- * What the box serves besides the operations: the description of its interface and the page that shows it.
+ * What the box serves besides the operations: the description of its interface and the page that shows it, to which `/`
+ * leads.
  *
  * Everything is constant: made once per thread when it is first asked for, then sent from the same bytes with an entity tag. The page
  * loads nothing from elsewhere, and its policy forbids it to. Answers leave in a later turn, so that a burst of pipelined requests
@@ -37,6 +38,9 @@ const SOURCES: Readonly<Record<string, () => Stored>> = {
   '/docs/page.css': () => store('text/css; charset=utf-8', readFileSync(join(page, 'page.css'))),
   '/docs/page.js': () => store('text/javascript; charset=utf-8', readFileSync(join(page, 'page.js'))),
 }
+/** Who opens the address of the exchange in a browser means the page. */
+const HOME = '/'
+const TO_PAGE: HeaderList = [['Location', '/docs'], ...CACHING]
 const stored = new Map<string, Stored>()
 
 function store(type: string, bytes: Uint8Array, headers: HeaderList = []): Stored {
@@ -56,13 +60,19 @@ const BYTES_PER_MS = 2 * 1024 * 1024
 
 /** Answers when the path is one of a document; otherwise `false`, and nothing happened. */
 export function serveDocument(exchange: Exchange, payer: Payer): boolean {
-  const source = Object.hasOwn(SOURCES, exchange.path) ? SOURCES[exchange.path] : undefined
-  if (source === undefined) return false
+  const { path } = exchange
+  const source = Object.hasOwn(SOURCES, path) ? SOURCES[path] : undefined
+  if (source === undefined && path !== HOME) return false
   if (!METHODS.includes(exchange.method)) {
     exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', METHODS.join(', ')]])
     return true
   }
-  const { type, bytes, headers } = load(exchange.path, source)
+  if (source === undefined) {
+    // With a body: without one the library names no length, and clients would wait for more.
+    setImmediate(() => exchange.send(302, 'see /docs\n', TO_PAGE, 'text/plain'))
+    return true
+  }
+  const { type, bytes, headers } = load(path, source)
   const unchanged = exchange.ifNoneMatch.includes(headers[0]![1])
   payer.charge(unchanged || exchange.method === 'HEAD' ? 0 : bytes.length / BYTES_PER_MS)
   setImmediate(() => (unchanged ? exchange.send(304, '', headers) : exchange.send(200, bytes, headers, type)))

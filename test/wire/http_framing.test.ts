@@ -148,6 +148,19 @@ t.test('a packet of pipelined requests for long answers ends its connection', as
   t.ok(replies.length < many, `${replies.length} of ${many} were answered`)
 })
 
+t.test('/ leads to the documents', async (t) => {
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { method, redirect: 'manual' })
+    t.equal(answer.status, 302, method)
+    t.equal(answer.headers.get('location'), '/docs')
+    t.equal(answer.headers.get('content-length'), '10')
+  }
+  t.match(await (await fetch(`http://127.0.0.1:${port}/`)).text(), /<!doctype html>/i)
+  const wrong = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' })
+  t.strictSame([wrong.status, wrong.headers.get('allow')], [405, 'GET, HEAD'])
+  t.equal((await fetch(`http://127.0.0.1:${port}/?a`, { redirect: 'manual' })).status, 302)
+})
+
 t.test('paths are compared as sent', async (t) => {
   for (const path of [
     '//api/v1/time', '/api/v1//time', '/api/v1/time/', '/api/v1/%74ime', '/api/v1/x/../time', '/api/v1/time;a', '/API/V1/TIME',
