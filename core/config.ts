@@ -187,6 +187,9 @@ export type Config = { readonly [K in keyof Knobs]: Knobs[K]['fallback'] extends
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-', '_').toUpperCase()}`
 
+/** A knob as messages name it: by its flag and its variable. */
+export const settingOf = (name: keyof Knobs): string => `--${kebab(name)}, ${variable(name)}`
+
 /** What `--help` prints: every knob with its flag, variable, default and meaning. */
 export function configHelp(): string {
   const rows = Object.entries(KNOBS).map(([name, knob]) => {

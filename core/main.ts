@@ -9,6 +9,7 @@ import { lockDirectory } from './data_dir.ts'
 import { startExchange } from './exchange/exchange.ts'
 import { createLogger, lastWord } from './lib/log.ts'
 import { systemFault } from './lib/system_fault.ts'
+import { checkPorts } from './port_check.ts'
 import { startCode } from './start_code.ts'
 import { EXIT } from './threads.ts'
 
@@ -24,6 +25,7 @@ if (!supervised) {
 try {
   refuseBackup(config.dataDir)
   const lock = await lockDirectory(config.dataDir)
+  await checkPorts(config)
   const exchange = startExchange({ config, log, lock, environment: process.env, stopAsked, announceExit, exit })
   process.on('uncaughtException', (error) => void exchange.fail(EXIT.THREAD, `main thread: ${error.stack ?? error.message}`))
   await exchange.ready

@@ -1,5 +1,6 @@
 /** The gateway thread: attaches to the shared memory, serves HTTP and WebSockets, stops in order. Its messages are in core/threads.ts. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { settingOf } from '../core/config.ts'
 import { GATEWAY } from '../core/ring/counters.ts'
 import { EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
 import { attachGateway, detachGateway } from './context.ts'
@@ -73,6 +74,6 @@ try {
   )
   tell({ type: 'ready', port })
 } catch (error) {
-  tell({ type: 'fatal', code: EXIT.CONFIG, message: (error as Error).message })
+  tell({ type: 'fatal', code: EXIT.CONFIG, message: `${(error as Error).message} (${settingOf('port')})` })
   detach()
 }

@@ -42,6 +42,7 @@
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
+import { settingOf } from '../../core/config.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { attachState } from '../../core/state/state.ts'
@@ -190,7 +191,8 @@ listenOn(server, '127.0.0.1', config.operatorPort).then(
     door = doorOf(server, '127.0.0.1', number, () => tell({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port: number } }))
     tell({ type: 'ready', port: number })
   },
-  (error: Error) => tell({ type: 'fatal', code: EXIT.THREAD, message: `operator port: ${error.message}` }),
+  ({ message }: Error) =>
+    tell({ type: 'fatal', code: EXIT.CONFIG, message: `operator port: ${message} (${settingOf('operatorPort')})` }),
 )
 parentPort!.on('message', (message: ToOperator) => {
   if (message.type === 'stop') stop()

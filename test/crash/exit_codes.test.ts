@@ -11,7 +11,7 @@ import { execFileSync } from 'node:child_process'
 import {
   chmodSync, chownSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync,
 } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -156,14 +156,58 @@ t.test('what keeps it from starting', async (t) => {
   }
 })
 
-t.test('a port that is taken', async (t) => {
+/** A port of 127.0.0.1 that somebody listens on until the test ends. */
+async function takenPort(t: Test): Promise<string> {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')
   t.teardown(() => taken.close())
-  const port = String((taken.address() as AddressInfo).port)
-  const words = new RegExp(`cannot listen on 127.0.0.1:${port}`)
-  await refused(t, { cause: 'port', spoil: () => ['--port', port], code: EXIT.CONFIG, words })
+  return String((taken.address() as AddressInfo).port)
+}
+
+t.test('a port that is taken is found before the journal is opened', async (t) => {
+  const port = await takenPort(t)
+  const holder = `process ${process.pid} \\(.+\\)`
+  const words = new RegExp(`port ${port} of 127.0.0.1 \\(--port, RINGBOOK_PORT\\) is in use by ${holder}: .*another port`)
+  // Opening such a journal would be refused with another code.
+  const spoil = (directory: string): readonly string[] => {
+    writeFileSync(join(directory, 'journal', 'data.mdb'), Buffer.alloc(100_000, 'x'))
+    return ['--port', port]
+  }
+  await refused(t, { cause: 'port', spoil, code: EXIT.CONFIG, words, before: [] })
 })
+
+t.test('a port that is taken after that look', { skip: DEEP ? false : 'takes long' }, async (t) => {
+  const knobs: [flag: string, words: RegExp, flags?: string[]][] = [
+    ['--port', /gateway 1: cannot listen on .*--port/], ['--operator-port', /operator port: .*EADDRINUSE.*--operator-port/],
+    ['--grpc-port', /gRPC: .*EADDRINUSE/, ['--grpc-thread', '1']], ['--chain-port', /chain port: .*EADDRINUSE/, ['--chain', '1']],
+  ]
+  for (const [flag, words, flags = []] of knobs) {
+    const directory = join(root, flag)
+    mkdirSync(directory)
+    const port = await freePort()
+    let thief: Server | null = null
+    t.teardown(() => thief?.close())
+    // The look is over when it says `starting`, and threads are started long after that.
+    const starting = (line: string): void => {
+      if (line.includes('"starting"')) thief ??= createServer().listen(port, '127.0.0.1')
+    }
+    const failed = await startExchange(directory, [...FLAGS, ...flags, flag, String(port)], {}, [], starting).then(
+      (exchange) => exchange.kill().then(() => null),
+      (error: unknown) => error as StartFailed,
+    )
+    t.equal(failed?.code, EXIT.CONFIG, flag)
+    t.match(failed?.log.filter(({ level }) => level === 'fatal'), [{ code: EXIT.CONFIG, msg: words }])
+  }
+})
+
+/** A port that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
 
 /** Whether a process may mount something that only it sees. */
 function mayMount(): boolean {

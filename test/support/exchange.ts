@@ -97,12 +97,16 @@ export class StartFailed extends Error {
 export const AS_NOBODY: readonly string[] =
   process.getuid?.() === 0 ? ['env', '-u', 'NODE_OPTIONS', 'setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
-/** Starts the exchange with these flags and waits until it serves; `before` is a command that runs it. Throws {@link StartFailed}. */
+/**
+ * Starts the exchange with these flags and waits until it serves; `before` is a command that runs it, `heard` gets each
+ * line it writes. Throws {@link StartFailed}.
+ */
 export async function startExchange(
   dataDir: string,
   flags: readonly string[] = [],
   environment: Record<string, string> = {},
   before: readonly string[] = [],
+  heard: (line: string) => void = () => undefined,
 ): Promise<Exchange> {
   const all = ['--data-dir', dataDir, '--port', '0', '--grpc-port', '0', '--operator-port', '0', '--chain-port', '0', ...flags]
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'supervisor', 'main.ts'), ...all]
@@ -117,6 +121,7 @@ export async function startExchange(
   const ended = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)))
   const ready = new Promise<Record<string, unknown>>((resolve, reject) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
+      heard(line)
       let entry: Record<string, unknown>
       try {
         entry = JSON.parse(line) as Record<string, unknown>
