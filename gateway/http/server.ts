@@ -34,7 +34,8 @@ export const NO_BODY = Buffer.alloc(0)
 const NO_HEADERS: HeaderList = []
 
 const STATUS: Readonly<Record<number, string>> = {
-  200: '200 OK', 204: '204 No Content', 302: '302 Found', 304: '304 Not Modified', 400: '400 Bad Request', 401: '401 Unauthorized', 403: '403 Forbidden',
+  200: '200 OK', 204: '204 No Content', 302: '302 Found', 304: '304 Not Modified', 400: '400 Bad Request',
+  401: '401 Unauthorized', 403: '403 Forbidden',
   404: '404 Not Found', 405: '405 Method Not Allowed', 408: '408 Request Timeout', 409: '409 Conflict', 411: '411 Length Required',
   413: '413 Payload Too Large', 429: '429 Too Many Requests',
   500: '500 Internal Server Error', 503: '503 Service Unavailable',
