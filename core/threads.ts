@@ -6,8 +6,8 @@
  *   gRPC (number N + 1) --command ring--> matcher --reply ring--> gRPC
  *   operator (number 0) --command ring--> matcher --reply ring--> operator
  *   matcher --event ring--> everybody
- *   gateway --MessagePort--> sign-in desk (challenges, wallet signatures)
- *   sign-in desk --JSON-RPC--> chain thread, or an outside node (contract wallets)
+ *   gateway --MessagePort--> sign-in thread (challenges, wallet signatures)
+ *   sign-in thread --JSON-RPC--> chain thread, or an outside node (contract wallets)
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from './config.ts'
@@ -71,12 +71,12 @@ export interface GatewayData {
   readonly shared: Shared
   /** 1..N; gRPC N + 1. */
   readonly number: number
-  /** To the sign-in desk. */
-  readonly desk: MessagePort
+  /** To the sign-in thread. */
+  readonly signIn: MessagePort
   /** Rows of ring/budgets.ts, shared by all gateways. */
   readonly budgets: SharedArrayBuffer
-  /** Signatures that opened a session (ring/openings.ts), shared by all of them. */
-  readonly openings: SharedArrayBuffer
+  /** Signatures that opened a session (ring/replay_guard.ts), shared by all of them. */
+  readonly replayGuard: SharedArrayBuffer
   /** 32 bytes (core/data_dir.ts). */
   readonly pageTokenKey: Uint8Array
   /** To the history readers, one each. */
@@ -102,8 +102,8 @@ export interface OperatorData {
   readonly shared: Shared
 }
 
-/** workerData of the sign-in desk. */
-export interface DeskData {
+/** workerData of the sign-in thread. */
+export interface SignInData {
   readonly config: Config
   readonly genesis: string
   /** For the applications: the columns, and the words APPLYING and STOP. */
@@ -111,7 +111,7 @@ export interface DeskData {
   readonly gate: SharedArrayBuffer
   /** One port per gateway. */
   readonly ports: readonly MessagePort[]
-  /** Of ring/counters.ts; the desk writes its own block. */
+  /** Of ring/counters.ts; the sign-in thread writes its own block. */
   readonly counters: SharedArrayBuffer
 }
 
@@ -178,8 +178,8 @@ export type FromScrub =
  * gone; close sockets at once, answer nothing. `listen`: whether the port may listen, told to threads that have one (core/descriptors.ts).
  */
 export type ToThread = { readonly type: 'stop' | 'abort' } | { readonly type: 'listen'; readonly open: boolean }
-/** Messages of the main thread to the sign-in desk. `chain`: where the embedded chain is, or that it is gone for now. */
-export type ToDesk = ToThread | { readonly type: 'chain'; readonly url: string | null }
+/** Messages of the main thread to the sign-in thread. `chain`: where the embedded chain is, or that it is gone for now. */
+export type ToSignIn = ToThread | { readonly type: 'chain'; readonly url: string | null }
 /** Messages of the supervisor to the exchange process. `stop`: an orderly stop, and what asked for it. */
 export type FromSupervisor = { readonly type: 'stop'; readonly cause: string }
 /** Messages of the exchange process to its supervisor. `ending`: it ends with this code; kill it if it does not end soon. */

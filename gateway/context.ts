@@ -12,19 +12,19 @@ import { sequencedClock } from '../core/ring/clock.ts'
 import { GATEWAY, gatewayCounters, historyCounters, matcherCounters } from '../core/ring/counters.ts'
 import { portBlock, type PortBlock, type PortName } from '../core/ring/ports.ts'
 import type { FromThread, GatewayData } from '../core/threads.ts'
-import { closeDesk, createDesk, type Desk } from './auth/desk_client.ts'
-import { Openings } from './auth/openings.ts'
+import { closeSignInClient, createSignInClient, type SignInClient } from './auth/sign_in_client.ts'
+import { ReplayGuard } from './auth/replay_guard.ts'
 import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
 import { SessionWatch } from './auth/session_watch.ts'
 import { Asker } from './bridge/asker.ts'
 import { Books } from './bridge/books.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
-import { closeBridge, createBridge, type Bridge } from './bridge/pending.ts'
-import { closeTail, createTail, type Tail } from './bridge/tail.ts'
+import { closeEngineClient, createEngineClient, type EngineClient } from './bridge/engine_client.ts'
+import { closeClosedOrderCache, createClosedOrderCache, type ClosedOrderCache } from './bridge/closed_orders.ts'
 import { AnonymousWork } from './limits/anonymous.ts'
 import { familyOf } from './limits/families.ts'
 import { readProxies } from './limits/shares.ts'
-import { createMeter, type Meter } from './limits/windows.ts'
+import { createRateLimiter, type RateLimiter } from './limits/rate_limiter.ts'
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void
 
@@ -56,24 +56,24 @@ export interface Gateway {
   readonly state: State
   /** Word APPLYING. */
   readonly gate: Int32Array
-  readonly bridge: Bridge
+  readonly engine: EngineClient
   /** What the matcher is asked when it cannot be copied. */
   readonly asker: Asker
   /** Order books. */
   readonly books: Books
-  readonly tail: Tail
-  readonly desk: Desk
+  readonly closedOrders: ClosedOrderCache
+  readonly signIn: SignInClient
   readonly history: History
   readonly sessions: SessionCache
   readonly applications: Applications
   /** Ends what is open when its session ends. */
   readonly watch: SessionWatch
   /** Signatures that opened a session, on any thread. */
-  readonly openings: Openings
+  readonly replayGuard: ReplayGuard
   /** Requests without a signature. */
   readonly anonymous: AnonymousWork
   /** Rate budgets. */
-  readonly meter: Meter
+  readonly rateLimiter: RateLimiter
   /** Seals page tokens (operations/page_token.ts). */
   readonly pageTokenKey: Uint8Array
   readonly counters: Float64Array
@@ -91,7 +91,7 @@ export interface Gateway {
   readonly log: Log
 }
 
-export function attachGateway(data: GatewayData, tell: (message: FromThread) => void): Gateway {
+export function attachGateway(data: GatewayData, post: (message: FromThread) => void): Gateway {
   const { config, shared, number } = data
   // The outbox belongs to the engine; a reader of the columns needs none.
   const receipts = readPageFiles(receiptDirectory(config.dataDir), RECEIPT_PAGE_WORDS, false)
@@ -103,7 +103,7 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
   const counters = gatewayCounters(shared.counters, number)
   const matcher = matcherCounters(shared.counters)
   const time = sequencedClock(matcher)
-  const log: Log = (level, message, fields) => tell({ type: 'log', level, message, ...(fields === undefined ? {} : { fields }) })
+  const log: Log = (level, message, fields) => post({ type: 'log', level, message, ...(fields === undefined ? {} : { fields }) })
   const onError = (error: unknown): void => {
     counters[GATEWAY.unhandled]!++
     log('error', 'unexpected error', { gateway: number, stack: error instanceof Error ? error.stack : String(error) })
@@ -119,17 +119,17 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
-    bridge: createBridge(
+    engine: createEngineClient(
       lane, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, onError, () => mayKnowFormerPayloads(state, time()),
     ),
-    tail: createTail(events, counters),
-    desk: createDesk(data.desk),
+    closedOrders: createClosedOrderCache(events, counters),
+    signIn: createSignInClient(data.signIn),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
     sessions: createSessionCache(state, gate, time),
     watch: new SessionWatch(state, time),
-    openings: new Openings(data.openings, data.budgets),
+    replayGuard: new ReplayGuard(data.replayGuard, data.budgets),
     anonymous: new AnonymousWork(config.anonymousPercent, counters, proxies),
-    meter: createMeter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
+    rateLimiter: createRateLimiter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
     pairs,
     assets,
@@ -140,11 +140,11 @@ export function attachGateway(data: GatewayData, tell: (message: FromThread) => 
 
 /** Stops timers and closes ports, so that the thread can end. */
 export function detachGateway(gateway: Gateway): void {
-  closeBridge(gateway.bridge)
+  closeEngineClient(gateway.engine)
   gateway.asker.close()
-  closeTail(gateway.tail)
+  closeClosedOrderCache(gateway.closedOrders)
   gateway.watch.close()
   gateway.anonymous.close()
-  closeDesk(gateway.desk)
+  closeSignInClient(gateway.signIn)
   closeHistory(gateway.history)
 }

@@ -19,13 +19,13 @@ const GRACE_MS = 5000
 const HEARTBEAT_MS = 250
 
 const data = workerData as GatewayData
-const tell = (message: FromThread): void => parentPort!.postMessage(message)
+const post = (message: FromThread): void => parentPort!.postMessage(message)
 
 process.on('uncaughtException', (error) => {
-  tell({ type: 'fatal', code: EXIT.THREAD, message: `gateway ${data.number}: ${error.stack ?? error.message}` })
+  post({ type: 'fatal', code: EXIT.THREAD, message: `gateway ${data.number}: ${error.stack ?? error.message}` })
 })
 
-const gateway = attachGateway(data, tell)
+const gateway = attachGateway(data, post)
 const { config } = data
 const connections = new HttpConnections(config.httpConnections, readProxies(config), gateway.portCounters('http'))
 const server = createServer(
@@ -35,7 +35,7 @@ const sockets = serveSockets(gateway, server, connections, data.shared.events, d
 
 const beat = (): void => {
   gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
-  gateway.counters[GATEWAY.openings] = gateway.openings.used
+  gateway.counters[GATEWAY.openings] = gateway.replayGuard.used
   gateway.counters[GATEWAY.connections] = connections.open
 }
 beat()
@@ -56,7 +56,7 @@ async function stop(graceMs: number): Promise<void> {
   if (stopping) return
   stopping = true
   await closeServer(server, graceMs, () => sockets.stop(graceMs))
-  tell({ type: 'stopped' })
+  post({ type: 'stopped' })
   detach()
 }
 
@@ -70,10 +70,10 @@ try {
   door = new Door(
     () => listenAgain(server, config.host, port),
     () => closeDoor(server),
-    () => tell({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } }),
+    () => post({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } }),
   )
-  tell({ type: 'ready', port })
+  post({ type: 'ready', port })
 } catch (error) {
-  tell({ type: 'fatal', code: EXIT.CONFIG, message: `${(error as Error).message} (${settingOf('port')})` })
+  post({ type: 'fatal', code: EXIT.CONFIG, message: `${(error as Error).message} (${settingOf('port')})` })
   detach()
 }

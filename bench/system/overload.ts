@@ -13,7 +13,7 @@
  */
 import { getPriority, setPriority } from 'node:os'
 import type { Exchange } from '../../test/support/exchange.ts'
-import { signedOrder } from '../../test/support/order_socket.ts'
+import { signedOrder } from '../../test/support/order_client.ts'
 import type { Trader } from '../../test/support/traders.ts'
 import { amount, median, quantile, type Result } from '../result.ts'
 import { richGenesis } from './batch.ts'

@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from 'node:net'
 import { createPrng } from '../../core/lib/prng.ts'
-import { signedOrder } from '../../test/support/order_socket.ts'
+import { signedOrder } from '../../test/support/order_client.ts'
 import type { Trader } from '../../test/support/traders.ts'
 import type { Tally } from './grpc_load.ts'
 import { randomOrder } from './orders.ts'

@@ -5,15 +5,16 @@
  * their NEXT words, so the slot used last is used next and stays in cache; SEQUENCE 0 marks a free row. An order is named by the
  * address of its row here (columns.ts); links are slots.
  */
-import { Flag, LABEL_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
+import { Flag, CLIENT_ORDER_ID_SHIFT, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { broken } from '../lib/assert.ts'
-import { ACCOUNT, AGENT, LABEL_WORDS, ORDER, PAIR as PAIRS, SCALAR, TERMS } from '../state/columns.ts'
+import { ACCOUNT, AGENT, CLIENT_ORDER_ID_WORDS, ORDER, PAIR as PAIRS, SCALAR, TERMS } from '../state/columns.ts'
 import { openPlace } from '../state/due.ts'
-import { insertLabel, removeLabel } from '../state/indexes.ts'
+import { insertClientOrderId, removeClientOrderId } from '../state/indexes.ts'
 import {
-  accountRow, add, addScalar, agentRow, clearBoth, get, getF64, getI64, isZero, labelRow, now, orderRow, pairRow, scalar, sequence, set,
+  accountRow, add, addScalar, agentRow, clearBoth, get, getF64, getI64, isZero, clientOrderIdRow, now, orderRow, pairRow, scalar,
+  sequence, set,
   setF64, setI64, setScalar, setWords, termsRow,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -88,11 +89,14 @@ function countAgentOrder(state: State, slot: number, change: number): void {
 }
 
 /** Copies the client order id of a command into the row and its FLAGS; an empty one clears it. */
-export function writeLabel(state: State, row: number, command: Views, base: number): void {
-  const length = command.u32[base + ORDER_COMMAND.at.flags]! >>> LABEL_SHIFT
-  set(state, row, ORDER.FLAGS, (get(state, row, ORDER.FLAGS) & ((1 << LABEL_SHIFT) - 1)) | (length << LABEL_SHIFT))
+export function writeClientOrderId(state: State, row: number, command: Views, base: number): void {
+  const length = command.u32[base + ORDER_COMMAND.at.flags]! >>> CLIENT_ORDER_ID_SHIFT
+  set(state, row, ORDER.FLAGS, (get(state, row, ORDER.FLAGS) & ((1 << CLIENT_ORDER_ID_SHIFT) - 1)) | (length << CLIENT_ORDER_ID_SHIFT))
   if (length === 0) return
-  setWords(state, labelRow(state, get(state, row, ORDER.SLOT)), 0, LABEL_WORDS, command.i32, base + ORDER_COMMAND.at.label)
+  setWords(
+    state, clientOrderIdRow(state, get(state, row, ORDER.SLOT)), 0, CLIENT_ORDER_ID_WORDS, command.i32,
+    base + ORDER_COMMAND.at.label,
+  )
 }
 
 /** Puts an order at the head of its account's list and claims its label: it rests from now on. */
@@ -108,14 +112,14 @@ export function enlist(state: State, row: number): void {
   add(state, accountRow(state, get(state, account, ACCOUNT.FAMILY)), ACCOUNT.FAMILY_ORDERS, 1)
   const flags = get(state, row, ORDER.FLAGS) | Flag.RESTING
   set(state, row, ORDER.FLAGS, flags)
-  if (flags >>> LABEL_SHIFT !== 0) insertLabel(state, slot)
+  if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) insertClientOrderId(state, slot)
   if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, slot, 1)
 }
 
 /** The opposite of {@link enlist}. */
 export function delist(state: State, row: number): void {
   const flags = get(state, row, ORDER.FLAGS)
-  if (flags >>> LABEL_SHIFT !== 0) removeLabel(state, get(state, row, ORDER.SLOT))
+  if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) removeClientOrderId(state, get(state, row, ORDER.SLOT))
   if ((flags & Flag.BY_AGENT) !== 0) countAgentOrder(state, get(state, row, ORDER.SLOT), -1)
   set(state, row, ORDER.FLAGS, flags & ~Flag.RESTING)
   const account = accountRow(state, get(state, row, ORDER.ACCOUNT))

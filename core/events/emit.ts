@@ -4,13 +4,13 @@
  * layout/event.ts and state/columns.ts. A result is returned by its place, so that its command can add to it.
  */
 import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf, SELF_TRADE } from '../layout/event.ts'
-import { LABEL_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
+import { CLIENT_ORDER_ID_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { clearFrom, read, write, writeF64, writeI64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { R } from '../state/balances.ts'
 import { BALANCE, ORDER } from '../state/columns.ts'
 import { nextRecord } from '../state/outbox.ts'
-import { balanceRow, copyLabel, copyTwo, get, getF64, getI64, now, sequence } from '../state/rows.ts'
+import { balanceRow, copyClientOrderId, copyTwo, get, getF64, getI64, now, sequence } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
 /** Header of the answer to the command at word `base`: the command's own header, as that of a RESULT. */
@@ -136,7 +136,7 @@ export function emitSelfTrade(state: State, row: number): void {
 }
 
 /** LABEL of an order that carries a client order id. */
-export function emitLabel(state: State, row: number): void {
+export function emitClientOrderId(state: State, row: number): void {
   const { outbox } = state
   const slot = get(state, row, ORDER.SLOT)
   const at = nextRecord(outbox)
@@ -144,8 +144,8 @@ export function emitLabel(state: State, row: number): void {
   write(outbox, at, LABEL.at.account, get(state, row, ORDER.ACCOUNT))
   writeF64(outbox, at, LABEL.at.orderSequence, getF64(state, row, ORDER.SEQUENCE))
   write(outbox, at, LABEL.at.slot, slot)
-  write(outbox, at, LABEL.at.length, get(state, row, ORDER.FLAGS) >>> LABEL_SHIFT)
-  copyLabel(state, slot, outbox.i32, at + LABEL.at.label)
+  write(outbox, at, LABEL.at.length, get(state, row, ORDER.FLAGS) >>> CLIENT_ORDER_ID_SHIFT)
+  copyClientOrderId(state, slot, outbox.i32, at + LABEL.at.label)
   clearFrom(outbox, at, LABEL.words)
 }
 

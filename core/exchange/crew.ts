@@ -4,7 +4,7 @@
  */
 import { Worker, type MessagePort } from 'node:worker_threads'
 import { startQuickThread } from '../lib/quick_thread.ts'
-import type { FromThread, ToDesk, ToOperator, ToThread } from '../threads.ts'
+import type { FromThread, ToSignIn, ToOperator, ToThread } from '../threads.ts'
 
 export interface CrewHooks {
   readonly heard: (name: string, message: FromThread) => void
@@ -57,7 +57,7 @@ export class Crew {
   }
 
   /** Says something to a thread, when it runs. */
-  tell(name: string, message: ToThread | ToOperator | ToDesk): void {
+  tell(name: string, message: ToThread | ToOperator | ToSignIn): void {
     this.#workers.get(name)?.postMessage(message)
   }
 

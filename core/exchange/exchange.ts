@@ -5,7 +5,7 @@
  * meet. One thread dies: {@link Exchange.fail} ends it all with a code of its own and the next start recovers; only the history and the
  * chain may end, and trading goes on without them.
  *
- * crew.ts has the threads, behind.ts the followers, fronts.ts desk, chain, operator, readers and gateways, watches.ts what is looked at.
+ * crew.ts has the threads, behind.ts the followers, fronts.ts sign-in, chain, operator, readers and gateways, watches.ts what is looked at.
  */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -129,9 +129,9 @@ class RunningExchange {
     this.#log.info({ cause }, 'stopping')
     const crew = this.#crew
     const { names } = crew
-    // Gateways first: what they have under way may still need the desk.
+    // Gateways first: what they have under way may still need the sign-in thread.
     await Promise.all(names.filter((name) => name.startsWith('gateway')).map((name) => crew.end(name)))
-    const others = names.filter((name) => name === 'desk' || name === 'operator' || name.startsWith(READER))
+    const others = names.filter((name) => name === 'sign-in' || name === 'operator' || name.startsWith(READER))
     await Promise.all([...others.map((name) => crew.end(name)), this.#chain?.finish()])
     const gate = new Int32Array(this.#shared.gate)
     const stopped = crew.next('matcher', 'stopped')

@@ -1,5 +1,5 @@
 /**
- * What clients and operator meet: the sign-in desk, the chain, the operator's thread, readers of the history, gateways and gRPC. All are
+ * What clients and operator meet: the sign-in thread, the chain, the operator's thread, readers of the history, gateways and gRPC. All are
  * started side by side: loading a thread's modules takes longer than anything it does before it is ready. What one asks of another that is
  * not ready yet waits in its port.
  */
@@ -10,10 +10,10 @@ import { embedsChain, frontThreads, type Config } from '../config.ts'
 import type { Logger } from '../lib/log.ts'
 import type { OperatorToken } from '../operator_token.ts'
 import { budgetsBytes } from '../ring/budgets.ts'
-import { createOpenings } from '../ring/openings.ts'
+import { createReplayGuard } from '../ring/replay_guard.ts'
 import { parseGenesis } from '../state/genesis.ts'
 import { startChain, type ChainThread } from '../supervisor/chain_thread.ts'
-import type { DeskData, FromThread, Shared } from '../threads.ts'
+import type { SignInData, FromThread, Shared } from '../threads.ts'
 import type { Crew } from './crew.ts'
 
 /** What names of history reader threads begin with. */
@@ -49,48 +49,48 @@ export interface Fronts {
 export function startFronts(parts: FrontsParts): Fronts {
   const { config, crew, genesis, shared, token } = parts
   const readers = startReaders(parts)
-  const desk = startDesk(parts)
+  const signIn = startSignIn(parts)
   const chain = embedsChain(config) ? startOwnChain(parts) : null
   const operator = crew.ready('operator', join(GATEWAY, 'operator', 'server.ts'), { config, genesis, shared, token })
   const ready = async (): Promise<Ports> => {
-    const { port, grpcPort } = await startGateways(parts, desk.ports, readers.ports)
-    await Promise.all([desk.ready, operator, ...readers.ready])
+    const { port, grpcPort } = await startGateways(parts, signIn.ports, readers.ports)
+    await Promise.all([signIn.ready, operator, ...readers.ready])
     return { port, grpcPort, operatorPort: (await operator).port }
   }
   return { chain, ready: ready() }
 }
 
-/** Starts the sign-in desk; for each gateway a port to it. */
-function startDesk({ config, crew, genesis, shared }: FrontsParts): { ports: MessagePort[]; ready: Promise<unknown> } {
+/** Starts the sign-in thread; for each gateway a port to it. */
+function startSignIn({ config, crew, genesis, shared }: FrontsParts): { ports: MessagePort[]; ready: Promise<unknown> } {
   const channels = Array.from({ length: frontThreads(config) }, () => new MessageChannel())
   const own = channels.map((channel) => channel.port1)
   const { columns, gate, counters } = shared
-  const data: DeskData = { config, genesis, columns, gate, counters, ports: own }
-  const ready = crew.ready('desk', join(GATEWAY, 'auth', 'desk.ts'), data, own)
+  const data: SignInData = { config, genesis, columns, gate, counters, ports: own }
+  const ready = crew.ready('sign-in', join(GATEWAY, 'auth', 'sign_in.ts'), data, own)
   return { ports: channels.map((channel) => channel.port2), ready }
 }
 
-/** Starts the embedded chain; the desk hears where it is. */
+/** Starts the embedded chain; the sign-in thread hears where it is. */
 function startOwnChain({ config, crew, genesis, shared, log, heard }: FrontsParts): ChainThread {
   return startChain(join(GATEWAY, 'chain', 'thread.ts'), { config, genesis, ports: shared.ports }, {
     heard: (message) => heard('chain', message),
-    moved: (url) => crew.tell('desk', { type: 'chain', url }),
+    moved: (url) => crew.tell('sign-in', { type: 'chain', url }),
     ended: (reason) => log.error({ reason }, 'the chain thread ended; trading goes on, it is started again'),
   })
 }
 
 /** Starts the gateways and the gRPC thread. The first gateway finds the port that the others share. */
 async function startGateways(
-  { config, crew, genesis, shared, pageTokenKey }: FrontsParts, desks: readonly MessagePort[], history: readonly MessagePort[][],
+  { config, crew, genesis, shared, pageTokenKey }: FrontsParts, signIns: readonly MessagePort[], history: readonly MessagePort[][],
 ): Promise<Pick<Ports, 'port' | 'grpcPort'>> {
   const budgets = new SharedArrayBuffer(budgetsBytes(parseGenesis(genesis).limits.accounts))
-  const openings = createOpenings(Date.now(), randomBytes(32))
+  const replayGuard = createReplayGuard(Date.now(), randomBytes(32))
   const start = (index: number, name: string, path: string, port: number): ReturnType<Crew['ready']> => {
-    const [desk, readers] = [desks[index]!, history[index]!]
+    const [signIn, readers] = [signIns[index]!, history[index]!]
     const data = {
-      config: { ...config, port }, genesis, shared, number: index + 1, desk, budgets, openings, pageTokenKey, history: readers,
+      config: { ...config, port }, genesis, shared, number: index + 1, signIn, budgets, replayGuard, pageTokenKey, history: readers,
     }
-    return crew.ready(name, path, data, [desk, ...readers])
+    return crew.ready(name, path, data, [signIn, ...readers])
   }
   const grpc = config.grpcThread === 1
     ? start(config.gateways, 'gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), config.port) : undefined

@@ -16,7 +16,7 @@
  * operator or timer command).
  */
 import { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND } from './applications.ts'
-import { LABEL_SHIFT, Option } from './flags.ts'
+import { CLIENT_ORDER_ID_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
@@ -25,7 +25,8 @@ import { defineLayout, type Layout } from './table.ts'
 export { KEY_GRACE_MAX_MS, ORIGINS_MAX } from './applications.ts'
 export { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND }
 export {
-  Flag, FLAG_ORDER_MASK, LABEL_BYTES, LABEL_SHIFT, Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf,
+  Flag, FLAG_ORDER_MASK, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES,
+  originFlags, originOf,
 } from './flags.ts'
 
 export const CommandType = {
@@ -413,7 +414,7 @@ export const COMMAND_SLOTS = 2
 export function slotsCarried(u32: Uint32Array, base: number): number {
   const type = typeOfKind(u32[base]!)
   if (type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER) {
-    const labelled = u32[base + ORDER_COMMAND.at.flags]! >>> LABEL_SHIFT !== 0
+    const labelled = u32[base + ORDER_COMMAND.at.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0
     return labelled || (u32[base + ORDER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
   }
   return type === CommandType.TRANSFER && (u32[base + TRANSFER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1

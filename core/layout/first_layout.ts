@@ -5,7 +5,7 @@
  * had, and what a command asks for among the flags. Every other record was what it is. Nothing here ever changes.
  */
 import {
-  COMMAND_LAYOUTS, CommandType, kindOf, LABEL_SHIFT, Option, OPTION_MASK, ORDER_COMMAND, slotsOfKind,
+  COMMAND_LAYOUTS, CommandType, kindOf, CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, ORDER_COMMAND, slotsOfKind,
   TRANSFER_COMMAND,
 } from './command.ts'
 import { defineLayout, RECORD_BYTES, RECORD_WORDS, viewsOf, type Layout, type Views } from './table.ts'
@@ -57,7 +57,7 @@ export function modernise(old: Views, from: number, into: Views, to: number): nu
     into.u32[to + at.options] = flags & OPTION_MASK
     copy(old, from + FIRST_ORDER.at.targetSequence, into, to + at.targetSequence, 2)
     const carries = type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER
-    long = carries && (long || flags >>> LABEL_SHIFT !== 0)
+    long = carries && (long || flags >>> CLIENT_ORDER_ID_SHIFT !== 0)
     if (long) copy(old, from + FIRST_ORDER.at.label, into, to + at.label, LABEL_WORDS)
   }
   if (!long) return 1

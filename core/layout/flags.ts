@@ -55,7 +55,7 @@ export const OPTION_MASK = Object.values(Option).reduce((all: number, bit) => al
 export const FLAG_ORDER_MASK =
   Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES |
   Flag.MASTER_FUNDED
-export const LABEL_SHIFT = 24
+export const CLIENT_ORDER_ID_SHIFT = 24
 
 /**
  * Who asked for an order, in bits 21 to 23 of its flags: so it stands in its row, in every event about it and in the history.
@@ -77,4 +77,4 @@ export const ORIGIN_MASK = 7 << ORIGIN_SHIFT
 export const originFlags = (origin: number): number => (origin << ORIGIN_SHIFT) & ORIGIN_MASK
 export const originOf = (flags: number): number => (flags & ORIGIN_MASK) >>> ORIGIN_SHIFT
 /** Longest client order id, in bytes of printable ASCII. */
-export const LABEL_BYTES = 40
+export const CLIENT_ORDER_ID_BYTES = 40

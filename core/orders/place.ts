@@ -7,15 +7,15 @@
  * are ended all the same, because their time was over before this command.
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
-import { AgentGrant, Flag, FLAG_ORDER_MASK, LABEL_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
+import { AgentGrant, Flag, FLAG_ORDER_MASK, CLIENT_ORDER_ID_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { lockRemaining } from '../ledger/holds.ts'
 import { NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
-import { emitLabel, emitOrderResult, emitResult, emitSelfTrade } from '../events/emit.ts'
+import { emitClientOrderId, emitOrderResult, emitResult, emitSelfTrade } from '../events/emit.ts'
 import { noteExpiry } from '../state/due.ts'
-import { findLabel } from '../state/indexes.ts'
+import { findClientOrderId } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { get, now, pairCount, pairRow, scalar, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -27,7 +27,7 @@ import { keepAccount } from '../programs/blank_accounts.ts'
 import { lacksNotional, lacksToPlace } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } from './admission.ts'
-import { enlist, giveSlot, markAgent, takeSlot, writeLabel, writeOrder } from '../book/pool.ts'
+import { enlist, giveSlot, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 
 const C = ORDER_COMMAND.at
@@ -80,7 +80,7 @@ export function enterOrder(state: State, command: Views, base: number, account: 
   if (agent >= 0) markAgent(state, row, agent)
   const expires = (flags & Flag.EXPIRES) !== 0
   setF64(state, row, ORDER.EXPIRES_AT, expires ? readF64(command, base, C.expiresAt) : now(state) + state.orderLifetimeMs)
-  if (read(command, base, C.flags) >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
+  if (read(command, base, C.flags) >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
   return execute(state, row, limit, left, command, base)
 }
 
@@ -102,8 +102,8 @@ function checkOrder(
   if (code !== 0) return code
   const ends = (flags & Flag.EXPIRES) !== 0
   if (ends && readF64(command, base, C.expiresAt) <= now(state)) return REFUSALS.INVALID_EXPIRATION.number
-  const length = read(command, base, C.flags) >>> LABEL_SHIFT
-  const taken = length !== 0 && findLabel(state, account, command.i32, base + C.label, length) >= 0
+  const length = read(command, base, C.flags) >>> CLIENT_ORDER_ID_SHIFT
+  const taken = length !== 0 && findClientOrderId(state, account, command.i32, base + C.label, length) >= 0
   if (taken) return REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   code = checkPostOnly(state, pair, flags, limit)
   if (code !== 0) return code
@@ -137,7 +137,7 @@ export function execute(state: State, row: number, limit: number, left: number, 
     enlist(state, row)
     if ((flags & Flag.EXPIRES) !== 0) noteExpiry(state, get(state, row, ORDER.SLOT))
   }
-  if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, row)
+  if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) emitClientOrderId(state, row)
   const result = emitOrderResult(state, command, base, row, status | (reason << 8))
   touchAccount(state, get(state, row, ORDER.ACCOUNT))
   if (traded || rests) touchBook(state, pair)

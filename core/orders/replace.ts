@@ -9,14 +9,14 @@
  * The successor is the order of whoever replaces: of a delegated agent when its session signed, otherwise of the owner; its origin is
  * CLIENT, whatever the original's was.
  */
-import { Flag, LABEL_SHIFT, Option, ORDER_COMMAND } from '../layout/command.ts'
+import { Flag, CLIENT_ORDER_ID_SHIFT, Option, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { lockRemaining } from '../ledger/holds.ts'
 import { LEVEL, ORDER } from '../state/columns.ts'
-import { emitLabel, emitOrderEnded, emitOrderResult, emitResult } from '../events/emit.ts'
-import { findLabel } from '../state/indexes.ts'
+import { emitClientOrderId, emitOrderEnded, emitOrderResult, emitResult } from '../events/emit.ts'
+import { findClientOrderId } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { addF64, copyOf, get, getI64, levelRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -26,7 +26,7 @@ import { lacksNotional, lacksToReplace } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
 import { endOrder, release } from '../book/end.ts'
-import { delist, enlist, markAgent, restingTarget, takeSlot, writeLabel, writeOrder } from '../book/pool.ts'
+import { delist, enlist, markAgent, restingTarget, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
 import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 
@@ -72,8 +72,8 @@ function successorFlags(old: number, given: number, options: number): number {
   if ((options & Option.NEW_STP) !== 0) flags = (flags & ~Flag.CANCEL_BOTH) | (given & Flag.CANCEL_BOTH) | Flag.STP_GIVEN
   if ((options & Option.NEW_POST_ONLY) !== 0) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
   if ((options & Option.NEW_FUNDING) !== 0) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
-  const label = given >>> LABEL_SHIFT === 0 ? old >>> LABEL_SHIFT : given >>> LABEL_SHIFT
-  return flags | (label << LABEL_SHIFT)
+  const label = given >>> CLIENT_ORDER_ID_SHIFT === 0 ? old >>> CLIENT_ORDER_ID_SHIFT : given >>> CLIENT_ORDER_ID_SHIFT
+  return flags | (label << CLIENT_ORDER_ID_SHIFT)
 }
 
 /** Everything that can refuse the successor of the order at `row`. */
@@ -82,9 +82,9 @@ function checkSuccessor(state: State, command: Views, base: number, row: number,
   const pair = get(state, row, ORDER.PAIR)
   let code = checkOpen(state, pair)
   if (code === 0) code = checkTerms(state, pair, flags, price, lots)
-  const length = command.u32[base + C.flags]! >>> LABEL_SHIFT
+  const length = command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT
   if (code === 0 && length !== 0) {
-    const holder = findLabel(state, account, command.i32, base + C.label, length)
+    const holder = findClientOrderId(state, account, command.i32, base + C.label, length)
     if (holder >= 0 && holder !== get(state, row, ORDER.SLOT)) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   }
   if (code === 0) code = checkPostOnly(state, pair, flags, price)
@@ -108,7 +108,7 @@ function reissue(
   // EXPIRES_AT stays as it is.
   writeOrder(state, row, account, pair, flags, price, lots)
   if (agent >= 0) markAgent(state, row, agent)
-  if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
+  if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
   const result = execute(state, row, price, 0, command, base)
   markReplacement(state, result, get(state, row, ORDER.SLOT))
   return result
@@ -125,10 +125,10 @@ function shrink(state: State, row: number, agent: number, flags: number, lots: n
   emitOrderEnded(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   writeOrder(state, row, account, pair, flags, get(state, row, ORDER.PRICE), lots)
   if (agent >= 0) markAgent(state, row, agent)
-  if (command.u32[base + C.flags]! >>> LABEL_SHIFT !== 0) writeLabel(state, row, command, base)
+  if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
   lockRemaining(state, row)
   enlist(state, row)
-  if (flags >>> LABEL_SHIFT !== 0) emitLabel(state, row)
+  if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) emitClientOrderId(state, row)
   const result = emitOrderResult(state, command, base, row, outcomeOf(Status.SUBMITTED, Reason.NONE))
   markReplacement(state, result, get(state, row, ORDER.SLOT))
   return result

@@ -1,5 +1,5 @@
 /**
- * Memory of the rate budgets: one row per account, written by all gateway threads under the row's lock (gateway/limits/windows.ts).
+ * Memory of the rate budgets: one row per account, written by all gateway threads under the row's lock (gateway/limits/rate_limiter.ts).
  *
  * A window is two words: which window of the wall clock it is, and the items drawn in it. The rows of an account that is a master also
  * hold what its whole family drew. Nothing here is state of the engine: it starts empty and is gone with the process.
@@ -12,7 +12,7 @@ export const BUDGET = {
   FAMILY_CREATE_SECOND: 16, FAMILY_CREATE_MINUTE: 18, FAMILY_REDUCE_SECOND: 20, FAMILY_REDUCE_MINUTE: 22,
   /** Authenticated WebSocket connections, counted by atomic operations (gateway/ws/limits.ts). */
   SOCKETS: 24,
-  /** Sessions opened on streams: number of the period and how many, under the lock of ring/openings.ts. */
+  /** Sessions opened on streams: number of the period and how many, under the lock of ring/replay_guard.ts. */
   OPENINGS: 26,
 } as const
 

@@ -155,10 +155,10 @@ export const SNAPSHOTS_COUNTERS = [
  */
 export const SCRUB_COUNTERS = ['position', 'bytes', 'passes', 'pass_ms', 'pass_seconds', 'damaged', 'silent'] as const
 /**
- * The sign-in desk: verifies by outcome, challenges given, signatures recovered, questions to the chain with their failures and time,
+ * The sign-in thread: verifies by outcome, challenges given, signatures recovered, questions to the chain with their failures and time,
  * how many signatures it asks about now, and how many nonces are remembered as spent, of how many.
  */
-export const DESK_COUNTERS = [
+export const SIGN_IN_COUNTERS = [
   'challenges',
   'verifies_signed',
   'verifies_rejected',
@@ -189,7 +189,7 @@ export const LAG_BUCKETS = [0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0
 
 export type MatcherCounter = (typeof MATCHER_COUNTERS)[number]
 export type GatewayCounter = (typeof GATEWAY_COUNTERS)[number]
-export type DeskCounter = (typeof DESK_COUNTERS)[number]
+export type SignInCounter = (typeof SIGN_IN_COUNTERS)[number]
 /** The last backup that was finished: when, Unix ms, and up to which sequence; 0: none. */
 export const BACKUP_COUNTERS = ['time_ms', 'sequence'] as const
 export type BackupCounter = (typeof BACKUP_COUNTERS)[number]
@@ -204,7 +204,7 @@ export const HISTORY = Object.fromEntries(HISTORY_COUNTERS.map((name, i) => [nam
 export const SNAPSHOTS = Object.fromEntries(SNAPSHOTS_COUNTERS.map((name, i) => [name, i])) as Record<SnapshotsCounter, number>
 export const BACKUP = Object.fromEntries(BACKUP_COUNTERS.map((name, i) => [name, i])) as Record<BackupCounter, number>
 export const SCRUB = Object.fromEntries(SCRUB_COUNTERS.map((name, i) => [name, i])) as Record<ScrubCounter, number>
-export const DESK = Object.fromEntries(DESK_COUNTERS.map((name, i) => [name, i])) as Record<DeskCounter, number>
+export const SIGN_IN = Object.fromEntries(SIGN_IN_COUNTERS.map((name, i) => [name, i])) as Record<SignInCounter, number>
 export const COMMIT_HISTOGRAM = MATCHER_COUNTERS.length
 export const LAG_HISTOGRAM = GATEWAY_COUNTERS.length
 export const LAG_SUM = LAG_HISTOGRAM + LAG_BUCKETS.length + 1
@@ -212,11 +212,12 @@ export const LAG_SUM = LAG_HISTOGRAM + LAG_BUCKETS.length + 1
 const BLOCK = 128
 if (LAG_SUM >= BLOCK) throw new Error('a block of counters is too small for those of a gateway')
 
-/** Room for the matcher, this many threads in front of it (core/config.ts, frontThreads), the sign-in desk and the main thread. */
+/** Room for the matcher, this many threads in front of it (core/config.ts, frontThreads), the sign-in thread and the main thread. */
 export const countersBytes = (gateways: number): number => (3 + gateways) * BLOCK * 8
 export const matcherCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, 0, BLOCK)
 /** The last block but one. */
-export const deskCounters = (buffer: SharedArrayBuffer): Float64Array => new Float64Array(buffer, buffer.byteLength - 2 * BLOCK * 8, BLOCK)
+export const signInCounters = (buffer: SharedArrayBuffer): Float64Array =>
+  new Float64Array(buffer, buffer.byteLength - 2 * BLOCK * 8, BLOCK)
 /** The last block is main's: the first half of the history, then of the snapshots, of backups and of the scrub. */
 export const historyCounters = (buffer: SharedArrayBuffer): Float64Array =>
   new Float64Array(buffer, buffer.byteLength - BLOCK * 8, BLOCK / 2)

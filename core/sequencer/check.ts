@@ -11,8 +11,8 @@
  * which nothing is allocated.
  */
 import {
-  AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, LABEL_BYTES,
-  LABEL_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
+  AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, CLIENT_ORDER_ID_BYTES,
+  CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
 import { RAISABLE } from '../layout/limits.ts'
 import { REFUSALS } from '../layout/refusals.ts'
@@ -49,7 +49,7 @@ const MOMENT: Rule = [REAL, 0, 0]
 const ANY = null
 
 /** Flags that a gateway may set; the highest byte, the length of the client order id, has its rule in {@link isForbidden}. */
-const LABEL_BITS = 0xff << LABEL_SHIFT
+const LABEL_BITS = 0xff << CLIENT_ORDER_ID_SHIFT
 const ORDER_FLAGS = FLAG_ORDER_MASK | LABEL_BITS
 const PLACE_OPTIONS = Option.KEYED | Option.TELL_SELF_TRADE
 const ACTIONS = Object.values(AgentAction).reduce((all, bit) => all | bit, 0)
@@ -192,7 +192,7 @@ function faultyRule(rules: Int32Array, { i32, f64 }: Views, base: number): numbe
 
 /** A bit that may not be set, or, where the highest byte may, a client order id longer than there is room for. */
 const isForbidden = (value: number, forbidden: number): boolean =>
-  (value & forbidden) !== 0 || ((forbidden >>> LABEL_SHIFT) === 0 && value >>> LABEL_SHIFT > LABEL_BYTES)
+  (value & forbidden) !== 0 || ((forbidden >>> CLIENT_ORDER_ID_SHIFT) === 0 && value >>> CLIENT_ORDER_ID_SHIFT > CLIENT_ORDER_ID_BYTES)
 
 /** What is wrong with a record that {@link recordRefusal} refused, in words for the log; what users sent is not in them. */
 export function recordFault(checks: RecordChecks, record: Views, base: number, lane: number): string {

@@ -5,7 +5,7 @@
  * rights of lane 0 are those of the ring 0.
  *
  * Draining goes round-robin, starting one lane further each batch, so that a busy gateway cannot starve another. Answers cannot
- * overflow a reply ring: a gateway posts a command only when it has room for all its answers (gateway/bridge/pending.ts), and a
+ * overflow a reply ring: a gateway posts a command only when it has room for all its answers (gateway/bridge/engine_client.ts), and a
  * ring that is full all the same is a broken invariant.
  */
 import { kindOf, slotsOfKind, typeOfKind } from '../layout/command.ts'

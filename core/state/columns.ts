@@ -61,7 +61,7 @@ export const ORDER = {
   CREATED_AT: f64(30),
 } as const
 
-export const LABEL_WORDS = 10
+export const CLIENT_ORDER_ID_WORDS = 10
 
 /** What orders touch in the first 64 B, what signing in, listing and counting touch in the other. */
 export const ACCOUNT_WORDS = 32
@@ -359,7 +359,7 @@ const DECLARED = {
   faucet: { type: 'f64', width: FAUCET_WORDS, rows: perAccount, kept: SCALAR.ACCOUNTS },
   sessions: { type: 'i32', width: SESSION_WORDS, rows: perSession, kept: SCALAR.SESSIONS_USED, views: ['F64'] },
   orders: { type: 'i32', width: ORDER_WORDS, rows: perOrder, kept: SCALAR.ORDERS_USED, views: ['F64', 'I64'] },
-  labels: { type: 'i32', width: LABEL_WORDS, rows: perOrder, kept: SCALAR.ORDERS_USED },
+  labels: { type: 'i32', width: CLIENT_ORDER_ID_WORDS, rows: perOrder, kept: SCALAR.ORDERS_USED },
   pages: { type: 'i32', width: PAGE_WORDS, rows: perOrder, kept: SCALAR.PAGES_USED },
   levels: { type: 'i32', width: LEVEL_WORDS * PAGE_LEVELS, rows: perOrder, kept: SCALAR.PAGES_USED, views: ['F64'] },
   receiptPages: {
@@ -380,7 +380,7 @@ const DECLARED = {
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   directory: { type: 'i32', width: 1, rows: pagesOfTicks, kept: 'derived' },
   bitmaps: { type: 'i32', width: 1, rows: wordsOfBitmaps, kept: 'derived' },
-  labelIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },
+  clientOrderIdIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },
   accountIndex: { type: 'i32', width: 1, rows: placesFor(perAccount), kept: 'derived' },
   sessionIndex: { type: 'i32', width: 1, rows: placesFor(perSession), kept: 'derived' },
   receiptIndex: { type: 'i32', width: 2, rows: ofReceipts(({ blocks, places }) => (blocks + 1) * places), kept: 'derived' },

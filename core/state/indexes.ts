@@ -12,9 +12,9 @@
  * the seed is (test/unit/hash_flooding.test.ts has such texts); HalfSipHash is made so that this needs the key. The key is in no
  * snapshot and no digest: nothing but time depends on where an entry stands.
  */
-import { LABEL_SHIFT } from '../layout/command.ts'
-import { ACCOUNT, HASH_KEY_AT, LABEL_WORDS, ORDER, SESSION } from './columns.ts'
-import { accountRow, get, labelRow, orderRow, sessionRow, wordOf } from './rows.ts'
+import { CLIENT_ORDER_ID_SHIFT } from '../layout/command.ts'
+import { ACCOUNT, HASH_KEY_AT, CLIENT_ORDER_ID_WORDS, ORDER, SESSION } from './columns.ts'
+import { accountRow, get, clientOrderIdRow, orderRow, sessionRow, wordOf } from './rows.ts'
 import type { State } from './state.ts'
 
 /**
@@ -76,22 +76,24 @@ function remove(table: Int32Array, hashOf: (row: number) => number, row: number)
 
 // Labels: client order ids of resting orders, by account and text.
 
-const labelHash = (state: State, slot: number): number =>
-  hashWords(state, get(state, orderRow(state, slot), ORDER.ACCOUNT), state.i32, labelRow(state, slot), LABEL_WORDS)
+const clientOrderIdHash = (state: State, slot: number): number =>
+  hashWords(state, get(state, orderRow(state, slot), ORDER.ACCOUNT), state.i32, clientOrderIdRow(state, slot), CLIENT_ORDER_ID_WORDS)
 
-export const insertLabel = (state: State, slot: number): void => insert(state.labelIndex, labelHash(state, slot), slot)
-export const removeLabel = (state: State, slot: number): void => remove(state.labelIndex, (row) => labelHash(state, row), slot)
+export const insertClientOrderId = (state: State, slot: number): void =>
+  insert(state.clientOrderIdIndex, clientOrderIdHash(state, slot), slot)
+export const removeClientOrderId = (state: State, slot: number): void => remove(state.clientOrderIdIndex, (row) =>
+  clientOrderIdHash(state, row), slot)
 
 /** The resting order of `account` with the label of `length` bytes at `words[at..]`, or -1. */
-export function findLabel(state: State, account: number, words: Int32Array, at: number, length: number): number {
-  const table = state.labelIndex
+export function findClientOrderId(state: State, account: number, words: Int32Array, at: number, length: number): number {
+  const table = state.clientOrderIdIndex
   const mask = table.length - 1
-  for (let i = hashWords(state, account, words, at, LABEL_WORDS) & mask; table[i] !== 0; i = (i + 1) & mask) {
+  for (let i = hashWords(state, account, words, at, CLIENT_ORDER_ID_WORDS) & mask; table[i] !== 0; i = (i + 1) & mask) {
     const slot = table[i]! - 1
     const row = orderRow(state, slot)
     if (
-      get(state, row, ORDER.ACCOUNT) === account && get(state, row, ORDER.FLAGS) >>> LABEL_SHIFT === length &&
-      sameWords(state.i32, labelRow(state, slot), words, at, LABEL_WORDS)
+      get(state, row, ORDER.ACCOUNT) === account && get(state, row, ORDER.FLAGS) >>> CLIENT_ORDER_ID_SHIFT === length &&
+      sameWords(state.i32, clientOrderIdRow(state, slot), words, at, CLIENT_ORDER_ID_WORDS)
     ) return slot
   }
   return -1

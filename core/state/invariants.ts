@@ -25,15 +25,15 @@
  */
 import { assetCount, balanceRow, get, getI64, pairListingRow, termsRow, totalRow } from './rows.ts'
 import {
-  ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, LABEL_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
+  ACCOUNT, ACCOUNT_WORDS, BALANCE, CLOCK, CLIENT_ORDER_ID_WORDS, LEVEL, LEVEL_WORDS, NO_ASK, ORDER, ORDER_WORDS,
   NOBODY, PAGE, PAGE_LEVELS, PAGE_WORDS, PAIR, PAIR_WORDS, PROFILE, PROFILE_WORDS, SCALAR, SESSION, SESSION_WORDS,
   TERMS, TOTAL, bitmapWords,
 } from './columns.ts'
 import { PAIR_LISTING } from './listing_rows.ts'
-import { findAccount, findLabel, findSession } from './indexes.ts'
+import { findAccount, findClientOrderId, findSession } from './indexes.ts'
 import { findReceipt } from './receipt_index.ts'
 import { eachReceiptInMemory, isForgotten, numberOf, pageOf, RECEIPT, timeOfReceipt } from './receipt_pages.ts'
-import { Flag, LABEL_BYTES, LABEL_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
+import { Flag, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { broken } from '../lib/assert.ts'
 import { checkAgents } from './invariants_agents.ts'
 import { checkApplications } from './invariants_applications.ts'
@@ -58,7 +58,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
     if (index % BETWEEN_ROWS === 0) between()
   })
   const checks: ((state: State, live: readonly number[]) => void)[] = [
-    checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkLabels, checkSessions, checkReceipts,
+    checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
     checkListings,
   ]
@@ -113,7 +113,7 @@ function checkOrder(state: State, slot: number): void {
   if (account < 0 || account >= state.scalars[SCALAR.ACCOUNTS]!) broken('I8', named(`has account ${account}`))
   if ((flags & Flag.RESTING) === 0) broken('I8', named('is live but not resting'))
   if ((flags & (Flag.MARKET | Flag.IOC | Flag.FOK)) !== 0) broken('I8', named('must not rest'))
-  if (flags >>> LABEL_SHIFT > LABEL_BYTES) broken('I12', named('has a label that is too long'))
+  if (flags >>> CLIENT_ORDER_ID_SHIFT > CLIENT_ORDER_ID_BYTES) broken('I12', named('has a label that is too long'))
   if (price < 1 || price >= genesis.limits.priceTicks) broken('I8', named(`has price ${price}`))
   const mostLots = get(state, pairListingRow(state, pair), PAIR_LISTING.MOST_LOTS)
   if (remaining < 1 || remaining > lots || lots > mostLots) broken('I10', named(`has ${remaining} of ${lots} lots left`))
@@ -367,14 +367,14 @@ function checkIndex(table: Int32Array, name: string, size: number, belongs: (row
   if (entries !== size || rows.size !== size) broken('P', `the ${name} index has ${entries} entries of ${rows.size} rows for ${size}`)
 }
 
-function checkLabels(state: State, live: readonly number[]): void {
-  const labelled = new Set(live.filter((slot) => order(state, slot, ORDER.FLAGS) >>> LABEL_SHIFT !== 0))
+function checkClientOrderIds(state: State, live: readonly number[]): void {
+  const labelled = new Set(live.filter((slot) => order(state, slot, ORDER.FLAGS) >>> CLIENT_ORDER_ID_SHIFT !== 0))
   for (const slot of labelled) {
-    const length = order(state, slot, ORDER.FLAGS) >>> LABEL_SHIFT
-    const found = findLabel(state, order(state, slot, ORDER.ACCOUNT), state.labels, slot * LABEL_WORDS, length)
+    const length = order(state, slot, ORDER.FLAGS) >>> CLIENT_ORDER_ID_SHIFT
+    const found = findClientOrderId(state, order(state, slot, ORDER.ACCOUNT), state.labels, slot * CLIENT_ORDER_ID_WORDS, length)
     if (found !== slot) broken('I12', `the label of slot ${slot} leads to ${found}`)
   }
-  checkIndex(state.labelIndex, 'label', labelled.size, (slot) => labelled.has(slot))
+  checkIndex(state.clientOrderIdIndex, 'label', labelled.size, (slot) => labelled.has(slot))
 }
 
 function checkSessions(state: State): void {

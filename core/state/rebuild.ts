@@ -1,9 +1,9 @@
 /** Rebuilding what snapshots leave out: indexes, directory and bitmaps are functions of the stored columns. */
-import { LABEL_SHIFT } from '../layout/command.ts'
+import { CLIENT_ORDER_ID_SHIFT } from '../layout/command.ts'
 import { setBit } from './bitmaps.ts'
 import { ORDER, PAGE, SCALAR, SESSION } from './columns.ts'
 import { rebuildDue } from './due.ts'
-import { indexAccount, indexSession, insertLabel } from './indexes.ts'
+import { indexAccount, indexSession, insertClientOrderId } from './indexes.ts'
 import { rebuildReceiptIndex } from './receipt_index.ts'
 import { writeTerms } from './listing.ts'
 import { get, getF64, orderRow, pageRow, pairCount, sessionRow } from './rows.ts'
@@ -24,8 +24,8 @@ export function rebuildDerived(state: State): void {
   }
   for (let slot = 0; slot < scalars[SCALAR.ORDERS_USED]!; slot++) {
     const row = orderRow(state, slot)
-    const labelled = get(state, row, ORDER.FLAGS) >>> LABEL_SHIFT !== 0
-    if (getF64(state, row, ORDER.SEQUENCE) !== 0 && labelled) insertLabel(state, slot)
+    const labelled = get(state, row, ORDER.FLAGS) >>> CLIENT_ORDER_ID_SHIFT !== 0
+    if (getF64(state, row, ORDER.SEQUENCE) !== 0 && labelled) insertClientOrderId(state, slot)
   }
   for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) indexAccount(state, account)
   for (let session = 0; session < scalars[SCALAR.SESSIONS_USED]!; session++) {

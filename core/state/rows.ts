@@ -17,7 +17,7 @@
 import { ORIGINS_MAX } from '../layout/command.ts'
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
-  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, FAUCET_WORDS, LABEL_WORDS,
+  ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, FAUCET_WORDS, CLIENT_ORDER_ID_WORDS,
   LEVEL_WORDS, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT, SESSION_LINK_WORDS,
   SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
@@ -42,7 +42,7 @@ export const pairRow = (state: State, pair: number): number => (state.pairsAt + 
 export const termsRow = (state: State, pair: number): number => (state.termsAt + pair * TERMS_WORDS) & ADDRESS_BITS
 export const assetListingRow = (state: State, asset: number): number => (state.assetListingsAt + asset * ASSET_LISTING_WORDS) & ADDRESS_BITS
 export const pairListingRow = (state: State, pair: number): number => (state.pairListingsAt + pair * PAIR_LISTING_WORDS) & ADDRESS_BITS
-export const labelRow = (state: State, slot: number): number => (state.labelsAt + slot * LABEL_WORDS) & ADDRESS_BITS
+export const clientOrderIdRow = (state: State, slot: number): number => (state.labelsAt + slot * CLIENT_ORDER_ID_WORDS) & ADDRESS_BITS
 export const originRow = (state: State, application: number, place: number): number =>
   (state.originsAt + (application * ORIGINS_MAX + place) * ORIGIN_WORDS) & ADDRESS_BITS
 export const levelRow = (state: State, level: number): number => (state.levelsAt + level * LEVEL_WORDS) & ADDRESS_BITS
@@ -166,8 +166,8 @@ export function countFills(state: State): void {
 // Client order ids, which have no other fields.
 
 /** Copies the client order id of the order in `slot` to `words[at..]`. */
-export function copyLabel(state: State, slot: number, words: Int32Array, at: number): void {
+export function copyClientOrderId(state: State, slot: number, words: Int32Array, at: number): void {
   const { i32 } = state
-  const row = labelRow(state, slot)
-  for (let word = 0; word < LABEL_WORDS; word++) words[at + word] = i32[row + word]!
+  const row = clientOrderIdRow(state, slot)
+  for (let word = 0; word < CLIENT_ORDER_ID_WORDS; word++) words[at + word] = i32[row + word]!
 }

@@ -1,9 +1,11 @@
 /** Accounts, sessions, balances and resting orders from the shared columns. */
-import { Flag, LABEL_SHIFT } from '../layout/command.ts'
-import { ACCOUNT, BALANCE, LABEL_WORDS, ORDER, SCALAR, SESSION } from '../state/columns.ts'
+import { Flag, CLIENT_ORDER_ID_SHIFT } from '../layout/command.ts'
+import { ACCOUNT, BALANCE, CLIENT_ORDER_ID_WORDS, ORDER, SCALAR, SESSION } from '../state/columns.ts'
 import { findSession } from '../state/indexes.ts'
 import { areWords, loadDouble, loadWord, loadWords } from '../state/shared_words.ts'
-import { accountRow, balanceRow, bytesOf, faucetOf, get, getF64, getI64, labelRow, orderRow, sessionRow, wordOf } from '../state/rows.ts'
+import {
+  accountRow, balanceRow, bytesOf, faucetOf, get, getF64, getI64, clientOrderIdRow, orderRow, sessionRow, wordOf,
+} from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { consistently, whileOwned } from './consistent.ts'
@@ -154,19 +156,19 @@ export interface OrderView {
   updatedAt: number
   expiresAt: number
   /** Client order id, '' when none. */
-  label: string
+  clientOrderId: string
 }
 
-function labelOf(state: State, slot: number, length: number): string {
-  return String.fromCharCode(...bytesOf(state, labelRow(state, slot), 0, length))
+function clientOrderIdOf(state: State, slot: number, length: number): string {
+  return String.fromCharCode(...bytesOf(state, clientOrderIdRow(state, slot), 0, length))
 }
 
 /** The order in `slot` as it is now: consistent only inside {@link consistently}. */
 export function copyOrder(state: State, slot: number): OrderView {
   const row = orderRow(state, slot)
   const flags = get(state, row, ORDER.FLAGS)
-  const length = flags >>> LABEL_SHIFT
-  const label = length === 0 ? '' : labelOf(state, slot, Math.min(length, LABEL_WORDS * 4))
+  const length = flags >>> CLIENT_ORDER_ID_SHIFT
+  const clientOrderId = length === 0 ? '' : clientOrderIdOf(state, slot, Math.min(length, CLIENT_ORDER_ID_WORDS * 4))
   return {
     sequence: getF64(state, row, ORDER.SEQUENCE),
     slot,
@@ -181,7 +183,7 @@ export function copyOrder(state: State, slot: number): OrderView {
     createdAt: getF64(state, row, ORDER.CREATED_AT),
     updatedAt: getF64(state, row, ORDER.UPDATED_AT),
     expiresAt: getF64(state, row, ORDER.EXPIRES_AT),
-    label,
+    clientOrderId,
   }
 }
 

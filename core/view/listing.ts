@@ -33,7 +33,7 @@ export interface OrdersAsk extends Walk {
   pair?: number
   sell?: boolean
   market?: boolean
-  label?: string
+  clientOrderId?: string
   from?: number
   to?: number
 }

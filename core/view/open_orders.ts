@@ -8,7 +8,7 @@ import type { Listing, OrdersAsk } from './listing.ts'
 import { ACCOUNT, CLOCK, ORDER } from '../state/columns.ts'
 import { accountRow, get, getF64, orderRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { Flag, LABEL_SHIFT } from '../layout/command.ts'
+import { Flag, CLIENT_ORDER_ID_SHIFT } from '../layout/command.ts'
 import { Status } from '../layout/event.ts'
 import { copyOrder, type OrderView } from './accounts.ts'
 import { consistently } from './consistent.ts'
@@ -79,6 +79,6 @@ function matches(state: State, slot: number, ask: OrdersAsk): boolean {
     const createdAt = getF64(state, row, ORDER.CREATED_AT)
     if (createdAt < (ask.from ?? 0) || createdAt > (ask.to ?? Infinity)) return false
   }
-  if (ask.label === undefined) return true
-  return flags >>> LABEL_SHIFT === ask.label.length && copyOrder(state, slot).label === ask.label
+  if (ask.clientOrderId === undefined) return true
+  return flags >>> CLIENT_ORDER_ID_SHIFT === ask.clientOrderId.length && copyOrder(state, slot).clientOrderId === ask.clientOrderId
 }

@@ -1,6 +1,6 @@
 /**
- * Sign-in by wallet, the pure part: the texts a wallet signs, the limits, and what gateways and the desk say to each other. Clock and
- * randomness are passed in; the desk (desk.ts) owns the only instance of each.
+ * Sign-in by wallet, the pure part: the texts a wallet signs, the limits, and what gateways and the sign-in thread say to each other.
+ * Clock and randomness are passed in; the sign-in thread (sign_in.ts) owns the only instance of each.
  *
  *   challenge: client's budget -> application -> key check -> sealed nonce (nonces.ts); nothing is stored
  *   verify:    client's budget -> application -> nonce opened -> wallet's budget, if it is used up -> session key's signature -> nonce
@@ -20,7 +20,7 @@ import type { Nonce } from './nonces.ts'
 export const SIGNATURE_BYTES_MAX = 8192
 export const SIGNATURE_CHARACTERS_MAX = 2 + 2 * SIGNATURE_BYTES_MAX
 
-/** What a gateway asks the desk. `id` is the gateway's own number; the reply repeats it. */
+/** What a gateway asks the sign-in thread. `id` is the gateway's own number; the reply repeats it. */
 export interface ChallengeRequest {
   readonly id: number
   readonly kind: 'challenge'
@@ -67,7 +67,7 @@ export interface ConsentRequest {
   readonly application: number
   readonly ip: string
 }
-export type DeskRequest = ChallengeRequest | VerifyRequest | ConsentRequest
+export type SignInRequest = ChallengeRequest | VerifyRequest | ConsentRequest
 
 /** `expiresAt` in Unix seconds. */
 export interface ChallengeReply {
@@ -95,7 +95,7 @@ export interface RefusalReply {
   readonly refusal: RefusalCode
   readonly details?: Readonly<Record<string, string | number>>
 }
-export type DeskReply = ChallengeReply | VerifyReply | ConsentReply | RefusalReply
+export type SignInReply = ChallengeReply | VerifyReply | ConsentReply | RefusalReply
 
 /** What the text says besides the nonce's own binding. */
 export interface Place {
@@ -105,7 +105,7 @@ export interface Place {
   readonly chainId: number
 }
 
-/** The text the wallet signs. Same input, same text: the desk rebuilds it at verify instead of keeping it. */
+/** The text the wallet signs. Same input, same text: the sign-in thread rebuilds it at verify instead of keeping it. */
 export function challengeText(entry: Nonce, place: Place): string {
   const { address, sessionPublicKey, nonce, issuedAt, expiresAt } = entry
   const master = entry.master === null ? null : checksumAddress(entry.master)
@@ -155,7 +155,7 @@ const WINDOW_KEYS_MAX = 65_536
  */
 export interface Limit {
   /** Draws one from the key's budget; false when the window's budget is used up. */
-  draw(key: string): boolean
+  acquire(key: string): boolean
   /** Whether the key's budget is used up. */
   isUsedUp(key: string): boolean
   /** Whole seconds until the next window begins, at least 1. */
@@ -178,7 +178,7 @@ export function createLimit(most: number, now: () => number, { windowMs = 1000, 
   }
   return {
     isUsedUp,
-    draw(key) {
+    acquire(key) {
       if (isUsedUp(key)) return false
       counts.set(key, (counts.get(key) ?? 0) + 1)
       return true

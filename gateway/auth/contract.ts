@@ -9,7 +9,7 @@
  * chain that does not answer, or not in time, gives no verdict, and neither do questions beyond the bounds.
  */
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { DESK } from '../../core/ring/counters.ts'
+import { SIGN_IN } from '../../core/ring/counters.ts'
 import type { ChainClient } from '../chain/client.ts'
 import { createInFlight } from './in_flight.ts'
 import type { Verdict } from './wallet.ts'
@@ -36,7 +36,7 @@ export interface ContractCheck {
   close(): void
 }
 
-/** A check over `chain` with at most `most` questions at once and `timeoutMs` for each. `counters` is the desk's block. */
+/** A check over `chain` with at most `most` questions at once and `timeoutMs` for each. `counters` is the sign-in thread's block. */
 export function createContractCheck(chain: ChainClient, most: number, timeoutMs: number, counters: Float64Array): ContractCheck {
   const inFlight = createInFlight(most)
   const closed = new AbortController()
@@ -55,20 +55,20 @@ export function createContractCheck(chain: ChainClient, most: number, timeoutMs:
   return {
     async verify(task, network) {
       if (closed.signal.aborted || !inFlight.enter(network)) {
-        counters[DESK.contract_unavailable]!++
+        counters[SIGN_IN.contract_unavailable]!++
         return 'busy'
       }
       const started = performance.now()
-      counters[DESK.contract_checks] = inFlight.size
+      counters[SIGN_IN.contract_checks] = inFlight.size
       try {
         const verdict = await ask(task)
         const outcome = verdict === 'signed' ? 'contract_signed' : verdict === 'rejected' ? 'contract_rejected' : 'contract_unavailable'
-        counters[DESK[outcome]]!++
+        counters[SIGN_IN[outcome]]!++
         return verdict
       } finally {
         inFlight.leave(network)
-        counters[DESK.contract_checks] = inFlight.size
-        counters[DESK.contract_seconds]! += (performance.now() - started) / 1000
+        counters[SIGN_IN.contract_checks] = inFlight.size
+        counters[SIGN_IN.contract_seconds]! += (performance.now() - started) / 1000
       }
     },
     close: () => closed.abort(),

@@ -8,7 +8,7 @@
  * Structured fields can write one value in many ways, and verifiers that read them differently have been played against each other.
  * So only the canonical writing of the profile is accepted: one label, the four components in this order, the three parameters in any
  * order and each once, no space or parameter more. What is signed is then Signature-Input as sent. A repeated header was refused by
- * edge.ts. Reading is linear, and bounded by the size of a request head.
+ * header_validation.ts. Reading is linear, and bounded by the size of a request head.
  *
  * Refusals: a header that is absent or no writing of the profile, and an unknown key: UNAUTHENTICATED. A `created` outside the
  * window: CLOCK_SKEW. A byte sequence that is no signature, a digest of other bytes, a signature of another text: INVALID_SIGNATURE.

@@ -86,12 +86,12 @@ export class SessionWatch {
     for (let looked = 0; looked < this.#slice && this.#rest !== null; looked++) {
       const { value, done } = this.#rest.next() as IteratorResult<Watched, undefined>
       if (done === true) this.#rest = null
-      else this.#judge(value)
+      else this.#check(value)
     }
     if (this.#rest !== null) setImmediate(() => this.#look())
   }
 
-  #judge(watched: Watched): void {
+  #check(watched: Watched): void {
     const expiresAt = this.#expiryOf(watched)
     if (expiresAt > this.#now()) return this.#timeFor(expiresAt)
     this.remove(watched)

@@ -10,7 +10,7 @@ export const FRESHNESS_MS = 30_000
 
 /** The credentials of a request, of whatever transport. */
 export interface SignedHead {
-  /** As sent, '' when absent; `credentials` has edge.ts's bits. */
+  /** As sent, '' when absent; `credentials` has header_validation.ts's bits. */
   readonly publicKey: string
   readonly timestamp: string
   readonly signature: string

@@ -21,7 +21,7 @@ export interface Task<Copy = unknown> {
   expire(now: number): void
 }
 
-/** Looks at the cell, one in each turn of the event loop, before the thread parks; as the bridge does (pending.ts). */
+/** Looks at the cell, one in each turn of the event loop, before the thread parks; as the engine client does (engine_client.ts). */
 const POLLS = 32
 /** A parked thread looks again after this long whatever happens, ms. */
 const PARK_MS = 50

@@ -20,7 +20,7 @@ import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { readDepth, type Depth } from '../../core/view/book.ts'
 import { readFillPath, type FillPath, type Incoming } from '../../core/view/fill_path.ts'
 import type { State } from '../../core/state/state.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import type { Payer } from '../limits/anonymous.ts'
 import { Shares, type Proxies } from '../limits/shares.ts'
 import type { Asker, Task } from './asker.ts'
@@ -148,7 +148,7 @@ class Walk implements Task<SlicesCopy> {
     // The walk is paid for by one of those it was for; who waits on pays the next time.
     const payer = answers[0]?.[0][0]?.payer ?? [...this.#waits.values()][0]?.calls[0]?.payer
     payer?.charge(performance.now() - began)
-    for (const [calls, book] of answers) this.#tell(calls, book)
+    for (const [calls, book] of answers) this.#answerAll(calls, book)
   }
 
   /** Takes in the events up to `position`; false: they are gone, and the walk begins anew. */
@@ -239,10 +239,10 @@ class Walk implements Task<SlicesCopy> {
   #refuse(which: (call: Call) => boolean): void {
     const refused = [...this.#waits.values()].flatMap((wait) => this.#leave(wait, which))
     this.#walking.counters[GATEWAY.questions_refused]! += refused.length
-    this.#tell(refused, new Refused('ENGINE_UNAVAILABLE'))
+    this.#answerAll(refused, new Refused('ENGINE_UNAVAILABLE'))
   }
 
-  #tell(calls: readonly Call[], book: Depth | Refused): void {
+  #answerAll(calls: readonly Call[], book: Depth | Refused): void {
     for (const { done, payer } of calls) {
       const from = performance.now()
       try {
@@ -290,18 +290,18 @@ class PathQuestion implements Task<FillPath> {
   }
 
   take(path: FillPath): void {
-    this.#tell(path)
+    this.#answerAll(path)
   }
 
   fail(): void {
-    this.#tell(new Refused('ENGINE_UNAVAILABLE'))
+    this.#answerAll(new Refused('ENGINE_UNAVAILABLE'))
   }
 
   expire(now: number): void {
     if (this.#until <= now) this.fail()
   }
 
-  #tell(path: FillPath | Refused): void {
+  #answerAll(path: FillPath | Refused): void {
     const done = this.#done
     this.#done = null
     done?.(path)

@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto'
 import {
-  CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, LABEL_SHIFT, MINT_COMMAND,
+  CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, CLIENT_ORDER_ID_SHIFT, MINT_COMMAND,
   OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, slotsCarried,
   TRANSFER_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
@@ -14,7 +14,7 @@ import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { reserve } from '../../core/ring/spsc.ts'
 import { formerOrder, formerTransfer, formOfOrder, formOfReplacement, formOfTransfer, HASH_TEXT, hashOf } from './payload.ts'
-import type { Bridge } from './pending.ts'
+import type { EngineClient } from './engine_client.ts'
 
 const C = ORDER_COMMAND.at
 /** Bytes of a key or payload hash in a record. */
@@ -39,7 +39,7 @@ export interface OrderTerms {
   /** Unix ms. */
   expiresAt: number
   /** Printable ASCII, at most 40 bytes. */
-  label: string
+  clientOrderId: string
   /** Idempotency key; '' without one. */
   key: string
   targetSlot: number
@@ -57,19 +57,19 @@ function begin(type: number): void {
 }
 
 /** Writes the header and copies the record into the ring slot at word `at`, and what it carries into the next. */
-function finish(bridge: Bridge, at: number, type: number, correlation: number, session: number, generation: number): void {
+function finish(engine: EngineClient, at: number, type: number, correlation: number, session: number, generation: number): void {
   const slots = slotsCarried(scratch.u32, 0)
-  scratch.u32[C.kind] = kindOf(type, slots, bridge.gateway)
+  scratch.u32[C.kind] = kindOf(type, slots, engine.gateway)
   scratch.u32[C.correlation] = correlation
   scratch.i32[C.session] = session
   scratch.i32[C.sessionGeneration] = generation
-  bridge.commands.slots.i32.set(firstSlot, at)
-  if (slots > 1) bridge.commands.slots.i32.set(secondSlot, reserve(bridge.commands, bridge.written + 1))
-  bridge.written += slots
+  engine.commands.slots.i32.set(firstSlot, at)
+  if (slots > 1) engine.commands.slots.i32.set(secondSlot, reserve(engine.commands, engine.written + 1))
+  engine.written += slots
 }
 
-const finishFor = (bridge: Bridge, at: number, type: number, correlation: number, caller: Caller): void =>
-  finish(bridge, at, type, correlation, caller.session, caller.generation)
+const finishFor = (engine: EngineClient, at: number, type: number, correlation: number, caller: Caller): void =>
+  finish(engine, at, type, correlation, caller.session, caller.generation)
 
 /** Keys are an account's own: the same text of two accounts is two keys. */
 const hashOfKey = (account: number, key: string): string => hash('sha256', `${account}:${key}`, HASH_TEXT)
@@ -82,11 +82,11 @@ export function keyWords(account: number, key: string): Int32Array {
 }
 
 /** PLACE_ORDER or REPLACE_ORDER. */
-export function encodeOrder(bridge: Bridge, at: number, type: number, correlation: number, caller: Caller, terms: OrderTerms): void {
+export function encodeOrder(engine: EngineClient, at: number, type: number, correlation: number, caller: Caller, terms: OrderTerms): void {
   begin(type)
   const keyed = terms.key !== ''
   scratch.i32[C.pair] = terms.pair
-  scratch.u32[C.flags] = (terms.flags | (terms.label.length << LABEL_SHIFT)) >>> 0
+  scratch.u32[C.flags] = (terms.flags | (terms.clientOrderId.length << CLIENT_ORDER_ID_SHIFT)) >>> 0
   scratch.u32[C.options] = terms.options | Option.TELL_SELF_TRADE | (keyed ? Option.KEYED : 0)
   scratch.i32[C.price] = terms.price
   scratch.i32[C.lots] = terms.lots
@@ -94,13 +94,13 @@ export function encodeOrder(bridge: Bridge, at: number, type: number, correlatio
   scratch.i32[C.targetSlot] = terms.targetSlot
   scratch.f64[C.expiresAt >>> 1] = terms.expiresAt
   scratch.f64[C.targetSequence >>> 1] = terms.targetSequence
-  if (terms.label !== '') scratchBytes.write(terms.label, C.label * 4, 'latin1')
+  if (terms.clientOrderId !== '') scratchBytes.write(terms.clientOrderId, C.label * 4, 'latin1')
   if (keyed) {
     const replaces = type === CommandType.REPLACE_ORDER
     writeKey(caller, terms.key, hashOf(replaces ? formOfReplacement(terms) : formOfOrder(terms)))
-    if (bridge.formerKeys()) writeFormer(formerOrder(replaces, terms))
+    if (engine.formerKeys()) writeFormer(formerOrder(replaces, terms))
   }
-  finishFor(bridge, at, type, correlation, caller)
+  finishFor(engine, at, type, correlation, caller)
 }
 
 /** Key and payload hash of the command in the scratch. */
@@ -115,30 +115,31 @@ const writeFormer = (payload: string): unknown => scratchBytes.write(payload, C.
 /** The 20 bytes of a wallet address (0x and 40 hex digits) at word `at` of the scratch. */
 const writeAddress = (address: string, at: number): unknown => scratchBytes.write(address.slice(2), at * 4, 20, 'hex')
 
-export function encodeCancel(bridge: Bridge, at: number, correlation: number, caller: Caller, slot: number, sequence: number): void {
+export function encodeCancel(engine: EngineClient, at: number, correlation: number, caller: Caller, slot: number, sequence: number): void {
   begin(CommandType.CANCEL_ORDER)
   scratch.i32[C.targetSlot] = slot
   scratch.f64[C.targetSequence >>> 1] = sequence
-  finishFor(bridge, at, CommandType.CANCEL_ORDER, correlation, caller)
+  finishFor(engine, at, CommandType.CANCEL_ORDER, correlation, caller)
 }
 
 /** CANCEL_ALL of at most `limit` orders of `pair`, -1 for every pair, `from` an order on; of sequence 0: from the newest on. */
 export function encodeCancelAll(
-  bridge: Bridge, at: number, correlation: number, caller: Caller, pair: number, limit: number, from: { slot: number; sequence: number },
+  engine: EngineClient, at: number, correlation: number, caller: Caller, pair: number, limit: number,
+  from: { slot: number; sequence: number },
 ): void {
   begin(CommandType.CANCEL_ALL)
   scratch.i32[CANCEL_ALL_COMMAND.at.pair] = pair
   scratch.i32[CANCEL_ALL_COMMAND.at.limit] = limit
   scratch.i32[CANCEL_ALL_COMMAND.at.fromSlot] = from.slot
   scratch.f64[CANCEL_ALL_COMMAND.at.fromSequence >>> 1] = from.sequence
-  finishFor(bridge, at, CommandType.CANCEL_ALL, correlation, caller)
+  finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
 }
 
 /** MINT of `asset`, -1 for all. */
-export function encodeMint(bridge: Bridge, at: number, correlation: number, caller: Caller, asset: number): void {
+export function encodeMint(engine: EngineClient, at: number, correlation: number, caller: Caller, asset: number): void {
   begin(CommandType.MINT)
   scratch.i32[MINT_COMMAND.at.asset] = asset
-  finishFor(bridge, at, CommandType.MINT, correlation, caller)
+  finishFor(engine, at, CommandType.MINT, correlation, caller)
 }
 
 /**
@@ -146,25 +147,25 @@ export function encodeMint(bridge: Bridge, at: number, correlation: number, call
  * text named as its master; -1: none.
  */
 export function encodeOpenSession(
-  bridge: Bridge, at: number, correlation: number, application: number, address: string, key: string, master: number,
+  engine: EngineClient, at: number, correlation: number, application: number, address: string, key: string, master: number,
 ): void {
   begin(CommandType.OPEN_SESSION)
   scratch.i32[OPEN_SESSION_COMMAND.at.application] = application
   scratch.i32[OPEN_SESSION_COMMAND.at.master] = master + 1
   writeAddress(address, OPEN_SESSION_COMMAND.at.address)
   scratchBytes.write(key, OPEN_SESSION_COMMAND.at.publicKey * 4, 32, 'hex')
-  finish(bridge, at, CommandType.OPEN_SESSION, correlation, -1, 0)
+  finish(engine, at, CommandType.OPEN_SESSION, correlation, -1, 0)
 }
 
 /** REFRESH_SESSION or REVOKE_SESSION: all is said in the header. */
-export function encodeSession(bridge: Bridge, at: number, type: number, correlation: number, caller: Caller): void {
+export function encodeSession(engine: EngineClient, at: number, type: number, correlation: number, caller: Caller): void {
   begin(type)
-  finishFor(bridge, at, type, correlation, caller)
+  finishFor(engine, at, type, correlation, caller)
 }
 
 /** OPEN_DELEGATED_SESSION of wallet `agent` for the account of wallet `owner`; addresses and key as for {@link encodeOpenSession}. */
 export function encodeOpenDelegatedSession(
-  bridge: Bridge, at: number, correlation: number, application: number, owner: string, agent: string, key: string,
+  engine: EngineClient, at: number, correlation: number, application: number, owner: string, agent: string, key: string,
 ): void {
   const { at: to } = OPEN_DELEGATED_SESSION_COMMAND
   begin(CommandType.OPEN_DELEGATED_SESSION)
@@ -172,19 +173,19 @@ export function encodeOpenDelegatedSession(
   writeAddress(owner, to.owner)
   writeAddress(agent, to.agent)
   scratchBytes.write(key, to.publicKey * 4, 32, 'hex')
-  finish(bridge, at, CommandType.OPEN_DELEGATED_SESSION, correlation, -1, 0)
+  finish(engine, at, CommandType.OPEN_DELEGATED_SESSION, correlation, -1, 0)
 }
 
 /** CREATE_SUB_ACCOUNT of a wallet that agreed; `username` is printable ASCII, at most 32 characters, '' for none. */
 export function encodeCreateSubAccount(
-  bridge: Bridge, at: number, correlation: number, caller: Caller, address: string, username: string,
+  engine: EngineClient, at: number, correlation: number, caller: Caller, address: string, username: string,
 ): void {
   const { at: to } = CREATE_SUB_ACCOUNT_COMMAND
   begin(CommandType.CREATE_SUB_ACCOUNT)
   writeAddress(address, to.address)
   scratch.i32[to.consented] = 1
   scratchBytes.write(username, to.username * 4, 'latin1')
-  finishFor(bridge, at, CommandType.CREATE_SUB_ACCOUNT, correlation, caller)
+  finishFor(engine, at, CommandType.CREATE_SUB_ACCOUNT, correlation, caller)
 }
 
 /** Terms of TRANSFER. */
@@ -201,7 +202,7 @@ export interface TransferTerms {
   readonly key: string
 }
 
-export function encodeTransfer(bridge: Bridge, at: number, correlation: number, caller: Caller, terms: TransferTerms): void {
+export function encodeTransfer(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: TransferTerms): void {
   const { at: to } = TRANSFER_COMMAND
   begin(CommandType.TRANSFER)
   scratch.i32[to.asset] = terms.asset
@@ -211,9 +212,9 @@ export function encodeTransfer(bridge: Bridge, at: number, correlation: number, 
   scratch.i64[to.amount >>> 1] = terms.amount
   if (terms.key !== '') {
     writeKey(caller, terms.key, hashOf(formOfTransfer(terms)))
-    if (bridge.formerKeys()) writeFormer(formerTransfer(terms))
+    if (engine.formerKeys()) writeFormer(formerTransfer(terms))
   }
-  finishFor(bridge, at, CommandType.TRANSFER, correlation, caller)
+  finishFor(engine, at, CommandType.TRANSFER, correlation, caller)
 }
 
 /** Terms of SET_SPEND_LIMIT. */
@@ -233,7 +234,7 @@ export interface SpendLimitTerms {
   readonly active: boolean
 }
 
-export function encodeSpendLimit(bridge: Bridge, at: number, correlation: number, caller: Caller, terms: SpendLimitTerms): void {
+export function encodeSpendLimit(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: SpendLimitTerms): void {
   const { at: to } = SET_SPEND_LIMIT_COMMAND
   begin(CommandType.SET_SPEND_LIMIT)
   scratch.i32[to.asset] = terms.asset
@@ -243,7 +244,7 @@ export function encodeSpendLimit(bridge: Bridge, at: number, correlation: number
   scratch.i64[to.maxAmount >>> 1] = terms.maxAmount
   scratch.i64[to.dailyLimit >>> 1] = terms.dailyLimit
   scratch.i32[to.active] = terms.active ? 1 : 0
-  finishFor(bridge, at, CommandType.SET_SPEND_LIMIT, correlation, caller)
+  finishFor(engine, at, CommandType.SET_SPEND_LIMIT, correlation, caller)
 }
 
 /** Terms of UPSERT_AGENT, in the units of the command. */
@@ -265,7 +266,7 @@ export interface AgentTerms {
   readonly name: string
 }
 
-export function encodeUpsertAgent(bridge: Bridge, at: number, correlation: number, caller: Caller, terms: AgentTerms): void {
+export function encodeUpsertAgent(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: AgentTerms): void {
   const { at: to } = UPSERT_AGENT_COMMAND
   begin(CommandType.UPSERT_AGENT)
   writeAddress(terms.address, to.address)
@@ -276,15 +277,15 @@ export function encodeUpsertAgent(bridge: Bridge, at: number, correlation: numbe
   scratch.i32[to.maxOpenOrders] = terms.maxOpenOrders
   for (const pair of terms.pairs) scratchBytes[to.pairs * 4 + (pair >>> 3)]! |= 1 << (pair & 7)
   scratchBytes.write(terms.name, to.name * 4, 'utf8')
-  finishFor(bridge, at, CommandType.UPSERT_AGENT, correlation, caller)
+  finishFor(engine, at, CommandType.UPSERT_AGENT, correlation, caller)
 }
 
 /** REVOKE_AGENT of the agent in row `agent` that was made by the command `createdSequence`. */
 export function encodeRevokeAgent(
-  bridge: Bridge, at: number, correlation: number, caller: Caller, agent: number, createdSequence: number,
+  engine: EngineClient, at: number, correlation: number, caller: Caller, agent: number, createdSequence: number,
 ): void {
   begin(CommandType.REVOKE_AGENT)
   scratch.i32[REVOKE_AGENT_COMMAND.at.agent] = agent
   scratch.f64[REVOKE_AGENT_COMMAND.at.createdSequence >>> 1] = createdSequence
-  finishFor(bridge, at, CommandType.REVOKE_AGENT, correlation, caller)
+  finishFor(engine, at, CommandType.REVOKE_AGENT, correlation, caller)
 }

@@ -9,7 +9,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { CLOCK } from '../../core/state/columns.ts'
 import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/answer/queries.ts'
 import { HISTORY } from '../../core/ring/counters.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import type { Payer } from '../limits/anonymous.ts'
 
 /** Questions one gateway has open at most; more are refused. */

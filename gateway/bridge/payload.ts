@@ -35,7 +35,7 @@ export const hashOf = (form: string): string => hash('sha256', form, HASH_TEXT)
 const chosen = (text: string): string => `${text.length}:${text}`
 
 /** PLACE_ORDER. */
-export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, label }: OrderTerms): string {
+export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId: label }: OrderTerms): string {
   let form = `place/1;pair=${pairId};side=${(flags & Flag.SELL) !== 0 ? 'SELL' : 'BUY'};`
   form += (flags & Flag.MARKET) !== 0 ? `type=MARKET;quantity=${lots}` : `type=LIMIT;quantity=${lots};price=${price}`
   if ((flags & Flag.IOC) !== 0) form += ';timeInForce=IOC'
@@ -49,7 +49,7 @@ export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt
 }
 
 /** REPLACE_ORDER; the order is named by its sequence and slot, which are its id. */
-export function formOfReplacement({ targetSequence, targetSlot, flags, options, price, lots, label }: OrderTerms): string {
+export function formOfReplacement({ targetSequence, targetSlot, flags, options, price, lots, clientOrderId: label }: OrderTerms): string {
   let form = `replace/1;order=${targetSequence}/${targetSlot}`
   if ((options & Option.NEW_PRICE) !== 0) form += `;price=${price}`
   if ((options & Option.NEW_LOTS) !== 0) form += `;quantity=${lots}`
@@ -92,7 +92,7 @@ export function formerOrder(replaces: boolean, terms: OrderTerms): string {
   const { at } = FIRST_ORDER
   former.i32.fill(0)
   former.u32[at.kind] = replaces ? FORMER_TYPES.replace : FORMER_TYPES.place
-  let flags = FORMER_KEYED | FORMER_TELL_SELF_TRADE | (terms.label.length << 24)
+  let flags = FORMER_KEYED | FORMER_TELL_SELF_TRADE | (terms.clientOrderId.length << 24)
   for (const [flag, bit] of FORMER_FLAGS) if ((terms.flags & flag) !== 0) flags |= bit
   for (const [option, bit] of FORMER_OPTIONS) if ((terms.options & option) !== 0) flags |= bit
   if ((terms.flags & Flag.CANCEL_BOTH) !== 0) flags |= FORMER_STP_GIVEN
@@ -104,7 +104,7 @@ export function formerOrder(replaces: boolean, terms: OrderTerms): string {
   former.i32[at.targetSlot] = terms.targetSlot
   former.f64[at.expiresAt >>> 1] = terms.expiresAt
   former.f64[at.targetSequence >>> 1] = terms.targetSequence
-  formerBytes.write(terms.label, at.label * 4, 'latin1')
+  formerBytes.write(terms.clientOrderId, at.label * 4, 'latin1')
   return hash('sha256', formerBytes, HASH_TEXT)
 }
 

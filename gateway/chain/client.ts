@@ -1,11 +1,11 @@
 /**
- * Questions to a chain over JSON-RPC, for the sign-in desk: small, strict, and never in doubt about who spoke.
+ * Questions to a chain over JSON-RPC, for the sign-in thread: small, strict, and never in doubt about who spoke.
  *
  * What a contract itself did is an answer: it returned, or it ended with an exception. Everything else is {@link ChainUnavailable}: no
  * connection, no answer in time, an HTTP status, an answer that is too long, no JSON, of another question or another chain, and every
  * error that may be the node's own.
  */
-import { DESK } from '../../core/ring/counters.ts'
+import { SIGN_IN } from '../../core/ring/counters.ts'
 
 /** Gas a contract has to check a signature, and by it the bound on what its check costs a node. */
 export const CALL_GAS = 3_000_000
@@ -46,7 +46,7 @@ interface RpcFailure {
   readonly message: unknown
 }
 
-/** A client for one chain. `counters` is the desk's block (core/ring/counters.ts), `now` Unix ms. */
+/** A client for one chain. `counters` is the sign-in thread's block (core/ring/counters.ts), `now` Unix ms. */
 export function createChainClient(chainId: number, counters: Float64Array, now: () => number): ChainClient {
   let at: string | null = null
   let next = 1
@@ -55,20 +55,20 @@ export function createChainClient(chainId: number, counters: Float64Array, now: 
 
   async function ask(method: string, params: unknown[], signal: AbortSignal): Promise<{ result: unknown } | { error: RpcFailure }> {
     const started = performance.now()
-    counters[DESK.chain_calls]!++
+    counters[SIGN_IN.chain_calls]!++
     try {
       if (at === null) throw new ChainUnavailable('the chain is away')
       return await post(at, { jsonrpc: '2.0', id: next++, method, params }, signal)
     } catch (error) {
-      counters[DESK.chain_failures]!++
+      counters[SIGN_IN.chain_failures]!++
       throw error instanceof ChainUnavailable ? error : new ChainUnavailable((error as Error).name)
     } finally {
-      counters[DESK.chain_seconds]! += (performance.now() - started) / 1000
+      counters[SIGN_IN.chain_seconds]! += (performance.now() - started) / 1000
     }
   }
 
   function unusable(reason: string): ChainUnavailable {
-    counters[DESK.chain_failures]!++
+    counters[SIGN_IN.chain_failures]!++
     return new ChainUnavailable(reason)
   }
 

@@ -25,9 +25,9 @@ const PROGRESS_MS = 5_000
 
 const { config, genesis, ports } = workerData as ChainData
 const { chainId } = parseGenesis(genesis)
-const tell = (message: FromThread): void => parentPort!.postMessage(message)
+const post = (message: FromThread): void => parentPort!.postMessage(message)
 const log = (level: 'info' | 'error', message: string, fields: Record<string, unknown>): void =>
-  tell({ type: 'log', level, message, fields })
+  post({ type: 'log', level, message, fields })
 let store: ChainStore | undefined
 
 /** Says every {@link PROGRESS_MS} how far the start is. */
@@ -64,10 +64,10 @@ let door: Door | null = null
 listenOn(server, '127.0.0.1', config.chainPort).then(
   (number) => {
     door = doorOf(server, '127.0.0.1', number, () => log('error', PORT_TAKEN, { port: number }))
-    tell({ type: 'ready', port: number })
+    post({ type: 'ready', port: number })
     resolve(open())
   },
-  (error: Error) => tell({ type: 'fatal', code: EXIT.CONFIG, message: `chain port: ${error.message}` }),
+  (error: Error) => post({ type: 'fatal', code: EXIT.CONFIG, message: `chain port: ${error.message}` }),
 )
 // The server hears of it with every request.
 chain.catch(() => undefined)
@@ -78,7 +78,7 @@ parentPort!.on('message', (message: ToThread) => {
   door?.end()
   server.close(() => {
     store?.close()
-    tell({ type: 'stopped' })
+    post({ type: 'stopped' })
     parentPort!.close()
   })
   server.closeAllConnections()

@@ -17,7 +17,7 @@ import type { OperationTypes } from '../operations/index.ts'
 import { TABLE, type OperationName, type Row } from '../operations/table.ts'
 import { LocalBook, type BookHandlers } from './book.ts'
 import { errorOf, NetworkError, RingbookError, UNEXPECTED_RESPONSE } from './errors.ts'
-import { OrderEntry, ordersOf, type Orders } from './order_entry.ts'
+import { OrderEntry, ordersOf, type Orders } from './order_connection.ts'
 import { wireRequest } from './request.ts'
 import { createSigner, signMessage, signRequest, type Signer } from './signing.ts'
 import type { ChannelName, ChannelParams, Handlers, Subscription } from './stream_types.ts'
@@ -27,8 +27,8 @@ export type { BookHandlers, BookLevel, LocalBook } from './book.ts'
 export {
   NetworkError, RingbookError, retryOf, StreamError, UNEXPECTED_RESPONSE, type Envelope, type RetryClass,
 } from './errors.ts'
-export type { LineStatus, SocketType } from './line.ts'
-export type { OrderOperation, Orders } from './order_entry.ts'
+export type { SocketStatus, SocketType } from './reconnecting_socket.ts'
+export type { OrderOperation, Orders } from './order_connection.ts'
 export type {
   ChannelName, ChannelParams, Frame, Handlers, SnapshotFrame, Subscription, SubscriptionStatus, UpdateFrame,
 } from './stream_types.ts'

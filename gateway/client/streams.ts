@@ -1,5 +1,6 @@
 /**
- * The streams of a client: any number of subscriptions over one line (line.ts), which is opened by the first and closed with the last.
+ * The streams of a client: any number of subscriptions over one line (reconnecting_socket.ts), which is opened by the first and closed
+ * with the last.
  *
  * Whatever happens to the line, what stands here is subscribed to again and begins with a new snapshot. Private channels wait for the
  * session, which authenticates each socket. A session that is over is dropped: private subscriptions are told and stand still until the
@@ -7,15 +8,17 @@
  */
 import { Backoff, REAL_CLOCK, type Clock } from './clock.ts'
 import { StreamError } from './errors.ts'
-import { Line, type LineOptions, type LineOwner, type LineStatus, type RawFrame } from './line.ts'
+import {
+  ReconnectingSocket, type ReconnectingSocketOptions, type SocketOwner, type SocketStatus, type RawFrame,
+} from './reconnecting_socket.ts'
 import { signRequest, type Signer } from './signing.ts'
 import type { ChannelName, ChannelParams, Handlers, PrivateChannel, Subscription } from './stream_types.ts'
-import { keyOf, Listener, saidOf, tell, termsOf, Topic, type AnyHandlers, type Fields } from './topic.ts'
+import { keyOf, Listener, saidOf, notify, termsOf, Topic, type AnyHandlers, type Fields } from './topic.ts'
 
-export interface StreamOptions extends LineOptions {
+export interface StreamOptions extends ReconnectingSocketOptions {
   /** Most different subscriptions; more are refused here. Default 1024, as many as the service takes. */
   readonly subscriptions?: number
-  readonly status?: (status: LineStatus) => void
+  readonly status?: (status: SocketStatus) => void
   /** The session is over, or was refused: the place to sign in again. Private subscriptions go on by themselves then. */
   readonly sessionEnded?: (error: StreamError) => void
   readonly clock?: Clock
@@ -42,11 +45,11 @@ const SESSION_CODES: ReadonlySet<string> = new Set(['SESSION_INVALID', 'AUTH_FAI
 /** Where the WebSocket of the service at `baseUrl` is. */
 export const urlOf = (baseUrl: string): string => baseUrl.replace(/^http/, 'ws') + TARGET
 
-export class Streams implements LineOwner {
+export class Streams implements SocketOwner {
   readonly #options: StreamOptions
   readonly #clock: Clock
   readonly #session: Session
-  readonly #line: Line
+  readonly #line: ReconnectingSocket
   /** By channel and parameters as given. */
   readonly #topics = new Map<string, Topic>()
   /** Those about which something is to be said. */
@@ -67,10 +70,10 @@ export class Streams implements LineOwner {
     this.#options = options
     this.#clock = options.clock ?? REAL_CLOCK
     this.#session = session
-    this.#line = new Line(url, options, this.#clock, this)
+    this.#line = new ReconnectingSocket(url, options, this.#clock, this)
   }
 
-  get status(): LineStatus {
+  get status(): SocketStatus {
     return this.#line.status
   }
 
@@ -231,8 +234,8 @@ export class Streams implements LineOwner {
     this.#routes.clear()
   }
 
-  statusChanged(status: LineStatus): void {
-    tell(this.#options.status, status)
+  statusChanged(status: SocketStatus): void {
+    notify(this.#options.status, status)
   }
 
   #dropSession(error: StreamError): void {
@@ -244,7 +247,7 @@ export class Streams implements LineOwner {
       this.#dirty.delete(topic)
       topic.refuse(error)
     }
-    tell(this.#options.sessionEnded, error)
+    notify(this.#options.sessionEnded, error)
   }
 
   took(frame: RawFrame): void {

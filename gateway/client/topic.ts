@@ -5,9 +5,9 @@
  * One that wants a session that is over is `suspended`. All listeners of a topic get the same snapshots.
  */
 import type { Backoff } from './clock.ts'
-import { continuityOf, GAP, type Continuity } from './continuity.ts'
+import { gapDetectionOf, GAP, type GapDetection } from './gap_detection.ts'
 import type { StreamError } from './errors.ts'
-import type { RawFrame } from './line.ts'
+import type { RawFrame } from './reconnecting_socket.ts'
 import type { Subscription, SubscriptionStatus } from './stream_types.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -22,7 +22,7 @@ export interface AnyHandlers {
 }
 
 /** Runs code of the application. What it throws is its own: it comes up as an uncaught error and stops nothing here. */
-export function tell<A extends unknown[]>(handler: ((...values: A) => void) | undefined, ...values: A): void {
+export function notify<A extends unknown[]>(handler: ((...values: A) => void) | undefined, ...values: A): void {
   try {
     handler?.(...values)
   } catch (error) {
@@ -57,14 +57,14 @@ export class Topic {
   /** Parameters as the service writes them; `null` before it confirmed. */
   confirmed: Fields | null = null
   #cancelPause = (): void => undefined
-  #continuity: Continuity
+  #continuity: GapDetection
 
   constructor(channel: string, params: Fields, isPrivate: boolean, backoff: Backoff) {
     this.channel = channel
     this.params = params
     this.isPrivate = isPrivate
     this.backoff = backoff
-    this.#continuity = continuityOf(channel)
+    this.#continuity = gapDetectionOf(channel)
   }
 
   /** Tries again after a while. */
@@ -81,7 +81,7 @@ export class Topic {
   stand(params: Fields): void {
     this.phase = 'standing'
     this.confirmed = params
-    this.#continuity = continuityOf(this.channel)
+    this.#continuity = gapDetectionOf(this.channel)
     for (const listener of [...this.listeners]) listener.confirm()
   }
 
@@ -167,19 +167,19 @@ export class Listener implements Subscription {
 
   hear(frame: RawFrame): void {
     const { snapshot, update } = this.#handlers
-    tell(frame['type'] === 'snapshot' ? snapshot : update, frame['data'], frame)
+    notify(frame['type'] === 'snapshot' ? snapshot : update, frame['data'], frame)
   }
 
   refuse(error: StreamError): void {
     this.#isNot(error)
-    tell(this.#handlers.error, error)
+    notify(this.#handlers.error, error)
     this.setStatus('closed')
   }
 
   setStatus(status: SubscriptionStatus): void {
     if (status === this.#status) return
     this.#status = status
-    tell(this.#handlers.status, status)
+    notify(this.#handlers.status, status)
   }
 
   /** It was closed here. */

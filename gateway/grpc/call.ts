@@ -9,7 +9,7 @@ import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc
 import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
-import { Refused, SHUTTING_DOWN } from '../http/envelope.ts'
+import { Refused, SHUTTING_DOWN } from '../refused.ts'
 import type { Job, Payer } from '../limits/anonymous.ts'
 import type { Budget } from '../limits/budget.ts'
 import { networkOf } from '../limits/network.ts'
@@ -122,7 +122,7 @@ class UnaryCall implements Call, Job {
 
   /** An unexpected error: logged and counted, nothing of it leaves. */
   fail(error: unknown): void {
-    this.#front.gateway.bridge.onError(error)
+    this.#front.gateway.engine.onError(error)
     this.refuse(new Refused('INTERNAL'))
   }
 }

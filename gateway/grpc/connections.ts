@@ -131,7 +131,7 @@ export class Connection {
   }
 
   /** Looks at what came since the last time. */
-  judge(): void {
+  endAbusive(): void {
     if (this.socket === undefined) return
     const { bytesRead, bytesWritten } = this.socket
     const messages = this.received - this.#received
@@ -179,7 +179,7 @@ export class Connections {
     this.#timers = [
       setInterval(() => this.#look(), lookMs(idleMs)),
       setInterval(() => {
-        for (const connection of this.#all.values()) connection.judge()
+        for (const connection of this.#all.values()) connection.endAbusive()
       }, LOOK_MS),
     ]
     for (const timer of this.#timers) timer.unref()

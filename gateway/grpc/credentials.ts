@@ -6,7 +6,7 @@
  */
 import type { Metadata } from '@grpc/grpc-js'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
-import { createHead, judge, resetHead, visit } from '../http/edge.ts'
+import { createHead, validateHead, resetHead, takeHeader } from '../http/header_validation.ts'
 
 /** What legacy.ts checks, without what was signed. */
 export interface Credentials {
@@ -33,12 +33,12 @@ export function readCredentials(metadata: Metadata): Credentials | RefusalCode {
   head.userAgent = ANY_CLIENT
   head.userAgents = 1
   for (const [name, values] of Object.entries(metadata.toJSON())) {
-    if (STRUCTURED.includes(name)) visit(head, name, '')
+    if (STRUCTURED.includes(name)) takeHeader(head, name, '')
     if (!name.startsWith(PREFIX) && !name.startsWith(SERVER_KEY)) continue
     if (name.endsWith('-bin')) return 'UNAUTHENTICATED'
-    for (const value of values) for (const each of String(value).split(',')) visit(head, name, each)
+    for (const value of values) for (const each of String(value).split(',')) takeHeader(head, name, each)
   }
-  const code = judge(head, METHOD, ANY_TARGET)
+  const code = validateHead(head, METHOD, ANY_TARGET)
   if (code !== null) return code
   const { publicKey, timestamp, signature, credentials, serverKey } = head
   return { publicKey, timestamp, signature, credentials, serverKey }

@@ -2,8 +2,9 @@
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { Metadata } from '@grpc/grpc-js'
 import type { Gateway } from '../context.ts'
-import { statusOf, type Refused } from '../http/envelope.ts'
+import { statusOf } from '../http/envelope.ts'
 import { ClientAddresses, FORWARDED_FOR } from '../limits/client_address.ts'
+import type { Refused } from '../refused.ts'
 import type { StatusWriter } from './status.ts'
 
 export interface Front {

@@ -1,6 +1,6 @@
 /** Every operation as a gRPC method: path, messages and converters, compiled once per thread. */
 import type protobuf from 'protobufjs'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import type { JsonObject } from '../http/body.ts'
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import { flatCheck, partsOf } from '../operations/flat_input.ts'

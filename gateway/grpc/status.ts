@@ -5,7 +5,7 @@
 import { Metadata, status } from '@grpc/grpc-js'
 import type protobuf from 'protobufjs'
 import { REFUSALS } from '../../core/layout/refusals.ts'
-import type { Refused } from '../http/envelope.ts'
+import type { Refused } from '../refused.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
 import type { Message } from './mapping.ts'
 

@@ -5,8 +5,8 @@
  * request id when it is done. Actions enter the engine in the order they were sent.
  *
  * Credentials come with each action, or once with open_session; from then on an action without credentials is the session's if its counter
- * grew. A signature opens one stream (auth/openings.ts). A refused signature of an action is its own answer; what breaks the rules of the
- * stream ends it with a status.
+ * grew. A signature opens one stream (auth/replay_guard.ts). A refused signature of an action is its own answer; what breaks the rules of
+ * the stream ends it with a status.
  *
  * The session of a stream is watched (auth/session_watch.ts) and looked up for every action: when it ends, nothing more is taken, and
  * the stream ends with SESSION_INVALID behind the answers of what the engine has been asked already, at most {@link CUT_MS} later.
@@ -21,8 +21,8 @@ import { authenticate } from '../auth/authenticate.ts'
 import { setCaller, type SignedRequest } from '../auth/signed_request.ts'
 import { findSession } from '../auth/session_cache.ts'
 import type { Watched } from '../auth/session_watch.ts'
-import { ALL_CREDENTIALS } from '../http/edge.ts'
-import { Refused, refusedField, SHUTTING_DOWN } from '../http/envelope.ts'
+import { ALL_CREDENTIALS } from '../http/header_validation.ts'
+import { Refused, refusedField, SHUTTING_DOWN } from '../refused.ts'
 import { admit } from '../operations/admission.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { StreamCall, type ActionKind, type StreamTypes } from './stream_call.ts'
@@ -88,12 +88,12 @@ export class OrderStream {
     countRequest(this.#front, bytes.length)
     this.#open++
     const call = new StreamCall(this)
-    const { bridge, anonymous } = this.#front.gateway
+    const { engine, anonymous } = this.#front.gateway
     const from = performance.now()
     try {
       this.#serve(bytes, call)
     } catch (error) {
-      bridge.onError(error)
+      engine.onError(error)
       call.refuse(new Refused('INTERNAL'))
     }
     anonymous.signed(from, performance.now())
@@ -225,7 +225,7 @@ export class OrderStream {
     const counter = counterOf(action)
     if (counter < 0) return call.refuse(refusedField('counter', 'counter must be below 2^53'))
     const { publicKey: key, timestamp, signature } = message as { publicKey: string; timestamp: unknown; signature: string }
-    const taken = gateway.openings.take(signature, call.account, Number(timestamp), gateway.now())
+    const taken = gateway.replayGuard.take(signature, call.account, Number(timestamp), gateway.now())
     if (taken === 'full') {
       gateway.counters[GATEWAY.openings_full]!++
       return call.refuse(new Refused('OVERLOADED'))

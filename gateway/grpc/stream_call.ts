@@ -1,6 +1,6 @@
 /** One action of a StreamOrders stream as a call, and the messages of the stream. */
 import type protobuf from 'protobufjs'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { BUDGET_FIELDS, type Budget } from '../limits/budget.ts'
 import type { Call } from '../operations/operation.ts'
 import { countAborted, countAnswer } from './front.ts'
@@ -64,7 +64,7 @@ export class StreamCall implements Call {
     try {
       answer[field] = method === null ? output : method.write(output as object)
     } catch (error) {
-      this.#stream.front.gateway.bridge.onError(error)
+      this.#stream.front.gateway.engine.onError(error)
       return this.refuse(new Refused('INTERNAL'))
     }
     if (this.budget !== null) answer['budget'] = budgetMessage(this.budget)

@@ -13,13 +13,13 @@ const GRACE_MS = 5000
 const HEARTBEAT_MS = 250
 
 const data = workerData as GatewayData
-const tell = (message: FromThread): void => parentPort!.postMessage(message)
+const post = (message: FromThread): void => parentPort!.postMessage(message)
 
 process.on('uncaughtException', (error) => {
-  tell({ type: 'fatal', code: EXIT.THREAD, message: `gRPC: ${error.stack ?? error.message}` })
+  post({ type: 'fatal', code: EXIT.THREAD, message: `gRPC: ${error.stack ?? error.message}` })
 })
 
-const gateway = attachGateway(data, tell)
+const gateway = attachGateway(data, post)
 
 /** Certificate and key of the configuration; `null` for plain HTTP/2. */
 const tlsOf = ({ grpcCert, grpcKey }: Config): { cert: Buffer; key: Buffer } | null =>
@@ -30,7 +30,7 @@ async function serve(): Promise<void> {
   const served = createGrpcServer(gateway, tlsOf(data.config))
   const beat = (): void => {
     gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
-    gateway.counters[GATEWAY.openings] = gateway.openings.used
+    gateway.counters[GATEWAY.openings] = gateway.replayGuard.used
     gateway.counters[GATEWAY.grpc_held_bytes] = served.memory.total
     served.health.look()
   }
@@ -41,7 +41,7 @@ async function serve(): Promise<void> {
     if (stopping) return
     stopping = true
     await closeGrpc(served, graceMs)
-    tell({ type: 'stopped' })
+    post({ type: 'stopped' })
     clearInterval(heartbeat)
     detach()
   }
@@ -54,8 +54,8 @@ async function serve(): Promise<void> {
   try {
     const { host, grpcPort } = data.config
     const port = await listenGrpc(served, host, grpcPort)
-    door = doorOf(served.listener.server, host, port, () => tell({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } }))
-    tell({ type: 'ready', port })
+    door = doorOf(served.listener.server, host, port, () => post({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } }))
+    post({ type: 'ready', port })
   } catch (error) {
     clearInterval(heartbeat)
     throw error
@@ -71,6 +71,6 @@ function detach(): void {
 try {
   await serve()
 } catch (error) {
-  tell({ type: 'fatal', code: EXIT.CONFIG, message: `gRPC: ${(error as Error).message}` })
+  post({ type: 'fatal', code: EXIT.CONFIG, message: `gRPC: ${(error as Error).message}` })
   detach()
 }

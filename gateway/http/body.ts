@@ -5,7 +5,7 @@
  * schema does. `JSON.parse` makes `__proto__` an ordinary own property; inputs are combined by spreading, which keeps it one.
  */
 import { isUtf8 } from 'node:buffer'
-import { Refused, refusedField } from './envelope.ts'
+import { Refused, refusedField } from '../refused.ts'
 import { fitsShape, type Shape } from './json_shape.ts'
 
 export type JsonObject = Record<string, unknown>

@@ -10,7 +10,7 @@
 import type { Applications, ApplicationView } from '../../core/view/applications.ts'
 import type { HeaderList } from './envelope.ts'
 import { BUDGET_HEADERS } from '../limits/budget.ts'
-import type { Exchange } from './server.ts'
+import type { RequestContext } from './server.ts'
 
 const REQUEST_HEADERS = 'Content-Type, X-Svc-PublicKey, X-Svc-Timestamp, X-Svc-Signature, Signature, Signature-Input, Content-Digest'
 const EXPOSED = ['Access-Control-Expose-Headers', ['Retry-After', ...Object.values(BUDGET_HEADERS)].join(', ')] as const
@@ -20,7 +20,7 @@ const VARIES = ['Vary', 'Origin'] as const
 const VARY: HeaderList = [VARIES]
 
 /** Headers for every answer to a request with this Origin. */
-export function createCors(applications: Applications): (exchange: Exchange) => HeaderList {
+export function createCors(applications: Applications): (exchange: RequestContext) => HeaderList {
   let known: readonly ApplicationView[] = []
   let ofAny: ReadonlySet<string> = new Set()
   let ofOne: readonly ReadonlySet<string>[] = []

@@ -21,26 +21,26 @@ import { healthOf, isReady } from '../operations/health.ts'
 import type { Call, Operation } from '../operations/operation.ts'
 import { preflightHeaders } from './cors.ts'
 import { serveDocument } from './documents.ts'
-import { Refused } from './envelope.ts'
+import { Refused } from '../refused.ts'
 import { readInput } from './input.ts'
 import { findRoute, type Match, type Router } from './router.ts'
-import { NO_BODY, type Exchange, type Open, type Taker } from './server.ts'
+import { NO_BODY, type RequestContext, type Open, type Taker } from './server.ts'
 
 /** What is answered from the head alone. */
 class HeadAnswer implements Job {
   readonly client: string
   readonly reads = false
-  readonly #exchange: Exchange
+  readonly #context: RequestContext
   readonly #answer: (payer: Payer) => void
 
-  constructor(exchange: Exchange, answer: (payer: Payer) => void) {
-    this.client = networkOf(exchange.ip())
-    this.#exchange = exchange
+  constructor(context: RequestContext, answer: (payer: Payer) => void) {
+    this.client = networkOf(context.ip())
+    this.#context = context
     this.#answer = answer
   }
 
   get over(): boolean {
-    return this.#exchange.ended
+    return this.#context.ended
   }
 
   keep(): void {
@@ -52,7 +52,7 @@ class HeadAnswer implements Job {
   }
 
   refuse(refused: Refused): void {
-    this.#exchange.refuse(refused)
+    this.#context.refuse(refused)
   }
 }
 
@@ -65,7 +65,7 @@ class HttpCall implements Call, Taker, Job {
   agent = -1
   budget: Budget | null = null
   readonly #gateway: Gateway
-  readonly #exchange: Exchange
+  readonly #exchange: RequestContext
   readonly #match: Match
   /** Whose request it is by its head; `null`: of nobody, or of a server key. */
   #found: FoundSession | null = null
@@ -75,9 +75,9 @@ class HttpCall implements Call, Taker, Job {
   /** The body of a request that waits. */
   #kept: Buffer | null = null
 
-  constructor(gateway: Gateway, exchange: Exchange, match: Match) {
+  constructor(gateway: Gateway, context: RequestContext, match: Match) {
     this.#gateway = gateway
-    this.#exchange = exchange
+    this.#exchange = context
     this.#match = match
   }
 
@@ -164,7 +164,7 @@ class HttpCall implements Call, Taker, Job {
     try {
       this.#serve(late)
     } catch (error) {
-      this.#gateway.bridge.onError(error)
+      this.#gateway.engine.onError(error)
       this.refuse(new Refused('INTERNAL'))
     }
   }
@@ -191,59 +191,59 @@ class HttpCall implements Call, Taker, Job {
 
 /** The function the server shows every request to. */
 export function createDispatcher(gateway: Gateway, router: Router): Open {
-  return (exchange, refused) => {
+  return (context, refused) => {
     try {
-      if (refused === null) return open(gateway, router, exchange)
-      later(gateway, exchange, () => exchange.refuse(refused))
+      if (refused === null) return open(gateway, router, context)
+      later(gateway, context, () => context.refuse(refused))
       return null
     } catch (error) {
-      gateway.bridge.onError(error)
-      exchange.refuse(new Refused('INTERNAL'))
+      gateway.engine.onError(error)
+      context.refuse(new Refused('INTERNAL'))
       return null
     }
   }
 }
 
-function open(gateway: Gateway, router: Router, exchange: Exchange): Taker | null {
-  const { method, path } = exchange
+function open(gateway: Gateway, router: Router, context: RequestContext): Taker | null {
+  const { method, path } = context
   const found = findRoute(router, method, path)
   if (found !== null && 'route' in found) {
-    const call = new HttpCall(gateway, exchange, found)
+    const call = new HttpCall(gateway, context, found)
     const code = call.identify()
     if (code === null) return call
-    later(gateway, exchange, () => call.refuse(new Refused(code)))
-  } else if (found === null) openOther(gateway, exchange)
-  else if (method === 'OPTIONS') later(gateway, exchange, () => exchange.send(204, '', preflightHeaders(found.allow)))
-  else later(gateway, exchange, () => exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', found.allow]]))
+    later(gateway, context, () => call.refuse(new Refused(code)))
+  } else if (found === null) openOther(gateway, context)
+  else if (method === 'OPTIONS') later(gateway, context, () => context.send(204, '', preflightHeaders(found.allow)))
+  else later(gateway, context, () => context.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', found.allow]]))
   return null
 }
 
 /** Answers when there is time for it. */
-function later(gateway: Gateway, exchange: Exchange, answer: (payer: Payer) => void): void {
-  gateway.anonymous.submit(new HeadAnswer(exchange, answer))
+function later(gateway: Gateway, context: RequestContext, answer: (payer: Payer) => void): void {
+  gateway.anonymous.submit(new HeadAnswer(context, answer))
 }
 
 const PROBES = ['GET', 'HEAD']
 
 /** What no operation serves: probes, documents, and what is unknown. */
-function openOther(gateway: Gateway, exchange: Exchange): void {
-  const { path, method } = exchange
+function openOther(gateway: Gateway, context: RequestContext): void {
+  const { path, method } = context
   if (path !== '/health' && path !== '/ready') {
-    return later(gateway, exchange, (payer) => {
-      if (!serveDocument(exchange, payer)) exchange.refuse(new Refused('ROUTE_NOT_FOUND'))
+    return later(gateway, context, (payer) => {
+      if (!serveDocument(context, payer)) context.refuse(new Refused('ROUTE_NOT_FOUND'))
     })
   }
-  if (PROBES.includes(method)) return probe(gateway, exchange)
-  later(gateway, exchange, () => exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', PROBES.join(', ')]]))
+  if (PROBES.includes(method)) return probe(gateway, context)
+  later(gateway, context, () => context.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', PROBES.join(', ')]]))
 }
 
 /**
  * `/health` (the thread answers) and `/ready` (the matcher works), for load balancers. They never wait and are never refused, whoever
  * floods with them or beside them: one takes 6 us, as refusing one would. They count as their client's time.
  */
-function probe(gateway: Gateway, exchange: Exchange): void {
+function probe(gateway: Gateway, context: RequestContext): void {
   const from = performance.now()
-  const client = networkOf(exchange.ip())
-  exchange.send(exchange.path === '/health' || isReady(gateway) ? 200 : 503, JSON.stringify(healthOf(gateway)))
+  const client = networkOf(context.ip())
+  context.send(context.path === '/health' || isReady(gateway) ? 200 : 503, JSON.stringify(healthOf(gateway)))
   gateway.anonymous.charge(client, performance.now() - from)
 }

@@ -10,11 +10,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDocument, DOCUMENT_PATH } from '../openapi/document.ts'
-import { createStreamsDocument, STREAMS_PATH } from '../openapi/streams.ts'
+import { createDocument, DOCUMENT_PATH } from '../docs/rest/document.ts'
+import { createStreamsDocument, STREAMS_PATH } from '../docs/streams/document.ts'
 import type { Payer } from '../limits/anonymous.ts'
-import { Refused, type HeaderList } from './envelope.ts'
-import type { Exchange } from './server.ts'
+import { type HeaderList } from './envelope.ts'
+import { Refused } from '../refused.ts'
+import type { RequestContext } from './server.ts'
 
 interface Stored {
   readonly type: string
@@ -22,7 +23,7 @@ interface Stored {
   readonly headers: HeaderList
 }
 
-const page = join(import.meta.dirname, '..', 'openapi', 'page')
+const page = join(import.meta.dirname, '..', 'docs', 'page')
 const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src data:", "base-uri 'none'",
   "form-action 'none'", "frame-ancestors 'none'",
@@ -59,22 +60,22 @@ const METHODS = ['GET', 'HEAD']
 const BYTES_PER_MS = 2 * 1024 * 1024
 
 /** Answers when the path is one of a document; otherwise `false`, and nothing happened. */
-export function serveDocument(exchange: Exchange, payer: Payer): boolean {
-  const { path } = exchange
+export function serveDocument(context: RequestContext, payer: Payer): boolean {
+  const { path } = context
   const source = Object.hasOwn(SOURCES, path) ? SOURCES[path] : undefined
   if (source === undefined && path !== HOME) return false
-  if (!METHODS.includes(exchange.method)) {
-    exchange.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', METHODS.join(', ')]])
+  if (!METHODS.includes(context.method)) {
+    context.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', METHODS.join(', ')]])
     return true
   }
   if (source === undefined) {
     // With a body: without one the library names no length, and clients would wait for more.
-    setImmediate(() => exchange.send(302, 'see /docs\n', TO_PAGE, 'text/plain'))
+    setImmediate(() => context.send(302, 'see /docs\n', TO_PAGE, 'text/plain'))
     return true
   }
   const { type, bytes, headers } = load(path, source)
-  const unchanged = exchange.ifNoneMatch.includes(headers[0]![1])
-  payer.charge(unchanged || exchange.method === 'HEAD' ? 0 : bytes.length / BYTES_PER_MS)
-  setImmediate(() => (unchanged ? exchange.send(304, '', headers) : exchange.send(200, bytes, headers, type)))
+  const unchanged = context.ifNoneMatch.includes(headers[0]![1])
+  payer.charge(unchanged || context.method === 'HEAD' ? 0 : bytes.length / BYTES_PER_MS)
+  setImmediate(() => (unchanged ? context.send(304, '', headers) : context.send(200, bytes, headers, type)))
   return true
 }

@@ -2,16 +2,16 @@
 import type { TObject } from 'typebox'
 import type { Check, Operation } from '../operations/operation.ts'
 import { parseBody, type JsonObject } from './body.ts'
-import { Refused, refusedField } from './envelope.ts'
-import type { Exchange } from './server.ts'
+import { Refused, refusedField } from '../refused.ts'
+import type { RequestContext } from './server.ts'
 
 type AnyOperation = Operation<never>
 
 /** `params` are the path parameters by name. A path parameter wins over a body field of the same name. */
-export function readInput(operation: AnyOperation, exchange: Exchange, params: Record<string, string>): JsonObject | Refused {
-  const body = parseBody(exchange.body, operation.bodyRule, operation.shape)
+export function readInput(operation: AnyOperation, context: RequestContext, params: Record<string, string>): JsonObject | Refused {
+  const body = parseBody(context.body, operation.bodyRule, operation.shape)
   if (body instanceof Refused) return body
-  const query = operation.query === null ? null : parseQuery(operation.query.schema, exchange.query ?? '')
+  const query = operation.query === null ? null : parseQuery(operation.query.schema, context.query ?? '')
   if (query instanceof Refused) return query
   const refused = check(operation.params, params) ?? check(operation.query, query) ?? check(operation.body, body)
   if (refused !== null) return refused

@@ -1,7 +1,7 @@
 /**
  * HTTP over uWebSockets.js: with ws/server.ts, which serves WebSockets on the same port, the only file that knows that library.
  *
- * It collects method, raw target, the headers that matter, remote address and body of each request, hands an {@link Exchange}
+ * It collects method, raw target, the headers that matter, remote address and body of each request, hands an {@link RequestContext}
  * up, and writes the answer. One exchange is answered exactly once; after an abort the answer is dropped.
  *
  * The head is shown first: what it is refused for is answered before a body is read, and only what is taken has its body collected,
@@ -10,7 +10,7 @@
  *
  * uWebSockets.js parses no further request of a connection while one is unanswered: pipelined requests close the connection unless
  * each is answered at once. A refusal that must end the connection is answered in a later turn for exactly that reason
- * ({@link Exchange.sendLast}).
+ * ({@link RequestContext.sendLast}).
  */
 import {
   App, us_listen_socket_close, us_socket_local_port, type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket,
@@ -20,10 +20,11 @@ import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { MessageSignature } from '../auth/signed_request.ts'
 import { ClientAddresses } from '../limits/client_address.ts'
 import type { HttpConnections } from './connections.ts'
-import { createHead, isSuspect, judge, lengthOf, messageSignatureOf, resetHead, visit, type Head } from './edge.ts'
+import { createHead, isSuspect, validateHead, lengthOf, messageSignatureOf, resetHead, takeHeader, type Head } from './header_validation.ts'
 import { Unfinished, type Body, type BodyLimits } from './unfinished.ts'
 import { SHORT, Unsent, type AnswerLimits } from './unsent.ts'
-import { errorBody, errorHeaders, Refused, statusOf, type HeaderList } from './envelope.ts'
+import { errorBody, errorHeaders, statusOf, type HeaderList } from './envelope.ts'
+import { Refused } from '../refused.ts'
 
 /**
  * The body of a request that was refused from its head is read and dropped, so that a client which only listens when it has sent everything
@@ -42,7 +43,7 @@ const STATUS: Readonly<Record<number, string>> = {
 }
 
 /** One request and the way to answer it. */
-export class Exchange {
+export class RequestContext {
   readonly method: string
   /** Path without query. */
   readonly path: string
@@ -50,7 +51,7 @@ export class Exchange {
   readonly query: string | undefined
   /** Path and query exactly as sent. */
   readonly target: string
-  /** Credential headers as sent, '' when absent; `credentials` has edge.ts's bits. */
+  /** Credential headers as sent, '' when absent; `credentials` has header_validation.ts's bits. */
   readonly publicKey: string
   readonly timestamp: string
   readonly signature: string
@@ -227,7 +228,7 @@ export interface Taker {
 }
 
 /** Looks at the head of a request, or answers what it is `refused` for. `null`: it has been answered, or will be. */
-export type Open = (exchange: Exchange, refused: Refused | null) => Taker | null
+export type Open = (exchange: RequestContext, refused: Refused | null) => Taker | null
 
 /** Address of the other end of the connection. */
 export const peerOf = (response: HttpResponse): string => Buffer.from(response.getRemoteAddressAsText()).toString('latin1')
@@ -239,7 +240,7 @@ export interface Server {
   readonly counters: Float64Array
   readonly head: Head
   readonly open: Open
-  readonly commonHeaders: (exchange: Exchange) => HeaderList
+  readonly commonHeaders: (exchange: RequestContext) => HeaderList
   /** Whether answers are to close their connections (http/connections.ts). */
   readonly pressed: () => boolean
   readonly unfinished: Unfinished
@@ -257,7 +258,7 @@ export interface Server {
 
 /** A server that shows every request to `open`; `commonHeaders` go on every answer. It counts its connections in `connections`. */
 export function createServer(
-  counters: Float64Array, limits: BodyLimits & AnswerLimits, open: Open, commonHeaders: (exchange: Exchange) => HeaderList,
+  counters: Float64Array, limits: BodyLimits & AnswerLimits, open: Open, commonHeaders: (exchange: RequestContext) => HeaderList,
   connections: HttpConnections,
 ): Server {
   const app = App()
@@ -269,7 +270,7 @@ export function createServer(
   const head = createHead()
   const unfinished = new Unfinished(limits, counters)
   const unsent = new Unsent(limits, counters)
-  const take = (name: string, value: string): void => visit(head, name, value)
+  const take = (name: string, value: string): void => takeHeader(head, name, value)
   const server: Server = {
     app, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed,
     unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take,
@@ -280,7 +281,7 @@ export function createServer(
 }
 
 /** Reads the head of a request and counts it. */
-function readHead(server: Server, response: HttpResponse, request: HttpRequest): Exchange {
+function readHead(server: Server, response: HttpResponse, request: HttpRequest): RequestContext {
   const { head, counters } = server
   resetHead(head)
   request.forEach(server.take)
@@ -288,14 +289,14 @@ function readHead(server: Server, response: HttpResponse, request: HttpRequest):
   const query = request.getQuery() as string | undefined
   server.inFlight++
   counters[GATEWAY.requests]!++
-  return new Exchange(server, response, request.getCaseSensitiveMethod(), request.getUrl(), query, head)
+  return new RequestContext(server, response, request.getCaseSensitiveMethod(), request.getUrl(), query, head)
 }
 
 function accept(server: Server, response: HttpResponse, request: HttpRequest): void {
   const exchange = readHead(server, response, request)
   const { method, target, length } = exchange
   const named = namesAddress(response)
-  const code = named ? 'MALFORMED_REQUEST' : judge(server.head, method, target)
+  const code = named ? 'MALFORMED_REQUEST' : validateHead(server.head, method, target)
   if (code !== null && (named || isSuspect(server.head, method))) exchange.sendLast(new Refused(code))
   else if (code !== null) server.open(exchange, new Refused(code))
   else if (length > DISCARD_MAX) exchange.sendLast(new Refused('BODY_TOO_LARGE'))
@@ -330,7 +331,7 @@ export function screenUpgrade(server: Server, response: HttpResponse, request: H
   })
   const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && connection.some((token) => token.trim() === 'upgrade') &&
     request.getHeader('sec-websocket-version') === SOCKET_VERSION && keys.length === 1 && SOCKET_KEY.test(keys[0]!)
-  const code = judge(head, request.getCaseSensitiveMethod(), request.getUrl()) ??
+  const code = validateHead(head, request.getCaseSensitiveMethod(), request.getUrl()) ??
     (isUpgrade && lengthOf(head) === 0 && !namesAddress(response) ? null : 'MALFORMED_REQUEST')
   if (code === null) return true
   refuseUpgrade(server, response, request, new Refused(code))
@@ -345,22 +346,22 @@ export function refuseUpgrade(server: Server, response: HttpResponse, request: H
 }
 
 /** Collects the body. A body in one piece is handed on without a copy: it is valid only inside the callback. */
-function receive(exchange: Exchange, taker: Taker): void {
-  const { server, response, length } = exchange
+function receive(context: RequestContext, taker: Taker): void {
+  const { server, response, length } = context
   if (length === 0 || !taker.wantsBody) return taker.take(false)
-  if (length > taker.bodyMax) return exchange.refuse(tooLarge(taker.bodyMax))
+  if (length > taker.bodyMax) return context.refuse(tooLarge(taker.bodyMax))
   response.onData((chunk, last) => {
-    if (exchange.ended || exchange.unfinished?.over === true) return
+    if (context.ended || context.unfinished?.over === true) return
     if (!last) {
-      exchange.unfinished ??= server.unfinished.begin(exchange.ip(), (refused) => exchange.sendLast(refused))
-      return exchange.unfinished.add(chunk)
+      context.unfinished ??= server.unfinished.begin(context.ip(), (refused) => context.sendLast(refused))
+      return context.unfinished.add(chunk)
     }
     server.counters[GATEWAY.body_bytes]! += length
-    const { unfinished } = exchange
-    exchange.body = unfinished === null ? Buffer.from(chunk) : unfinished.whole(Buffer.from(chunk))
+    const { unfinished } = context
+    context.body = unfinished === null ? Buffer.from(chunk) : unfinished.whole(Buffer.from(chunk))
     unfinished?.end()
     taker.take(unfinished !== null)
-    exchange.body = NO_BODY
+    context.body = NO_BODY
   })
 }
 

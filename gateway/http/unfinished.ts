@@ -9,7 +9,7 @@
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { networkOf } from '../limits/network.ts'
 import { readProxies, Shares, type ProxySettings } from '../limits/shares.ts'
-import { Refused } from './envelope.ts'
+import { Refused } from '../refused.ts'
 
 /** For this long a body may come as slowly as it likes, ms: uWebSockets.js itself drops one below 16 KiB/s after ten seconds. */
 const GRACE_MS = 5_000

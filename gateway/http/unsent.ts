@@ -14,7 +14,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { networkOf } from '../limits/network.ts'
 import { readProxies, Shares, type ProxySettings } from '../limits/shares.ts'
-import { Refused } from './envelope.ts'
+import { Refused } from '../refused.ts'
 
 /** For this long an answer may be taken as slowly as its client likes, ms. */
 const GRACE_MS = 5_000

@@ -11,7 +11,7 @@
  * that wait for the history {@link READS_MAX} are under way, so that their answers do not come all at once.
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { Shares, type NoRoom, type Proxies } from './shares.ts'
 
 /** Time of one turn, ms: a signed request waits for it at most, and for the request that was begun. */
@@ -39,8 +39,8 @@ export interface Payer {
 export interface Job {
   /** Who asks (network.ts). */
   readonly client: string
-  /** Which line of the rotation it waits in; its client's own if absent. */
-  readonly line?: string
+  /** Which queue of the rotation it waits in; its client's own if absent. */
+  readonly queue?: string
   /** Of a message of a WebSocket: what it holds while it waits, which is for as long as it takes. */
   readonly bytes?: number
   /** Whether it may wait for the history. */
@@ -59,13 +59,13 @@ interface Waiting {
 }
 
 /** Requests of one client. */
-class Line {
+class ClientQueue {
   readonly waiting: Waiting[] = []
   /** Time it may still take in this round; negative: it took more. */
   left = 0
 }
 
-const lineOf = ({ line, client }: Job): string => line ?? client
+const queueOf = ({ queue, client }: Job): string => queue ?? client
 
 export class AnonymousWork {
   readonly #share: number
@@ -73,7 +73,7 @@ export class AnonymousWork {
   readonly #places: Shares
   readonly #bytes: Shares
   /** Clients that have something waiting, in rotation. */
-  readonly #lines = new Map<string, Line>()
+  readonly #queues = new Map<string, ClientQueue>()
   readonly #reads = new Set<Job>()
   /** Time that may be given while signed requests come, ms. */
   #budget = BURST_MS
@@ -107,12 +107,12 @@ export class AnonymousWork {
    */
   charge(client: string, ms: number): void {
     this.#endTurn()
-    this.#give(ms, this.#lines.get(client) ?? null)
+    this.#give(ms, this.#queues.get(client) ?? null)
   }
 
   submit(job: Job): void {
     const now = performance.now()
-    if (this.#lines.size === 0 && this.#allowed(now) && (!job.reads || this.#roomForRead())) {
+    if (this.#queues.size === 0 && this.#allowed(now) && (!job.reads || this.#roomForRead())) {
       this.#run(job, null, now)
       return
     }
@@ -120,10 +120,10 @@ export class AnonymousWork {
     if (none !== null) return this.#refuse(job, none)
     job.keep()
     this.#count()
-    const name = lineOf(job)
-    const line = this.#lines.get(name) ?? new Line()
-    this.#lines.set(name, line)
-    line.waiting.push({ job, since: now })
+    const name = queueOf(job)
+    const queue = this.#queues.get(name) ?? new ClientQueue()
+    this.#queues.set(name, queue)
+    queue.waiting.push({ job, since: now })
     this.#schedule()
   }
 
@@ -152,12 +152,12 @@ export class AnonymousWork {
     return this.#reads.size < READS_MAX
   }
 
-  #run(job: Job, line: Line | null, from: number): void {
+  #run(job: Job, queue: ClientQueue | null, from: number): void {
     this.#endTurn()
-    const name = lineOf(job)
-    job.run({ charge: (ms) => this.#charge(ms, this.#lines.get(name) ?? null) })
+    const name = queueOf(job)
+    job.run({ charge: (ms) => this.#charge(ms, this.#queues.get(name) ?? null) })
     if (job.reads && !job.over) this.#reads.add(job)
-    this.#charge(performance.now() - from, line)
+    this.#charge(performance.now() - from, queue)
   }
 
   /** What this turn gave is forgotten when it ends. */
@@ -170,15 +170,15 @@ export class AnonymousWork {
     })
   }
 
-  #charge(ms: number, line: Line | null): void {
+  #charge(ms: number, queue: ClientQueue | null): void {
     // Time beyond what is saved up is not owed for ever: an answer of a second is paid for in four.
     this.#budget = Math.max(-1_000, this.#budget - ms)
-    this.#give(ms, line)
+    this.#give(ms, queue)
   }
 
-  #give(ms: number, line: Line | null): void {
+  #give(ms: number, queue: ClientQueue | null): void {
     this.#turn += ms
-    if (line !== null) line.left -= ms
+    if (queue !== null) queue.left -= ms
     this.#counters[GATEWAY.anonymous_seconds]! += ms / 1000
   }
 
@@ -193,13 +193,13 @@ export class AnonymousWork {
     this.#pumping = false
     this.#turn = 0
     let now = performance.now()
-    while (this.#lines.size > 0 && this.#allowed(now)) {
+    while (this.#queues.size > 0 && this.#allowed(now)) {
       if (!this.#next(now)) break
       now = performance.now()
     }
     if (now - this.#swept > SWEEP_MS) this.#sweep(now)
     this.#count()
-    if (this.#lines.size === 0) return
+    if (this.#queues.size === 0) return
     if (this.#turn >= TURN_MS && (this.#budget > 0 || now - this.#signedAt > QUIET_MS)) return this.#schedule()
     // Out of time, or of places for reads: another look before long.
     this.#timer ??= setTimeout(() => {
@@ -208,8 +208,8 @@ export class AnonymousWork {
     }, 2)
   }
 
-  /** The first of a line waits no longer. */
-  #leave({ waiting }: Line): Job {
+  /** The first of a queue waits no longer. */
+  #leave({ waiting }: ClientQueue): Job {
     const { job } = waiting.shift()!
     if (job.bytes === undefined) this.#places.give(job.client)
     else this.#bytes.give(job.client, job.bytes)
@@ -224,44 +224,44 @@ export class AnonymousWork {
   /** Nobody waits for longer than it may, also while there is no time for anybody. */
   #sweep(now: number): void {
     this.#swept = now
-    for (const [name, line] of this.#lines) {
-      this.#expire(line, now)
-      if (line.waiting.length === 0) this.#lines.delete(name)
+    for (const [name, queue] of this.#queues) {
+      this.#expire(queue, now)
+      if (queue.waiting.length === 0) this.#queues.delete(name)
     }
   }
 
   /** Runs one request of the client whose turn it is; false: none may be run now. */
   #next(now: number): boolean {
-    for (let looked = 2 * this.#lines.size + 1; looked > 0; looked--) {
-      const first = this.#lines.entries().next()
+    for (let looked = 2 * this.#queues.size + 1; looked > 0; looked--) {
+      const first = this.#queues.entries().next()
       if (first.done === true) return false
-      const [name, line] = first.value
-      this.#expire(line, now)
-      const waiting = line.waiting[0]
+      const [name, queue] = first.value
+      this.#expire(queue, now)
+      const waiting = queue.waiting[0]
       if (waiting === undefined) {
-        this.#lines.delete(name)
+        this.#queues.delete(name)
         continue
       }
       const ready = !waiting.job.reads || this.#roomForRead()
-      if (line.left > 0 && ready) {
-        this.#leave(line)
-        this.#run(waiting.job, line, now)
+      if (queue.left > 0 && ready) {
+        this.#leave(queue)
+        this.#run(waiting.job, queue, now)
         return true
       }
       // To the end of the rotation, with another quantum once it comes round.
-      if (line.left <= 0) line.left += QUANTUM_MS
-      this.#lines.delete(name)
-      this.#lines.set(name, line)
+      if (queue.left <= 0) queue.left += QUANTUM_MS
+      this.#queues.delete(name)
+      this.#queues.set(name, queue)
     }
     // Everybody is in debt, which the next looks work off; or waits for the history.
-    return this.#roomForRead() && [...this.#lines.values()].some(({ left }) => left <= 0)
+    return this.#roomForRead() && [...this.#queues.values()].some(({ left }) => left <= 0)
   }
 
   /** Drops what nobody waits for any more, and refuses what has waited too long. */
-  #expire(line: Line, now: number): void {
-    const { waiting } = line
+  #expire(queue: ClientQueue, now: number): void {
+    const { waiting } = queue
     while (waiting.length > 0 && (waiting[0]!.job.over || (waiting[0]!.job.bytes === undefined && now - waiting[0]!.since > WAIT_MS))) {
-      const job = this.#leave(line)
+      const job = this.#leave(queue)
       if (!job.over) this.#refuse(job, 'full')
     }
   }

@@ -7,7 +7,7 @@ import { masterOf, readUsername } from '../../core/view/families.ts'
 import { checksumAddress } from '../auth/challenge.ts'
 import { createBoundedMap, remember } from '../bounded_map.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { amountText, rawText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
 

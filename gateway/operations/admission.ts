@@ -10,9 +10,9 @@
  */
 import { DISK, GATEWAY, MATCHER, type GatewayCounter } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { itemsOf } from '../limits/families.ts'
-import { draw, type Draw, type MeteredClass } from '../limits/windows.ts'
+import { acquire, type Acquired, type RateLimitedClass } from '../limits/rate_limiter.ts'
 import { inMaintenance } from './health.ts'
 import { notGranted, type Call, type JsonObject } from './operation.ts'
 import type { Row } from './table.ts'
@@ -26,14 +26,14 @@ export function admit(gateway: Gateway, row: Row, call: Call<never>, input: Json
   if (row.maintenance === 'blocked' && inMaintenance(gateway)) return new Refused('OPERATIONS_BLOCKED')
   if (needsDisk(row) && gateway.matcher[MATCHER.disk_level]! < DISK.OPEN) return new Refused('DISK_RESERVE')
   if (row.rate === 'none') return null
-  if (row.rate !== 'mass-exit') return meter(gateway, row.rate, call, itemsOf(row, input))
+  if (row.rate !== 'mass-exit') return acquireItems(gateway, row.rate, call, itemsOf(row, input))
   // Getting out is never limited (rule 1); it is metered as one cancel (rule 2) and draws what is left.
-  call.budget = draw(gateway.meter, 'reduce', call.account, 1)
+  call.budget = acquire(gateway.rateLimiter, 'reduce', call.account, 1)
   return null
 }
 
-function meter(gateway: Gateway, name: MeteredClass, call: Call<never>, items: number): Refused | null {
-  const drawn = draw(gateway.meter, name, call.account, items)
+function acquireItems(gateway: Gateway, name: RateLimitedClass, call: Call<never>, items: number): Refused | null {
+  const drawn = acquire(gateway.rateLimiter, name, call.account, items)
   if (drawn.waitMs === 0) {
     call.budget = drawn
     return null
@@ -47,15 +47,15 @@ function meter(gateway: Gateway, name: MeteredClass, call: Call<never>, items: n
   return overBudget(drawn, items)
 }
 
-const counters = (prefix: 'rate_over' | 'rate_refused'): Record<MeteredClass, number> => {
-  const of = (name: MeteredClass): number => GATEWAY[`${prefix}_${name}` satisfies GatewayCounter]
+const counters = (prefix: 'rate_over' | 'rate_refused'): Record<RateLimitedClass, number> => {
+  const of = (name: RateLimitedClass): number => GATEWAY[`${prefix}_${name}` satisfies GatewayCounter]
   return { create: of('create'), reduce: of('reduce'), movement: of('movement'), close: of('close') }
 }
 const OVER = counters('rate_over')
 const REFUSED = counters('rate_refused')
 
 /** `retryAfter`: whole seconds until the last window that refuses has ended. More items than a window ever holds need a smaller batch. */
-function overBudget({ waitMs, limitSecond, limitMinute }: Draw, items: number): Refused {
+function overBudget({ waitMs, limitSecond, limitMinute }: Acquired, items: number): Refused {
   const limit = limitSecond < 0 ? limitMinute : limitMinute < 0 ? limitSecond : Math.min(limitSecond, limitMinute)
   const message = items > limit ? `Rate limit exceeded: ${items} items are more than the ${limit} that one window holds` : undefined
   return new Refused('RATE_LIMIT_EXCEEDED', message, { retryAfter: Math.ceil(waitMs / 1000) })

@@ -13,12 +13,12 @@ import type { AgentView } from '../../core/view/agents.ts'
 import { checksumAddress } from '../auth/challenge.ts'
 import type { AgentTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
+import { Refused, refusedField } from '../refused.ts'
 import { Amount } from './amounts.ts'
 import { Address } from './auth.ts'
 import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { parseDateTime } from './date_time.ts'
-import { findPair, OrderType, TimeInForce } from './order_entry.ts'
+import { findPair, OrderType, TimeInForce } from './order_terms.ts'
 
 const Action = Type.Union([
   Type.Literal('CREATE_ORDER'), Type.Literal('CANCEL_ORDER'), Type.Literal('REPLACE_ORDER'), Type.Literal('CLOSE_POSITION'),

@@ -13,16 +13,16 @@ import { agentId, IdKind, parseId, userId } from '../../core/layout/ids.ts'
 import { readAgents, type AgentView } from '../../core/view/agents.ts'
 import { readAccount } from '../../core/view/accounts.ts'
 import type { RefusalReply, VerifyReply } from '../auth/challenge.ts'
-import { askVerify } from '../auth/desk_client.ts'
+import { askVerify } from '../auth/sign_in_client.ts'
 import { encodeOpenDelegatedSession, encodeRevokeAgent, encodeUpsertAgent } from '../bridge/encode.ts'
-import { WAY_OUT } from '../bridge/pending.ts'
+import { WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { agentRecord, AgentRecord, AgentRequest, agentTerms } from './agent_record.ts'
 import {
   Address, ChainId, ClientId, refusalOf, seconds, SessionKey, SessionSignature, VERIFY_BODY_MAX, WalletSignature,
 } from './auth.ts'
-import { operation, submit, Uuid, waiterFor, type Call } from './operation.ts'
+import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 
 const missing = (): Refused => new Refused('NOT_FOUND', 'Delegated agent not found', { field: 'agentId' })
 
@@ -41,13 +41,13 @@ export const UpsertDelegatedAgent = operation({
   run: (gateway, call, input) => {
     const terms = agentTerms(gateway, readAccount(gateway.state, call.account).address, input)
     if (terms instanceof Refused) return call.refuse(terms)
-    const waiter = waiterFor(call, ({ i32 }, base) => {
+    const pending = pendingRequest(call, ({ i32 }, base) => {
       const row = i32[base + AGENT_ANSWER.at.agent]!
       const agent = readAgents(gateway.state, gateway.gate, call.account)?.find((each) => each.row === row)
       if (agent === undefined) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
       else call.answer(agentRecord(gateway, agent))
     })
-    submit(gateway, call, waiter, (at, correlation) => encodeUpsertAgent(gateway.bridge, at, correlation, call, terms))
+    submit(gateway, call, pending, (at, correlation) => encodeUpsertAgent(gateway.engine, at, correlation, call, terms))
   },
 })
 
@@ -79,16 +79,16 @@ export const RevokeDelegatedAgent = operation({
   run: (gateway, call, input) => {
     const id = parseId(IdKind.AGENT, input.agentId)
     if (id === null) return call.refuse(missing())
-    const waiter = waiterFor(call, ({ i32 }, base) =>
+    const pending = pendingRequest(call, ({ i32 }, base) =>
       call.answer({ revoked: true, ordersCancelled: i32[base + REVOKED_ANSWER.at.ordersEnded]! }))
-    const { onResult } = waiter
-    waiter.onResult = (records, base) => {
+    const { onResult } = pending
+    pending.onResult = (records, base) => {
       if (records.i32[base + RESULT.at.code] === REFUSALS.NOT_FOUND.number) call.refuse(missing())
       else onResult(records, base)
     }
     const encode = (at: number, correlation: number): void =>
-      encodeRevokeAgent(gateway.bridge, at, correlation, call, id.slot, id.sequence)
-    submit(gateway, call, waiter, encode, WAY_OUT)
+      encodeRevokeAgent(gateway.engine, at, correlation, call, id.slot, id.sequence)
+    submit(gateway, call, pending, encode, WAY_OUT)
   },
 })
 
@@ -107,7 +107,7 @@ export const CreateDelegatedSession = operation({
   /** `expiresAt` in Unix seconds; `userId` is the owner. */
   output: Type.Object({ expiresAt: Type.Integer(), agentId: Uuid, userId: Uuid }),
   run: (gateway, call, { agentAddress, ownerAddress, sessionPublicKey, sessionSignature, nonce, signature, clientId, chainId }) => {
-    const waiter = waiterFor(call, ({ i32, f64 }, base) => {
+    const pending = pendingRequest(call, ({ i32, f64 }, base) => {
       const { at } = DELEGATED_ANSWER
       call.answer({
         expiresAt: seconds(f64[(base + at.expiresAt) >>> 1]!),
@@ -117,11 +117,11 @@ export const CreateDelegatedSession = operation({
     })
     const open = (reply: VerifyReply | RefusalReply): void => {
       if ('refusal' in reply) return call.refuse(refusalOf(reply))
-      submit(gateway, call, waiter, (at, correlation) =>
-        encodeOpenDelegatedSession(gateway.bridge, at, correlation, reply.application, ownerAddress, agentAddress, sessionPublicKey),
+      submit(gateway, call, pending, (at, correlation) =>
+        encodeOpenDelegatedSession(gateway.engine, at, correlation, reply.application, ownerAddress, agentAddress, sessionPublicKey),
       )
     }
     const proof = { signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId }
-    askVerify(gateway.desk, { address: agentAddress, ...proof, delegated: true, ip: call.ip() }, open)
+    askVerify(gateway.signIn, { address: agentAddress, ...proof, delegated: true, ip: call.ip() }, open)
   },
 })

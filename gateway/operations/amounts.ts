@@ -5,7 +5,7 @@
 import Type from 'typebox'
 import { MAX_ISSUED, type Asset, type Pair } from '../../core/state/genesis.ts'
 import { formatDecimal, parseDecimal, parsePositive } from '../../core/lib/decimal.ts'
-import { refusedField, type Refused } from '../http/envelope.ts'
+import { refusedField, type Refused } from '../refused.ts'
 
 const INT32_MAX = 0x7fffffff
 

@@ -14,7 +14,7 @@ import { readAccount, readBalances } from '../../core/view/accounts.ts'
 import { hasBalance, walkAccounts } from '../../core/view/application_accounts.ts'
 import { masterOf } from '../../core/view/families.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, usernameText } from './accounts.ts'
 import { PAGE_MAX } from './listing.ts'
 import { Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
@@ -106,7 +106,7 @@ function walk(gateway: Gateway, call: Call<never>, visit: (account: number) => b
     else call.refuse(new Refused('ENGINE_UNAVAILABLE'))
   }
   const failed = (error: unknown): void => {
-    gateway.bridge.onError(error)
+    gateway.engine.onError(error)
     call.refuse(new Refused('INTERNAL'))
   }
   walkAccounts(gateway.state, gateway.gate, call.application, visit).then(ended).catch(failed)

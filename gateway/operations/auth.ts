@@ -1,5 +1,5 @@
 /**
- * Sign-in and sessions. Nonces and wallet signatures are the sign-in desk's (auth/desk.ts); a session exists when the engine has
+ * Sign-in and sessions. Nonces and wallet signatures are the sign-in thread's (auth/sign_in.ts); a session exists when the engine has
  * applied OPEN_SESSION, so that it is in the journal and known to every gateway thread at once.
  */
 import Type from 'typebox'
@@ -7,13 +7,13 @@ import { CommandType } from '../../core/layout/command.ts'
 import { SESSION_ANSWER } from '../../core/layout/answers.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type VerifyReply } from '../auth/challenge.ts'
-import { askChallenge, askVerify } from '../auth/desk_client.ts'
+import { askChallenge, askVerify } from '../auth/sign_in_client.ts'
 import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
-import { WAY_OUT } from '../bridge/pending.ts'
+import { WAY_OUT } from '../bridge/engine_client.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
+import { Refused, refusedField } from '../refused.ts'
 import { usernameText } from './accounts.ts'
-import { Nullable, operation, submit, Uuid, waiterFor } from './operation.ts'
+import { Nullable, operation, submit, Uuid, pendingRequest } from './operation.ts'
 
 export const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
 export const SessionKey = Type.String({ pattern: '^[0-9a-f]{64}$' })
@@ -35,11 +35,11 @@ export const Challenge = operation({
   /** `expiresAt` in Unix seconds. */
   output: Type.Object({ nonce: Type.String(), message: Type.String(), expiresAt: Type.Integer() }),
   run: (gateway, call, { address, sessionPublicKey, clientId, chainId, subAccountOf }) => {
-    // The text to sign names the chain, so another one is refused before somebody signs it; verify is checked by the desk.
+    // The text to sign names the chain, so another one is refused before somebody signs it; verify is checked by the sign-in thread.
     if (chainId !== undefined && String(chainId) !== String(gateway.genesis.chainId)) {
       return call.refuse(refusedField('chainId', `chainId must be ${gateway.genesis.chainId}`))
     }
-    askChallenge(gateway.desk, { address, sessionPublicKey, clientId, subAccountOf, ip: call.ip() }, (reply) => {
+    askChallenge(gateway.signIn, { address, sessionPublicKey, clientId, subAccountOf, ip: call.ip() }, (reply) => {
       if ('refusal' in reply) call.refuse(refusalOf(reply))
       else call.answer({ nonce: reply.nonce, message: reply.message, expiresAt: reply.expiresAt })
     })
@@ -68,7 +68,7 @@ export const Verify = operation({
     referralApplied: Type.Boolean(),
   }),
   run: (gateway, call, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId }) => {
-    const waiter = waiterFor(call, ({ i32, f64 }, base) => {
+    const pending = pendingRequest(call, ({ i32, f64 }, base) => {
       const { at } = SESSION_ANSWER
       const account = i32[base + at.account]!
       const id = userId(f64[(base + at.accountSequence) >>> 1]!, account)
@@ -81,11 +81,11 @@ export const Verify = operation({
     })
     const open = (reply: VerifyReply | RefusalReply): void => {
       if ('refusal' in reply) return call.refuse(refusalOf(reply))
-      submit(gateway, call, waiter, (at, correlation) =>
-        encodeOpenSession(gateway.bridge, at, correlation, reply.application, address, sessionPublicKey, reply.master),
+      submit(gateway, call, pending, (at, correlation) =>
+        encodeOpenSession(gateway.engine, at, correlation, reply.application, address, sessionPublicKey, reply.master),
       )
     }
-    askVerify(gateway.desk, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId, ip: call.ip() }, open)
+    askVerify(gateway.signIn, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId, ip: call.ip() }, open)
   },
 })
 
@@ -94,8 +94,9 @@ export const Refresh = operation({
   /** Unix seconds. */
   output: Type.Object({ expiresAt: Type.Integer() }),
   run: (gateway, call) => {
-    const waiter = waiterFor(call, ({ f64 }, base) => call.answer({ expiresAt: seconds(f64[(base + SESSION_ANSWER.at.expiresAt) >>> 1]!) }))
-    submit(gateway, call, waiter, (at, correlation) => encodeSession(gateway.bridge, at, CommandType.REFRESH_SESSION, correlation, call))
+    const pending = pendingRequest(call, ({ f64 }, base) =>
+      call.answer({ expiresAt: seconds(f64[(base + SESSION_ANSWER.at.expiresAt) >>> 1]!) }))
+    submit(gateway, call, pending, (at, correlation) => encodeSession(gateway.engine, at, CommandType.REFRESH_SESSION, correlation, call))
   },
 })
 
@@ -103,9 +104,9 @@ export const Revoke = operation({
   bodyRule: 'empty',
   output: Type.Object({ revoked: Type.Boolean() }),
   run: (gateway, call) => {
-    const waiter = waiterFor(call, () => call.answer({ revoked: true }))
+    const pending = pendingRequest(call, () => call.answer({ revoked: true }))
     const encode = (at: number, correlation: number): void =>
-      encodeSession(gateway.bridge, at, CommandType.REVOKE_SESSION, correlation, call)
-    submit(gateway, call, waiter, encode, WAY_OUT)
+      encodeSession(gateway.engine, at, CommandType.REVOKE_SESSION, correlation, call)
+    submit(gateway, call, pending, encode, WAY_OUT)
   },
 })

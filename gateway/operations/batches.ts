@@ -14,12 +14,12 @@ import { RESULT } from '../../core/layout/event.ts'
 import { IdKind, orderId, parseId, type Id } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
-import { CREDIT, enlistUntil, noRoom, send, slotAt, WAY_IN, WAY_OUT, type Waiter, type Way } from '../bridge/pending.ts'
+import { CREDIT, registerUntil, noRoom, send, slotAt, WAY_IN, WAY_OUT, type PendingRequest, type Way } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { dropNulls } from '../http/body.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { compile, engineRefusal, fullRefusal, operation, Uuid, UUID_TEXT, type Call, type Check, type JsonObject } from './operation.ts'
-import { OrderItem, placeTerms, ReplaceItem } from './order_entry.ts'
+import { OrderItem, placeTerms, ReplaceItem } from './order_terms.ts'
 import { createdId, MatchResult, matchResultOf, orderRefusal, replacedId } from './order_record.ts'
 import { replacementOf } from './order_target.ts'
 
@@ -52,7 +52,7 @@ interface Answer<Result> {
 }
 
 /** One batch on its way: waits for all its commands, whose index is their place in the request. */
-class Batch<Terms, Result extends { error?: ItemError }> implements Waiter {
+class Batch<Terms, Result extends { error?: ItemError }> implements PendingRequest {
   readonly results: Result[]
   readonly terms: (Terms | null)[]
   readonly gateway: Gateway
@@ -83,17 +83,17 @@ class Batch<Terms, Result extends { error?: ItemError }> implements Waiter {
     }
     const commands = this.left
     if (commands === 0) return this.answer()
-    const { bridge, config } = gateway
-    const full = noRoom(bridge, call.account, commands * CREDIT, kind.way)
+    const { engine, config } = gateway
+    const full = noRoom(engine, call.account, commands * CREDIT, kind.way)
     if (full !== null) return call.refuse(fullRefusal(full))
     const until = performance.now() + config.batchDeadlineMs
     for (let index = 0; index < items.length; index++) {
       const given = terms[index]
       if (given === null) continue
-      const correlation = enlistUntil(bridge, this, call.account, CREDIT, kind.way, until, index)
-      kind.encode(gateway, slotAt(bridge), correlation, call, given!)
+      const correlation = registerUntil(engine, this, call.account, CREDIT, kind.way, until, index)
+      kind.encode(gateway, slotAt(engine), correlation, call, given!)
     }
-    send(bridge)
+    send(engine)
   }
 
   onResult(records: Views, base: number, index: number): void {
@@ -136,7 +136,7 @@ const orderItem = compile(OrderItem)
 const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   way: WAY_IN,
   read: (gateway, _call, item) => checkItem(orderItem, item) ?? placeTerms(gateway, item as OrderItem),
-  encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.bridge, at, CommandType.PLACE_ORDER, correlation, call, terms),
+  encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.PLACE_ORDER, correlation, call, terms),
   accepted: (gateway, records, base) => ({ orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base) }),
   refusal: (gateway, records, base, terms) => orderRefusal(gateway, records, base, terms.pays),
   refused: (_item, error) => ({ error }),
@@ -162,7 +162,7 @@ const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
     const element = item as Static<typeof ReplaceElement>
     return checkItem(replaceElement, item) ?? replacementOf(gateway, call.account, element.orderId, element)
   },
-  encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.bridge, at, CommandType.REPLACE_ORDER, correlation, call, terms),
+  encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.REPLACE_ORDER, correlation, call, terms),
   accepted: (gateway, records, base) => ({
     originalOrderId: replacedId(records, base), newOrderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base),
   }),
@@ -189,7 +189,7 @@ const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
     if (text === undefined) return new Refused('VALIDATION_ERROR', 'An order id is a UUID')
     return parseId(IdKind.ORDER, text) ?? new Refused('ORDER_NOT_FOUND')
   },
-  encode: (gateway, at, correlation, call, { slot, sequence }) => encodeCancel(gateway.bridge, at, correlation, call, slot, sequence),
+  encode: (gateway, at, correlation, call, { slot, sequence }) => encodeCancel(gateway.engine, at, correlation, call, slot, sequence),
   accepted: (_gateway, _records, _base, { slot, sequence }) => ({ orderId: orderId(sequence, slot) }),
   refusal: (_gateway, records, base) => engineRefusal(records, base),
   refused: (item, error) => {

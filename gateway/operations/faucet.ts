@@ -7,9 +7,9 @@ import { FAUCET_LIMIT_MAX } from '../../core/state/genesis.ts'
 import { readFaucet } from '../../core/view/accounts.ts'
 import { encodeMint } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { amountText } from './amounts.ts'
-import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, waiterFor } from './operation.ts'
+import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest } from './operation.ts'
 
 const Minted = Type.Object({ assetId: Uuid, symbol: Type.String(), amount: Decimal, txHash: Nullable(Type.String()) })
 type Minted = Static<typeof Minted>
@@ -68,7 +68,7 @@ export const Mint = operation({
   run: (gateway, call, { assetId }) => {
     const asset = assetId === undefined ? -1 : gateway.assets.get(assetId.toLowerCase())?.index
     if (asset === undefined) return call.refuse(new Refused('NOT_FOUND', 'Asset not found'))
-    const waiter = waiterFor(call, ({ i32, f64 }, base) => {
+    const pending = pendingRequest(call, ({ i32, f64 }, base) => {
       const time = f64[(base + MINT_ANSWER.at.time) >>> 1]!
       const faucet = readFaucet(gateway.state, gateway.gate, call.account)
       call.answer({
@@ -80,13 +80,13 @@ export const Mint = operation({
         ...availability(f64[(base + MINT_ANSWER.at.nextAvailableAt) >>> 1]!),
       })
     })
-    const { onResult } = waiter
-    waiter.onResult = (records, base) => {
+    const { onResult } = pending
+    pending.onResult = (records, base) => {
       if (records.i32[base + MINT_ANSWER.at.code]! !== REFUSALS.FAUCET_LIMIT.number) return onResult(records, base)
       const wait = records.f64[(base + MINT_ANSWER.at.nextAvailableAt) >>> 1]! - records.f64[(base + MINT_ANSWER.at.time) >>> 1]!
       const retryAfter = Number.isFinite(wait) ? Math.max(1, Math.ceil(wait / 1000)) : FAUCET_WINDOW_MS / 1000
       call.refuse(new Refused('FAUCET_LIMIT', REFUSALS.FAUCET_LIMIT.message, { retryAfter }))
     }
-    submit(gateway, call, waiter, (at, correlation) => encodeMint(gateway.bridge, at, correlation, call, asset))
+    submit(gateway, call, pending, (at, correlation) => encodeMint(gateway.engine, at, correlation, call, asset))
   },
 })

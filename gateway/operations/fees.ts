@@ -11,10 +11,10 @@ import { accountRow, get } from '../../core/view/rows.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
+import { Refused, refusedField } from '../refused.ts'
 import { amountText } from './amounts.ts'
 import { Decimal, operation, Uuid } from './operation.ts'
-import { OrderType, placeTerms, Side, TradingMode } from './order_entry.ts'
+import { OrderType, placeTerms, Side, TradingMode } from './order_terms.ts'
 
 const Simulated = Type.Object({
   /** Value of what trades now, and of what rests at its limit. */

@@ -1,6 +1,6 @@
 /** Inputs whose path, query and body fields come together in one object: messages of gRPC, bodies of order entry on a WebSocket. */
 import type { JsonObject } from '../http/body.ts'
-import type { Refused } from '../http/envelope.ts'
+import type { Refused } from '../refused.ts'
 import type { Check, Operation } from './operation.ts'
 
 /** Path, query and body, where an operation has them. */

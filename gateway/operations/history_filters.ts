@@ -1,9 +1,9 @@
 /** Filters that listings of the history share: a time range and names of things. */
 import Type from 'typebox'
 import type { Gateway } from '../context.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
+import { Refused, refusedField } from '../refused.ts'
 import { parseDateTime } from './date_time.ts'
-import { findPair } from './order_entry.ts'
+import { findPair } from './order_terms.ts'
 
 /** The number of a thing that does not exist: it matches nothing, so that a filter by an unknown name gives an empty list. */
 export const UNKNOWN = -1

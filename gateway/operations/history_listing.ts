@@ -2,7 +2,7 @@
 import type { HistoryMovement, HistoryTrade, Listing, Position, Queries, Walk } from '../../core/history/answer/queries.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { timeRangeOf } from './history_filters.ts'
 import { answerListing, readListing, type ListingFields, type ListingInput } from './listing.ts'
 import type { Call } from './operation.ts'

@@ -12,7 +12,7 @@
 import Type from 'typebox'
 import type { Listing, Position, Walk } from '../../core/history/answer/queries.ts'
 import type { Gateway } from '../context.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
+import { Refused, refusedField } from '../refused.ts'
 import type { Call } from './operation.ts'
 import { makePageToken, readPageToken, type Direction, type Scope } from './page_token.ts'
 import type { OperationName } from './table.ts'

@@ -5,10 +5,10 @@ import { get, pairRow } from '../../core/view/rows.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { PairStatus } from '../../core/layout/command.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { amountText, quantityText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
-import { findPair, TradingMode } from './order_entry.ts'
+import { findPair, TradingMode } from './order_terms.ts'
 
 export const TradingPair = Type.Object({
   id: Uuid,

@@ -13,11 +13,11 @@ import {
 import type { Pair } from '../../core/state/genesis.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { amountText, changePercent, priceText, volumeText } from './amounts.ts'
 import { timeRangeOf, TimeRange } from './history_filters.ts'
 import { Decimal, Nullable, operation, PageOutput, PageQuery, Timestamp, Uuid } from './operation.ts'
-import { findPair, TradingMode } from './order_entry.ts'
+import { findPair, TradingMode } from './order_terms.ts'
 
 /** Unix ms as text. */
 const UnixMs = Type.String()

@@ -4,11 +4,11 @@ import { SWEEP_ANSWER } from '../../core/layout/answers.ts'
 import { ORDER_ENDED } from '../../core/layout/event.ts'
 import { orderId } from '../../core/layout/ids.ts'
 import { encodeCancelAll } from '../bridge/encode.ts'
-import { allowance, CREDIT, enlistUntil, noRoom, send, slotAt, WAY_OUT, type Waiter } from '../bridge/pending.ts'
+import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
-import { fullRefusal, operation, Uuid, waiterFor, type Call } from './operation.ts'
-import { findPair } from './order_entry.ts'
+import { Refused } from '../refused.ts'
+import { fullRefusal, operation, Uuid, pendingRequest, type Call } from './operation.ts'
+import { findPair } from './order_terms.ts'
 
 const Cancelled = Type.Object({ totalCancelled: Type.Integer(), orderIds: Type.Array(Uuid) })
 type Cancelled = Static<typeof Cancelled>
@@ -55,13 +55,13 @@ interface Sweep {
 }
 
 /** Orders the next record may end: as many as there is room for, {@link CHUNK} at most; 0: there is none. */
-function chunkOf({ bridge }: Gateway, account: number): number {
-  const credits = allowance(bridge, account, WAY_OUT)
+function chunkOf({ engine }: Gateway, account: number): number {
+  const credits = allowance(engine, account, WAY_OUT)
   return credits < LEAST ? 0 : Math.max(1, Math.min(CHUNK, Math.floor(credits / PART) - CREDIT))
 }
 
 function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void {
-  const full = noRoom(gateway.bridge, call.account, LEAST, WAY_OUT)
+  const full = noRoom(gateway.engine, call.account, LEAST, WAY_OUT)
   if (full !== null) return call.refuse(fullRefusal(full))
   const from = { slot: 0, sequence: 0 }
   cancelSome({ gateway, call, pair, orderIds: [], from, until: performance.now() + gateway.config.deadlineMs })
@@ -70,15 +70,15 @@ function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void
 /** Cancels some orders and goes on until the end of the account's list. What was cancelled is never answered as an overload. */
 function cancelSome(sweep: Sweep): void {
   const { gateway, call, pair, orderIds, from, until } = sweep
-  const { bridge } = gateway
+  const { engine } = gateway
   if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
   const chunk = chunkOf(gateway, call.account)
   if (chunk < 1) {
     setTimeout(cancelSome, RETRY_MS, sweep)
     return
   }
-  const waiter: Waiter = {
-    ...waiterFor(call, ({ i32, f64 }, base) => {
+  const pending: PendingRequest = {
+    ...pendingRequest(call, ({ i32, f64 }, base) => {
       if (i32[base + SWEEP_ANSWER.at.more] === 0) return call.answer({ totalCancelled: orderIds.length, orderIds })
       from.slot = i32[base + SWEEP_ANSWER.at.nextSlot]!
       from.sequence = f64[(base + SWEEP_ANSWER.at.nextSequence) >>> 1]!
@@ -88,7 +88,7 @@ function cancelSome(sweep: Sweep): void {
       orderIds.push(orderId(f64[(base + ORDER_ENDED.at.orderSequence) >>> 1]!, i32[base + ORDER_ENDED.at.slot]!))
     },
   }
-  const correlation = enlistUntil(bridge, waiter, call.account, CREDIT + chunk, WAY_OUT, until, 0)
-  encodeCancelAll(bridge, slotAt(bridge), correlation, call, pair, chunk, from)
-  send(bridge)
+  const correlation = registerUntil(engine, pending, call.account, CREDIT + chunk, WAY_OUT, until, 0)
+  encodeCancelAll(engine, slotAt(engine), correlation, call, pair, chunk, from)
+  send(engine)
 }

@@ -10,13 +10,13 @@ import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/layout/r
 import { REFUSAL } from '../../core/layout/answers.ts'
 import { AgentGrant } from '../../core/layout/command.ts'
 import type { Caller } from '../auth/signed_request.ts'
-import { CREDIT, enlist, noRoom, send, slotAt, WAY_IN, type Full, type Waiter, type Way } from '../bridge/pending.ts'
+import { CREDIT, register, noRoom, send, slotAt, WAY_IN, type Full, type PendingRequest, type Way } from '../bridge/engine_client.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Gateway } from '../context.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
 import { shapeOf, type Shape } from '../http/json_shape.ts'
 import type { Budget } from '../limits/budget.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { RESULT } from '../../core/layout/event.ts'
 
 /** One call of an operation that gives `Out`. The caller's fields are -1 / 0 for public operations. */
@@ -122,26 +122,29 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Asks the engine one thing: encodes one command, and the RESULT goes to `waiter`. Without room the call is refused, for a `keyed` one as
- * ORDER_SUBMISSION_UNAVAILABLE (an earlier request with this key may have been applied), and nothing was sent.
+ * Asks the engine one thing: encodes one command, and the RESULT goes to `pending request`. Without room the call is refused, for a
+ * `keyed` one as ORDER_SUBMISSION_UNAVAILABLE (an earlier request with this key may have been applied), and nothing was sent.
  */
 export function submit(
-  gateway: Gateway, call: Call<never>, waiter: Waiter, encode: (at: number, correlation: number) => void,
+  gateway: Gateway, call: Call<never>, pending: PendingRequest, encode: (at: number, correlation: number) => void,
   way: Way = WAY_IN, keyed = false,
 ): void {
-  const { bridge } = gateway
-  const full = noRoom(bridge, call.account, CREDIT, way)
+  const { engine } = gateway
+  const full = noRoom(engine, call.account, CREDIT, way)
   if (full !== null) return call.refuse(keyed ? new Refused('ORDER_SUBMISSION_UNAVAILABLE') : fullRefusal(full))
-  encode(slotAt(bridge), enlist(bridge, waiter, call.account, CREDIT, way, gateway.config.deadlineMs))
-  send(bridge)
+  encode(slotAt(engine), register(engine, pending, call.account, CREDIT, way, gateway.config.deadlineMs))
+  send(engine)
 }
 
-/** The refusal of what found no room in the bridge. What an account has in flight is answered within milliseconds. */
+/** The refusal of what found no room in the engine client. What an account has in flight is answered within milliseconds. */
 export const fullRefusal = (code: Full): Refused =>
   new Refused(code, undefined, code === 'TOO_MANY_IN_FLIGHT' ? { retryAfter: 1 } : undefined)
 
-/** A waiter for one command: refuses the call when the engine did or the deadline passed, otherwise reads the RESULT with `take`. */
-export function waiterFor(call: Call<never>, take: (records: Views, base: number) => void) {
+/**
+ * A pending request for one command: refuses the call when the engine did or the deadline passed, otherwise reads the RESULT with
+ * `take`.
+ */
+export function pendingRequest(call: Call<never>, take: (records: Views, base: number) => void) {
   return {
     onResult: (records: Views, base: number): void => {
       if (records.i32[base + RESULT.at.code] === 0) take(records, base)

@@ -1,6 +1,7 @@
 /**
  * Reading orders. Open orders come from the shared columns in one consistent copy, exact and without the history; an order that ended
- * lately from the tail of the event ring; every other from the history. Somebody else's order and a missing one are the same 404.
+ * lately from the closed-order cache of the event ring; every other from the history. Somebody else's order and a missing one are the
+ * same 404.
  */
 import Type, { type Static } from 'typebox'
 import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../core/history/answer/queries.ts'
@@ -10,13 +11,13 @@ import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
 import { readOrder } from '../../core/view/accounts.ts'
 import { listOpenOrders } from '../../core/view/open_orders.ts'
 import { askHistory } from '../bridge/history.ts'
-import { drainTail, findFinished, type FinishedOrder } from '../bridge/tail.ts'
+import { drainClosedOrders, findFinished, type ClosedOrder } from '../bridge/closed_orders.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
 import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type ListingPlan } from './listing.ts'
 import { operation, Uuid, type Call } from './operation.ts'
-import { OrderType, Side, TradingMode } from './order_entry.ts'
+import { OrderType, Side, TradingMode } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus, type OrderFacts } from './order_record.ts'
 
 export const GetOrder = operation({
@@ -34,20 +35,21 @@ export const GetOrder = operation({
   },
 })
 
-function lately(gateway: Gateway, account: number, id: Id): FinishedOrder | undefined {
-  drainTail(gateway.tail)
-  return findFinished(gateway.tail, account, id.sequence, id.slot)
+function lately(gateway: Gateway, account: number, id: Id): ClosedOrder | undefined {
+  drainClosedOrders(gateway.closedOrders)
+  return findFinished(gateway.closedOrders, account, id.sequence, id.slot)
 }
 
-/** The tail does not know when an order that rested would have expired, nor its client order id if it is older than this thread. */
-const isWhole = (order: FinishedOrder): boolean => order.expiresAt > 0 || (order.flags & Flag.MARKET) !== 0
+/** The cache does not know when an order that rested would have expired, nor its client order id if it is older than this thread. */
+const isWhole = (order: ClosedOrder): boolean => order.expiresAt > 0 || (order.flags & Flag.MARKET) !== 0
 
 const isOpen = ({ outcome }: HistoryOrder): boolean =>
   (outcome & 0xff) === Status.SUBMITTED || (outcome & 0xff) === Status.PARTIALLY_FILLED
 
 /**
- * Answers an order that does not rest with what the history says of it. A history that knows less than the columns and the tail (it is
- * behind, or cannot be read) is made up for by the tail, and otherwise is no verdict: never "open" and never "missing".
+ * Answers an order that does not rest with what the history says of it. A history that knows less than the columns and the closed-order
+ * cache (it is behind, or cannot be read) is made up for by the closed-order cache, and otherwise is no verdict: never "open" and never
+ * "missing".
  */
 function answerEnded(gateway: Gateway, call: Call<OrderRecord>, id: Id, found: HistoryOrder | null | Refused): void {
   const theirs = found !== null && !(found instanceof Refused) && found.slot === id.slot
@@ -88,7 +90,7 @@ function askOf(gateway: Gateway, account: number, input: Filters, walk: Walk): O
     pair: input.tradingMode === 'MARGIN' ? UNKNOWN : pairFilter(gateway, input.tradingPairId),
     sell: side === undefined ? undefined : side === 'SELL',
     market: orderType === undefined ? undefined : orderType === 'MARKET',
-    label: input.clientOrderId,
+    clientOrderId: input.clientOrderId,
   }
 }
 

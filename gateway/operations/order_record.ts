@@ -7,12 +7,12 @@ import { REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { readAccount, type OrderView } from '../../core/view/accounts.ts'
-import type { FinishedOrder } from '../bridge/tail.ts'
+import type { ClosedOrder } from '../bridge/closed_orders.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
 import { Decimal, engineRefusal, rfc3339, Timestamp, Uuid } from './operation.ts'
-import { OrderType, Side, TimeInForce } from './order_entry.ts'
+import { OrderType, Side, TimeInForce } from './order_terms.ts'
 
 export const OrderStatus = Type.Union([
   Type.Literal('SUBMITTED'), Type.Literal('PARTIALLY_FILLED'), Type.Literal('FILLED'), Type.Literal('SETTLED'),
@@ -117,8 +117,8 @@ function addPrices(
   result.executionPriceRange = { bestPrice, worstPrice: priceText(pair, worst) }
 }
 
-/** What {@link orderRecord} needs to know: live orders (view/accounts.ts) and finished ones (bridge/tail.ts) both have it. */
-export type OrderFacts = OrderView & Partial<Pick<FinishedOrder, 'outcome' | 'slippageBps'>>
+/** What {@link orderRecord} needs to know: live orders (view/accounts.ts) and finished ones (bridge/closed_orders.ts) both have it. */
+export type OrderFacts = OrderView & Partial<Pick<ClosedOrder, 'outcome' | 'slippageBps'>>
 
 export function statusOf(order: OrderFacts): OrderStatus {
   if (order.outcome !== undefined) return STATUS_NAMES[order.outcome & 0xff] as OrderStatus
@@ -156,7 +156,7 @@ export function orderRecord(gateway: Gateway, order: OrderFacts): OrderRecord {
   }
   if (filled > 0) record.averageFillPrice = averagePriceText(pair, order.filledQuote, filled)
   if ((flags & Flag.SLIPPAGE) !== 0 && order.slippageBps !== undefined) record.slippageToleranceBps = order.slippageBps
-  if (order.label !== '') record.clientOrderId = order.label
+  if (order.clientOrderId !== '') record.clientOrderId = order.clientOrderId
   if ((flags & Flag.STP_GIVEN) !== 0) record.selfTradePreventionMode = (flags & Flag.CANCEL_BOTH) !== 0 ? 'CANCEL_BOTH' : 'CANCEL_TAKER'
   const reason = REASON_NAMES[(order.outcome ?? 0) >>> 8]
   if (reason !== undefined && reason !== '') record.terminalReason = reason

@@ -13,8 +13,8 @@ import { Flag } from '../../core/layout/command.ts'
 import { readReceipt } from '../../core/view/receipts.ts'
 import { keyWords, type OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
-import { replaceTerms, type ReplaceItem } from './order_entry.ts'
+import { Refused } from '../refused.ts'
+import { replaceTerms, type ReplaceItem } from './order_terms.ts'
 
 /** The terms of replacing the order of `account` that `orderId` names by `item`, or why it cannot be. */
 export function replacementOf(gateway: Gateway, account: number, orderId: string, item: ReplaceItem): OrderTerms | Refused {

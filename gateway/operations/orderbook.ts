@@ -5,11 +5,11 @@ import type { Pair } from '../../core/state/genesis.ts'
 import type { Depth, DepthLevel } from '../../core/view/book.ts'
 import { WALK_MAX } from '../bridge/walked_side.ts'
 import type { Gateway } from '../context.ts'
-import { Refused, refusedField } from '../http/envelope.ts'
+import { Refused, refusedField } from '../refused.ts'
 import { networkOf } from '../limits/network.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
-import { findPair } from './order_entry.ts'
+import { findPair } from './order_terms.ts'
 
 const PRICED = { price: Decimal, quantity: Decimal }
 /** A level as streams tell it. */

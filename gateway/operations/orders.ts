@@ -11,11 +11,11 @@ import { RESULT } from '../../core/layout/event.ts'
 import { IdKind, orderId, parseId } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
-import { WAY_IN, WAY_OUT } from '../bridge/pending.ts'
+import { WAY_IN, WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
-import { operation, submit, Uuid, waiterFor, type Call } from './operation.ts'
-import { OrderItem, placeTerms, plain, ReplaceItem } from './order_entry.ts'
+import { Refused } from '../refused.ts'
+import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
+import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import { createdId, MatchResult, matchResultOf, orderRefusal, replacedId } from './order_record.ts'
 import { replacementOf } from './order_target.ts'
 
@@ -29,15 +29,15 @@ function submitOrder(
 ): void {
   const keyed = terms.key !== ''
   const { pays } = terms
-  const waiter = {
+  const pending = {
     onResult: (records: Views, base: number) => {
       if (records.i32[base + RESULT.at.code] === 0) take(records, base)
       else call.refuse(orderRefusal(gateway, records, base, pays))
     },
     onDeadline: () => call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'SERVICE_UNAVAILABLE')),
   }
-  const encode = (at: number, correlation: number): void => encodeOrder(gateway.bridge, at, type, correlation, call, terms)
-  submit(gateway, call, waiter, encode, WAY_IN, keyed)
+  const encode = (at: number, correlation: number): void => encodeOrder(gateway.engine, at, type, correlation, call, terms)
+  submit(gateway, call, pending, encode, WAY_IN, keyed)
 }
 
 export const CreateOrder = operation({
@@ -82,12 +82,12 @@ export const CancelOrder = operation({
   run: (gateway, call, input) => {
     const target = parseId(IdKind.ORDER, input.orderId)
     if (target === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
-    const waiter = waiterFor(
+    const pending = pendingRequest(
       call, () => call.answer({ orderId: orderId(target.sequence, target.slot), status: SUCCESS, message: 'Order cancelled' }),
     )
     submit(
-      gateway, call, waiter,
-      (at, correlation) => encodeCancel(gateway.bridge, at, correlation, call, target.slot, target.sequence), WAY_OUT,
+      gateway, call, pending,
+      (at, correlation) => encodeCancel(gateway.engine, at, correlation, call, target.slot, target.sequence), WAY_OUT,
     )
   },
 })

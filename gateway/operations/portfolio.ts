@@ -6,7 +6,7 @@ import Type, { type Static } from 'typebox'
 import type { Portfolio } from '../../core/history/answer/queries.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { amountText } from './amounts.ts'
 import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
 

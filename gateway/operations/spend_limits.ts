@@ -12,10 +12,10 @@ import { spendLimitId } from '../../core/layout/ids.ts'
 import { readSpendLimits, type SpendLimitView } from '../../core/view/families.ts'
 import { encodeSpendLimit, type SpendLimitTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { findAsset, userIdOf } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
-import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, waiterFor, type Call } from './operation.ts'
+import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest, type Call } from './operation.ts'
 import { findSubAccount } from './sub_accounts.ts'
 
 const SpendLimit = Type.Object({
@@ -75,7 +75,7 @@ const limitsOf = (gateway: Gateway, subAccount: number): SpendLimitView[] | null
 
 /** Sends one change and answers with the limit after it. */
 function change(gateway: Gateway, call: Call<{ limit: SpendLimit }>, { subAccount, asset }: Target, terms: Change): void {
-  const waiter = waiterFor(call, () => {
+  const pending = pendingRequest(call, () => {
     const limits = limitsOf(gateway, subAccount)
     if (limits === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     const limit = limits.find((each) => each.asset === asset.index)
@@ -83,8 +83,8 @@ function change(gateway: Gateway, call: Call<{ limit: SpendLimit }>, { subAccoun
     if (limit === undefined) return call.refuse(new Refused('NOT_FOUND', NO_LIMIT))
     call.answer({ limit: limitRecord(gateway, call.account, subAccount, limit) })
   })
-  submit(gateway, call, waiter, (at, correlation) =>
-    encodeSpendLimit(gateway.bridge, at, correlation, call, { ...terms, subAccount, asset: asset.index }),
+  submit(gateway, call, pending, (at, correlation) =>
+    encodeSpendLimit(gateway.engine, at, correlation, call, { ...terms, subAccount, asset: asset.index }),
   )
 }
 
@@ -152,8 +152,8 @@ export const DeleteSubAccountLimit = operation({
     if (target instanceof Refused) return call.refuse(target)
     const { subAccount, asset } = target
     const terms = { change: LimitChange.DELETE, fields: 0, maxAmount: 0n, dailyLimit: UNLIMITED, active: false }
-    submit(gateway, call, waiterFor(call, () => call.answer({ deleted: true })), (at, correlation) =>
-      encodeSpendLimit(gateway.bridge, at, correlation, call, { ...terms, subAccount, asset: asset.index }),
+    submit(gateway, call, pendingRequest(call, () => call.answer({ deleted: true })), (at, correlation) =>
+      encodeSpendLimit(gateway.engine, at, correlation, call, { ...terms, subAccount, asset: asset.index }),
     )
   },
 })

@@ -16,17 +16,17 @@ import { SUB_ACCOUNT_ANSWER, TRANSFER_ANSWER } from '../../core/layout/answers.t
 import { IdKind, movementId, parseId } from '../../core/layout/ids.ts'
 import { readAccount, readSessionKey } from '../../core/view/accounts.ts'
 import { hasConsented, masterOf, readProfile } from '../../core/view/families.ts'
-import { askConsent } from '../auth/desk_client.ts'
+import { askConsent } from '../auth/sign_in_client.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { encodeCreateSubAccount, encodeTransfer } from '../bridge/encode.ts'
-import { WAY_IN } from '../bridge/pending.ts'
+import { WAY_IN } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, balancesOf, findAsset, userIdOf, usernameText } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { Address, refusalOf, WalletSignature } from './auth.ts'
-import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, waiterFor } from './operation.ts'
-import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_entry.ts'
+import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest } from './operation.ts'
+import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
 
 const SubAccount = Type.Object({
   id: Uuid,
@@ -103,15 +103,15 @@ export const CreateSubAccount = operation({
     if (nonce === undefined || signature === undefined) {
       return call.refuse(new Refused('INVALID_SIGNATURE', 'The wallet has to agree: nonce and signature of its challenge'))
     }
-    const waiter = waiterFor(call, ({ i32 }, base) =>
+    const pending = pendingRequest(call, ({ i32 }, base) =>
       call.answer({ subAccount: subAccountRecord(gateway, i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!, []) }),
     )
     const { application, address: wallet } = readAccount(gateway.state, call.account)
     const master = { master: addressText(wallet), application, sessionPublicKey: readSessionKey(gateway.state, call.session) }
-    askConsent(gateway.desk, { address, nonce, signature, ...master, ip: call.ip() }, (reply) => {
+    askConsent(gateway.signIn, { address, nonce, signature, ...master, ip: call.ip() }, (reply) => {
       if ('refusal' in reply) return call.refuse(refusalOf(reply))
-      submit(gateway, call, waiter, (at, correlation) =>
-        encodeCreateSubAccount(gateway.bridge, at, correlation, call, address, username ?? ''),
+      submit(gateway, call, pending, (at, correlation) =>
+        encodeCreateSubAccount(gateway.engine, at, correlation, call, address, username ?? ''),
       )
     })
   },
@@ -146,7 +146,7 @@ export const TransferSubAccountBalance = operation({
     const key = keyOf(input.idempotencyKey)
     if (key instanceof Refused) return call.refuse(key)
     const toSub = direction === TO_SUB
-    const waiter = waiterFor(call, ({ f64 }, base) =>
+    const pending = pendingRequest(call, ({ f64 }, base) =>
       call.answer({
         // The master's of the two movements. A repeated transfer speaks of the first one's command.
         movementId: movementId(f64[(base + TRANSFER_ANSWER.at.transferSequence) >>> 1]!, toSub ? GIVER : TAKER),
@@ -158,10 +158,10 @@ export const TransferSubAccountBalance = operation({
       }),
     )
     const unanswered = key === '' ? 'SERVICE_UNAVAILABLE' : 'ORDER_SUBMISSION_UNAVAILABLE'
-    waiter.onDeadline = () => call.refuse(new Refused(unanswered))
+    pending.onDeadline = () => call.refuse(new Refused(unanswered))
     submit(
-      gateway, call, waiter,
-      (at, correlation) => encodeTransfer(gateway.bridge, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }),
+      gateway, call, pending,
+      (at, correlation) => encodeTransfer(gateway.engine, at, correlation, call, { subAccount, asset: asset.index, toSub, amount, key }),
       WAY_IN, key !== '',
     )
   },

@@ -8,13 +8,13 @@ import type { HistoryTrade } from '../../core/history/answer/queries.ts'
 import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { amountText, priceText, quantityText, rawText } from './amounts.ts'
 import { pairFilter, TimeRange, UNKNOWN } from './history_filters.ts'
 import { listHistory } from './history_listing.ts'
 import { ListingOutput, ListingQuery } from './listing.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
-import { Side } from './order_entry.ts'
+import { Side } from './order_terms.ts'
 
 /** How far the settlement of a trade on the chain has come. Trades of this version wait for it. */
 export const SettlementStatus = Type.Union([Type.Literal('PENDING'), Type.Literal('SETTLED'), Type.Literal('SETTLED_ON_CHAIN')])

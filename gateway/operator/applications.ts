@@ -46,14 +46,14 @@ export class ApplicationRoutes {
   readonly #state: State
   readonly #applications: Applications
   readonly #admin: Admin
-  readonly #tell: (message: FromThread) => void
+  readonly #post: (message: FromThread) => void
 
   /** `tell`: messages to the main thread, for the log. */
   constructor(state: State, applications: Applications, admin: Admin, tell: (message: FromThread) => void) {
     this.#state = state
     this.#applications = applications
     this.#admin = admin
-    this.#tell = tell
+    this.#post = tell
   }
 
   readonly list: Handler = () => json(200, { applications: this.#applications.list().map((view) => this.#describe(view)) })
@@ -116,7 +116,7 @@ export class ApplicationRoutes {
     )
 
   #note(message: string, fields: Record<string, unknown>): void {
-    this.#tell({ type: 'log', level: 'warn', message, fields })
+    this.#post({ type: 'log', level: 'warn', message, fields })
   }
 
   /** Named by id or client id. */

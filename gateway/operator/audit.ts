@@ -16,7 +16,7 @@ const AGAIN_MS = 50
 export class AuditStop {
   readonly #state: State
   readonly #admin: Admin
-  readonly #tell: (message: FromThread) => void
+  readonly #post: (message: FromThread) => void
   #failed: AuditMessage | null = null
   #working = false
   #stopped = false
@@ -24,7 +24,7 @@ export class AuditStop {
   constructor(state: State, admin: Admin, tell: (message: FromThread) => void) {
     this.#state = state
     this.#admin = admin
-    this.#tell = tell
+    this.#post = tell
   }
 
   /** The audit that failed last and was followed by no good one. */
@@ -52,7 +52,7 @@ export class AuditStop {
         continue
       }
       const fields = { audited, sequence: result['sequence'] }
-      this.#tell({ type: 'log', level: 'error', message: 'maintenance on: the audit of the state failed', fields })
+      this.#post({ type: 'log', level: 'error', message: 'maintenance on: the audit of the state failed', fields })
       break
     }
     this.#working = false

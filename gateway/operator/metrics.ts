@@ -10,9 +10,10 @@ import { get, pairRow } from '../../core/view/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import {
   BACKUP, backupCounters, type BackupCounter,
-  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, DESK, DESK_COUNTERS, deskCounters, FILES, GATEWAY, GATEWAY_COUNTERS, gatewayCounters, HISTORY,
+  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, SIGN_IN, SIGN_IN_COUNTERS, signInCounters, FILES, GATEWAY, GATEWAY_COUNTERS, gatewayCounters,
+  HISTORY,
   HISTORY_COUNTERS, historyCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM, MATCHER, MATCHER_COUNTERS, matcherCounters, SNAPSHOTS,
-  SCRUB, scrubCounters, SNAPSHOTS_COUNTERS, snapshotsCounters, type DeskCounter, type GatewayCounter, type HistoryCounter,
+  SCRUB, scrubCounters, SNAPSHOTS_COUNTERS, snapshotsCounters, type SignInCounter, type GatewayCounter, type HistoryCounter,
   type MatcherCounter, type ScrubCounter, type SnapshotsCounter,
 } from '../../core/ring/counters.ts'
 import { portBlock, PORT_COUNTER, PORTS, type PortBlock, type PortCounter } from '../../core/ring/ports.ts'
@@ -109,7 +110,7 @@ const verifies = (name: string): Metric =>
 const contractChecks = (name: string): Metric =>
   counter('exchange_contract_signatures_total', 'Signatures the chain was asked about, by outcome', `outcome="${name}"`)
 
-const DESK_METRICS: Record<DeskCounter, Metric> = {
+const DESK_METRICS: Record<SignInCounter, Metric> = {
   challenges: counter('exchange_sign_in_challenges_total', 'Challenges given'),
   verifies_signed: verifies('signed'),
   verifies_rejected: verifies('rejected'),
@@ -144,7 +145,7 @@ export interface Gauges {
   readonly snapshots: Float64Array
   readonly backup: Float64Array
   readonly scrub: Float64Array
-  readonly desk: Float64Array
+  readonly signIn: Float64Array
   /** Blocks of the ports of every thread, with the labels that name them. */
   readonly ports: readonly (readonly [labels: string, block: PortBlock])[]
   /** Blocks of gateways 1..N. */
@@ -167,7 +168,7 @@ export function gaugesOf(shared: Shared, state: State, tiers: TierQueue, dataDir
     snapshots: snapshotsCounters(shared.counters),
     backup: backupCounters(shared.counters),
     scrub: scrubCounters(shared.counters),
-    desk: deskCounters(shared.counters),
+    signIn: signInCounters(shared.counters),
     ports: PORTS.flatMap((port) =>
       shared.lanes.map((_, i) => [`port="${port}",gateway="${i}"`, portBlock(shared.ports, i, port)] as const)),
     matcher: matcherCounters(shared.counters),
@@ -194,7 +195,7 @@ export function exposition(gauges: Gauges, now: number): string {
   }
   for (const [name, metric] of Object.entries(BACKUP_METRICS)) text.sample(metric, gauges.backup[BACKUP[name as BackupCounter]]!)
   for (const [name, metric] of Object.entries(SCRUB_METRICS)) text.sample(metric, gauges.scrub[SCRUB[name as ScrubCounter]]!)
-  for (const [name, metric] of Object.entries(DESK_METRICS)) text.sample(metric, gauges.desk[DESK[name as DeskCounter]]!)
+  for (const [name, metric] of Object.entries(DESK_METRICS)) text.sample(metric, gauges.signIn[SIGN_IN[name as SignInCounter]]!)
   const ports = gauges.ports.filter(([, block]) => block[PORT_COUNTER.most]! > 0)
   for (const [name, metric] of Object.entries(PORT_METRICS)) {
     for (const [labels, block] of ports) text.sample(metric, block[PORT_COUNTER[name as PortCounter]]!, labels)
@@ -347,7 +348,7 @@ export function status(gauges: Gauges, now: number): Record<string, unknown> {
     matcher: block(MATCHER_COUNTERS, gauges.matcher),
     history: block(HISTORY_COUNTERS, gauges.history),
     snapshots: block(SNAPSHOTS_COUNTERS, gauges.snapshots),
-    signIn: block(DESK_COUNTERS, gauges.desk),
+    signIn: block(SIGN_IN_COUNTERS, gauges.signIn),
     gateways: gauges.gateways.map((values, i) => ({ gateway: i + 1, ...block(GATEWAY_COUNTERS, values) })),
     rings: gauges.lanes.map(({ commands, replies }, lane) => ({
       lane, commands: waiting(commands), commandSlots: commands.capacity, replies: waiting(replies), replySlots: replies.capacity,

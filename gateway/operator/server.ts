@@ -79,21 +79,21 @@ const REQUEST_TIMEOUT_MS = 5_000
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
 
 const { config, shared, genesis, token } = workerData as OperatorData
-const tell = (message: FromThread): void => parentPort!.postMessage(message)
+const post = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
-const policy = createPolicy(state, admin, tell)
-const listing = createListing(state, admin, tell)
-const limits = createLimits(state, admin, tell)
+const policy = createPolicy(state, admin, post)
+const listing = createListing(state, admin, post)
+const limits = createLimits(state, admin, post)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
-const sessions = createSessions(state, gate, applications, admin, time, tell)
-const clock = createClockRoutes(matcherCounters(shared.counters), time, admin, tell)
-const applicationRoutes = new ApplicationRoutes(state, applications, admin, tell)
-const pools = createPools(state, gate, admin, tell)
-const tiers = createTierQueue(admin, tell)
-const audits = new AuditStop(state, admin, tell)
+const sessions = createSessions(state, gate, applications, admin, time, post)
+const clock = createClockRoutes(matcherCounters(shared.counters), time, admin, post)
+const applicationRoutes = new ApplicationRoutes(state, applications, admin, post)
+const pools = createPools(state, gate, admin, post)
+const tiers = createTierQueue(admin, post)
+const audits = new AuditStop(state, admin, post)
 const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now())
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
 
@@ -164,7 +164,7 @@ async function route(request: IncomingMessage): Promise<Answer> {
 }
 
 const failed = (error: unknown): void =>
-  tell({ type: 'log', level: 'error', message: 'operator request failed', fields: { error: (error as Error).message } })
+  post({ type: 'log', level: 'error', message: 'operator request failed', fields: { error: (error as Error).message } })
 
 const server = createServer(timeLimits(REQUEST_TIMEOUT_MS), (request, response) => void respond(request, response, route, failed))
 const port = new ConnectionPort(
@@ -178,7 +178,7 @@ function stop(): void {
   audits.stop()
   admin.stop()
   server.close(() => {
-    tell({ type: 'stopped' })
+    post({ type: 'stopped' })
     parentPort!.close()
   })
   server.closeAllConnections()
@@ -188,11 +188,11 @@ function stop(): void {
 let door: Door | null = null
 listenOn(server, '127.0.0.1', config.operatorPort).then(
   (number) => {
-    door = doorOf(server, '127.0.0.1', number, () => tell({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port: number } }))
-    tell({ type: 'ready', port: number })
+    door = doorOf(server, '127.0.0.1', number, () => post({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port: number } }))
+    post({ type: 'ready', port: number })
   },
   ({ message }: Error) =>
-    tell({ type: 'fatal', code: EXIT.CONFIG, message: `operator port: ${message} (${settingOf('operatorPort')})` }),
+    post({ type: 'fatal', code: EXIT.CONFIG, message: `operator port: ${message} (${settingOf('operatorPort')})` }),
 )
 parentPort!.on('message', (message: ToOperator) => {
   if (message.type === 'stop') stop()

@@ -13,7 +13,7 @@ import type { Caller, SignedRequest } from '../auth/signed_request.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
 import type { Gateway } from '../context.ts'
-import { ALL_CREDENTIALS } from '../http/edge.ts'
+import { ALL_CREDENTIALS } from '../http/header_validation.ts'
 import type { Channel, Subscriber } from './channels/channel.ts'
 import type { FanOut } from './fan_out.ts'
 import {
@@ -21,13 +21,13 @@ import {
   type LaterFrame, type Malformed, type Message, type Params, type RequestId,
 } from './frames.ts'
 import { CLOSED } from './closed.ts'
-import { AccountSockets, Bucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
-import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_entry.ts'
+import { AccountSockets, TokenBucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
+import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_session.ts'
 import { isOrderType, ORDER_MESSAGE_MAX } from './order_messages.ts'
 import { Outbox, type Socket } from './outbox.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
-import type { SignatureTurns } from './signature_turns.ts'
-import type { Turns } from './turns.ts'
+import type { SignatureShares } from './signature_shares.ts'
+import type { MessageScheduler } from './message_scheduler.ts'
 
 /** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
 const TARGET = '/ws'
@@ -43,7 +43,7 @@ export interface Context {
   readonly fanOut: FanOut
   readonly channels: ReadonlyMap<string, Channel>
   readonly accountSockets: AccountSockets
-  readonly signatures: SignatureTurns
+  readonly signatures: SignatureShares
   /** Connections with frames to send. */
   readonly dirty: Set<Connection>
   /** Flushes a connection before anything else happens. */
@@ -60,9 +60,9 @@ interface Subscription {
 export class Connection implements Subscriber, OrderConnection {
   readonly #context: Context
   readonly #socket: Socket
-  readonly #messages: Bucket
-  readonly #bytes: Bucket
-  readonly #turns: Turns | null
+  readonly #messages: TokenBucket
+  readonly #bytes: TokenBucket
+  readonly #scheduler: MessageScheduler | null
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #outbox: Outbox
   #session: Watched | null = null
@@ -80,17 +80,17 @@ export class Connection implements Subscriber, OrderConnection {
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
 
   /** `turns`: when its messages are served; without them at once. */
-  constructor(context: Context, socket: Socket, turns: Turns | null = null) {
-    this.#turns = turns
+  constructor(context: Context, socket: Socket, scheduler: MessageScheduler | null = null) {
+    this.#scheduler = scheduler
     const { wsMessagesPerSecond, wsMessageBurst, wsOrderEntry } = context.gateway.config
     const now = performance.now()
     this.#usedAt = now
     this.#context = context
     this.#socket = socket
     this.#outbox = new Outbox(context, socket, this)
-    this.#messages = new Bucket(wsMessagesPerSecond, wsMessageBurst, now)
-    this.#bytes = new Bucket(BYTES_PER_SECOND, BYTES_BURST, now)
-    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures, turns?.client ?? '') : null
+    this.#messages = new TokenBucket(wsMessagesPerSecond, wsMessageBurst, now)
+    this.#bytes = new TokenBucket(BYTES_PER_SECOND, BYTES_BURST, now)
+    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures, scheduler?.client ?? '') : null
     context.gateway.counters[GATEWAY.ws_connections]!++
   }
 
@@ -142,12 +142,12 @@ export class Connection implements Subscriber, OrderConnection {
     // With order entry a message has to be read before it is known which budgets it draws from.
     const early = this.#orders !== null && byteLength <= ORDER_MESSAGE_MAX ? parseMessage(bytes, binary, this.#orders.shape) : null
     if (early !== null && typeof early !== 'string' && isOrderType(early['type'])) return this.#takeOrder(early, byteLength)
-    if (this.#ending !== null || !this.draw(byteLength)) return
+    if (this.#ending !== null || !this.acquire(byteLength)) return
     if (byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
     const message = readMessage(early ?? parseMessage(bytes, binary, MESSAGE_SHAPE))
     const serve = (): void => this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
-    if (this.#turns === null) serve()
-    else this.#turns.take(this, message, byteLength, serve)
+    if (this.#scheduler === null) serve()
+    else this.#scheduler.take(this, message, byteLength, serve)
   }
 
   #noteOrder(): void {
@@ -163,7 +163,7 @@ export class Connection implements Subscriber, OrderConnection {
   }
 
   /** Counts a message of this many bytes and draws it from the budgets, or ends the connection. */
-  draw(bytes: number): boolean {
+  acquire(bytes: number): boolean {
     this.#context.gateway.counters[GATEWAY.ws_messages]!++
     return this.charge(bytes)
   }
@@ -180,7 +180,7 @@ export class Connection implements Subscriber, OrderConnection {
     try {
       this.#serve(message)
     } catch (error) {
-      this.#context.gateway.bridge.onError(error)
+      this.#context.gateway.engine.onError(error)
       this.close(CLOSE.RESYNC, 'internal error')
     }
   }

@@ -1,9 +1,9 @@
 /**
  * The fan-out of a thread: a reader of the event ring of its own, which hands every event to the channels.
  *
- * A turn takes in what is new and then lets the channels tell what became of it, once per topic whatever happened. What they told is sent
- * in slices of {@link SLICE_MS}: most of a turn is one system call per socket. A turn that told {@link TURN_FRAMES} listeners leaves other
- * topics to the next one, which follows soon; so topics take turns, and what they tell is new. Between slices and turns the thread serves
+ * A tick takes in what is new and then lets the channels tell what became of it, once per topic whatever happened. What they told is sent
+ * in slices of {@link SLICE_MS}: most of a tick is one system call per socket. A tick that told {@link TICK_FRAMES} listeners leaves other
+ * topics to the next one, which follows soon; so topics take ticks, and what they tell is new. Between slices and ticks the thread serves
  * requests or sleeps, so that the matcher need not wait for it on a machine with few processors. Turns that told everything rest
  * {@link REST_MS}, less when they were short, longer when they were long: when many listen, frames hold more. It runs only while there
  * are subscriptions.
@@ -18,24 +18,24 @@ import { createReader, read, writtenTo, type Broadcast, type Reader } from '../.
 import { GATEWAY, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
 import type { Channel } from './channels/channel.ts'
 
-/** Between two turns, ms: when there is little to do, and at most. */
+/** Between two ticks, ms: when there is little to do, and at most. */
 const REST_MS = 5
 const REST_MOST_MS = 100
 /** Between two slices, ms: others have the processor. No rest is shorter. */
 const PAUSE_MS = 1
-/** Rests are this many times as long as a turn as long as that is below {@link REST_MS}: listeners take a tenth of the thread at most. */
+/** Rests are this many times as long as a tick as long as that is below {@link REST_MS}: listeners take a tenth of the thread at most. */
 const REST_TIMES = 10
-/** Frames a channel pushes in a turn, about. */
-const TURN_FRAMES = 256
-/** From one turn to the next, if they are not so long that this would leave them less than half their time to rest, ms. */
+/** Frames a channel pushes in a tick, about. */
+const TICK_FRAMES = 256
+/** From one tick to the next, if they are not so long that this would leave them less than half their time to rest, ms. */
 const EVERY_MS = 25
 /** How long sending keeps the thread from everything else, ms. */
 const SLICE_MS = 1
-/** Records copied at once, and copies one turn makes at most. */
+/** Records copied at once, and copies one tick makes at most. */
 const BATCH = 256
 const COPIES_MAX = 64
 
-/** How long to rest after a turn that worked for `took` ms, ms. `more`: it left something. */
+/** How long to rest after a tick that worked for `took` ms, ms. `more`: it left something. */
 function restAfter(took: number, more: boolean): number {
   if (more) return PAUSE_MS
   const idle = Math.min(REST_MS, Math.max(PAUSE_MS, REST_TIMES * took))
@@ -64,16 +64,16 @@ export class FanOut {
   /** The last event ended its command. */
   #whole = true
   #inTurn = false
-  /** Sequenced time of the first command that this turn tells of, and of the first one that it leaves to the next, Unix ms; 0: none. */
+  /** Sequenced time of the first command that this tick tells of, and of the first one that it leaves to the next, Unix ms; 0: none. */
   #oldest = 0
   #left = 0
-  /** What a turn told is being sent. */
-  #telling = false
-  /** How long this turn kept the thread so far, ms. */
+  /** What a tick told is being sent. */
+  #publishing = false
+  /** How long this tick kept the thread so far, ms. */
   #worked = 0
-  /** Frames sent before this turn. */
+  /** Frames sent before this tick. */
   #frames = 0
-  /** When the timer's turn began, by performance.now(); 0: none is under way. */
+  /** When the timer's tick began, by performance.now(); 0: none is under way. */
   #began = 0
   readonly #waiting: (() => void)[] = []
   #timer: NodeJS.Timeout | null = null
@@ -103,15 +103,15 @@ export class FanOut {
     this.#waiting.push(act)
     if (this.#inTurn || (!this.#whole && this.#subscriptions > 0)) return
     this.#measured(() => this.#act())
-    // While a turn is being sent, what was pushed leaves with it.
+    // While a tick is being sent, what was pushed leaves with it.
     if (this.#next === null) this.#send()
   }
 
   /** Takes in what is new and sends what became of it, at once if it takes no longer than a slice; `most`: see {@link Channel.flush}. */
-  turn(most = TURN_FRAMES): void {
+  tick(most = TICK_FRAMES): void {
     const { onError, counters } = this.#parts
     this.#frames = counters[GATEWAY.ws_frames]!
-    this.#telling = true
+    this.#publishing = true
     this.#worked = 0
     this.#measured(() => {
       this.#inTurn = true
@@ -149,11 +149,11 @@ export class FanOut {
   /** All was sent. */
   #sent(): void {
     const { counters, now } = this.#parts
-    if (this.#telling) {
+    if (this.#publishing) {
       if (this.#oldest > 0 && counters[GATEWAY.ws_frames]! > this.#frames) this.#countLag((now() - this.#oldest) / 1000)
       if (this.#whole) this.#oldest = this.#left
     }
-    this.#telling = false
+    this.#publishing = false
     const began = this.#began
     this.#began = 0
     if (began > 0) this.#wind(restAfter(this.#worked, this.#left > 0))
@@ -181,7 +181,7 @@ export class FanOut {
     counters[LAG_SUM]! += seconds
   }
 
-  /** Stops turns and slices. */
+  /** Stops ticks and slices. */
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     if (this.#next !== null) clearTimeout(this.#next)
@@ -234,7 +234,7 @@ export class FanOut {
     this.#timer = setTimeout(() => {
       this.#timer = null
       this.#began = performance.now()
-      this.turn()
+      this.tick()
     }, rest)
   }
 }

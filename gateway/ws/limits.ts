@@ -1,8 +1,8 @@
 /**
  * Bounds of a connection: messages and bytes in a while, and the sockets an account has authenticated.
  *
- * A bucket holds a burst and fills at a steady rate. Messages and ping frames draw one from the bucket of messages, and their bytes from
- * that of bytes; continuations, pongs and closes draw nothing. What finds a bucket empty ends the connection.
+ * A bucket holds a burst and fills at a steady rate. Messages and ping frames acquire one from the bucket of messages, and their bytes from
+ * that of bytes; continuations, pongs and closes acquire nothing. What finds a bucket empty ends the connection.
  *
  * Authenticated connections are counted in memory that all gateway threads share, so the bound is exact for the whole process.
  */
@@ -13,7 +13,7 @@ export const BYTES_BURST = 512 * 1024
 export const BYTES_PER_SECOND = 64 * 1024
 
 /** A bucket of `burst` that fills with `rate` a second. Times are ms of a clock that never goes back. */
-export class Bucket {
+export class TokenBucket {
   readonly #rate: number
   readonly #burst: number
   #level: number

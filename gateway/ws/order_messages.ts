@@ -19,7 +19,7 @@ import { flatCheck, partsOf } from '../operations/flat_input.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { OperationName, Row } from '../operations/table.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
-import type { Refused } from '../http/envelope.ts'
+import type { Refused } from '../refused.ts'
 import { DEPTH_MAX, type Shape } from '../http/json_shape.ts'
 import { NAME_MAX } from './protocol.ts'
 

@@ -102,7 +102,7 @@ export class Outbox {
     try {
       this.#send([make()])
     } catch (error) {
-      this.#context.gateway.bridge.onError(error)
+      this.#context.gateway.engine.onError(error)
       this.#waiting = []
       this.#connection.close(CLOSE.RESYNC, 'internal error')
     }

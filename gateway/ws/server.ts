@@ -1,11 +1,10 @@
 /**
  * `/ws` on the port of a gateway thread: upgrades, and the sockets of the library as connections.
  *
- * An upgrade is refused like a request (http/edge.ts: framing, User-Agent), when it is no WebSocket of version 13, and when there is no
- * place for it (places.ts). Whoever breaks the protocol of frames (reserved bits, unknown opcodes, broken UTF-8, more than {@link
- * PAYLOAD_MAX}
- * announced) is cut by the library without a close frame. There is no compression: it costs memory per socket and leaks lengths. The
- * library pings a silent client and closes one that stays silent for `wsIdleSeconds`.
+ * An upgrade is refused like a request (http/header_validation.ts: framing, User-Agent), when it is no WebSocket of version 13, and when
+ * there is no place for it (places.ts). Whoever breaks the protocol of frames (reserved bits, unknown opcodes, broken UTF-8, more than
+ * {@link PAYLOAD_MAX} announced) is cut by the library without a close frame. There is no compression: it costs memory per socket and
+ * leaks lengths. The library pings a silent client and closes one that stays silent for `wsIdleSeconds`.
  *
  * What waits for clients that do not read is bounded for all sockets together, too (limits/backlog.ts). A socket is looked at when the
  * library could not send all, when it sent some of it, and when frames left together; between two looks it may have up to 16 KiB more.
@@ -21,7 +20,7 @@ import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import type { HttpConnections } from '../http/connections.ts'
 import { peerOf, refuseUpgrade, screenUpgrade, type Server } from '../http/server.ts'
-import { Refused } from '../http/envelope.ts'
+import { Refused } from '../refused.ts'
 import { Backlog, type Backlogged } from '../limits/backlog.ts'
 import { lookMs } from '../limits/port.ts'
 import { networkOf } from '../limits/network.ts'
@@ -35,10 +34,10 @@ import { ORDER_MESSAGE_MAX } from './order_messages.ts'
 import type { Socket } from './outbox.ts'
 import { Places } from './places.ts'
 import { AccountSockets } from './limits.ts'
-import { ANSWERS_MS } from './order_entry.ts'
+import { ANSWERS_MS } from './order_session.ts'
 import { CLOSE } from './protocol.ts'
-import { Turns } from './turns.ts'
-import { SignatureTurns } from './signature_turns.ts'
+import { MessageScheduler } from './message_scheduler.ts'
+import { SignatureShares } from './signature_shares.ts'
 
 const PATH = '/ws'
 /** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */
@@ -72,7 +71,7 @@ export function serveSockets(
   const channels = createChannels(gateway)
   let stopping = false
   const fanOut = new FanOut({
-    ring: attachBroadcast(events), channels, counters, now: gateway.time, onError: gateway.bridge.onError,
+    ring: attachBroadcast(events), channels, counters, now: gateway.time, onError: gateway.engine.onError,
     send: (until) => flushUntil(dirty, until),
     resync: () => {
       for (const connection of connections) if (connection.subscriptions > 0) connection.close(CLOSE.RESYNC, 'resync')
@@ -80,7 +79,7 @@ export function serveSockets(
   })
   const context: Context = {
     gateway, fanOut, channels, dirty, flushSoon: createReplies(), stopping: () => stopping,
-    accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount), signatures: new SignatureTurns(),
+    accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount), signatures: new SignatureShares(),
   }
   server.app.ws<UserData>(PATH, {
     maxPayloadLength: config.wsOrderEntry === 1 ? 2 * ORDER_MESSAGE_MAX : PAYLOAD_MAX,
@@ -98,14 +97,14 @@ export function serveSockets(
       response.upgrade(userDataOf(client), request.getHeader('sec-websocket-key'), '', '', upgrading)
     },
     open: (socket) => {
-      const connection = new Connection(context, socketOf(socket, backlog), new Turns(gateway, socket.getUserData().client))
+      const connection = new Connection(context, socketOf(socket, backlog), new MessageScheduler(gateway, socket.getUserData().client))
       socket.getUserData().connection = connection
       connections.add(connection)
       connection.push(connectedFrame(randomUUID(), config.wsIdleSeconds * 1000))
       connection.flush()
     },
     message: (socket, bytes, binary) => guard(gateway, socket, (connection) => connection.receive(bytes, binary)),
-    ping: (socket, bytes) => guard(gateway, socket, (connection) => void connection.draw(bytes.byteLength)),
+    ping: (socket, bytes) => guard(gateway, socket, (connection) => void connection.acquire(bytes.byteLength)),
     drain: (socket) => backlog.note(socket.getUserData(), socket.getBufferedAmount()),
     close: (socket) => {
       const data = socket.getUserData()
@@ -121,7 +120,7 @@ export function serveSockets(
     stop: async (graceMs) => {
       stopping = true
       clearInterval(unused)
-      fanOut.turn(Infinity)
+      fanOut.tick(Infinity)
       const any = connections.size > 0
       for (const connection of [...connections]) connection.close(CLOSE.GOING_AWAY, 'shutting down', null, Math.min(graceMs, ANSWERS_MS))
       // Each ends by itself, however late its answers are.
@@ -153,7 +152,7 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
   try {
     act(connection)
   } catch (error) {
-    gateway.bridge.onError(error)
+    gateway.engine.onError(error)
     connection.close(CLOSE.RESYNC, 'internal error')
   }
 }

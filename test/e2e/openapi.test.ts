@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { createClient, signRequest, type Client, type Signer, type Wallet } from '../../gateway/client/index.ts'
-import { Session } from '../../gateway/openapi/guide/client.ts'
+import { Session } from '../../gateway/docs/guide/client.ts'
 import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
 import {
   issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,

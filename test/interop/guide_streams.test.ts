@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { webcrypto } from 'node:crypto'
 import t from 'tap'
-import { Book, enter, openStreams } from '../../gateway/openapi/guide/streams.ts'
+import { Book, enter, openStreams } from '../../gateway/docs/guide/streams.ts'
 import { call, request, startHarness, type Session } from '../support/gateway_harness.ts'
 import { findPython } from '../support/python.ts'
 import type { Frame } from '../support/sockets.ts'
@@ -106,7 +106,7 @@ if (skip !== false) t.comment(skip)
 
 t.test('Python', { skip }, async (t) => {
   const [session, other] = [await trader(), await trader()]
-  const guide = join(import.meta.dirname, '..', '..', 'gateway', 'openapi', 'guide')
+  const guide = join(import.meta.dirname, '..', '..', 'gateway', 'docs', 'guide')
   const program = [join(import.meta.dirname, 'guide_streams.py'), guide, url, seedOf(session).toString('hex'), tradingPairId, '92']
   const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
   const child = spawn((python as { python: string }).python, program, { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { createDocument } from '../../gateway/openapi/document.ts'
-import { BASE } from '../../gateway/openapi/samples.ts'
+import { createDocument } from '../../gateway/docs/rest/document.ts'
+import { BASE } from '../../gateway/docs/rest/samples.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { issueServerKey, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
@@ -57,7 +57,7 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
   })
   const serverKey = await issueServerKey(exchange)
   const account = privateKeyToAccount(generatePrivateKey())
-  const guide = join(root, 'gateway', 'openapi', 'guide')
+  const guide = join(root, 'gateway', 'docs', 'guide')
   const program = [join(import.meta.dirname, 'trade.py'), join(root, 'proto'), stubs, guide]
   const places = [`127.0.0.1:${exchange.grpcPort}`, exchange.baseUrl, account.address]
   const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
@@ -121,7 +121,7 @@ t.test('the Python of the README works as printed', { skip }, async (t) => {
   mkdirSync(join(folder, 'eth_account'))
   writeFileSync(join(folder, 'eth_account', '__init__.py'), ETH_ACCOUNT)
   writeFileSync(join(folder, 'eth_account', 'messages.py'), 'encode_defunct = lambda text: text\n')
-  copyFileSync(join(root, 'gateway', 'openapi', 'guide', 'client.py'), join(folder, 'client.py'))
+  copyFileSync(join(root, 'gateway', 'docs', 'guide', 'client.py'), join(folder, 'client.py'))
   writeFileSync(join(folder, 'readme.py'), script.replace('http://127.0.0.1:8080', exchange.baseUrl))
   const account = privateKeyToAccount(generatePrivateKey())
   const env = { ...process.env, WALLET: account.address }
@@ -151,7 +151,7 @@ t.test('a Python client has book, orders and balances from frames alone, as over
   })
   const { client: taker } = await newTrader(exchange.baseUrl)
   const account = privateKeyToAccount(generatePrivateKey())
-  const guide = join(root, 'gateway', 'openapi', 'guide')
+  const guide = join(root, 'gateway', 'docs', 'guide')
   const program = [join(import.meta.dirname, 'listen.py'), guide, exchange.baseUrl, account.address]
   const child = spawn((listening as { python: string }).python, program, { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } })
   let errors = ''

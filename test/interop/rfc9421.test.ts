@@ -16,7 +16,7 @@ import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import type { SignedRequest } from '../../gateway/auth/signed_request.ts'
 import { createClient, createSigner, signMessage } from '../../gateway/client/index.ts'
-import { messageSignature } from '../../gateway/openapi/guide/rfc9421.ts'
+import { messageSignature } from '../../gateway/docs/guide/rfc9421.ts'
 import { request, startHarness, type Headers } from '../support/gateway_harness.ts'
 import { findPython } from '../support/python.ts'
 
@@ -160,7 +160,7 @@ t.test('what the TypeScript of the guide signs is served', async (t) => {
 
 t.test('what the Python of the guide signs is served', { skip }, async (t) => {
   const { privateKey } = await harness.openSession()
-  const guide = join(import.meta.dirname, '..', '..', 'gateway', 'openapi', 'guide')
+  const guide = join(import.meta.dirname, '..', '..', 'gateway', 'docs', 'guide')
   const places = [program, 'send', guide, `http://127.0.0.1:${harness.port}`]
   const child = spawn((found as { python: string }).python, places, { env: environment, stdio: ['pipe', 'pipe', 'inherit'] })
   const seed = seedOf(privateKey)

@@ -81,7 +81,7 @@ const SPOILS: Record<string, [expected: RegExp, spoil: (state: State, slot: numb
   }],
   'an application counts an origin that is not there': [/C: /, (state) => { state.applications[APPLICATION.ORIGINS] = 1 }],
   'an old key has no end': [/C: /, (state) => { state.applications[APPLICATION.OLD_KEY] = 1 }],
-  'a label is lost': [/I12|P:/, (state) => { state.labelIndex.fill(0) }],
+  'a label is lost': [/I12|P:/, (state) => { state.clientOrderIdIndex.fill(0) }],
 }
 
 for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
@@ -89,7 +89,7 @@ for (const [name, [expected, spoil]] of Object.entries(SPOILS)) {
     const at = 900
     const planted = (state: State, index: number): void => {
       // Some spoil what only an order with a client order id has.
-      if (index < at || state.labelIndex.every((entry) => entry === 0)) return
+      if (index < at || state.clientOrderIdIndex.every((entry) => entry === 0)) return
       spoil(state, firstLive(state))
       // At once: a command that meets a spoiled index may never end.
       checkInvariants(state)

@@ -57,7 +57,7 @@ class Asker extends Questioner {
       pair: this.maybe(3, () => this.random.below(4)),
       sell: this.maybe(3, () => this.random.below(2) === 0),
       market: this.maybe(4, () => this.random.below(2) === 0),
-      label: this.maybe(6, () => this.pick(orders).label),
+      clientOrderId: this.maybe(6, () => this.pick(orders).clientOrderId),
     } as OrdersAsk
   }
 

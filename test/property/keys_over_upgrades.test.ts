@@ -13,10 +13,10 @@ import { journalPath } from '../../core/journal/file.ts'
 import { CommandType, Flag, ORDER_COMMAND, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
 import { openSource } from '../../core/replay/steps.ts'
 import { encodeOrder, encodeTransfer, type OrderTerms, type TransferTerms } from '../../gateway/bridge/encode.ts'
-import { slotAt, type Bridge } from '../../gateway/bridge/pending.ts'
+import { slotAt, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Gateway } from '../../gateway/context.ts'
-import { Refused } from '../../gateway/http/envelope.ts'
-import { placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_entry.ts'
+import { Refused } from '../../gateway/refused.ts'
+import { placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_terms.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { answersOf, openAccount, postCommand, printed, startMatcher, type Matcher, type Signed } from '../support/journal.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
@@ -62,7 +62,7 @@ const TRANSFERS: readonly Omit<TransferTerms, 'subAccount' | 'key'>[] = [
 class Stage {
   readonly matcher: Matcher
   readonly gateway: Gateway
-  readonly bridge: Bridge
+  readonly bridge: EngineClient
   signed: Signed = { session: 0, sessionGeneration: 0 }
 
   constructor(dataDir: string) {
@@ -73,7 +73,7 @@ class Stage {
     this.bridge = {
       gateway: 1, commands: this.matcher.gateways[1]!.commands, written: 0,
       formerKeys: () => mayKnowFormerPayloads(this.matcher.sequencer.state, this.matcher.clock),
-    } as unknown as Bridge
+    } as unknown as EngineClient
   }
 
   /** The answer to what `encode` writes. */

@@ -162,7 +162,7 @@ function act(): void {
   } else if (dice < 50) stage.tell(1 + random.below(4))
   else if (dice < 62) stage.record(1 + random.below(4))
   else if (dice < 70) stage.answer(random.below(Math.max(1, stage.questions.length)), random.below(12) === 0)
-  else if (dice < 85) stage.fanOut.turn()
+  else if (dice < 85) stage.fanOut.tick()
   // A gateway's clock is near that of the sequencer, or behind it.
   else if (dice < 93) stage.now = Math.max(stage.now + random.below(2_000), time - random.below(120_000))
   else if (dice < 95) stage.up = random.below(4) > 0

@@ -13,7 +13,7 @@ import t from 'tap'
 import { openProjection } from '../../core/history/project/projection.ts'
 import { historyPath, openReader, storedPlace } from '../../core/history/store/store.ts'
 import { compareStores } from '../../core/history/store/verify.ts'
-import { CommandType, Flag, LABEL_SHIFT, Option } from '../../core/layout/command.ts'
+import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT, Option } from '../../core/layout/command.ts'
 import { RAISABLE } from '../../core/layout/limits.ts'
 import { openJournal } from '../../core/journal/file.ts'
 import { realIo } from '../../core/lib/io.ts'
@@ -50,7 +50,7 @@ async function make(dataDir: string): Promise<void> {
     const asked = index % 10 === 9 && index > 21 ? index - 21 : index
     const trader = traders[asked % traders.length]!
     const [key, label] = [hash(`key ${asked}`), Buffer.from(`o${asked}`).toString('hex').padEnd(80, '0')]
-    const flags = (asked % 2 === 0 ? Flag.SELL : 0) + (2 + String(asked).length - 1) * 2 ** LABEL_SHIFT
+    const flags = (asked % 2 === 0 ? Flag.SELL : 0) + (2 + String(asked).length - 1) * 2 ** CLIENT_ORDER_ID_SHIFT
     postCommand(matcher, 1, CommandType.PLACE_ORDER, {
       ...trader, pair: asked % 2, price: 3000 + (asked % 7), lots: 10 + (asked % 5), flags, options: Option.KEYED, key, label,
       payload: hash(`payload ${index % 20 === 9 ? index : asked}`),

@@ -7,8 +7,8 @@ import t from 'tap'
 import { authenticate } from '../../gateway/auth/authenticate.ts'
 import { createSessionCache } from '../../gateway/auth/session_cache.ts'
 import { FRESHNESS_MS } from '../../gateway/auth/signed_request.ts'
-import { ALL_CREDENTIALS } from '../../gateway/http/edge.ts'
-import type { Exchange } from '../../gateway/http/server.ts'
+import { ALL_CREDENTIALS } from '../../gateway/http/header_validation.ts'
+import type { RequestContext } from '../../gateway/http/server.ts'
 import { request, signed, openDeadSessions, startHarness, type Headers, type Reply, type Session } from '../support/gateway_harness.ts'
 import { malleated, sampleOrder, sessionSamples, type Sample } from '../support/session_samples.ts'
 
@@ -147,7 +147,7 @@ t.test('the window is 30,000 ms to the millisecond', async (t) => {
     const exchange = {
       method: 'GET', target: '/x', body: new Uint8Array(0), timestamp, credentials: ALL_CREDENTIALS,
       publicKey: headers['X-Svc-PublicKey']!, signature: headers['X-Svc-Signature']!, messageSignature: null,
-    } as Exchange
+    } as RequestContext
     return authenticate(cache, exchange, now, new Float64Array(64), { account: 0, application: 0, session: 0, generation: 0, agent: -1 })
   }
   t.equal(attempt(-FRESHNESS_MS), null)

@@ -29,7 +29,7 @@ const TRANSPORTS: Readonly<Record<string, Transport>> = {
   'gRPC': grpcTransport(client),
 }
 
-/** A session of `agent` for `owner`'s account, opened as the sign-in desk would have it opened. */
+/** A session of `agent` for `owner`'s account, opened as the sign-in thread would have it opened. */
 async function openAsAgent(owner: Session, agent: string): Promise<Session> {
   const { privateKey, publicKey: key } = generateKeyPairSync('ed25519')
   const publicKey = key.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex')

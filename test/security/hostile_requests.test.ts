@@ -1,7 +1,7 @@
 /**
  * Promise: hostile ed25519 signatures and keys open nothing over any transport: legacy headers, RFC 9421, gRPC calls, actions of a stream.
  * hostile_signatures.test.ts asks the verifier alone; here are the ways to it, each with its own reading of the bytes. Keys of small order
- * are put into the sessions behind the desk's back, which refuses them: what would happen if it did not.
+ * are put into the sessions behind the sign-in thread's back, which refuses them: what would happen if it did not.
  */
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
@@ -96,7 +96,7 @@ for (const [way, attempt] of Object.entries(WAYS)) {
   })
 }
 
-/** Makes `publicKey` a session without asking the desk. */
+/** Makes `publicKey` a session without asking the sign-in thread. */
 async function force(publicKey: string): Promise<void> {
   const address = (0xabcdef000000n + BigInt(asked++)).toString(16).padStart(40, '0')
   const record = await harness.operate(CommandType.OPEN_SESSION, OPEN_SESSION_COMMAND, { session: -1, application: 0, address, publicKey })

@@ -15,9 +15,9 @@ import { PROFILE, PROFILE_WORDS } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { createState } from '../../core/state/state.ts'
 import { createAccount } from '../../core/programs/accounts.ts'
-import type { DeskData, FromThread } from '../../core/threads.ts'
+import type { SignInData, FromThread } from '../../core/threads.ts'
 import type {
-  ChallengeReply, ChallengeRequest, ConsentRequest, DeskReply, RefusalReply, VerifyReply, VerifyRequest,
+  ChallengeReply, ChallengeRequest, ConsentRequest, SignInReply, RefusalReply, VerifyReply, VerifyRequest,
 } from '../../gateway/auth/challenge.ts'
 
 type Teardown = { teardown(handler: () => Promise<void>): void }
@@ -45,7 +45,7 @@ class Desk {
   readonly worker: Worker
   readonly ports: MessagePort[] = []
   readonly logs: FromThread[] = []
-  readonly waiting = new Map<number, (reply: DeskReply) => void>()
+  readonly waiting = new Map<number, (reply: SignInReply) => void>()
   readonly state = createState(parseGenesis(genesis))
   next = 1
 
@@ -53,7 +53,7 @@ class Desk {
     const far: MessagePort[] = []
     for (let i = 0; i < gateways; i++) {
       const { port1, port2 } = new MessageChannel()
-      port1.on('message', (reply: DeskReply) => {
+      port1.on('message', (reply: SignInReply) => {
         this.waiting.get(reply.id)!(reply)
         this.waiting.delete(reply.id)
       })
@@ -64,12 +64,12 @@ class Desk {
     const counters = new SharedArrayBuffer(countersBytes(gateways))
     const limits = { signInPerAddress: 1000, signInPerIp: 1000, chain: 0 }
     const shared = { columns: this.state.buffers, gate: new SharedArrayBuffer(64), counters }
-    const data: DeskData = { config: { ...defaults, ...limits, ...config }, genesis, ports: far, ...shared }
-    this.worker = new Worker(join(root, 'gateway', 'auth', 'desk.ts'), { workerData: data, transferList: far })
+    const data: SignInData = { config: { ...defaults, ...limits, ...config }, genesis, ports: far, ...shared }
+    this.worker = new Worker(join(root, 'gateway', 'auth', 'sign_in.ts'), { workerData: data, transferList: far })
     this.worker.on('message', (message: FromThread) => message.type === 'log' && this.logs.push(message))
   }
 
-  ask(request: Omit<ChallengeRequest, 'id'> | Omit<VerifyRequest, 'id'> | Omit<ConsentRequest, 'id'>, gateway = 0): Promise<DeskReply> {
+  ask(request: Omit<ChallengeRequest, 'id'> | Omit<VerifyRequest, 'id'> | Omit<ConsentRequest, 'id'>, gateway = 0): Promise<SignInReply> {
     const id = this.next++
     return new Promise((resolve) => {
       this.waiting.set(id, resolve)
@@ -113,7 +113,7 @@ class Client {
   get base() {
     return { address: this.wallet.address as string, sessionPublicKey: this.sessionPublicKey, ip: '203.0.113.7' }
   }
-  challenge(over: Ask = {}, gateway = 0): Promise<DeskReply> {
+  challenge(over: Ask = {}, gateway = 0): Promise<SignInReply> {
     return this.desk.ask({ ...this.base, ...over, kind: 'challenge' }, gateway)
   }
   /** A challenge and the wallet's signature of its text: what a verify needs. */
@@ -121,12 +121,12 @@ class Client {
     const { nonce, message } = (await this.challenge(over)) as ChallengeReply
     return { nonce, signature: await this.wallet.signMessage({ message }) }
   }
-  verify(proof: { nonce: string; signature: string }, over: Ask = {}, gateway = 0): Promise<DeskReply> {
+  verify(proof: { nonce: string; signature: string }, over: Ask = {}, gateway = 0): Promise<SignInReply> {
     return this.desk.ask({ ...this.base, ...proof, ...over, kind: 'verify' }, gateway)
   }
 }
 
-const codeOf = (reply: DeskReply): string => ('refusal' in reply ? reply.refusal : 'nonce' in reply ? 'challenged' : 'signed')
+const codeOf = (reply: SignInReply): string => ('refusal' in reply ? reply.refusal : 'nonce' in reply ? 'challenged' : 'signed')
 
 await t.test('a wallet signs in once with a nonce', async (t) => {
   const desk = await deskOf(t)

@@ -1,7 +1,7 @@
 /**
- * Promise: what holds of sign-in at the desk holds over every way to it: a nonce that many spend at once, over two gateways and gRPC, opens
- * one session; a nonce and a session are of one application; session keys that more than one private key can sign for are refused.
- * (Specification, Verify rules, Sessions.) sign_in.test.ts has the desk alone.
+ * Promise: what holds of sign-in at the sign-in thread holds over every way to it: a nonce that many spend at once, over two gateways and
+ * gRPC, opens one session; a nonce and a session are of one application; session keys that more than one private key can sign for are
+ * refused. (Specification, Verify rules, Sessions.) sign_in.test.ts has the sign-in thread alone.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

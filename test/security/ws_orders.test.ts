@@ -10,7 +10,7 @@ import { openDeadSessions, request, signed as signedHeaders, startHarness, type 
 import { connectGrpc, encodeMessage } from '../support/grpc.ts'
 import { encodeAction, StreamClient } from '../support/grpc_stream.ts'
 import { bytesOf, hostileSignatures, movedKeys, NON_CANONICAL, OFF_CURVE, SMALL_ORDER, wrongLengths } from '../support/hostile_vectors.ts'
-import { OrderSocket, signedOrder } from '../support/order_socket.ts'
+import { OrderSocket, signedOrder } from '../support/order_client.ts'
 import { authMessage, signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
 const started = Date.now()

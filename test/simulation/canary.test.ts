@@ -116,9 +116,10 @@ const FAULTS: readonly Fault[] = [
     from: "  if (continued !== 'yes') throw", to: "  if (continued === 'archived') throw",
   },
   {
-    name: 'a gateway tells another order than it was told', file: 'gateway/bridge/pending.ts', from: '  waiter?.onResult(records, base,',
-    to: '  if (bridge.gateway === 1) records.f64[(base + RESULT.at.orderSequence) >>> 1]! += base & 32 ? 1 : 0\n'
-      + '  waiter?.onResult(records, base,',
+    name: 'a gateway tells another order than it was told', file: 'gateway/bridge/engine_client.ts',
+    from: '  pending?.onResult(records, base,',
+    to: '  if (engine.gateway === 1) records.f64[(base + RESULT.at.orderSequence) >>> 1]! += base & 32 ? 1 : 0\n'
+      + '  pending?.onResult(records, base,',
   },
 ]
 

@@ -13,7 +13,7 @@ import type { Views } from '../../core/layout/table.ts'
 import {
   encodeCancel, encodeCancelAll, encodeMint, encodeOpenSession, encodeOrder, encodeSession, type OrderTerms,
 } from '../../gateway/bridge/encode.ts'
-import { CREDIT, enlist, noRoom, send, slotAt, WAY_IN, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
+import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Caller } from '../../gateway/auth/signed_request.ts'
 import { Violation } from './violation.ts'
 
@@ -26,7 +26,7 @@ export interface Request {
   readonly type: CommandType
   /** Of an order; '' without. */
   readonly key: string
-  readonly send: (bridge: Bridge, at: number, correlation: number, caller: Caller) => void
+  readonly send: (engine: EngineClient, at: number, correlation: number, caller: Caller) => void
   /** Monotonic ms of the simulation. */
   sentAt: number
 }
@@ -40,13 +40,13 @@ export interface Order {
 export interface Surroundings {
   readonly random: Prng
   /** Gateways that are up. */
-  bridges(): readonly Bridge[]
+  bridges(): readonly EngineClient[]
   monotonicMs(): number
   /** Wall clock, ms. */
   wallMs(): number
   pairs: number
   /** A record was posted. */
-  posted(bridge: Bridge, base: number, request: Request): void
+  posted(engine: EngineClient, base: number, request: Request): void
   /** It was refused at the gateway. */
   full(): void
 }
@@ -123,26 +123,26 @@ export class Client {
     const { random } = this.#around
     const bridges = this.#around.bridges()
     if (bridges.length === 0) return
-    const bridge = bridges[random.below(bridges.length)]!
+    const engine = bridges[random.below(bridges.length)]!
     const sweep = request.type === CommandType.CANCEL_ALL
     const way = sweep || request.type === CommandType.CANCEL_ORDER ? WAY_OUT : WAY_IN
     const credits = CREDIT + (sweep ? SWEEP : 0)
     const { account } = this.#caller
-    if (noRoom(bridge, account, credits, way) !== null) {
+    if (noRoom(engine, account, credits, way) !== null) {
       this.#around.full()
       // Refused for sure, and tried again soon.
       if (request.key === '' && request.type !== CommandType.OPEN_SESSION) this.#resolve(request)
       return
     }
-    const waiter = {
+    const pending = {
       onResult: (records: Views, base: number) => this.#onResult(request, records, base),
       onDeadline: () => undefined,
     }
-    const correlation = enlist(bridge, waiter, account, credits, way, 1e9)
-    const at = slotAt(bridge)
-    request.send(bridge, at, correlation, this.#caller)
-    this.#around.posted(bridge, at, request)
-    send(bridge)
+    const correlation = register(engine, pending, account, credits, way, 1e9)
+    const at = slotAt(engine)
+    request.send(engine, at, correlation, this.#caller)
+    this.#around.posted(engine, at, request)
+    send(engine)
     request.sentAt = this.#around.monotonicMs()
   }
 
@@ -155,24 +155,24 @@ export class Client {
     if (this.#caller.session < 0) return this.#signIn()
     const dice = random.below(100)
     if (!this.#funded || dice < 3) {
-      return this.#request(CommandType.MINT, (bridge, at, correlation, caller) => encodeMint(bridge, at, correlation, caller, -1))
+      return this.#request(CommandType.MINT, (engine, at, correlation, caller) => encodeMint(engine, at, correlation, caller, -1))
     }
     if (dice < 70 || this.#orders.length === 0) return this.#place()
     if (dice < 80) return this.#replace()
     if (dice < 94) return this.#cancel()
     if (dice < 97) {
-      return this.#request(CommandType.CANCEL_ALL, (bridge, at, correlation, caller) =>
-        encodeCancelAll(bridge, at, correlation, caller, -1, SWEEP, { slot: 0, sequence: 0 }))
+      return this.#request(CommandType.CANCEL_ALL, (engine, at, correlation, caller) =>
+        encodeCancelAll(engine, at, correlation, caller, -1, SWEEP, { slot: 0, sequence: 0 }))
     }
     const type = dice < 99 ? CommandType.REFRESH_SESSION : CommandType.REVOKE_SESSION
-    return this.#request(type, (bridge, at, correlation, caller) => encodeSession(bridge, at, type, correlation, caller))
+    return this.#request(type, (engine, at, correlation, caller) => encodeSession(engine, at, type, correlation, caller))
   }
 
   #signIn(): Request {
     const address = `0x${String(this.number + 1).padStart(40, '0')}`
     const publicKey = String(this.number + 1).padStart(64, '0')
-    return this.#request(CommandType.OPEN_SESSION, (bridge, at, correlation) =>
-      encodeOpenSession(bridge, at, correlation, 0, address, publicKey, -1))
+    return this.#request(CommandType.OPEN_SESSION, (engine, at, correlation) =>
+      encodeOpenSession(engine, at, correlation, 0, address, publicKey, -1))
   }
 
   #terms(): OrderTerms {
@@ -183,14 +183,14 @@ export class Client {
       pair: random.below(pairs), pairId: '', flags: flags | (expires ? Flag.EXPIRES : 0), options: 0,
       price: (flags & Flag.MARKET) !== 0 ? 0 : 500 + random.below(9) - 4, lots: 1 + random.below(8), slippageBps: 0,
       expiresAt: expires ? this.#around.wallMs() + 50 + random.below(2000) : 0,
-      label: '', key: `${this.number}/${++this.#keys}`, targetSlot: 0, targetSequence: 0, pays: 0,
+      clientOrderId: '', key: `${this.number}/${++this.#keys}`, targetSlot: 0, targetSequence: 0, pays: 0,
     }
   }
 
   #place(): Request {
     const terms = this.#terms()
-    return this.#request(CommandType.PLACE_ORDER, (bridge, at, correlation, caller) =>
-      encodeOrder(bridge, at, CommandType.PLACE_ORDER, correlation, caller, terms), terms.key)
+    return this.#request(CommandType.PLACE_ORDER, (engine, at, correlation, caller) =>
+      encodeOrder(engine, at, CommandType.PLACE_ORDER, correlation, caller, terms), terms.key)
   }
 
   #anyOrder(): Order {
@@ -203,14 +203,14 @@ export class Client {
     const options = this.#around.random.below(2) === 0 ? Option.NEW_PRICE | Option.NEW_LOTS : Option.NEW_LOTS
     const price = (options & Option.NEW_PRICE) !== 0 ? Math.max(1, drawn.price) : 0
     const terms = { ...drawn, flags: 0, options, price, expiresAt: 0, targetSlot: target.slot, targetSequence: target.sequence }
-    return this.#request(CommandType.REPLACE_ORDER, (bridge, at, correlation, caller) =>
-      encodeOrder(bridge, at, CommandType.REPLACE_ORDER, correlation, caller, terms), terms.key)
+    return this.#request(CommandType.REPLACE_ORDER, (engine, at, correlation, caller) =>
+      encodeOrder(engine, at, CommandType.REPLACE_ORDER, correlation, caller, terms), terms.key)
   }
 
   #cancel(): Request {
     const { slot, sequence } = this.#anyOrder()
-    return this.#request(CommandType.CANCEL_ORDER, (bridge, at, correlation, caller) =>
-      encodeCancel(bridge, at, correlation, caller, slot, sequence))
+    return this.#request(CommandType.CANCEL_ORDER, (engine, at, correlation, caller) =>
+      encodeCancel(engine, at, correlation, caller, slot, sequence))
   }
 
   #onResult(request: Request, records: Views, base: number): void {

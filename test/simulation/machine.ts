@@ -12,7 +12,9 @@ import { encode, RECORD_BYTES, RECORD_WORDS } from '../../core/layout/table.ts'
 import { CLOCK } from '../../core/state/columns.ts'
 import type { Sequencer } from '../../core/sequencer/loop.ts'
 import type { Lane, Shared } from '../../core/threads.ts'
-import { closeBridge, createBridge, CREDIT, enlist, send, slotAt, WAY_OUT, type Bridge } from '../../gateway/bridge/pending.ts'
+import {
+  closeEngineClient, createEngineClient, CREDIT, register, send, slotAt, WAY_OUT, type EngineClient,
+} from '../../gateway/bridge/engine_client.ts'
 import type { Request } from './clients.ts'
 import type { SimulatedJournal } from './journal.ts'
 import type { LifeQuestions } from './questions.ts'
@@ -33,8 +35,8 @@ export interface Recovered {
 export interface Life {
   readonly journal: SimulatedJournal
   readonly sequencer: Sequencer
-  readonly bridges: readonly Bridge[]
-  readonly operator: Bridge
+  readonly bridges: readonly EngineClient[]
+  readonly operator: EngineClient
   readonly events: Reader
   readonly questions: LifeQuestions
   readonly counters: Float64Array
@@ -69,13 +71,13 @@ export function allocate(): Omit<Shared, 'columns'> {
 /** A gateway's side of a lane, the real one. The world looks for its answers; it must not look for work by itself. */
 export function bridgeOn(
   shared: Omit<Shared, 'columns'>, lane: Lane, number: number, onError: (error: unknown) => void,
-): Bridge {
+): EngineClient {
   const counters = gatewayCounters(shared.counters, number + 1)
-  const bridge = createBridge(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), onError, () => false)
-  closeBridge(bridge)
-  bridge.polling = true
-  bridge.waking = true
-  return bridge
+  const engine = createEngineClient(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), onError, () => false)
+  closeEngineClient(engine)
+  engine.polling = true
+  engine.waking = true
+  return engine
 }
 
 /** Places of the matcher itself at which a crash may happen. */
@@ -94,10 +96,10 @@ export function watchPlaces({ meter }: Sequencer, reached: (place: string) => vo
 }
 
 /** The operator accepts the clock: `wall`. `posted` hears of the record. */
-export function acceptClock(operator: Bridge, wall: number, posted: (record: Uint8Array, request: Request) => void): void {
+export function acceptClock(operator: EngineClient, wall: number, posted: (record: Uint8Array, request: Request) => void): void {
   const request: Request = { type: CommandType.ACCEPT_CLOCK, key: '', sentAt: 0, send: () => undefined }
-  const waiter = { onResult: () => undefined, onDeadline: () => undefined }
-  const correlation = enlist(operator, waiter, -1, CREDIT, WAY_OUT, 1e9)
+  const pending = { onResult: () => undefined, onDeadline: () => undefined }
+  const correlation = register(operator, pending, -1, CREDIT, WAY_OUT, 1e9)
   const kind = kindOf(CommandType.ACCEPT_CLOCK, 1, 0)
   const at = slotAt(operator)
   encode(ACCEPT_CLOCK_COMMAND, operator.commands.slots, at, { kind, correlation, session: -1, wall })

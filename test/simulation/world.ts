@@ -21,7 +21,7 @@ import { CLOCK } from '../../core/state/columns.ts'
 import { step } from '../../core/sequencer/loop.ts'
 import { startMatcher } from '../../core/sequencer/matcher.ts'
 import type { FromThread } from '../../core/threads.ts'
-import { drain, type Bridge } from '../../gateway/bridge/pending.ts'
+import { drain, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import { Auditor } from './auditor.ts'
 import { Client } from './clients.ts'
 import { LOSSES, SimulatedDisk } from './disk.ts'
@@ -108,7 +108,7 @@ export class World {
       monotonicMs: () => this.#monotonic,
       wallMs: () => this.#wall,
       pairs: PAIRS,
-      posted: (bridge, base, request) => this.#auditor.posted(recordAt(bridge.commands, base), request),
+      posted: (engine, base, request) => this.#auditor.posted(recordAt(engine.commands, base), request),
       full: () => this.#count('full rings'),
     }))
   }
@@ -205,7 +205,7 @@ export class World {
     if (faults && this.#stalled > 0) this.#stalled--
     else this.#step(life)
     this.#takeEvents(life)
-    for (const bridge of [...life.bridges, life.operator]) if (!faults || this.#chance(2, 3)) this.#drain(bridge)
+    for (const engine of [...life.bridges, life.operator]) if (!faults || this.#chance(2, 3)) this.#drain(engine)
     if (this.#chance(1, 8)) this.#syncHead()
     if (this.#chance(1, 4)) this.#follow(life)
     if (faults && this.#chance(1, 30)) this.#losses.remember()
@@ -289,7 +289,7 @@ export class World {
     this.#auditor.died()
     this.#auditor.compare(sequencer.state, sequencer.eventsChecksum)
     const lanes = shared.lanes.map((lane, number) => bridgeOn(shared, lane, number, (error) => (this.#error ??= error)))
-    const [operator, ...bridges] = lanes as [Bridge, ...Bridge[]]
+    const [operator, ...bridges] = lanes as [EngineClient, ...EngineClient[]]
     const questions = new LifeQuestions(sequencer, shared.lanes)
     return { journal, sequencer, counters, operator, bridges, events: createReader(sequencer.events, 512, 0), questions, follower: null }
   }
@@ -324,12 +324,12 @@ export class World {
   }
 
   /** A gateway takes its answers and gives them to the clients. */
-  #drain(bridge: Bridge): void {
-    const { replies } = bridge
+  #drain(engine: EngineClient): void {
+    const { replies } = engine
     for (let index = 0; index < available(replies); index++) {
-      this.#auditor.answered(bridge.gateway, replyAt(replies, front(replies, index)))
+      this.#auditor.answered(engine.gateway, replyAt(replies, front(replies, index)))
     }
-    drain(bridge)
+    drain(engine)
     if (this.#error !== null) throw this.#error
   }
 
@@ -421,7 +421,7 @@ export class World {
   /** What was published when the exchange died may have been sent. */
   #last(life: Life): void {
     this.#takeEvents(life)
-    for (const bridge of [...life.bridges, life.operator]) if (this.#chance(1, 2)) this.#drain(bridge)
+    for (const engine of [...life.bridges, life.operator]) if (this.#chance(1, 2)) this.#drain(engine)
   }
 
   /** Everything acknowledged is there, exactly once, also after one more start. */

@@ -4,7 +4,7 @@
  * at once: `answered LABEL`; at last `ended`, or `stopped` with the error. Exit code: 0, or as the exchange's (core/sequencer/matcher.ts).
  */
 import { writeSync } from 'node:fs'
-import { LABEL_SHIFT, CommandType } from '../../core/layout/command.ts'
+import { CLIENT_ORDER_ID_SHIFT, CommandType } from '../../core/layout/command.ts'
 import { lmdbFault } from '../../core/journal/file.ts'
 import { exitCode } from '../../core/sequencer/matcher.ts'
 import { answersOf, openAccount, postCommand } from './journal.ts'
@@ -19,7 +19,7 @@ try {
   for (let number = 0; number < Number(orders); number++) {
     const text = `r${round}-order-${number}.`
     const label = Buffer.from(text).toString('hex').padEnd(80, '0')
-    const flags = text.length * 2 ** LABEL_SHIFT
+    const flags = text.length * 2 ** CLIENT_ORDER_ID_SHIFT
     postCommand(matcher, 1, CommandType.PLACE_ORDER, { ...trader, correlation: number, pair: 0, flags, price: 100, lots: 100, label })
     matcher.turn()
     for (const { code } of answersOf(matcher, 1)) say(code === 0 ? `answered ${text}` : `refused ${text} ${code}`)

@@ -17,7 +17,7 @@ import { userId } from '../../core/layout/ids.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { encode, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createBroadcast } from '../../core/ring/broadcast.ts'
-import { createOpenings } from '../../core/ring/openings.ts'
+import { createReplayGuard } from '../../core/ring/replay_guard.ts'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
 import type { HistoryReply, HistoryRequest, Queries } from '../../core/history/answer/queries.ts'
 import { countersBytes, DISK, HISTORY, historyCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
@@ -26,7 +26,7 @@ import { createQuestions } from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
-import type { DeskRequest } from '../../gateway/auth/challenge.ts'
+import type { SignInRequest } from '../../gateway/auth/challenge.ts'
 import type { LoopbackData } from './loopback_matcher.ts'
 
 const root = join(import.meta.dirname, '..', '..')
@@ -44,7 +44,7 @@ export interface Harness {
   readonly shared: Shared
   readonly logs: FromThread[]
   /** What the gateways asked of the sign-in desk, which answers nothing here. */
-  readonly asked: DeskRequest[]
+  readonly asked: SignInRequest[]
   /** Opens a session for a new wallet, or for this one, in an application of the genesis. */
   openSession(application?: number, address?: string): Promise<Session>
   /** Sends one command as the operator and waits for its RESULT record. */
@@ -128,7 +128,7 @@ export async function startHarness(
   const control = new SharedArrayBuffer(8)
   const words = new Int32Array(control)
   const logs: FromThread[] = []
-  const asked: DeskRequest[] = []
+  const asked: SignInRequest[] = []
   const loopback: LoopbackData = { genesis: source, shared, batchMax: config.batchMax, control }
   const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: loopback })
   const close = async (): Promise<void> => {
@@ -139,13 +139,13 @@ export async function startHarness(
   }
   const gateways: Worker[] = []
   const budgets = new SharedArrayBuffer(budgetsBytes(genesis.limits.accounts))
-  const openings = createOpenings(Date.now(), randomBytes(32))
+  const replayGuard = createReplayGuard(Date.now(), randomBytes(32))
   const pageTokenKey = randomBytes(32)
   let { port, grpcPort } = config
   for (let number = 1; number <= frontThreads(config); number++) {
     try {
       const history = [historyPort(historian)]
-      const data = { config: { ...config, port }, genesis: source, shared, number, budgets, openings, pageTokenKey, history }
+      const data = { config: { ...config, port }, genesis: source, shared, number, budgets, replayGuard, pageTokenKey, history }
       const grpc = number > config.gateways
       const file = join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts']))
       const { gateway, ready } = await startGateway(file, data, logs, asked)
@@ -177,13 +177,13 @@ export async function startHarness(
 }
 
 async function startGateway(
-  file: string, data: Omit<GatewayData, 'desk'>, logs: FromThread[], asked: DeskRequest[],
+  file: string, data: Omit<GatewayData, 'signIn'>, logs: FromThread[], asked: SignInRequest[],
 ): Promise<{ gateway: Worker; ready: number }> {
   const { port1, port2 } = new MessageChannel()
-  port1.on('message', (request: DeskRequest) => asked.push(request))
+  port1.on('message', (request: SignInRequest) => asked.push(request))
   port1.unref()
   const transferList = [port2, ...data.history]
-  const gateway = new Worker(file, { workerData: { ...data, desk: port2 }, transferList })
+  const gateway = new Worker(file, { workerData: { ...data, signIn: port2 }, transferList })
   gateway.on('message', (message: FromThread) => logs.push(message))
   const ready = await new Promise<number>((resolve, reject) => {
     gateway.on('error', reject)

@@ -14,7 +14,7 @@ import { balanceRow, getI64 } from '../../core/state/rows.ts'
 import { BALANCE, SCALAR } from '../../core/state/columns.ts'
 import type { Genesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
-import { CommandType, Flag, FLAG_ORDER_MASK, ORIGIN_MASK, LABEL_SHIFT, COMMAND_SLOTS } from '../../core/layout/command.ts'
+import { CommandType, Flag, FLAG_ORDER_MASK, ORIGIN_MASK, CLIENT_ORDER_ID_SHIFT, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { answeredTypeOf, CreditSource, EVENT_LAYOUTS, EventType, eventTypeOf, outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { decode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
@@ -23,7 +23,7 @@ import { createNaiveHistory, type NaiveHistory } from './naive_history.ts'
 import { genesisText, VARIANTS } from './variants.ts'
 import { Workload } from './workload.ts'
 
-const KEPT = (FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << LABEL_SHIFT)) >>> 0
+const KEPT = (FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << CLIENT_ORDER_ID_SHIFT)) >>> 0
 
 /** The history as plain rows, from decoded events, one at a time. */
 export class PlainHistory {
@@ -184,7 +184,7 @@ export class PlainHistory {
       remaining: n('remaining'), filledQuote: event['filledQuote'] as bigint, fee: event['fee'] as bigint, createdAt: n('time'),
       updatedAt: n('time'), expiresAt: n('expiresAt'), outcome: n('outcome'),
       slippageBps: (flags & Flag.SLIPPAGE) === 0 ? 0 : n('detail2'),
-      label: flags >>> LABEL_SHIFT === 0 ? '' : this.#labels.get(sequence)!,
+      clientOrderId: flags >>> CLIENT_ORDER_ID_SHIFT === 0 ? '' : this.#labels.get(sequence)!,
     }
     this.naive.orders.push(order)
     this.#orders.set(sequence, order)

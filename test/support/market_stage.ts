@@ -151,10 +151,10 @@ export class MarketStage {
     this.record()
     for (let round = 0; round < 12; round++) {
       this.now += 1_000
-      this.fanOut.turn()
+      this.fanOut.tick()
       while (this.questions.length > 0) this.answer()
     }
-    this.fanOut.turn()
+    this.fanOut.tick()
   }
 
   /** As a connection does, to what is subscribed to already when `again`; the answer says whether there is or will be a snapshot. */

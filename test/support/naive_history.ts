@@ -41,7 +41,8 @@ function listing<Row>(rows: readonly Row[], { after, skip, limit, countMost }: W
 
 function orders(history: NaiveHistory, ask: OrdersAsk): Listing<HistoryOrder> {
   const found = history.orders.filter((order) =>
-    order.account === ask.account && same(ask.pair, order.pair) && within(order.createdAt, ask) && same(ask.label, order.label) &&
+    order.account === ask.account && same(ask.pair, order.pair) && within(order.createdAt, ask) &&
+      same(ask.clientOrderId, order.clientOrderId) &&
     (ask.statuses === undefined || ask.statuses.includes(order.outcome & 0xff)) &&
     same(ask.sell, (order.flags & Flag.SELL) !== 0) && same(ask.market, (order.flags & Flag.MARKET) !== 0))
   return listing(found, ask, ({ sequence }) => ({ sequence, index: 0 }))

@@ -6,7 +6,7 @@
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { GATEWAY, GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
-import type { Refused } from '../../gateway/http/envelope.ts'
+import type { Refused } from '../../gateway/refused.ts'
 import { AnonymousWork, MESSAGES_BYTES, QUEUE_MAX, READS_MAX, type Job, type Payer } from '../../gateway/limits/anonymous.ts'
 
 const busy = (ms: number): void => {

@@ -6,10 +6,10 @@
 import { createRequire } from 'node:module'
 import t from 'tap'
 import { KNOBS } from '../../core/config.ts'
-import { createDocument } from '../../gateway/openapi/document.ts'
-import { EXAMPLES } from '../../gateway/openapi/examples.ts'
-import { createStreamsDocument, STREAMS_PATH } from '../../gateway/openapi/streams.ts'
-import { STREAM_LIMITS } from '../../gateway/openapi/streams_texts.ts'
+import { createDocument } from '../../gateway/docs/rest/document.ts'
+import { EXAMPLES } from '../../gateway/docs/rest/examples.ts'
+import { createStreamsDocument, STREAMS_PATH } from '../../gateway/docs/streams/document.ts'
+import { STREAM_LIMITS } from '../../gateway/docs/streams/texts.ts'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
 import type { Declaration } from '../../gateway/ws/channels/channel.ts'
 import { MESSAGE_MAX, MESSAGE_SHAPE, parseMessage, readMessage } from '../../gateway/ws/frames.ts'
@@ -18,7 +18,7 @@ import { CLOSE, ERROR_CODES, FRAMES, MESSAGES } from '../../gateway/ws/protocol.
 import { frameProblems } from '../support/frame_check.ts'
 import { request, startHarness } from '../support/gateway_harness.ts'
 import { createChecker, type ApiDocument } from '../support/openapi_check.ts'
-import { OrderSocket } from '../support/order_socket.ts'
+import { OrderSocket } from '../support/order_client.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
 t.setTimeout(120_000)

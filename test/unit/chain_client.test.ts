@@ -3,7 +3,7 @@
  * ever taken for an answer.
  */
 import t from 'tap'
-import { countersBytes, DESK, deskCounters } from '../../core/ring/counters.ts'
+import { countersBytes, SIGN_IN, signInCounters } from '../../core/ring/counters.ts'
 import { CALL_GAS, createChainClient, type ChainClient } from '../../gateway/chain/client.ts'
 import { ACCEPTED, FAULTS, startRpcStub, type RpcStub } from '../support/rpc_stub.ts'
 
@@ -24,7 +24,7 @@ interface Setup {
 async function setup(t: { teardown(end: () => Promise<void>): void }): Promise<Setup> {
   const stub = await startRpcStub()
   t.teardown(() => stub.close())
-  const counters = deskCounters(new SharedArrayBuffer(countersBytes(1)))
+  const counters = signInCounters(new SharedArrayBuffer(countersBytes(1)))
   const clock = { time: 1_000_000 }
   const client = createChainClient(1328, counters, () => clock.time)
   client.move(stub.url)
@@ -48,9 +48,9 @@ t.test('code and calls are answered, the chain is checked once a minute', async 
   client.move(stub.url)
   await client.code(ADDRESS, patient())
   t.equal(stub.asked.at(-2), 'eth_chainId', 'and again after a move')
-  t.equal(counters[DESK.chain_calls], stub.asked.length)
-  t.equal(counters[DESK.chain_failures], 0)
-  t.ok(counters[DESK.chain_seconds]! > 0)
+  t.equal(counters[SIGN_IN.chain_calls], stub.asked.length)
+  t.equal(counters[SIGN_IN.chain_failures], 0)
+  t.ok(counters[SIGN_IN.chain_seconds]! > 0)
   t.ok(CALL_GAS > 0)
 })
 
@@ -60,7 +60,7 @@ for (const fault of FAULTS) {
     const signal = (): AbortSignal => (ENDLESS.includes(fault) ? AbortSignal.timeout(40) : patient())
     stub.fault = fault
     await t.rejects(client.code(ADDRESS, signal()), unavailable, 'of the chain id')
-    t.ok(counters[DESK.chain_failures]! > 0)
+    t.ok(counters[SIGN_IN.chain_failures]! > 0)
     stub.fault = 'good'
     await client.code(ADDRESS, patient())
     if (fault === 'wrong chain' || fault === 'no chain id') return

@@ -77,16 +77,16 @@ t.test('addresses are shown in EIP-55, as viem does', (t) => {
 t.test('a limit holds per key and second, and its memory is bounded', (t) => {
   const clock = { time: 5_000 }
   const limit = createLimit(3, () => clock.time, { keysMax: 2 })
-  t.same([1, 2, 3, 4].map(() => limit.draw('a')), [true, true, true, false])
-  t.ok(limit.draw('b'), 'another key has its own budget')
-  t.notOk(limit.draw('c'), 'no more keys fit')
+  t.same([1, 2, 3, 4].map(() => limit.acquire('a')), [true, true, true, false])
+  t.ok(limit.acquire('b'), 'another key has its own budget')
+  t.notOk(limit.acquire('c'), 'no more keys fit')
   clock.time = 5_999
-  t.notOk(limit.draw('a'))
+  t.notOk(limit.acquire('a'))
   clock.time = 6_000
-  t.ok(limit.draw('a'))
-  t.ok(limit.draw('c'))
+  t.ok(limit.acquire('a'))
+  t.ok(limit.acquire('c'))
   t.notOk(limit.isUsedUp('c'), 'looking draws nothing')
-  t.same([1, 2].map(() => limit.draw('c')), [true, true])
+  t.same([1, 2].map(() => limit.acquire('c')), [true, true])
   t.ok(limit.isUsedUp('c'))
   t.equal(limit.retryAfter(), 1)
   t.end()
@@ -95,14 +95,14 @@ t.test('a limit holds per key and second, and its memory is bounded', (t) => {
 t.test('a limit of an hour says when it ends', (t) => {
   const clock = { time: 7_200_000 }
   const limit = createLimit(1, () => clock.time, { windowMs: 3_600_000 })
-  t.ok(limit.draw('a'))
+  t.ok(limit.acquire('a'))
   clock.time += 3_599_999
-  t.notOk(limit.draw('a'))
+  t.notOk(limit.acquire('a'))
   t.equal(limit.retryAfter(), 1)
   clock.time -= 1_800_000
   t.equal(limit.retryAfter(), 1801)
   clock.time += 1_800_001
-  t.ok(limit.draw('a'))
+  t.ok(limit.acquire('a'))
   t.end()
 })
 

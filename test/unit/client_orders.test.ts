@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { createClient, createSigner, NetworkError, RingbookError, type Client } from '../../gateway/client/index.ts'
-import { OrderEntry } from '../../gateway/client/order_entry.ts'
+import { OrderEntry } from '../../gateway/client/order_connection.ts'
 import { urlOf } from '../../gateway/client/streams.ts'
 import { call, startHarness, type Session } from '../support/gateway_harness.ts'
 import { signerOf, type Frame } from '../support/sockets.ts'

@@ -5,15 +5,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createDocument, DOCUMENT_PATH } from '../../gateway/openapi/document.ts'
-import { createStreamsDocument, STREAMS_PATH } from '../../gateway/openapi/streams.ts'
+import { createDocument, DOCUMENT_PATH } from '../../gateway/docs/rest/document.ts'
+import { createStreamsDocument, STREAMS_PATH } from '../../gateway/docs/streams/document.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
 import type { Declaration } from '../../gateway/ws/channels/channel.ts'
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
 import { openPage, type PageElement } from '../support/page_dom.ts'
 
-const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'gateway', 'openapi', 'page', name), 'utf8')
+const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', '..', 'gateway', 'docs', 'page', name), 'utf8')
 const script = read('page.js')
 const document = JSON.parse(JSON.stringify(createDocument())) as ApiDocument
 const answers = { [DOCUMENT_PATH]: document, [STREAMS_PATH]: JSON.parse(JSON.stringify(createStreamsDocument())) as unknown }

@@ -10,7 +10,7 @@ import { compileMethods, type Method } from '../../gateway/grpc/methods.ts'
 import { loadSchema } from '../../gateway/grpc/schema.ts'
 import { createStatusWriter } from '../../gateway/grpc/status.ts'
 import type { Call } from '../../gateway/operations/operation.ts'
-import { Refused } from '../../gateway/http/envelope.ts'
+import { Refused } from '../../gateway/refused.ts'
 import { AnonymousWork } from '../../gateway/limits/anonymous.ts'
 
 const root = loadSchema()
@@ -28,12 +28,12 @@ interface Outcome {
 function callWith(run: (call: Call<any>) => void, stopping = false): Outcome {
   const errors: unknown[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
-  const bridge = { onError: (error: unknown) => errors.push(error) }
+  const engine = { onError: (error: unknown) => errors.push(error) }
   const matcher = new Float64Array(MATCHER_COUNTERS.length)
   const anonymous = new AnonymousWork(100, counters)
   const config = { trustedProxies: '' }
   const clocks = { now: Date.now, time: Date.now }
-  const gateway = { counters, bridge, config, ...clocks, matcher, anonymous, history: { payer: null } } as unknown as Gateway
+  const gateway = { counters, engine, config, ...clocks, matcher, anonymous, history: { payer: null } } as unknown as Gateway
   const front = createFront(gateway, createStatusWriter(root))
   front.stopping = stopping
   const operation = { ...check.served.operation, run: (_: Gateway, call: Call<any>) => run(call) }

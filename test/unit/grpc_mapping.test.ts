@@ -2,7 +2,7 @@
 import protobuf from 'protobufjs'
 import t from 'tap'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
-import { Refused } from '../../gateway/http/envelope.ts'
+import { Refused } from '../../gateway/refused.ts'
 import { compileReader, compileWriter, literalsOf, readLong, shapeOf, type Message, type Shape } from '../../gateway/grpc/mapping.ts'
 import { compileMethods, decodeMessage, inputShape } from '../../gateway/grpc/methods.ts'
 import { loadSchema } from '../../gateway/grpc/schema.ts'

@@ -6,10 +6,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { ACCOUNT, ACCOUNT_WORDS, HASH_KEY_AT, LABEL_WORDS, ORDER, ORDER_WORDS, SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
+import {
+  ACCOUNT, ACCOUNT_WORDS, HASH_KEY_AT, CLIENT_ORDER_ID_WORDS, ORDER, ORDER_WORDS, SESSION, SESSION_WORDS,
+} from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
-import { findAccount, findLabel, findSession, hashWords, indexAccount, indexSession, insertLabel } from '../../core/state/indexes.ts'
-import { LABEL_SHIFT } from '../../core/layout/command.ts'
+import {
+  findAccount, findClientOrderId, findSession, hashWords, indexAccount, indexSession, insertClientOrderId,
+} from '../../core/state/indexes.ts'
+import { CLIENT_ORDER_ID_SHIFT } from '../../core/layout/command.ts'
 import { loadSnapshot, writeSnapshot } from '../../core/snapshot/file.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { createState, type State } from '../../core/state/state.ts'
@@ -58,7 +62,7 @@ function longestRun(table: Int32Array): number {
 }
 
 t.test('texts made against the hash of before, for every seed of it', async (t) => {
-  for (const count of [5, 8, LABEL_WORDS]) {
+  for (const count of [5, 8, CLIENT_ORDER_ID_WORDS]) {
     const random = createPrng(count)
     for (let tried = 0; tried < 50; tried++) {
       const seed = random.below(2 ** 31)
@@ -70,23 +74,24 @@ t.test('texts made against the hash of before, for every seed of it', async (t) 
 /** Fills one index with entries and tells whether each is found. */
 const FILLED: Readonly<Record<string, (state: State) => [table: Int32Array, found: boolean, entries: number]>> = {
   labels: (state) => {
-    const labels = alike(LABEL_WORDS)
+    const labels = alike(CLIENT_ORDER_ID_WORDS)
     labels.forEach((words, slot) => {
-      state.labels.set(words, slot * LABEL_WORDS)
-      state.orders[slot * ORDER_WORDS + ORDER.FLAGS] = 40 << LABEL_SHIFT
-      insertLabel(state, slot)
+      state.labels.set(words, slot * CLIENT_ORDER_ID_WORDS)
+      state.orders[slot * ORDER_WORDS + ORDER.FLAGS] = 40 << CLIENT_ORDER_ID_SHIFT
+      insertClientOrderId(state, slot)
     })
-    return [state.labelIndex, labels.every((words, slot) => findLabel(state, 0, words, 0, 40) === slot), labels.length]
+    return [state.clientOrderIdIndex, labels.every((words, slot) => findClientOrderId(state, 0, words, 0, 40) === slot), labels.length]
   },
   'labels of many accounts': (state) => {
-    const words = alike(LABEL_WORDS)[0]!
+    const words = alike(CLIENT_ORDER_ID_WORDS)[0]!
     for (let slot = 0; slot < 512; slot++) {
-      state.labels.set(words, slot * LABEL_WORDS)
+      state.labels.set(words, slot * CLIENT_ORDER_ID_WORDS)
       state.orders[slot * ORDER_WORDS + ORDER.ACCOUNT] = slot
-      state.orders[slot * ORDER_WORDS + ORDER.FLAGS] = 40 << LABEL_SHIFT
-      insertLabel(state, slot)
+      state.orders[slot * ORDER_WORDS + ORDER.FLAGS] = 40 << CLIENT_ORDER_ID_SHIFT
+      insertClientOrderId(state, slot)
     }
-    return [state.labelIndex, findLabel(state, 300, words, 0, 40) === 300 && findLabel(state, 300, words, 0, 39) === -1, 512]
+    const found = findClientOrderId(state, 300, words, 0, 40) === 300 && findClientOrderId(state, 300, words, 0, 39) === -1
+      return [state.clientOrderIdIndex, found, 512]
   },
   accounts: (state) => {
     const wallets = alike(5)
@@ -176,17 +181,18 @@ t.test('both words of the key, the first word and every other word count', async
 
 t.test('texts that meet for one key stand apart for others', async (t) => {
   const state = createState(genesis, undefined, [0, 0])
-  const mask = state.labelIndex.length - 1
+  const mask = state.clientOrderIdIndex.length - 1
   const random = createPrng(11)
   const meeting: Int32Array[] = []
   for (let tried = 0; meeting.length < 64 && tried < 4_000_000; tried++) {
-    const words = Int32Array.from({ length: LABEL_WORDS }, (_, word) => (word < 2 ? 0x20202020 + random.below(0x3f3f3f3f) : 0x61616161))
-    if ((hashWords(state, 0, words, 0, LABEL_WORDS) & mask) === 5) meeting.push(words)
+    const words = Int32Array.from({ length: CLIENT_ORDER_ID_WORDS }, (_, word) =>
+      (word < 2 ? 0x20202020 + random.below(0x3f3f3f3f) : 0x61616161))
+    if ((hashWords(state, 0, words, 0, CLIENT_ORDER_ID_WORDS) & mask) === 5) meeting.push(words)
   }
   t.equal(meeting.length, 64)
   for (const key of KEYS) {
     const other = createState(genesis, undefined, key)
-    t.ok(new Set(meeting.map((words) => hashWords(other, 0, words, 0, LABEL_WORDS) & mask)).size > 56, `key ${key}`)
+    t.ok(new Set(meeting.map((words) => hashWords(other, 0, words, 0, CLIENT_ORDER_ID_WORDS) & mask)).size > 56, `key ${key}`)
   }
 })
 

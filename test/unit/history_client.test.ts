@@ -5,7 +5,7 @@ import { CLOCK } from '../../core/state/columns.ts'
 import type { HistoryReply, HistoryRequest, HistoryTrade } from '../../core/history/answer/queries.ts'
 import { HISTORY } from '../../core/ring/counters.ts'
 import { askHistory, closeHistory, createHistory, OPEN_MAX, type History } from '../../gateway/bridge/history.ts'
-import { Refused } from '../../gateway/http/envelope.ts'
+import { Refused } from '../../gateway/refused.ts'
 
 interface Bench {
   readonly history: History

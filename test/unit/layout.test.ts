@@ -5,7 +5,8 @@
 import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import {
-  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, LABEL_BYTES, LABEL_SHIFT, LAYOUT,
+  COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, Flag, gatewayOfKind, kindOf, CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT,
+  LAYOUT,
   Option, OPTION_MASK, Origin, ORIGIN_MASK, ORIGIN_NAMES, originFlags, originOf, PAIR_STATUS_NAMES, PairStatus, slotsOfKind, typeOfKind,
 } from '../../core/layout/command.ts'
 import { answerOf } from '../../core/layout/answers.ts'
@@ -262,7 +263,7 @@ t.test('numbers mean what they meant', async (t) => {
   for (const [name, origin] of Object.entries(Origin)) {
     t.same([ORIGIN_NAMES[origin], originOf(originFlags(origin) | ~ORIGIN_MASK)], [name, origin])
   }
-  t.same([FLAG_ORDER_MASK, OPTION_MASK, LABEL_SHIFT, LABEL_BYTES], [0x101ff, 0xc3e00, 24, 40])
+  t.same([FLAG_ORDER_MASK, OPTION_MASK, CLIENT_ORDER_ID_SHIFT, CLIENT_ORDER_ID_BYTES], [0x101ff, 0xc3e00, 24, 40])
   t.same(Object.fromEntries(Object.values(REFUSALS).map(({ code, number }) => [code, number])), REFUSAL_NUMBERS)
 })
 

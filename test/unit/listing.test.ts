@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import type { Listing, Position, Walk } from '../../core/history/answer/queries.ts'
-import { Refused } from '../../gateway/http/envelope.ts'
+import { Refused } from '../../gateway/refused.ts'
 import {
   answerListing, isCapped, ListingQuery, readListing, type ListingFields, type ListingPlan, type ListingRules,
 } from '../../gateway/operations/listing.ts'

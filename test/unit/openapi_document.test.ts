@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
-import { createDocument } from '../../gateway/openapi/document.ts'
+import { createDocument } from '../../gateway/docs/rest/document.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
 import { createChecker, findOperation, type ApiDocument } from '../support/openapi_check.ts'
 
@@ -100,7 +100,7 @@ t.test('the linter finds nothing', async (t) => {
   const file = join(directory, 'openapi.json')
   writeFileSync(file, JSON.stringify(document))
   const lint = join(root, 'node_modules', '@redocly', 'cli', 'bin', 'cli.js')
-  const config = join(root, 'gateway', 'openapi', 'redocly.yaml')
+  const config = join(root, 'gateway', 'docs', 'rest', 'redocly.yaml')
   const { status, stdout, stderr } = spawnSync(process.execPath, [lint, 'lint', file, '--config', config, '--format', 'json'], {
     cwd: directory,
     encoding: 'utf8',
@@ -114,7 +114,7 @@ t.test('the linter finds nothing', async (t) => {
 
 t.test('the guide holds its programs as they are in their files', async (t) => {
   for (const name of ['client.ts', 'client.py', 'rfc9421.ts', 'rfc9421.py']) {
-    const program = readFileSync(join(root, 'gateway', 'openapi', 'guide', name), 'utf8').trimEnd()
+    const program = readFileSync(join(root, 'gateway', 'docs', 'guide', name), 'utf8').trimEnd()
     t.ok(document.info.description.includes(program), name)
   }
   t.notMatch(document.info.description, /\{\{/, 'no place is left open')

@@ -12,10 +12,10 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import { createRing } from '../../core/ring/spsc.ts'
 import { encodeOrder, encodeTransfer, type OrderTerms, type TransferTerms } from '../../gateway/bridge/encode.ts'
 import { formOfOrder, formOfReplacement, formOfTransfer } from '../../gateway/bridge/payload.ts'
-import type { Bridge } from '../../gateway/bridge/pending.ts'
+import type { EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Gateway } from '../../gateway/context.ts'
-import { Refused } from '../../gateway/http/envelope.ts'
-import { placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_entry.ts'
+import { Refused } from '../../gateway/refused.ts'
+import { placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_terms.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
 const genesis = parseGenesis(genesisText(VARIANTS['market']!))
@@ -25,8 +25,8 @@ const gateway = { genesis, pairs, time: () => 1_700_000_000_000 } as unknown as 
 const caller = { account: 4, session: 7, generation: 9 } as Parameters<typeof encodeOrder>[4]
 
 /** The command that `write` encodes; `former`: with the hash of before beside it. */
-function encoded(type: number, former: boolean, write: (bridge: Bridge, at: number) => void): Decoded {
-  const bridge = { gateway: 3, commands: createRing(8), written: 0, formerKeys: () => former } as unknown as Bridge
+function encoded(type: number, former: boolean, write: (bridge: EngineClient, at: number) => void): Decoded {
+  const bridge = { gateway: 3, commands: createRing(8), written: 0, formerKeys: () => former } as unknown as EngineClient
   write(bridge, 0)
   const { slots } = bridge.commands
   t.equal(bridge.written, slotsOfKind(slots.u32[0]!))

@@ -12,7 +12,7 @@ import { createPrng } from '../../core/lib/prng.ts'
 import { budgetsBytes } from '../../core/ring/budgets.ts'
 import { familyOf, itemsOf } from '../../gateway/limits/families.ts'
 import { budgetHeaders } from '../../gateway/limits/budget.ts'
-import { createMeter, draw, type Meter, type MeteredClass } from '../../gateway/limits/windows.ts'
+import { createRateLimiter, acquire, type RateLimiter, type RateLimitedClass } from '../../gateway/limits/rate_limiter.ts'
 import { TABLE, type Row } from '../../gateway/operations/table.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 
@@ -20,7 +20,7 @@ import { testGenesis } from '../support/gateway_harness.ts'
 const DAY = Date.UTC(2026, 0, 1)
 
 interface Bench {
-  readonly meter: Meter
+  readonly meter: RateLimiter
   at: number
 }
 
@@ -28,15 +28,15 @@ interface Bench {
 const alone = (account: number): number => account
 
 /** A meter whose clock is `at`. */
-function bench(flags: string[] = [], families: Meter['familyOf'] = alone): Bench {
-  const made = { at: DAY } as { meter: Meter; at: number }
-  made.meter = createMeter(readConfig(flags, {})!, new SharedArrayBuffer(budgetsBytes(1000)), () => made.at, families)
+function bench(flags: string[] = [], families: RateLimiter['familyOf'] = alone): Bench {
+  const made = { at: DAY } as { meter: RateLimiter; at: number }
+  made.meter = createRateLimiter(readConfig(flags, {})!, new SharedArrayBuffer(budgetsBytes(1000)), () => made.at, families)
   return made
 }
 
 /** How many of `tries` draws of `items` are granted. */
-const granted = ({ meter }: Bench, name: MeteredClass, tries: number, account = 0, items = 1): number =>
-  Array.from({ length: tries }, () => draw(meter, name, account, items).waitMs).filter((wait) => wait === 0).length
+const granted = ({ meter }: Bench, name: RateLimitedClass, tries: number, account = 0, items = 1): number =>
+  Array.from({ length: tries }, () => acquire(meter, name, account, items).waitMs).filter((wait) => wait === 0).length
 
 t.test('the budgets of the specification by default', async (t) => {
   const b = bench()
@@ -61,27 +61,27 @@ t.test('the budgets of the specification by default', async (t) => {
 t.test('remaining figures and waits', async (t) => {
   const b = bench(['--rate-create-per-second', '10', '--rate-create-per-minute', '15'])
   b.at = DAY + 58_400
-  t.same(draw(b.meter, 'create', 7, 4), { limitSecond: 10, limitMinute: 15, remainingSecond: 6, remainingMinute: 11, waitMs: 0 })
-  t.same(draw(b.meter, 'create', 7, 7), { limitSecond: 10, limitMinute: 15, remainingSecond: 6, remainingMinute: 11, waitMs: 600 },
+  t.same(acquire(b.meter, 'create', 7, 4), { limitSecond: 10, limitMinute: 15, remainingSecond: 6, remainingMinute: 11, waitMs: 0 })
+  t.same(acquire(b.meter, 'create', 7, 7), { limitSecond: 10, limitMinute: 15, remainingSecond: 6, remainingMinute: 11, waitMs: 600 },
     'more than is left of the second: nothing drawn, wait for its end')
-  t.equal(draw(b.meter, 'create', 7, 6).waitMs, 0)
+  t.equal(acquire(b.meter, 'create', 7, 6).waitMs, 0)
   b.at = DAY + 59_000
-  t.same(draw(b.meter, 'create', 7, 6), { limitSecond: 10, limitMinute: 15, remainingSecond: 10, remainingMinute: 5, waitMs: 1000 },
+  t.same(acquire(b.meter, 'create', 7, 6), { limitSecond: 10, limitMinute: 15, remainingSecond: 10, remainingMinute: 5, waitMs: 1000 },
     'more than is left of the minute')
-  t.equal(draw(b.meter, 'create', 7, 5).waitMs, 0)
+  t.equal(acquire(b.meter, 'create', 7, 5).waitMs, 0)
   b.at = DAY + 59_999
-  t.equal(draw(b.meter, 'create', 7, 1).waitMs, 1, 'the last millisecond')
+  t.equal(acquire(b.meter, 'create', 7, 1).waitMs, 1, 'the last millisecond')
   b.at = DAY + 60_000
-  t.equal(draw(b.meter, 'create', 7, 10).waitMs, 0, 'the next window')
-  t.equal(draw(b.meter, 'create', 7, 11).waitMs, 60_000, 'the minute ends last')
-  t.same(draw(b.meter, 'movement', 7, 1), { limitSecond: -1, limitMinute: 10, remainingSecond: -1, remainingMinute: 9, waitMs: 0 })
-  t.same(draw(b.meter, 'close', 7, 1), { limitSecond: 5, limitMinute: -1, remainingSecond: 4, remainingMinute: -1, waitMs: 0 })
+  t.equal(acquire(b.meter, 'create', 7, 10).waitMs, 0, 'the next window')
+  t.equal(acquire(b.meter, 'create', 7, 11).waitMs, 60_000, 'the minute ends last')
+  t.same(acquire(b.meter, 'movement', 7, 1), { limitSecond: -1, limitMinute: 10, remainingSecond: -1, remainingMinute: 9, waitMs: 0 })
+  t.same(acquire(b.meter, 'close', 7, 1), { limitSecond: 5, limitMinute: -1, remainingSecond: 4, remainingMinute: -1, waitMs: 0 })
   const day = bench(['--rate-movement-per-day', '12'])
   t.equal(granted(day, 'movement', 11), 10)
   day.at += 60_000
-  t.equal(draw(day.meter, 'movement', 0, 1).remainingMinute, 1, 'what is left of the day, when that is less')
+  t.equal(acquire(day.meter, 'movement', 0, 1).remainingMinute, 1, 'what is left of the day, when that is less')
   t.equal(granted(day, 'movement', 2), 1)
-  t.equal(draw(day.meter, 'movement', 0, 1).waitMs, 86_340_000, 'until the day ends')
+  t.equal(acquire(day.meter, 'movement', 0, 1).waitMs, 86_340_000, 'until the day ends')
 })
 
 t.test('a family shares four budgets', async (t) => {
@@ -89,7 +89,7 @@ t.test('a family shares four budgets', async (t) => {
   const family = [200, 201, 202, 203, 204, 205]
   const each = family.map((account) => granted(b, 'create', 110, account))
   t.same(each, [100, 100, 100, 100, 0, 0])
-  t.equal(draw(b.meter, 'create', 204, 1).remainingSecond, 0, 'the tighter tier is told')
+  t.equal(acquire(b.meter, 'create', 204, 1).remainingSecond, 0, 'the tighter tier is told')
   t.equal(granted(b, 'reduce', 110, 205, 2), 100, 'cancels have their own')
   t.equal(granted(b, 'create', 110, 300), 100, 'another family has its own')
   b.at += 1000
@@ -98,11 +98,11 @@ t.test('a family shares four budgets', async (t) => {
 
 t.test('a batch over budget takes nothing', async (t) => {
   const b = bench()
-  t.equal(draw(b.meter, 'create', 0, 60).waitMs, 0)
-  t.ok(draw(b.meter, 'create', 0, 60).waitMs > 0)
-  t.equal(draw(b.meter, 'create', 0, 40).remainingSecond, 0)
-  t.ok(draw(b.meter, 'create', 1, 101).waitMs > 0, 'more than a window holds never fits')
-  t.equal(draw(b.meter, 'create', 1, 100).waitMs, 0)
+  t.equal(acquire(b.meter, 'create', 0, 60).waitMs, 0)
+  t.ok(acquire(b.meter, 'create', 0, 60).waitMs > 0)
+  t.equal(acquire(b.meter, 'create', 0, 40).remainingSecond, 0)
+  t.ok(acquire(b.meter, 'create', 1, 101).waitMs > 0, 'more than a window holds never fits')
+  t.equal(acquire(b.meter, 'create', 1, 100).waitMs, 0)
 })
 
 t.test('a clock that is set back opens a new window', async (t) => {
@@ -122,7 +122,7 @@ class Naive {
     close: [['own', 1000, 2]],
   }
 
-  draw(name: MeteredClass, account: number, items: number, now: number): { wait: number; second: number; minute: number } {
+  draw(name: RateLimitedClass, account: number, items: number, now: number): { wait: number; second: number; minute: number } {
     const windows = this.#limits[name]!.map(([owner, ms, limit]) => {
       const key = `${name} ${owner} ${owner === 'own' ? account : account - (account % 100)} ${ms} ${Math.floor(now / ms)}`
       return { key, ms, limit, drawn: this.#drawn.get(key) ?? 0 }
@@ -148,14 +148,14 @@ t.test('random draws equal a naive account of them', async (t) => {
   const b = bench([...flags, '--rate-movement-per-minute', '3', '--rate-movement-per-day', '20', '--rate-close-per-second', '2'],
     (account) => account - (account % 100))
   const naive = new Naive()
-  const names: MeteredClass[] = ['create', 'create', 'reduce', 'movement', 'close']
+  const names: RateLimitedClass[] = ['create', 'create', 'reduce', 'movement', 'close']
   let [wrong, refused] = [0, 0]
   for (let step = 0; step < 100_000 && wrong === 0; step++) {
     b.at += random.below(10) === 0 ? random.below(random.below(100) === 0 ? 4_000_000 : 2000) : random.below(60)
     const name = names[random.below(names.length)]!
     const account = random.below(3) * 100 + random.below(4)
     const items = name === 'create' || name === 'reduce' ? 1 + random.below(random.below(5) === 0 ? 12 : 2) : 1
-    const drawn = draw(b.meter, name, account, items)
+    const drawn = acquire(b.meter, name, account, items)
     const expected = naive.draw(name, account, items, b.at)
     const figures = {
       wait: drawn.waitMs,

@@ -7,7 +7,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { readConfig } from '../../core/config.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { BUDGET, BUDGET_ROW_WORDS, budgetsBytes } from '../../core/ring/budgets.ts'
-import { createMeter, draw } from '../../gateway/limits/windows.ts'
+import { createRateLimiter, acquire } from '../../gateway/limits/rate_limiter.ts'
 
 const THREADS = 4
 const ROUNDS = 300
@@ -31,18 +31,18 @@ function hammer({ seed, thread, budgets, board }: Job): void {
   const words = new Int32Array(board)
   const random = createPrng(seed + thread)
   let round = 0
-  const meter = createMeter(readConfig(FLAGS, {})!, budgets, () => round * 1000, () => 0)
+  const meter = createRateLimiter(readConfig(FLAGS, {})!, budgets, () => round * 1000, () => 0)
   for (round = 1; round <= ROUNDS; round++) {
     while (Atomics.load(words, 0) < round) Atomics.wait(words, 0, round - 1, 1000)
     for (let i = 0; i < DRAWS; i++) {
       const account = random.below(ACCOUNTS)
       const items = 1 + random.below(20)
-      if (draw(meter, 'create', account, items).waitMs === 0) Atomics.add(words, 2 + account, items)
+      if (acquire(meter, 'create', account, items).waitMs === 0) Atomics.add(words, 2 + account, items)
     }
     // Single items at the end take what is left, so that the last item of every budget is fought over.
     for (let i = 0; i < 3 * LIMIT; i++) {
       const account = i % ACCOUNTS
-      if (draw(meter, 'create', account, 1).waitMs === 0) Atomics.add(words, 2 + account, 1)
+      if (acquire(meter, 'create', account, 1).waitMs === 0) Atomics.add(words, 2 + account, 1)
     }
     Atomics.add(words, 1, 1)
     Atomics.notify(words, 1)
@@ -101,8 +101,8 @@ async function tests(): Promise<void> {
 }
 
 function drawOnce({ budgets }: Job): void {
-  const meter = createMeter(readConfig(FLAGS, {})!, budgets, () => 1000, (account) => account)
-  parentPort!.postMessage({ left: draw(meter, 'create', 0, 1).remainingSecond })
+  const meter = createRateLimiter(readConfig(FLAGS, {})!, budgets, () => 1000, (account) => account)
+  parentPort!.postMessage({ left: acquire(meter, 'create', 0, 1).remainingSecond })
 }
 
 if (isMainThread) await tests()

@@ -14,14 +14,14 @@ import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
-import { SignatureTurns } from '../../gateway/ws/signature_turns.ts'
+import { SignatureShares } from '../../gateway/ws/signature_shares.ts'
 
 /** Connections, and a channel that fails for whoever subscribes with `fail` and gives snapshots of `frames` frames. */
 function stage() {
   const log: string[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const gateway = {
-    config: readConfig([], {})!, counters, now: () => 0, time: () => 0, bridge: { onError: (error: Error) => void log.push(error.message) },
+    config: readConfig([], {})!, counters, now: () => 0, time: () => 0, engine: { onError: (error: Error) => void log.push(error.message) },
   } as unknown as Gateway
   const channel: Channel = {
     declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },
@@ -42,7 +42,7 @@ function stage() {
     send: (until) => flushUntil(dirty, until), now: () => 0,
   })
   t.teardown(() => fanOut.close())
-  const signatures = new SignatureTurns()
+  const signatures = new SignatureShares()
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)
   const context: Context = {
     gateway, fanOut, channels, dirty, accountSockets, signatures, flushSoon: () => undefined, stopping: () => false,

@@ -18,7 +18,7 @@ import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
-import { SignatureTurns } from '../../gateway/ws/signature_turns.ts'
+import { SignatureShares } from '../../gateway/ws/signature_shares.ts'
 
 const HELD = 5_000_000
 const NOW = 1_000_020
@@ -43,9 +43,9 @@ function stage(send?: (until: number) => boolean) {
   t.teardown(() => fanOut.close())
   const gateway = {
     config: readConfig([], {})!, counters, now: () => NOW, time: () => NOW,
-    bridge: { onError: (error: Error) => void log.push(error.message) },
+    engine: { onError: (error: Error) => void log.push(error.message) },
   } as unknown as Gateway
-  const signatures = new SignatureTurns()
+  const signatures = new SignatureShares()
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)
   const context: Context = {
     gateway, fanOut, channels, dirty, accountSockets, signatures, flushSoon: () => undefined, stopping: () => false,
@@ -135,7 +135,7 @@ t.test('a turn ends with its last slice, and its lag is counted once', async (t)
     encode(RESULT, views, i * (RECORD_BYTES / 4), { kind: EventType.RESULT | (CommandType.PLACE_ORDER << 8), sequence: i + 1, time })
   }
   broadcast(ring, views.i32, 2)
-  fanOut.turn()
+  fanOut.tick()
   t.equal(slices, 1, 'one at once')
   fanOut.betweenCommands(() => log.push('act'))
   t.strictSame(log, ['flush', 'act'], 'who comes meanwhile is served')
@@ -150,8 +150,8 @@ t.test('a turn ends with its last slice, and its lag is counted once', async (t)
 
 t.test('the last turn before a stop leaves no topic to a next one', async (t) => {
   const { log, fanOut } = stage()
-  fanOut.turn()
-  fanOut.turn(Infinity)
+  fanOut.tick()
+  fanOut.tick(Infinity)
   t.strictSame(log, ['flush', 'flush all'])
 })
 

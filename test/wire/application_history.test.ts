@@ -49,7 +49,7 @@ async function read(t: Test, name: OperationName, target: string, key = ours): P
 function order(sequence: number, more: Partial<HistoryOrder> = {}): HistoryOrder {
   return {
     sequence, slot: sequence % 7, account: A, pair: 0, flags: 0, price: 10_000, lots: 50, remaining: 50, filledQuote: 0n, fee: 0n,
-    createdAt: NOW + sequence, updatedAt: NOW + sequence, expiresAt: NOW + 90 * 86_400_000, label: '', slippageBps: 0,
+    createdAt: NOW + sequence, updatedAt: NOW + sequence, expiresAt: NOW + 90 * 86_400_000, clientOrderId: '', slippageBps: 0,
     outcome: outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED), ...more,
   }
 }

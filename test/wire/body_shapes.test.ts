@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { call, request, signed, startHarness, type Reply } from '../support/gateway_harness.ts'
-import { OrderSocket, signedOrder } from '../support/order_socket.ts'
+import { OrderSocket, signedOrder } from '../support/order_client.ts'
 import { signerOf, SocketClient } from '../support/sockets.ts'
 
 const harness = await startHarness(['--ws-order-entry', '1'])

@@ -10,21 +10,22 @@ import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, publish, reserve, waiting } from '../../core/ring/spsc.ts'
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import {
-  allowance, closeBridge, createBridge, CREDIT, enlist, noRoom, send, slotAt, WAY_IN, WAY_OUT, type Bridge, type Waiter, type Way,
-} from '../../gateway/bridge/pending.ts'
+  allowance, closeEngineClient, createEngineClient, CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient, type
+  PendingRequest, type Way,
+} from '../../gateway/bridge/engine_client.ts'
 
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
 const ACCOUNTS = 1024
 
-function setUp(commands = 64, replies = 4096): { bridge: Bridge; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
+function setUp(commands = 64, replies = 4096): { engine: EngineClient; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
   const ring = createRing(commands * COMMAND_SLOTS)
   const lane = { commands: ring.buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
   matcher[MATCHER.disk_level] = DISK.OPEN
-  const bridge = createBridge(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, (error) => errors.push(error), () => false)
-  return { bridge, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
+  const engine = createEngineClient(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, (error) => errors.push(error), () => false)
+  return { engine, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
 }
 
 function matcherSide(commandBuffer: SharedArrayBuffer, replyBuffer: SharedArrayBuffer, wait: SharedArrayBuffer) {
@@ -40,137 +41,139 @@ function matcherSide(commandBuffer: SharedArrayBuffer, replyBuffer: SharedArrayB
   return { commands, replies, reply }
 }
 
-const silent: Waiter = { onResult: () => undefined, onDeadline: () => undefined }
+const silent: PendingRequest = { onResult: () => undefined, onDeadline: () => undefined }
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 async function until(condition: () => boolean): Promise<boolean> {
   for (let i = 0; i < 4000 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 1))
   return condition()
 }
 
-function post(bridge: Bridge, waiter: Waiter, credits = CREDIT, deadlineMs = 10_000, account = 0, way: Way = WAY_IN): number {
-  slotAt(bridge)
-  const row = enlist(bridge, waiter, account, credits, way, deadlineMs)
-  send(bridge, COMMAND_SLOTS)
+function post(
+  engine: EngineClient, pending: PendingRequest, credits = CREDIT, deadlineMs = 10_000, account = 0, way: Way = WAY_IN,
+): number {
+  slotAt(engine)
+  const row = register(engine, pending, account, credits, way, deadlineMs)
+  send(engine, COMMAND_SLOTS)
   return row
 }
 
 /** Sends commands of `account` until there is no room for another; how many it sent. */
-function fill(bridge: Bridge, account: number, way: Way, rows: number[] = []): number {
+function fill(engine: EngineClient, account: number, way: Way, rows: number[] = []): number {
   const before = rows.length
-  while (noRoom(bridge, account, CREDIT, way) === null) rows.push(post(bridge, silent, CREDIT, 10_000, account, way))
+  while (noRoom(engine, account, CREDIT, way) === null) rows.push(post(engine, silent, CREDIT, 10_000, account, way))
   return rows.length - before
 }
 
 t.test('a full command ring is an answer', async (t) => {
-  const { bridge } = setUp(64)
-  t.equal(noRoom(bridge, 0, 28, WAY_IN), null)
-  t.equal(noRoom(bridge, 0, 29, WAY_IN), 'OVERLOADED', 'a batch fits whole or not at all')
-  for (let account = 0; account < ACCOUNTS; account++) fill(bridge, account, WAY_OUT)
-  t.equal(noRoom(bridge, 0, 1, WAY_OUT), 'OVERLOADED')
-  t.equal(waiting(bridge.commands), 63 * COMMAND_SLOTS)
-  closeBridge(bridge)
+  const { engine } = setUp(64)
+  t.equal(noRoom(engine, 0, 28, WAY_IN), null)
+  t.equal(noRoom(engine, 0, 29, WAY_IN), 'OVERLOADED', 'a batch fits whole or not at all')
+  for (let account = 0; account < ACCOUNTS; account++) fill(engine, account, WAY_OUT)
+  t.equal(noRoom(engine, 0, 1, WAY_OUT), 'OVERLOADED')
+  t.equal(waiting(engine.commands), 63 * COMMAND_SLOTS)
+  closeEngineClient(engine)
 })
 
 t.test('an account has half of what is free, whoever is there, and a newcomer gets as much', async (t) => {
-  const { bridge } = setUp(8192, 8192)
-  const taken = [0, 1, 2].map((account) => fill(bridge, account, WAY_IN))
+  const { engine } = setUp(8192, 8192)
+  const taken = [0, 1, 2].map((account) => fill(engine, account, WAY_IN))
   t.same(taken, [2389, 1593, 1062], 'a third, and what is left is shared in the same way')
-  t.equal(noRoom(bridge, 0, 1, WAY_IN), 'TOO_MANY_IN_FLIGHT')
-  t.equal(noRoom(bridge, 3, 100, WAY_IN), null, 'a batch of somebody else')
-  t.equal(noRoom(bridge, -1, 100, WAY_IN), null, 'and a sign-in')
-  t.equal(bridge.counters[GATEWAY.share_full], 4)
-  t.equal(bridge.counters[GATEWAY.ring_full], 0)
-  closeBridge(bridge)
+  t.equal(noRoom(engine, 0, 1, WAY_IN), 'TOO_MANY_IN_FLIGHT')
+  t.equal(noRoom(engine, 3, 100, WAY_IN), null, 'a batch of somebody else')
+  t.equal(noRoom(engine, -1, 100, WAY_IN), null, 'and a sign-in')
+  t.equal(engine.counters[GATEWAY.share_full], 4)
+  t.equal(engine.counters[GATEWAY.ring_full], 0)
+  closeEngineClient(engine)
 })
 
 t.test('ways out find room when orders do not', async (t) => {
-  const { bridge } = setUp(8192, 16384)
-  for (let account = 0; account < ACCOUNTS; account++) fill(bridge, account, WAY_IN)
-  t.equal(noRoom(bridge, ACCOUNTS - 1, 1, WAY_IN), 'OVERLOADED')
-  t.equal(bridge.counters[GATEWAY.exits_refused], 0)
+  const { engine } = setUp(8192, 16384)
+  for (let account = 0; account < ACCOUNTS; account++) fill(engine, account, WAY_IN)
+  t.equal(noRoom(engine, ACCOUNTS - 1, 1, WAY_IN), 'OVERLOADED')
+  t.equal(engine.counters[GATEWAY.exits_refused], 0)
   for (let account = 0; account < ACCOUNTS; account++) {
-    if (noRoom(bridge, account, 1, WAY_OUT) !== null) t.fail(`account ${account} cannot cancel`)
+    if (noRoom(engine, account, 1, WAY_OUT) !== null) t.fail(`account ${account} cannot cancel`)
   }
-  t.ok(allowance(bridge, 1000, WAY_OUT) >= 500, 'whole batches of cancels')
-  fill(bridge, 0, WAY_OUT)
-  t.equal(noRoom(bridge, 2, 100, WAY_OUT), null, 'and nobody takes that room either')
-  closeBridge(bridge)
+  t.ok(allowance(engine, 1000, WAY_OUT) >= 500, 'whole batches of cancels')
+  fill(engine, 0, WAY_OUT)
+  t.equal(noRoom(engine, 2, 100, WAY_OUT), null, 'and nobody takes that room either')
+  closeEngineClient(engine)
 })
 
 t.test('replies in flight never exceed the reply ring', async (t) => {
-  const { bridge, matcher } = setUp(8192, 4096)
+  const { engine, matcher } = setUp(8192, 4096)
   const rows: number[] = []
   const chunk = 128
   const masses: number[] = []
   for (let account = 0; account < 8; account++) {
-    while (noRoom(bridge, account, 1 + chunk, WAY_OUT) === null) masses.push(post(bridge, silent, 1 + chunk, 10_000, account, WAY_OUT))
+    while (noRoom(engine, account, 1 + chunk, WAY_OUT) === null) masses.push(post(engine, silent, 1 + chunk, 10_000, account, WAY_OUT))
   }
-  for (let account = 8; account < ACCOUNTS; account++) fill(bridge, account, WAY_OUT, rows)
-  t.equal(bridge.credits, 1, 'all but what is less than half')
+  for (let account = 8; account < ACCOUNTS; account++) fill(engine, account, WAY_OUT, rows)
+  t.equal(engine.credits, 1, 'all but what is less than half')
   t.ok(masses.length > 16)
   // Everything the commands may cause fits: mass cancels with all their orders, then the rest.
   for (const row of masses) for (let n = 0; n < chunk; n++) matcher.reply(EventType.ORDER_ENDED, row)
   for (const row of [...masses, ...rows]) matcher.reply(EventType.RESULT, row)
   t.equal(waiting(matcher.replies), 4095)
-  t.ok(await until(() => bridge.inFlight === 0))
-  t.equal(bridge.credits, 4096)
-  t.ok(bridge.shares.every((share) => share === 0), 'every share is given back')
+  t.ok(await until(() => engine.inFlight === 0))
+  t.equal(engine.credits, 4096)
+  t.ok(engine.shares.every((share) => share === 0), 'every share is given back')
   t.equal(new Set([...masses, ...rows]).size, masses.length + rows.length, 'every command has a number of its own')
-  closeBridge(bridge)
+  closeEngineClient(engine)
 })
 
 t.test('a parked gateway is woken by its reply', async (t) => {
-  const { bridge, matcher } = setUp()
+  const { engine, matcher } = setUp()
   let answered = 0
-  const row = post(bridge, { ...silent, onResult: () => answered++ })
-  t.ok(await until(() => Atomics.load(bridge.cell, WAIT.SLEEPING) === 1), 'parks when nothing comes')
+  const row = post(engine, { ...silent, onResult: () => answered++ })
+  t.ok(await until(() => Atomics.load(engine.cell, WAIT.SLEEPING) === 1), 'parks when nothing comes')
   const from = performance.now()
   matcher.reply(EventType.RESULT, row)
   t.ok(await until(() => answered === 1))
   t.ok(performance.now() - from < 500, 'long before it would have looked by itself')
-  t.equal(Atomics.load(bridge.cell, WAIT.SLEEPING), 0)
+  t.equal(Atomics.load(engine.cell, WAIT.SLEEPING), 0)
   await turn()
-  t.equal(bridge.polling, false, 'and rests when nothing is in flight')
-  closeBridge(bridge)
+  t.equal(engine.polling, false, 'and rests when nothing is in flight')
+  closeEngineClient(engine)
 })
 
 t.test('a sleeping matcher is woken once per turn', async (t) => {
-  const { bridge } = setUp()
-  Atomics.store(bridge.matcherCell, WAIT.SLEEPING, 1)
-  for (let i = 0; i < 10; i++) post(bridge, silent)
-  t.equal(Atomics.load(bridge.matcherCell, WAIT.WAKE), 0)
+  const { engine } = setUp()
+  Atomics.store(engine.matcherCell, WAIT.SLEEPING, 1)
+  for (let i = 0; i < 10; i++) post(engine, silent)
+  t.equal(Atomics.load(engine.matcherCell, WAIT.WAKE), 0)
   await turn()
-  t.equal(Atomics.load(bridge.matcherCell, WAIT.WAKE), 1)
-  closeBridge(bridge)
+  t.equal(Atomics.load(engine.matcherCell, WAIT.WAKE), 1)
+  closeEngineClient(engine)
 })
 
-t.test('a deadline gives the waiter up, its late reply only frees the row', async (t) => {
-  const { bridge, matcher, errors } = setUp()
+t.test('a deadline gives the pending request up, its late reply only frees the row', async (t) => {
+  const { engine, matcher, errors } = setUp()
   const seen: string[] = []
-  const row = post(bridge, { onResult: () => seen.push('result'), onDeadline: () => seen.push('deadline') }, CREDIT, 1)
+  const row = post(engine, { onResult: () => seen.push('result'), onDeadline: () => seen.push('deadline') }, CREDIT, 1)
   t.ok(await until(() => seen.length > 0))
   t.same(seen, ['deadline'])
-  t.equal(bridge.credits, 4095, 'the credit stays reserved while a reply may come')
+  t.equal(engine.credits, 4095, 'the credit stays reserved while a reply may come')
   matcher.reply(EventType.RESULT, row)
-  t.ok(await until(() => bridge.inFlight === 0))
+  t.ok(await until(() => engine.inFlight === 0))
   t.same(seen, ['deadline'])
-  t.equal(bridge.credits, 4096)
+  t.equal(engine.credits, 4096)
   matcher.reply(EventType.RESULT, row + 7)
-  post(bridge, silent)
+  post(engine, silent)
   t.ok(await until(() => errors.length === 1), 'a reply to nothing is reported')
-  closeBridge(bridge)
+  closeEngineClient(engine)
 })
 
-t.test('a waiter that throws harms nobody else', async (t) => {
-  const { bridge, matcher, errors } = setUp()
+t.test('a pending request that throws harms nobody else', async (t) => {
+  const { engine, matcher, errors } = setUp()
   let answered = 0
-  const bad = post(bridge, { ...silent, onResult: () => { throw new Error('boom') } })
-  const good = post(bridge, { ...silent, onResult: () => answered++ })
+  const bad = post(engine, { ...silent, onResult: () => { throw new Error('boom') } })
+  const good = post(engine, { ...silent, onResult: () => answered++ })
   matcher.reply(EventType.RESULT, bad)
   matcher.reply(EventType.RESULT, good)
   t.ok(await until(() => answered === 1))
   t.equal(errors.length, 1)
-  t.equal(bridge.inFlight, 0)
+  t.equal(engine.inFlight, 0)
   consume(matcher.commands, available(matcher.commands))
-  closeBridge(bridge)
+  closeEngineClient(engine)
 })

@@ -9,7 +9,7 @@ import t from 'tap'
 import { SET_MAINTENANCE_COMMAND, CommandType } from '../../core/layout/command.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { codeOf, createStatusWriter } from '../../gateway/grpc/status.ts'
-import { Refused } from '../../gateway/http/envelope.ts'
+import { Refused } from '../../gateway/refused.ts'
 import { startHarness } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, detailsOf, encodeMessage, pathOf, schema } from '../support/grpc.ts'
 

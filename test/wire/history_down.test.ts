@@ -38,7 +38,8 @@ function recorded(id: string, outcome: number, more: Partial<HistoryOrder> = {})
   const { sequence, slot } = parseId(IdKind.ORDER, id)!
   return {
     sequence, slot, account, outcome, pair: 0, flags: 0, price: 10_000, lots: 100, remaining: 100, filledQuote: 0n, fee: 0n,
-    createdAt: 1_700_000_000_000, updatedAt: 1_700_000_000_001, expiresAt: 1_700_000_100_000, label: 'kept', slippageBps: 0, ...more,
+    createdAt: 1_700_000_000_000, updatedAt: 1_700_000_000_001, expiresAt: 1_700_000_100_000, clientOrderId: 'kept',
+    slippageBps: 0, ...more,
   }
 }
 const CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)

@@ -49,7 +49,7 @@ const idsOf = (rows: { id: string }[]): string[] => rows.map(({ id }) => id)
 function order(sequence: number, more: Partial<HistoryOrder> = {}): HistoryOrder {
   return {
     sequence, slot: sequence % 7, account: A, pair: 0, flags: 0, price: 10_000, lots: 50, remaining: 50, filledQuote: 0n, fee: 0n,
-    createdAt: NOW + sequence, updatedAt: NOW + sequence, expiresAt: NOW + 90 * 86_400_000, label: '', slippageBps: 0,
+    createdAt: NOW + sequence, updatedAt: NOW + sequence, expiresAt: NOW + 90 * 86_400_000, clientOrderId: '', slippageBps: 0,
     outcome: outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED), ...more,
   }
 }
@@ -98,7 +98,7 @@ async function everyWalk(
 const STATUSES = [Status.FILLED, Status.CANCELLED, Status.EXPIRED, Status.SUBMITTED, Status.PARTIALLY_FILLED]
 for (let i = 0; i < 45; i++) {
   history.orders.push(order(1000 + i, {
-    pair: i % 2, flags: (i % 3 === 0 ? Flag.SELL : 0) | (i % 4 === 0 ? Flag.MARKET : 0), label: i % 5 === 0 ? `label ${i}` : '',
+    pair: i % 2, flags: (i % 3 === 0 ? Flag.SELL : 0) | (i % 4 === 0 ? Flag.MARKET : 0), clientOrderId: i % 5 === 0 ? `label ${i}` : '',
     outcome: outcomeOf(STATUSES[i % 5]!, Reason.NONE),
   }))
   history.orders.push(order(2000 + i, { account: B }))
@@ -129,7 +129,7 @@ t.test('orders: each filter', async (t) => {
     ['orderType=LIMIT&side=SELL', (each) => (each.flags & Flag.MARKET) === 0 && (each.flags & Flag.SELL) !== 0],
     ['tradingMode=SPOT', () => true],
     ['tradingMode=MARGIN', () => false],
-    ['clientOrderId=label%2010', (each) => each.label === 'label 10'],
+    ['clientOrderId=label%2010', (each) => each.clientOrderId === 'label 10'],
     [`startTime=${NOW + 1030}`, (each) => each.sequence >= 1030],
     [`endTime=${NOW + 1030}`, (each) => each.sequence <= 1030],
     [`startTime=${new Date(NOW + 1010).toISOString()}&endTime=${NOW + 1012}`, (each) => each.sequence >= 1010 && each.sequence <= 1012],

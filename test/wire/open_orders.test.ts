@@ -60,7 +60,8 @@ t.test('filters and pages', async (t) => {
   const filters = [
     '', '&side=SELL', '&side=BUY', '&orderType=LIMIT', '&orderType=MARKET', '&tradingMode=SPOT', '&tradingMode=MARGIN',
     `&tradingPairId=${btc!.id}`, `&tradingPairId=${eth!.id}&side=BUY`, '&tradingPairId=7a1c0000-0000-4000-8000-00000000ffff',
-    ...history.orders.filter(({ label }) => label !== '').slice(0, 5).map(({ label }) => `&clientOrderId=${encodeURIComponent(label)}`),
+    ...history.orders.filter(({ clientOrderId }) => clientOrderId !== '').slice(0, 5)
+    .map(({ clientOrderId }) => `&clientOrderId=${encodeURIComponent(clientOrderId)}`),
     '&clientOrderId=none', `&startTime=${some()}`, `&endTime=${some()}`, `&startTime=${Math.min(...times)}&endTime=${some()}`,
   ]
   for (const filter of filters) {

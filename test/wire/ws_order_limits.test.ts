@@ -6,10 +6,10 @@ import t from 'tap'
 import { readConfig } from '../../core/config.ts'
 import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
-import { ANSWERS_MS, IN_FLIGHT_MAX } from '../../gateway/ws/order_entry.ts'
+import { ANSWERS_MS, IN_FLIGHT_MAX } from '../../gateway/ws/order_session.ts'
 import { ORDER_MESSAGE_MAX } from '../../gateway/ws/order_messages.ts'
 import { call, startHarness, type Harness, type Session } from '../support/gateway_harness.ts'
-import { OrderSocket, signedOrder } from '../support/order_socket.ts'
+import { OrderSocket, signedOrder } from '../support/order_client.ts'
 import { rawFrame, RawSocket, signerOf, type Frame } from '../support/sockets.ts'
 
 const MESSAGES = 20

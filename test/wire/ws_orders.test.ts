@@ -8,7 +8,7 @@ import { GATEWAY, gatewayCounters } from '../../core/ring/counters.ts'
 import { ORDER_ACTIONS, type OrderType } from '../../gateway/ws/order_messages.ts'
 import { TABLE } from '../../gateway/operations/table.ts'
 import { delegate, request, signed as signedHeaders, startHarness, type Reply, type Session } from '../support/gateway_harness.ts'
-import { OrderSocket, signedOrder } from '../support/order_socket.ts'
+import { OrderSocket, signedOrder } from '../support/order_client.ts'
 import { signerOf, SocketClient, type Frame } from '../support/sockets.ts'
 
 const harness = await startHarness(['--ws-order-entry', '1'])

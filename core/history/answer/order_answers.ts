@@ -1,5 +1,5 @@
 /** Orders of the history: one, those of an account, and those of an application. */
-import { Flag, LABEL_SHIFT } from '../../layout/command.ts'
+import { Flag, CLIENT_ORDER_ID_SHIFT } from '../../layout/command.ts'
 import { ORDER_RECORD, ORDER_REFERENCE } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
 import type { ApplicationOrdersAsk, HistoryOrder, OrdersAsk } from './queries.ts'
@@ -11,7 +11,7 @@ const { at: REF } = ORDER_REFERENCE
 
 /** Text of a client order id in record bytes. */
 function labelOf(reader: PageReader, at: number): string {
-  const length = Math.min(40, reader.views.u32[at + O.flags]! >>> LABEL_SHIFT)
+  const length = Math.min(40, reader.views.u32[at + O.flags]! >>> CLIENT_ORDER_ID_SHIFT)
   return length === 0 ? '' : Buffer.from(reader.views.bytes.buffer as ArrayBuffer, (at + O.label) * 4, length).toString('latin1')
 }
 
@@ -33,7 +33,7 @@ function orderAt(reader: PageReader, account: number, at: number): HistoryOrder 
     expiresAt: f64[(at + O.expiresAt) >>> 1]!,
     outcome: i32[at + O.outcome]!,
     slippageBps: i32[at + O.slippageBps]!,
-    label: labelOf(reader, at),
+    clientOrderId: labelOf(reader, at),
   }
 }
 
@@ -48,7 +48,7 @@ export function findOrder(reader: PageReader, account: number, sequence: number)
 
 /** Orders of one account. */
 export function orderTrail(reader: PageReader, ask: OrdersAsk): Trail<HistoryOrder> {
-  const { account, statuses, pair, sell, market, label } = ask
+  const { account, statuses, pair, sell, market, clientOrderId } = ask
   const { i32, u32, f64 } = reader.views
   const bounds = boundsOf(ask)
   const passes = (at: number): boolean => {
@@ -57,9 +57,10 @@ export function orderTrail(reader: PageReader, ask: OrdersAsk): Trail<HistoryOrd
     if (pair !== undefined && i32[at + O.pair] !== pair) return false
     if (sell !== undefined && sell !== ((flags & Flag.SELL) !== 0)) return false
     if (market !== undefined && market !== ((flags & Flag.MARKET) !== 0)) return false
-    return label === undefined || (flags >>> LABEL_SHIFT === label.length && labelOf(reader, at) === label)
+    return clientOrderId === undefined ||
+    (flags >>> CLIENT_ORDER_ID_SHIFT === clientOrderId.length && labelOf(reader, at) === clientOrderId)
   }
-  const all = [statuses, pair, sell, market, label].every((filter) => filter === undefined)
+  const all = [statuses, pair, sell, market, clientOrderId].every((filter) => filter === undefined)
   const first = start(reader, account, bounds, O.sequence, O.createdAt)
   return {
     ...(all ? descendThrough(reader, account, first, bounds.from, O.createdAt) : descend(reader, account, first)),

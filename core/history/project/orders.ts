@@ -6,10 +6,10 @@
  * its application (layout.ts), which follows its status.
  */
 import { ORDER_ANSWER } from '../../layout/answers.ts'
-import { Flag, FLAG_ORDER_MASK, ORIGIN_MASK, LABEL_SHIFT } from '../../layout/command.ts'
+import { Flag, FLAG_ORDER_MASK, ORIGIN_MASK, CLIENT_ORDER_ID_SHIFT } from '../../layout/command.ts'
 import { FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
-import { LABEL_WORDS } from '../../state/columns.ts'
+import { CLIENT_ORDER_ID_WORDS } from '../../state/columns.ts'
 import type { Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
 import { ORDER_RECORD, ORDER_REFERENCE } from '../store/layout.ts'
@@ -21,7 +21,7 @@ const { at: RES } = RESULT
 const { at: FIL } = FILL
 const { at: END } = ORDER_ENDED
 /** What stays of the flags: the order's own, its origin and the length of its client order id. */
-const KEPT = FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << LABEL_SHIFT)
+const KEPT = FLAG_ORDER_MASK | ORIGIN_MASK | (0xff << CLIENT_ORDER_ID_SHIFT)
 const FILLED = outcomeOf(Status.FILLED, Reason.NONE)
 const PARTIALLY_FILLED = outcomeOf(Status.PARTIALLY_FILLED, Reason.NONE)
 /** Pages in memory: 64 MB at most; of references 32 MB. */
@@ -50,7 +50,7 @@ class Orders implements OrdersModel {
   readonly #numbers: Float64Array
   readonly #listed: Float64Array
   /** The last client order id, and the order it belongs to. */
-  readonly #label = new Int32Array(LABEL_WORDS)
+  readonly #label = new Int32Array(CLIENT_ORDER_ID_WORDS)
   #labelled = 0
 
   constructor(pages: PageTable, references: PageTable, identities: Identities, slots: number) {
@@ -64,7 +64,7 @@ class Orders implements OrdersModel {
 
   label(events: Views, base: number): void {
     this.#labelled = events.f64[(base + LABEL.at.orderSequence) >>> 1]!
-    for (let word = 0; word < LABEL_WORDS; word++) this.#label[word] = events.i32[base + LABEL.at.label + word]!
+    for (let word = 0; word < CLIENT_ORDER_ID_WORDS; word++) this.#label[word] = events.i32[base + LABEL.at.label + word]!
   }
 
   placed(events: Views, base: number): void {
@@ -90,8 +90,8 @@ class Orders implements OrdersModel {
     i32[at + O.outcome] = events.i32[base + RES.outcome]!
     i32[at + O.slippageBps] = (flags & Flag.SLIPPAGE) !== 0 ? events.i32[base + ORDER_ANSWER.at.slippageBps]! : 0
     this.#list(events, base, account, slot)
-    if (flags >>> LABEL_SHIFT === 0 || this.#labelled !== sequence) return
-    for (let word = 0; word < LABEL_WORDS; word++) i32[at + O.label + word] = this.#label[word]!
+    if (flags >>> CLIENT_ORDER_ID_SHIFT === 0 || this.#labelled !== sequence) return
+    for (let word = 0; word < CLIENT_ORDER_ID_WORDS; word++) i32[at + O.label + word] = this.#label[word]!
   }
 
   filled(events: Views, base: number): void {

@@ -7,7 +7,7 @@ import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import { Uuid } from '../../operations/operation.ts'
 import type { Channel, Declaration } from './channel.ts'
-import { createUnborn } from './unborn.ts'
+import { createNotYetServed } from './not_yet_served.ts'
 
 /** What the specification names of it. */
 const MarginAccount = Type.Object({ marginAccountId: Uuid })
@@ -24,5 +24,5 @@ export const ACCOUNT = {
 } as const satisfies Declaration
 
 export const createAccount = (gateway: Gateway): Channel =>
-  createUnborn(gateway, ACCOUNT, { accounts: [] }, ({ marginAccountId }) =>
+  createNotYetServed(gateway, ACCOUNT, { accounts: [] }, ({ marginAccountId }) =>
     marginAccountId === undefined ? null : 'marginAccountId names no margin account')

@@ -50,7 +50,7 @@ interface Listened {
   readonly account: number
   readonly subscribers: Set<Subscriber>
   /** Versions told last, by asset. */
-  readonly told: bigint[]
+  readonly published: bigint[]
   /** Assets that changed, and why. */
   readonly touched: Map<number, Set<Reason>>
 }
@@ -89,13 +89,13 @@ export function createBalances(gateway: Gateway): Channel {
       if (accounts.size > 0) take(gateway, touch, records, base)
     },
     flush: () => {
-      for (const listened of touched) if (tell(gateway, listened)) touched.delete(listened)
+      for (const listened of touched) if (publish(gateway, listened)) touched.delete(listened)
     },
   }
 }
 
 function listen(accounts: Map<number, Listened>, account: number): Listened {
-  const listened: Listened = { account, subscribers: new Set<Subscriber>(), told: [], touched: new Map<number, Set<Reason>>() }
+  const listened: Listened = { account, subscribers: new Set<Subscriber>(), published: [], touched: new Map<number, Set<Reason>>() }
   accounts.set(account, listened)
   return listened
 }
@@ -103,13 +103,13 @@ function listen(accounts: Map<number, Listened>, account: number): Listened {
 const record = (gateway: Gateway, row: BalanceView) => balanceRecord(gateway.genesis.assets[row.asset]!, row)
 
 /** Tells an account's rows that changed; false: they cannot be read now. */
-function tell(gateway: Gateway, { account, subscribers, told, touched }: Listened): boolean {
+function publish(gateway: Gateway, { account, subscribers, published, touched }: Listened): boolean {
   const rows = subscribers.size === 0 ? [] : balancesOf(gateway, account)
   if (rows === null) return false
   for (const row of rows) {
     const reasons = touched.get(row.asset)
-    if (reasons === undefined || row.version <= (told[row.asset] ?? -1n)) continue
-    told[row.asset] = row.version
+    if (reasons === undefined || row.version <= (published[row.asset] ?? -1n)) continue
+    published[row.asset] = row.version
     const all = [...reasons]
     const data = {
       ...record(gateway, row), reasons: all,

@@ -6,7 +6,7 @@ import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import { Decimal, Timestamp } from '../../operations/operation.ts'
 import type { Channel, Declaration } from './channel.ts'
-import { createUnborn } from './unborn.ts'
+import { createNotYetServed } from './not_yet_served.ts'
 
 /** What the specification names of it. */
 const ConditionalOrder = Type.Object({
@@ -33,4 +33,5 @@ export const CONDITIONAL_ORDERS = {
   },
 } as const satisfies Declaration
 
-export const createConditionalOrders = (gateway: Gateway): Channel => createUnborn(gateway, CONDITIONAL_ORDERS, { conditionalOrders: [] })
+export const createConditionalOrders = (gateway: Gateway): Channel =>
+  createNotYetServed(gateway, CONDITIONAL_ORDERS, { conditionalOrders: [] })

@@ -5,7 +5,7 @@
 import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import type { Channel, Declaration } from './channel.ts'
-import { createUnborn } from './unborn.ts'
+import { createNotYetServed } from './not_yet_served.ts'
 
 /** What the specification names of it. */
 const Liquidation = Type.Object({ status: Type.String(), accountState: Type.String() })
@@ -23,4 +23,4 @@ export const LIQUIDATIONS = {
   },
 } as const satisfies Declaration
 
-export const createLiquidations = (gateway: Gateway): Channel => createUnborn(gateway, LIQUIDATIONS, { liquidations: [] })
+export const createLiquidations = (gateway: Gateway): Channel => createNotYetServed(gateway, LIQUIDATIONS, { liquidations: [] })

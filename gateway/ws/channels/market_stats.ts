@@ -20,7 +20,7 @@ import { answeredTypeOf, EventType, eventTypeOf, FILL } from '../../../core/layo
 import type { Views } from '../../../core/layout/table.ts'
 import { askHistory } from '../../bridge/history.ts'
 import type { Gateway } from '../../context.ts'
-import { Refused } from '../../http/envelope.ts'
+import { Refused } from '../../refused.ts'
 import { Metadata, metadataRecord } from '../../operations/market_data.ts'
 import { Uuid } from '../../operations/operation.ts'
 import { dataFrame, errorFrame, type Frame, type Params } from '../frames.ts'
@@ -221,12 +221,12 @@ class MarketStats {
       const text = JSON.stringify(record)
       this.#set(pair, { record, text, sequence })
       const isNews = before === null ? this.#fresh.delete(pair) : text !== before.text
-      if (isNews) this.#tell(pair, record, sequence)
+      if (isNews) this.#publish(pair, record, sequence)
     })
     for (const topic of [this.#all, ...this.#topics]) if (topic.waiting.size > 0 && this.#isKnown(topic)) this.#begin(topic)
   }
 
-  #tell(pair: number, record: Metadata, sequence: number): void {
+  #publish(pair: number, record: Metadata, sequence: number): void {
     const frame = dataFrame(NAME, 'market_stats_update', this.#gateway.now(), record, sequence)
     const topic = this.#topics[pair]!
     const hears = (subscriber: Subscriber): boolean => topic.subscribers.has(subscriber) && !topic.waiting.has(subscriber)

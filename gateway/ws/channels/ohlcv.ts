@@ -7,7 +7,7 @@
  * passes: candles are made by trades at their sequenced times and by nothing else.
  *
  * A topic with subscribers has a mirror of its newest candles, which begins as what the history knows joined with the fills behind it
- * (history_join.ts), and takes in every fill after. Who subscribes later gets the mirror, after what changed was told to the others. When
+ * (backfill.ts), and takes in every fill after. Who subscribes later gets the mirror, after what changed was told to the others. When
  * the history cannot be read the subscribers are told SNAPSHOT_UNAVAILABLE once; the snapshot follows when it can.
  */
 import Type, { type Static } from 'typebox'
@@ -19,7 +19,7 @@ import type { Gateway } from '../../context.ts'
 import { Candle, CandleInterval, candleRecord, CANDLES } from '../../operations/market_data.ts'
 import { Uuid } from '../../operations/operation.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
-import { HistoryJoin, Joins } from '../history_join.ts'
+import { Backfill, Joins } from '../backfill.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 
@@ -60,7 +60,7 @@ interface Topic {
   readonly interval: Static<typeof CandleInterval>
   readonly subscribers: Set<Subscriber>
   /** Until it has succeeded. */
-  join: HistoryJoin<'candles', Trade> | null
+  join: Backfill<'candles', Trade> | null
   /** The newest, oldest first. */
   candles: HistoryCandle[]
   sequence: number
@@ -82,7 +82,7 @@ export function createOhlcv(gateway: Gateway): Channel {
     topics[gateway.pairs.get(tradingPairId.toLowerCase())!.index]!.find((topic) => topic.interval === interval)
   const open = ({ tradingPairId, interval }: Terms): Topic => {
     const pair = gateway.pairs.get(tradingPairId.toLowerCase())!
-    const join = new HistoryJoin<'candles', Trade>(joins, 'candles', { pair: pair.index, interval, limit: CANDLES })
+    const join = new Backfill<'candles', Trade>(joins, 'candles', { pair: pair.index, interval, limit: CANDLES })
     const topic: Topic = {
       pair, interval, subscribers: new Set(), join, candles: [], sequence: 0, since: 0, changed: Infinity, snapshot: null,
     }
@@ -97,7 +97,7 @@ export function createOhlcv(gateway: Gateway): Channel {
     subscribe: (subscriber, params) => {
       const topic = find(params as Terms) ?? open(params as Terms)
       // Who is there already is told first; what comes of it is in the snapshot for who comes.
-      if (topic.join === null) tellChanges(gateway, topic)
+      if (topic.join === null) publishChanges(gateway, topic)
       else if (begin(gateway, topic)) joining.delete(topic)
       topic.subscribers.add(subscriber)
       if (topic.join !== null) return !topic.join.failing
@@ -129,7 +129,7 @@ export function createOhlcv(gateway: Gateway): Channel {
       }
     },
     flush: () => {
-      for (const topic of changed) tellChanges(gateway, topic)
+      for (const topic of changed) publishChanges(gateway, topic)
       changed.clear()
       for (const topic of joining) if (begin(gateway, topic)) joining.delete(topic)
     },
@@ -200,7 +200,7 @@ function addFlat({ candles, interval }: Topic, { start, close }: HistoryCandle, 
 const dataOf = (gateway: Gateway, { pair, interval }: Topic, candles: readonly HistoryCandle[]): Static<typeof Candles> =>
   ({ tradingPairId: pair.id, interval, candles: candles.map((candle) => candleRecord(gateway, pair, interval, candle)) })
 
-function tellChanges(gateway: Gateway, topic: Topic): void {
+function publishChanges(gateway: Gateway, topic: Topic): void {
   if (topic.changed === Infinity) return
   const candles = topic.candles.filter(({ start }) => start >= topic.changed)
   topic.changed = Infinity

@@ -23,7 +23,7 @@ import { Uuid } from '../../operations/operation.ts'
 import {
   checksumOf as checksumOfBest, CHECKSUM_LEVELS, isPowerOfTen, Magnitude, PricedLevel,
 } from '../../operations/orderbook.ts'
-import { Refused } from '../../http/envelope.ts'
+import { Refused } from '../../refused.ts'
 import { BookSide, type Level } from '../book_side.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
@@ -79,7 +79,7 @@ interface Topic {
   /** Changes since the book was asked, and what the answer was; `null`: it was not. */
   asked: { readonly kept: BookChange[]; answer: Depth | Refused | null } | null
   /** Who waits was told that there is no snapshot now. */
-  told: boolean
+  refusalSent: boolean
 }
 
 type Terms = Required<Static<typeof ORDERBOOK.params>>
@@ -91,7 +91,7 @@ export function createOrderbook(gateway: Gateway): Channel {
     topics[gateway.pairs.get(tradingPairId.toLowerCase())!.index]!.find((topic) => topic.magnitude === magnitude)
   const open = ({ tradingPairId, magnitude }: Terms): Topic => {
     const pair = gateway.pairs.get(tradingPairId.toLowerCase())!
-    const topic: Topic = { pair, magnitude, subscribers: new Set(), mirror: null, retryAt: 0, asked: null, told: false }
+    const topic: Topic = { pair, magnitude, subscribers: new Set(), mirror: null, retryAt: 0, asked: null, refusalSent: false }
     topics[pair.index]!.push(topic)
     return topic
   }
@@ -109,7 +109,7 @@ export function createOrderbook(gateway: Gateway): Channel {
       const terms = params as Terms
       const topic = find(terms) ?? open(terms)
       // Who is there already is told first; the snapshot has it for who comes.
-      if (topic.mirror !== null) tellChanges(gateway, topic, topic.mirror)
+      if (topic.mirror !== null) publishChanges(gateway, topic, topic.mirror)
       topic.subscribers.add(subscriber)
       if (topic.mirror === null) return topic.asked !== null || begin(gateway, topic)
       subscriber.push(snapshotOf(gateway, topic, topic.mirror))
@@ -137,7 +137,7 @@ export function createOrderbook(gateway: Gateway): Channel {
       let pushed = 0
       for (const { topic, mirror } of changed) {
         if (pushed >= most) return mirror.since
-        tellChanges(gateway, topic, mirror)
+        publishChanges(gateway, topic, mirror)
         pushed += topic.subscribers.size
       }
     },
@@ -161,7 +161,7 @@ function mirror(gateway: Gateway, topic: Topic, book: Depth): boolean {
   topic.retryAt = gateway.time() + (book.cut ? RETRY_LONG_MS : RETRY_MS)
   // What is mirrored is known to its end: a change behind it could not be told from a contradiction.
   if (book.cut) return false
-  topic.told = false
+  topic.refusalSent = false
   const { sequence } = book
   topic.mirror = {
     bids: new BookSide(true, magnitude, book.bids), asks: new BookSide(false, magnitude, book.asks), sequence, sent: sequence, since: 0,
@@ -180,8 +180,8 @@ function take(gateway: Gateway, topic: Topic, asked: NonNullable<Topic['asked']>
   topic.asked = null
   topic.retryAt = gateway.time() + RETRY_MS
   if (full || answer === null || answer instanceof Refused || !mirror(gateway, topic, answer)) {
-    if (topic.told) return
-    topic.told = true
+    if (topic.refusalSent) return
+    topic.refusalSent = true
     const frame = errorFrame('SNAPSHOT_UNAVAILABLE', 'The snapshot cannot be read now; the subscription stands', undefined, NAME)
     for (const subscriber of topic.subscribers) subscriber.push(frame)
     return
@@ -212,7 +212,7 @@ function change(mirror: Mirror, { sequence, sell, tick, lots, time }: BookChange
   mirror.sequence = sequence
 }
 
-function tellChanges(gateway: Gateway, topic: Topic, mirror: Mirror): void {
+function publishChanges(gateway: Gateway, topic: Topic, mirror: Mirror): void {
   if (mirror.sequence === mirror.sent) return
   const { pair, magnitude } = topic
   const data = {

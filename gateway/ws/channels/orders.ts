@@ -25,7 +25,7 @@ import {
 import { orderId, tradeId } from '../../../core/layout/ids.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import { readOpenOrders } from '../../../core/view/open_orders.ts'
-import { orderOfEnded, orderOfFill, orderOfResult } from '../../bridge/tail.ts'
+import { orderOfEnded, orderOfFill, orderOfResult } from '../../bridge/closed_orders.ts'
 import type { Gateway } from '../../context.ts'
 import { amountText, priceText, quantityText, rawText } from '../../operations/amounts.ts'
 import { Decimal, Uuid } from '../../operations/operation.ts'
@@ -80,7 +80,7 @@ const NAME = ORDERS.name
 
 /** What a resting order has that its events do not say. */
 interface Known {
-  readonly label: string
+  readonly clientOrderId: string
   readonly expiresAt: number
 }
 
@@ -144,7 +144,7 @@ class OrderEvents {
     // Without a new snapshot what an earlier one has is still not told again.
     pairs.set(pair, open?.sequence ?? pairs.get(pair) ?? 0)
     if (open === null) return false
-    for (const { sequence, label, expiresAt } of open.orders) listened.known.set(sequence, { label, expiresAt })
+    for (const { sequence, clientOrderId, expiresAt } of open.orders) listened.known.set(sequence, { clientOrderId, expiresAt })
     const orders = open.orders.filter((order) => pair === ALL || order.pair === pair)
     const scope = pair === ALL ? {} : { tradingPairId: genesis.pairs[pair]!.id }
     for (let from = 0; from === 0 || from < orders.length; from += SNAPSHOT_ORDERS) {
@@ -177,7 +177,7 @@ class OrderEvents {
       case EventType.ORDER_ENDED:
         return this.#takeEnded(records, base)
       case EventType.LABEL:
-        return this.#takeLabel(records, base)
+        return this.#takeClientOrderId(records, base)
       case EventType.SELF_TRADE:
         return this.#takeSelfTrade(records, base)
       case EventType.RESULT:
@@ -192,7 +192,7 @@ class OrderEvents {
     if (this.#trades.length > 0) this.#trades = []
   }
 
-  #takeLabel({ i32, f64, bytes }: Views, base: number): void {
+  #takeClientOrderId({ i32, f64, bytes }: Views, base: number): void {
     if (!this.#accounts.has(i32[base + LABEL.at.account]!)) return
     const at = (base + LABEL.at.label) * 4
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, i32[base + LABEL.at.length]!).toString('latin1')
@@ -220,7 +220,7 @@ class OrderEvents {
     const order: OrderFacts = { ...orderOfFill(records, base, ''), remaining: i32[base + at.makerRemaining]! }
     const filled = order.remaining === 0
     if (!filled) order.outcome = outcomeOf(Status.PARTIALLY_FILLED, Reason.NONE)
-    this.#tellTrade(filled ? 'OrderFilled' : 'OrderPartiallyFilled', sequence, this.#complete(listened, order, filled), 'maker', {
+    this.#publishTrade(filled ? 'OrderFilled' : 'OrderPartiallyFilled', sequence, this.#complete(listened, order, filled), 'maker', {
       ...trade, fee: i64[(base + at.makerFee) >>> 1]!,
     })
   }
@@ -241,12 +241,12 @@ class OrderEvents {
         return
       case Reason.REPLACED: {
         const successor = f64[(base + at.counterpartySequence) >>> 1]!
-        return this.#tell('OrderReplaced', sequence, order, { replacedByOrderId: orderId(successor, order.slot) })
+        return this.#publish('OrderReplaced', sequence, order, { replacedByOrderId: orderId(successor, order.slot) })
       }
       case Reason.EXPIRED:
-        return this.#tell('OrderExpired', sequence, order)
+        return this.#publish('OrderExpired', sequence, order)
       default:
-        return this.#tell('OrderCancelled', sequence, order)
+        return this.#publish('OrderCancelled', sequence, order)
     }
   }
 
@@ -257,23 +257,23 @@ class OrderEvents {
     const sequence = f64[(base + RESULT.at.sequence) >>> 1]!
     const order = orderOfResult(records, base, '')
     if (this.#prevented !== null) {
-      this.#tell('OrderCancelled', sequence, this.#prevented.order, { stpCounterpartyOrderId: orderId(order.sequence, order.slot) })
+      this.#publish('OrderCancelled', sequence, this.#prevented.order, { stpCounterpartyOrderId: orderId(order.sequence, order.slot) })
     }
     const listened = this.#accounts.get(i32[base + RESULT.at.account]!)
     if (listened === undefined) return
     if (answeredTypeOf(records.u32[base]!) === CommandType.CANCEL_ORDER) {
-      return this.#tell('OrderCancelled', sequence, this.#complete(listened, order, true))
+      return this.#publish('OrderCancelled', sequence, this.#complete(listened, order, true))
     }
-    if (this.#label.sequence === order.sequence) order.label = this.#label.text
-    if (rests(records, base)) listened.known.set(order.sequence, { label: order.label, expiresAt: order.expiresAt })
-    this.#tellPlaced(sequence, order)
+    if (this.#label.sequence === order.sequence) order.clientOrderId = this.#label.text
+    if (rests(records, base)) listened.known.set(order.sequence, { clientOrderId: order.clientOrderId, expiresAt: order.expiresAt })
+    this.#publishPlaced(sequence, order)
   }
 
   /** What became of an order on arrival. */
-  #tellPlaced(sequence: number, order: OrderFacts & { outcome: number }): void {
+  #publishPlaced(sequence: number, order: OrderFacts & { outcome: number }): void {
     const ended = (order.outcome & 0xff) === Status.CANCELLED
     const fresh = { ...order, outcome: outcomeOf(Status.SUBMITTED, Reason.NONE), remaining: order.lots, filledQuote: 0n, fee: 0n }
-    this.#tell('OrderSubmitted', sequence, fresh)
+    this.#publish('OrderSubmitted', sequence, fresh)
     const now = { ...fresh, outcome: outcomeOf(Status.PARTIALLY_FILLED, Reason.NONE) }
     this.#trades.forEach((trade, i) => {
       now.remaining -= trade.lots
@@ -281,11 +281,11 @@ class OrderEvents {
       now.fee += trade.fee
       if (now.remaining === 0) now.outcome = outcomeOf(Status.FILLED, Reason.NONE)
       const last = now.remaining === 0 ? 'OrderFilled' : 'OrderPartiallyFilled'
-      this.#tellTrade(i < this.#trades.length - 1 ? 'OrderMatched' : last, sequence, now, 'taker', trade)
+      this.#publishTrade(i < this.#trades.length - 1 ? 'OrderMatched' : last, sequence, now, 'taker', trade)
     })
     if (!ended) return
     const more = this.#stoppedBy === null ? {} : { stpCounterpartyOrderId: this.#stoppedBy }
-    this.#tell('OrderCancelled', sequence, order, more)
+    this.#publish('OrderCancelled', sequence, order, more)
   }
 
   /** Adds what is known of a resting order; one that `ends` is forgotten. */
@@ -295,9 +295,9 @@ class OrderEvents {
     return more === undefined ? order : { ...order, ...more }
   }
 
-  #tellTrade(event: EventName, sequence: number, order: OrderFacts, role: Role, trade: Trade): void {
+  #publishTrade(event: EventName, sequence: number, order: OrderFacts, role: Role, trade: Trade): void {
     const pair = this.#gateway.genesis.pairs[order.pair]!
-    this.#tell(event, sequence, order, {
+    this.#publish(event, sequence, order, {
       tradeId: tradeId(sequence, trade.index),
       lastFillQuantity: quantityText(pair, trade.lots),
       lastFillPrice: priceText(pair, trade.price),
@@ -306,7 +306,7 @@ class OrderEvents {
   }
 
   /** Sends one event of an order to whoever listens to it and does not have it in his snapshot. `fee`: of the trade it tells of, atoms. */
-  #tell(event: EventName, sequence: number, order: OrderFacts, more: object = {}, fee = 0n): void {
+  #publish(event: EventName, sequence: number, order: OrderFacts, more: object = {}, fee = 0n): void {
     const listened = this.#accounts.get(order.account)
     if (listened === undefined) return
     const wants = (since: number | undefined): boolean => since !== undefined && sequence > since

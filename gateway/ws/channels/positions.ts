@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import type { Channel, Declaration } from './channel.ts'
-import { createUnborn } from './unborn.ts'
+import { createNotYetServed } from './not_yet_served.ts'
 
 /** What the specification names of it: a higher version replaces, an equal one is a duplicate, a lower one is ignored. */
 const Position = Type.Object({ version: Type.Integer() })
@@ -18,4 +18,4 @@ export const POSITIONS = {
   },
 } as const satisfies Declaration
 
-export const createPositions = (gateway: Gateway): Channel => createUnborn(gateway, POSITIONS, { positions: [] })
+export const createPositions = (gateway: Gateway): Channel => createNotYetServed(gateway, POSITIONS, { positions: [] })

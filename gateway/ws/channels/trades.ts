@@ -2,7 +2,7 @@
  * `trades {tradingPairId}`: the trades of a pair, oldest first, everybody's and without who made them.
  *
  * The snapshot has the newest {@link SNAPSHOT_TRADES} and is complete to its `sequence`: what the history knows, joined with the fills
- * behind it (history_join.ts). Updates go on behind it; a turn of the loop makes one frame of a pair with all its trades, and `sequence`
+ * behind it (backfill.ts). Updates go on behind it; a turn of the loop makes one frame of a pair with all its trades, and `sequence`
  * is that of the last. While somebody has a snapshot the newest trades are remembered, so who comes later is not asked for again.
  *
  * Without the history there is no snapshot: the subscriber is told SNAPSHOT_UNAVAILABLE and gets the trades from there on. The snapshot
@@ -17,7 +17,7 @@ import type { Gateway } from '../../context.ts'
 import { Uuid } from '../../operations/operation.ts'
 import { TradeRecord, tradeRecord, type PublicTrade } from '../../operations/trades.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
-import { HistoryJoin, Joins } from '../history_join.ts'
+import { Backfill, Joins } from '../backfill.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 
@@ -47,10 +47,10 @@ interface Topic {
   /** Those who are told nothing before their snapshot. */
   readonly waiting: Set<Subscriber>
   /** Until it has succeeded: before, nobody has a snapshot. */
-  join: HistoryJoin<'trades', PublicTrade> | null
-  /** Not told yet to those who are live. */
-  untold: PublicTrade[]
-  /** The newest, all of them told or untold, and what they are complete to; `null`: not known. */
+  join: Backfill<'trades', PublicTrade> | null
+  /** Not published yet to those who are live. */
+  pending: PublicTrade[]
+  /** The newest, all of them published or pending, and what they are complete to; `null`: not known. */
   newest: { trades: PublicTrade[]; sequence: number } | null
 }
 
@@ -62,7 +62,7 @@ export function createTrades(gateway: Gateway): Channel {
   const joining = new Set<Topic>()
   const topicOf = (id: unknown): Topic => {
     const pair = gateway.pairs.get((id as string).toLowerCase())!
-    return (topics[pair.index] ??= { pair, live: new Set(), waiting: new Set(), join: null, untold: [], newest: null })
+    return (topics[pair.index] ??= { pair, live: new Set(), waiting: new Set(), join: null, pending: [], newest: null })
   }
   return {
     declaration: TRADES,
@@ -70,10 +70,10 @@ export function createTrades(gateway: Gateway): Channel {
     read: readerOf(gateway, TRADES),
     subscribe: (subscriber, { tradingPairId }) => {
       const topic = topicOf(tradingPairId)
-      tellUntold(gateway, topic)
+      publishPending(gateway, topic)
       if (topic.newest === null && topic.join === null) {
         const { index: pair } = topic.pair
-        topic.join = new HistoryJoin(joins, 'trades', { pair, limit: SNAPSHOT_TRADES, skip: 0, after: null, countMost: 0 })
+        topic.join = new Backfill(joins, 'trades', { pair, limit: SNAPSHOT_TRADES, skip: 0, after: null, countMost: 0 })
         joining.add(topic)
       }
       if (topic.join !== null && settle(gateway, topic)) joining.delete(topic)
@@ -97,7 +97,7 @@ export function createTrades(gateway: Gateway): Channel {
       topic.join?.close()
       topic.join = null
       joining.delete(topic)
-      topic.untold = []
+      topic.pending = []
       topic.newest = null
     },
     take: (records, base) => {
@@ -108,11 +108,11 @@ export function createTrades(gateway: Gateway): Channel {
       const trade = tradeOf(records, base)
       topic.join?.keep(trade)
       if (topic.live.size === 0) return
-      topic.untold.push(trade)
+      topic.pending.push(trade)
       changed.add(topic)
     },
     flush: () => {
-      for (const topic of changed) tellUntold(gateway, topic)
+      for (const topic of changed) publishPending(gateway, topic)
       changed.clear()
       for (const topic of joining) if (settle(gateway, topic)) joining.delete(topic)
     },
@@ -140,7 +140,7 @@ function frameOf(
   return dataFrame(NAME, type, gateway.now(), data, sequence)
 }
 
-function tell(gateway: Gateway, topic: Topic, to: ReadonlySet<Subscriber>, trades: readonly PublicTrade[]): void {
+function publish(gateway: Gateway, topic: Topic, to: ReadonlySet<Subscriber>, trades: readonly PublicTrade[]): void {
   for (let from = 0; from < trades.length; from += FRAME_TRADES) {
     const part = trades.slice(from, from + FRAME_TRADES)
     const frame = frameOf(gateway, topic, 'trades_update', part, part.at(-1)!.sequence)
@@ -148,19 +148,19 @@ function tell(gateway: Gateway, topic: Topic, to: ReadonlySet<Subscriber>, trade
   }
 }
 
-function tellUntold(gateway: Gateway, topic: Topic): void {
-  const { live, untold, newest } = topic
-  if (untold.length === 0) return
-  topic.untold = []
+function publishPending(gateway: Gateway, topic: Topic): void {
+  const { live, pending, newest } = topic
+  if (pending.length === 0) return
+  topic.pending = []
   // The history may have been ahead of the events: everybody's snapshot has those then.
-  const rest = newest === null ? untold : untold.filter(({ sequence }) => sequence > newest.sequence)
-  tell(gateway, topic, live, rest)
+  const rest = newest === null ? pending : pending.filter(({ sequence }) => sequence > newest.sequence)
+  publish(gateway, topic, live, rest)
   if (newest === null || rest.length === 0) return
   newest.trades = [...newest.trades, ...rest].slice(-SNAPSHOT_TRADES)
   newest.sequence = rest.at(-1)!.sequence
 }
 
-/** Sends the snapshot to those who have none; false: it is not known yet. Nothing is untold. */
+/** Sends the snapshot to those who have none; false: it is not known yet. Nothing is pending. */
 function settle(gateway: Gateway, topic: Topic): boolean {
   const { waiting, live, pair } = topic
   const outcome = topic.join!.look()
@@ -168,7 +168,7 @@ function settle(gateway: Gateway, topic: Topic): boolean {
   if (outcome.answer === null) {
     const message = `Earlier trades of ${pair.symbol} cannot be read now; the subscription stands, and they follow`
     for (const subscriber of waiting) subscriber.push(errorFrame('SNAPSHOT_UNAVAILABLE', message, undefined, NAME))
-    tell(gateway, topic, waiting, outcome.events)
+    publish(gateway, topic, waiting, outcome.events)
     for (const subscriber of waiting) live.add(subscriber)
     waiting.clear()
     return false

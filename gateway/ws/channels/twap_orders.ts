@@ -6,7 +6,7 @@ import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import { Uuid } from '../../operations/operation.ts'
 import type { Channel, Declaration } from './channel.ts'
-import { createUnborn } from './unborn.ts'
+import { createNotYetServed } from './not_yet_served.ts'
 
 /** What the specification names of it. */
 const TwapOrder = Type.Object({ twapOrderId: Uuid, state: Type.String() })
@@ -25,4 +25,4 @@ export const TWAP_ORDERS = {
   },
 } as const satisfies Declaration
 
-export const createTwapOrders = (gateway: Gateway): Channel => createUnborn(gateway, TWAP_ORDERS, { twapOrders: [] })
+export const createTwapOrders = (gateway: Gateway): Channel => createNotYetServed(gateway, TWAP_ORDERS, { twapOrders: [] })

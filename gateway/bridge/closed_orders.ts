@@ -1,0 +1,226 @@
+/**
+ * The closed-order cache: orders that ended, read off the event ring.
+ *
+ * The engine forgets an order when it ends, and the history learns of it a little later, or is down. Each gateway remembers the
+ * newest {@link CLOSED_ORDERS_MAX} ends it saw, so that an order can be looked up at once after it was filled or cancelled. A gateway
+ * that is lapped by the writer misses what it missed: the order is then unknown here, never wrong.
+ *
+ * Under load nearly every end is remembered and none is asked for, so remembering is a copy of the event into a ring of records and
+ * three words of index; only a lookup makes an object of it. The index has a chain per sequence modulo the ring, newest first. Nothing
+ * is removed from it: an entry that is not older than the one before it in its chain stands for a record that was overwritten, and
+ * whatever came after it was overwritten before.
+ */
+import {
+  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
+} from '../../core/layout/event.ts'
+import { CANCEL_ANSWER, ORDER_ANSWER } from '../../core/layout/answers.ts'
+import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT } from '../../core/layout/command.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { createReader, read, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
+import { GATEWAY } from '../../core/ring/counters.ts'
+import type { OrderView } from '../../core/view/accounts.ts'
+import { createBoundedMap, remember, type BoundedMap } from '../bounded_map.ts'
+
+/** Finished orders, and client order ids of orders still open, that one gateway remembers. */
+export const CLOSED_ORDERS_MAX = 65_536
+/** Copies of the ring one drain makes at most: the rest waits for the next. */
+const COPIES_MAX = 64
+const BATCH = 256
+const DRAIN_MS = 10
+
+/** An order that ended: as it was while it rested, and how it ended. `expiresAt` 0: not known. */
+export interface ClosedOrder extends OrderView {
+  /** Status | Reason << 8. */
+  outcome: number
+  slippageBps: number
+}
+
+export interface ClosedOrderCache {
+  readonly reader: Reader
+  readonly records: Views
+  readonly counters: Float64Array
+  /** Ends it remembers. */
+  readonly room: number
+  /** Ends ever; the next is kept at this place modulo the room. */
+  count: number
+  /** The events that said so: RESULT, FILL or ORDER_ENDED records. */
+  readonly kept: Views
+  /** Client order id of each, '' without one. */
+  readonly keptClientOrderIds: string[]
+  /** Newest place of each chain, and the next older of each place; -1 none. */
+  readonly chains: Int32Array
+  readonly older: Int32Array
+  /** Client order ids of orders that may still be open, by order sequence. */
+  readonly clientOrderIds: BoundedMap<number, string>
+  readonly timer: NodeJS.Timeout
+}
+
+export function createClosedOrderCache(ring: Broadcast, counters: Float64Array, room: number = CLOSED_ORDERS_MAX): ClosedOrderCache {
+  const reader = createReader(ring, BATCH)
+  const tail: ClosedOrderCache = {
+    reader, counters, room,
+    records: viewsOf(reader.copy.buffer),
+    count: 0,
+    kept: viewsOf(new ArrayBuffer(room * RECORD_BYTES)),
+    keptClientOrderIds: new Array<string>(room).fill(''),
+    chains: new Int32Array(room).fill(-1),
+    older: new Int32Array(room).fill(-1),
+    clientOrderIds: createBoundedMap(room),
+    timer: setInterval(() => drainClosedOrders(tail), DRAIN_MS),
+  }
+  return tail
+}
+
+export const closeClosedOrderCache = (tail: ClosedOrderCache): void => clearInterval(tail.timer)
+
+/** Reads what is new, at most {@link COPIES_MAX} copies of it. */
+export function drainClosedOrders(tail: ClosedOrderCache): void {
+  for (let copies = 0; copies < COPIES_MAX; copies++) {
+    const count = read(tail.reader)
+    if (count === 0) return
+    if (count < 0) tail.counters[GATEWAY.lapped]!++
+    for (let i = 0; i < count; i++) take(tail, tail.records, i * RECORD_WORDS)
+  }
+}
+
+/** The order with this identity if it ended lately and is the account's. */
+export function findFinished(tail: ClosedOrderCache, account: number, sequence: number, slot: number): ClosedOrder | undefined {
+  const { chains, older, kept, count, room } = tail
+  let place = chains[sequence % room]!
+  for (let age = -1; place >= 0; place = older[place]!) {
+    const next = (count - 1 - place) % room
+    if (next <= age) return undefined
+    age = next
+    const order = closedOrderAt(kept, place * RECORD_WORDS, tail.keptClientOrderIds[place]!)
+    if (order.sequence === sequence) return order.account === account && order.slot === slot ? order : undefined
+  }
+  return undefined
+}
+
+function take(tail: ClosedOrderCache, records: Views, base: number): void {
+  switch (eventTypeOf(records.u32[base]!)) {
+    case EventType.RESULT:
+      if (endsOrder(records, base)) keep(tail, records, base, RESULT.at.orderSequence, RESULT.at.flags)
+      return
+    case EventType.FILL:
+      // A resting order that was filled to the end.
+      if (records.i32[base + FILL.at.makerRemaining] === 0) keep(tail, records, base, FILL.at.makerSequence, FILL.at.makerFlags)
+      return
+    case EventType.ORDER_ENDED:
+      return keep(tail, records, base, ORDER_ENDED.at.orderSequence, ORDER_ENDED.at.flags)
+    case EventType.LABEL: {
+      const at = (base + LABEL.at.label) * 4
+      const text = Buffer.from(records.bytes.buffer, at, records.i32[base + LABEL.at.length]!).toString('latin1')
+      return remember(tail.clientOrderIds, records.f64[(base + LABEL.at.orderSequence) >>> 1]!, text)
+    }
+  }
+}
+
+/** Whether a RESULT tells of an order that ended on arrival, or was cancelled by its owner. */
+function endsOrder({ i32, u32 }: Views, base: number): boolean {
+  const { at } = RESULT
+  const type = answeredTypeOf(u32[base]!)
+  const places = type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER || type === CommandType.ENTER_ORDER
+  if (!places && type !== CommandType.CANCEL_ORDER) return false
+  const status = i32[base + at.outcome]! & 0xff
+  return i32[base + at.code] === 0 && (u32[base + at.flags]! & Flag.REPEATED) === 0 && status !== Status.SUBMITTED &&
+    status !== Status.PARTIALLY_FILLED
+}
+
+/** Keeps the event at `base` as the end of the order whose sequence and flags stand at these words of it. */
+function keep(tail: ClosedOrderCache, records: Views, base: number, sequenceAt: number, flagsAt: number): void {
+  const { chains, older, kept, keptClientOrderIds, room } = tail
+  const place = tail.count++ % room
+  const to = place * RECORD_WORDS
+  for (let word = 0; word < RECORD_WORDS; word++) kept.i32[to + word] = records.i32[base + word]!
+  const sequence = records.f64[(base + sequenceAt) >>> 1]!
+  const chain = sequence % room
+  older[place] = chains[chain]!
+  chains[chain] = place
+  keptClientOrderIds[place] = records.u32[base + flagsAt]! >>> CLIENT_ORDER_ID_SHIFT === 0 ? '' : clientOrderIdOf(tail, sequence)
+}
+
+/** The client order id, which is needed here no longer once its order ended. */
+function clientOrderIdOf(tail: ClosedOrderCache, sequence: number): string {
+  const label = tail.clientOrderIds.entries.get(sequence) ?? ''
+  tail.clientOrderIds.entries.delete(sequence)
+  return label
+}
+
+function closedOrderAt(kept: Views, base: number, clientOrderId: string): ClosedOrder {
+  const type = eventTypeOf(kept.u32[base]!)
+  if (type === EventType.RESULT) return orderOfResult(kept, base, clientOrderId)
+  return type === EventType.FILL ? orderOfFill(kept, base, clientOrderId) : orderOfEnded(kept, base, clientOrderId)
+}
+
+/** The order that the RESULT at word `base` speaks of, as it is after it. */
+export function orderOfResult({ i32, u32, f64, i64 }: Views, base: number, clientOrderId: string): ClosedOrder {
+  const { at } = RESULT
+  const cancelled = answeredTypeOf(u32[base]!) === CommandType.CANCEL_ORDER
+  const time = f64[(base + at.time) >>> 1]!
+  return {
+    sequence: f64[(base + at.orderSequence) >>> 1]!,
+    flags: u32[base + at.flags]!,
+    outcome: i32[base + at.outcome]!,
+    slot: i32[base + at.slot]!,
+    account: i32[base + at.account]!,
+    pair: i32[base + at.pair]!,
+    price: i32[base + at.price]!,
+    lots: i32[base + at.lots]!,
+    remaining: i32[base + at.remaining]!,
+    filledQuote: i64[(base + at.filledQuote) >>> 1]!,
+    fee: i64[(base + at.fee) >>> 1]!,
+    createdAt: cancelled ? f64[(base + CANCEL_ANSWER.at.createdAt) >>> 1]! : time,
+    updatedAt: time,
+    expiresAt: cancelled ? 0 : f64[(base + at.expiresAt) >>> 1]!,
+    slippageBps: cancelled ? 0 : i32[base + ORDER_ANSWER.at.slippageBps]!,
+    clientOrderId,
+  }
+}
+
+/** The resting order that the FILL at word `base` filled to the end. */
+export function orderOfFill({ i32, u32, f64, i64 }: Views, base: number, clientOrderId: string): ClosedOrder {
+  const { at } = FILL
+  return {
+    sequence: f64[(base + at.makerSequence) >>> 1]!,
+    flags: u32[base + at.makerFlags]!,
+    outcome: outcomeOf(Status.FILLED, Reason.NONE),
+    slot: i32[base + at.makerSlot]!,
+    account: i32[base + at.makerAccount]!,
+    pair: i32[base + at.pair]!,
+    // What a resting order trades at is its own price, and the last fill is at it like every other.
+    price: i32[base + at.price]!,
+    lots: i32[base + at.makerLots]!,
+    remaining: 0,
+    filledQuote: i64[(base + at.makerFilledQuote) >>> 1]!,
+    fee: i64[(base + at.makerTotalFee) >>> 1]!,
+    createdAt: f64[(base + at.makerCreatedAt) >>> 1]!,
+    updatedAt: f64[(base + at.time) >>> 1]!,
+    expiresAt: 0,
+    slippageBps: 0,
+    clientOrderId,
+  }
+}
+
+/** The resting order that the ORDER_ENDED at word `base` says left the book unfilled. */
+export function orderOfEnded({ i32, u32, f64, i64 }: Views, base: number, clientOrderId: string): ClosedOrder {
+  const { at } = ORDER_ENDED
+  return {
+    sequence: f64[(base + at.orderSequence) >>> 1]!,
+    flags: u32[base + at.flags]!,
+    outcome: i32[base + at.outcome]!,
+    slot: i32[base + at.slot]!,
+    account: i32[base + at.account]!,
+    pair: i32[base + at.pair]!,
+    price: i32[base + at.price]!,
+    lots: i32[base + at.lots]!,
+    remaining: i32[base + at.remaining]!,
+    filledQuote: i64[(base + at.filledQuote) >>> 1]!,
+    fee: i64[(base + at.fee) >>> 1]!,
+    createdAt: f64[(base + at.createdAt) >>> 1]!,
+    updatedAt: f64[(base + at.time) >>> 1]!,
+    expiresAt: 0,
+    slippageBps: 0,
+    clientOrderId,
+  }
+}

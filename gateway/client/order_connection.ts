@@ -1,0 +1,185 @@
+/**
+ * Orders over a socket: the calls of REST that market makers make often, without a signature for each. One signed message opens a session
+ * on the socket, and a counter that grows continues it; so the way to the service must be trusted: TLS, or the same machine. The operator
+ * switches it on.
+ *
+ * Calls are sent in the order they are made and answered under their id, with the errors of REST. When the socket is lost, every call that
+ * was not answered fails with {@link NetworkError}: it may have happened, unless it has an idempotency key to ask again with. Nothing is
+ * sent twice by itself. The next socket comes as for streams (reconnecting_socket.ts).
+ *
+ * Bounds: {@link IN_FLIGHT} calls are not answered at the service, {@link WAITING_MAX} more wait here; others are OVERLOADED.
+ */
+import type { OperationTypes } from '../operations/index.ts'
+import type { ORDER_ACTIONS } from '../ws/order_messages.ts'
+import { REAL_CLOCK, type Clock } from './clock.ts'
+import { NetworkError, RingbookError, StreamError, type Envelope } from './errors.ts'
+import { ReconnectingSocket, type SocketOwner, type SocketStatus, type RawFrame } from './reconnecting_socket.ts'
+import { signRequest } from './signing.ts'
+import type { Session, StreamOptions } from './streams.ts'
+
+type Actions = typeof ORDER_ACTIONS
+export type OrderOperation = Actions[keyof Actions]
+type TypeOf<N extends OrderOperation> = { [T in keyof Actions]: Actions[T] extends N ? T : never }[keyof Actions]
+
+/** The messages of the operations. */
+const TYPES: { readonly [N in OrderOperation]: TypeOf<N> } = {
+  CreateOrder: 'order.create', CancelOrder: 'order.cancel', ReplaceOrder: 'order.replace', BatchCreateOrders: 'order.batch',
+  BatchReplaceOrders: 'order.batch_replace', BatchCancelOrders: 'order.batch_cancel', BatchCancelAllOrders: 'order.cancel_all',
+  BatchCancelOrdersByPair: 'order.cancel_by_pair',
+}
+
+type Input<N extends OrderOperation> = OperationTypes[N]['input']
+type Arguments<N extends OrderOperation> = {} extends Input<N> ? [input?: Input<N>] : [input: Input<N>]
+
+/** Order entry of a client: the operations by name. */
+export type Orders = { readonly [N in OrderOperation]: (...rest: Arguments<N>) => Promise<OperationTypes[N]['output']> } & {
+  readonly status: SocketStatus
+  /** Closes the socket; calls that are not answered fail. The next call opens another one. */
+  close(): void
+}
+
+const SESSION_OPEN = 'session.open'
+const IN_FLIGHT = 256
+const WAITING_MAX = 4096
+const NO_BYTES = new Uint8Array(0)
+/** Order messages have rate classes of their own; the pace of streams is not theirs. */
+const UNPACED = 1e9
+
+interface Call {
+  readonly type: string
+  readonly body: object
+  readonly resolve: (data: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly stopTimer: () => void
+}
+
+export class OrderEntry implements SocketOwner {
+  readonly #clock: Clock
+  readonly #session: Session
+  readonly #timeoutMs: number
+  readonly #line: ReconnectingSocket
+  /** Calls that were not sent, in order, and those that were, by id. */
+  readonly #waiting = new Set<Call>()
+  readonly #sent = new Map<number, Call>()
+  #lastId = 0
+  #counter = 0
+  #opening: 'none' | 'asked' | 'open' = 'none'
+
+  /** `timeoutMs`: longest time of a call. */
+  constructor(url: string, options: StreamOptions, session: Session, timeoutMs: number) {
+    this.#clock = options.clock ?? REAL_CLOCK
+    this.#session = session
+    this.#timeoutMs = timeoutMs
+    this.#line = new ReconnectingSocket(url, { ...options, messagesPerSecond: UNPACED, messageBurst: UNPACED }, this.#clock, this)
+  }
+
+  get status(): SocketStatus {
+    return this.#line.status
+  }
+
+  async call(name: OrderOperation, body: object = {}): Promise<unknown> {
+    if (this.#session.signer() === null) throw new Error('sign in first')
+    if (this.#waiting.size >= WAITING_MAX) {
+      throw new RingbookError({ error: 'UNAVAILABLE', code: 'OVERLOADED', message: 'Too many calls are waiting', statusCode: 503 })
+    }
+    return new Promise((resolve, reject) => {
+      const late = (): void => {
+        this.#waiting.delete(call)
+        for (const [id, each] of this.#sent) if (each === call) this.#sent.delete(id)
+        reject(new NetworkError(`${name}: no answer`, new DOMException('too late', 'TimeoutError')))
+      }
+      const call: Call = { type: TYPES[name], body, resolve, reject, stopTimer: this.#clock.after(this.#timeoutMs, late) }
+      this.#waiting.add(call)
+      this.#line.open()
+      this.#line.wake()
+    })
+  }
+
+  /** A new session may be of another account: what comes is for that one. */
+  signedIn(): void {
+    this.#line.restart()
+  }
+
+  close(): void {
+    this.#line.close()
+    this.#failAll((call) => new NetworkError(`${call.type}: the socket was closed`, undefined))
+  }
+
+  next(): object | null {
+    if (this.#opening === 'none') return this.#openSession()
+    if (this.#opening === 'asked' || this.#sent.size >= IN_FLIGHT) return null
+    for (const call of this.#waiting) {
+      this.#waiting.delete(call)
+      this.#sent.set(++this.#lastId, call)
+      return { type: call.type, id: this.#lastId, counter: ++this.#counter, body: call.body }
+    }
+    return null
+  }
+
+  #openSession(): object {
+    this.#opening = 'asked'
+    const headers = signRequest(this.#session.signer()!, 'WS', SESSION_OPEN, NO_BYTES, this.#session.now())
+    return {
+      type: SESSION_OPEN, id: ++this.#lastId, publicKey: headers['X-Svc-PublicKey'], timestamp: headers['X-Svc-Timestamp'],
+      signature: headers['X-Svc-Signature'],
+    }
+  }
+
+  opened(): void {
+    this.#opening = 'none'
+    this.#counter = 0
+  }
+
+  took({ type, id, status, data, error, code, message }: RawFrame): void {
+    const isOpening = this.#opening === 'asked' && id === this.#lastId
+    if (type === 'error' && isOpening) return this.#refuse(new StreamError(String(code), String(message)))
+    if (type !== 'result') return
+    const failure = status === 200 ? null : new RingbookError(error as Envelope)
+    if (isOpening) {
+      if (failure !== null) return this.#refuse(failure)
+      this.#opening = 'open'
+      return this.#line.wake()
+    }
+    const call = this.#sent.get(id as number)
+    if (call === undefined) return
+    this.#sent.delete(id as number)
+    call.stopTimer()
+    if (failure === null) call.resolve(data)
+    else call.reject(failure)
+    this.#line.wake()
+  }
+
+  /** No session is to be had: who waits is told, and the next call tries again. */
+  #refuse(error: Error): void {
+    this.#line.close()
+    this.#failAll(() => error)
+  }
+
+  lost(code: number, reason: string): void {
+    this.#failAll((call) => new NetworkError(`${call.type}: the socket was lost (${reason === '' ? code : reason})`, undefined))
+  }
+
+  statusChanged(): void {
+    // Whoever wants to know asks.
+  }
+
+  #failAll(errorOf: (call: Call) => Error): void {
+    const calls = [...this.#sent.values(), ...this.#waiting]
+    this.#sent.clear()
+    this.#waiting.clear()
+    for (const call of calls) {
+      call.stopTimer()
+      call.reject(errorOf(call))
+    }
+  }
+}
+
+/** The operations of `entry` by name. */
+export function ordersOf(entry: () => OrderEntry, close: () => void): Orders {
+  const orders = { close }
+  for (const name of Object.keys(TYPES) as OrderOperation[]) {
+    Object.defineProperty(orders, name, { value: (input?: object) => entry().call(name, input) })
+  }
+  Object.defineProperty(orders, 'status', { get: () => entry().status })
+  return orders as Orders
+}

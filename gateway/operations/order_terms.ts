@@ -1,0 +1,214 @@
+/**
+ * Order entry: what a caller may ask for, and its terms as numbers. (Specification, Order entry, Records.)
+ *
+ * What depends on the state (funds, book, session, maintenance) is decided by the engine alone; here is what a request can be
+ * told by itself. This market is spot: fields that only mean something on margin are refused rather than ignored, because an
+ * order that is not what its sender thinks it is costs money.
+ */
+import Type, { type Static } from 'typebox'
+import { Flag, CLIENT_ORDER_ID_BYTES, Option } from '../../core/layout/command.ts'
+import type { Pair } from '../../core/state/genesis.ts'
+import type { OrderTerms } from '../bridge/encode.ts'
+import type { Gateway } from '../context.ts'
+import { Refused, refusedField } from '../refused.ts'
+import { DECIMAL, lotsOf, ticksOf } from './amounts.ts'
+import { parseDateTime } from './date_time.ts'
+import { Decimal, Uuid } from './operation.ts'
+
+export const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')])
+export const OrderType = Type.Union([Type.Literal('LIMIT'), Type.Literal('MARKET')])
+export const TimeInForce = Type.Union([Type.Literal('GTC'), Type.Literal('IOC'), Type.Literal('FOK')])
+export const TradingMode = Type.Union([Type.Literal('SPOT'), Type.Literal('MARGIN')])
+
+export const OrderItem = Type.Object({
+  tradingPairId: Uuid,
+  orderType: OrderType,
+  side: Side,
+  quantity: Decimal,
+  price: Type.Optional(Decimal),
+  tradingMode: Type.Optional(TradingMode),
+  slippageToleranceBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
+  useMasterBalance: Type.Optional(Type.Boolean()),
+  expirationDate: Type.Optional(Type.String()),
+  timeInForce: Type.Optional(TimeInForce),
+  marginAccountId: Type.Optional(Type.String()),
+  riskBucketId: Type.Optional(Type.String()),
+  riskBucketCollateral: Type.Optional(Type.String()),
+  /** Deprecated: accepted and ignored, `side` is authoritative. */
+  positionSide: Type.Optional(Type.String()),
+  leverage: Type.Optional(Type.String()),
+  reduceOnly: Type.Optional(Type.Boolean()),
+  strategyKey: Type.Optional(Type.String()),
+  marginMode: Type.Optional(Type.String()),
+  postOnly: Type.Optional(Type.Boolean()),
+  clientOrderId: Type.Optional(Type.String()),
+  idempotencyKey: Type.Optional(Type.String()),
+  /** CANCEL_TAKER or CANCEL_BOTH; a string here, because batches have a code of their own for anything else. */
+  selfTradePreventionMode: Type.Optional(Type.String()),
+  trailingStop: Type.Optional(Type.Unknown()),
+  takeProfit: Type.Optional(Type.Unknown()),
+  stopLoss: Type.Optional(Type.Unknown()),
+})
+export type OrderItem = Static<typeof OrderItem>
+
+export const ReplaceItem = Type.Object({
+  price: Type.Optional(Decimal),
+  quantity: Type.Optional(Decimal),
+  useMasterBalance: Type.Optional(Type.Boolean()),
+  clientOrderId: Type.Optional(Type.String()),
+  idempotencyKey: Type.Optional(Type.String()),
+  postOnly: Type.Optional(Type.Boolean()),
+  slippageToleranceBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
+  selfTradePreventionMode: Type.Optional(Type.String()),
+})
+export type ReplaceItem = Static<typeof ReplaceItem>
+
+const MARGIN_ONLY = [
+  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'trailingStop', 'takeProfit', 'stopLoss',
+] as const
+/** Longest idempotency key, in UTF-16 units. */
+export const IDEMPOTENCY_KEY_MAX = 128
+const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`)
+
+const noTerms = (): OrderTerms =>
+  ({
+    pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, clientOrderId: '', key: '', targetSlot: 0,
+    targetSequence: 0, pays: 0,
+  })
+
+/** The pair with this id, in any case. */
+export const findPair = (gateway: Gateway, id: string): Pair | undefined => gateway.pairs.get(id) ?? gateway.pairs.get(id.toLowerCase())
+
+/** The terms of one order to place, or why it cannot be. */
+export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refused {
+  const refused = refuseMargin(item)
+  if (refused !== null) return refused
+  const pair = findPair(gateway, item.tradingPairId)
+  if (pair === undefined) return new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' })
+  const terms = noTerms()
+  terms.pair = pair.index
+  terms.pairId = pair.id
+  terms.pays = item.side === 'SELL' ? pair.base : pair.quote
+  if (item.side === 'SELL') terms.flags |= Flag.SELL
+  return (
+    (item.orderType === 'MARKET' ? takeMarket(item, terms) : takeLimit(item, pair, terms)) ??
+    takeQuantity(pair, item.quantity, terms) ??
+    takeExpiration(item, gateway.time(), terms) ??
+    takeCommon(item, terms) ??
+    terms
+  )
+}
+
+/** The terms of one replacement, apart from its target. `pair` is the one of the original, whose ticks and lots count. */
+export function replaceTerms(item: ReplaceItem, pair: Pair): OrderTerms | Refused {
+  const terms = noTerms()
+  if (item.price !== undefined) {
+    const refused = takePrice(pair, item.price, terms)
+    if (refused !== null) return refused
+    terms.options |= Option.NEW_PRICE
+  }
+  if (item.quantity !== undefined) {
+    const refused = takeQuantity(pair, item.quantity, terms)
+    if (refused !== null) return refused
+    terms.options |= Option.NEW_LOTS
+  }
+  if (item.slippageToleranceBps !== undefined) return refusedField('slippageToleranceBps', 'slippageToleranceBps is for MARKET orders only')
+  if (item.postOnly !== undefined) terms.options |= Option.NEW_POST_ONLY
+  if (item.postOnly === true) terms.flags |= Flag.POST_ONLY
+  if (item.selfTradePreventionMode !== undefined) terms.options |= Option.NEW_STP
+  if (item.useMasterBalance !== undefined) terms.options |= Option.NEW_FUNDING
+  return takeCommon(item, terms) ?? terms
+}
+
+function refuseMargin(item: OrderItem): Refused | null {
+  if (item.tradingMode === 'MARGIN') return refusedField('tradingMode', 'This market is spot')
+  for (const field of MARGIN_ONLY) if (item[field] !== undefined) return refusedField(field, `${field} is for margin orders only`)
+  return item.reduceOnly === true ? refusedField('reduceOnly', 'reduceOnly is for margin orders only') : null
+}
+
+function takeMarket(item: OrderItem, terms: OrderTerms): Refused | null {
+  if (item.price !== undefined) return refusedField('price', 'A MARKET order must not carry a price')
+  if (item.timeInForce !== undefined) return refusedField('timeInForce', 'A MARKET order must not carry timeInForce')
+  if (item.postOnly === true) return refusedField('postOnly', 'A MARKET order cannot be post-only')
+  terms.flags |= Flag.MARKET
+  if (item.slippageToleranceBps !== undefined) {
+    terms.flags |= Flag.SLIPPAGE
+    terms.slippageBps = item.slippageToleranceBps
+  }
+  return null
+}
+
+function takeLimit(item: OrderItem, pair: Pair, terms: OrderTerms): Refused | null {
+  if (item.slippageToleranceBps !== undefined) return refusedField('slippageToleranceBps', 'slippageToleranceBps is for MARKET orders only')
+  if (item.price === undefined) return refusedField('price', 'A LIMIT order needs a price')
+  if (item.timeInForce === 'IOC') terms.flags |= Flag.IOC
+  else if (item.timeInForce === 'FOK') terms.flags |= Flag.FOK
+  if (item.postOnly === true) {
+    if ((terms.flags & (Flag.IOC | Flag.FOK)) !== 0) return refusedField('postOnly', 'Only a GTC order can be post-only')
+    terms.flags |= Flag.POST_ONLY
+  }
+  return takePrice(pair, item.price, terms)
+}
+
+function takePrice(pair: Pair, text: string, terms: OrderTerms): Refused | null {
+  terms.price = ticksOf(pair, text)
+  if (terms.price > 0) return null
+  return DECIMAL.test(text)
+    ? refusedField('price', `price must be a positive multiple of ${pair.tickSize} in range`, 'INVALID_TICK')
+    : refusedField('price', 'price must be a decimal string')
+}
+
+function takeQuantity(pair: Pair, text: string, terms: OrderTerms): Refused | null {
+  terms.lots = lotsOf(pair, text)
+  if (terms.lots > 0) return null
+  return DECIMAL.test(text)
+    ? refusedField('quantity', `quantity must be a positive multiple of ${pair.lotSize} in range`, 'INVALID_LOT')
+    : refusedField('quantity', 'quantity must be a decimal string')
+}
+
+/** With an idempotency key the engine decides: a repeated key has its first answer even when the time it named is over. */
+function takeExpiration(item: OrderItem, now: number, terms: OrderTerms): Refused | null {
+  if (item.expirationDate === undefined) return null
+  const at = parseDateTime(item.expirationDate)
+  if (Number.isNaN(at)) return refusedField('expirationDate', 'expirationDate must be an RFC 3339 date-time')
+  if (at <= now && item.idempotencyKey === undefined) {
+    return refusedField('expirationDate', 'expirationDate is not in the future', 'INVALID_EXPIRATION')
+  }
+  terms.flags |= Flag.EXPIRES
+  terms.expiresAt = at
+  return null
+}
+
+/** What orders and replacements share. */
+function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused | null {
+  const { clientOrderId, idempotencyKey, selfTradePreventionMode } = item
+  if (item.useMasterBalance === true) terms.flags |= Flag.MASTER_FUNDED
+  if (clientOrderId !== undefined) {
+    if (!CLIENT_ORDER_ID.test(clientOrderId)) return refusedField(
+      'clientOrderId', `clientOrderId must be 1 to ${CLIENT_ORDER_ID_BYTES} printable ASCII characters`,
+    )
+    terms.clientOrderId = clientOrderId
+  }
+  const key = keyOf(idempotencyKey)
+  if (key instanceof Refused) return key
+  terms.key = key
+  if (selfTradePreventionMode === undefined) return null
+  if (selfTradePreventionMode === 'CANCEL_BOTH') terms.flags |= Flag.CANCEL_BOTH
+  else if (selfTradePreventionMode !== 'CANCEL_TAKER') {
+    return refusedField('selfTradePreventionMode', 'Unknown selfTradePreventionMode', 'INVALID_SELF_TRADE_PREVENTION_MODE')
+  }
+  terms.flags |= Flag.STP_GIVEN
+  return null
+}
+
+/** An idempotency key as commands carry it, '' when none was given; or the refusal of one that is none. */
+export function keyOf(text: string | undefined): string | Refused {
+  if (text === undefined) return ''
+  return text.length >= 1 && text.length <= IDEMPOTENCY_KEY_MAX && text.isWellFormed()
+    ? text
+    : refusedField('idempotencyKey', `idempotencyKey must be 1 to ${IDEMPOTENCY_KEY_MAX} characters`)
+}
+
+/** A single create or replace answers an unknown self-trade mode with a plain 400 (specification, Status mapping). */
+export const plain = (refused: Refused): Refused =>
+  refused.code === 'INVALID_SELF_TRADE_PREVENTION_MODE' ? new Refused('VALIDATION_ERROR', refused.message, refused.details) : refused
