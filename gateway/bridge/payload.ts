@@ -35,7 +35,7 @@ export const hashOf = (form: string): string => hash('sha256', form, HASH_TEXT)
 const chosen = (text: string): string => `${text.length}:${text}`
 
 /** PLACE_ORDER. */
-export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId: label }: OrderTerms): string {
+export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId }: OrderTerms): string {
   let form = `place/1;pair=${pairId};side=${(flags & Flag.SELL) !== 0 ? 'SELL' : 'BUY'};`
   form += (flags & Flag.MARKET) !== 0 ? `type=MARKET;quantity=${lots}` : `type=LIMIT;quantity=${lots};price=${price}`
   if ((flags & Flag.IOC) !== 0) form += ';timeInForce=IOC'
@@ -45,11 +45,11 @@ export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt
   if ((flags & Flag.EXPIRES) !== 0) form += `;expirationDate=${expiresAt}`
   if ((flags & Flag.MASTER_FUNDED) !== 0) form += ';useMasterBalance=true'
   if ((flags & Flag.CANCEL_BOTH) !== 0) form += ';selfTradePreventionMode=CANCEL_BOTH'
-  return label === '' ? form : `${form};clientOrderId=${chosen(label)}`
+  return clientOrderId === '' ? form : `${form};clientOrderId=${chosen(clientOrderId)}`
 }
 
 /** REPLACE_ORDER; the order is named by its sequence and slot, which are its id. */
-export function formOfReplacement({ targetSequence, targetSlot, flags, options, price, lots, clientOrderId: label }: OrderTerms): string {
+export function formOfReplacement({ targetSequence, targetSlot, flags, options, price, lots, clientOrderId }: OrderTerms): string {
   let form = `replace/1;order=${targetSequence}/${targetSlot}`
   if ((options & Option.NEW_PRICE) !== 0) form += `;price=${price}`
   if ((options & Option.NEW_LOTS) !== 0) form += `;quantity=${lots}`
@@ -58,7 +58,7 @@ export function formOfReplacement({ targetSequence, targetSlot, flags, options, 
   if ((options & Option.NEW_STP) !== 0) {
     form += `;selfTradePreventionMode=${(flags & Flag.CANCEL_BOTH) !== 0 ? 'CANCEL_BOTH' : 'CANCEL_TAKER'}`
   }
-  return label === '' ? form : `${form};clientOrderId=${chosen(label)}`
+  return clientOrderId === '' ? form : `${form};clientOrderId=${chosen(clientOrderId)}`
 }
 
 /** TRANSFER; the sub-account is named by its row, which is its own for ever, the asset by its place in the listing. */
