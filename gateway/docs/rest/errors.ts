@@ -55,13 +55,13 @@ export const ERROR_SCHEMA: JsonSchema = {
   },
 }
 
-/** One example per code that these operations can be refused with. */
+/** One example per code that these operations can be refused with, and for clients its retry class (core/layout/refusals.ts). */
 export function errorExamples(operations: readonly ServedOperation[]): Record<string, JsonSchema> {
   return Object.fromEntries(
-    operations.flatMap(refusalsOf).map(({ code, error, http, message }) => {
+    operations.flatMap(refusalsOf).map(({ code, error, http, message, retry }) => {
       const details = code === 'VALIDATION_ERROR' ? { field: 'quantity' } : http === 429 ? { retryAfter: 1 } : undefined
       const value = { error, message, code, statusCode: http, ...(details === undefined ? {} : { details }) }
-      return [code, { summary: message, value }]
+      return [code, { summary: message, 'x-retry': retry, value }]
     }),
   )
 }

@@ -1,0 +1,1437 @@
+"""Operations and channels as methods. Made by gateway/client/python/generate from the documents of the service: do
+not edit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+if TYPE_CHECKING:
+    from ..client import Stream
+    from .types import (
+        AccountFrame, AgentAction, Amount, Balance, BalancesFrame, BatchCancelAllOrdersResponse,
+        BatchCancelOrdersByPairResponse, BatchCancelOrdersResponse, BatchCreateOrdersResponse,
+        BatchReplaceOrdersResponse, CancelOrderResponse, CandleInterval, ChallengeResponse, CheckResponse,
+        ConditionalOrdersFrame, CreateDelegatedSessionResponse, CreateOrderResponse, CreateSubAccountLimitResponse,
+        CreateSubAccountResponse, DelegatedAgent, DeleteSubAccountLimitResponse, EntryType,
+        GetApplicationConfigResponse, GetApplicationStatsResponse, GetCandlesResponse, GetFaucetInfoResponse,
+        GetMarketMetadataResponse, GetOrderbookResponse, GetPortfolioResponse, GetProfileResponse, GetScreenerResponse,
+        GetServerTimeResponse, GetTradingPairResponse, InstrumentsFrame, LiquidationsFrame, ListAccountTradesResponse,
+        ListApplicationBalancesResponse, ListApplicationMovementsResponse, ListApplicationOrdersResponse,
+        ListApplicationUsersResponse, ListBalancesResponse, ListDelegatedAgentsResponse, ListMovementsResponse,
+        ListOrdersResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse, ListTradesResponse,
+        ListTradingPairsResponse, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderStatus, OrderType,
+        OrderbookFrame, OrdersFrame, PositionsFrame, RefreshResponse, ReplaceElement, ReplaceOrderResponse,
+        RevokeDelegatedAgentResponse, RevokeResponse, Side, SimulateFeesResponse, TimeInForce, Trade, TradesFrame,
+        TradingMode, TransactionType, TransferDirection, TransferSubAccountBalanceResponse, TwapOrdersFrame,
+        UpdateSubAccountLimitResponse, VerifyResponse,
+    )
+
+
+class Operations:
+    """Every operation of the service, over REST."""
+
+    def _call(self, name: str, fields: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def challenge(
+        self,
+        *,
+        address: str,
+        sessionPublicKey: str,
+        clientId: str | None = None,
+        chainId: int | str | None = None,
+        subAccountOf: str | None = None,
+    ) -> ChallengeResponse:
+        """Ask for a text to sign. POST /api/v1/auth/challenge
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, MIXED_CREDENTIALS,
+        USER_AGENT_REQUIRED, NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        INTERNAL, OVERLOADED, VERIFICATION_UNAVAILABLE.
+        """
+        return cast("ChallengeResponse", self._call("Challenge", {
+            "address": address,
+            "sessionPublicKey": sessionPublicKey,
+            "clientId": clientId,
+            "chainId": chainId,
+            "subAccountOf": subAccountOf,
+        }))
+
+    def verify(
+        self,
+        *,
+        address: str,
+        signature: str,
+        nonce: str,
+        sessionPublicKey: str,
+        sessionSignature: str | None = None,
+        clientId: str | None = None,
+        chainId: int | str | None = None,
+        referralCode: str | None = None,
+    ) -> VerifyResponse:
+        """Open a session. POST /api/v1/auth/verify
+
+        Needs no session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        MIXED_CREDENTIALS, NONCE_INVALID, USER_AGENT_REQUIRED, NOT_FOUND, REQUEST_TIMEOUT, SESSION_KEY_IN_USE,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, VERIFICATION_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("VerifyResponse", self._call("Verify", {
+            "address": address,
+            "signature": signature,
+            "nonce": nonce,
+            "sessionPublicKey": sessionPublicKey,
+            "sessionSignature": sessionSignature,
+            "clientId": clientId,
+            "chainId": chainId,
+            "referralCode": referralCode,
+        }))
+
+    def refresh(self) -> RefreshResponse:
+        """Extend the session. POST /api/v1/auth/refresh
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, REQUEST_TIMEOUT, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("RefreshResponse", self._call("Refresh", {}))
+
+    def revoke(self) -> RevokeResponse:
+        """End the session. POST /api/v1/auth/revoke
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, REQUEST_TIMEOUT, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("RevokeResponse", self._call("Revoke", {}))
+
+    def get_profile(self) -> GetProfileResponse:
+        """Who am I. GET /api/v1/accounts/me
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetProfileResponse", self._call("GetProfile", {}))
+
+    def list_balances(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+    ) -> ListBalancesResponse:
+        """Balances. GET /api/v1/accounts/balances
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("ListBalancesResponse", self._call("ListBalances", {
+            "page": page,
+            "pageSize": pageSize,
+        }))
+
+    def get_balance(
+        self,
+        *,
+        assetId: str,
+    ) -> Balance:
+        """Balance of one asset. GET /api/v1/accounts/balances/{assetId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("Balance", self._call("GetBalance", {
+            "assetId": assetId,
+        }))
+
+    def list_movements(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        entryType: EntryType | None = None,
+        transactionType: TransactionType | None = None,
+        assetId: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListMovementsResponse:
+        """Movements of balances. GET /api/v1/accounts/movements
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        HISTORY_UNAVAILABLE.
+        """
+        return cast("ListMovementsResponse", self._call("ListMovements", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "entryType": entryType,
+            "transactionType": transactionType,
+            "assetId": assetId,
+            "startTime": startTime,
+            "endTime": endTime,
+        }))
+
+    def list_account_trades(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        tradingPairId: str | None = None,
+        side: Side | None = None,
+        orderId: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListAccountTradesResponse:
+        """Own trades. GET /api/v1/accounts/trades
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        HISTORY_UNAVAILABLE.
+        """
+        return cast("ListAccountTradesResponse", self._call("ListAccountTrades", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderId": orderId,
+            "startTime": startTime,
+            "endTime": endTime,
+        }))
+
+    def get_portfolio(
+        self,
+        *,
+        period: Literal["24h", "7d", "30d", "all"] | None = None,
+    ) -> GetPortfolioResponse:
+        """Portfolio of a period. GET /api/v1/accounts/portfolio
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        HISTORY_UNAVAILABLE.
+        """
+        return cast("GetPortfolioResponse", self._call("GetPortfolio", {
+            "period": period,
+        }))
+
+    def list_sub_accounts(self) -> ListSubAccountsResponse:
+        """Sub-accounts. GET /api/v1/accounts/sub-accounts
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, MASTER_ONLY, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListSubAccountsResponse", self._call("ListSubAccounts", {}))
+
+    def create_sub_account(
+        self,
+        *,
+        address: str,
+        username: str | None = None,
+        nonce: str | None = None,
+        signature: str | None = None,
+    ) -> CreateSubAccountResponse:
+        """Make a sub-account. POST /api/v1/accounts/sub-accounts
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, NONCE_INVALID, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        MASTER_ONLY, REQUEST_TIMEOUT, ADDRESS_IN_USE, TOO_MANY_SUB_ACCOUNTS, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE,
+        VERIFICATION_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CreateSubAccountResponse", self._call("CreateSubAccount", {
+            "address": address,
+            "username": username,
+            "nonce": nonce,
+            "signature": signature,
+        }))
+
+    def transfer_sub_account_balance(
+        self,
+        *,
+        subAccountId: str,
+        assetId: str,
+        amount: str,
+        direction: TransferDirection,
+        idempotencyKey: str | None = None,
+    ) -> TransferSubAccountBalanceResponse:
+        """Move a balance to or from a sub-account. POST /api/v1/accounts/sub-accounts/transfer
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INSUFFICIENT_BALANCE, UNAUTHENTICATED,
+        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        MASTER_ONLY, CONSENT_REQUIRED, NOT_FOUND, REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("TransferSubAccountBalanceResponse", self._call("TransferSubAccountBalance", {
+            "subAccountId": subAccountId,
+            "assetId": assetId,
+            "amount": amount,
+            "direction": direction,
+            "idempotencyKey": idempotencyKey,
+        }))
+
+    def create_sub_account_limit(
+        self,
+        *,
+        subAccountId: str,
+        assetId: str,
+        maxAmount: str,
+        dailyLimit: str | None = None,
+    ) -> CreateSubAccountLimitResponse:
+        """Let a sub-account spend your balance. POST /api/v1/accounts/sub-accounts/limits
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, LIMIT_EXISTS, UNAUTHENTICATED,
+        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        MASTER_ONLY, NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE,
+        DISK_FULL.
+        """
+        return cast("CreateSubAccountLimitResponse", self._call("CreateSubAccountLimit", {
+            "subAccountId": subAccountId,
+            "assetId": assetId,
+            "maxAmount": maxAmount,
+            "dailyLimit": dailyLimit,
+        }))
+
+    def list_sub_account_limits(
+        self,
+        *,
+        subAccountId: str,
+    ) -> ListSubAccountLimitsResponse:
+        """Limits of a sub-account. GET /api/v1/accounts/sub-accounts/{subAccountId}/limits
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, MASTER_ONLY, NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListSubAccountLimitsResponse", self._call("ListSubAccountLimits", {
+            "subAccountId": subAccountId,
+        }))
+
+    def update_sub_account_limit(
+        self,
+        *,
+        subAccountId: str,
+        assetId: str,
+        maxAmount: str | None = None,
+        dailyLimit: str | None = None,
+        isActive: bool | None = None,
+    ) -> UpdateSubAccountLimitResponse:
+        """Change a limit. PUT /api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, MASTER_ONLY,
+        NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("UpdateSubAccountLimitResponse", self._call("UpdateSubAccountLimit", {
+            "subAccountId": subAccountId,
+            "assetId": assetId,
+            "maxAmount": maxAmount,
+            "dailyLimit": dailyLimit,
+            "isActive": isActive,
+        }))
+
+    def delete_sub_account_limit(
+        self,
+        *,
+        subAccountId: str,
+        assetId: str,
+    ) -> DeleteSubAccountLimitResponse:
+        """Delete a limit. DELETE /api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, MASTER_ONLY, NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("DeleteSubAccountLimitResponse", self._call("DeleteSubAccountLimit", {
+            "subAccountId": subAccountId,
+            "assetId": assetId,
+        }))
+
+    def create_order(
+        self,
+        *,
+        tradingPairId: str,
+        orderType: OrderType,
+        side: Side,
+        quantity: Amount,
+        price: Amount | None = None,
+        tradingMode: TradingMode | None = None,
+        slippageToleranceBps: int | None = None,
+        useMasterBalance: bool | None = None,
+        expirationDate: str | None = None,
+        timeInForce: TimeInForce | None = None,
+        marginAccountId: str | None = None,
+        riskBucketId: str | None = None,
+        riskBucketCollateral: str | None = None,
+        positionSide: str | None = None,
+        leverage: str | None = None,
+        reduceOnly: bool | None = None,
+        strategyKey: str | None = None,
+        marginMode: str | None = None,
+        postOnly: bool | None = None,
+        clientOrderId: str | None = None,
+        idempotencyKey: str | None = None,
+        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+        trailingStop: Any | None = None,
+        takeProfit: Any | None = None,
+        stopLoss: Any | None = None,
+    ) -> CreateOrderResponse:
+        """Place an order. POST /api/v1/orders
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
+        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
+        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT,
+        IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("CreateOrderResponse", self._call("CreateOrder", {
+            "tradingPairId": tradingPairId,
+            "orderType": orderType,
+            "side": side,
+            "quantity": quantity,
+            "price": price,
+            "tradingMode": tradingMode,
+            "slippageToleranceBps": slippageToleranceBps,
+            "useMasterBalance": useMasterBalance,
+            "expirationDate": expirationDate,
+            "timeInForce": timeInForce,
+            "marginAccountId": marginAccountId,
+            "riskBucketId": riskBucketId,
+            "riskBucketCollateral": riskBucketCollateral,
+            "positionSide": positionSide,
+            "leverage": leverage,
+            "reduceOnly": reduceOnly,
+            "strategyKey": strategyKey,
+            "marginMode": marginMode,
+            "postOnly": postOnly,
+            "clientOrderId": clientOrderId,
+            "idempotencyKey": idempotencyKey,
+            "selfTradePreventionMode": selfTradePreventionMode,
+            "trailingStop": trailingStop,
+            "takeProfit": takeProfit,
+            "stopLoss": stopLoss,
+        }))
+
+    def list_orders(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        status: list[OrderStatus] | None = None,
+        tradingPairId: str | None = None,
+        side: Side | None = None,
+        orderType: OrderType | None = None,
+        tradingMode: TradingMode | None = None,
+        clientOrderId: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListOrdersResponse:
+        """Orders. GET /api/v1/orders
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListOrdersResponse", self._call("ListOrders", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "status": status,
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderType": orderType,
+            "tradingMode": tradingMode,
+            "clientOrderId": clientOrderId,
+            "startTime": startTime,
+            "endTime": endTime,
+        }))
+
+    def get_order(
+        self,
+        *,
+        orderId: str,
+    ) -> Order:
+        """One order. GET /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("Order", self._call("GetOrder", {
+            "orderId": orderId,
+        }))
+
+    def cancel_order(
+        self,
+        *,
+        orderId: str,
+    ) -> CancelOrderResponse:
+        """Cancel an order. DELETE /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CancelOrderResponse", self._call("CancelOrder", {
+            "orderId": orderId,
+        }))
+
+    def replace_order(
+        self,
+        *,
+        orderId: str,
+        price: Amount | None = None,
+        quantity: Amount | None = None,
+        useMasterBalance: bool | None = None,
+        clientOrderId: str | None = None,
+        idempotencyKey: str | None = None,
+        postOnly: bool | None = None,
+        slippageToleranceBps: int | None = None,
+        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+    ) -> ReplaceOrderResponse:
+        """Replace an order. PUT /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
+        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
+        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND, NOT_FOUND,
+        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("ReplaceOrderResponse", self._call("ReplaceOrder", {
+            "orderId": orderId,
+            "price": price,
+            "quantity": quantity,
+            "useMasterBalance": useMasterBalance,
+            "clientOrderId": clientOrderId,
+            "idempotencyKey": idempotencyKey,
+            "postOnly": postOnly,
+            "slippageToleranceBps": slippageToleranceBps,
+            "selfTradePreventionMode": selfTradePreventionMode,
+        }))
+
+    def batch_create_orders(
+        self,
+        *,
+        orders: list[OrderItem],
+    ) -> BatchCreateOrdersResponse:
+        """Place up to 100 orders. POST /api/v1/orders/batch-create
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchCreateOrdersResponse", self._call("BatchCreateOrders", {
+            "orders": orders,
+        }))
+
+    def batch_replace_orders(
+        self,
+        *,
+        orders: list[ReplaceElement],
+    ) -> BatchReplaceOrdersResponse:
+        """Replace up to 100 orders. POST /api/v1/orders/batch-replace
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchReplaceOrdersResponse", self._call("BatchReplaceOrders", {
+            "orders": orders,
+        }))
+
+    def batch_cancel_orders(
+        self,
+        *,
+        orderIds: list[str],
+    ) -> BatchCancelOrdersResponse:
+        """Cancel up to 100 orders. POST /api/v1/orders/batch-cancel
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, DISK_FULL.
+        """
+        return cast("BatchCancelOrdersResponse", self._call("BatchCancelOrders", {
+            "orderIds": orderIds,
+        }))
+
+    def batch_cancel_all_orders(self) -> BatchCancelAllOrdersResponse:
+        """Cancel all orders. POST /api/v1/orders/batch-cancel-all
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("BatchCancelAllOrdersResponse", self._call("BatchCancelAllOrders", {}))
+
+    def batch_cancel_orders_by_pair(
+        self,
+        *,
+        tradingPairId: str,
+    ) -> BatchCancelOrdersByPairResponse:
+        """Cancel all orders of a pair. POST /api/v1/orders/batch-cancel-by-pair
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND,
+        REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("BatchCancelOrdersByPairResponse", self._call("BatchCancelOrdersByPair", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def list_trading_pairs(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        isActive: bool | None = None,
+        marketType: TradingMode | None = None,
+        baseToken: str | None = None,
+        quoteToken: str | None = None,
+        category: str | None = None,
+    ) -> ListTradingPairsResponse:
+        """Trading pairs. GET /api/v1/market/pairs
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL.
+        """
+        return cast("ListTradingPairsResponse", self._call("ListTradingPairs", {
+            "page": page,
+            "pageSize": pageSize,
+            "isActive": isActive,
+            "marketType": marketType,
+            "baseToken": baseToken,
+            "quoteToken": quoteToken,
+            "category": category,
+        }))
+
+    def get_trading_pair(
+        self,
+        *,
+        tradingPairId: str,
+    ) -> GetTradingPairResponse:
+        """One trading pair. GET /api/v1/market/pairs/{tradingPairId}
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL.
+        """
+        return cast("GetTradingPairResponse", self._call("GetTradingPair", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def get_screener(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        marketType: TradingMode | None = None,
+    ) -> GetScreenerResponse:
+        """What the markets do. GET /api/v1/market/screener
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("GetScreenerResponse", self._call("GetScreener", {
+            "page": page,
+            "pageSize": pageSize,
+            "marketType": marketType,
+        }))
+
+    def get_market_metadata(
+        self,
+        *,
+        tradingPairId: str,
+    ) -> GetMarketMetadataResponse:
+        """What one market does. GET /api/v1/market/pairs/{tradingPairId}/metadata
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("GetMarketMetadataResponse", self._call("GetMarketMetadata", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def get_candles(
+        self,
+        *,
+        tradingPairId: str,
+        interval: CandleInterval | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+        limit: int | None = None,
+    ) -> GetCandlesResponse:
+        """Candles. GET /api/v1/market/pairs/{tradingPairId}/candles
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("GetCandlesResponse", self._call("GetCandles", {
+            "tradingPairId": tradingPairId,
+            "interval": interval,
+            "startTime": startTime,
+            "endTime": endTime,
+            "limit": limit,
+        }))
+
+    def get_server_time(self) -> GetServerTimeResponse:
+        """Time of the service. GET /api/v1/time
+
+        Needs no session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL.
+        """
+        return cast("GetServerTimeResponse", self._call("GetServerTime", {}))
+
+    def get_orderbook(
+        self,
+        *,
+        tradingPairId: str,
+        depth: int | None = None,
+        magnitude: int | None = None,
+        denomination: Literal["BASE", "QUOTE"] | None = None,
+    ) -> GetOrderbookResponse:
+        """Order book. GET /api/v1/orderbook/{tradingPairId}
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetOrderbookResponse", self._call("GetOrderbook", {
+            "tradingPairId": tradingPairId,
+            "depth": depth,
+            "magnitude": magnitude,
+            "denomination": denomination,
+        }))
+
+    def list_trades(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        tradingPairId: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListTradesResponse:
+        """Trades of everybody. GET /api/v1/trades
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListTradesResponse", self._call("ListTrades", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "tradingPairId": tradingPairId,
+            "startTime": startTime,
+            "endTime": endTime,
+        }))
+
+    def get_trade(
+        self,
+        *,
+        tradeId: str,
+    ) -> Trade:
+        """One trade. GET /api/v1/trades/{tradeId}
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("Trade", self._call("GetTrade", {
+            "tradeId": tradeId,
+        }))
+
+    def simulate_fees(
+        self,
+        *,
+        tradingPairId: str,
+        side: Side,
+        orderType: OrderType,
+        quantity: Amount,
+        price: Amount | None = None,
+        tradingMode: TradingMode | None = None,
+    ) -> SimulateFeesResponse:
+        """What an order would cost. POST /api/v1/fees/simulate
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, INTERNAL, OVERLOADED,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("SimulateFeesResponse", self._call("SimulateFees", {
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderType": orderType,
+            "quantity": quantity,
+            "price": price,
+            "tradingMode": tradingMode,
+        }))
+
+    def get_faucet_info(self) -> GetFaucetInfoResponse:
+        """Faucet allowance. GET /api/v1/faucet/info
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetFaucetInfoResponse", self._call("GetFaucetInfo", {}))
+
+    def mint(
+        self,
+        *,
+        assetId: str | None = None,
+    ) -> MintResponse:
+        """Take test funds. POST /api/v1/faucet/mint
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, FAUCET_ASSET, UNAUTHENTICATED,
+        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, FAUCET_LIMIT,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("MintResponse", self._call("Mint", {
+            "assetId": assetId,
+        }))
+
+    def upsert_delegated_agent(
+        self,
+        *,
+        agentAddress: str,
+        allowedActions: list[AgentAction],
+        allowedTradingPairIds: list[str],
+        name: str | None = None,
+        expiresAt: str | None = None,
+        allowedOrderTypes: list[OrderType] | None = None,
+        allowedTimeInForce: list[TimeInForce] | None = None,
+        allowedMarginAccountIds: list[str] | None = None,
+        noMarginAccounts: bool | None = None,
+        maxLeverage: str | None = None,
+        maxOrderNotional: str | None = None,
+        maxOpenOrders: int | None = None,
+    ) -> DelegatedAgent:
+        """Let a wallet trade for you. POST /api/v1/delegated-agents
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND,
+        REQUEST_TIMEOUT, TOO_MANY_AGENTS, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED, ENGINE_UNAVAILABLE,
+        SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("DelegatedAgent", self._call("UpsertDelegatedAgent", {
+            "agentAddress": agentAddress,
+            "allowedActions": allowedActions,
+            "allowedTradingPairIds": allowedTradingPairIds,
+            "name": name,
+            "expiresAt": expiresAt,
+            "allowedOrderTypes": allowedOrderTypes,
+            "allowedTimeInForce": allowedTimeInForce,
+            "allowedMarginAccountIds": allowedMarginAccountIds,
+            "noMarginAccounts": noMarginAccounts,
+            "maxLeverage": maxLeverage,
+            "maxOrderNotional": maxOrderNotional,
+            "maxOpenOrders": maxOpenOrders,
+        }))
+
+    def list_delegated_agents(self) -> ListDelegatedAgentsResponse:
+        """Delegated agents. GET /api/v1/delegated-agents
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("ListDelegatedAgentsResponse", self._call("ListDelegatedAgents", {}))
+
+    def get_delegated_agent(
+        self,
+        *,
+        agentId: str,
+    ) -> DelegatedAgent:
+        """One delegated agent. GET /api/v1/delegated-agents/{agentId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("DelegatedAgent", self._call("GetDelegatedAgent", {
+            "agentId": agentId,
+        }))
+
+    def revoke_delegated_agent(
+        self,
+        *,
+        agentId: str,
+    ) -> RevokeDelegatedAgentResponse:
+        """Revoke a delegated agent. DELETE /api/v1/delegated-agents/{agentId}
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("RevokeDelegatedAgentResponse", self._call("RevokeDelegatedAgent", {
+            "agentId": agentId,
+        }))
+
+    def create_delegated_session(
+        self,
+        *,
+        agentAddress: str,
+        ownerAddress: str,
+        sessionPublicKey: str,
+        nonce: str,
+        signature: str,
+        sessionSignature: str | None = None,
+        clientId: str | None = None,
+        chainId: int | str | None = None,
+    ) -> CreateDelegatedSessionResponse:
+        """Open a session as an agent. POST /api/v1/delegated-agents/sessions
+
+        Needs no session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        MIXED_CREDENTIALS, NONCE_INVALID, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT,
+        SESSION_KEY_IN_USE, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE, VERIFICATION_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CreateDelegatedSessionResponse", self._call("CreateDelegatedSession", {
+            "agentAddress": agentAddress,
+            "ownerAddress": ownerAddress,
+            "sessionPublicKey": sessionPublicKey,
+            "nonce": nonce,
+            "signature": signature,
+            "sessionSignature": sessionSignature,
+            "clientId": clientId,
+            "chainId": chainId,
+        }))
+
+    def get_application_config(self) -> GetApplicationConfigResponse:
+        """The application itself. GET /api/v1/applications/config
+
+        For backends, with their server key. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetApplicationConfigResponse", self._call("GetApplicationConfig", {}))
+
+    def list_application_users(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        isActive: bool | None = None,
+        accountType: Literal["master", "sub"] | None = None,
+        address: str | None = None,
+    ) -> ListApplicationUsersResponse:
+        """Users of the application. GET /api/v1/applications/users
+
+        For backends, with their server key. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListApplicationUsersResponse", self._call("ListApplicationUsers", {
+            "page": page,
+            "pageSize": pageSize,
+            "isActive": isActive,
+            "accountType": accountType,
+            "address": address,
+        }))
+
+    def list_application_balances(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        userId: str | None = None,
+        token: str | None = None,
+    ) -> ListApplicationBalancesResponse:
+        """Balances of the users of the application. GET /api/v1/applications/balances
+
+        For backends, with their server key. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListApplicationBalancesResponse", self._call("ListApplicationBalances", {
+            "page": page,
+            "pageSize": pageSize,
+            "userId": userId,
+            "token": token,
+        }))
+
+    def list_application_orders(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        status: list[OrderStatus] | None = None,
+        tradingPairId: str | None = None,
+        userId: str | None = None,
+        side: Side | None = None,
+        orderType: OrderType | None = None,
+    ) -> ListApplicationOrdersResponse:
+        """Orders of all users. GET /api/v1/applications/orders
+
+        For backends, with their server key. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListApplicationOrdersResponse", self._call("ListApplicationOrders", {
+            "page": page,
+            "pageSize": pageSize,
+            "status": status,
+            "tradingPairId": tradingPairId,
+            "userId": userId,
+            "side": side,
+            "orderType": orderType,
+        }))
+
+    def list_application_movements(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        userId: str | None = None,
+        entryType: EntryType | None = None,
+        transactionType: TransactionType | None = None,
+        token: str | None = None,
+    ) -> ListApplicationMovementsResponse:
+        """Movements of all users. GET /api/v1/applications/movements
+
+        For backends, with their server key. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListApplicationMovementsResponse", self._call("ListApplicationMovements", {
+            "page": page,
+            "pageSize": pageSize,
+            "userId": userId,
+            "entryType": entryType,
+            "transactionType": transactionType,
+            "token": token,
+        }))
+
+    def get_application_stats(
+        self,
+        *,
+        since: str | None = None,
+    ) -> GetApplicationStatsResponse:
+        """What the users traded. GET /api/v1/applications/stats
+
+        For backends, with their server key. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("GetApplicationStatsResponse", self._call("GetApplicationStats", {
+            "since": since,
+        }))
+
+    def check(self) -> CheckResponse:
+        """Health. GET /api/v1/health
+
+        Needs no session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL.
+        """
+        return cast("CheckResponse", self._call("Check", {}))
+
+
+class OrderOperations:
+    """Operations of order entry, over a socket."""
+
+    def _call(self, name: str, fields: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def create_order(
+        self,
+        *,
+        tradingPairId: str,
+        orderType: OrderType,
+        side: Side,
+        quantity: Amount,
+        price: Amount | None = None,
+        tradingMode: TradingMode | None = None,
+        slippageToleranceBps: int | None = None,
+        useMasterBalance: bool | None = None,
+        expirationDate: str | None = None,
+        timeInForce: TimeInForce | None = None,
+        marginAccountId: str | None = None,
+        riskBucketId: str | None = None,
+        riskBucketCollateral: str | None = None,
+        positionSide: str | None = None,
+        leverage: str | None = None,
+        reduceOnly: bool | None = None,
+        strategyKey: str | None = None,
+        marginMode: str | None = None,
+        postOnly: bool | None = None,
+        clientOrderId: str | None = None,
+        idempotencyKey: str | None = None,
+        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+        trailingStop: Any | None = None,
+        takeProfit: Any | None = None,
+        stopLoss: Any | None = None,
+    ) -> CreateOrderResponse:
+        """Place an order. POST /api/v1/orders
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
+        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
+        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT,
+        IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED, ORDER_SUBMISSION_CAPACITY_EXCEEDED,
+        ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("CreateOrderResponse", self._call("CreateOrder", {
+            "tradingPairId": tradingPairId,
+            "orderType": orderType,
+            "side": side,
+            "quantity": quantity,
+            "price": price,
+            "tradingMode": tradingMode,
+            "slippageToleranceBps": slippageToleranceBps,
+            "useMasterBalance": useMasterBalance,
+            "expirationDate": expirationDate,
+            "timeInForce": timeInForce,
+            "marginAccountId": marginAccountId,
+            "riskBucketId": riskBucketId,
+            "riskBucketCollateral": riskBucketCollateral,
+            "positionSide": positionSide,
+            "leverage": leverage,
+            "reduceOnly": reduceOnly,
+            "strategyKey": strategyKey,
+            "marginMode": marginMode,
+            "postOnly": postOnly,
+            "clientOrderId": clientOrderId,
+            "idempotencyKey": idempotencyKey,
+            "selfTradePreventionMode": selfTradePreventionMode,
+            "trailingStop": trailingStop,
+            "takeProfit": takeProfit,
+            "stopLoss": stopLoss,
+        }))
+
+    def cancel_order(
+        self,
+        *,
+        orderId: str,
+    ) -> CancelOrderResponse:
+        """Cancel an order. DELETE /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CancelOrderResponse", self._call("CancelOrder", {
+            "orderId": orderId,
+        }))
+
+    def replace_order(
+        self,
+        *,
+        orderId: str,
+        price: Amount | None = None,
+        quantity: Amount | None = None,
+        useMasterBalance: bool | None = None,
+        clientOrderId: str | None = None,
+        idempotencyKey: str | None = None,
+        postOnly: bool | None = None,
+        slippageToleranceBps: int | None = None,
+        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+    ) -> ReplaceOrderResponse:
+        """Replace an order. PUT /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
+        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
+        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND, NOT_FOUND,
+        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("ReplaceOrderResponse", self._call("ReplaceOrder", {
+            "orderId": orderId,
+            "price": price,
+            "quantity": quantity,
+            "useMasterBalance": useMasterBalance,
+            "clientOrderId": clientOrderId,
+            "idempotencyKey": idempotencyKey,
+            "postOnly": postOnly,
+            "slippageToleranceBps": slippageToleranceBps,
+            "selfTradePreventionMode": selfTradePreventionMode,
+        }))
+
+    def batch_create_orders(
+        self,
+        *,
+        orders: list[OrderItem],
+    ) -> BatchCreateOrdersResponse:
+        """Place up to 100 orders. POST /api/v1/orders/batch-create
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchCreateOrdersResponse", self._call("BatchCreateOrders", {
+            "orders": orders,
+        }))
+
+    def batch_replace_orders(
+        self,
+        *,
+        orders: list[ReplaceElement],
+    ) -> BatchReplaceOrdersResponse:
+        """Replace up to 100 orders. POST /api/v1/orders/batch-replace
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchReplaceOrdersResponse", self._call("BatchReplaceOrders", {
+            "orders": orders,
+        }))
+
+    def batch_cancel_orders(
+        self,
+        *,
+        orderIds: list[str],
+    ) -> BatchCancelOrdersResponse:
+        """Cancel up to 100 orders. POST /api/v1/orders/batch-cancel
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, DISK_FULL.
+        """
+        return cast("BatchCancelOrdersResponse", self._call("BatchCancelOrders", {
+            "orderIds": orderIds,
+        }))
+
+    def batch_cancel_all_orders(self) -> BatchCancelAllOrdersResponse:
+        """Cancel all orders. POST /api/v1/orders/batch-cancel-all
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("BatchCancelAllOrdersResponse", self._call("BatchCancelAllOrders", {}))
+
+    def batch_cancel_orders_by_pair(
+        self,
+        *,
+        tradingPairId: str,
+    ) -> BatchCancelOrdersByPairResponse:
+        """Cancel all orders of a pair. POST /api/v1/orders/batch-cancel-by-pair
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND,
+        REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("BatchCancelOrdersByPairResponse", self._call("BatchCancelOrdersByPair", {
+            "tradingPairId": tradingPairId,
+        }))
+
+
+class Channels:
+    """Every channel, each as a stream of its frames."""
+
+    def _listen(self, channel: str, params: dict[str, Any]) -> Stream[Any]:
+        raise NotImplementedError
+
+    def orderbook(self, *, tradingPairId: str, magnitude: int | None = None) -> Stream[OrderbookFrame]:
+        """The best levels of both sides of a book, grouped by `magnitude` ticks."""
+        return cast("Stream[OrderbookFrame]", self._listen("orderbook", {
+            "tradingPairId": tradingPairId,
+            "magnitude": magnitude,
+        }))
+
+    def trades(self, *, tradingPairId: str) -> Stream[TradesFrame]:
+        """The trades of a pair, oldest first, without who made them."""
+        return cast("Stream[TradesFrame]", self._listen("trades", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def ohlcv(self, *, tradingPairId: str, interval: CandleInterval) -> Stream[OhlcvFrame]:
+        """The candles of a pair."""
+        return cast("Stream[OhlcvFrame]", self._listen("ohlcv", {
+            "tradingPairId": tradingPairId,
+            "interval": interval,
+        }))
+
+    def market_stats(self, *, tradingPairId: str | None = None) -> Stream[MarketStatsFrame]:
+        """What pairs traded in 24 hours: one pair or all of them."""
+        return cast("Stream[MarketStatsFrame]", self._listen("market_stats", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def instruments(self) -> Stream[InstrumentsFrame]:
+        """The trading pairs and what they allow."""
+        return cast("Stream[InstrumentsFrame]", self._listen("instruments", {}))
+
+    def orders(self, *, tradingPairId: str | None = None) -> Stream[OrdersFrame]:
+        """What happens to the orders of the account, of all pairs or of one. Needs a session."""
+        return cast("Stream[OrdersFrame]", self._listen("orders", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def balances(self) -> Stream[BalancesFrame]:
+        """The balances of the account. Needs a session."""
+        return cast("Stream[BalancesFrame]", self._listen("balances", {}))
+
+    def conditional_orders(self) -> Stream[ConditionalOrdersFrame]:
+        """The conditional orders of the account. There are none in this version. Needs a session."""
+        return cast("Stream[ConditionalOrdersFrame]", self._listen("conditionalOrders", {}))
+
+    def twap_orders(self, *, tradingPairId: str | None = None) -> Stream[TwapOrdersFrame]:
+        """The TWAP orders of the account, of all pairs or of one. There are none in this version. Needs a session."""
+        return cast("Stream[TwapOrdersFrame]", self._listen("twapOrders", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def positions(self) -> Stream[PositionsFrame]:
+        """The positions of the account. There are none in this version. Needs a session."""
+        return cast("Stream[PositionsFrame]", self._listen("positions", {}))
+
+    def account(self, *, marginAccountId: str | None = None) -> Stream[AccountFrame]:
+        """The health of the margin accounts of the account, of all or of one. There are none in this version. Needs
+        a session."""
+        return cast("Stream[AccountFrame]", self._listen("account", {
+            "marginAccountId": marginAccountId,
+        }))
+
+    def liquidations(self) -> Stream[LiquidationsFrame]:
+        """Liquidations of the account. There are none in this version. Needs a session."""
+        return cast("Stream[LiquidationsFrame]", self._listen("liquidations", {}))

@@ -1,0 +1,2108 @@
+"""What goes over the wire. Made by gateway/client/python/generate from the documents of the service: do not edit."""
+
+from __future__ import annotations
+
+import decimal
+from typing import Any, Literal, TypedDict, Union
+
+#: A decimal in a request: text, or exact. Binary floating point is refused.
+Amount = Union[str, decimal.Decimal]
+
+class AccountSnapshot(TypedDict):
+    """Margin accounts."""
+    channel: Literal["account"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: AccountSnapshotData
+    """What the channel tells."""
+
+
+class AccountSnapshotData(TypedDict):
+    """What the channel tells."""
+    accounts: list[AccountSnapshotDataAccountsItem]
+    """Margin accounts."""
+
+
+class AccountSnapshotDataAccountsItem(TypedDict):
+    marginAccountId: str
+    """Margin account; as a parameter: only this one, absent: all."""
+
+
+class AccountTrade(TypedDict):
+    """A trade with the side of the caller."""
+    id: str
+    """Identifier of this record."""
+    tradingPairId: str
+    """Trading pair."""
+    price: str
+    """Units of the quote token for one of the base token; a positive multiple of tickSize."""
+    quantity: str
+    """In units of the base token; a positive multiple of lotSize."""
+    quoteQuantity: str
+    """Price times quantity, in units of the quote token."""
+    makerSide: Side
+    """Side of the order that rested."""
+    executedAt: str
+    """When it was matched."""
+    settlementStatus: SettlementStatus
+    """How far settlement on the chain has come."""
+    orderId: str
+    """Order."""
+    side: Side
+    """BUY or SELL."""
+    role: Literal["maker", "taker"]
+    """maker: your order rested; taker: it came and took."""
+    fee: str
+    """In units of the quote token: positive paid, negative earned."""
+    feeRaw: str
+    """The fee in smallest units of the token."""
+    feeToken: str
+    """Symbol of the asset the fees are in."""
+
+
+class AccountUpdate(TypedDict):
+    """A margin account that changed."""
+    channel: Literal["account"]
+    """Name of the channel."""
+    type: Literal["account_update"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: AccountUpdateData
+    """What the channel tells."""
+
+
+class AccountUpdateData(TypedDict):
+    """What the channel tells."""
+    marginAccountId: str
+    """Margin account; as a parameter: only this one, absent: all."""
+
+
+#: Something a delegated agent may do.
+AgentAction = Literal["CREATE_ORDER", "CANCEL_ORDER", "REPLACE_ORDER", "CLOSE_POSITION"]
+
+class Balance(TypedDict):
+    """Balance of one asset. Apply a higher version, treat an equal one as a duplicate, ignore a lower one."""
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    symbol: str | None
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    decimals: int
+    """Digits of the token on the chain: raw amounts are this many places longer."""
+    availableBalance: str
+    """Free to use, in units of the token."""
+    lockedBalance: str
+    """Held for open orders, in units of the token."""
+    totalBalance: str
+    """Available plus locked."""
+    availableBalanceRaw: str
+    """Available, in smallest units of the token."""
+    lockedBalanceRaw: str
+    """Locked, in smallest units of the token."""
+    version: int
+    """Ranks states of one thing: higher is newer."""
+
+
+class BalanceUpdate(TypedDict):
+    """One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored."""
+    channel: Literal["balances"]
+    """Name of the channel."""
+    type: Literal["balance_update"]
+    """What the frame is."""
+    reason: Literal["trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer"]
+    """What caused it; the first of `reasons`."""
+    timestamp: str
+    """When the frame was made."""
+    data: BalanceUpdateData
+    """What the channel tells."""
+
+
+class _BalanceUpdateData(TypedDict):
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    symbol: str | None
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    decimals: int
+    """Digits of the token on the chain: raw amounts are this many places longer."""
+    availableBalance: str
+    """Free to use, in units of the token."""
+    lockedBalance: str
+    """Held for open orders, in units of the token."""
+    totalBalance: str
+    """Available plus locked."""
+    availableBalanceRaw: str
+    """Available, in smallest units of the token."""
+    lockedBalanceRaw: str
+    """Locked, in smallest units of the token."""
+    version: int
+    """Ranks states of one thing: higher is newer."""
+    reasons: list[Literal["trade", "fee", "rebate", "lock", "unlock", "faucet", "transfer"]]
+    """Everything that changed the balance since the frame before."""
+
+
+class BalanceUpdateData(_BalanceUpdateData, total=False):
+    """What the channel tells."""
+    tokenSymbol: str | None
+    """Symbol of the asset, where a reason is trade, fee or rebate."""
+
+
+class BalancesSnapshot(TypedDict):
+    """A row of every asset."""
+    channel: Literal["balances"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: BalancesSnapshotData
+    """What the channel tells."""
+
+
+class BalancesSnapshotData(TypedDict):
+    """What the channel tells."""
+    balances: list[Balance]
+    """One row per asset, zero balances included."""
+
+
+class BatchCancelAllOrdersResponse(TypedDict):
+    """Answer of BatchCancelAllOrders."""
+    totalCancelled: int
+    """Orders that were cancelled."""
+    orderIds: list[str]
+    """Orders that were cancelled."""
+
+
+class BatchCancelOrdersByPairResponse(TypedDict):
+    """Answer of BatchCancelOrdersByPair."""
+    totalCancelled: int
+    """Orders that were cancelled."""
+    orderIds: list[str]
+    """Orders that were cancelled."""
+
+
+class BatchCancelOrdersResponse(TypedDict):
+    """Answer of BatchCancelOrders."""
+    totalRequested: int
+    """Items of the request."""
+    totalSucceeded: int
+    """Items that were carried out."""
+    totalFailed: int
+    """Items that were refused."""
+    results: list[BatchCancelOrdersResponseResultsItem]
+    """One per item, in the order of the request."""
+
+
+class BatchCancelOrdersResponseResultsItem(TypedDict, total=False):
+    orderId: str
+    """Order."""
+    error: ItemError
+    """Why this item was refused; absent when it was carried out."""
+
+
+class BatchCreateOrdersResponse(TypedDict):
+    """Answer of BatchCreateOrders."""
+    totalRequested: int
+    """Items of the request."""
+    totalSucceeded: int
+    """Items that were carried out."""
+    totalFailed: int
+    """Items that were refused."""
+    results: list[BatchCreateOrdersResponseResultsItem]
+    """One per item, in the order of the request."""
+
+
+class BatchCreateOrdersResponseResultsItem(TypedDict, total=False):
+    orderId: str
+    """Order."""
+    matchResult: MatchResult
+    """What the order met when it arrived."""
+    error: ItemError
+    """Why this item was refused; absent when it was carried out."""
+
+
+class BatchReplaceOrdersResponse(TypedDict):
+    """Answer of BatchReplaceOrders."""
+    totalRequested: int
+    """Items of the request."""
+    totalSucceeded: int
+    """Items that were carried out."""
+    totalFailed: int
+    """Items that were refused."""
+    results: list[BatchReplaceOrdersResponseResultsItem]
+    """One per item, in the order of the request."""
+
+
+class BatchReplaceOrdersResponseResultsItem(TypedDict, total=False):
+    originalOrderId: str
+    """The order that was replaced."""
+    newOrderId: str
+    """The order that took its place."""
+    matchResult: MatchResult
+    """What the order met when it arrived."""
+    error: ItemError
+    """Why this item was refused; absent when it was carried out."""
+
+
+class BookLevel(TypedDict):
+    """All orders of one price."""
+    price: str
+    """Units of the quote token for one of the base token."""
+    quantity: str
+    """Everything at this price, in the denomination asked for."""
+    orderCount: int
+    """Orders at this price."""
+
+
+class CancelOrderResponse(TypedDict):
+    """Answer of CancelOrder."""
+    orderId: str
+    """Order."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+    message: str
+    """What happened, in words; do not parse it."""
+
+
+class Candle(TypedDict):
+    """Price and volume of one interval."""
+    t: int
+    """Beginning, Unix milliseconds."""
+    T: int
+    """Last millisecond that belongs to it, Unix milliseconds."""
+    o: str
+    """First price."""
+    h: str
+    """Highest price."""
+    l: str
+    """Lowest price."""
+    c: str
+    """Last price."""
+    v: str
+    """Traded, in units of the base token."""
+    q: str
+    """Traded, in units of the quote token."""
+    n: int
+    """Trades."""
+
+
+#: Length of a candle: minutes, hours, a day, a week.
+CandleInterval = Literal["1m", "5m", "15m", "30m", "1h", "4h", "1d", "1w"]
+
+class ChallengeResponse(TypedDict):
+    """Answer of Challenge."""
+    nonce: str
+    """Single use, valid for 5 minutes, bound to address, session key and application."""
+    message: str
+    """Text the wallet signs, byte for byte (EIP-191 personal_sign)."""
+    expiresAt: int
+    """Unix time in seconds."""
+
+
+class CheckResponse(TypedDict):
+    """Answer of Check."""
+    status: Literal["ok", "degraded", "maintenance"]
+    """SUCCESS: what was asked for was done."""
+    version: str
+    """Ranks states of one thing: higher is newer."""
+    sequence: int
+    """Number of the last command that was applied when this was read; it only grows."""
+    timestamp: str
+    """When this was read."""
+
+
+class ConditionalOrderUpdate(TypedDict):
+    """A conditional order that changed."""
+    channel: Literal["conditionalOrders"]
+    """Name of the channel."""
+    type: Literal["conditional_order_update"]
+    """What the frame is."""
+    reason: Literal["armed", "ratcheted"]
+    """What caused it; the first of `reasons`."""
+    timestamp: str
+    """When the frame was made."""
+    data: ConditionalOrderUpdateData
+    """What the channel tells."""
+
+
+class _ConditionalOrderUpdateData(TypedDict):
+    createdAt: str
+    """When it was made."""
+    conditionType: Literal["TAKE_PROFIT", "STOP_LOSS", "TRAILING_STOP"]
+    """What it waits for."""
+
+
+class ConditionalOrderUpdateData(_ConditionalOrderUpdateData, total=False):
+    """What the channel tells."""
+    trailBps: int
+    """Distance of a trailing stop from its watermark, basis points."""
+    activationPrice: str
+    """Price from which on a trailing stop trails."""
+    watermarkPrice: str
+    """Best price since then."""
+    trailArmedAt: str
+    """When it began to trail."""
+
+
+class ConditionalOrdersSnapshot(TypedDict):
+    """Conditional orders that wait."""
+    channel: Literal["conditionalOrders"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: ConditionalOrdersSnapshotData
+    """What the channel tells."""
+
+
+class ConditionalOrdersSnapshotData(TypedDict):
+    """What the channel tells."""
+    conditionalOrders: list[ConditionalOrdersSnapshotDataConditionalOrdersItem]
+    """Conditional orders that wait."""
+
+
+class _ConditionalOrdersSnapshotDataConditionalOrdersItem(TypedDict):
+    createdAt: str
+    """When it was made."""
+    conditionType: Literal["TAKE_PROFIT", "STOP_LOSS", "TRAILING_STOP"]
+    """What it waits for."""
+
+
+class ConditionalOrdersSnapshotDataConditionalOrdersItem(_ConditionalOrdersSnapshotDataConditionalOrdersItem, total=False):
+    trailBps: int
+    """Distance of a trailing stop from its watermark, basis points."""
+    activationPrice: str
+    """Price from which on a trailing stop trails."""
+    watermarkPrice: str
+    """Best price since then."""
+    trailArmedAt: str
+    """When it began to trail."""
+
+
+class CreateDelegatedSessionResponse(TypedDict):
+    """Answer of CreateDelegatedSession."""
+    expiresAt: int
+    """Unix time in seconds."""
+    agentId: str
+    """Delegated agent."""
+    userId: str
+    """The owner, for whom the session acts."""
+
+
+class CreateOrderResponse(TypedDict):
+    """Answer of CreateOrder."""
+    orderId: str
+    """Order."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+    message: str
+    """What happened, in words; do not parse it."""
+    matchResult: MatchResult
+    """What the order met when it arrived."""
+
+
+class CreateSubAccountLimitResponse(TypedDict):
+    """Answer of CreateSubAccountLimit."""
+    limit: SubAccountLimit
+    """The limit."""
+
+
+class CreateSubAccountResponse(TypedDict):
+    """Answer of CreateSubAccount."""
+    subAccount: SubAccount
+    """The sub-account."""
+
+
+class _DelegatedAgent(TypedDict):
+    id: str
+    """Identifier of this record."""
+    agentAddress: str
+    """Wallet of the agent."""
+    isActive: bool
+    """Neither revoked nor expired."""
+    allowedActions: list[AgentAction]
+    """What it may do."""
+    allowedTradingPairIds: list[str]
+    """Trading pairs it may act on."""
+    allowedOrderTypes: list[OrderType]
+    """Order types it may place."""
+    allowedTimeInForce: list[TimeInForce]
+    """Times in force of its LIMIT orders."""
+    noMarginAccounts: bool
+    """true: it may use no margin account, as an empty allowedMarginAccountIds says."""
+    maxOpenOrders: int
+    """Most orders of it that rest at once, 1 to 1000."""
+    openOrders: int
+    """Orders of it that rest now."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class DelegatedAgent(_DelegatedAgent, total=False):
+    """A wallet that may trade for the caller, and inside which bounds."""
+    name: str
+    """Name of your own, up to 32 bytes of UTF-8."""
+    allowedMarginAccountIds: list[str]
+    """Margin accounts it may use; absent: all, empty: none."""
+    maxLeverage: str
+    """Highest leverage, at most 2 digits after the point; absent: not bounded."""
+    maxOrderNotional: str
+    """Most value of one order, in units of its quote token, at most 9 digits after the point; absent: not bounded."""
+    expiresAt: str
+    """When the grant ends; absent: never."""
+
+
+class DeleteSubAccountLimitResponse(TypedDict):
+    """Answer of DeleteSubAccountLimit."""
+    deleted: bool
+    """The limit is deleted."""
+
+
+#: CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.
+EntryType = Literal["CREDIT", "DEBIT", "LOCK", "UNLOCK"]
+
+class FaucetMint(TypedDict):
+    """Test funds of one asset."""
+    assetId: str
+    """Asset."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    amount: str
+    """In units of the asset."""
+    txHash: str | None
+    """Transaction on the chain; null or absent when there is none."""
+
+
+class GetApplicationConfigResponse(TypedDict):
+    """Answer of GetApplicationConfig."""
+    id: str
+    """Identifier of this record."""
+    name: str
+    """What people call it; the text a wallet signs names it."""
+    clientId: str
+    """What clients name the application by when they sign in."""
+    allowedOrigins: list[str]
+    """Origins of pages that may call with sessions of this application; `*` is any."""
+    payoutAddress: str | None
+    """Where builder fees go; null without."""
+    builderFeeBps: int
+    """What the application adds for takers, in basis points."""
+    builderMakerFeeBps: int
+    """What the application adds for makers, in basis points."""
+    isActive: bool
+    """Whether anybody can sign in to it."""
+    createdAt: str | None
+    """When it was made; null: with the exchange."""
+
+
+class GetApplicationStatsResponse(TypedDict):
+    """Answer of GetApplicationStats."""
+    assetId: str
+    """Asset of every amount here."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    volume: str
+    """Value of the trades in which a user was the taker."""
+    makerFee: str
+    """Fees of the users as makers: positive paid, negative earned."""
+    takerFee: str
+    """Fees of the users as takers: positive paid, negative earned."""
+    totalUsers: int
+    """Users of the application."""
+    activeUsers: int
+    """Users that traded since then."""
+    totalTrades: int
+    """Trades since then in which a user took part; one between two users counts once."""
+    since: str | None
+    """The moment asked for; null: from the beginning."""
+
+
+class GetCandlesResponse(TypedDict):
+    """Answer of GetCandles."""
+    tradingPairId: str
+    """Trading pair."""
+    interval: CandleInterval
+    """Length of a candle; default 1m."""
+    candles: list[Candle]
+    """Oldest first."""
+
+
+class _GetFaucetInfoResponse(TypedDict):
+    remainingRequests24h: int
+    """Requests left now."""
+    dailyLimit: int
+    """Requests in any 24 hours."""
+    recentRequests: list[GetFaucetInfoResponseRecentRequestsItem]
+    """The five newest requests, newest first."""
+
+
+class GetFaucetInfoResponse(_GetFaucetInfoResponse, total=False):
+    """Answer of GetFaucetInfo."""
+    nextAvailableAt: str
+    """When the next request is sure to be granted; absent when none is counted or the faucet is off."""
+
+
+class GetFaucetInfoResponseRecentRequestsItem(TypedDict):
+    requestedAt: str
+    """When it was asked for."""
+    minted: list[FaucetMint]
+    """What was credited."""
+
+
+class _GetMarketMetadataResponse(TypedDict):
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    lastPrice: str | None
+    """Price of the last trade; null before the first."""
+    volume24h: str | None
+    """Traded in 24 hours, in units of the base token."""
+    quoteVolume24h: str | None
+    """Traded in 24 hours, in units of the quote token."""
+    high24h: str | None
+    """Highest price of 24 hours; null without a trade in them."""
+    low24h: str | None
+    """Lowest price of 24 hours; null without a trade in them."""
+    priceChangePercent24h: str | None
+    """From the price of 24 hours ago to the last one, in percent, rounded to 4 digits; null while there was none."""
+
+
+class GetMarketMetadataResponse(_GetMarketMetadataResponse, total=False):
+    """Answer of GetMarketMetadata."""
+    markPrice: str
+    """Of perpetuals."""
+    indexPrice: str
+    """Of perpetuals."""
+    fundingRate: str
+    """Of perpetuals."""
+    nextFundingTime: str
+    """Of perpetuals."""
+    openInterest: str
+    """Of perpetuals."""
+
+
+class _GetOrderbookResponse(TypedDict):
+    tradingPairId: str
+    """Trading pair."""
+    bids: list[BookLevel]
+    """Buyers, best price first."""
+    asks: list[BookLevel]
+    """Sellers, best price first."""
+    sequence: int
+    """Number of the last command that was applied when this was read; it only grows."""
+    checksum: int
+    """CRC-32 of the ten best levels of each side as answered: `price:quantity` joined by commas, bids first."""
+    timestamp: str
+    """When this was read."""
+
+
+class GetOrderbookResponse(_GetOrderbookResponse, total=False):
+    """Answer of GetOrderbook."""
+    bestBid: str
+    """Highest price somebody buys at; absent when nobody does."""
+    bestAsk: str
+    """Lowest price somebody sells at; absent when nobody does."""
+
+
+class GetPortfolioResponse(TypedDict):
+    """Answer of GetPortfolio."""
+    period: Literal["24h", "7d", "30d", "all"]
+    """Span of time that ends now."""
+    assetId: str
+    """Asset."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    points: list[GetPortfolioResponsePointsItem]
+    """Equity over the period, oldest first; the last point is now."""
+    realizedPnl: str
+    """Realised profit of the period, average cost method; negative is a loss."""
+    volume: str
+    """Traded value of the period."""
+    fees: str
+    """Fees of the period: positive paid, negative earned."""
+
+
+class GetPortfolioResponsePointsItem(TypedDict):
+    timestamp: str
+    """When the equity was this."""
+    equity: str | None
+    """Value of all balances; null while one of them has no price yet."""
+
+
+class GetProfileResponse(TypedDict):
+    """Answer of GetProfile."""
+    id: str
+    """Identifier of this record."""
+    address: str
+    """Wallet address. Answers carry the EIP-55 form."""
+    username: str | None
+    """Chosen name, or null."""
+    accountType: Literal["master", "sub"]
+    """master or sub."""
+    canWithdraw: bool
+    """Whether withdrawals are allowed."""
+    createdAt: str
+    """When it was made."""
+    masterAccountId: str | None
+    """Of a sub-account: the user that is its master; null for a master."""
+
+
+class GetScreenerResponse(TypedDict):
+    """Answer of GetScreener."""
+    items: list[ScreenerItem]
+    """Most quote volume of 24 hours first; pairs that never traded last."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
+class GetServerTimeResponse(TypedDict):
+    """Answer of GetServerTime."""
+    serverTime: str
+    """Time of the service."""
+    unixMs: int
+    """The same in Unix milliseconds: what X-Svc-Timestamp is held against."""
+
+
+class GetTradingPairResponse(TypedDict):
+    """Answer of GetTradingPair."""
+    tradingPair: TradingPair
+    """The pair."""
+
+
+class InstrumentsSnapshot(TypedDict):
+    """All trading pairs."""
+    channel: Literal["instruments"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: InstrumentsSnapshotData
+    """What the channel tells."""
+
+
+class InstrumentsSnapshotData(TypedDict):
+    """What the channel tells."""
+    instruments: list[TradingPair]
+    """Trading pairs as they are now."""
+
+
+class InstrumentsUpdate(TypedDict):
+    """The trading pairs that are new or changed, as they are now."""
+    channel: Literal["instruments"]
+    """Name of the channel."""
+    type: Literal["instruments_update"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: InstrumentsUpdateData
+    """What the channel tells."""
+
+
+class InstrumentsUpdateData(TypedDict):
+    """What the channel tells."""
+    instruments: list[TradingPair]
+    """Trading pairs as they are now."""
+
+
+class ItemError(TypedDict):
+    """Why one item of a batch was refused; the others are not affected."""
+    code: str
+    """Stable code of the refusal; see the table of error codes."""
+    message: str
+    """What happened, in words; do not parse it."""
+
+
+class LiquidationUpdate(TypedDict):
+    """A liquidation that began, went on or ended."""
+    channel: Literal["liquidations"]
+    """Name of the channel."""
+    type: Literal["liquidation_update"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: LiquidationUpdateData
+    """What the channel tells."""
+
+
+class LiquidationUpdateData(TypedDict):
+    """What the channel tells."""
+    status: str
+    """How far the liquidation is."""
+    accountState: str
+    """State of the margin account."""
+
+
+class LiquidationsSnapshot(TypedDict):
+    """Liquidations that are not resolved."""
+    channel: Literal["liquidations"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: LiquidationsSnapshotData
+    """What the channel tells."""
+
+
+class LiquidationsSnapshotData(TypedDict):
+    """What the channel tells."""
+    liquidations: list[LiquidationsSnapshotDataLiquidationsItem]
+    """Liquidations that are not resolved."""
+
+
+class LiquidationsSnapshotDataLiquidationsItem(TypedDict):
+    status: str
+    """How far the liquidation is."""
+    accountState: str
+    """State of the margin account."""
+
+
+class _ListAccountTradesResponse(TypedDict):
+    trades: list[AccountTrade]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListAccountTradesResponse(_ListAccountTradesResponse, total=False):
+    """Answer of ListAccountTrades."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+
+
+class ListApplicationBalancesResponse(TypedDict):
+    """Answer of ListApplicationBalances."""
+    balances: list[ListApplicationBalancesResponseBalancesItem]
+    """Balances that are not zero."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
+class ListApplicationBalancesResponseBalancesItem(TypedDict):
+    userId: str
+    """User whose balance it is."""
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    symbol: str | None
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    decimals: int
+    """Digits of the token on the chain: raw amounts are this many places longer."""
+    availableBalance: str
+    """Free to use, in units of the token."""
+    lockedBalance: str
+    """Held for open orders, in units of the token."""
+    totalBalance: str
+    """Available plus locked."""
+    availableBalanceRaw: str
+    """Available, in smallest units of the token."""
+    lockedBalanceRaw: str
+    """Locked, in smallest units of the token."""
+    version: int
+    """Ranks states of one thing: higher is newer."""
+
+
+class ListApplicationMovementsResponse(TypedDict):
+    """Answer of ListApplicationMovements."""
+    movements: list[ListApplicationMovementsResponseMovementsItem]
+    """Newest first."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
+class _ListApplicationMovementsResponseMovementsItem(TypedDict):
+    id: str
+    """Identifier of this record."""
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    entryType: EntryType
+    """CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked."""
+    transactionType: TransactionType
+    """What caused the movement."""
+    amount: str
+    """In units of the asset."""
+    balanceAfter: str
+    """Available balance after the movement."""
+    lockedAfter: str
+    """Locked balance after the movement."""
+    referenceId: str | None
+    """Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise."""
+    createdAt: str
+    """When it was made."""
+    userId: str
+    """User whose balance changed."""
+
+
+class ListApplicationMovementsResponseMovementsItem(_ListApplicationMovementsResponseMovementsItem, total=False):
+    txHash: str
+    """Transaction on the chain; null or absent when there is none."""
+
+
+class ListApplicationOrdersResponse(TypedDict):
+    """Answer of ListApplicationOrders."""
+    orders: list[Order]
+    """Newest first."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
+class ListApplicationUsersResponse(TypedDict):
+    """Answer of ListApplicationUsers."""
+    users: list[ListApplicationUsersResponseUsersItem]
+    """In the order they were made."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
+class ListApplicationUsersResponseUsersItem(TypedDict):
+    id: str
+    """Identifier of this record."""
+    address: str
+    """Wallet address. Answers carry the EIP-55 form."""
+    username: str | None
+    """Chosen name, or null."""
+    accountType: Literal["master", "sub"]
+    """master or sub."""
+    isActive: bool
+    """Whether the user may trade; every user may in this version."""
+    createdAt: str
+    """When it was made."""
+
+
+class ListBalancesResponse(TypedDict):
+    """Answer of ListBalances."""
+    balances: list[Balance]
+    """One row per asset, zero balances included."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
+class ListDelegatedAgentsResponse(TypedDict):
+    """Answer of ListDelegatedAgents."""
+    agents: list[DelegatedAgent]
+    """Newest first."""
+
+
+class _ListMovementsResponse(TypedDict):
+    movements: list[Movement]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListMovementsResponse(_ListMovementsResponse, total=False):
+    """Answer of ListMovements."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+
+
+class _ListOrdersResponse(TypedDict):
+    orders: list[Order]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListOrdersResponse(_ListOrdersResponse, total=False):
+    """Answer of ListOrders."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    totalCapped: bool
+    """True when total and totalPages are lower bounds."""
+
+
+class ListSubAccountLimitsResponse(TypedDict):
+    """Answer of ListSubAccountLimits."""
+    limits: list[SubAccountLimit]
+    """One per asset at most."""
+
+
+class ListSubAccountsResponse(TypedDict):
+    """Answer of ListSubAccounts."""
+    subAccounts: list[SubAccount]
+    """Oldest first."""
+
+
+class _ListTradesResponse(TypedDict):
+    trades: list[Trade]
+    """Newest first."""
+    pageSize: int
+    """Rows of a page."""
+
+
+class ListTradesResponse(_ListTradesResponse, total=False):
+    """Answer of ListTrades."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+    nextPageToken: str
+    """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+
+
+class ListTradingPairsResponse(TypedDict):
+    """Answer of ListTradingPairs."""
+    tradingPairs: list[TradingPair]
+    """Pairs that match the filters."""
+    page: int
+    """Page number, from 1; at most 10,000."""
+    pageSize: int
+    """Rows of a page."""
+    total: int
+    """Rows that match, of page mode."""
+    totalPages: int
+    """Pages that match, of page mode."""
+
+
+class MarketStatsSnapshot(TypedDict):
+    """The pair, or all pairs."""
+    channel: Literal["market_stats"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: MarketStatsSnapshotData
+    """What the channel tells."""
+
+
+class _MarketStatsSnapshotData(TypedDict):
+    markets: list[MarketStatsSnapshotDataMarketsItem]
+    """Statistics of pairs."""
+
+
+class MarketStatsSnapshotData(_MarketStatsSnapshotData, total=False):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair; as a parameter: only this pair, absent: all."""
+
+
+class _MarketStatsSnapshotDataMarketsItem(TypedDict):
+    tradingPairId: str
+    """Trading pair; as a parameter: only this pair, absent: all."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    lastPrice: str | None
+    """Price of the last trade; null before the first."""
+    volume24h: str | None
+    """Traded in 24 hours, in units of the base token."""
+    quoteVolume24h: str | None
+    """Traded in 24 hours, in units of the quote token."""
+    high24h: str | None
+    """Highest price of 24 hours; null without a trade in them."""
+    low24h: str | None
+    """Lowest price of 24 hours; null without a trade in them."""
+    priceChangePercent24h: str | None
+    """From the price of 24 hours ago to the last one, in percent, rounded to 4 digits; null while there was none."""
+
+
+class MarketStatsSnapshotDataMarketsItem(_MarketStatsSnapshotDataMarketsItem, total=False):
+    markPrice: str
+    """Of perpetuals."""
+    indexPrice: str
+    """Of perpetuals."""
+    fundingRate: str
+    """Of perpetuals."""
+    nextFundingTime: str
+    """Of perpetuals."""
+    openInterest: str
+    """Of perpetuals."""
+
+
+class MarketStatsUpdate(TypedDict):
+    """A pair that changed; at most one frame of it a second."""
+    channel: Literal["market_stats"]
+    """Name of the channel."""
+    type: Literal["market_stats_update"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: MarketStatsUpdateData
+    """What the channel tells."""
+
+
+class _MarketStatsUpdateData(TypedDict):
+    tradingPairId: str
+    """Trading pair; as a parameter: only this pair, absent: all."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    lastPrice: str | None
+    """Price of the last trade; null before the first."""
+    volume24h: str | None
+    """Traded in 24 hours, in units of the base token."""
+    quoteVolume24h: str | None
+    """Traded in 24 hours, in units of the quote token."""
+    high24h: str | None
+    """Highest price of 24 hours; null without a trade in them."""
+    low24h: str | None
+    """Lowest price of 24 hours; null without a trade in them."""
+    priceChangePercent24h: str | None
+    """From the price of 24 hours ago to the last one, in percent, rounded to 4 digits; null while there was none."""
+
+
+class MarketStatsUpdateData(_MarketStatsUpdateData, total=False):
+    """What the channel tells."""
+    markPrice: str
+    """Of perpetuals."""
+    indexPrice: str
+    """Of perpetuals."""
+    fundingRate: str
+    """Of perpetuals."""
+    nextFundingTime: str
+    """Of perpetuals."""
+    openInterest: str
+    """Of perpetuals."""
+
+
+class _MatchResult(TypedDict):
+    tradesCount: int
+    """Fills on arrival."""
+    totalFilled: str
+    """Filled on arrival, in units of the base token."""
+    remainingQuantity: str
+    """Not filled, in units of the base token."""
+    status: OrderStatus
+    """State of the order right after it arrived."""
+
+
+class MatchResult(_MatchResult, total=False):
+    """What an order met when it arrived."""
+    averageFillPrice: str
+    """Average price of the fills, rounded to 8 digits beyond the tick; absent without fills."""
+    actualSlippageBps: int
+    """Distance of the average price from the best price (MARKET) or from the limit (LIMIT), in whole basis points."""
+    maxSlippageBps: int
+    """The tolerance that was asked for."""
+    executionPriceRange: MatchResultExecutionPriceRange
+    """Best and worst price of the fills."""
+
+
+class MatchResultExecutionPriceRange(TypedDict):
+    """Best and worst price of the fills."""
+    bestPrice: str
+    """Price of the first fill."""
+    worstPrice: str
+    """Price of the last fill."""
+
+
+class _MintResponse(TypedDict):
+    requestedAt: str
+    """When it was asked for."""
+    minted: list[FaucetMint]
+    """What was credited."""
+    remainingRequests24h: int
+    """Requests left now."""
+
+
+class MintResponse(_MintResponse, total=False):
+    """Answer of Mint."""
+    nextAvailableAt: str
+    """When the next request is sure to be granted; absent when none is counted or the faucet is off."""
+
+
+class _Movement(TypedDict):
+    id: str
+    """Identifier of this record."""
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    entryType: EntryType
+    """CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked."""
+    transactionType: TransactionType
+    """What caused the movement."""
+    amount: str
+    """In units of the asset."""
+    balanceAfter: str
+    """Available balance after the movement."""
+    lockedAfter: str
+    """Locked balance after the movement."""
+    referenceId: str | None
+    """Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise."""
+    createdAt: str
+    """When it was made."""
+
+
+class Movement(_Movement, total=False):
+    """One change of one balance."""
+    txHash: str
+    """Transaction on the chain; null or absent when there is none."""
+
+
+class OhlcvSnapshot(TypedDict):
+    """The newest candles, 100 at most, oldest first."""
+    channel: Literal["ohlcv"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: OhlcvSnapshotData
+    """What the channel tells."""
+
+
+class OhlcvSnapshotData(TypedDict):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair."""
+    interval: CandleInterval
+    """Length of a candle; default 1m."""
+    candles: list[Candle]
+    """Oldest first."""
+
+
+class OhlcvUpdate(TypedDict):
+    """The candles that changed, oldest first: each replaces the one with the same `t`, or is a new one."""
+    channel: Literal["ohlcv"]
+    """Name of the channel."""
+    type: Literal["ohlcv_update"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: OhlcvUpdateData
+    """What the channel tells."""
+
+
+class OhlcvUpdateData(TypedDict):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair."""
+    interval: CandleInterval
+    """Length of a candle; default 1m."""
+    candles: list[Candle]
+    """Oldest first."""
+
+
+class _Order(TypedDict):
+    orderId: str
+    """Order."""
+    id: str
+    """The same as orderId."""
+    userId: str
+    """User the order belongs to."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    side: Side
+    """BUY or SELL."""
+    orderType: OrderType
+    """LIMIT or MARKET."""
+    tradingMode: Literal["SPOT"]
+    """SPOT."""
+    status: OrderStatus
+    """State of the order."""
+    quantity: str
+    """In units of the base token; a positive multiple of lotSize."""
+    filledQuantity: str
+    """Filled so far, in units of the base token."""
+    remainingQuantity: str
+    """Not filled, in units of the base token."""
+    postOnly: bool
+    """Refuse the order rather than let it take from the book; GTC only."""
+    reduceOnly: bool
+    """Of margin orders; true is refused here."""
+    fee: str
+    """In units of the quote token: positive paid, negative earned."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+
+
+class Order(_Order, total=False):
+    """An order as it is now."""
+    price: str
+    """Units of the quote token for one of the base token; a positive multiple of tickSize."""
+    averageFillPrice: str
+    """Average price of the fills, rounded to 8 digits beyond the tick; absent without fills."""
+    timeInForce: TimeInForce
+    """GTC (default), IOC or FOK; LIMIT only."""
+    slippageToleranceBps: int
+    """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
+    clientOrderId: str
+    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    selfTradePreventionMode: str
+    """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
+    terminalReason: str
+    """Why the order ended; absent while it lives and when it was simply filled."""
+    useMasterBalance: bool
+    """True when the order of a sub-account spends and earns on the balance of its master; absent otherwise."""
+    cancelledByOperator: bool
+    """True when the operator cancelled the order; terminalReason is USER_CANCELLED then. Absent otherwise."""
+    expirationDate: str
+    """When a resting order expires, RFC 3339, in the future. Default: 90 days."""
+
+
+class _OrderItem(TypedDict):
+    tradingPairId: str
+    """Trading pair."""
+    orderType: OrderType
+    """LIMIT or MARKET."""
+    side: Side
+    """BUY or SELL."""
+    quantity: Amount
+    """In units of the base token; a positive multiple of lotSize."""
+
+
+class OrderItem(_OrderItem, total=False):
+    """One order to place. Unknown fields are ignored."""
+    price: Amount
+    """Quote per base, a positive multiple of tickSize. A LIMIT order needs it, a MARKET order must not have it."""
+    tradingMode: TradingMode
+    """SPOT."""
+    slippageToleranceBps: int
+    """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
+    useMasterBalance: bool
+    """Spend and earn on the balance of the master account, inside its limits; only a sub-account can."""
+    expirationDate: str
+    """When a resting order expires, RFC 3339, in the future. Default: 90 days."""
+    timeInForce: TimeInForce
+    """GTC (default), IOC or FOK; LIMIT only."""
+    marginAccountId: str
+    """Of margin orders; this market is spot and refuses it."""
+    riskBucketId: str
+    """Of margin orders; this market is spot and refuses it."""
+    riskBucketCollateral: str
+    """Of margin orders; this market is spot and refuses it."""
+    positionSide: str
+    """Accepted and ignored: side is authoritative."""
+    leverage: str
+    """Of margin orders; this market is spot and refuses it."""
+    reduceOnly: bool
+    """Of margin orders; true is refused here."""
+    strategyKey: str
+    """Of margin orders; ignored here."""
+    marginMode: str
+    """Of margin orders; ignored here."""
+    postOnly: bool
+    """Refuse the order rather than let it take from the book; GTC only."""
+    clientOrderId: str
+    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    idempotencyKey: str
+    """Repeating a request with the same key and content within 24 hours gives the first answer again and executes
+    nothing."""
+    selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"]
+    """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
+    trailingStop: Any
+    """Of margin orders; this market is spot and refuses it."""
+    takeProfit: Any
+    """Of margin orders; this market is spot and refuses it."""
+    stopLoss: Any
+    """Of margin orders; this market is spot and refuses it."""
+
+
+#: SUBMITTED rests untouched, PARTIALLY_FILLED rests with fills, FILLED is complete; SETTLED and SETTLED_ON_CHAIN follow settlement. CANCELLED, EXPIRED and REJECTED are final.
+OrderStatus = Literal["SUBMITTED", "PARTIALLY_FILLED", "FILLED", "SETTLED", "SETTLED_ON_CHAIN", "CANCELLED", "EXPIRED", "REJECTED"]
+
+#: LIMIT has a price of its own; MARKET takes what is there, inside the protective band, and never rests.
+OrderType = Literal["LIMIT", "MARKET"]
+
+class OrderUpdate(TypedDict):
+    """One event of one order, with the whole order as it is then."""
+    channel: Literal["orders"]
+    """Name of the channel."""
+    type: Literal["order_update"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: OrderUpdateData
+    """What the channel tells."""
+
+
+class _OrderUpdateData(TypedDict):
+    eventType: Literal["OrderSubmitted", "OrderMatched", "OrderPartiallyFilled", "OrderFilled", "OrderCancelled", "OrderExpired", "OrderReplaced"]
+    """What happened to the order."""
+    orderId: str
+    """Order."""
+    id: str
+    """The same as orderId."""
+    userId: str
+    """User the order belongs to."""
+    tradingPairId: str
+    """Trading pair of the order; as a parameter: only orders of this pair, absent: all."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    side: Side
+    """BUY or SELL."""
+    orderType: OrderType
+    """LIMIT or MARKET."""
+    tradingMode: Literal["SPOT"]
+    """SPOT."""
+    status: OrderStatus
+    """State of the order after the event."""
+    quantity: str
+    """In units of the base token; a positive multiple of lotSize."""
+    filledQuantity: str
+    """Filled so far, in units of the base token."""
+    remainingQuantity: str
+    """Not filled, in units of the base token."""
+    reduceOnly: bool
+    """Of margin orders; true is refused here."""
+    fee: str
+    """Of the trade that the frame tells of, in units of the quote token: positive paid, negative earned; 0 without
+    one."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+    feeRaw: str
+    """The same in smallest units of the token."""
+    totalFee: str
+    """Fees of the order so far: what `fee` adds up to."""
+
+
+class OrderUpdateData(_OrderUpdateData, total=False):
+    """What the channel tells."""
+    price: str
+    """Units of the quote token for one of the base token; a positive multiple of tickSize."""
+    averageFillPrice: str
+    """Average price of the fills, rounded to 8 digits beyond the tick; absent without fills."""
+    timeInForce: TimeInForce
+    """GTC (default), IOC or FOK; LIMIT only."""
+    postOnly: Literal[True]
+    """True where it is; absent otherwise."""
+    slippageToleranceBps: int
+    """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
+    clientOrderId: str
+    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    selfTradePreventionMode: str
+    """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
+    terminalReason: str
+    """Why the order ended; absent while it lives and when it was simply filled."""
+    useMasterBalance: bool
+    """True when the order of a sub-account spends and earns on the balance of its master; absent otherwise."""
+    cancelledByOperator: bool
+    """True when the operator cancelled the order; terminalReason is USER_CANCELLED then. Absent otherwise."""
+    expirationDate: str
+    """When a resting order expires, RFC 3339, in the future. Default: 90 days."""
+    tradeId: str
+    """The trade, where the event is one."""
+    lastFillQuantity: str
+    """Quantity of this trade, in units of the base token."""
+    lastFillPrice: str
+    """Price of this trade."""
+    role: Literal["maker", "taker"]
+    """maker: the order rested; taker: it came and took. With a trade only."""
+    stpCounterpartyOrderId: str
+    """Your other order, where a trade with yourself was prevented."""
+    replacedByOrderId: str
+    """The order in its place, where it was replaced."""
+
+
+class OrderbookSnapshot(TypedDict):
+    """The best levels of each side."""
+    channel: Literal["orderbook"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: OrderbookSnapshotData
+    """What the channel tells."""
+
+
+class OrderbookSnapshotData(TypedDict):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair."""
+    magnitude: int
+    """Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards."""
+    bids: list[OrderbookSnapshotDataBidsItem]
+    """Buyers, best price first. In an update: those that changed."""
+    asks: list[OrderbookSnapshotDataAsksItem]
+    """Sellers, best price first. In an update: those that changed."""
+    checksum: int
+    """CRC-32 of the ten best levels of each side after this frame: `price:quantity` joined by commas, bids first."""
+
+
+class OrderbookSnapshotDataAsksItem(TypedDict):
+    price: str
+    """Units of the quote token for one of the base token."""
+    quantity: str
+    """Everything at this price, in units of the base token; '0' in an update: nothing any more."""
+
+
+class OrderbookSnapshotDataBidsItem(TypedDict):
+    price: str
+    """Units of the quote token for one of the base token."""
+    quantity: str
+    """Everything at this price, in units of the base token; '0' in an update: nothing any more."""
+
+
+class OrderbookUpdate(TypedDict):
+    """The levels that changed since the frame that had `previousSequence`; quantity 0 removes one."""
+    channel: Literal["orderbook"]
+    """Name of the channel."""
+    type: Literal["orderbook_update"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: OrderbookUpdateData
+    """What the channel tells."""
+
+
+class OrderbookUpdateData(TypedDict):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair."""
+    magnitude: int
+    """Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards."""
+    previousSequence: int
+    """`sequence` of the frame before. Another one than you have: frames are missing, subscribe again."""
+    bids: list[OrderbookUpdateDataBidsItem]
+    """Buyers, best price first. In an update: those that changed."""
+    asks: list[OrderbookUpdateDataAsksItem]
+    """Sellers, best price first. In an update: those that changed."""
+    checksum: int
+    """CRC-32 of the ten best levels of each side after this frame: `price:quantity` joined by commas, bids first."""
+
+
+class OrderbookUpdateDataAsksItem(TypedDict):
+    price: str
+    """Units of the quote token for one of the base token."""
+    quantity: str
+    """Everything at this price, in units of the base token; '0' in an update: nothing any more."""
+
+
+class OrderbookUpdateDataBidsItem(TypedDict):
+    price: str
+    """Units of the quote token for one of the base token."""
+    quantity: str
+    """Everything at this price, in units of the base token; '0' in an update: nothing any more."""
+
+
+class OrdersSnapshot(TypedDict):
+    """Orders that rest, in as many frames as it takes; `more` says whether another follows."""
+    channel: Literal["orders"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: OrdersSnapshotData
+    """What the channel tells."""
+
+
+class _OrdersSnapshotData(TypedDict):
+    orders: list[Order]
+    """Orders that rest."""
+    more: bool
+    """Whether another frame of this snapshot follows."""
+
+
+class OrdersSnapshotData(_OrdersSnapshotData, total=False):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair of the order; as a parameter: only orders of this pair, absent: all."""
+
+
+class PositionUpdate(TypedDict):
+    """A position that changed."""
+    channel: Literal["positions"]
+    """Name of the channel."""
+    type: Literal["position_update"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: PositionUpdateData
+    """What the channel tells."""
+
+
+class PositionUpdateData(TypedDict):
+    """What the channel tells."""
+    version: int
+    """Ranks states of one thing: higher is newer."""
+
+
+class PositionsSnapshot(TypedDict):
+    """Open positions."""
+    channel: Literal["positions"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: PositionsSnapshotData
+    """What the channel tells."""
+
+
+class PositionsSnapshotData(TypedDict):
+    """What the channel tells."""
+    positions: list[PositionsSnapshotDataPositionsItem]
+    """Open positions."""
+
+
+class PositionsSnapshotDataPositionsItem(TypedDict):
+    version: int
+    """Ranks states of one thing: higher is newer."""
+
+
+class RefreshResponse(TypedDict):
+    """Answer of Refresh."""
+    expiresAt: int
+    """Unix time in seconds."""
+
+
+class _ReplaceElement(TypedDict):
+    orderId: str
+    """Order."""
+
+
+class ReplaceElement(_ReplaceElement, total=False):
+    """One replacement of a batch: the order, and what changes."""
+    price: Amount
+    """New limit price; absent: unchanged."""
+    quantity: Amount
+    """Quantity of the successor, which starts unfilled; absent: what is still open of the original."""
+    useMasterBalance: bool
+    """Spend and earn on the balance of the master account, inside its limits; only a sub-account can."""
+    clientOrderId: str
+    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    idempotencyKey: str
+    """Repeating a request with the same key and content within 24 hours gives the first answer again and executes
+    nothing."""
+    postOnly: bool
+    """Refuse the order rather than let it take from the book; GTC only."""
+    slippageToleranceBps: int
+    """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
+    selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"]
+    """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
+
+
+class ReplaceOrderResponse(TypedDict):
+    """Answer of ReplaceOrder."""
+    orderId: str
+    """Order."""
+    originalOrderId: str
+    """The order that was replaced."""
+    status: Literal["SUCCESS"]
+    """SUCCESS: what was asked for was done."""
+    message: str
+    """What happened, in words; do not parse it."""
+    matchResult: MatchResult
+    """What the order met when it arrived."""
+
+
+class RevokeDelegatedAgentResponse(TypedDict):
+    """Answer of RevokeDelegatedAgent."""
+    revoked: bool
+    """The grant has ended."""
+    ordersCancelled: int
+    """Resting orders that ended with it."""
+
+
+class RevokeResponse(TypedDict):
+    """Answer of Revoke."""
+    revoked: bool
+    """The session of the signing key is closed."""
+
+
+class ScreenerDay(TypedDict):
+    """A market on one day of UTC."""
+    bucketStart: str
+    """Beginning of the day: Unix milliseconds as text."""
+    quoteVolume: str | None
+    """Traded on that day, in units of the quote token; null on days before the first trade."""
+    priceChangePercent: str | None
+    """From the last price before that day to its own last one, in percent, rounded to 4 digits."""
+    openInterestNotionalAvg: str | None
+    """Of perpetuals."""
+
+
+class ScreenerItem(TypedDict):
+    """A market and what it does. What is not known is null, and so is what only perpetuals have."""
+    tradingPairId: str
+    """Trading pair."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    baseIconUrl: str | None
+    """Icon, or null."""
+    quoteIconUrl: str | None
+    """Icon, or null."""
+    lastPrice: str | None
+    """Price of the last trade; null before the first."""
+    lastPriceTimestamp: str | None
+    """When the last trade was made: Unix milliseconds as text."""
+    quoteVolume1h: str | None
+    """Traded in 1 hour, in units of the quote token."""
+    quoteVolume24h: str | None
+    """Traded in 24 hours, in units of the quote token."""
+    quoteVolume7d: str | None
+    """Traded in 7 days, in units of the quote token."""
+    priceChangePercent1h: str | None
+    """From the price of 1 hour ago to the last one, in percent, rounded to 4 digits."""
+    priceChangePercent24h: str | None
+    """From the price of 24 hours ago to the last one, in percent, rounded to 4 digits; null while there was none."""
+    priceChangePercent7d: str | None
+    """From the price of 7 days ago to the last one, in percent, rounded to 4 digits."""
+    snapshot7d: list[ScreenerDay]
+    """The seven days of UTC up to today, oldest first."""
+    category: str | None
+    """Group of markets, or null."""
+    totalQuoteVolumeLtd: str | None
+    """Traded since the first trade, in units of the quote token."""
+    totalTradeCountLtd: int | None
+    """Trades since the first."""
+    latestFundingRate: str | None
+    """Of perpetuals."""
+    lastFundingTime: str | None
+    """Of perpetuals."""
+    openInterestBase: str | None
+    """Of perpetuals."""
+    openInterestNotional: str | None
+    """Of perpetuals."""
+    openInterestNotionalAvg1h: str | None
+    """Of perpetuals."""
+    openInterestNotionalAvg24h: str | None
+    """Of perpetuals."""
+    openInterestNotionalAvg7d: str | None
+    """Of perpetuals."""
+
+
+#: PENDING waits for settlement on the chain, SETTLED is handed over to it, SETTLED_ON_CHAIN is final.
+SettlementStatus = Literal["PENDING", "SETTLED", "SETTLED_ON_CHAIN"]
+
+#: BUY takes from the asks, SELL from the bids.
+Side = Literal["BUY", "SELL"]
+
+class SimulateFeesResponse(TypedDict):
+    """Answer of SimulateFees."""
+    notional: str
+    """Value of what would fill now and of what would rest at its limit, in units of the quote token."""
+    makerFeeBps: str
+    """Fee of orders that rested, in basis points of the value; negative is paid to you."""
+    takerFeeBps: str
+    """Fee of orders that took, in basis points of the value."""
+    applicationTakerFeeBps: str
+    """What the application adds for takers, in basis points."""
+    applicationMakerFeeBps: str
+    """What the application adds for makers, in basis points."""
+    makerFee: str
+    """Fee of the part that would rest; negative is paid to you."""
+    takerFee: str
+    """Fee of the part that would fill at once."""
+    applicationFee: str
+    """The application's part."""
+    totalFee: str
+    """Sum of the fees; negative is a net rebate."""
+    feeToken: str
+    """Symbol of the asset the fees are in."""
+
+
+class SubAccount(TypedDict):
+    """An account of a wallet that another account, its master, made."""
+    id: str
+    """Identifier of this record."""
+    address: str
+    """Wallet address. Answers carry the EIP-55 form."""
+    username: str | None
+    """Chosen name, or null."""
+    accountType: Literal["sub"]
+    """master or sub."""
+    isActive: bool
+    """Whether it may be used."""
+    consented: bool
+    """Whether its wallet agreed to its master. One linked before that was asked for gives nothing until then."""
+    createdAt: str
+    """When it was made."""
+    balances: list[Balance]
+    """One row per asset, zero balances included; empty in the answer that made it."""
+
+
+class SubAccountLimit(TypedDict):
+    """What orders of a sub-account may spend of its master's balance of one asset."""
+    id: str
+    """Identifier of this record."""
+    subAccountId: str
+    """User that is the sub-account."""
+    token: str
+    """Contract address of the token."""
+    dailyLimit: str | None
+    """Most that they may spend in a UTC day together with what they hold; null: not bounded."""
+    usedToday: str
+    """Spent by fills since lastResetAt, in units of the asset."""
+    createdAt: str
+    """When it was made."""
+    updatedAt: str
+    """When it changed last."""
+    masterAccountId: str
+    """User that is the master."""
+    maxAmount: str
+    """Most that orders of the sub-account may hold at any time, in units of the asset."""
+    lastResetAt: str
+    """The UTC midnight that usedToday counts from."""
+    isActive: bool
+    """Whether new orders may spend."""
+    assetId: str
+    """Asset."""
+    outstanding: str
+    """Held now by resting orders, in units of the asset."""
+
+
+#: GTC rests until it is filled, cancelled or expires; IOC fills what it can at once and ends; FOK fills whole at once or not at all. A MARKET order carries none.
+TimeInForce = Literal["GTC", "IOC", "FOK"]
+
+class Trade(TypedDict):
+    """A trade as everybody sees it: nothing of it tells who traded."""
+    id: str
+    """Identifier of this record."""
+    tradingPairId: str
+    """Trading pair."""
+    price: str
+    """Units of the quote token for one of the base token; a positive multiple of tickSize."""
+    quantity: str
+    """In units of the base token; a positive multiple of lotSize."""
+    quoteQuantity: str
+    """Price times quantity, in units of the quote token."""
+    makerSide: Side
+    """Side of the order that rested."""
+    executedAt: str
+    """When it was matched."""
+    settlementStatus: SettlementStatus
+    """How far settlement on the chain has come."""
+
+
+class TradesSnapshot(TypedDict):
+    """The newest trades, 50 at most."""
+    channel: Literal["trades"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: TradesSnapshotData
+    """What the channel tells."""
+
+
+class TradesSnapshotData(TypedDict):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair."""
+    trades: list[Trade]
+    """Oldest first."""
+
+
+class TradesUpdate(TypedDict):
+    """Trades since the frame before; `sequence` is that of the last one."""
+    channel: Literal["trades"]
+    """Name of the channel."""
+    type: Literal["trades_update"]
+    """What the frame is."""
+    sequence: int
+    """Number of the last command that is in the frame."""
+    timestamp: str
+    """When the frame was made."""
+    data: TradesUpdateData
+    """What the channel tells."""
+
+
+class TradesUpdateData(TypedDict):
+    """What the channel tells."""
+    tradingPairId: str
+    """Trading pair."""
+    trades: list[Trade]
+    """Oldest first."""
+
+
+#: This market is SPOT.
+TradingMode = Literal["SPOT", "MARGIN"]
+
+class TradingPair(TypedDict):
+    """A market and its rules."""
+    id: str
+    """Identifier of this record."""
+    symbol: str
+    """Symbol of the asset, or BASE/QUOTE of the pair."""
+    baseToken: str
+    """Symbol of what is traded."""
+    quoteToken: str
+    """Symbol of what it is paid in."""
+    baseAssetId: str
+    """Asset that is traded."""
+    quoteAssetId: str
+    """Asset it is paid in."""
+    baseTokenContract: str
+    """Contract address of the base token."""
+    quoteTokenContract: str
+    """Contract address of the quote token."""
+    baseDecimals: int
+    """Digits of the base token on the chain."""
+    quoteDecimals: int
+    """Digits of the quote token on the chain."""
+    baseIconUrl: str | None
+    """Icon, or null."""
+    quoteIconUrl: str | None
+    """Icon, or null."""
+    isActive: bool
+    """Whether new orders are taken."""
+    makerFeeBps: str
+    """Fee of orders that rested, in basis points of the value; negative is paid to you."""
+    takerFeeBps: str
+    """Fee of orders that took, in basis points of the value."""
+    minOrderSize: str
+    """Smallest quantity of an order."""
+    maxOrderSize: str
+    """Largest quantity of an order."""
+    minNotional: str
+    """Smallest value of an order (price times quantity), in units of the quote token."""
+    tickSize: str
+    """Prices are multiples of this."""
+    lotSize: str
+    """Quantities are multiples of this."""
+    marketType: TradingMode
+    """SPOT or MARGIN."""
+    category: str | None
+    """Group of markets, or null."""
+
+
+#: What caused a movement.
+TransactionType = Literal["DEPOSIT", "WITHDRAWAL", "TRADE", "FEE", "REBATE", "APPLICATION_FEE", "TRANSFER", "FUNDING", "LIQUIDATION", "ADL", "FAUCET", "REFERRAL_REWARD", "REVENUE_SHARE", "SETTLEMENT", "ADJUSTMENT"]
+
+#: TO_SUB_ACCOUNT gives to the sub-account, FROM_SUB_ACCOUNT takes back.
+TransferDirection = Literal["TO_SUB_ACCOUNT", "FROM_SUB_ACCOUNT"]
+
+class TransferSubAccountBalanceResponse(TypedDict):
+    """Answer of TransferSubAccountBalance."""
+    movementId: str
+    """The caller's movement."""
+    subAccountId: str
+    """User that is the sub-account."""
+    assetId: str
+    """Asset."""
+    token: str
+    """Contract address of the token."""
+    amount: str
+    """In units of the asset."""
+    direction: TransferDirection
+    """TO_SUB_ACCOUNT gives, FROM_SUB_ACCOUNT takes back."""
+
+
+class TwapOrderUpdate(TypedDict):
+    """A TWAP order that changed."""
+    channel: Literal["twapOrders"]
+    """Name of the channel."""
+    type: Literal["twap_order_update"]
+    """What the frame is."""
+    timestamp: str
+    """When the frame was made."""
+    data: TwapOrderUpdateData
+    """What the channel tells."""
+
+
+class TwapOrderUpdateData(TypedDict):
+    """What the channel tells."""
+    twapOrderId: str
+    """TWAP order."""
+    state: str
+    """State of the TWAP order."""
+
+
+class TwapOrdersSnapshot(TypedDict):
+    """TWAP orders that are PENDING or ACTIVE."""
+    channel: Literal["twapOrders"]
+    """Name of the channel."""
+    type: Literal["snapshot"]
+    """What the frame is."""
+    reason: Literal["snapshot"]
+    """What caused it; the first of `reasons`."""
+    timestamp: str
+    """When the frame was made."""
+    data: TwapOrdersSnapshotData
+    """What the channel tells."""
+
+
+class _TwapOrdersSnapshotData(TypedDict):
+    twapOrders: list[TwapOrdersSnapshotDataTwapOrdersItem]
+    """TWAP orders that are PENDING or ACTIVE."""
+
+
+class TwapOrdersSnapshotData(_TwapOrdersSnapshotData, total=False):
+    """What the channel tells."""
+    tradingPairId: str
+    """Only TWAP orders of this pair; absent: all."""
+
+
+class TwapOrdersSnapshotDataTwapOrdersItem(TypedDict):
+    twapOrderId: str
+    """TWAP order."""
+    state: str
+    """State of the TWAP order."""
+
+
+class UpdateSubAccountLimitResponse(TypedDict):
+    """Answer of UpdateSubAccountLimit."""
+    limit: SubAccountLimit
+    """The limit."""
+
+
+class VerifyResponse(TypedDict):
+    """Answer of Verify."""
+    expiresAt: int
+    """Unix time in seconds."""
+    user: VerifyResponseUser
+    """Who signed in."""
+    isNewUser: bool
+    """True when this sign-in created the user."""
+    referralApplied: bool
+    """True when this sign-in recorded a referral."""
+
+
+class VerifyResponseUser(TypedDict):
+    """Who signed in."""
+    id: str
+    """Identifier of this record."""
+    address: str
+    """Wallet address. Answers carry the EIP-55 form."""
+    username: str | None
+    """Chosen name, or null."""
+
+
+
+OrderbookFrame = Union[OrderbookSnapshot, OrderbookUpdate]
+TradesFrame = Union[TradesSnapshot, TradesUpdate]
+OhlcvFrame = Union[OhlcvSnapshot, OhlcvUpdate]
+MarketStatsFrame = Union[MarketStatsSnapshot, MarketStatsUpdate]
+InstrumentsFrame = Union[InstrumentsSnapshot, InstrumentsUpdate]
+OrdersFrame = Union[OrdersSnapshot, OrderUpdate]
+BalancesFrame = Union[BalancesSnapshot, BalanceUpdate]
+ConditionalOrdersFrame = Union[ConditionalOrdersSnapshot, ConditionalOrderUpdate]
+TwapOrdersFrame = Union[TwapOrdersSnapshot, TwapOrderUpdate]
+PositionsFrame = Union[PositionsSnapshot, PositionUpdate]
+AccountFrame = Union[AccountSnapshot, AccountUpdate]
+LiquidationsFrame = Union[LiquidationsSnapshot, LiquidationUpdate]
+
+__all__ = [
+    "AccountFrame", "AccountSnapshot", "AccountSnapshotData", "AccountSnapshotDataAccountsItem", "AccountTrade",
+    "AccountUpdate", "AccountUpdateData", "AgentAction", "Amount", "Balance", "BalanceUpdate", "BalanceUpdateData",
+    "BalancesFrame", "BalancesSnapshot", "BalancesSnapshotData", "BatchCancelAllOrdersResponse",
+    "BatchCancelOrdersByPairResponse", "BatchCancelOrdersResponse", "BatchCancelOrdersResponseResultsItem",
+    "BatchCreateOrdersResponse", "BatchCreateOrdersResponseResultsItem", "BatchReplaceOrdersResponse",
+    "BatchReplaceOrdersResponseResultsItem", "BookLevel", "CancelOrderResponse", "Candle", "CandleInterval",
+    "ChallengeResponse", "CheckResponse", "ConditionalOrderUpdate", "ConditionalOrderUpdateData",
+    "ConditionalOrdersFrame", "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData",
+    "ConditionalOrdersSnapshotDataConditionalOrdersItem", "CreateDelegatedSessionResponse", "CreateOrderResponse",
+    "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "DelegatedAgent", "DeleteSubAccountLimitResponse",
+    "EntryType", "FaucetMint", "GetApplicationConfigResponse", "GetApplicationStatsResponse", "GetCandlesResponse",
+    "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse",
+    "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse",
+    "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
+    "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "LiquidationUpdate",
+    "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot", "LiquidationsSnapshotData",
+    "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse", "ListApplicationBalancesResponse",
+    "ListApplicationBalancesResponseBalancesItem", "ListApplicationMovementsResponse",
+    "ListApplicationMovementsResponseMovementsItem", "ListApplicationOrdersResponse", "ListApplicationUsersResponse",
+    "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListDelegatedAgentsResponse",
+    "ListMovementsResponse", "ListOrdersResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse",
+    "ListTradesResponse", "ListTradingPairsResponse", "MarketStatsFrame", "MarketStatsSnapshot",
+    "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData",
+    "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement", "OhlcvFrame", "OhlcvSnapshot",
+    "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderStatus", "OrderType",
+    "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
+    "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
+    "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
+    "PositionUpdate", "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
+    "PositionsSnapshotDataPositionsItem", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
+    "RevokeDelegatedAgentResponse", "RevokeResponse", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side",
+    "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce", "Trade", "TradesFrame", "TradesSnapshot",
+    "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TransactionType",
+    "TransferDirection", "TransferSubAccountBalanceResponse", "TwapOrderUpdate", "TwapOrderUpdateData",
+    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
+    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
+]
