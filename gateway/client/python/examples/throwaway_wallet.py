@@ -1,6 +1,7 @@
 """A wallet of its own for tests and examples, in plain Python: secp256k1, Keccak-256, EIP-191.
 
-Slow, and its timing tells about the key: for wallets that hold nothing. Others sign with a hardware wallet, or `eth-account`.
+Slow, and its timing tells about the key: for wallets that hold nothing. Others sign with a hardware wallet, or
+`eth-account`.
 """
 
 from __future__ import annotations

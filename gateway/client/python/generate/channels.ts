@@ -37,8 +37,9 @@ const ANSWERS: ReadonlySet<string> = new Set(['subscribe', 'unsubscribe', 'subsc
 
 /** The message of each operation that can be entered over a socket. */
 export function actionsOf({ components }: AsyncApi): [operation: string, message: string][] {
-  const messages = Object.keys(components.messages).filter((name) => name.endsWith('.counted')).map((name) => name.replace(/\.counted$/, ''))
-  return messages.map((message) => {
+  const names = Object.keys(components.messages).filter((name) => name.endsWith('.counted'))
+  return names.map((name) => {
+    const message = name.replace(/\.counted$/, '')
     const operation = ACTIONS[message]
     if (operation === undefined) throw new Error(`${message}: which operation is it?`)
     return [operation, message]
@@ -64,7 +65,8 @@ export function channelsOf(document: AsyncApi, types: Types): Channel[] {
       parameters: Object.entries(properties).map(([key, schema]) =>
         ({ name: identifier(key), type: types.typeOf(schema, camel(name) + camel(key), true), required: required.includes(key) })),
       frame: `${camel(name)}Frame`,
-      frames: typesOf(name).map((type) => types.typeOf(payload(name, type), camel(type === 'snapshot' ? `${name}_snapshot` : type), false)),
+      frames: typesOf(name).map((type) =>
+        types.typeOf(payload(name, type), camel(type === 'snapshot' ? `${name}_snapshot` : type), false)),
     }
   })
 }

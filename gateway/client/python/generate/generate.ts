@@ -1,6 +1,6 @@
 /**
- * Makes `src/ringbook/_generated` of the Python package from the documents the service serves (`/api/v1/openapi.json` and
- * `/api/v1/asyncapi.json`): types of everything that goes over the wire, a table of operations, and their methods.
+ * Makes `src/ringbook/_generated` of the Python package from the documents the service serves (`/api/v1/openapi.json`
+ * and `/api/v1/asyncapi.json`): types of everything that goes over the wire, a table of operations, and their methods.
  *
  *   types.py           typed dictionaries of requests, answers and frames
  *   table.py           operations, retry classes of refusals, channels, messages of order entry
@@ -36,7 +36,8 @@ function typesFile(types: Types, channels: readonly Channel[]): string {
   return text(
     docstring('', `What goes over the wire. ${MADE}`), '', 'from __future__ import annotations', '', 'import decimal',
     'from typing import Any, Literal, TypedDict, Union', '',
-    '#: A decimal in a request: text, or exact. Binary floating point is refused.', 'Amount = Union[str, decimal.Decimal]', '', types.source(), '', unions, '',
+    '#: A decimal in a request: text, or exact. Binary floating point is refused.', 'Amount = Union[str, decimal.Decimal]',
+    '', types.source(), '', unions, '',
     '__all__ = [', listed(['Amount', ...types.names, ...channels.map(({ frame }) => frame)].sort().map((name) => `"${name}"`)), ']',
   )
 }
@@ -45,8 +46,10 @@ function tableFile(
   operations: readonly Operation[], classes: readonly [string, string][], channels: readonly Channel[],
   actions: readonly [string, string][],
 ): string {
-  const rows = operations.map(({ name, http, path, access, repeat }) =>
-    `    ("${name}", "${http}", "${path}", "${access}", "${repeat}"),`)
+  const rows = operations.flatMap(({ name, http, path, access, repeat }) => {
+    const [head, tail] = [`    ("${name}", "${http}", "${path}",`, `"${access}", "${repeat}"),`]
+    return head.length + tail.length < WIDTH ? [`${head} ${tail}`] : [head, `     ${tail}`]
+  })
   return text(
     docstring('', `Operations, refusals, channels and messages. ${MADE}`), '', 'from __future__ import annotations', '',
     'from typing import NamedTuple', '', '',
@@ -84,7 +87,8 @@ function methodsFile(
   const words = new Set(body.join('\n').match(/\w+/g))
   return text(
     docstring('', `Operations and channels as methods. ${MADE}`), '', 'from __future__ import annotations', '',
-    'from typing import TYPE_CHECKING, Any, Literal, cast', '', 'if TYPE_CHECKING:', `    from ..${isAsync ? 'aio' : 'client'} import ${stream}`,
+    'from typing import TYPE_CHECKING, Any, Literal, cast', '',
+    'if TYPE_CHECKING:', `    from ..${isAsync ? 'aio' : 'client'} import ${stream}`,
     '    from .types import (', listed(known.filter((name) => words.has(name)).sort(), '       '), '    )', '', '', body,
   )
 }

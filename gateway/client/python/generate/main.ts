@@ -1,4 +1,4 @@
-/** Writes the generated files of the Python package: `npm run python:generate`, after a change of operations or channels. */
+/** `npm run python:generate` writes the generated files of the Python package, after a change of operations or channels. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDocument } from '../../../openapi/document.ts'

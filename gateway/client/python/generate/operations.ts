@@ -1,4 +1,7 @@
-/** What the Python package knows of each operation, read off the OpenAPI document; and its methods, for callers that wait and that do not. */
+/**
+ * What the Python package knows of each operation, read off the OpenAPI document; and its methods, for callers that
+ * wait and for those that do not.
+ */
 import { docstring, identifier, Types, type Schema, type Schemas } from './schema.ts'
 
 interface Parameter {
@@ -50,7 +53,10 @@ export interface Operation {
   readonly answer: string
 }
 
-/** Beside reads: what changes nothing, or sets what it set before (specification, Errors, rule 6). A test holds it against the table. */
+/**
+ * Beside reads: what changes nothing, or sets what it set before (specification, Errors, rule 6). A test holds it
+ * against the table.
+ */
 const REPEATABLE: ReadonlySet<string> = new Set([
   'Challenge', 'Refresh', 'SimulateFees', 'CancelOrder', 'BatchCancelOrders', 'BatchCancelAllOrders', 'BatchCancelOrdersByPair',
 ])

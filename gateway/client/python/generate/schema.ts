@@ -1,9 +1,9 @@
 /**
- * Python types of JSON schemas, as the OpenAPI and AsyncAPI documents have them: typed dictionaries of objects, `Literal` of
- * enumerations, `str` of identifiers, decimals and times.
+ * Python types of JSON schemas, as the OpenAPI and AsyncAPI documents have them: typed dictionaries of objects,
+ * `Literal` of enumerations, `str` of identifiers, decimals and times.
  *
- * Required and optional fields stand in two classes, because `NotRequired` is younger than Python 3.10. A schema that cannot be
- * said in Python ends the generator: nothing becomes `Any` by accident.
+ * Required and optional fields stand in two classes, because `NotRequired` is younger than Python 3.10. A schema that
+ * cannot be said in Python ends the generator: nothing becomes `Any` by accident.
  */
 export interface Schema {
   readonly $ref?: string
@@ -21,7 +21,10 @@ export type Schemas = Readonly<Record<string, Schema>>
 
 /** Columns of a generated line. */
 export const WIDTH = 120
-const KEYWORDS = new Set(['from', 'to_', 'in', 'is', 'class', 'def', 'import', 'pass', 'None', 'True', 'False', 'async', 'await', 'not'])
+const KEYWORDS = new Set([
+  'and', 'as', 'class', 'def', 'del', 'for', 'from', 'global', 'if', 'import', 'in', 'is', 'lambda', 'not', 'or', 'pass', 'raise',
+  'return', 'self', 'try', 'while', 'with', 'yield',
+])
 const REFERENCE = '#/components/schemas/'
 /** What amounts may be in requests: text, or Python's exact numbers. */
 const AMOUNT = 'Amount'
@@ -85,7 +88,7 @@ export class Types {
     return [...this.#made].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, lines]) => lines)
   }
 
-  /** Shared schemas that are objects and go both ways have text for amounts, as answers do. Call it before {@link typeOf}. */
+  /** Shared schemas that go both ways have text for amounts, as answers do. To be called before {@link typeOf}. */
   announce(schema: Schema, asked: boolean): void {
     const seen = asked ? this.#asked : this.#told
     const visit = (part: Schema): void => {
@@ -124,7 +127,7 @@ export class Types {
     if (name === 'Decimal') return asked ? AMOUNT : 'str'
     const schema = this.#shared(name)
     if (schema.enum === undefined) return this.typeOf(schema, name, asked)
-    this.#made.set(name, [...docComment(schema), `${name} = ${literal(schema.enum)}`, ''])
+    this.#made.set(name, [...docComment(schema), ...fitted(`${name} = ${literal(schema.enum)}`), ''])
     return name
   }
 
@@ -143,7 +146,7 @@ export class Types {
 
   #classOf(name: string, { description, properties = {}, required = [] }: Schema, asked: boolean): string[] {
     const field = ([key, value]: [string, Schema]): string[] => [
-      `    ${identifier(key)}: ${this.typeOf(value, name + capital(key), asked)}`,
+      ...fitted(`    ${identifier(key)}: ${this.typeOf(value, name + capital(key), asked)}`),
       ...(value.description === undefined ? [] : docstring('    ', value.description)),
     ]
     const all = Object.entries(properties)
@@ -159,7 +162,16 @@ export class Types {
   }
 }
 
-const docComment = ({ description }: Schema): string[] => (description === undefined ? [] : [`#: ${description}`])
+const docComment = ({ description }: Schema): string[] =>
+  (description === undefined ? [] : wrapped(description, WIDTH - 3).map((line) => `#: ${line}`))
+
+/** A line with values of an enumeration in brackets, in several lines where it is too long. */
+function fitted(line: string): string[] {
+  const [, indent, head, values, tail] = /^(\s*)(.*Literal\[)(.*?)(\].*)$/.exec(line) ?? []
+  if (line.length <= WIDTH || values === undefined) return [line]
+  const lines = wrapped(`${values},`, WIDTH - indent!.length - 4).map((each) => `${indent}    ${each}`)
+  return [indent! + head!, ...lines, indent! + tail!]
+}
 
 function scalar(type: string): string {
   const found = SCALARS[type]

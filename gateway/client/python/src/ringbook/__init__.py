@@ -1,7 +1,7 @@
 """The Python client of Ringbook: every operation over REST, streams without gaps, verified books, orders over sockets.
 
-`Client` waits, `AsyncClient` is the same for asyncio. Field names are those of the specification, method names those of its
-operations in lower case. Types of requests, answers and frames are in `ringbook.types`.
+`Client` waits, `AsyncClient` is the same for asyncio. Field names are those of the specification, method names those
+of its operations in lower case. Types of requests, answers and frames are in `ringbook.types`.
 """
 
 from . import types
@@ -19,7 +19,8 @@ from .wallet import Wallet
 __version__ = "1.0.0"
 
 __all__ = [
-    "UNEXPECTED_RESPONSE", "AmbiguousError", "AsyncBook", "AsyncClient", "AsyncOrders", "AsyncStream", "Book", "BookView", "Client",
-    "Consent", "Level", "NetworkError", "NotSentError", "Orders", "RefusedError", "RetryPolicy", "RingbookError", "SessionKey",
-    "Stream", "StreamError", "StreamOptions", "Wallet", "retry_of", "sign_message", "sign_request", "types",
+    "UNEXPECTED_RESPONSE", "AmbiguousError", "AsyncBook", "AsyncClient", "AsyncOrders", "AsyncStream", "Book",
+    "BookView", "Client", "Consent", "Level", "NetworkError", "NotSentError", "Orders", "RefusedError", "RetryPolicy",
+    "RingbookError", "SessionKey", "Stream", "StreamError", "StreamOptions", "Wallet", "retry_of", "sign_message",
+    "sign_request", "types",
 ]

@@ -1,4 +1,5 @@
-"""The same client for asyncio. Sockets live on the loop that first uses them; HTTP requests run on threads of their own.
+"""The same client for asyncio. Sockets live on the loop that first uses them; HTTP requests run on threads of their
+own.
 
   async with AsyncClient("http://127.0.0.1:8080", Wallet(address, sign)) as client:
       await client.sign_in()
@@ -45,15 +46,16 @@ class AsyncClient(AsyncOperations):
     """A client of the exchange, for one event loop."""
 
     def __init__(
-        self, base_url: str, wallet: Optional[Wallet] = None, *, client_id: Optional[str] = None, key: Optional[SessionKey] = None,
-        server_key: Optional[str] = None, protocol: str = "legacy", retry: Optional[RetryPolicy] = None, timeout: float = TIMEOUT,
+        self, base_url: str, wallet: Optional[Wallet] = None, *,
+        client_id: Optional[str] = None, key: Optional[SessionKey] = None, server_key: Optional[str] = None,
+        protocol: str = "legacy", retry: Optional[RetryPolicy] = None, timeout: float = TIMEOUT,
         user_agent: str = USER_AGENT, clock_offset: float = 0.0, ssl_context: Optional[ssl.SSLContext] = None,
         stream_options: Optional[StreamOptions] = None, session_ended: Optional[SessionEnded] = None,
     ) -> None:
         """As of `Client`; `session_ended` and the wallet's `sign` may be coroutine functions."""
         self._state = State(
-            base_url, wallet.address if wallet else None, client_id, server_key, retry or RetryPolicy(), protocol, user_agent, key,
-            clock_offset, key,
+            base_url, wallet.address if wallet else None, client_id, server_key, retry or RetryPolicy(), protocol,
+            user_agent, key, clock_offset, key,
         )
         self._wallet, self._timeout, self._context = wallet, timeout, ssl_context
         self._transport = HttpTransport(self._state.place, timeout, ssl_context)
@@ -92,14 +94,17 @@ class AsyncClient(AsyncOperations):
 
     async def sign_in_for(self, owner_address: str) -> types.CreateDelegatedSessionResponse:
         """Opens a session of the wallet as a delegated agent of the account of `owner_address`."""
-        return cast("types.CreateDelegatedSessionResponse", await self._open(calls.sign_in_for(self._state, owner_address)))
+        session = await self._open(calls.sign_in_for(self._state, owner_address))
+        return cast("types.CreateDelegatedSessionResponse", session)
 
     async def consent_to(self, master: str, session_public_key: str) -> Consent:
-        """The wallet agrees to become a sub-account of the wallet `master`; what the master's session with this key needs."""
+        """The wallet agrees to become a sub-account of the wallet `master`; what the master's session with this key
+        needs."""
         return cast(Consent, await self._run(calls.consent_to(self._state, master, session_public_key)))
 
     async def sync_clock(self) -> float:
-        """Measures the service's clock against this one; signed calls then carry the service's time. The offset in ms."""
+        """Measures the service's clock against this one; signed calls then carry the service's time. The offset in
+        ms."""
         return cast(float, await self._run(calls.sync_clock(self._state)))
 
     def book(self, *, tradingPairId: str, magnitude: Optional[int] = None) -> AsyncBook:
@@ -149,7 +154,8 @@ class AsyncClient(AsyncOperations):
 
     def _get_sockets(self) -> _Sockets:
         if self._sockets is None:
-            self._sockets = _Sockets(self._state, self._stream_options, self._context, self._timeout, self._session_ended)
+            ended = self._session_ended
+            self._sockets = _Sockets(self._state, self._stream_options, self._context, self._timeout, ended)
         return self._sockets
 
 
@@ -228,11 +234,12 @@ class _Subscription:
 
 
 class AsyncStream(Generic[F]):
-    """The frames of a channel: iterate it. A snapshot, then updates without gap or repetition; another snapshot may come at any
-    time, and is then in place of everything before.
+    """The frames of a channel: iterate it. A snapshot, then updates without gap or repetition; another snapshot may
+    come at any time, and is then in place of everything before.
 
-    Iterating raises StreamError when the service refuses. A private stream whose session is over raises it too, and goes on
-    after the next sign-in. Frames that nobody reads are dropped when there are too many, and a new snapshot follows.
+    Iterating raises StreamError when the service refuses. A private stream whose session is over raises it too, and
+    goes on after the next sign-in. Frames that nobody reads are dropped when there are too many, and a new snapshot
+    follows.
     """
 
     def __init__(self, sockets: _Sockets, channel: str, params: Dict[str, Any]) -> None:

@@ -1,8 +1,9 @@
-"""A book of the service kept up to date here: `orderbook` frames applied one by one, and the checksum of every frame verified.
+"""A book of the service kept up to date here: `orderbook` frames applied one by one, and the checksum of every frame
+verified.
 
-While the book is not known to be that of the service (`live` is false) it shows what was last verified, which is old; after a wrong
-checksum it is empty, because then nothing of it is known to be right. A new snapshot is asked for after a gap and after a wrong
-checksum, without anybody's doing. Prices are compared as exact decimals.
+While the book is not known to be that of the service (`live` is false) it shows what was last verified, which is
+old; after a wrong checksum it is empty, because then nothing of it is known to be right. A new snapshot is asked for
+after a gap and after a wrong checksum, without anybody's doing. Prices are compared as exact decimals.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ class BookState:
 
 
 class BookReceiver:
-    """Listens for a book. `renew` asks for a new snapshot; `changed` is called after every frame, and when it is not live."""
+    """Listens for a book. `renew` asks for a new snapshot; `changed` is called after every frame, and when it is not
+    live."""
 
     def __init__(self, renew: Callable[[], None], changed: Callable[[], None]) -> None:
         self.state = BookState()

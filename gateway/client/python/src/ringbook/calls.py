@@ -1,8 +1,8 @@
 """Calls without their I/O: signing, retries, sign-in.
 
-Each call is a generator of steps. It yields what is to be done (`Request`: send it; `Pause`: wait; `Sign`: ask the wallet) and is
-given what came of it, or the exception. `client.py` does the steps and waits, `aio.py` does the same for asyncio; nothing else
-differs between them.
+Each call is a generator of steps. It yields what is to be done (`Request`: send it; `Pause`: wait; `Sign`: ask the
+wallet) and is given what came of it, or the exception. `client.py` does the steps and waits, `aio.py` does the same
+for asyncio; nothing else differs between them.
 """
 
 from __future__ import annotations
@@ -88,7 +88,8 @@ def call(state: State, name: str, fields: Mapping[str, Any]) -> Steps:
             return read_answer((yield _request(state, operation, target, body)))
         except RingbookError as error:
             pause = _pause_before(error, attempt, state) if attempt < state.retry.attempts else None
-            # A try whose answer was lost may have been done: a later refusal (of a session that ended, say) is no verdict on it.
+            # A try whose answer was lost may have been done: a later refusal (of a session that ended, say) is no
+            # verdict on it.
             if doubt is None and not known_not_applied(error):
                 doubt = error
             if pause is None or not (may_repeat or _was_not_taken(error)):

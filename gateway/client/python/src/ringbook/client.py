@@ -2,7 +2,7 @@
 
   with Client("http://127.0.0.1:8080", Wallet(address, sign)) as client:
       client.sign_in()
-      client.create_order(tradingPairId=pair, orderType="LIMIT", side="BUY", quantity="1", price="100", idempotencyKey="a")
+      client.create_order(tradingPairId=pair, orderType="LIMIT", side="BUY", quantity="1", price="100")
 """
 
 from __future__ import annotations
@@ -42,21 +42,24 @@ class Client(Operations):
     """A client of the exchange. May be used by several threads at once."""
 
     def __init__(
-        self, base_url: str, wallet: Optional[Wallet] = None, *, client_id: Optional[str] = None, key: Optional[SessionKey] = None,
-        server_key: Optional[str] = None, protocol: str = "legacy", retry: Optional[RetryPolicy] = None, timeout: float = TIMEOUT,
+        self, base_url: str, wallet: Optional[Wallet] = None, *,
+        client_id: Optional[str] = None, key: Optional[SessionKey] = None, server_key: Optional[str] = None,
+        protocol: str = "legacy", retry: Optional[RetryPolicy] = None, timeout: float = TIMEOUT,
         user_agent: str = USER_AGENT, clock_offset: float = 0.0, ssl_context: Optional[ssl.SSLContext] = None,
         stream_options: Optional[StreamOptions] = None, session_ended: Optional[Callable[[StreamError], None]] = None,
     ) -> None:
-        """`base_url`: scheme, host and port. `wallet` signs in; `client_id` names an application, None: the default one.
+        """`base_url`: scheme, host and port. `wallet` signs in; `client_id` names an application, None: the default
+        one.
 
-        `key`: session key to use instead of a new one; with a session that is open already no sign-in is needed. `server_key`:
-        secret key of an application's backend. `protocol`: `legacy`, or `rfc9421`. `retry`: without one every call is sent once.
-        `timeout`: longest time of one try, seconds. `clock_offset`: the service's clock minus this one in ms; `sync_clock`
-        measures it. `session_ended`: called, on a thread of its own, when streams find the session over; the place to sign in.
+        `key`: session key to use instead of a new one; with a session that is open already no sign-in is needed.
+        `server_key`: secret key of an application's backend. `protocol`: `legacy`, or `rfc9421`. `retry`: without one
+        every call is sent once. `timeout`: longest time of one try, seconds. `clock_offset`: the service's clock
+        minus this one in ms; `sync_clock` measures it. `session_ended`: called, on a thread of its own, when streams
+        find the session over; the place to sign in.
         """
         self._state = State(
-            base_url, wallet.address if wallet else None, client_id, server_key, retry or RetryPolicy(), protocol, user_agent, key,
-            clock_offset, key,
+            base_url, wallet.address if wallet else None, client_id, server_key, retry or RetryPolicy(), protocol,
+            user_agent, key, clock_offset, key,
         )
         self._wallet, self._timeout, self._context = wallet, timeout, ssl_context
         self._transport = HttpTransport(self._state.place, timeout, ssl_context)
@@ -98,11 +101,13 @@ class Client(Operations):
         return cast("types.CreateDelegatedSessionResponse", self._open(calls.sign_in_for(self._state, owner_address)))
 
     def consent_to(self, master: str, session_public_key: str) -> Consent:
-        """The wallet agrees to become a sub-account of the wallet `master`; what the master's session with this key needs."""
+        """The wallet agrees to become a sub-account of the wallet `master`; what the master's session with this key
+        needs."""
         return cast(Consent, self._run(calls.consent_to(self._state, master, session_public_key)))
 
     def sync_clock(self) -> float:
-        """Measures the service's clock against this one; signed calls then carry the service's time. The offset in ms."""
+        """Measures the service's clock against this one; signed calls then carry the service's time. The offset in
+        ms."""
         return cast(float, self._run(calls.sync_clock(self._state)))
 
     def book(self, *, tradingPairId: str, magnitude: Optional[int] = None) -> Book:
@@ -263,11 +268,12 @@ class _Subscription:
 
 
 class Stream(Generic[F]):
-    """The frames of a channel: iterate it. A snapshot, then updates without gap or repetition; another snapshot may come at any
-    time, and is then in place of everything before.
+    """The frames of a channel: iterate it. A snapshot, then updates without gap or repetition; another snapshot may
+    come at any time, and is then in place of everything before.
 
-    Iterating raises StreamError when the service refuses. A private stream whose session is over raises it too, and goes on
-    after the next sign-in. Frames that nobody reads are dropped when there are too many, and a new snapshot follows.
+    Iterating raises StreamError when the service refuses. A private stream whose session is over raises it too, and
+    goes on after the next sign-in. Frames that nobody reads are dropped when there are too many, and a new snapshot
+    follows.
     """
 
     def __init__(self, background: _Background, channel: str, params: Dict[str, Any]) -> None:
@@ -370,7 +376,8 @@ class Orders(OrderOperations):
         return self.submit(name, fields).result()
 
     def submit(self, name: str, fields: Dict[str, Any]) -> Future[Any]:
-        """Makes a call and does not wait: what it answers is in the future. Calls are sent in the order they are made."""
+        """Makes a call and does not wait: what it answers is in the future. Calls are sent in the order they are
+        made."""
         background = self._client._sockets()
         return background.run(lambda: background.entry.call(name, fields))
 

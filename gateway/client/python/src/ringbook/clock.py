@@ -1,4 +1,5 @@
-"""Time and chance of the streams, and how long to wait before trying again. Both are given, so that tests decide them."""
+"""Time and chance of the streams, and how long to wait before trying again. Both are given, so that tests decide
+them."""
 
 from __future__ import annotations
 
@@ -47,11 +48,12 @@ class LoopClock:
 
 
 class Backoff:
-    """Pauses between tries: any time up to a bound that doubles with every failure (exponential back-off with full jitter), so
-    that clients which lost the same service do not come back together."""
+    """Pauses between tries: any time up to a bound that doubles with every failure (exponential back-off with full
+    jitter), so that clients which lost the same service do not come back together."""
 
     def __init__(self, clock: Clock, base: float = 0.25, cap: float = 30.0, stable: float = 10.0) -> None:
-        """`base`: longest first pause in seconds; `cap`: longest of all; what stood for `stable` seconds begins anew."""
+        """`base`: longest first pause in seconds; `cap`: longest of all; what stood for `stable` seconds begins
+        anew."""
         self._clock, self._base, self._cap, self._stable = clock, base, cap, stable
         self._failures = 0
         self._stood_at: Optional[float] = None

@@ -1,4 +1,5 @@
-"""Which frames of a subscription count (specification, Events, rule 5): what was told already is left out, and a gap is noticed.
+"""Which frames of a subscription count (specification, Events, rule 5): what was told already is left out, and a gap
+is noticed.
 
   orderbook            a frame goes on where the one before it ended: `previousSequence` is its `sequence`
   balances, positions  a row replaces one of a lower `version`

@@ -5,10 +5,10 @@ What matters after a failure is whether something happened:
   RefusedError     the service said no: nothing was applied
   NotSentError     the request never left: nothing was applied
   AmbiguousError   it may have been applied, and sending it again might do it twice
-  NetworkError     no answer to something that may be sent again: a read, a cancel, a call with an idempotency key
+  NetworkError     no answer to something that may be sent again in any case: a read, a cancel
 
-Only refusals that the service's register names are known to be safe. A 502, a 503 without a code and a 504 come from something
-in between, which does not know; on a create or a movement they are ambiguous.
+Only refusals that the service's register names are known to be safe. A 502, a 503 without a code and a 504 come from
+something in between, which does not know; on a create or a movement they are ambiguous.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class RingbookError(Exception):
 
 
 class StreamError(RingbookError):
-    """What the service refused on a socket; or what it would have refused. `code`: of an error frame (Events, rule 4)."""
+    """What the service refused on a socket; or what it would have refused. `code`: of an error frame (Events, rule
+    4)."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(f"{code}: {message}")
@@ -64,7 +65,8 @@ class StreamError(RingbookError):
 
 
 class RefusedError(RingbookError):
-    """An answer that is no success. `code` is stable; `error` is its class, `status` the HTTP status, `retry` its retry class.
+    """An answer that is no success. `code` is stable; `error` is its class, `status` the HTTP status, `retry` its
+    retry class.
 
     Nothing was applied; of a call that may be sent again in any case (a read, a cancel) that is not said.
     """
@@ -104,8 +106,8 @@ class NotSentError(NetworkError):
 class AmbiguousError(RingbookError):
     """It may have been applied, and nobody can tell from here.
 
-    With an idempotency key: send the same key and payload again, within 24 hours. Without one: look at the order stream or the
-    account before you repeat it; listings may lag behind. `cause` is what came instead of an answer.
+    With an idempotency key: send the same key and payload again, within 24 hours. Without one: look at the order
+    stream or the account before you repeat it; listings may lag behind. `cause` is what came instead of an answer.
     """
 
     def __init__(self, operation: str, cause: Exception) -> None:
@@ -137,5 +139,6 @@ def known_not_applied(error: Exception) -> bool:
 
 
 def failure_of(operation: str, repeatable: bool, error: RingbookError, doubt: Optional[RingbookError]) -> RingbookError:
-    """What the caller is told of `error`. `repeatable`: it may be sent again in any case; `doubt`: why it may have been applied."""
+    """What the caller is told of `error`. `repeatable`: it may be sent again in any case; `doubt`: why it may have
+    been applied."""
     return error if repeatable or doubt is None else AmbiguousError(operation, doubt)

@@ -64,6 +64,7 @@ class HttpTransport:
             parts.append(part)
         if response.length:
             raise http.client.IncompleteRead(b"", response.length)
+        response.close()
         answer = Answer(response.status, b"".join(parts), response.headers.get("Retry-After"))
         if response.will_close:
             connection.close()
@@ -79,7 +80,8 @@ class HttpTransport:
             connection.close()
 
     def _take(self) -> Optional[http.client.HTTPConnection]:
-        """A connection that rests and that the service has not closed: a request sent on a closed one would be ambiguous."""
+        """A connection that rests and that the service has not closed: a request sent on a closed one would be
+        ambiguous."""
         while True:
             with self._lock:
                 if not self._idle:

@@ -1,7 +1,8 @@
 """Frames of one subscription until somebody reads them: bounded, and complete or said not to be.
 
-Frames that nobody reads would grow without an end. When `limit` of them wait, all are dropped and a new snapshot is asked for, so
-that a reader that is too slow goes on with the newest state and without a gap. May be used by several threads.
+Frames that nobody reads would grow without an end. When `limit` of them wait, all are dropped and a new snapshot is
+asked for, so that a reader that is too slow goes on with the newest state and without a gap. May be used by several
+threads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""A socket to `/ws` that is there as long as it is wanted: opens one, watches it, and opens another after a close that was not ours.
+"""A socket to `/ws` that is there as long as it is wanted: opens one, watches it, and opens another after a close
+that was not ours.
 
-What is to be said is not stored here: whenever a message may leave, the link asks its owner for one, so that nothing old is sent
-and nothing piles up. Messages leave at the pace the service allows. No I/O: a `Dialer` opens sockets and tells what came.
+What is to be said is not stored here: whenever a message may leave, the link asks its owner for one, so that nothing
+old is sent and nothing piles up. Messages leave at the pace the service allows. No I/O: a `Dialer` opens sockets and
+tells what came.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ _LEAST_OTHER, _LEAST_GOING_AWAY, _LEAST_RATE_LIMIT = 1, 2, 4
 @dataclass(frozen=True)
 class StreamOptions:
     """How streams behave. Times in seconds."""
-    #: Messages a second, and at once: below the 20 and 300 of the service, because messages may arrive closer than they left.
+    #: Messages a second, and at once: below the 20 and 300 of the service, because messages may arrive closer than they
+    #: left.
     messages_per_second: float = 18.0
     message_burst: float = 240.0
     #: Longest silence before a ping; longest time to connect, and to answer a ping.
@@ -103,7 +106,9 @@ class _Watcher:
 
 
 class Link:
-    def __init__(self, url: str, options: StreamOptions, clock: Clock, dialer: Dialer, owner: LinkOwner, paced: bool = True) -> None:
+    def __init__(
+        self, url: str, options: StreamOptions, clock: Clock, dialer: Dialer, owner: LinkOwner, paced: bool = True,
+    ) -> None:
         """`paced`: messages count in the service's budget of messages; those of order entry do not."""
         self._url, self._options, self._clock, self._dialer, self._owner = url, options, clock, dialer, owner
         self._paced = paced

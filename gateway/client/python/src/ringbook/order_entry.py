@@ -1,9 +1,10 @@
 """Orders over a socket: the calls of REST that market makers make often, without a signature for each.
 
-One signed message opens a session on the socket, and a counter that grows continues it; so the way to the service must be trusted:
-TLS, or the same machine. The operator switches it on. Calls are sent in the order they are made and answered under their id, with
-the errors of REST. When the socket is lost, calls that never left fail with NotSentError and the others are ambiguous, unless they
-may be sent again (a cancel; the same idempotency key). Nothing is sent twice by itself. No I/O.
+One signed message opens a session on the socket, and a counter that grows continues it; so the way to the service
+must be trusted: TLS, or the same machine. The operator switches it on. Calls are sent in the order they are made and
+answered under their id, with the errors of REST. When the socket is lost, calls that never left fail with
+NotSentError and the others are ambiguous, unless they may be sent again in any case, as a cancel may. Nothing is sent
+twice by itself. No I/O.
 
 Bounds: `IN_FLIGHT` calls are not answered at the service, `WAITING_MAX` more wait here; others are OVERLOADED.
 """
@@ -158,7 +159,8 @@ class OrderEntry:
         return self._link.wake()
 
     def _refuse(self, error: RingbookError) -> None:
-        """No session is to be had: who waits is told, and the next call tries again. Nothing was sent without a session."""
+        """No session is to be had: who waits is told, and the next call tries again. Nothing was sent without a
+        session."""
         self._link.close()
         for call in self._take_all():
             call.refuse(error)

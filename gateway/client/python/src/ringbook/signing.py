@@ -12,7 +12,8 @@ _COMPONENTS = '("@method" "@path" "@query" "content-digest")'
 
 
 class SessionKey:
-    """An ed25519 key that signs requests. Its seed is a secret: who has it acts for the account until the session ends."""
+    """An ed25519 key that signs requests. Its seed is a secret: who has it acts for the account until the session
+    ends."""
 
     def __init__(self, seed: Optional[bytes] = None) -> None:
         """The key of a seed of 32 bytes, or a new one."""
@@ -34,7 +35,8 @@ class SessionKey:
 
 
 def sign_request(key: SessionKey, method: str, target: str, body: bytes, timestamp: int) -> Dict[str, str]:
-    """Legacy headers of a request. Signed are four lines: method, path with query as sent, Unix ms, SHA-256 of the body."""
+    """Legacy headers of a request. Signed are four lines: method, path with query as sent, Unix ms, SHA-256 of the
+    body."""
     lines = f"{method}\n{target}\n{timestamp}\n{hashlib.sha256(body).hexdigest()}"
     return {
         "X-Svc-PublicKey": key.public_key,

@@ -1,8 +1,9 @@
-"""The streams of a client: any number of subscriptions over one link, which is opened by the first and closed with the last.
+"""The streams of a client: any number of subscriptions over one link, which is opened by the first and closed with
+the last.
 
-Whatever happens to the link, what stands here is subscribed to again and begins with a new snapshot. Private channels wait for the
-session, which authenticates each socket. A session that is over is dropped: private subscriptions are told and stand still until
-the next sign-in, public ones go on. No I/O.
+Whatever happens to the link, what stands here is subscribed to again and begins with a new snapshot. Private
+channels wait for the session, which authenticates each socket. A session that is over is dropped: private
+subscriptions are told and stand still until the next sign-in, public ones go on. No I/O.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class Streams:
         self._link = Link(url, options, clock, dialer, self)
         # By channel and parameters as given.
         self._topics: Dict[str, Topic] = {}
-        # Those about which something is to be said, in order; by the id of the last message about each; those that stand, by
-        # channel and pair.
+        # Those about which something is to be said, in order; by the id of the last message about each; those that
+        # stand, by channel and pair.
         self._dirty: Dict[Topic, None] = {}
         self._asked: Dict[int, Topic] = {}
         self._routes: Dict[str, List[Topic]] = {}

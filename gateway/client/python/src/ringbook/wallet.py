@@ -8,7 +8,8 @@ Signature = Union[str, bytes]
 
 
 class Wallet(NamedTuple):
-    """A wallet. `sign` makes the EIP-191 `personal_sign` signature of a text, as hex or bytes; for asyncio it may be awaitable."""
+    """A wallet. `sign` makes the EIP-191 `personal_sign` signature of a text, as hex or bytes; for asyncio it may be
+    awaitable."""
     address: str
     sign: Callable[[str], Union[Signature, Awaitable[Signature]]]
 

@@ -80,7 +80,8 @@ def read_answer(answer: Answer) -> Any:
 
 
 def keyed(operation: Operation, fields: Mapping[str, Any]) -> bool:
-    """Whether every item of the call has an idempotency key, so that the service does it once however often it is sent."""
+    """Whether every item of the call has an idempotency key, so that the service does it once however often it is
+    sent."""
     if operation.repeat != "with-key":
         return False
     orders = fields.get("orders")

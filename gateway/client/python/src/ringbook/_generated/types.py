@@ -1378,8 +1378,11 @@ class OrderItem(_OrderItem, total=False):
     """Of margin orders; this market is spot and refuses it."""
 
 
-#: SUBMITTED rests untouched, PARTIALLY_FILLED rests with fills, FILLED is complete; SETTLED and SETTLED_ON_CHAIN follow settlement. CANCELLED, EXPIRED and REJECTED are final.
-OrderStatus = Literal["SUBMITTED", "PARTIALLY_FILLED", "FILLED", "SETTLED", "SETTLED_ON_CHAIN", "CANCELLED", "EXPIRED", "REJECTED"]
+#: SUBMITTED rests untouched, PARTIALLY_FILLED rests with fills, FILLED is complete; SETTLED and SETTLED_ON_CHAIN follow
+#: settlement. CANCELLED, EXPIRED and REJECTED are final.
+OrderStatus = Literal[
+    "SUBMITTED", "PARTIALLY_FILLED", "FILLED", "SETTLED", "SETTLED_ON_CHAIN", "CANCELLED", "EXPIRED", "REJECTED",
+]
 
 #: LIMIT has a price of its own; MARKET takes what is there, inside the protective band, and never rests.
 OrderType = Literal["LIMIT", "MARKET"]
@@ -1399,7 +1402,10 @@ class OrderUpdate(TypedDict):
 
 
 class _OrderUpdateData(TypedDict):
-    eventType: Literal["OrderSubmitted", "OrderMatched", "OrderPartiallyFilled", "OrderFilled", "OrderCancelled", "OrderExpired", "OrderReplaced"]
+    eventType: Literal[
+        "OrderSubmitted", "OrderMatched", "OrderPartiallyFilled", "OrderFilled", "OrderCancelled", "OrderExpired",
+        "OrderReplaced",
+    ]
     """What happened to the order."""
     orderId: str
     """Order."""
@@ -1834,7 +1840,8 @@ class SubAccountLimit(TypedDict):
     """Held now by resting orders, in units of the asset."""
 
 
-#: GTC rests until it is filled, cancelled or expires; IOC fills what it can at once and ends; FOK fills whole at once or not at all. A MARKET order carries none.
+#: GTC rests until it is filled, cancelled or expires; IOC fills what it can at once and ends; FOK fills whole at once
+#: or not at all. A MARKET order carries none.
 TimeInForce = Literal["GTC", "IOC", "FOK"]
 
 class Trade(TypedDict):
@@ -1953,7 +1960,10 @@ class TradingPair(TypedDict):
 
 
 #: What caused a movement.
-TransactionType = Literal["DEPOSIT", "WITHDRAWAL", "TRADE", "FEE", "REBATE", "APPLICATION_FEE", "TRANSFER", "FUNDING", "LIQUIDATION", "ADL", "FAUCET", "REFERRAL_REWARD", "REVENUE_SHARE", "SETTLEMENT", "ADJUSTMENT"]
+TransactionType = Literal[
+    "DEPOSIT", "WITHDRAWAL", "TRADE", "FEE", "REBATE", "APPLICATION_FEE", "TRANSFER", "FUNDING", "LIQUIDATION", "ADL",
+    "FAUCET", "REFERRAL_REWARD", "REVENUE_SHARE", "SETTLEMENT", "ADJUSTMENT",
+]
 
 #: TO_SUB_ACCOUNT gives to the sub-account, FROM_SUB_ACCOUNT takes back.
 TransferDirection = Literal["TO_SUB_ACCOUNT", "FROM_SUB_ACCOUNT"]
