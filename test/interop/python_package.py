@@ -1,0 +1,265 @@
+"""Uses the installed package against a real exchange: every operation, streams over cut connections, a verified book, orders over a
+socket; with both clients. Tells what came of it, one JSON object a line.
+
+  python_package.py EXAMPLES_DIRECTORY REST_URL URL_OF_THE_PROXY SERVER_KEY
+
+{"cut": {}} asks for every connection of the proxy to be cut; one line is the answer.
+"""
+import asyncio
+import inspect
+import json
+import re
+import sys
+from pathlib import Path
+
+from pipe import tell
+
+examples, base, proxied, server_key = sys.argv[1:]
+sys.path.insert(0, examples)
+import ringbook  # noqa: E402
+from ringbook import AsyncClient, Client, RefusedError, StreamOptions  # noqa: E402
+from ringbook._generated.table import CHANNELS, OPERATIONS  # noqa: E402
+from throwaway_wallet import new_wallet  # noqa: E402
+
+
+def snake(name):
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match.group(), name).lower()
+
+
+async def ready(value):
+    """What was called: of the client that waits, or of the other one."""
+    return await value if inspect.isawaitable(value) else value
+
+
+class Everything:
+    """Calls every operation by its method, once at least."""
+
+    def __init__(self, make):
+        self.make = make
+        self.client = make(new_wallet())
+        self.backend = make(None, server_key=server_key)
+        self.called = set()
+
+    async def call(self, name, client=None, **fields):
+        self.called.add(name)
+        return await ready(getattr(client or self.client, snake(name))(**fields))
+
+    async def refused(self, name, **fields):
+        try:
+            await self.call(name, **fields)
+        except RefusedError as error:
+            return error.code
+
+    async def run(self):
+        me = await ready(self.client.sign_in())
+        address = me["user"]["address"]
+        offset = await ready(self.client.sync_clock())
+        for name in ("GetServerTime", "Check", "GetProfile", "GetFaucetInfo", "GetScreener", "GetPortfolio", "Mint"):
+            await self.call(name)
+        await self.call("Challenge", address=address, sessionPublicKey=self.client.key.public_key)
+        pairs = (await self.call("ListTradingPairs", pageSize=100))["tradingPairs"]
+        pair = next(each["id"] for each in pairs if each["symbol"] == "ETH/USDC")
+        usdc = next(row for row in (await self.call("ListBalances"))["balances"] if row["symbol"] == "USDC")
+        await self.call("GetBalance", assetId=usdc["assetId"])
+        for name in ("GetTradingPair", "GetMarketMetadata", "GetCandles", "GetOrderbook", "ListTrades"):
+            await self.call(name, tradingPairId=pair)
+        await self.orders({"tradingPairId": pair, "orderType": "LIMIT", "side": "BUY", "quantity": "0.5", "price": "2000"})
+        await self.family(usdc["assetId"], address)
+        await self.agents(pair, address)
+        for name in ("Config", "Users", "Balances", "Orders", "Movements", "Stats"):
+            verb = "Get" if name in ("Config", "Stats") else "List"
+            await self.call(f"{verb}Application{name}", client=self.backend)
+        await self.call("Refresh")
+        # sign_in called it, and a nonce is good once.
+        proof = {"address": address, "nonce": "x", "signature": "0x00", "sessionPublicKey": self.client.key.public_key}
+        codes = [await self.refused("Verify", **proof)]
+        await self.call("Revoke")
+        codes.append(await self.refused("GetProfile"))
+        await ready(self.client.close())
+        await ready(self.backend.close())
+        return {"missing": sorted(set(OPERATIONS) - self.called), "codes": codes, "offset": abs(offset) < 60_000}
+
+    async def orders(self, order):
+        pair = order["tradingPairId"]
+        placed = await self.call("CreateOrder", **order, idempotencyKey="k")
+        assert (await self.call("CreateOrder", **order, idempotencyKey="k"))["orderId"] == placed["orderId"]
+        assert await self.refused("CreateOrder", **{**order, "price": "1"}, idempotencyKey="k") == "IDEMPOTENCY_KEY_CONFLICT"
+        assert (await self.call("GetOrder", orderId=placed["orderId"]))["status"] == "SUBMITTED"
+        replaced = await self.call("ReplaceOrder", orderId=placed["orderId"], price="2001")
+        await self.call("CancelOrder", orderId=replaced["orderId"])
+        batch = await self.call("BatchCreateOrders", orders=[order, {**order, "price": "0.001"}, order])
+        codes = [(item.get("error") or {}).get("code") for item in batch["results"]]
+        assert codes == [None, "INVALID_TICK", None], codes
+        ids = [item["orderId"] for item in batch["results"] if item.get("orderId")]
+        moved = await self.call("BatchReplaceOrders", orders=[{"orderId": ids[0], "price": "1999"}])
+        assert moved["totalSucceeded"] == 1
+        assert (await self.call("BatchCancelOrders", orderIds=[ids[1]]))["totalSucceeded"] == 1
+        assert (await self.call("BatchCancelOrdersByPair", tradingPairId=pair))["totalCancelled"] == 1
+        assert (await self.call("BatchCancelAllOrders"))["totalCancelled"] == 0
+        await self.call("SimulateFees", **order)
+        listed = await self.call("ListOrders", status=["CANCELLED"], tradingPairId=pair, pageSize=3)
+        assert len(listed["orders"]) == 3
+        for name in ("ListMovements", "ListAccountTrades"):
+            await self.call(name, pageToken="", pageSize=5)
+        assert await self.refused("GetTrade", tradeId=placed["orderId"]) == "NOT_FOUND"
+
+    async def family(self, asset, address):
+        wallet = new_wallet()
+        async with Closing(self.make(wallet)) as child:
+            consent = await ready(child.consent_to(address, self.client.key.public_key))
+        made = await self.call("CreateSubAccount", **consent._asdict())
+        sub = {"subAccountId": made["subAccount"]["id"]}
+        assert len((await self.call("ListSubAccounts"))["subAccounts"]) == 1
+        moved = {**sub, "assetId": asset, "amount": "5", "direction": "TO_SUB_ACCOUNT", "idempotencyKey": "move"}
+        await self.call("TransferSubAccountBalance", **moved)
+        limit = {**sub, "assetId": asset}
+        await self.call("CreateSubAccountLimit", **limit, maxAmount="10")
+        await self.call("UpdateSubAccountLimit", **limit, maxAmount="20")
+        assert (await self.call("ListSubAccountLimits", **sub))["limits"][0]["maxAmount"] == "20"
+        await self.call("DeleteSubAccountLimit", **limit)
+
+    async def agents(self, pair, address):
+        wallet = new_wallet()
+        grant = {"agentAddress": wallet.address, "allowedActions": ["CREATE_ORDER"], "allowedTradingPairIds": [pair]}
+        agent = await self.call("UpsertDelegatedAgent", **grant)
+        await self.call("ListDelegatedAgents")
+        await self.call("GetDelegatedAgent", agentId=agent["id"])
+        async with Closing(self.make(wallet)) as client:
+            self.called.add("CreateDelegatedSession")
+            await ready(client.sign_in_for(address))
+            try:
+                await ready(client.mint())
+            except RefusedError as error:
+                assert error.code == "AGENT_NOT_ALLOWED", error
+        await self.call("RevokeDelegatedAgent", agentId=agent["id"])
+
+
+class Closing:
+    """`async with` for either client."""
+
+    def __init__(self, client):
+        self.client = client
+
+    async def __aenter__(self):
+        return self.client
+
+    async def __aexit__(self, *_):
+        await ready(self.client.close())
+
+
+def cut():
+    tell("cut")
+    sys.stdin.readline()
+
+
+async def streams(make):
+    """Orders and a book over connections that are cut, and a session that ends."""
+    options = StreamOptions(base=0.05, cap=0.2)
+    ended = []
+    client = make(new_wallet(), url=proxied, stream_options=options, session_ended=lambda error: ended.append(error.code))
+    direct = make(None, key=None)
+    await ready(client.sign_in())
+    await ready(client.mint())
+    pairs = (await ready(client.list_trading_pairs(pageSize=100)))["tradingPairs"]
+    pair = next(each["id"] for each in pairs if each["symbol"] == "BTC/USDC")
+    order = {"tradingPairId": pair, "orderType": "LIMIT", "side": "BUY", "quantity": "0.001"}
+    kinds = [(await ready(getattr(client.streams, snake(name))(**params(name, pair)).get(20)))["type"] for name in CHANNELS]
+    orders, book = client.streams.orders(), client.book(tradingPairId=pair)
+    await ready(book.wait(20))
+    mine, cuts, placed = {}, 0, []
+
+    async def follow(holds):
+        """Reads the stream until it holds of the orders."""
+        nonlocal mine
+        while not holds():
+            frame = await ready(orders.get(20))
+            data = frame["data"]
+            if frame["type"] == "snapshot":
+                mine = {each["orderId"]: each["price"] for each in data["orders"]}
+            elif data["status"] in ("SUBMITTED", "PARTIALLY_FILLED"):
+                mine[data["orderId"]] = data["price"]
+            else:
+                mine.pop(data["orderId"], None)
+
+    for i in range(40):
+        if i % 10 == 5:
+            cut()
+            cuts += 1
+        answer = await ready(client.create_order(**order, price=str(30000 + i)))
+        placed.append(answer["orderId"])
+        if i % 4 == 0:
+            await ready(client.cancel_order(orderId=placed.pop(0)))
+    await follow(lambda: sorted(mine) == sorted(placed))
+    rest = await ready(direct.get_orderbook(tradingPairId=pair, depth=1000))
+    view = await ready(book.wait_for(lambda each: each.sequence >= rest["sequence"] or len(each.bids) == len(placed), 20))
+    same = [list(level) for level in view.bids] == [[level["price"], level["quantity"]] for level in rest["bids"]]
+    await ready(client.revoke())
+    try:
+        await follow(lambda: False)
+    except ringbook.StreamError as error:
+        over = error.code
+    await ready(client.sign_in())
+    mine = {}
+    await follow(lambda: sorted(mine) == sorted(placed))
+    await ready(client.batch_cancel_all_orders())
+    await ready(client.close())
+    await ready(direct.close())
+    return {"kinds": kinds, "cuts": cuts, "book": same and view.live, "levels": len(view.bids), "over": over, "ended": ended}
+
+
+def params(name, pair):
+    """What a channel needs."""
+    needed = {"orderbook": {"tradingPairId": pair}, "trades": {"tradingPairId": pair}}
+    return {**needed, "ohlcv": {"tradingPairId": pair, "interval": "1m"}}.get(name, {})
+
+
+async def entry(make):
+    """Orders over a socket; and what is known when it is cut."""
+    client = make(new_wallet(), url=proxied, stream_options=StreamOptions(base=0.05, cap=0.2))
+    await ready(client.sign_in())
+    await ready(client.mint())
+    pairs = (await ready(client.list_trading_pairs(pageSize=100)))["tradingPairs"]
+    pair = next(each["id"] for each in pairs if each["symbol"] == "ETH/USDC")
+    order = {"tradingPairId": pair, "orderType": "LIMIT", "side": "BUY", "quantity": "0.01", "price": "1000"}
+    futures = [client.orders.submit("CreateOrder", order) for _ in range(300)]
+    ids = {(await wait(future))["orderId"] for future in futures}
+    try:
+        await ready(client.orders.create_order(**{**order, "price": "0.001"}))
+    except RefusedError as error:
+        code = error.code
+    cut()
+    deadline, again = 200, None
+    while again is None and deadline > 0:
+        deadline -= 1
+        try:
+            again = await ready(client.orders.cancel_order(orderId=next(iter(ids))))
+        except ringbook.NetworkError:
+            await asyncio.sleep(0.05)
+    left = await ready(client.orders.batch_cancel_all_orders())
+    client.orders.close()
+    await ready(client.close())
+    return {"placed": len(ids), "code": code, "again": again is not None, "left": left["totalCancelled"]}
+
+
+async def wait(future):
+    return await (future if asyncio.isfuture(future) else asyncio.wrap_future(future))
+
+
+def maker(kind, **always):
+    def make(wallet=None, url=base, **options):
+        return kind(url, wallet, **{**always, **options})
+
+    return make
+
+
+async def main():
+    tell("package", place=str(Path(ringbook.__file__).parent), typed=(Path(ringbook.__file__).parent / "py.typed").exists())
+    retry = ringbook.RetryPolicy(attempts=5)
+    for name, kind in (("threads", Client), ("asyncio", AsyncClient)):
+        for protocol in ("legacy", "rfc9421"):
+            tell(f"{name} {protocol}", **await Everything(maker(kind, retry=retry, protocol=protocol)).run())
+        tell(f"{name} streams", **await streams(maker(kind, retry=retry)))
+        tell(f"{name} entry", **await entry(maker(kind, retry=retry)))
+
+
+asyncio.run(main())
