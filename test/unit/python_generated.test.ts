@@ -10,8 +10,8 @@ import type { AsyncApi } from '../../gateway/client/python/generate/channels.ts'
 import { generate } from '../../gateway/client/python/generate/generate.ts'
 import { operationsOf, type OpenApi } from '../../gateway/client/python/generate/operations.ts'
 import { docstring, Types, type Schema } from '../../gateway/client/python/generate/schema.ts'
-import { createDocument } from '../../gateway/openapi/document.ts'
-import { createStreamsDocument } from '../../gateway/openapi/streams.ts'
+import { createDocument } from '../../gateway/docs/rest/document.ts'
+import { createStreamsDocument } from '../../gateway/docs/streams/document.ts'
 import { TABLE, type Row } from '../../gateway/operations/table.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python', 'src', 'ringbook', '_generated')

@@ -1,8 +1,8 @@
 /** `npm run python:generate` writes the generated files of the Python package, after a change of operations or channels. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDocument } from '../../../openapi/document.ts'
-import { createStreamsDocument } from '../../../openapi/streams.ts'
+import { createDocument } from '../../../docs/rest/document.ts'
+import { createStreamsDocument } from '../../../docs/streams/document.ts'
 import type { AsyncApi } from './channels.ts'
 import { generate } from './generate.ts'
 import type { OpenApi } from './operations.ts'

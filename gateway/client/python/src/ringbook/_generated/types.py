@@ -1307,7 +1307,7 @@ class Order(_Order, total=False):
     slippageToleranceBps: int
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     clientOrderId: str
-    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    """Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it."""
     selfTradePreventionMode: str
     """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
     terminalReason: str
@@ -1364,7 +1364,7 @@ class OrderItem(_OrderItem, total=False):
     postOnly: bool
     """Refuse the order rather than let it take from the book; GTC only."""
     clientOrderId: str
-    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    """Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it."""
     idempotencyKey: str
     """Repeating a request with the same key and content within 24 hours gives the first answer again and executes
     nothing."""
@@ -1459,7 +1459,7 @@ class OrderUpdateData(_OrderUpdateData, total=False):
     slippageToleranceBps: int
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     clientOrderId: str
-    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    """Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it."""
     selfTradePreventionMode: str
     """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
     terminalReason: str
@@ -1658,7 +1658,7 @@ class ReplaceElement(_ReplaceElement, total=False):
     useMasterBalance: bool
     """Spend and earn on the balance of the master account, inside its limits; only a sub-account can."""
     clientOrderId: str
-    """Label of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it at a time."""
+    """Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it."""
     idempotencyKey: str
     """Repeating a request with the same key and content within 24 hours gives the first answer again and executes
     nothing."""
