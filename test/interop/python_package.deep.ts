@@ -1,7 +1,7 @@
 /**
- * Promise: the Python package can be built and installed without a registry, and from a fresh folder does everything that it says it does
- * against a real exchange: every operation, streams over cut connections, a verified book, orders over a socket; its README runs as it is
- * printed, and its types are sound.
+ * Promise: the Python package can be built and installed without a registry, and from a fresh folder does everything
+ * that it says it does against a real exchange: every operation, streams over cut connections, a verified book, orders
+ * over a socket; its README runs as it is printed, and its types are sound.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -109,7 +109,8 @@ t.test('from a fresh folder it does everything against a real exchange', { skip 
       t.strictSame(told[`${name} ${protocol}`], everything, `${name}, ${protocol}`)
     }
     t.strictSame(told[`${name} streams`], {
-      kinds: Array.from({ length: 12 }, () => 'snapshot'), cuts: 4, book: true, levels: 30, over: 'SESSION_INVALID', ended: ['SESSION_INVALID'],
+      kinds: Array.from({ length: 12 }, () => 'snapshot'), cuts: 4, book: true, levels: 30, over: 'SESSION_INVALID',
+      ended: ['SESSION_INVALID'],
     }, name)
     t.strictSame(told[`${name} entry`], { placed: 300, code: 'INVALID_TICK', again: true, left: 299 }, name)
   }
@@ -131,7 +132,8 @@ class Account:
 `
 
 t.test('its README works as it is printed', { skip }, async (t) => {
-  const script = [...readFileSync(join(source, 'README.md'), 'utf8').matchAll(/```python\n([\s\S]*?)```/g)].map(([, text]) => text).join('\n')
+  const samples = readFileSync(join(source, 'README.md'), 'utf8').matchAll(/```python\n([\s\S]*?)```/g)
+  const script = [...samples].map(([, text]) => text).join('\n')
   const exchange = await exchangeOf(t)
   const place = join(folder, 'readme')
   mkdirSync(join(place, 'eth_account'), { recursive: true })

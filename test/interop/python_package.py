@@ -1,5 +1,5 @@
-"""Uses the installed package against a real exchange: every operation, streams over cut connections, a verified book, orders over a
-socket; with both clients. Tells what came of it, one JSON object a line.
+"""Uses the installed package against a real exchange: every operation, streams over cut connections, a verified book,
+orders over a socket; with both clients. Tells what came of it, one JSON object a line.
 
   python_package.py EXAMPLES_DIRECTORY REST_URL URL_OF_THE_PROXY SERVER_KEY
 
