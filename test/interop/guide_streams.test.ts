@@ -1,6 +1,6 @@
 /**
  * Promise: the programs of the guide, as they stand there, open a stream, authenticate it, keep a book that is the one of REST, say when a
- * frame does not continue it, and enter orders; in TypeScript and in Python.
+ * frame does not continue it, and enter orders; in TypeScript and in Python. So does the Python client.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -130,4 +130,30 @@ t.test('Python', { skip }, async (t) => {
   t.match(told.at(-1), { bids, asks, gap: false, entered: { type: 'result', id: 'mine', status: 200 } })
   t.ok(told.at(-1)!['told'].includes('orders snapshot'), 'the connection is authenticated')
   t.match(told.find(({ refused }) => refused !== undefined), { refused: /^AUTH_FAILED: / })
+})
+
+t.test('the Python client', { skip }, async (t) => {
+  const [session, other] = [await trader(), await trader()]
+  const program = [join(import.meta.dirname, 'client_streams.py'), url, seedOf(session).toString('hex'), tradingPairId, '93']
+  const source = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python', 'src')
+  const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: source }
+  const child = spawn((python as { python: string }).python, program, { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill())
+  const ended = once(child, 'exit')
+  const told: Frame[] = []
+  let traded: Promise<unknown> | null = null
+  for await (const line of createInterface({ input: child.stdout })) {
+    told.push(JSON.parse(line) as Frame)
+    traded ??= trade(session, other).then(() => {
+      const terms = { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.02', price: '93' }
+      return call(harness, session, 'POST', '/api/v1/orders', terms)
+    }).catch((error: unknown) => {
+      child.kill()
+      throw error
+    })
+  }
+  await traded
+  t.strictSame(await ended, [0, null])
+  const { bids, asks } = await bookOverRest()
+  t.match(told.at(-1), { bids, asks, live: true, entered: 'SUCCESS', own: true, refused: 'AUTH_FAILED', tick: 'INVALID_TICK' })
 })

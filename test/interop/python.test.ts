@@ -1,10 +1,10 @@
 /**
  * Promise: a stranger with the .proto files and the guide can trade. A Python program whose stubs are made here, by protoc, signs in,
  * places, reads, replaces and cancels over gRPC, streams orders, reads errors apart, and does the same over REST with the guide's own
- * program and every Python sample of the document. Another follows its orders, balances and a book on a WebSocket.
+ * program and every Python sample of the document. Another uses the Python client to follow its orders, balances and a book.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -21,6 +21,8 @@ import { newTrader } from '../support/traders.ts'
 t.setTimeout(180_000)
 const root = join(import.meta.dirname, '..', '..')
 const PACKAGES = 'grpc, grpc_tools, google.protobuf, nacl'
+/** Where the Python client is. */
+const PACKAGE = join(root, 'gateway', 'client', 'python', 'src')
 
 /** A Python that has the packages, where there is a protoc. Otherwise why there is none. */
 function findPythonAndCompiler(): { python: string } | { reason: string } {
@@ -121,10 +123,9 @@ t.test('the Python of the README works as printed', { skip }, async (t) => {
   mkdirSync(join(folder, 'eth_account'))
   writeFileSync(join(folder, 'eth_account', '__init__.py'), ETH_ACCOUNT)
   writeFileSync(join(folder, 'eth_account', 'messages.py'), 'encode_defunct = lambda text: text\n')
-  copyFileSync(join(root, 'gateway', 'docs', 'guide', 'client.py'), join(folder, 'client.py'))
   writeFileSync(join(folder, 'readme.py'), script.replace('http://127.0.0.1:8080', exchange.baseUrl))
   const account = privateKeyToAccount(generatePrivateKey())
-  const env = { ...process.env, WALLET: account.address }
+  const env = { ...process.env, WALLET: account.address, PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1' }
   const child = spawn((found as { python: string }).python, ['readme.py'], { cwd: folder, env })
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
@@ -151,8 +152,7 @@ t.test('a Python client has book, orders and balances from frames alone, as over
   })
   const { client: taker } = await newTrader(exchange.baseUrl)
   const account = privateKeyToAccount(generatePrivateKey())
-  const guide = join(root, 'gateway', 'docs', 'guide')
-  const program = [join(import.meta.dirname, 'listen.py'), guide, exchange.baseUrl, account.address]
+  const program = [join(import.meta.dirname, 'listen.py'), PACKAGE, exchange.baseUrl, account.address]
   const child = spawn((listening as { python: string }).python, program, { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } })
   let errors = ''
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))

@@ -63,7 +63,8 @@ class Everything:
         await self.call("GetBalance", assetId=usdc["assetId"])
         for name in ("GetTradingPair", "GetMarketMetadata", "GetCandles", "GetOrderbook", "ListTrades"):
             await self.call(name, tradingPairId=pair)
-        await self.orders({"tradingPairId": pair, "orderType": "LIMIT", "side": "BUY", "quantity": "0.5", "price": "2000"})
+        order = {"orderType": "LIMIT", "side": "BUY", "quantity": "0.5", "price": "2000"}
+        await self.orders({"tradingPairId": pair, **order})
         await self.family(usdc["assetId"], address)
         await self.agents(pair, address)
         for name in ("Config", "Users", "Balances", "Orders", "Movements", "Stats"):
@@ -83,7 +84,8 @@ class Everything:
         pair = order["tradingPairId"]
         placed = await self.call("CreateOrder", **order, idempotencyKey="k")
         assert (await self.call("CreateOrder", **order, idempotencyKey="k"))["orderId"] == placed["orderId"]
-        assert await self.refused("CreateOrder", **{**order, "price": "1"}, idempotencyKey="k") == "IDEMPOTENCY_KEY_CONFLICT"
+        other = {**order, "price": "1", "idempotencyKey": "k"}
+        assert await self.refused("CreateOrder", **other) == "IDEMPOTENCY_KEY_CONFLICT"
         assert (await self.call("GetOrder", orderId=placed["orderId"]))["status"] == "SUBMITTED"
         replaced = await self.call("ReplaceOrder", orderId=placed["orderId"], price="2001")
         await self.call("CancelOrder", orderId=replaced["orderId"])
@@ -156,14 +158,16 @@ async def streams(make):
     """Orders and a book over connections that are cut, and a session that ends."""
     options = StreamOptions(base=0.05, cap=0.2)
     ended = []
-    client = make(new_wallet(), url=proxied, stream_options=options, session_ended=lambda error: ended.append(error.code))
+    tell_end = lambda error: ended.append(error.code)
+    client = make(new_wallet(), url=proxied, stream_options=options, session_ended=tell_end)
     direct = make(None, key=None)
     await ready(client.sign_in())
     await ready(client.mint())
     pairs = (await ready(client.list_trading_pairs(pageSize=100)))["tradingPairs"]
     pair = next(each["id"] for each in pairs if each["symbol"] == "BTC/USDC")
     order = {"tradingPairId": pair, "orderType": "LIMIT", "side": "BUY", "quantity": "0.001"}
-    kinds = [(await ready(getattr(client.streams, snake(name))(**params(name, pair)).get(20)))["type"] for name in CHANNELS]
+    listening = [getattr(client.streams, snake(name))(**params(name, pair)) for name in CHANNELS]
+    kinds = [(await ready(stream.get(20)))["type"] for stream in listening]
     orders, book = client.streams.orders(), client.book(tradingPairId=pair)
     await ready(book.wait(20))
     mine, cuts, placed = {}, 0, []
@@ -191,7 +195,8 @@ async def streams(make):
             await ready(client.cancel_order(orderId=placed.pop(0)))
     await follow(lambda: sorted(mine) == sorted(placed))
     rest = await ready(direct.get_orderbook(tradingPairId=pair, depth=1000))
-    view = await ready(book.wait_for(lambda each: each.sequence >= rest["sequence"] or len(each.bids) == len(placed), 20))
+    holds = lambda each: each.sequence >= rest["sequence"] or len(each.bids) == len(placed)
+    view = await ready(book.wait_for(holds, 20))
     same = [list(level) for level in view.bids] == [[level["price"], level["quantity"]] for level in rest["bids"]]
     await ready(client.revoke())
     try:
