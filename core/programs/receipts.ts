@@ -90,7 +90,7 @@ export function keepReceipt(state: State, account: number, command: Views, base:
   count(state, account, 1)
 }
 
-/** Answers as the first time. */
+/** Answers as the first time; since the rules 4 with the time of then. The sequence is the repeated command's own, as every RESULT's. */
 function repeat(state: State, page: number, receipt: number, command: Views, base: number): void {
   const { outbox, clock } = state
   const at = nextRecord(outbox)
@@ -99,7 +99,8 @@ function repeat(state: State, page: number, receipt: number, command: Views, bas
   outbox.u32[at + RESULT.at.kind] = EventType.RESULT | (typeOfKind(kind) << 8) | (kind & 0xffff0000)
   outbox.u32[at + RESULT.at.correlation] = command.u32[base + C.correlation]!
   outbox.f64[(at + RESULT.at.sequence) >>> 1] = clock[CLOCK.SEQUENCE]!
-  outbox.f64[(at + RESULT.at.time) >>> 1] = clock[CLOCK.TIME]!
+  const then = state.scalars[SCALAR.RULES]! >= 4
+  outbox.f64[(at + RESULT.at.time) >>> 1] = then ? timeOfReceipt(state, page, receipt) : clock[CLOCK.TIME]!
   outbox.i32[at + RESULT.at.code] = 0
   outbox.i32[at + RESULT.at.account] = get(state, receipt, RECEIPT.ACCOUNT)
   outbox.i32[at + RESULT.at.flags]! |= Flag.REPEATED

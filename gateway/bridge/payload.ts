@@ -63,7 +63,7 @@ export function formOfReplacement({ targetSequence, targetSlot, flags, options, 
 
 /** TRANSFER; the sub-account is named by its row, which is its own for ever, the asset by its place in the listing. */
 export const formOfTransfer = ({ subAccount, asset, toSub, amount }: TransferTerms): string =>
-  `transfer/1;subAccount=${subAccount};asset=${asset};direction=${toSub ? 'TO_SUB' : 'TO_MASTER'};amount=${amount}`
+  `transfer/1;subAccount=${subAccount};asset=${asset};direction=${toSub ? 'TO_SUB_ACCOUNT' : 'FROM_SUB_ACCOUNT'};amount=${amount}`
 
 // What was hashed before the rules 4. Nothing below ever changes but the names on the left.
 

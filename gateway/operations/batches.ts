@@ -11,16 +11,20 @@
 import Type, { type Static } from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
-import { IdKind, orderId, parseId, type Id } from '../../core/layout/ids.ts'
+import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
 import { CREDIT, registerUntil, noRoom, send, slotAt, WAY_IN, WAY_OUT, type PendingRequest, type Way } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { dropNulls } from '../http/body.ts'
 import { Refused } from '../refused.ts'
-import { compile, engineRefusal, fullRefusal, operation, Uuid, UUID_TEXT, type Call, type Check, type JsonObject } from './operation.ts'
+import {
+  compile, Decimal, engineRefusal, fullRefusal, operation, Uuid, UUID_TEXT, type Call, type Check, type JsonObject,
+} from './operation.ts'
 import { OrderItem, placeTerms, ReplaceItem } from './order_terms.ts'
-import { createdId, MatchResult, matchResultOf, orderRefusal, replacedId } from './order_record.ts'
+import {
+  answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
+} from './order_record.ts'
 import { replacementOf } from './order_target.ts'
 
 const BATCH_MAX = 100
@@ -130,14 +134,19 @@ function checkItem(check: Check, item: unknown): Refused | null {
   return check.check(item)
 }
 
-const Created = Type.Object({ orderId: Type.Optional(Uuid), matchResult: Type.Optional(MatchResult), error: Type.Optional(ItemError) })
+const MaybeSequenced = { sequence: Type.Optional(Sequenced.sequence), engineTime: Type.Optional(Sequenced.engineTime) }
+const Created = Type.Object({
+  orderId: Type.Optional(Uuid), matchResult: Type.Optional(MatchResult), ...MaybeSequenced, error: Type.Optional(ItemError),
+})
 const orderItem = compile(OrderItem)
 
 const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   way: WAY_IN,
   read: (gateway, _call, item) => checkItem(orderItem, item) ?? placeTerms(gateway, item as OrderItem),
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.PLACE_ORDER, correlation, call, terms),
-  accepted: (gateway, records, base) => ({ orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base) }),
+  accepted: (gateway, records, base) => ({
+    orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base), ...orderSequenced(records, base),
+  }),
   refusal: (gateway, records, base, terms) => orderRefusal(gateway, records, base, terms.pays),
   refused: (_item, error) => ({ error }),
 }
@@ -151,8 +160,8 @@ export const BatchCreateOrders = operation({
 
 const ReplaceElement = Type.Object({ orderId: Uuid, ...ReplaceItem.properties })
 const Replaced = Type.Object({
-  originalOrderId: Type.Optional(Uuid), newOrderId: Type.Optional(Uuid), matchResult: Type.Optional(MatchResult),
-  error: Type.Optional(ItemError),
+  originalOrderId: Type.Optional(Uuid), newOrderId: Type.Optional(Uuid), quantity: Type.Optional(Decimal),
+  matchResult: Type.Optional(MatchResult), ...MaybeSequenced, error: Type.Optional(ItemError),
 })
 const replaceElement = compile(ReplaceElement)
 
@@ -164,7 +173,8 @@ const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
   },
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.REPLACE_ORDER, correlation, call, terms),
   accepted: (gateway, records, base) => ({
-    originalOrderId: replacedId(records, base), newOrderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base),
+    originalOrderId: replacedId(records, base), newOrderId: createdId(records, base), quantity: answeredQuantity(gateway, records, base),
+    matchResult: matchResultOf(gateway, records, base), ...orderSequenced(records, base),
   }),
   refusal: (gateway, records, base, terms) => orderRefusal(gateway, records, base, terms.pays),
   refused: (item, error) => {
@@ -180,7 +190,7 @@ export const BatchReplaceOrders = operation({
   run: (gateway, call, { orders }) => new Batch(gateway, call, orders, REPLACE).run(),
 })
 
-const CancelledItem = Type.Object({ orderId: Type.Optional(Uuid), error: Type.Optional(ItemError) })
+const CancelledItem = Type.Object({ orderId: Type.Optional(Uuid), ...MaybeSequenced, error: Type.Optional(ItemError) })
 
 const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
   way: WAY_OUT,
@@ -190,7 +200,7 @@ const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
     return parseId(IdKind.ORDER, text) ?? new Refused('ORDER_NOT_FOUND')
   },
   encode: (gateway, at, correlation, call, { slot, sequence }) => encodeCancel(gateway.engine, at, correlation, call, slot, sequence),
-  accepted: (_gateway, _records, _base, { slot, sequence }) => ({ orderId: orderId(sequence, slot) }),
+  accepted: (_gateway, records, base) => ({ orderId: createdId(records, base), ...sequencedOf(records, base) }),
   refusal: (_gateway, records, base) => engineRefusal(records, base),
   refused: (item, error) => {
     const id = idText(item)

@@ -1,8 +1,15 @@
-/** Ways out: cancel everything, or everything of one pair. Open during maintenance and never limited. */
+/**
+ * Ways out: cancel everything, or everything of one pair. Open during maintenance and never limited.
+ *
+ * Orders on a halted pair stay, as single cancels there are refused; so do, for a delegated agent, those of pairs that it is not granted.
+ * The answer names what stays with the code that its own cancel would have had.
+ */
 import Type, { type Static } from 'typebox'
 import { SWEEP_ANSWER } from '../../core/layout/answers.ts'
 import { ORDER_ENDED } from '../../core/layout/event.ts'
 import { orderId } from '../../core/layout/ids.ts'
+import type { RefusalCode } from '../../core/layout/refusals.ts'
+import { isGranted, readLeftOrders } from '../../core/view/left_orders.ts'
 import { encodeCancelAll } from '../bridge/encode.ts'
 import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
@@ -10,7 +17,16 @@ import { Refused } from '../refused.ts'
 import { fullRefusal, operation, Uuid, pendingRequest, type Call } from './operation.ts'
 import { findPair } from './order_terms.ts'
 
-const Cancelled = Type.Object({ totalCancelled: Type.Integer(), orderIds: Type.Array(Uuid) })
+/** Orders that stay, at most so many of them are named. */
+export const NOT_CANCELLED_NAMED = 1000
+
+const NotCancelled = Type.Object({ orderId: Uuid, tradingPairId: Uuid, reason: Type.String() })
+const Cancelled = Type.Object({
+  totalCancelled: Type.Integer(),
+  orderIds: Type.Array(Uuid),
+  totalNotCancelled: Type.Optional(Type.Integer()),
+  notCancelled: Type.Optional(Type.Array(NotCancelled)),
+})
 type Cancelled = Static<typeof Cancelled>
 
 export const BatchCancelAllOrders = operation({
@@ -48,6 +64,8 @@ interface Sweep {
   /** Index of the pair or {@link EVERY_PAIR}. */
   readonly pair: number
   readonly orderIds: string[]
+  /** Sequence of its first record; 0: not known yet. Orders placed later are not meant. */
+  began: number
   /** The order to go on from, as the record before was told; sequence 0: the newest. */
   readonly from: { slot: number; sequence: number }
   /** Deadline of all records together, on performance.now()'s clock. */
@@ -64,7 +82,7 @@ function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void
   const full = noRoom(gateway.engine, call.account, LEAST, WAY_OUT)
   if (full !== null) return call.refuse(fullRefusal(full))
   const from = { slot: 0, sequence: 0 }
-  cancelSome({ gateway, call, pair, orderIds: [], from, until: performance.now() + gateway.config.deadlineMs })
+  cancelSome({ gateway, call, pair, orderIds: [], began: 0, from, until: performance.now() + gateway.config.deadlineMs })
 }
 
 /** Cancels some orders and goes on until the end of the account's list. What was cancelled is never answered as an overload. */
@@ -79,7 +97,8 @@ function cancelSome(sweep: Sweep): void {
   }
   const pending: PendingRequest = {
     ...pendingRequest(call, ({ i32, f64 }, base) => {
-      if (i32[base + SWEEP_ANSWER.at.more] === 0) return call.answer({ totalCancelled: orderIds.length, orderIds })
+      if (sweep.began === 0) sweep.began = f64[(base + SWEEP_ANSWER.at.sequence) >>> 1]!
+      if (i32[base + SWEEP_ANSWER.at.more] === 0) return answer(sweep)
       from.slot = i32[base + SWEEP_ANSWER.at.nextSlot]!
       from.sequence = f64[(base + SWEEP_ANSWER.at.nextSequence) >>> 1]!
       cancelSome(sweep)
@@ -91,4 +110,22 @@ function cancelSome(sweep: Sweep): void {
   const correlation = registerUntil(engine, pending, call.account, CREDIT + chunk, WAY_OUT, until, 0)
   encodeCancelAll(engine, slotAt(engine), correlation, call, pair, chunk, from)
   send(engine)
+}
+
+/** Says what was cancelled and names what stays. */
+function answer(sweep: Sweep): void {
+  const { gateway: { state, gate, genesis }, call, pair, orderIds, began, until } = sweep
+  const left = readLeftOrders(state, gate, call.account, pair, began, NOT_CANCELLED_NAMED)
+  if (left === null) {
+    if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
+    setTimeout(answer, RETRY_MS, sweep)
+    return
+  }
+  const totalCancelled = orderIds.length
+  if (left.total === 0) return call.answer({ totalCancelled, orderIds })
+  const reasonOf = (of: number): RefusalCode =>
+    call.agent >= 0 && !isGranted(state, call.agent, of) ? 'AGENT_NOT_ALLOWED' : 'PAIR_NOT_ACTIVE'
+  const notCancelled = left.orders.map((order) =>
+    ({ orderId: orderId(order.sequence, order.slot), tradingPairId: genesis.pairs[order.pair]!.id, reason: reasonOf(order.pair) }))
+  call.answer({ totalCancelled, orderIds, totalNotCancelled: left.total, notCancelled })
 }

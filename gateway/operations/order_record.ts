@@ -32,6 +32,10 @@ export const MatchResult = Type.Object({
 })
 export type MatchResult = Static<typeof MatchResult>
 
+/** When the engine took the command: its sequence, and the sequenced time. */
+export const Sequenced = { sequence: Type.Integer(), engineTime: Timestamp }
+export type Sequenced = Static<Type.TObject<typeof Sequenced>>
+
 export const OrderRecord = Type.Object({
   orderId: Uuid,
   id: Uuid,
@@ -69,6 +73,20 @@ export type OrderRecord = Static<typeof OrderRecord>
 export const createdId = ({ i32, f64 }: Views, base: number): string => orderId(
   f64[(base + ORDER_ANSWER.at.orderSequence) >>> 1]!, i32[base + ORDER_ANSWER.at.slot]!,
 )
+
+/** Of the RESULT of a placement or replacement. A key that is repeated has those of the first time: its order's own sequence. */
+export const orderSequenced = ({ f64 }: Views, base: number): Sequenced => ({
+  sequence: f64[(base + ORDER_ANSWER.at.orderSequence) >>> 1]!, engineTime: rfc3339(f64[(base + ORDER_ANSWER.at.time) >>> 1]!),
+})
+
+/** Of the RESULT of any other command. */
+export const sequencedOf = ({ f64 }: Views, base: number): Sequenced => ({
+  sequence: f64[(base + ORDER_ANSWER.at.sequence) >>> 1]!, engineTime: rfc3339(f64[(base + ORDER_ANSWER.at.time) >>> 1]!),
+})
+
+/** How much the order of the RESULT at word `base` is for: of a successor what was asked for, or what its original had still open. */
+export const answeredQuantity = (gateway: Gateway, { i32 }: Views, base: number): string =>
+  quantityText(gateway.genesis.pairs[i32[base + ORDER_ANSWER.at.pair]!]!, i32[base + ORDER_ANSWER.at.lots]!)
 
 /** Id of the order that was replaced, in the RESULT of a replacement. */
 export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId(

@@ -8,15 +8,17 @@
 import Type from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
-import { IdKind, orderId, parseId } from '../../core/layout/ids.ts'
+import { IdKind, parseId } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
 import { WAY_IN, WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
+import { Decimal, operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
-import { createdId, MatchResult, matchResultOf, orderRefusal, replacedId } from './order_record.ts'
+import {
+  answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
+} from './order_record.ts'
 import { replacementOf } from './order_target.ts'
 
 const SUCCESS = 'SUCCESS'
@@ -42,7 +44,7 @@ function submitOrder(
 
 export const CreateOrder = operation({
   body: OrderItem,
-  output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), matchResult: MatchResult }),
+  output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), matchResult: MatchResult, ...Sequenced }),
   run: (gateway, call, input) => {
     const terms = placeTerms(gateway, input)
     if (terms instanceof Refused) return call.refuse(plain(terms))
@@ -52,6 +54,7 @@ export const CreateOrder = operation({
         status: SUCCESS,
         message: 'Order accepted',
         matchResult: matchResultOf(gateway, records, base),
+        ...orderSequenced(records, base),
       }),
     )
   },
@@ -60,7 +63,10 @@ export const CreateOrder = operation({
 export const ReplaceOrder = operation({
   params: OrderPath,
   body: ReplaceItem,
-  output: Type.Object({ orderId: Uuid, originalOrderId: Uuid, status: Success, message: Type.String(), matchResult: MatchResult }),
+  output: Type.Object({
+    orderId: Uuid, originalOrderId: Uuid, status: Success, message: Type.String(), quantity: Decimal, matchResult: MatchResult,
+    ...Sequenced,
+  }),
   run: (gateway, call, input) => {
     const terms = replacementOf(gateway, call.account, input.orderId, input)
     if (terms instanceof Refused) return call.refuse(plain(terms))
@@ -70,7 +76,9 @@ export const ReplaceOrder = operation({
         originalOrderId: replacedId(records, base),
         status: SUCCESS,
         message: 'Order replaced',
+        quantity: answeredQuantity(gateway, records, base),
         matchResult: matchResultOf(gateway, records, base),
+        ...orderSequenced(records, base),
       }),
     )
   },
@@ -78,12 +86,14 @@ export const ReplaceOrder = operation({
 
 export const CancelOrder = operation({
   params: OrderPath,
-  output: Type.Object({ orderId: Uuid, status: Success, message: Type.String() }),
+  output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), ...Sequenced }),
   run: (gateway, call, input) => {
     const target = parseId(IdKind.ORDER, input.orderId)
     if (target === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
     const pending = pendingRequest(
-      call, () => call.answer({ orderId: orderId(target.sequence, target.slot), status: SUCCESS, message: 'Order cancelled' }),
+      call, (records, base) => call.answer({
+        orderId: createdId(records, base), status: SUCCESS, message: 'Order cancelled', ...sequencedOf(records, base),
+      }),
     )
     submit(
       gateway, call, pending,

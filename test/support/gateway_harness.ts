@@ -261,11 +261,11 @@ export interface Delegate {
   revoke(): Promise<void>
 }
 
-/** An agent of `owner` that may do all an agent may, with an open session. */
-export async function delegate(harness: Harness, owner: Session): Promise<Delegate> {
+/** An agent of `owner` that may do all an agent may on these pairs, by index, or on all, with an open session. */
+export async function delegate(harness: Harness, owner: Session, granted?: readonly number[]): Promise<Delegate> {
   const { operate, genesis } = harness
   const mask = Buffer.alloc(32)
-  for (const { index } of genesis.pairs) mask[index >>> 3]! |= 1 << (index & 7)
+  for (const index of granted ?? genesis.pairs.map((pair) => pair.index)) mask[index >>> 3]! |= 1 << (index & 7)
   const pairs = mask.toString('hex')
   const by = { session: owner.row, sessionGeneration: owner.generation }
   const { privateKey, publicKey } = newKey()
@@ -277,9 +277,9 @@ export async function delegate(harness: Harness, owner: Session): Promise<Delega
   }
   const grant = (expiresAt: number): Promise<Int32Array> =>
     done(CommandType.UPSERT_AGENT, UPSERT_AGENT_COMMAND, { ...by, address, grants: 0xf, expiresAt, pairs })
-  const granted = await grant(0)
-  const row = granted[RESULT.at.detail]!
-  const createdSequence = new Float64Array(granted.buffer, granted.byteOffset)[RESULT.at.originalSequence >>> 1]!
+  const made = await grant(0)
+  const row = made[RESULT.at.detail]!
+  const createdSequence = new Float64Array(made.buffer, made.byteOffset)[RESULT.at.originalSequence >>> 1]!
   const opened = await done(CommandType.OPEN_DELEGATED_SESSION, OPEN_DELEGATED_SESSION_COMMAND, {
     session: -1, application: 0, owner: owner.address.slice(2), agent: address, publicKey,
   })

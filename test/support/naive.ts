@@ -291,7 +291,8 @@ export class NaiveExchange {
   /** Answers as the first time. */
   repeat(command: Decoded, receipt: Receipt): void {
     const { kind: _kind, correlation: _correlation, sequence: _sequence, time: _time, ...rest } = receipt.result
-    this.result(command, { ...rest, flags: (Number(rest['flags'] ?? 0) | Flag.REPEATED) >>> 0 })
+    const time = this.inForce >= 4 ? receipt.time : this.now
+    this.result(command, { ...rest, time, flags: (Number(rest['flags'] ?? 0) | Flag.REPEATED) >>> 0 })
   }
 
   /** Keeps the answer of a keyed command that was accepted. */

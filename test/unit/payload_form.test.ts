@@ -101,13 +101,13 @@ const REPLACEMENTS: readonly [item: ReplaceItem, form: string, payload: string, 
 ]
 const TRANSFERS: readonly [terms: Omit<TransferTerms, 'key'>, form: string, payload: string, former: string][] = [
   [
-    { asset: 2, subAccount: 6, toSub: true, amount: 77n }, 'transfer/1;subAccount=6;asset=2;direction=TO_SUB;amount=77',
-    'fb5b639083423dfd94598a86dc28ee8b', '813f7eb12e1fa025dac8e9a2edc1025e',
+    { asset: 2, subAccount: 6, toSub: true, amount: 77n }, 'transfer/1;subAccount=6;asset=2;direction=TO_SUB_ACCOUNT;amount=77',
+    '7762407c98701507b261c02c311e2ca6', '813f7eb12e1fa025dac8e9a2edc1025e',
   ],
   [
     { asset: 0, subAccount: 7, toSub: false, amount: 10n ** 18n },
-    'transfer/1;subAccount=7;asset=0;direction=TO_MASTER;amount=1000000000000000000',
-    '31e6a23a87a1f54a1f5ad6b9f22aafb7', '295ef50777141f89da4f523d28955f4a',
+    'transfer/1;subAccount=7;asset=0;direction=FROM_SUB_ACCOUNT;amount=1000000000000000000',
+    '05f8f47b32d675a9129d4abd71021c9f', '295ef50777141f89da4f523d28955f4a',
   ],
 ]
 

@@ -249,13 +249,8 @@ export const EXAMPLES: Examples = {
   GetPortfolio: {
     input: { period: '7d' },
     output: {
-      period: '7d',
-      assetId: USDC,
-      symbol: 'USDC',
+      period: '7d', assetId: USDC, symbol: 'USDC', realizedPnl: '-1.5', volume: '3000', fees: '1.5',
       points: [{ timestamp: '2026-01-15T09:00:00.000Z', equity: null }, { timestamp: LATER, equity: '69998.5' }],
-      realizedPnl: '-1.5',
-      volume: '3000',
-      fees: '1.5',
     },
   },
   ListSubAccounts: { input: {}, output: { subAccounts: [{ ...subAccount, balances: [usdc] }] } },
@@ -275,17 +270,23 @@ export const EXAMPLES: Examples = {
   DeleteSubAccountLimit: { input: { subAccountId: SUB_ACCOUNT, assetId: USDC }, output: { deleted: true } },
   CreateOrder: {
     input: { ...item, clientOrderId: 'quote-1', idempotencyKey: '2f1c7c0e-order-1' },
-    output: { orderId: ORDER, status: 'SUCCESS', message: 'Order accepted', matchResult: resting },
+    output: { orderId: ORDER, status: 'SUCCESS', message: 'Order accepted', matchResult: resting, sequence: 42, engineTime: MOMENT },
   },
   GetOrder: { input: { orderId: ORDER }, output: order },
   ListOrders: {
     input: { status: ['SUBMITTED', 'PARTIALLY_FILLED'], pageSize: 20 },
     output: { orders: [order], ...page, totalCapped: false },
   },
-  CancelOrder: { input: { orderId: ORDER }, output: { orderId: ORDER, status: 'SUCCESS', message: 'Order cancelled' } },
+  CancelOrder: {
+    input: { orderId: ORDER },
+    output: { orderId: ORDER, status: 'SUCCESS', message: 'Order cancelled', sequence: 44, engineTime: LATER },
+  },
   ReplaceOrder: {
     input: { orderId: ORDER, price: '60010', quantity: '0.05' },
-    output: { orderId: SUCCESSOR, originalOrderId: ORDER, status: 'SUCCESS', message: 'Order replaced', matchResult: filled },
+    output: {
+      orderId: SUCCESSOR, originalOrderId: ORDER, status: 'SUCCESS', message: 'Order replaced', quantity: '0.05', matchResult: filled,
+      sequence: 43, engineTime: LATER,
+    },
   },
   BatchCreateOrders: {
     input: { orders: [item, { ...item, price: '60000.001' }] },
@@ -294,7 +295,7 @@ export const EXAMPLES: Examples = {
       totalSucceeded: 1,
       totalFailed: 1,
       results: [
-        { orderId: ORDER, matchResult: resting },
+        { orderId: ORDER, matchResult: resting, sequence: 42, engineTime: MOMENT },
         { error: { code: 'INVALID_TICK', message: 'price must be a positive multiple of 0.01 in range' } },
       ],
     },
@@ -306,7 +307,9 @@ export const EXAMPLES: Examples = {
       totalSucceeded: 1,
       totalFailed: 1,
       results: [
-        { originalOrderId: ORDER, newOrderId: SUCCESSOR, matchResult: filled },
+        {
+          originalOrderId: ORDER, newOrderId: SUCCESSOR, quantity: '0.05', matchResult: filled, sequence: 43, engineTime: LATER,
+        },
         { originalOrderId: SUCCESSOR, error: { code: 'INVALID_LOT', message: 'quantity must be a positive multiple of 0.0001 in range' } },
       ],
     },
@@ -317,11 +320,20 @@ export const EXAMPLES: Examples = {
       totalRequested: 2,
       totalSucceeded: 1,
       totalFailed: 1,
-      results: [{ orderId: ORDER }, { orderId: ORDER, error: { code: 'ORDER_NOT_FOUND', message: 'Order not found' } }],
+      results: [
+        { orderId: ORDER, sequence: 44, engineTime: LATER },
+        { orderId: ORDER, error: { code: 'ORDER_NOT_FOUND', message: 'Order not found' } },
+      ],
     },
   },
   BatchCancelOrdersByPair: { input: { tradingPairId: PAIR }, output: { totalCancelled: 1, orderIds: [ORDER] } },
-  BatchCancelAllOrders: { input: {}, output: { totalCancelled: 1, orderIds: [ORDER] } },
+  BatchCancelAllOrders: {
+    input: {},
+    output: {
+      totalCancelled: 1, orderIds: [ORDER], totalNotCancelled: 1,
+      notCancelled: [{ orderId: SUCCESSOR, tradingPairId: PAIR, reason: 'PAIR_NOT_ACTIVE' }],
+    },
+  },
   ListTradingPairs: { input: { isActive: true, quoteToken: 'USDC' }, output: { tradingPairs: [pair], ...page } },
   GetTradingPair: { input: { tradingPairId: PAIR }, output: { tradingPair: pair } },
   GetScreener: { input: { marketType: 'SPOT', page: 1, pageSize: 20 }, output: { items: [screenerItem], ...page } },

@@ -204,6 +204,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   totalSucceeded: 'Items that were carried out.',
   totalFailed: 'Items that were refused.',
   totalCancelled: 'Orders that were cancelled.',
+  totalNotCancelled: 'Orders that rest on, although the request meant them. Absent: none.',
+  notCancelled: 'The first 1,000 of them, newest first.',
+  'NotCancelled.reason': 'Code that cancelling this order alone would have had: PAIR_NOT_ACTIVE on a halted pair, AGENT_NOT_ALLOWED.',
+  engineTime: 'Sequenced time at which the engine took the command.',
   results: 'One per item, in the order of the request.',
   error: 'Why this item was refused; absent when it was carried out.',
   code: 'Stable code of the refusal; see the table of error codes.',
@@ -295,7 +299,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   orderCount: 'Orders at this price.',
   'BookLevel.price': 'Units of the quote token for one of the base token.',
   'BookLevel.quantity': 'Everything at this price, in the denomination asked for.',
-  sequence: 'Number of the last command that was applied when this was read; it only grows.',
+  sequence: 'Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the last one that '
+    + 'was applied when this was read.',
   checksum: 'CRC-32 of the ten best levels of each side as answered: `price:quantity` joined by commas, bids first.',
   // Fee simulation
   notional: 'Value of what would fill now and of what would rest at its limit, in units of the quote token.',

@@ -57,6 +57,7 @@ export const RECORDS = {
   DelegatedAgent: answerOf('GetDelegatedAgent'),
   AgentAction: answerOf('GetDelegatedAgent', 'allowedActions'),
   ItemError: answerOf('BatchCreateOrders', 'results', 'error'),
+  NotCancelled: answerOf('BatchCancelAllOrders', 'notCancelled'),
 } as const satisfies Record<string, TSchema>
 
 type RecordText = { readonly description: string } & Readonly<Record<string, unknown>>
@@ -80,7 +81,7 @@ export const RECORD_TEXTS: { readonly [Name in keyof typeof RECORDS]: RecordText
       + 'settlement. CANCELLED, EXPIRED and REJECTED are final.',
   },
   OrderItem: { description: 'One order to place. Unknown fields are ignored.' },
-  ReplaceItem: { description: 'What changes; a price or quantity that is left out stays as it was.' },
+  ReplaceItem: { description: 'What changes; a price that is left out stays as it was, and without quantity it is what is still open.' },
   ReplaceElement: { description: 'One replacement of a batch: the order, and what changes.' },
   Order: { description: 'An order as it is now.' },
   MatchResult: { description: 'What an order met when it arrived.' },
@@ -103,5 +104,6 @@ export const RECORD_TEXTS: { readonly [Name in keyof typeof RECORDS]: RecordText
   TransferDirection: { description: 'TO_SUB_ACCOUNT gives to the sub-account, FROM_SUB_ACCOUNT takes back.' },
   DelegatedAgent: { description: 'A wallet that may trade for the caller, and inside which bounds.' },
   AgentAction: { description: 'Something a delegated agent may do.' },
+  NotCancelled: { description: 'An order that a mass cancel left on the book.' },
   ItemError: { description: 'Why one item of a batch was refused; the others are not affected.' },
 }

@@ -195,7 +195,9 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   },
   ReplaceOrder: {
     summary: 'Replace an order',
-    description: 'Ends an order and places its successor in one step; if the successor is refused, the original stays as it was. A lower '
+    description: 'Ends an order and places its successor in one step; if the successor is refused, the original stays as it was. What is '
+      + 'left out stays as it was. Without `quantity` the successor is for what the original had still open, not for its first quantity; '
+      + 'with it, for that quantity, whatever was filled before. `quantity` of the answer says how much it is for. A lower '
       + 'quantity at the same price keeps its place in the queue, anything else goes to the back. The successor has a new id, so a second '
       + 'attempt after success is ORDER_NOT_FOUND.',
     answer: 'The order was replaced.',
@@ -224,13 +226,15 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   },
   BatchCancelOrdersByPair: {
     summary: 'Cancel all orders of a pair',
-    description: 'Cancels every open order of the caller in one trading pair. Never refused by a budget, and available in maintenance.',
+    description: 'Cancels every open order of the caller in one trading pair. Never refused by a budget, and available in maintenance. '
+      + 'On a halted pair nothing is cancelled: `notCancelled` names the orders that stay, with the reason.',
     answer: 'The orders that were cancelled.',
     refusals: ['NOT_FOUND', ...COMMAND],
   },
   BatchCancelAllOrders: {
     summary: 'Cancel all orders',
-    description: 'Cancels every open order of the caller. Never refused by a budget, and available in maintenance.',
+    description: 'Cancels every open order of the caller. Never refused by a budget, and available in maintenance. Orders on a halted '
+      + 'pair stay; so do, for a delegated agent, those of pairs that it is not granted. `notCancelled` names them, with the reason.',
     answer: 'The orders that were cancelled.',
     refusals: COMMAND,
   },
