@@ -66,6 +66,8 @@ export const KNOBS = {
   ),
   host: text('127.0.0.1', 'address', 'Address the REST and WebSocket port listens on; 0.0.0.0 for all'),
   port: number(8080, 0, 65535, 'port', 'REST and WebSocket; 0 picks a free one'),
+  tlsCert: text('', 'path', 'PEM certificate chain; with it and --tls-key REST and WebSocket are TLS, without both plain HTTP'),
+  tlsKey: text('', 'path', 'PEM private key of --tls-cert'),
   grpcPort: number(9090, 0, 65535, 'port', 'gRPC, on the same address; 0 picks a free one'),
   grpcThread: number(1, 0, 1, 'switch', '1 serves gRPC, in a thread of its own; 0 does not'),
   grpcCert: text('', 'path', 'PEM certificate chain; with it and --grpc-key gRPC is TLS, without both plain HTTP/2'),
@@ -260,6 +262,7 @@ function readFile(path: string): Record<string, unknown> {
 function checkRelations(config: Config): Config {
   if (config.batchMax > config.commandRing * config.gateways) throw new ConfigError('--batch-max exceeds what the command rings hold')
   if (config.replyRing < 4 * 1024) throw new ConfigError('--reply-ring must hold a mass cancel')
+  if ((config.tlsCert === '') !== (config.tlsKey === '')) throw new ConfigError('--tls-cert and --tls-key belong together')
   if ((config.grpcCert === '') !== (config.grpcKey === '')) throw new ConfigError('--grpc-cert and --grpc-key belong together')
   for (const name of ['proxyAddresses', 'trustedProxies'] as const) checkNetworks(name, config[name])
   if (config.chainRpcUrl !== '' && !isNodeUrl(config.chainRpcUrl)) throw new ConfigError('--chain-rpc-url: must be an http or https URL')

@@ -2,7 +2,7 @@
  * The exchange process, started by its supervisor (supervisor/main.ts): configuration, directory, and an exchange on them
  * (exchange/exchange.ts), which ends with the process.
  */
-import { announceExit, exit, stopAsked, supervised } from './supervisor/supervised.ts'
+import { announceExit, exit, onReload, stopAsked, supervised } from './supervisor/supervised.ts'
 import { refuseBackup } from './backup/manifest.ts'
 import { readConfig } from './config.ts'
 import { lockDirectory } from './data_dir.ts'
@@ -27,6 +27,7 @@ try {
   const lock = await lockDirectory(config.dataDir)
   await checkPorts(config)
   const exchange = startExchange({ config, log, lock, environment: process.env, stopAsked, announceExit, exit })
+  onReload(() => exchange.reload())
   process.on('uncaughtException', (error) => void exchange.fail(EXIT.THREAD, `main thread: ${error.stack ?? error.message}`))
   await exchange.ready
 } catch (thrown) {

@@ -176,12 +176,18 @@ export type FromScrub =
 /**
  * Messages of the main thread to any thread. `stop`: finish what is under way, close sockets, say `stopped`. `abort`: the matcher is
  * gone; close sockets at once, answer nothing. `listen`: whether the port may listen, told to threads that have one (core/descriptors.ts).
+ * `certificates`: read the certificate of the port again, told to gateways and gRPC.
  */
-export type ToThread = { readonly type: 'stop' | 'abort' } | { readonly type: 'listen'; readonly open: boolean }
+export type ToThread = { readonly type: 'stop' | 'abort' | 'certificates' } | { readonly type: 'listen'; readonly open: boolean }
 /** Messages of the main thread to the sign-in thread. `chain`: where the embedded chain is, or that it is gone for now. */
 export type ToSignIn = ToThread | { readonly type: 'chain'; readonly url: string | null }
-/** Messages of the supervisor to the exchange process. `stop`: an orderly stop, and what asked for it. */
-export type FromSupervisor = { readonly type: 'stop'; readonly cause: string }
+/** What is logged of a new certificate that is not good. */
+export const CERTIFICATE_STAYS = 'the new certificate is not used; the old one stays'
+/**
+ * Messages of the supervisor to the exchange process. `stop`: an orderly stop, and what asked for it. `reload`: read the certificates
+ * again.
+ */
+export type FromSupervisor = { readonly type: 'stop'; readonly cause: string } | { readonly type: 'reload' }
 /** Messages of the exchange process to its supervisor. `ending`: it ends with this code; kill it if it does not end soon. */
 export type ToSupervisor = { readonly type: 'ending'; readonly code: number }
 /**

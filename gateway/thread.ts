@@ -1,9 +1,11 @@
 /** The gateway thread: attaches to the shared memory, serves HTTP and WebSockets, stops in order. Its messages are in core/threads.ts. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { httpCertificate } from '../core/certificates.ts'
 import { settingOf } from '../core/config.ts'
 import { GATEWAY } from '../core/ring/counters.ts'
-import { EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
+import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
 import { attachGateway, detachGateway } from './context.ts'
+import { Apps } from './http/apps.ts'
 import { HttpConnections } from './http/connections.ts'
 import { createCors } from './http/cors.ts'
 import { createDispatcher } from './http/dispatch.ts'
@@ -25,11 +27,12 @@ process.on('uncaughtException', (error) => {
   post({ type: 'fatal', code: EXIT.THREAD, message: `gateway ${data.number}: ${error.stack ?? error.message}` })
 })
 
-const gateway = attachGateway(data, post)
 const { config } = data
+const apps = createApps()
+const gateway = attachGateway(data, post)
 const connections = new HttpConnections(config.httpConnections, readProxies(config), gateway.portCounters('http'))
 const server = createServer(
-  gateway.counters, config, createDispatcher(gateway, createRouter(OPERATIONS)), createCors(gateway.applications), connections,
+  gateway.counters, config, createDispatcher(gateway, createRouter(OPERATIONS)), createCors(gateway.applications), connections, apps,
 )
 const sockets = serveSockets(gateway, server, connections, data.shared.events, data.budgets)
 
@@ -37,12 +40,32 @@ const beat = (): void => {
   gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
   gateway.counters[GATEWAY.openings] = gateway.replayGuard.used
   gateway.counters[GATEWAY.connections] = connections.open
+  gateway.counters[GATEWAY.certificate_expires_ms] = apps.expiresAt
 }
 beat()
 const heartbeat = setInterval(beat, HEARTBEAT_MS)
 
 let stopping = false
 let door: Door | null = null
+
+function createApps(): Apps {
+  try {
+    return new Apps(httpCertificate(config))
+  } catch (error) {
+    post({ type: 'fatal', code: EXIT.CONFIG, message: (error as Error).message })
+    throw error
+  }
+}
+
+/** Takes the certificate that the files have now; what is wrong with it is said, and the old one stays. */
+function renew(): void {
+  try {
+    apps.renew()
+  } catch (error) {
+    post({ type: 'log', level: 'error', message: CERTIFICATE_STAYS, fields: { reason: (error as Error).message } })
+  }
+  beat()
+}
 
 /** Ends what keeps the thread alive. */
 function detach(): void {
@@ -62,6 +85,7 @@ async function stop(graceMs: number): Promise<void> {
 
 parentPort!.on('message', (message: ToThread) => {
   if (message.type === 'listen') return door?.want(message.open)
+  if (message.type === 'certificates') return renew()
   door?.end()
   void stop(message.type === 'stop' ? GRACE_MS : 0)
 })

@@ -18,6 +18,7 @@ const GATEWAY_MAY_IMPORT = [
   'core/lib/',
   'core/view/',
   'core/config.ts',
+  'core/certificates.ts',
   'core/threads.ts',
   'core/history/answer/queries.ts',
   'core/programs/faucet.ts',

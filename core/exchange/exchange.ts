@@ -22,6 +22,7 @@ import { startBehind, type Behind } from './behind.ts'
 import { Crew, heardFrom } from './crew.ts'
 import { READER, startFronts, type Ports } from './fronts.ts'
 import { allocate } from './memory.ts'
+import { checkCertificates, reloadCertificates } from './certificates.ts'
 import { fitted, ownDirectory, watchAll, watchLock } from './watches.ts'
 
 const MATCHER_THREAD = join(import.meta.dirname, '..', 'sequencer', 'thread.ts')
@@ -48,14 +49,21 @@ export interface Exchange {
   readonly ready: Promise<Ports>
   /** Orderly stop: gateways finish what is under way, the matcher empties the rings, a last snapshot is written. */
   stop(cause: string): Promise<void>
+  /** Reads the certificates again: new connections have the new ones, if they are good. */
+  reload(): void
   /** Stops because something broke: sockets are closed without an answer, then the process ends with `code`. */
   fail(code: number, message: string): Promise<void>
 }
 
-/** Starts an exchange. Throws, before anything runs, when the directory's secrets cannot be read. */
+/** Starts an exchange. Throws, before anything runs, when the directory's secrets or the certificates cannot be read. */
 export function startExchange(parts: ExchangeParts): Exchange {
   const exchange = new RunningExchange(parts)
-  return { ready: exchange.run(), stop: (cause) => exchange.stop(cause), fail: (code, message) => exchange.fail(code, message) }
+  return {
+    ready: exchange.run(),
+    stop: (cause) => exchange.stop(cause),
+    reload: () => exchange.reload(),
+    fail: (code, message) => exchange.fail(code, message),
+  }
 }
 
 class RunningExchange {
@@ -81,6 +89,7 @@ class RunningExchange {
     this.#operatorToken = readOperatorToken(config.dataDir, config.operatorTokenFile, environment)
     // Threads and processes that are started from here need not have it.
     delete environment[OPERATOR_TOKEN_VARIABLE]
+    checkCertificates(config, log)
     this.#shared = allocate(this.#config)
     this.#crew = new Crew({
       heard: (name, message) => this.#heard(name, message),
@@ -145,6 +154,10 @@ class RunningExchange {
     const gone = this.#journal?.gone() ?? null
     this.#log[gone === null ? 'info' : 'fatal']({ sequence }, gone ?? 'stopped')
     this.#parts.exit(gone === null ? EXIT.OK : EXIT.JOURNAL)
+  }
+
+  reload(): void {
+    if (!this.#stopping) reloadCertificates(this.#config, this.#log, this.#crew)
   }
 
   /** A stop during recovery, when there is nothing under way yet. */

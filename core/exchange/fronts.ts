@@ -18,6 +18,8 @@ import type { Crew } from './crew.ts'
 
 /** What names of history reader threads begin with. */
 export const READER = 'history reader'
+/** Name of the thread for gRPC; of the others `gateway 1` and so on. */
+export const GRPC = 'gateway for gRPC'
 const GATEWAY = join(import.meta.dirname, '..', '..', 'gateway')
 const READER_THREAD = join(import.meta.dirname, '..', 'history', 'answer', 'reader.ts')
 
@@ -93,7 +95,7 @@ async function startGateways(
     return crew.ready(name, path, data, [signIn, ...readers])
   }
   const grpc = config.grpcThread === 1
-    ? start(config.gateways, 'gateway for gRPC', join(GATEWAY, 'grpc', 'thread.ts'), config.port) : undefined
+    ? start(config.gateways, GRPC, join(GATEWAY, 'grpc', 'thread.ts'), config.port) : undefined
   const gateway = join(GATEWAY, 'thread.ts')
   const { port = config.port } = await start(0, 'gateway 1', gateway, config.port)
   await Promise.all(Array.from({ length: config.gateways - 1 }, (_, i) => start(i + 1, `gateway ${i + 2}`, gateway, port)))

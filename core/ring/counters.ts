@@ -71,6 +71,7 @@ export const GATEWAY_COUNTERS = [
   'lapped',
   'heartbeat_ms',
   'connections',
+  'certificate_expires_ms',
   'body_bytes',
   'unhandled',
   'rate_over_create',

@@ -1,6 +1,7 @@
 /**
  * The supervisor: the process that `npm start` and systemd run. It starts the exchange process (core/main.ts), writes its log, hands stops
- * on to it, and ends with its exit code. A death that the exchange process cannot explain itself, by a signal in native code or from
+ * on to it, and ends with its exit code. SIGHUP has the certificates read again, unless a terminal says with it that it is gone: that is a
+ * stop. A death that the exchange process cannot explain itself, by a signal in native code or from
  * outside, becomes one log line and an exit code of the list (threads.ts).
  *
  * It starts the exchange once; starting again after a failure is systemd's decision. Neither outlives the other: the exchange process
@@ -8,6 +9,7 @@
  */
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
+import { isatty } from 'node:tty'
 import type { FromSupervisor, ToSupervisor } from '../threads.ts'
 
 /** How long an orderly stop may take, ms; how long an end after its announcement; how long outputs may stay open after the end. */
@@ -36,8 +38,15 @@ function tellStop(child: ChildProcess, signal: string): void {
   }, STOP_MS).unref()
 }
 
+/** Whether a terminal started it, which sends SIGHUP to everything in it when it goes away. */
+const inTerminal = isatty(0) || isatty(1)
+
 // Before anything else is loaded, so that there is hardly a moment in which a stop is not orderly.
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(signal))
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal))
+process.on('SIGHUP', () => {
+  if (inTerminal) stop('SIGHUP')
+  else exchange?.send({ type: 'reload' } satisfies FromSupervisor, () => undefined)
+})
 
 const { ConfigError, configHelp, readConfig } = await import('../config.ts')
 const { EXIT } = await import('../threads.ts')

@@ -10,14 +10,19 @@ const asked = Promise.withResolvers<string>()
 /** Resolves with what asked for a stop: a signal, of the supervisor's or of this process. */
 export const stopAsked: Promise<string> = asked.promise
 
+let reload: () => void = () => undefined
+/** What is done when the certificates are to be read again. */
+export const onReload = (act: () => void): void => void (reload = act)
+
 /** Whether there is a supervisor; without one the exchange is not to be started. */
 export const supervised = process.send !== undefined
 
 const killSelf = (): void => void process.kill(process.pid, 'SIGKILL')
 
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => asked.resolve(signal))
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => asked.resolve(signal))
+process.on('SIGHUP', () => reload())
 if (supervised) {
-  process.on('message', (message: FromSupervisor) => asked.resolve(message.cause))
+  process.on('message', (message: FromSupervisor) => (message.type === 'reload' ? reload() : asked.resolve(message.cause)))
   process.on('disconnect', killSelf)
   if (!process.connected) killSelf()
 }

@@ -7,13 +7,14 @@
  * in limits/port.ts, what a connection may do in connections.ts, what a call may take in calls.ts. What clients do not
  * take of their answers in outgoing.ts.
  */
-import type { Http2Server } from 'node:http2'
+import type { Http2SecureServer, Http2Server } from 'node:http2'
 import {
   logVerbosity, Server, ServerCredentials, ServerInterceptingCall, setLogVerbosity, type ServerInterceptingCallInterface,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { ReflectionService } from '@grpc/reflection'
 import { protoPath as healthProto, service as healthService } from 'grpc-health-check'
+import { TLS12_CIPHERS, type Certificate } from '../../core/certificates.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { Backlog } from '../limits/backlog.ts'
 import { networkOf } from '../limits/network.ts'
@@ -48,6 +49,7 @@ const KEEPALIVE_TIMEOUT_MS = 20_000
 
 export interface GrpcServer {
   readonly server: Server
+  readonly http2Server: Http2Server
   readonly front: Front
   readonly health: Health
   readonly port: ConnectionPort
@@ -59,10 +61,16 @@ export interface GrpcServer {
   readonly streams: Set<OrderStream>
 }
 
+/** Of TLS 1.3, and those of TLS 1.2 that REST has. */
+const CIPHERS = `TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:${TLS12_CIPHERS}`
+
 const asIs = (bytes: Buffer): Buffer => bytes
 
-/** `tls`: PEM texts; `null` serves plain HTTP/2. */
-export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer; readonly key: Buffer } | null): GrpcServer {
+/** PEM texts. */
+type KeyPair = Pick<Certificate, 'cert' | 'key'>
+
+/** `tls`: `null` serves plain HTTP/2. */
+export function createGrpcServer(gateway: Gateway, tls: KeyPair | null): GrpcServer {
   // The library would print metadata that it cannot read, credentials among them.
   setLogVerbosity(logVerbosity.NONE)
   const root = loadSchema()
@@ -94,6 +102,7 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
     : ServerCredentials.createSsl(null, [{ cert_chain: tls.cert, private_key: tls.key }])
   const injector = server.createConnectionInjector(credentials)
   const http2Server = http2ServerOf(server)
+  if (tls !== null) useCertificate(http2Server, tls)
   const { config, counters } = gateway
   const proxies = readProxies(config)
   const port = new ConnectionPort(
@@ -111,7 +120,7 @@ export function createGrpcServer(gateway: Gateway, tls: { readonly cert: Buffer;
     requestMs: config.grpcRequestSeconds * 1000, stalledMs: STALLED_MS, messageMax: MESSAGE_MAX,
     onNoRoom: () => counters[GATEWAY.grpc_no_room]!++,
   })
-  return { server, front, health, port, listener, connections, calls, memory, streams }
+  return { server, http2Server, front, health, port, listener, connections, calls, memory, streams }
 }
 
 const serviceOf = ({ served }: Method): string => `${PACKAGE}.${served.row.service}`
@@ -216,6 +225,14 @@ function http2ServerOf(server: Server): Http2Server {
   if (http2Servers.size !== 1 || http2Server === undefined) throw new Error('grpc-js keeps its HTTP/2 servers elsewhere')
   return http2Server
 }
+
+/** The pair of connections from now on, and what else TLS is here: 1.2 at least, forward secrecy, authenticated encryption. */
+function useCertificate(server: Http2Server, { cert, key }: KeyPair): void {
+  ;(server as Http2SecureServer).setSecureContext({ cert, key, ciphers: CIPHERS, honorCipherOrder: true, minVersion: 'TLSv1.2' })
+}
+
+/** Takes another pair; open connections go on with the old one. */
+export const renewCertificate = ({ http2Server }: GrpcServer, pair: KeyPair): void => useCertificate(http2Server, pair)
 
 /** Listens on the configured address and returns the port. */
 export const listenGrpc = ({ listener }: GrpcServer, host: string, number: number): Promise<number> => listener.listen(host, number)

@@ -1,12 +1,11 @@
 /** The gRPC thread: attaches to the shared memory like a gateway, serves gRPC, stops in order. Its messages are in core/threads.ts. */
-import { readFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Config } from '../../core/config.ts'
+import { grpcCertificate, readCertificate, readNewCertificate } from '../../core/certificates.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
-import { EXIT, type FromThread, type GatewayData, type ToThread } from '../../core/threads.ts'
+import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToThread } from '../../core/threads.ts'
 import { attachGateway, detachGateway } from '../context.ts'
 import { doorOf, PORT_TAKEN, type Door } from '../limits/door.ts'
-import { closeGrpc, createGrpcServer, listenGrpc } from './server.ts'
+import { closeGrpc, createGrpcServer, listenGrpc, renewCertificate } from './server.ts'
 
 /** Calls under way get this long to end at a stop, ms. */
 const GRACE_MS = 5000
@@ -21,17 +20,16 @@ process.on('uncaughtException', (error) => {
 
 const gateway = attachGateway(data, post)
 
-/** Certificate and key of the configuration; `null` for plain HTTP/2. */
-const tlsOf = ({ grpcCert, grpcKey }: Config): { cert: Buffer; key: Buffer } | null =>
-  grpcCert === '' ? null : { cert: readFileSync(grpcCert), key: readFileSync(grpcKey) }
-
 /** Serves until main says stop. */
 async function serve(): Promise<void> {
-  const served = createGrpcServer(gateway, tlsOf(data.config))
+  const files = grpcCertificate(data.config)
+  let certificate = readCertificate(files)
+  const served = createGrpcServer(gateway, certificate)
   const beat = (): void => {
     gateway.counters[GATEWAY.heartbeat_ms] = Date.now()
     gateway.counters[GATEWAY.openings] = gateway.replayGuard.used
     gateway.counters[GATEWAY.grpc_held_bytes] = served.memory.total
+    gateway.counters[GATEWAY.certificate_expires_ms] = certificate?.expiresAt ?? 0
     served.health.look()
   }
   beat()
@@ -45,9 +43,21 @@ async function serve(): Promise<void> {
     clearInterval(heartbeat)
     detach()
   }
+  const renew = (): void => {
+    try {
+      const next = readNewCertificate(files)
+      if (next === null || certificate === null) return
+      renewCertificate(served, next)
+      certificate = next
+    } catch (error) {
+      post({ type: 'log', level: 'error', message: CERTIFICATE_STAYS, fields: { reason: (error as Error).message } })
+    }
+    beat()
+  }
   let door: Door | null = null
   parentPort!.on('message', (message: ToThread) => {
     if (message.type === 'listen') return door?.want(message.open)
+    if (message.type === 'certificates') return renew()
     door?.end()
     void stop(message.type === 'stop' ? GRACE_MS : 0)
   })

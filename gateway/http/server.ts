@@ -13,11 +13,12 @@
  * ({@link RequestContext.sendLast}).
  */
 import {
-  App, us_listen_socket_close, us_socket_local_port, type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket,
+  us_listen_socket_close, us_socket_local_port, type HttpRequest, type HttpResponse, type TemplatedApp, type us_listen_socket,
   type us_socket,
 } from 'uWebSockets.js'
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { MessageSignature } from '../auth/signed_request.ts'
+import type { Apps } from './apps.ts'
 import { ClientAddresses } from '../limits/client_address.ts'
 import type { HttpConnections } from './connections.ts'
 import { createHead, isSuspect, validateHead, lengthOf, messageSignatureOf, resetHead, takeHeader, type Head } from './header_validation.ts'
@@ -234,7 +235,7 @@ export type Open = (exchange: RequestContext, refused: Refused | null) => Taker 
 export const peerOf = (response: HttpResponse): string => Buffer.from(response.getRemoteAddressAsText()).toString('latin1')
 
 export interface Server {
-  readonly app: TemplatedApp
+  readonly apps: Apps
   readonly addresses: ClientAddresses
   /** Block of this gateway (ring/counters.ts). */
   readonly counters: Float64Array
@@ -259,10 +260,8 @@ export interface Server {
 /** A server that shows every request to `open`; `commonHeaders` go on every answer. It counts its connections in `connections`. */
 export function createServer(
   counters: Float64Array, limits: BodyLimits & AnswerLimits, open: Open, commonHeaders: (exchange: RequestContext) => HeaderList,
-  connections: HttpConnections,
+  connections: HttpConnections, apps: Apps,
 ): Server {
-  const app = App()
-  connections.watch(app)
   const pressed = (): boolean => connections.pressed
   const endTurn = (): void => {
     server.turnBytes = 0
@@ -272,11 +271,14 @@ export function createServer(
   const unsent = new Unsent(limits, counters)
   const take = (name: string, value: string): void => takeHeader(head, name, value)
   const server: Server = {
-    app, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed,
+    apps, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed,
     unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take,
     listening: null,
   }
-  app.any('/*', (response, request) => accept(server, response, request))
+  apps.serve((app) => {
+    connections.watch(app)
+    app.any('/*', (response, request) => accept(server, response, request))
+  })
   return server
 }
 
@@ -389,12 +391,12 @@ function open(app: TemplatedApp, host: string, port: number, options: number): u
 export function listen(server: Server, host: string, port: number, first: boolean): number {
   let number = port
   if (first) {
-    const probe = open(server.app, host, port, EXCLUSIVE)
+    const probe = open(server.apps.front, host, port, EXCLUSIVE)
     if (probe === null) throw new Error(`cannot listen on ${host}:${port}`)
     number = us_socket_local_port(probe as us_socket)
     us_listen_socket_close(probe)
   }
-  server.listening = open(server.app, host, number, 0)
+  server.listening = open(server.apps.front, host, number, 0)
   if (server.listening === null) throw new Error(`cannot listen on ${host}:${number}`)
   return number
 }
@@ -407,9 +409,12 @@ export function closeDoor(server: Server): void {
 
 /** Listens again on a port that was closed; false: it cannot be had. */
 export function listenAgain(server: Server, host: string, port: number): boolean {
-  server.listening = open(server.app, host, port, 0)
+  server.listening = open(server.apps.front, host, port, 0)
   return server.listening !== null
 }
+
+/** How long connections that were accepted last may take to be handed on, ms. */
+const LAST_MS = 10
 
 /** Stops listening, lets requests under way end for at most `graceMs`, then `farewell`, then closes every connection. */
 export async function closeServer(server: Server, graceMs: number, farewell: () => Promise<void>): Promise<void> {
@@ -419,5 +424,7 @@ export async function closeServer(server: Server, graceMs: number, farewell: () 
   await farewell()
   server.unfinished.close()
   server.unsent.close()
-  server.app.close()
+  // What was accepted last is with the application that serves it one turn later.
+  if (graceMs > 0) await new Promise((resolve) => setTimeout(resolve, LAST_MS))
+  server.apps.close()
 }

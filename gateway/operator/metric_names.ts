@@ -56,6 +56,9 @@ export const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   rate_refused_reduce: rateRefused('reduce'),
   rate_refused_movement: rateRefused('movement'),
   rate_refused_close: rateRefused('close'),
+  certificate_expires_ms: gauge(
+    'exchange_certificate_expiry_timestamp_seconds', 'When the certificate of the port expires, Unix time; 0: the port has none', 0.001,
+  ),
   ws_connections: gauge('exchange_websocket_connections', 'Open WebSockets'),
   ws_authenticated: gauge('exchange_websocket_authenticated_connections', 'Open WebSockets with a session'),
   ws_subscriptions: gauge('exchange_websocket_subscriptions', 'Subscriptions of open WebSockets'),

@@ -81,7 +81,7 @@ export function serveSockets(
     gateway, fanOut, channels, dirty, flushSoon: createReplies(), stopping: () => stopping,
     accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount), signatures: new SignatureShares(),
   }
-  server.app.ws<UserData>(PATH, {
+  server.apps.serve((app) => app.ws<UserData>(PATH, {
     maxPayloadLength: config.wsOrderEntry === 1 ? 2 * ORDER_MESSAGE_MAX : PAYLOAD_MAX,
     maxBackpressure: BACKPRESSURE_MAX,
     closeOnBackpressureLimit: true,
@@ -114,7 +114,7 @@ export function serveSockets(
       connections.delete(data.connection)
       data.connection.release()
     },
-  })
+  }))
   const unused = setInterval(() => places.endUnused(connections), lookMs(config.wsUnusedSeconds * 1000)).unref()
   return {
     stop: async (graceMs) => {

@@ -76,7 +76,7 @@ t.test('kill -9 of the supervisor: the exchange process ends too, and the next s
 
 const STOPS: [signal: NodeJS.Signals, to: (keyof Pick<Exchange, 'pid' | 'supervisor'>)[]][] = [
   ['SIGTERM', ['supervisor']],
-  ['SIGHUP', ['pid']],
+  ['SIGTERM', ['pid']],
   // As a terminal does.
   ['SIGINT', ['pid', 'supervisor']],
 ]

@@ -25,7 +25,7 @@ import { portsBytes } from '../../core/ring/ports.ts'
 import { createQuestions } from '../../core/ring/questions.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
-import type { FromThread, GatewayData, Lane, Shared } from '../../core/threads.ts'
+import type { FromThread, GatewayData, Lane, Shared, ToThread } from '../../core/threads.ts'
 import type { SignInRequest } from '../../gateway/auth/challenge.ts'
 import type { LoopbackData } from './loopback_matcher.ts'
 
@@ -49,6 +49,8 @@ export interface Harness {
   openSession(application?: number, address?: string): Promise<Session>
   /** Sends one command as the operator and waits for its RESULT record. */
   operate(type: number, layout: Layout, values: Decoded): Promise<Int32Array>
+  /** Says something to every gateway thread. */
+  tell(message: ToThread): void
   /** Holds commands back, so that nothing is answered. */
   hold(on: boolean): void
   close(): Promise<void>
@@ -169,6 +171,7 @@ export async function startHarness(
   return {
     port, grpcPort, genesis, state, shared, logs, asked, operate, close, lastSequence: () => state.clock[CLOCK.SEQUENCE]!,
     openSession: (application = 0, address = `0x${randomBytes(20).toString('hex')}`) => openSession(operate, application, address),
+    tell: (message) => gateways.forEach((gateway) => gateway.postMessage(message)),
     hold: (on) => {
       Atomics.store(words, 1, on ? 1 : 0)
       wake(new Int32Array(shared.matcherWait))

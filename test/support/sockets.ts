@@ -19,7 +19,7 @@ interface PackageSocket {
   pause(): void
   readonly extensions: string
 }
-type PackageSocketClass = new (url: string, options: { headers: Record<string, string> }) => PackageSocket
+type PackageSocketClass = new (url: string, options: { headers: Record<string, string>; ca?: string }) => PackageSocket
 const { WebSocket: PackageSocketType } = createRequire(import.meta.url)('ws') as { WebSocket: PackageSocketClass }
 
 export type Frame = Record<string, any>
@@ -52,8 +52,8 @@ export class SocketClient {
   #asked = 0
   #over = false
 
-  private constructor(url: string, headers: Record<string, string>) {
-    this.socket = new PackageSocketType(url, { headers })
+  private constructor(url: string, headers: Record<string, string>, ca: string | null) {
+    this.socket = new PackageSocketType(url, { headers, ...(ca === null ? {} : { ca }) })
     this.socket.on('message', (data) => {
       checkFrame(data.toString())
       this.frames.push(JSON.parse(data.toString()) as Frame)
@@ -69,9 +69,11 @@ export class SocketClient {
     })
   }
 
-  /** Connects and waits for the first frame; throws when the upgrade is refused. */
-  static async open(port: number, headers: Record<string, string> = { 'User-Agent': 'test' }): Promise<SocketClient> {
-    const client = new SocketClient(`ws://127.0.0.1:${port}/ws`, headers)
+  /** Connects, over TLS when it is told whom to trust, and waits for the first frame; throws when the upgrade is refused. */
+  static async open(
+    port: number, headers: Record<string, string> = { 'User-Agent': 'test' }, ca: string | null = null,
+  ): Promise<SocketClient> {
+    const client = new SocketClient(`${ca === null ? 'ws' : 'wss'}://127.0.0.1:${port}/ws`, headers, ca)
     await Promise.race([
       client.next((frame) => frame['type'] === 'connected').catch(() => new Promise(() => undefined)),
       client.closed.then(({ code }) => Promise.reject(new Error(`closed before it was connected: ${code}`))),

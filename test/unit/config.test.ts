@@ -25,7 +25,8 @@ const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-
 const read = (argv: readonly string[] = [], environment: Record<string, string> = {}): Config => readConfig(argv, environment)!
 
 const TEXTS = [
-  'config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'chainRpcUrl', 'contractLoginFile',
+  'config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'tlsCert', 'tlsKey', 'chainRpcUrl',
+  'contractLoginFile',
   'operatorTokenFile', 'proxyAddresses', 'trustedProxies',
 ]
 /** Least and greatest value of every number. */
@@ -54,7 +55,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   wsIdleSeconds: [8, 960],
 }
 /** They are only allowed together. */
-const PAIRED = ['grpcCert', 'grpcKey']
+const PAIRED = ['grpcCert', 'grpcKey', 'tlsCert', 'tlsKey']
 const RINGS = ['commandRing', 'replyRing', 'eventRing']
 /** Keeps the relation of batch and rings out of the way. */
 const beside = (name: string): string[] => (name === 'batchMax' ? [] : ['--batch-max', '1'])
