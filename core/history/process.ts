@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { startFollower, type FollowerHooks } from '../supervisor/follower.ts'
 import { HISTORY, MATCHER } from '../ring/counters.ts'
+import { Lag } from './lag.ts'
 import type { FromFollower, TierChange } from '../threads.ts'
 
 export interface HistoryProcess {
@@ -32,8 +33,11 @@ export interface HistoryHooks extends Pick<FollowerHooks, 'started' | 'ended' | 
 /** Starts the follower. `counters` and `matcher` are the blocks of ring/counters.ts. */
 export function startHistory(config: Config, counters: Float64Array, matcher: Float64Array, hooks: HistoryHooks): HistoryProcess {
   const ready = Promise.withResolvers<void>()
+  const lag = new Lag()
   const measure = (): void => {
-    counters[HISTORY.lag_commands] = Math.max(0, matcher[MATCHER.sequence]! - counters[HISTORY.sequence]!)
+    const [end, reached] = [matcher[MATCHER.sequence]!, counters[HISTORY.sequence]!]
+    counters[HISTORY.lag_commands] = Math.max(0, end - reached)
+    counters[HISTORY.lag_seconds] = lag.look(end, reached, performance.now()) / 1000
   }
   const { dataDir, feeTierSeconds, historyScrubPages, followerSilenceSeconds } = config
   const follower = startFollower(

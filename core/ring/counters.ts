@@ -135,11 +135,12 @@ export const GATEWAY_COUNTERS = [
  * events it takes in a second, and when it was heard of last (Unix ms). `silence_seconds`: how long its follower has said nothing, by the
  * monotonic clock; `silent` 1: longer than one that works ever does. `killed`: followers ended because they were silent too long.
  * `scrub_passes`, `scrub_pages`: how often its store was read back whole, and how far this time. `reader_faults`: questions that met a page
- * that was not what was written; `rebuilds`: stores made anew because of such a page.
+ * that was not what was written; `rebuilds`: stores made anew because of such a page. `lag_seconds`: how long the
+ * oldest command that it lacks has been in the journal (history/lag.ts).
  */
 export const HISTORY_COUNTERS = [
   'up', 'sequence', 'lag_commands', 'events_per_second', 'heartbeat_ms', 'silence_seconds', 'silent', 'killed', 'scrub_passes',
-  'scrub_pages', 'reader_faults', 'rebuilds',
+  'scrub_pages', 'reader_faults', 'rebuilds', 'lag_seconds',
 ] as const
 /**
  * The same of the follower that writes the snapshots. `newest`: sequence of the newest snapshot it wrote since the start, else 0. Of its

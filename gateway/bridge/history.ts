@@ -8,6 +8,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { CLOCK } from '../../core/state/columns.ts'
 import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/answer/queries.ts'
+import { LATE_SECONDS } from '../../core/history/lag.ts'
 import { HISTORY } from '../../core/ring/counters.ts'
 import { Refused } from '../refused.ts'
 import type { Payer } from '../limits/anonymous.ts'
@@ -23,9 +24,14 @@ const SILENCE_SECONDS = 10
 
 type Answer = Queries[QueryName]['answer']
 
+/** @see askHistory */
+type Done<Name extends QueryName> = (
+  answer: Queries[Name]['answer'] | Refused, sequence: number, behind: number | null,
+) => void
+
 interface Question {
   readonly port: MessagePort
-  readonly done: (answer: Answer | Refused, sequence: number) => void
+  readonly done: Done<QueryName>
   /** Who pays for the time that the answer takes; `null`: nobody. */
   readonly payer: Payer | null
   /** performance.now() of giving up. */
@@ -73,37 +79,45 @@ const unavailable = (): Refused => new Refused('HISTORY_UNAVAILABLE')
 const isUp = ({ counters }: History): boolean =>
   counters[HISTORY.up] === 1 && counters[HISTORY.silence_seconds]! <= SILENCE_SECONDS
 
+/** Whether it answers, and from what is hardly older than now. */
+export const isCurrent = (history: History): boolean =>
+  isUp(history) && history.ports.length > 0 && history.counters[HISTORY.lag_seconds]! <= LATE_SECONDS
+
 /**
- * Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. `sequence` is what the history had reached
- * when it was answered (core/history/answer/queries.ts, HistoryReply); 0 beside a refusal.
+ * Asks one question; `done` gets the answer, or the refusal, exactly once: at once or later. `sequence` is what the
+ * history had reached when it was answered (core/history/answer/queries.ts, HistoryReply), `behind` when that was, Unix
+ * ms, if it was less than its asker can know of, else `null`; 0 and `null` beside a refusal.
  */
 export function askHistory<Name extends QueryName>(
-  history: History, name: Name, ask: Queries[Name]['ask'], done: (answer: Queries[Name]['answer'] | Refused, sequence: number) => void,
+  history: History, name: Name, ask: Queries[Name]['ask'], done: Done<Name>,
 ): void {
   const { ports, open } = history
-  if (ports.length === 0 || open.size >= OPEN_MAX || !isUp(history)) return done(unavailable(), 0)
+  if (ports.length === 0 || open.size >= OPEN_MAX || !isUp(history)) return done(unavailable(), 0, null)
   const id = history.next++
   const port = ports[id % ports.length]!
-  open.set(id, { port, done: done as Question['done'], payer: history.payer, deadline: performance.now() + history.deadlineMs })
+  const deadline = performance.now() + history.deadlineMs
+  open.set(id, { port, done: done as Done<QueryName>, payer: history.payer, deadline })
   // The column is written before any answer of its batch leaves; the matcher's counter of the same name only after it.
   port.postMessage({ id, name, ask, atLeast: history.clock[CLOCK.SEQUENCE]! } satisfies HistoryRequest<Name>)
 }
 
 function take(history: History, reply: HistoryReply): void {
-  if ('answer' in reply) finish(history, reply.id, reply.answer, reply.sequence)
+  if ('answer' in reply) finish(history, reply.id, reply.answer, reply.sequence, reply.behind ?? null)
   else finish(history, reply.id, unavailable())
 }
 
-function finish(history: History, id: number, answer: Answer | Refused, sequence = 0): void {
+function finish(
+  history: History, id: number, answer: Answer | Refused, sequence = 0, behind: number | null = null,
+): void {
   const question = history.open.get(id)
   if (question === undefined) return
   history.open.delete(id)
   const from = performance.now()
   try {
-    question.done(answer, sequence)
+    question.done(answer, sequence, behind)
   } catch (error) {
     history.onError(error)
-    question.done(new Refused('INTERNAL'), 0)
+    question.done(new Refused('INTERNAL'), 0, null)
   }
   question.payer?.charge(UNPACKING * (performance.now() - from))
 }

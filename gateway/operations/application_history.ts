@@ -140,9 +140,19 @@ const ApplicationStatsRecord = Type.Object({
   totalTrades: Type.Integer(),
   /** As asked for; `null`: from the beginning. */
   since: Nullable(Timestamp),
+  /** The newest command in it, and when it is complete to: now, or when that command was if others are missing. */
+  sequence: Type.Integer(),
+  asOf: Timestamp,
 })
+type StatsRecord = Static<typeof ApplicationStatsRecord>
 
-function statsRecord(gateway: Gateway, stats: ApplicationStats, since: number | null): Static<typeof ApplicationStatsRecord> {
+interface Asked {
+  readonly since: number | null
+  readonly sequence: number
+  readonly asOf: number
+}
+
+function statsRecord(gateway: Gateway, stats: ApplicationStats, { since, sequence, asOf }: Asked): StatsRecord {
   const { asset: index, volume, makerFee, takerFee, ...counts } = stats
   const asset = gateway.genesis.assets[index]!
   return {
@@ -153,6 +163,8 @@ function statsRecord(gateway: Gateway, stats: ApplicationStats, since: number | 
     takerFee: amountText(asset, takerFee),
     ...counts,
     since: since === null ? null : rfc3339(since),
+    sequence,
+    asOf: rfc3339(asOf),
   }
 }
 
@@ -162,9 +174,11 @@ export const GetApplicationStats = operation({
   run: (gateway, call, input) => {
     const since = input.since === undefined ? null : timeOf(input.since)
     if (Number.isNaN(since)) return call.refuse(refusedField('since', 'since must be Unix ms or an RFC 3339 date-time'))
-    askHistory(gateway.history, 'applicationStats', { application: call.application, since: since ?? 0 }, (stats) => {
+    const now = gateway.time()
+    const ask = { application: call.application, since: since ?? 0 }
+    askHistory(gateway.history, 'applicationStats', ask, (stats, sequence, behind) => {
       if (stats instanceof Refused) call.refuse(stats)
-      else call.answer(statsRecord(gateway, stats, since))
+      else call.answer(statsRecord(gateway, stats, { since, sequence, asOf: behind ?? now }))
     })
   },
 })

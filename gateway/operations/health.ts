@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox'
 import { SCALAR } from '../../core/state/columns.ts'
 import { MATCHER } from '../../core/ring/counters.ts'
+import { isCurrent } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { operation, rfc3339, Timestamp } from './operation.ts'
 
@@ -15,14 +16,21 @@ const Health = Type.Object({
   version: Type.String(),
   sequence: Type.Integer(),
   timestamp: Timestamp,
+  /** What is not well: engine, history. More may come. */
+  degraded: Type.Array(Type.String()),
 })
 
 export const isReady = (gateway: Gateway): boolean => gateway.now() - gateway.matcher[MATCHER.heartbeat_ms]! < HEARTBEAT_MS
 export const inMaintenance = (gateway: Gateway): boolean => gateway.state.scalars[SCALAR.MAINTENANCE] !== 0
 
+/** What somebody decided is said before what merely happened; an engine that stands before both. */
 export function healthOf(gateway: Gateway): Static<typeof Health> {
-  const status = !isReady(gateway) ? 'degraded' : inMaintenance(gateway) ? 'maintenance' : 'ok'
-  return { status, version: VERSION, sequence: gateway.matcher[MATCHER.sequence]!, timestamp: rfc3339(gateway.now()) }
+  const works = isReady(gateway)
+  const degraded = [...(works ? [] : ['engine']), ...(isCurrent(gateway.history) ? [] : ['history'])]
+  const troubled = degraded.length > 0 ? 'degraded' : 'ok'
+  const status = works && inMaintenance(gateway) ? 'maintenance' : troubled
+  const sequence = gateway.matcher[MATCHER.sequence]!
+  return { status, version: VERSION, sequence, timestamp: rfc3339(gateway.now()), degraded }
 }
 
 export const Check = operation({ output: Health, run: (gateway, call) => call.answer(healthOf(gateway)) })

@@ -18,26 +18,40 @@ export const PortfolioRecord = Type.Object({
   /** The asset of every amount here. */
   assetId: Uuid,
   symbol: Type.String(),
-  /** Oldest first; the last one is now. `equity` is `null` while some balance has no price yet. */
+  /** Oldest first; the last one is as of `asOf`. `equity` is `null` while some balance has no price yet. */
   points: Type.Array(Type.Object({ timestamp: Timestamp, equity: Nullable(Decimal) })),
   /** Average cost method. */
   realizedPnl: Decimal,
   volume: Decimal,
   /** Positive: paid; negative: earned. */
   fees: Decimal,
+  /** The newest command in it, and when it is complete to: now, or when that command was if others are missing. */
+  sequence: Type.Integer(),
+  asOf: Timestamp,
 })
 export type PortfolioRecord = Static<typeof PortfolioRecord>
 
-function portfolioRecord(gateway: Gateway, period: PortfolioPeriod, { asset: index, points, ...sums }: Portfolio): PortfolioRecord {
+/** `behind`: when the history stood, if it lacks anything; what it says of later hours is what was before them. */
+function portfolioRecord(
+  gateway: Gateway, period: PortfolioPeriod, portfolio: Portfolio, sequence: number, behind: number | null, now: number,
+): PortfolioRecord {
+  const { asset: index, points: all, ...sums } = portfolio
   const asset = gateway.genesis.assets[index]!
+  const asOf = behind ?? now
+  const points = behind === null ? all : all.filter(({ time }, i) => time < asOf || i === all.length - 1)
   return {
     period,
     assetId: asset.id,
     symbol: asset.symbol,
-    points: points.map(({ time, equity }) => ({ timestamp: rfc3339(time), equity: equity === null ? null : amountText(asset, equity) })),
+    points: points.map(({ time, equity }) => ({
+      timestamp: rfc3339(behind === null ? time : Math.min(time, behind)),
+      equity: equity === null ? null : amountText(asset, equity),
+    })),
     realizedPnl: amountText(asset, sums.realizedPnl),
     volume: amountText(asset, sums.volume),
     fees: amountText(asset, sums.fees),
+    sequence,
+    asOf: rfc3339(asOf),
   }
 }
 
@@ -45,9 +59,10 @@ export const GetPortfolio = operation({
   query: Type.Object({ period: Type.Optional(PortfolioPeriod) }),
   output: PortfolioRecord,
   run: (gateway, call, { period = '24h' }) => {
-    askHistory(gateway.history, 'portfolio', { account: call.account, period, now: gateway.time() }, (answer) => {
+    const now = gateway.time()
+    askHistory(gateway.history, 'portfolio', { account: call.account, period, now }, (answer, sequence, behind) => {
       if (answer instanceof Refused) call.refuse(answer)
-      else call.answer(portfolioRecord(gateway, period, answer))
+      else call.answer(portfolioRecord(gateway, period, answer, sequence, behind, now))
     })
   },
 })

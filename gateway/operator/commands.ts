@@ -56,7 +56,8 @@ const LOOKING: readonly Command[] = [
     purpose: 'whether the matcher and every gateway work; exit code 1 when not',
     explains: 'Ready: the matcher passed its loop within the last second and every gateway within the last two. What is not well\n'
       + 'although orders are matched is named as degraded: HISTORY_SILENT, its follower hangs; HISTORY_DOWN, there is none, or\n'
-      + 'the store is being made anew; CLOCK_WAITS, timers rest (clock accept); DISK_RESERVE and DISK_FULL;\n'
+      + 'the store is being made anew; HISTORY_LATE, it lacks commands of more than five seconds ago;\n'
+      + 'CLOCK_WAITS, timers rest (clock accept); DISK_RESERVE and DISK_FULL;\n'
       + 'FILES_SCARCE, hardly a file can be opened, so ports rest;\n'
       + 'JOURNAL_DAMAGED, it does not read back as written; JOURNAL_GONE, its file was removed: the log says how to save it before a\n'
       + 'stop; SNAPSHOTS_SILENT and SNAPSHOTS_DOWN, the same of the follower that writes the snapshots;\n'

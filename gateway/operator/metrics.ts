@@ -5,6 +5,7 @@
  * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
  * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
  */
+import { LATE_SECONDS } from '../../core/history/lag.ts'
 import { PAIR, SCALAR } from '../../core/state/columns.ts'
 import { get, pairRow } from '../../core/view/rows.ts'
 import type { State } from '../../core/state/state.ts'
@@ -78,6 +79,7 @@ const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
   scrub_passes: gauge('exchange_history_scrub_passes', 'How often the follower has read its whole store back since it caught up'),
   scrub_pages: gauge('exchange_history_scrub_pages', 'Pages read back in the pass that is under way'),
   reader_faults: counter('exchange_history_faults_total', 'Times a history reader met a page that was not what was written'),
+  lag_seconds: gauge('exchange_history_lag_seconds', 'Time since the journal has had the oldest command that the history lacks'),
   rebuilds: counter('exchange_history_rebuilds_total', 'Times the store was damaged and had to be made anew'),
 }
 
@@ -279,6 +281,7 @@ export function degraded({ history, matcher, snapshots, scrub }: Gauges): string
     ...(matcher[MATCHER.files_level] === FILES.ENOUGH ? [] : ['FILES_SCARCE']),
     ...(history[HISTORY.up] === 0 ? ['HISTORY_DOWN'] : []),
     ...(history[HISTORY.silent] === 1 ? ['HISTORY_SILENT'] : []),
+    ...(history[HISTORY.lag_seconds]! > LATE_SECONDS ? ['HISTORY_LATE'] : []),
     ...(snapshots[SNAPSHOTS.audit_failed] === 1 ? ['AUDIT_FAILED'] : []),
     ...(snapshots[SNAPSHOTS.up] === 0 ? ['SNAPSHOTS_DOWN'] : []),
     ...(snapshots[SNAPSHOTS.silent] === 1 ? ['SNAPSHOTS_SILENT'] : []),

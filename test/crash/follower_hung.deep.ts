@@ -45,6 +45,18 @@ const FOLLOWERS = [
   { what: 'snapshot follower', prefix: 'exchange_snapshots', lag: 'exchange_snapshots_lag_records', reason: 'SNAPSHOTS_SILENT' },
 ] as const
 
+/** What clients are told while the history stands behind the engine. */
+async function lags(t: Test): Promise<void> {
+  const before = Date.now()
+  const { asOf, sequence } = await trader.client.GetPortfolio()
+  const health = await trader.client.Check()
+  t.ok(Date.parse(asOf) < before && sequence < health.sequence, 'a portfolio that is behind says how old it is')
+  // It is killed after three seconds without a word: late or gone, it is named.
+  await until(async () => (await trader.client.Check()).degraded.includes('history'))
+  t.equal((await fetch(`${exchange.baseUrl}/ready`)).status, 200)
+  t.match(await (await fetch(`${exchange.baseUrl}/health`)).json(), { status: 'degraded', degraded: ['history'] })
+}
+
 for (const { what, prefix, lag, reason } of FOLLOWERS) {
   t.test(`a ${what} that hangs`, async (t: Test) => {
     await until(async () => (await metric(`${prefix}_up`)) === 1)
@@ -56,11 +68,13 @@ for (const { what, prefix, lag, reason } of FOLLOWERS) {
     t.equal(seen.status, 200, 'orders are matched: ready, and it says what is not well')
     t.ok((await metric(`${prefix}_silence_seconds`)) > 0, 'its silence is told')
     t.ok((await metric(lag)) > 0, 'it is behind by what it has not heard of')
+    if (what === 'history follower') await lags(t)
     await trade()
     t.pass('trading goes on')
     await until(async () => started(what).length === pids.length + 1)
     t.not(started(what).at(-1), pids.at(-1), 'another one was started')
     await until(async () => (await metric(lag)) === 0 && (await ready()).degraded.length === 0)
+    t.match(await trader.client.Check(), { status: 'ok', degraded: [] })
     const kills = exchange.log.filter(({ msg }) => String(msg).startsWith(`the ${what} says nothing`)).length
     t.ok(kills >= 1, 'the kill is logged')
     t.equal(await metric(`${prefix}_killed_total`), kills, 'and counted')

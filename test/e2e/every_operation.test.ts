@@ -58,7 +58,7 @@ t.test('every operation of the table, once', async (t) => {
   await readAsBackend(t, exchange, address)
   await raiseFamily(t, exchange.baseUrl, client)
   await delegate(t, exchange.baseUrl, client, tradingPairId)
-  t.match(await client.Check(), { status: 'ok' })
+  t.match(await client.Check(), { status: 'ok', degraded: [] })
   t.ok((await client.Refresh()).expiresAt > Date.now() / 1000)
   t.strictSame(await client.Revoke(), { revoked: true })
   await t.rejects(client.GetProfile(), { status: 401, code: 'SESSION_INVALID' }, 'a revoked session signs nothing')

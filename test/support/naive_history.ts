@@ -18,6 +18,8 @@ export interface NaiveHistory {
   readonly values: Map<HistoryTrade, TradeValue>
   /** Its pairs are what a screener lists; without it there are none. */
   genesis: Genesis | null
+  /** When its newest command was, Unix ms, while it lacks the last one; `null`: it lacks nothing. */
+  behind: number | null
   /** Everything that was asked, newest last. */
   readonly asked: HistoryRequest[]
 }
@@ -26,7 +28,7 @@ export type TradeValue = Readonly<Record<'quote' | 'makerFee' | 'takerFee', bigi
 
 export const createNaiveHistory = (): NaiveHistory => ({
   orders: [], trades: [], movements: [], portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
-  applications: new Map(), values: new Map(), genesis: null, asked: [],
+  applications: new Map(), values: new Map(), genesis: null, behind: null, asked: [],
 })
 
 const same = <T>(wanted: T | undefined, value: T): boolean => wanted === undefined || wanted === value
@@ -106,7 +108,9 @@ function applicationStats(history: NaiveHistory, { application, since }: Queries
 /** Answers one question of a gateway, as a history that has reached what is asked for. */
 export function answerNaively(history: NaiveHistory, request: HistoryRequest): HistoryReply {
   history.asked.push(request)
-  return { id: request.id, answer: answerOf(history, request), sequence: request.atLeast }
+  const [{ id, atLeast }, { behind }] = [request, history]
+  const answer = answerOf(history, request)
+  return behind === null ? { id, answer, sequence: atLeast } : { id, answer, sequence: atLeast - 1, behind }
 }
 
 function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[QueryName]['answer'] {

@@ -129,7 +129,14 @@ t.test('a user of another application and one that does not exist are the same e
 })
 
 t.test('statistics of all time and since a moment', async (t) => {
-  const stats = (query: string, key = ours): Promise<object> => read(t, 'GetApplicationStats', `/stats${query}`, key)
+  const whole = (query: string, key = ours): Promise<{ asOf: string; sequence: number }> =>
+    read(t, 'GetApplicationStats', `/stats${query}`, key)
+  const stats = async (query: string, key = ours): Promise<object> => {
+    const { asOf, sequence, ...rest } = await whole(query, key)
+    t.equal(sequence, harness.lastSequence())
+    t.ok(Math.abs(Date.parse(asOf) - Date.now()) < 60_000)
+    return rest
+  }
   const { id: assetId, symbol } = harness.genesis.assets[harness.genesis.feeTiers.asset]!
   const all = { assetId, symbol, volume: '240', makerFee: '-0.012', takerFee: '0.12', totalUsers: 2, activeUsers: 2, totalTrades: 3 }
   t.strictSame(await stats(''), { ...all, since: null })
@@ -139,6 +146,10 @@ t.test('statistics of all time and since a moment', async (t) => {
   t.strictSame(await stats(`?since=${NOW + 32}`), late, 'also as Unix ms')
   const none = { volume: '0', makerFee: '0', takerFee: '0', activeUsers: 0, totalTrades: 0 }
   t.match(await stats(`?since=${new Date(NOW + 34).toISOString()}`), { ...none, totalUsers: 2 })
+  history.behind = NOW
+  const behind = { asOf: new Date(NOW).toISOString(), sequence: harness.lastSequence() - 1 }
+  t.match(await whole(''), behind, 'a history that is behind says so')
+  history.behind = null
   t.match(await stats('', theirs), { volume: '120', makerFee: '-0.006', takerFee: '0.06', totalUsers: 1, activeUsers: 1, totalTrades: 2 })
 })
 

@@ -4,6 +4,7 @@
  */
 import t from 'tap'
 import type { HistoryOrder } from '../../core/history/answer/queries.ts'
+import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
 import { outcomeOf, Reason, Status } from '../../core/layout/event.ts'
 import { IdKind, orderId, parseId, tradeId } from '../../core/layout/ids.ts'
 import { GATEWAY, gatewayCounters, HISTORY, historyCounters } from '../../core/ring/counters.ts'
@@ -80,6 +81,32 @@ t.test('down or failing: the past is 503, trading and open orders go on', async 
   }
   for (const target of PAST.filter((target) => !target.startsWith(`${ORDERS}/`))) t.equal((await get(target)).status, 200, 'and back again')
   t.equal(gatewayCounters(harness.shared.counters, 1)[GATEWAY.unhandled], 0)
+})
+
+const maintenance = (on: number): Promise<unknown> =>
+  harness.operate(CommandType.SET_MAINTENANCE, SET_MAINTENANCE_COMMAND, { session: -1, on })
+
+t.test('health names a history that is down, silent or late, and the service stays ready', async (t) => {
+  const health = async (path: string): Promise<{ status: number; said: unknown; degraded: unknown }> => {
+    const { status, json } = await request(harness.port, 'GET', path)
+    return { status, said: json.status, degraded: json.degraded }
+  }
+  const troubles: Record<string, [counter: number, bad: number, good: number]> = {
+    down: [HISTORY.up, 0, 1], silent: [HISTORY.silence_seconds, 11, 0], late: [HISTORY.lag_seconds, 5.1, 4.9],
+  }
+  for (const [name, [counter, bad, good]] of Object.entries(troubles)) {
+    up[counter] = bad
+    for (const path of ['/health', '/ready', '/api/v1/health']) {
+      t.strictSame(await health(path), { status: 200, said: 'degraded', degraded: ['history'] }, `${name} ${path}`)
+    }
+    up[counter] = good
+    t.strictSame(await health('/health'), { status: 200, said: 'ok', degraded: [] }, `no longer ${name}`)
+  }
+  await maintenance(1)
+  up[HISTORY.up] = 0
+  t.strictSame(await health('/health'), { status: 200, said: 'maintenance', degraded: ['history'] }, 'both are said')
+  up[HISTORY.up] = 1
+  await maintenance(0)
 })
 
 t.test('one order: the live columns, then what ended, then the history', async (t) => {

@@ -262,8 +262,10 @@ t.test('portfolio', async (t) => {
     realizedPnl: -250_000n, volume: 10n ** 13n, fees: -7n,
   }
   const answer = await read(t, 'GetPortfolio', PORTFOLIO)
+  const { asOf } = answer
+  t.ok(Math.abs(Date.parse(asOf) - Date.now()) < 60_000, 'nothing is missing: it is as of now')
   t.strictSame(answer, {
-    period: '24h', assetId: harness.genesis.assets[0]!.id, symbol: 'USDC',
+    asOf, sequence: harness.lastSequence(), period: '24h', assetId: harness.genesis.assets[0]!.id, symbol: 'USDC',
     points: [{ timestamp: '2026-11-21T12:00:00.000Z', equity: null }, { timestamp: '2026-11-21T12:00:01.000Z', equity: '-1.5' }],
     realizedPnl: '-0.25', volume: '10000000', fees: '-0.000007',
   })
@@ -271,5 +273,13 @@ t.test('portfolio', async (t) => {
     t.equal((await read(t, 'GetPortfolio', `${PORTFOLIO}?period=${period}`)).period, period)
     t.match(history.asked.at(-1)!.ask, { account: A, period })
   }
+  history.behind = NOW + 500
+  t.match(await read(t, 'GetPortfolio', PORTFOLIO), {
+    asOf: '2026-11-21T12:00:00.500Z', sequence: harness.lastSequence() - 1,
+    points: [{ timestamp: '2026-11-21T12:00:00.000Z' }, { timestamp: '2026-11-21T12:00:00.500Z', equity: '-1.5' }],
+  }, 'a history that is behind does not say that it is now')
+  history.portfolio.points.splice(1, 0, { time: NOW + 900, equity: 0n })
+  t.equal((await read(t, 'GetPortfolio', PORTFOLIO)).points.length, 2, 'and has no points after that')
+  history.behind = null
   t.equal((await get(`${PORTFOLIO}?period=1y`)).json.details.field, 'period')
 })

@@ -28,6 +28,8 @@ export type Answers = { [Name in QueryName]: (ask: Queries[Name]['ask']) => Work
   forget(): void
   /** What the store has reached. Throws when its position is not what was written. */
   readonly sequence: number
+  /** When its newest command was, Unix ms. */
+  readonly time: number
 }
 
 export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answers {
@@ -86,6 +88,9 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     },
     get sequence() {
       return store.position.sequence
+    },
+    get time() {
+      return store.position.time_ms
     },
   }
 }

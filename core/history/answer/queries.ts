@@ -275,6 +275,12 @@ export type HistoryReply<Name extends QueryName = QueryName> =
    * `sequence`: what the store had reached when the question was begun. Everything up to it is in the answer. Candles, the trades of a pair
    * and one market have nothing beyond it either: they are of that moment, so that events behind it continue them.
    */
-  | { id: number; answer: Queries[Name]['answer']; sequence: number }
+  | {
+    id: number
+    answer: Queries[Name]['answer']
+    sequence: number
+    /** When `atLeast` was not reached: time of the newest command that was, Unix ms. Absent: nothing is missing. */
+    behind?: number
+  }
   /** The store cannot be read, or the question took too long. */
   | { id: number; failed: string }

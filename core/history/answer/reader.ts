@@ -39,6 +39,8 @@ interface Question {
   /** Its work, once it has begun, and what the store had reached then. */
   work: Generator<undefined, unknown> | null
   sequence: number
+  /** Of the newest command that it had reached, Unix ms. */
+  time: number
 }
 
 interface Store {
@@ -80,12 +82,14 @@ function theStore(): Store {
   return store
 }
 
-function reply({ port, request }: Question, outcome: { answer: unknown; sequence: number } | { failed: string }): void {
+type Outcome = { answer: unknown; sequence: number; behind?: number } | { failed: string }
+
+function reply({ port, request }: Question, outcome: Outcome): void {
   port.postMessage({ id: request.id, ...outcome } as HistoryReply)
 }
 
 function take(port: MessagePort, request: HistoryRequest): void {
-  const question: Question = { port, request, at: performance.now(), work: null, sequence: 0 }
+  const question: Question = { port, request, at: performance.now(), work: null, sequence: 0, time: 0 }
   if (waiting.length + working.length >= QUESTIONS) return reply(question, { failed: 'too many questions' })
   waiting.push(question)
   schedule(0)
@@ -150,9 +154,12 @@ function slice(question: Question, answers: Answers, position: number): boolean 
     if (question.work === null) {
       question.work = (answers[name as QueryName] as (ask: unknown) => Generator<undefined, unknown>)(ask)
       question.sequence = position
+      question.time = answers.time
     }
     const { done, value } = question.work.next()
-    if (done === true) reply(question, { answer: value, sequence: question.sequence })
+    const { sequence, time } = question
+    const behind = sequence < question.request.atLeast ? { behind: time } : {}
+    if (done === true) reply(question, { answer: value, sequence, ...behind })
     else if (performance.now() - question.at > DEADLINE_MS) reply(question, { failed: 'it took too long' })
     else return false
   } catch (error) {

@@ -251,6 +251,7 @@ export const EXAMPLES: Examples = {
     output: {
       period: '7d', assetId: USDC, symbol: 'USDC', realizedPnl: '-1.5', volume: '3000', fees: '1.5',
       points: [{ timestamp: '2026-01-15T09:00:00.000Z', equity: null }, { timestamp: LATER, equity: '69998.5' }],
+      sequence: 43, asOf: LATER,
     },
   },
   ListSubAccounts: { input: {}, output: { subAccounts: [{ ...subAccount, balances: [usdc] }] } },
@@ -443,7 +444,9 @@ export const EXAMPLES: Examples = {
       activeUsers: 2,
       totalTrades: 1,
       since: MOMENT,
+      sequence: 43,
+      asOf: LATER,
     },
   },
-  Check: { input: {}, output: { status: 'ok', version: '1.0.0', sequence: 43, timestamp: LATER } },
+  Check: { input: {}, output: { status: 'ok', version: '1.0.0', sequence: 43, timestamp: LATER, degraded: [] } },
 }

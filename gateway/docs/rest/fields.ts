@@ -63,7 +63,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   referenceId: 'Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise.',
   txHash: 'Transaction on the chain; null or absent when there is none.',
   period: 'Span of time that ends now.',
-  points: 'Equity over the period, oldest first; the last point is now.',
+  points: 'Equity over the period, oldest first; the last point is at asOf.',
+  'GetPortfolioResponse.sequence': 'Newest command in it.',
+  asOf: 'What happened until then is in the answer: now, or, when the history is behind, when its newest command was.',
   timestamp: 'When this was read.',
   'GetPortfolioResponse.timestamp': 'When the equity was this.',
   equity: 'Value of all balances; null while one of them has no price yet.',
@@ -136,6 +138,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   totalUsers: 'Users of the application.',
   activeUsers: 'Users that traded since then.',
   totalTrades: 'Trades since then in which a user took part; one between two users counts once.',
+  degraded: 'What is not well: engine, the matching engine does not answer; history, it cannot be read or is late. More '
+    + 'may come.',
+  'GetApplicationStatsResponse.sequence': 'Newest command in it.',
   'GetApplicationStatsResponse.since': 'The moment asked for; null: from the beginning.',
   'GetApplicationStatsResponse.assetId': 'Asset of every amount here.',
   // Orders

@@ -108,7 +108,7 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   GetPortfolio: {
     summary: 'Portfolio of a period',
     description: 'Equity over time, realised profit, volume and fees of the caller, in one asset. When the history cannot be read this is '
-      + '503, never something else.',
+      + '503, never something else; when it is behind, `asOf` says what the answer is complete to.',
     answer: 'The portfolio.',
     refusals: HISTORY,
   },
@@ -391,8 +391,10 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
   },
   Check: {
     summary: 'Health',
-    description: 'ok, maintenance (orders and transfers are refused, cancels and reads work) or degraded (the matching engine does not '
-      + 'answer). Probes without the prefix: `/health` and `/ready`, the latter 503 while degraded.',
+    description: 'ok, maintenance (orders and transfers are refused, cancels and reads work) or degraded (`degraded` '
+      + 'names what is not well: the matching engine does not answer, or the history cannot be read or is late, while '
+      + 'trading goes on). Probes without the prefix: `/health`, always 200 with the same body, and `/ready`, 503 while '
+      + 'the engine does not answer.',
     answer: 'The state of the service.',
     refusals: [],
   },
