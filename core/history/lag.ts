@@ -1,6 +1,3 @@
-/** A history that lacks commands of longer ago is late: the service is said to be degraded. */
-export const LATE_SECONDS = 5
-
 /**
  * How late the history is, in time: how long what it lacks has been in the journal. Measured from outside, because a
  * follower that hangs says nothing: the end of the journal is marked, and the time until the history has reached the mark

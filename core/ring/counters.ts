@@ -142,6 +142,8 @@ export const HISTORY_COUNTERS = [
   'up', 'sequence', 'lag_commands', 'events_per_second', 'heartbeat_ms', 'silence_seconds', 'silent', 'killed', 'scrub_passes',
   'scrub_pages', 'reader_faults', 'rebuilds', 'lag_seconds',
 ] as const
+/** A history with more `lag_seconds` is late: the service is said to be degraded. */
+export const LATE_SECONDS = 5
 /**
  * The same of the follower that writes the snapshots. `newest`: sequence of the newest snapshot it wrote since the start, else 0. Of its
  * audits: how many, the sequence, duration and outcome of the last (`audit_failed` 1: an invariant is broken).

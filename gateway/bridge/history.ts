@@ -8,8 +8,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { CLOCK } from '../../core/state/columns.ts'
 import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/answer/queries.ts'
-import { LATE_SECONDS } from '../../core/history/lag.ts'
-import { HISTORY } from '../../core/ring/counters.ts'
+import { HISTORY, LATE_SECONDS } from '../../core/ring/counters.ts'
 import { Refused } from '../refused.ts'
 import type { Payer } from '../limits/anonymous.ts'
 

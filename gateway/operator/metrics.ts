@@ -5,14 +5,13 @@
  * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
  * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
  */
-import { LATE_SECONDS } from '../../core/history/lag.ts'
 import { PAIR, SCALAR } from '../../core/state/columns.ts'
 import { get, pairRow } from '../../core/view/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import {
   BACKUP, backupCounters, type BackupCounter,
   COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, SIGN_IN, SIGN_IN_COUNTERS, signInCounters, FILES, GATEWAY, GATEWAY_COUNTERS, gatewayCounters,
-  HISTORY,
+  HISTORY, LATE_SECONDS,
   HISTORY_COUNTERS, historyCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM, MATCHER, MATCHER_COUNTERS, matcherCounters, SNAPSHOTS,
   SCRUB, scrubCounters, SNAPSHOTS_COUNTERS, snapshotsCounters, type SignInCounter, type GatewayCounter, type HistoryCounter,
   type MatcherCounter, type ScrubCounter, type SnapshotsCounter,
