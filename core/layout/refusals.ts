@@ -294,7 +294,7 @@ export const REFUSALS = {
     'The request became a record that no engine can apply; nothing was recorded or applied',
     'ExchangeError',
   ),
-  INTERNAL: refusal(999, 'INTERNAL', 'INTERNAL', 'Internal error', 'ExchangeError'),
+  INTERNAL: refusal(999, 'INTERNAL', 'INTERNAL', 'Internal error', 'ExchangeError', { retry: 'ambiguous' }),
 } as const satisfies Record<string, Refusal>
 
 export type RefusalCode = keyof typeof REFUSALS

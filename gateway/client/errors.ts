@@ -2,15 +2,25 @@
  * How a call fails: {@link RingbookError} when the service answered, {@link NetworkError} when nobody knows whether it did. What a
  * subscription is refused with is a {@link StreamError}.
  *
+ * Each says what became of the request ({@link Outcome}). `not-applied` is said only of what is known: a refusal that names itself, a
+ * status below 500 that says so, a request that never left. Everything else is `unknown`: a 502, 503 or 504 without a code comes from
+ * something in front of the service, which may have passed the request on. (Specification, Errors, rules 6 and 7.)
+ *
  * The envelope does not carry the register's retry class and a browser does not load the register, so the class is derived from
- * status and code here; a test holds {@link retryOf} against every row of core/layout/refusals.ts. (Specification, Errors.)
+ * status and code here; a test holds {@link retryOf} and {@link outcomeOf} against every row of core/layout/refusals.ts.
  */
 
 /**
  * `no`: refused again. `after`: wait `retryAfter` seconds. `safe`: nothing was applied. `same-key`: only with the same
- * key. `ambiguous`: may have been applied.
+ * key. `ambiguous`: may have been applied; only what is idempotent is repeated.
  */
 export type RetryClass = 'no' | 'after' | 'safe' | 'same-key' | 'ambiguous' | 'reauthenticate'
+
+/**
+ * Whether what was asked took effect. `not-applied`: nothing was, so a new request cannot do it twice. `unknown`: it may have been; look
+ * (order stream, or the same idempotency key) before asking anew. `applied`: the service said yes, and what it said was lost on the way.
+ */
+export type Outcome = 'not-applied' | 'unknown' | 'applied'
 
 /** The body of every refusal. */
 export interface Envelope {
@@ -24,17 +34,39 @@ export interface Envelope {
 /** Code of a response that is no envelope: something else than the service answered, a proxy for one. */
 export const UNEXPECTED_RESPONSE = 'UNEXPECTED_RESPONSE'
 
-const SAME_KEY = new Set(['ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'ORDER_SUBMISSION_UNAVAILABLE'])
+const SAME_KEY: ReadonlySet<string> = new Set(['ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'ORDER_SUBMISSION_UNAVAILABLE'])
+/** Refusals with a status of 408, 409 or above 499 that are known to have applied nothing. A name that is not here proves nothing. */
+const NOTHING_APPLIED: ReadonlySet<string> = new Set([
+  'REQUEST_TIMEOUT', 'SESSION_KEY_IN_USE', 'IDEMPOTENCY_KEY_CONFLICT', 'CLIENT_ORDER_ID_CONFLICT', 'ADDRESS_IN_USE',
+  'TOO_MANY_SUB_ACCOUNTS', 'TOO_MANY_AGENTS', 'CLIENT_ID_IN_USE', 'SYMBOL_IN_USE', 'TOO_MANY_ASSETS', 'TOO_MANY_PAIRS',
+  'TOO_MANY_APPLICATIONS', 'OPERATIONS_BLOCKED', 'ORDER_SUBMISSION_CAPACITY_EXCEEDED', 'OVERLOADED', 'ENGINE_UNAVAILABLE',
+  'VERIFICATION_UNAVAILABLE', 'DISK_RESERVE', 'DISK_FULL', 'HISTORY_UNAVAILABLE', 'INVALID_COMMAND',
+])
+/** Codes that leave it open, whatever the status is: items of a batch have them in a 200. */
+const LEFT_OPEN: ReadonlySet<string> = new Set(['SERVICE_UNAVAILABLE', 'ORDER_SUBMISSION_UNAVAILABLE', 'INTERNAL'])
 
-/** The register's retry class of a refusal with this HTTP status and code. */
+/** What became of a change that was refused with this HTTP status and code; of an item of a batch, with the code of its error. */
+export function outcomeOf(status: number, code: string): Outcome {
+  if (LEFT_OPEN.has(code)) return 'unknown'
+  if (NOTHING_APPLIED.has(code)) return 'not-applied'
+  // What is no refusal at all (a redirect, a 1xx) was not said by the service. Timeouts and conflicts without a name may come late.
+  const saysNo = (status >= 400 && status < 500 && status !== 408 && status !== 409) || status === 200
+  return saysNo ? 'not-applied' : 'unknown'
+}
+
+/** The register's retry class of a refusal with this HTTP status and code; `ambiguous` of a failure that does not name itself. */
 export function retryOf(status: number, code: string): RetryClass {
   if (SAME_KEY.has(code)) return 'same-key'
-  if (code === 'SERVICE_UNAVAILABLE') return 'ambiguous'
-  if (code === 'CLOCK_SKEW') return 'no'
+  if (outcomeOf(status, code) === 'unknown') return 'ambiguous'
+  if (code === 'CLOCK_SKEW' || code === 'INVALID_COMMAND') return 'no'
   if (status === 401) return 'reauthenticate'
   if (status === 429) return 'after'
-  return status > 500 || status === 408 ? 'safe' : 'no'
+  return status >= 500 || status === 408 ? 'safe' : 'no'
 }
+
+/** The class of a failure of which more is known: what was applied is asked for again with its key, what was not is free. */
+const retryKnowing = (outcome: Outcome, retry: RetryClass): RetryClass =>
+  outcome === 'applied' ? 'same-key' : outcome === 'not-applied' && retry === 'ambiguous' ? 'safe' : retry
 
 export class RingbookError extends Error {
   override readonly name = 'RingbookError'
@@ -45,14 +77,18 @@ export class RingbookError extends Error {
   readonly error: string
   readonly details: Readonly<Record<string, unknown>>
   readonly retry: RetryClass
+  /** Of the whole call: a try of which nobody knows is not made good by a later one that was refused. */
+  readonly outcome: Outcome
 
-  constructor(envelope: Envelope) {
+  /** `outcome`: when more is known than status and code say. */
+  constructor(envelope: Envelope, outcome?: Outcome) {
     super(envelope.message)
     this.status = envelope.statusCode
     this.error = envelope.error
     this.code = envelope.code ?? envelope.error
     this.details = envelope.details ?? {}
-    this.retry = retryOf(this.status, this.code)
+    this.outcome = outcome ?? outcomeOf(this.status, this.code)
+    this.retry = outcome === undefined ? retryOf(this.status, this.code) : retryKnowing(outcome, retryOf(this.status, this.code))
   }
 
   /** Seconds to wait before trying again, when the service named them. */
@@ -62,15 +98,43 @@ export class RingbookError extends Error {
   }
 }
 
-/** No answer: refused connection, reset, timeout. What was asked may have happened. */
+/** No answer: refused connection, reset, timeout. What was asked may have happened, unless `outcome` says that it never left. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
   readonly timedOut: boolean
+  readonly outcome: Outcome
+  readonly retry: RetryClass
 
-  constructor(message: string, cause: unknown) {
+  constructor(message: string, cause: unknown, outcome: Outcome = 'unknown') {
     super(message, { cause })
     this.timedOut = cause instanceof Error && cause.name === 'TimeoutError'
+    this.outcome = outcome
+    this.retry = retryKnowing(outcome, 'ambiguous')
   }
+}
+
+/** Failures of a connection that never stood, as Node names them. A browser does not tell. */
+const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID',
+])
+
+/** Whether a failed `fetch` is known to have sent nothing. */
+export function neverSent(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    if (NEVER_CONNECTED.has((at as { code?: unknown }).code)) return true
+  }
+  return false
+}
+
+const RANK: Readonly<Record<Outcome, number>> = { 'not-applied': 0, unknown: 1, applied: 2 }
+
+/** Keeps what an earlier try of the same call came to, when that is worse: a later refusal does not undo it. */
+export function keepOutcome(error: unknown, before: Outcome): unknown {
+  if ((error instanceof RingbookError || error instanceof NetworkError) && RANK[error.outcome] < RANK[before]) {
+    ;(error as { outcome: Outcome }).outcome = before
+  }
+  return error
 }
 
 /** What the service refused on the socket; or what it would have refused. */
@@ -78,6 +142,8 @@ export class StreamError extends Error {
   override readonly name = 'StreamError'
   /** Code of an error frame (specification, Events, rule 4). */
   readonly code: string
+  /** A subscription changes nothing; calls of order entry get one only when no session was opened, so before they left. */
+  readonly outcome: Outcome = 'not-applied'
 
   constructor(code: string, message: string) {
     super(message)
@@ -85,18 +151,24 @@ export class StreamError extends Error {
   }
 }
 
-/** The error of a response that is not 2xx, whatever its body is. */
-export function errorOf(status: number, text: string, retryAfter: string | null): RingbookError {
+/** The error of a response that is not 2xx, whatever its body is. `outcome`: when more is known than status and code say. */
+export function errorOf(status: number, text: string, retryAfter: string | null, outcome?: Outcome): RingbookError {
   let json: Partial<Envelope> | null = null
   try {
     json = JSON.parse(text) as Partial<Envelope> | null
   } catch {
     // Not an envelope; said below.
   }
-  if (json === null || typeof json !== 'object' || typeof json.error !== 'string' || typeof json.message !== 'string') {
-    return new RingbookError({ error: UNEXPECTED_RESPONSE, message: `HTTP ${status} without an error envelope`, statusCode: status })
-  }
-  const details = { ...json.details }
-  if (details['retryAfter'] === undefined && retryAfter !== null) details['retryAfter'] = Number(retryAfter)
-  return new RingbookError({ ...(json as Envelope), statusCode: status, details })
+  const isEnvelope = json !== null && typeof json === 'object' && typeof json.error === 'string' && typeof json.message === 'string'
+  const envelope = isEnvelope
+    ? (json as Envelope)
+    : { error: UNEXPECTED_RESPONSE, message: `HTTP ${status} without an error envelope`, statusCode: status }
+  const details = { ...envelope.details }
+  const seconds = secondsOf(retryAfter ?? '')
+  if (details['retryAfter'] === undefined && seconds >= 0) details['retryAfter'] = seconds
+  return new RingbookError({ ...envelope, statusCode: status, details }, outcome)
 }
+
+/** A Retry-After header: seconds, or a date (RFC 9110, 10.2.3). NaN when it is neither. */
+const secondsOf = (header: string): number =>
+  /^\d+$/.test(header) ? Number(header) : Math.max(0, Math.ceil((Date.parse(header) - Date.now()) / 1000))

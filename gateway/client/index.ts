@@ -6,9 +6,9 @@
  *   await client.signIn()
  *   const { orderId } = await client.CreateOrder({ tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '1', price: '100' })
  *
- * A call throws {@link RingbookError} when the service refused and {@link NetworkError} when there was no answer. Without a
- * retry policy every call is sent once. With one, only calls that may be repeated are: reads, cancels, challenge, refresh, and
- * creations with an idempotency key. (Specification, Errors, rules 6 and 7.)
+ * A call throws {@link RingbookError} when the service refused and {@link NetworkError} when there was no answer; `outcome` of both says
+ * whether it was applied. Without a retry policy every call is sent once. With one, only calls that may be repeated are: reads, cancels,
+ * challenge, refresh, and creations with an idempotency key. (Specification, Errors, rules 6 and 7.)
  *
  * `client.subscribe` listens to a channel of `/ws` and `client.book` keeps a book; both survive lost connections (streams.ts, book.ts).
  */
@@ -16,7 +16,7 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { OperationTypes } from '../operations/index.ts'
 import { TABLE, type OperationName, type Row } from '../operations/table.ts'
 import { LocalBook, type BookHandlers } from './book.ts'
-import { errorOf, NetworkError, RingbookError, UNEXPECTED_RESPONSE } from './errors.ts'
+import { errorOf, keepOutcome, NetworkError, neverSent, RingbookError, UNEXPECTED_RESPONSE, type Outcome } from './errors.ts'
 import { OrderEntry, ordersOf, type Orders } from './order_connection.ts'
 import { wireRequest } from './request.ts'
 import { createSigner, signMessage, signRequest, type Signer } from './signing.ts'
@@ -25,7 +25,7 @@ import { Streams, urlOf, type Session, type StreamOptions } from './streams.ts'
 
 export type { BookHandlers, BookLevel, LocalBook } from './book.ts'
 export {
-  NetworkError, RingbookError, retryOf, StreamError, UNEXPECTED_RESPONSE, type Envelope, type RetryClass,
+  NetworkError, outcomeOf, RingbookError, retryOf, StreamError, UNEXPECTED_RESPONSE, type Envelope, type Outcome, type RetryClass,
 } from './errors.ts'
 export type { SocketStatus, SocketType } from './reconnecting_socket.ts'
 export type { OrderOperation, Orders } from './order_connection.ts'
@@ -219,20 +219,23 @@ async function syncClock(connection: Connection): Promise<number> {
 async function call(connection: Connection, name: OperationName, input: Fields = {}, { signal }: CallOptions = {}): Promise<unknown> {
   const { policy } = connection
   const attempts = mayRepeat(name, input) ? policy.attempts : 1
+  let before: Outcome = 'not-applied'
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(connection, TABLE[name], input, signal)
+      return await once(connection, name, input, signal)
     } catch (error) {
       const pause = attempt < attempts && signal?.aborted !== true ? pauseBefore(error, attempt, policy) : null
-      if (pause === null) throw error
+      if (pause === null) throw keepOutcome(error, before)
+      before = (keepOutcome(error, before) as NetworkError).outcome
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
   }
 }
 
 /** One try. Each is signed for itself, with the time it is sent at. */
-async function once(connection: Connection, row: Row, input: Fields, signal: AbortSignal | undefined): Promise<unknown> {
+async function once(connection: Connection, name: OperationName, input: Fields, signal: AbortSignal | undefined): Promise<unknown> {
   const { options, signer } = connection
+  const row: Row = TABLE[name]
   const { url, target, body } = wireRequest(options.baseUrl, row, input)
   const headers: Record<string, string> = {}
   if (body.length > 0) headers['Content-Type'] = 'application/json'
@@ -246,8 +249,9 @@ async function once(connection: Connection, row: Row, input: Fields, signal: Abo
     if (options.serverKey === undefined) throw new Error('a client without a server key cannot call for an application')
     headers['x-server-key'] = options.serverKey
   }
+  if (signal?.aborted === true) throw new NetworkError(`${name}: given up before it was sent`, signal.reason, 'not-applied')
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
-  return exchange(connection.fetch, url, {
+  return exchange(connection.fetch, url, isRead(name), {
     method: row.method,
     headers,
     ...(body.length > 0 ? { body } : {}),
@@ -259,23 +263,29 @@ async function once(connection: Connection, row: Row, input: Fields, signal: Abo
   })
 }
 
-/** Sends one request and reads its answer. */
-async function exchange(send: typeof globalThis.fetch, url: string, init: RequestInit): Promise<unknown> {
-  let response: Response
+/** Sends one request and reads its answer. `read`: it changes nothing, so nothing was applied however it fails. */
+async function exchange(send: typeof globalThis.fetch, url: string, read: boolean, init: RequestInit): Promise<unknown> {
+  let response: Response | null = null
   let text: string
   try {
     response = await send(url, init)
     text = await response.text()
   } catch (error) {
-    throw new NetworkError(`${init.method} ${url}: no answer`, error)
+    const outcome = read || neverSent(error) ? 'not-applied' : response?.ok === true ? 'applied' : 'unknown'
+    throw new NetworkError(`${init.method} ${url}: no answer`, error, outcome)
   }
-  if (!response.ok) throw errorOf(response.status, text, response.headers.get('retry-after'))
+  const { status, ok, headers } = response
+  if (!ok) throw errorOf(status, text, headers.get('retry-after'), read ? 'not-applied' : undefined)
   try {
     return text === '' ? undefined : JSON.parse(text)
   } catch {
-    throw new RingbookError({ error: UNEXPECTED_RESPONSE, message: 'the answer is not JSON', statusCode: response.status })
+    const unread = { error: UNEXPECTED_RESPONSE, message: 'the answer is not JSON', statusCode: status }
+    throw new RingbookError(unread, read ? 'not-applied' : 'applied')
   }
 }
+
+/** Whether a call changes nothing. */
+const isRead = (name: OperationName): boolean => TABLE[name].method === 'GET' || name === 'SimulateFees'
 
 /** Calls that change nothing, or set what they set again. */
 const REPEATABLE: ReadonlySet<OperationName> = new Set(['Challenge', 'Refresh', 'SimulateFees'])

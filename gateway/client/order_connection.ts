@@ -4,15 +4,16 @@
  * switches it on.
  *
  * Calls are sent in the order they are made and answered under their id, with the errors of REST. When the socket is lost, every call that
- * was not answered fails with {@link NetworkError}: it may have happened, unless it has an idempotency key to ask again with. Nothing is
- * sent twice by itself. The next socket comes as for streams (reconnecting_socket.ts).
+ * was not answered fails with {@link NetworkError}. Its `outcome` is `not-applied` for a call that was never given to a socket, and
+ * `unknown` for one that was: it may have happened, and an idempotency key is the way to ask. Nothing is sent twice by itself. The next
+ * socket comes as for streams (reconnecting_socket.ts).
  *
  * Bounds: {@link IN_FLIGHT} calls are not answered at the service, {@link WAITING_MAX} more wait here; others are OVERLOADED.
  */
 import type { OperationTypes } from '../operations/index.ts'
 import type { ORDER_ACTIONS } from '../ws/order_messages.ts'
 import { REAL_CLOCK, type Clock } from './clock.ts'
-import { NetworkError, RingbookError, StreamError, type Envelope } from './errors.ts'
+import { NetworkError, RingbookError, StreamError, type Envelope, type Outcome } from './errors.ts'
 import { ReconnectingSocket, type SocketOwner, type SocketStatus, type RawFrame } from './reconnecting_socket.ts'
 import { signRequest } from './signing.ts'
 import type { Session, StreamOptions } from './streams.ts'
@@ -84,9 +85,9 @@ export class OrderEntry implements SocketOwner {
     }
     return new Promise((resolve, reject) => {
       const late = (): void => {
-        this.#waiting.delete(call)
+        const outcome = this.#waiting.delete(call) ? 'not-applied' : 'unknown'
         for (const [id, each] of this.#sent) if (each === call) this.#sent.delete(id)
-        reject(new NetworkError(`${name}: no answer`, new DOMException('too late', 'TimeoutError')))
+        reject(new NetworkError(`${name}: no answer`, new DOMException('too late', 'TimeoutError'), outcome))
       }
       const call: Call = { type: TYPES[name], body, resolve, reject, stopTimer: this.#clock.after(this.#timeoutMs, late) }
       this.#waiting.add(call)
@@ -102,7 +103,7 @@ export class OrderEntry implements SocketOwner {
 
   close(): void {
     this.#line.close()
-    this.#failAll((call) => new NetworkError(`${call.type}: the socket was closed`, undefined))
+    this.#failAll((call, outcome) => new NetworkError(`${call.type}: the socket was closed`, undefined, outcome))
   }
 
   next(): object | null {
@@ -134,7 +135,7 @@ export class OrderEntry implements SocketOwner {
     const isOpening = this.#opening === 'asked' && id === this.#lastId
     if (type === 'error' && isOpening) return this.#refuse(new StreamError(String(code), String(message)))
     if (type !== 'result') return
-    const failure = status === 200 ? null : new RingbookError(error as Envelope)
+    const failure = status === 200 ? null : new RingbookError(error as Envelope, isOpening ? 'not-applied' : undefined)
     if (isOpening) {
       if (failure !== null) return this.#refuse(failure)
       this.#opening = 'open'
@@ -149,28 +150,34 @@ export class OrderEntry implements SocketOwner {
     this.#line.wake()
   }
 
-  /** No session is to be had: who waits is told, and the next call tries again. */
+  /** No session is to be had: who waits is told, and the next call tries again. Nothing has left: the session comes first. */
   #refuse(error: Error): void {
     this.#line.close()
     this.#failAll(() => error)
   }
 
   lost(code: number, reason: string): void {
-    this.#failAll((call) => new NetworkError(`${call.type}: the socket was lost (${reason === '' ? code : reason})`, undefined))
+    const words = reason === '' ? code : reason
+    this.#failAll((call, outcome) => new NetworkError(`${call.type}: the socket was lost (${words})`, undefined, outcome))
   }
 
   statusChanged(): void {
     // Whoever wants to know asks.
   }
 
-  #failAll(errorOf: (call: Call) => Error): void {
-    const calls = [...this.#sent.values(), ...this.#waiting]
+  #failAll(errorOf: (call: Call, outcome: Outcome) => Error): void {
+    const sent = [...this.#sent.values()]
+    const waiting = [...this.#waiting]
     this.#sent.clear()
     this.#waiting.clear()
-    for (const call of calls) {
-      call.stopTimer()
-      call.reject(errorOf(call))
+    const fail = (calls: Call[], outcome: Outcome): void => {
+      for (const call of calls) {
+        call.stopTimer()
+        call.reject(errorOf(call, outcome))
+      }
     }
+    fail(sent, 'unknown')
+    fail(waiting, 'not-applied')
   }
 }
 

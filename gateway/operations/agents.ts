@@ -44,7 +44,8 @@ export const UpsertDelegatedAgent = operation({
     const pending = pendingRequest(call, ({ i32 }, base) => {
       const row = i32[base + AGENT_ANSWER.at.agent]!
       const agent = readAgents(gateway.state, gateway.gate, call.account)?.find((each) => each.row === row)
-      if (agent === undefined) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+      // It was applied; only the answer could not be read.
+      if (agent === undefined) call.refuse(new Refused('SERVICE_UNAVAILABLE'))
       else call.answer(agentRecord(gateway, agent))
     })
     submit(gateway, call, pending, (at, correlation) => encodeUpsertAgent(gateway.engine, at, correlation, call, terms))

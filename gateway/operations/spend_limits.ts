@@ -77,7 +77,8 @@ const limitsOf = (gateway: Gateway, subAccount: number): SpendLimitView[] | null
 function change(gateway: Gateway, call: Call<{ limit: SpendLimit }>, { subAccount, asset }: Target, terms: Change): void {
   const pending = pendingRequest(call, () => {
     const limits = limitsOf(gateway, subAccount)
-    if (limits === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+    // It was applied; only the answer could not be read.
+    if (limits === null) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
     const limit = limits.find((each) => each.asset === asset.index)
     // Only when it was deleted meanwhile.
     if (limit === undefined) return call.refuse(new Refused('NOT_FOUND', NO_LIMIT))

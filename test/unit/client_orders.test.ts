@@ -120,7 +120,7 @@ t.test('one signature and a counter; a lost socket fails what was not answered, 
   socket.send({ type: 'result', id: socket.messages[2]!['id'], status: 200, data: 'second' })
   t.equal(await second, 'second')
   socket.close(1001)
-  t.ok(await first instanceof NetworkError)
+  t.match(await first, { name: 'NetworkError', outcome: 'unknown', retry: 'ambiguous' }, 'it left and was not answered')
   const third = outcome(orders.call('CreateOrder', { n: 3 }))
   clock.advance(1000)
   const next = await server.socket(1)
@@ -146,6 +146,43 @@ t.test('calls have their time, and there are not too many', async (t) => {
   clock.advance(TIMEOUT_MS)
   const failed = await Promise.all(calls)
   t.equal(failed.filter((each) => each instanceof NetworkError && each.timedOut).length, 4095)
+  const outcomes = failed.map((each) => each instanceof NetworkError && each.outcome)
+  t.equal(outcomes.filter((each) => each === 'unknown').length, 256, 'these had left')
+  t.equal(outcomes.filter((each) => each === 'not-applied').length, 3839, 'these had not')
   t.equal(orders.status, 'open')
   t.strictSame(clock.waiting, [600_000], 'nothing else is left to wait for')
+})
+
+t.test('what never left is not applied, whatever ends the socket; what left is ambiguous', async (t) => {
+  const ends: [what: string, end: (socket: ServedSocket, orders: OrderEntry) => void][] = [
+    ['the service closes', (socket) => socket.close(1001)],
+    ['the client closes', (_, orders) => orders.close()],
+    ['another sign-in', (_, orders) => orders.signedIn()],
+  ]
+  for (const [what, end] of ends) {
+    const { server, orders } = await stage(t)
+    const before = outcome(orders.call('CreateOrder', {}))
+    const first = await server.socket()
+    await first.said('session.open')
+    end(first, orders)
+    t.match(await before, { name: 'NetworkError', outcome: 'not-applied', retry: 'safe' }, `${what}: before the session`)
+    const { server: other, orders: busy } = await stage(t)
+    const calls = Array.from({ length: 300 }, () => outcome(busy.call('CreateOrder', {})))
+    const socket = await other.socket()
+    await openSession(socket)
+    await socket.said('order.create', 256)
+    end(socket, busy)
+    const outcomes = (await Promise.all(calls)).map((error) => (error as NetworkError).outcome)
+    t.strictSame(outcomes, [...Array(256).fill('unknown'), ...Array(44).fill('not-applied')], what)
+  }
+})
+
+t.test('a session that is refused has sent nothing', async (t) => {
+  const { server, orders } = await stage(t)
+  const call = outcome(orders.call('CreateOrder', {}))
+  const socket = await server.socket()
+  const [opening] = await socket.said('session.open')
+  const error = { error: 'UNAVAILABLE', message: 'm', code: 'SERVICE_UNAVAILABLE', statusCode: 503 }
+  socket.send({ type: 'result', id: opening!['id'], status: 503, error })
+  t.match(await call, { name: 'RingbookError', code: 'SERVICE_UNAVAILABLE', outcome: 'not-applied' })
 })

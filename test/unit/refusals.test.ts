@@ -90,12 +90,14 @@ t.test('what a client may do next follows from the class', async (t) => {
   for (const [code, { http, retry }] of all) {
     if (http === 429) t.equal(retry, 'after', code)
     if (http === 503) t.ok(['safe', 'same-key', 'ambiguous'].includes(retry), `${code}: ${retry}`)
-    if ([400, 403, 404, 405, 409, 413, 500].includes(http)) t.equal(retry, 'no', code)
+    if ([400, 403, 404, 405, 409, 413].includes(http)) t.equal(retry, 'no', code)
     if (http === 401) t.ok(['reauthenticate', 'no'].includes(retry), `${code}: ${retry}`)
   }
   t.equal(REFUSALS.ORDER_SUBMISSION_CAPACITY_EXCEEDED.retry, 'same-key')
   t.equal(REFUSALS.ORDER_SUBMISSION_UNAVAILABLE.retry, 'same-key')
   t.equal(REFUSALS.SERVICE_UNAVAILABLE.retry, 'ambiguous', 'it may have been applied')
+  t.equal(REFUSALS.INTERNAL.retry, 'ambiguous', 'reads and cancels may be repeated, and nobody knows of an order')
+  t.equal(REFUSALS.INVALID_COMMAND.retry, 'no', 'no engine can apply it')
   t.equal(REFUSALS.OPERATIONS_BLOCKED.retry, 'safe', 'blocked, not applied')
 })
 
