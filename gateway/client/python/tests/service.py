@@ -12,7 +12,7 @@ from stage import PAIR  # noqa: F401  finds the package
 
 from ringbook import AsyncClient, Client, RetryPolicy, SessionKey
 
-#: An answer: status, body and headers; or what happens instead of one.
+#: An answer: status, body and headers; or what happens instead of one. `X-Gone`: closes behind it without a word.
 Act = Union[Tuple[Any, ...], str]
 RESET, HALF, SILENCE = "reset", "half", "silence"
 
@@ -72,7 +72,7 @@ class Service:
         act = self.acts.pop(0) if len(self.acts) > 1 else self.acts[0]
         if isinstance(act, str):
             if act == HALF:
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
             if act == SILENCE:
                 lines.read(1)
             return False
@@ -80,7 +80,7 @@ class Service:
         text = act[1] if isinstance(act[1], bytes) else json.dumps(act[1]).encode()
         head = f"HTTP/1.1 {act[0]} X\r\nContent-Length: {len(text)}\r\n{more}\r\n"
         connection.sendall(head.encode() + text)
-        return "Connection" not in more
+        return "Connection" not in more and "X-Gone" not in more
 
 
 Outcome = Union[Any, Exception]

@@ -39,6 +39,12 @@ class Books(unittest.TestCase):
         self.assertEqual(book.view(1).bids, (("9.75", "4"),))
         self.assertEqual(book.checksum, checksum(after, asks))
 
+    def test_a_snapshot_is_in_place_of_everything_before(self) -> None:
+        book = BookState()
+        for bids in ([("10", "1"), ("9", "1")], [("8", "2")]):
+            self.assertTrue(book.take(frame("snapshot", 1, bids, [], checksum(bids, []))))
+            self.assertEqual(list(book.view().bids), bids)
+
     def test_a_wrong_checksum_empties_it_and_asks_for_a_snapshot(self) -> None:
         stage = Stage()
         asked: List[int] = []

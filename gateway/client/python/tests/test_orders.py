@@ -74,7 +74,9 @@ class Orders(unittest.TestCase):
         late, waiting = self.call(), self.call()
         self.stage.clock.advance(9)
         opened(self.stage)
-        self.stage.clock.advance(26)
+        self.stage.clock.advance(14)
+        self.stage.socket.tell(type="pong")
+        self.stage.clock.advance(12)
         self.assertIsInstance(late.exception(0), AmbiguousError)
         self.assertIsInstance(waiting.exception(0), AmbiguousError)
         other = Stage(key=SessionKey())
@@ -82,6 +84,28 @@ class Orders(unittest.TestCase):
         other.clock.advance(35)
         self.assertIsInstance(never.exception(0), NotSentError)
         self.stage.socket.tell(type="result", id=2, status=200, data={})
+        self.assertEqual(self.stage.entry.status, "open")
+
+    def test_another_socket_has_a_session_and_a_counter_of_its_own(self) -> None:
+        self.call()
+        opened(self.stage)
+        self.stage.socket.end()
+        second = self.call()
+        self.stage.clock.advance(1)
+        self.assertEqual(len(self.stage.dialer.sockets), 2)
+        opened(self.stage)
+        said = self.stage.socket.said
+        self.assertEqual([each["type"] for each in said], ["session.open", "order.create"])
+        self.assertEqual(said[1]["counter"], 1)
+        self.stage.socket.tell(type="result", id=said[1]["id"], status=200, data={})
+        self.assertEqual(second.result(0), {})
+
+    def test_the_answer_to_a_call_that_was_given_up_is_nobodys(self) -> None:
+        call = self.call()
+        opened(self.stage)
+        call.cancel()
+        self.stage.socket.tell(type="result", id=self.stage.socket.said[-1]["id"], status=200, data={})
+        self.assertEqual(self.stage.entry.status, "open")
 
     def test_a_refused_session_tells_everybody_and_the_next_call_tries_again(self) -> None:
         first, second = self.call(), self.call()

@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import json
 import socket
+import time
 import unittest
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Tuple, cast
+from unittest.mock import patch
 
 from service import HALF, RESET, SILENCE, Act, Service, outcomes, refusal
 from stage import PAIR
 
-from ringbook import AmbiguousError, Client, NetworkError, NotSentError, RefusedError, RetryPolicy, SessionKey, retry_of
+from ringbook import (
+    AmbiguousError, Client, NetworkError, NotSentError, RefusedError, RetryPolicy, SessionKey, http, retry_of,
+)
+from ringbook.http import _await_until, _is_readable
+from ringbook.wire import Answer, Request
 
 ORDER: Dict[str, Any] = {"tradingPairId": PAIR, "orderType": "LIMIT", "side": "BUY", "quantity": "1", "price": "5"}
 KEYED = {**ORDER, "idempotencyKey": "k"}
@@ -115,6 +121,45 @@ class Retries(unittest.TestCase):
             base_url = f"http://127.0.0.1:{taken.getsockname()[1]}"
         with Client(base_url, key=SessionKey(), retry=RetryPolicy(attempts=2, base=0)) as client:
             self.assertRaises(NotSentError, client.call, "CreateOrder", **ORDER)
+
+    def test_what_never_left_may_always_be_sent_again(self) -> None:
+        with Service(DONE) as service:
+            retry = RetryPolicy(attempts=2, base=0)
+            with Client(service.base_url, key=SessionKey(), retry=retry) as client:
+                send, failures = client._transport.send, [NotSentError("no connection")]
+
+                def sometimes(request: Request) -> Answer:
+                    if failures:
+                        raise failures.pop()
+                    return send(request)
+
+                with patch.object(client._transport, "send", sometimes):
+                    self.assertEqual(client.call("CreateOrder", **ORDER), {"orderId": "a"})
+
+    def test_a_connection_that_is_gone_is_not_used_again(self) -> None:
+        gone: Act = (200, {}, {"X-Gone": "1"})
+        with Service(gone, DONE) as service, Client(service.base_url, key=SessionKey()) as client:
+            client.call("Check")
+            idle = client._transport._idle[0][0]
+            for _ in range(1000):
+                if _is_readable(idle.sock):
+                    break
+                time.sleep(0.005)
+            self.assertEqual(client.call("CreateOrder", **ORDER), {"orderId": "a"})
+
+    def test_reading_waits_as_long_as_is_left_and_takes_no_more_than_fits(self) -> None:
+        class Held:
+            timeout = 0.0
+
+            def settimeout(self, seconds: float) -> None:
+                self.timeout = seconds
+
+        held = Held()
+        _await_until(cast(socket.socket, held), time.monotonic() + 5)
+        self.assertTrue(0 < held.timeout <= 5)
+        self.assertRaises(TimeoutError, _await_until, None, time.monotonic() - 1)
+        with patch.object(http, "_BODY_MAX", 4):
+            self.expect([(200, {"orderId": "a"})], "GetProfile", {}, NetworkError, 1, attempts=1)
 
     def test_silence_ends_with_the_deadline(self) -> None:
         self.expect([SILENCE], "CreateOrder", ORDER, AmbiguousError, 1, options={"timeout": 0.2})

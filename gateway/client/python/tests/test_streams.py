@@ -99,6 +99,26 @@ class Sockets(unittest.TestCase):
         self.assertTrue(first.closed)
         self.assertEqual(record.told[-1], "reconnecting")
 
+    def test_a_socket_that_never_begins_is_given_up(self) -> None:
+        stage = Stage(StreamOptions(answer=10))
+        record = stage.listen("instruments")
+        stage.clock.advance(10)
+        self.assertTrue(stage.dialer.sockets[0].closed)
+        stage.clock.advance(1)
+        self.assertEqual(len(stage.dialer.sockets), 2)
+        self.assertEqual(record.told, [], "what was never complete is still connecting")
+
+    def test_what_the_service_complained_of_counts_as_its_reason(self) -> None:
+        stage = Stage(StreamOptions(base=1))
+        stage.listen("instruments")
+        stage.socket.connected()
+        stage.socket.tell(type="error", code="MESSAGE_RATE_LIMIT", message="too fast")
+        stage.socket.end()
+        stage.clock.advance(15)
+        self.assertEqual(len(stage.dialer.sockets), 1)
+        stage.clock.advance(1)
+        self.assertEqual(len(stage.dialer.sockets), 2)
+
     def test_noise_gives_the_socket_up(self) -> None:
         for noise in ("{", "[]", "1", b"{}"):
             stage = Stage()
@@ -148,6 +168,24 @@ class Subscriptions(unittest.TestCase):
         stage.socket.confirm()
         frame("snapshot", 11)
         self.assertEqual([record.told[-2], record.told[-1]["n"]], ["open", 11])
+
+    def test_a_sequence_that_does_not_grow_is_a_gap_and_nothing_counts_before_a_snapshot(self) -> None:
+        stage = Stage()
+        record = stage.listen("orderbook", tradingPairId=PAIR)
+        stage.socket.connected()
+
+        def frame(kind: str, sequence: int, previous: Any = None) -> None:
+            data = {"tradingPairId": PAIR, "bids": [], "asks": [], "n": sequence, "previousSequence": previous}
+            stage.socket.tell(channel="orderbook", type=kind, sequence=sequence, data=data)
+
+        stage.socket.confirm()
+        frame("snapshot", 5)
+        frame("orderbook_update", 5, 5)
+        self.assertEqual(record.told[-1], "reconnecting")
+        stage.clock.advance(1)
+        stage.socket.confirm()
+        frame("orderbook_update", 6, 5)
+        self.assertEqual(record.told[-1], "open", "it would go on from the snapshot before")
 
     def test_balances_count_by_their_versions(self) -> None:
         stage = Stage(key=SessionKey())
@@ -200,6 +238,46 @@ class Subscriptions(unittest.TestCase):
         stage.socket.tell(channel="instruments", type="snapshot", data={"instruments": []})
         self.assertEqual([len(stage.dialer.sockets), one.told], [1, ["open", {"instruments": []}]])
         self.assertEqual(two.told, one.told)
+
+    def test_frames_are_told_to_those_whose_parameters_they_have(self) -> None:
+        stage = Stage(key=SessionKey())
+        everything, one = stage.listen("orders"), stage.listen("orders", tradingPairId=PAIR)
+        stage.socket.connected()
+        stage.socket.tell(type="authenticated", expiresAt=1)
+        stage.socket.confirm()
+        stage.socket.tell(channel="orders", type="snapshot", data={"orders": [], "more": False})
+        stage.socket.tell(channel="orders", type="snapshot", data={"tradingPairId": PAIR, "orders": [], "more": False})
+        stage.socket.tell(channel="orders", type="order_update", data={"tradingPairId": OTHER, "orderId": "a"})
+        stage.socket.tell(channel="orders", type="order_update", data={"tradingPairId": PAIR, "orderId": "b"})
+        self.assertEqual([each.get("orderId") for each in everything.told[1:]], [None, "a", "b"])
+        self.assertEqual([each.get("orderId") for each in one.told[1:]], [None, "b"])
+        candles = [stage.listen("ohlcv", tradingPairId=PAIR, interval=interval) for interval in ("1m", "1h")]
+        stage.socket.confirm()
+        data = {"tradingPairId": PAIR, "interval": "1h", "candles": []}
+        stage.socket.tell(channel="ohlcv", type="ohlcv_update", data=data)
+        self.assertEqual([len(each.told) for each in candles], [1, 2])
+
+    def test_of_two_spellings_of_a_subscription_one_may_be_given_up(self) -> None:
+        stage = Stage()
+        first, second = Record(), Record()
+        listener = stage.streams.subscribe("trades", {"tradingPairId": "AB"}, first)
+        stage.streams.subscribe("trades", {"tradingPairId": "ab"}, second)
+        stage.socket.connected()
+        for message in stage.socket.asked("subscribe"):
+            stage.socket.tell(type="subscribed", id=message["id"], channel="trades", params={"tradingPairId": "ab"})
+        stage.streams.leave(listener)
+        left = stage.socket.asked("unsubscribe")[0]
+        stage.socket.tell(type="unsubscribed", id=left["id"], channel="trades", params={"tradingPairId": "ab"})
+        self.assertEqual(len(stage.socket.asked("subscribe")), 3, "the other one is asked for again")
+
+    def test_what_the_service_ends_has_ended(self) -> None:
+        stage = Stage()
+        record = stage.listen("trades", tradingPairId=PAIR)
+        stage.socket.connected()
+        stage.socket.confirm()
+        stage.socket.tell(type="unsubscribed", channel="trades", params={"tradingPairId": PAIR})
+        self.assertEqual(record.told[1:], ["SUBSCRIPTION_LIMIT", "closed", "ended"])
+        self.assertEqual(stage.streams._routes, {}, "nothing is kept of it")
 
     def test_a_refused_subscription_ends_and_a_missing_snapshot_is_asked_for_again(self) -> None:
         stage = Stage()
@@ -264,6 +342,22 @@ class Sessions(unittest.TestCase):
         stage.socket.tell(type="authenticated", expiresAt=1)
         stage.socket.confirm()
         self.assertEqual(private.told[-2:], ["connecting", "open"])
+
+    def test_while_the_session_is_over_private_channels_are_refused_at_once(self) -> None:
+        stage = Stage(key=SessionKey())
+        stage.listen("orders")
+        stage.socket.connected()
+        stage.socket.tell(type="authenticated", expiresAt=1)
+        stage.socket.tell(type="error", code="SESSION_INVALID", message="over")
+        refused = stage.listen("balances")
+        stage.clock.advance(1)
+        self.assertEqual(refused.told, ["SESSION_INVALID", "closed"])
+        stage.socket.connected()
+        stage.streams.signed_in()
+        positions = stage.listen("positions")
+        stage.socket.tell(type="authenticated", expiresAt=1)
+        stage.socket.confirm()
+        self.assertEqual([refused.told[-1], positions.told], ["open", ["open"]])
 
     def test_another_session_comes_with_another_socket(self) -> None:
         stage = Stage(key=SessionKey())
