@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import ssl
 import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 
@@ -15,18 +16,23 @@ from ringbook import AsyncClient, Client, RetryPolicy, SessionKey
 #: An answer: status, body and headers; or what happens instead of one. `X-Gone`: closes behind it without a word.
 Act = Union[Tuple[Any, ...], str]
 RESET, HALF, SILENCE = "reset", "half", "silence"
+#: Answers in parts without a length, as proxies give them; of the second the end is missing.
+CHUNKED, CHUNKED_HALF = "chunked", "chunked half"
+_PARTS = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"orderI\r\n8\r\nd": "a"}\r\n'
 
 
 class Service:
     """Each request has the next act; the last one goes on for ever."""
 
-    def __init__(self, *acts: Act) -> None:
+    def __init__(self, *acts: Act, context: Optional[ssl.SSLContext] = None) -> None:
         self.acts = list(acts)
         self.requests: List[Dict[str, Any]] = []
         self.connections = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open: List[socket.socket] = []
-        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._context = context
+        scheme = "http" if context is None else "https"
+        self.base_url = f"{scheme}://127.0.0.1:{self._listener.getsockname()[1]}"
         threading.Thread(target=self._accept, daemon=True).start()
 
     def __enter__(self) -> Service:
@@ -52,6 +58,8 @@ class Service:
 
     def _serve(self, connection: socket.socket) -> None:
         try:
+            if self._context is not None:
+                connection = self._context.wrap_socket(connection, server_side=True)
             with connection, connection.makefile("rb") as lines:
                 while self._answer(connection, lines):
                     pass
@@ -73,6 +81,9 @@ class Service:
         if isinstance(act, str):
             if act == HALF:
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{}")
+            if act in (CHUNKED, CHUNKED_HALF):
+                connection.sendall(_PARTS + (b"0\r\n\r\n" if act == CHUNKED else b""))
+                return act == CHUNKED
             if act == SILENCE:
                 lines.read(1)
             return False

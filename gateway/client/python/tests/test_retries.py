@@ -10,7 +10,7 @@ import unittest
 from typing import Any, Dict, List, Tuple, cast
 from unittest.mock import patch
 
-from service import HALF, RESET, SILENCE, Act, Service, outcomes, refusal
+from service import CHUNKED, CHUNKED_HALF, HALF, RESET, SILENCE, Act, Service, outcomes, refusal
 from stage import PAIR
 
 from ringbook import (
@@ -24,7 +24,7 @@ KEYED = {**ORDER, "idempotencyKey": "k"}
 DONE: Act = (200, {"orderId": "a"})
 #: What comes from something in between, which does not know what became of the request.
 UNNAMED: List[Act] = [
-    (502, b"<html>"), (503, b"busy"), (504, b""), (500, b""), (408, b""), (409, b""), RESET, HALF, (200, b"<html>"),
+    CHUNKED_HALF, (502, b"<html>"), (503, b"busy"), (504, b""), (500, b""), (408, b""), (409, b""), RESET, HALF, (200, b"<html>"),
 ]
 
 
@@ -104,6 +104,12 @@ class Retries(unittest.TestCase):
                 self.expect([act, DONE], name, fields, {"orderId": "a"}, 2)
             self.expect([(502, b"")], name, fields, RefusedError, 3)
             self.expect([RESET], name, fields, NetworkError, 3)
+
+    def test_answers_in_parts_are_read(self) -> None:
+        self.expect([CHUNKED], "CreateOrder", ORDER, {"orderId": "a"}, 1)
+        with Service(CHUNKED) as service, Client(service.base_url) as client:
+            self.assertEqual([client.call("Check"), client.call("Check")], [{"orderId": "a"}] * 2)
+            self.assertEqual(service.connections, 1)
 
     def test_a_wait_that_was_named_is_kept_or_not_begun(self) -> None:
         soon = refusal(429, "RATE_LIMIT_EXCEEDED", retryAfter=0)

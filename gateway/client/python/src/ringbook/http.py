@@ -53,7 +53,8 @@ class HttpTransport:
         response = connection.getresponse()
         parts: List[bytes] = []
         size = 0
-        while True:
+        # Newer versions of the library close it with the last byte.
+        while not response.isclosed():
             _await_until(held, deadline)
             part = response.read1(_PART)
             if not part:
