@@ -34,7 +34,8 @@ export function inspect(dataDir: string, at: number, archived?: string): Record<
   throw new RangeError(`the journal ends at ${replayer.state.clock[CLOCK.SEQUENCE]}, before ${at}`)
 }
 
-function describe(state: State): Record<string, unknown> {
+/** The exchange as a whole: pairs, assets, counts. */
+export function describe(state: State): Record<string, unknown> {
   const { genesis, scalars } = state
   const accounts = scalars[SCALAR.ACCOUNTS]!
   const pairs = genesis.pairs.map((pair) => {

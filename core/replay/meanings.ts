@@ -1,0 +1,359 @@
+/**
+ * What the fields of records mean to people, as a small vocabulary: the tables of command_columns.ts, answer_columns.ts and
+ * event_columns.ts name one meaning for every field of every layout, and all that is printed for people, in whatever format, is made of
+ * those. Where a field stands and how wide it is, its layout says (layout/table.ts).
+ *
+ * A meaning makes columns of a field: most make one, flags make several, and what another field says already makes none (`hidden`).
+ */
+import { Flag, Option, ORIGIN_NAMES, originOf, slotsOfKind } from '../layout/command.ts'
+import { REASON_NAMES, STATUS_NAMES } from '../layout/event.ts'
+import { formatId, orderId, userId } from '../layout/ids.ts'
+import { RECORD_WORDS, wordsOf, type Layout, type Views } from '../layout/table.ts'
+import { formatDecimal } from '../lib/decimal.ts'
+import type { Pair } from '../state/genesis.ts'
+import { unknown, type Names } from './names.ts'
+
+/** A value of a column: decimals and ids are text, times Unix ms. `null`: there is none. */
+export type Cell = string | number | boolean | null
+export type CellType = 'text' | 'integer' | 'decimal' | 'time' | 'boolean'
+
+/** The record that is being told: the first of its words, and who can be asked for names. */
+export interface Told {
+  views: Views
+  at: number
+  readonly names: Names
+}
+
+export interface Column {
+  readonly name: string
+  readonly type: CellType
+  readonly cell: (told: Told) => Cell
+  /** Row of the account that the column names, for exports of one user. */
+  readonly account?: (told: Told) => number
+  /** Number of the pair that the column names, for exports of one pair. */
+  readonly pair?: (told: Told) => number
+}
+
+export type Meaning = (field: string, layout: Layout) => readonly Column[]
+/** A meaning for every field of a layout: a field without one does not compile. */
+export type Meanings<L extends Layout> = { readonly [Field in keyof L['at']]: Meaning }
+
+/** The columns of the records of `layout`, in the order of its fields. */
+export function columnsOf<L extends Layout>(layout: L, meanings: Meanings<L>): readonly Column[] {
+  const columns = Object.keys(layout.fields).flatMap((field) => meanings[field as keyof L['at']](field, layout))
+  const twice = columns.find(({ name }, index) => columns.findIndex((other) => other.name === name) !== index)
+  if (twice !== undefined) throw new Error(`${layout.name} has two columns ${twice.name}`)
+  return columns
+}
+
+// Reading a field, whatever its type.
+
+type Numbers = (told: Told) => number
+
+/** Zero where the record has no second slot. */
+function numberAt(layout: Layout, field: string): Numbers {
+  const [word, type] = [layout.at[field]!, layout.fields[field]!]
+  const read: Numbers = type === 'i32' ? ({ views, at }) => views.i32[at + word]!
+    : type === 'u32' ? ({ views, at }) => views.u32[at + word]!
+      : type === 'i64' ? ({ views, at }) => Number(views.i64[(at + word) >>> 1]!)
+        : ({ views, at }) => views.f64[(at + word) >>> 1]!
+  return word < RECORD_WORDS ? read : (told) => (isLong(told) ? read(told) : 0)
+}
+
+function atomsAt(layout: Layout, field: string): (told: Told) => bigint {
+  const word = layout.at[field]!
+  return ({ views, at }) => views.i64[(at + word) >>> 1]!
+}
+
+function bytesAt(layout: Layout, field: string): (told: Told) => Uint8Array {
+  const from = layout.at[field]! * 4
+  const length = wordsOf(layout.fields[field]!) * 4
+  const read = ({ views, at }: Told): Uint8Array => views.bytes.subarray(at * 4 + from, at * 4 + from + length)
+  return from < RECORD_WORDS * 4 ? read : (told) => (isLong(told) ? read(told) : NONE)
+}
+
+const NONE = new Uint8Array(0)
+const isLong = ({ views, at }: Told): boolean => slotsOfKind(views.u32[at]!) > 1
+
+const one = (name: string, type: CellType, cell: Column['cell']): readonly Column[] => [{ name, type, cell }]
+
+/** The same meaning where another field of the record says that there is a value at all. */
+export const given = (meaning: Meaning, field: string, bit: number): Meaning => (own, layout) => {
+  const bits = numberAt(layout, field)
+  return meaning(own, layout).map((column) => ({ ...column, cell: (told) => ((bits(told) & bit) === 0 ? null : column.cell(told)) }))
+}
+
+/** The same in refusals of this number alone: their word means something else, or nothing, in others. */
+export const whenRefused = (meaning: Meaning, code: number): Meaning => (own, layout) => {
+  const refused = numberAt(layout, 'code')
+  return meaning(own, layout).map((column) => ({ ...column, cell: (told) => (refused(told) === code ? column.cell(told) : null) }))
+}
+export const unlessRefused = (meaning: Meaning, code: number): Meaning => (own, layout) => {
+  const refused = numberAt(layout, 'code')
+  return meaning(own, layout).map((column) => ({ ...column, cell: (told) => (refused(told) === code ? null : column.cell(told)) }))
+}
+export const both = (...meanings: readonly Meaning[]): Meaning => (field, layout) => meanings.flatMap((meaning) => meaning(field, layout))
+
+// Plain values. `name`: of the column, where it is not the field's.
+
+/** Said by another column, reserved, or of use to nobody but the engine. `--raw` shows it. */
+export const hidden: Meaning = () => []
+
+/** A whole number; `none` is the one that means that there is none. */
+export const whole = (name?: string, none?: number): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return one(name ?? field, 'integer', (told) => (read(told) === none ? null : read(told)))
+}
+
+export const yes = (name?: string): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return one(name ?? field, 'boolean', (told) => read(told) !== 0)
+}
+
+/** Unix ms; `none`: 0. */
+export const time = (name?: string): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return one(name ?? field, 'time', (told) => read(told) || null)
+}
+
+/** A number that has a name at its place in a list, or as the value of a key. */
+export function named(names: readonly string[] | Readonly<Record<string, number>>, name?: string): Meaning {
+  const list = listOf(names)
+  return (field, layout) => {
+    const read = numberAt(layout, field)
+    return one(name ?? field, 'text', (told) => nameIn(list, read(told)))
+  }
+}
+
+function listOf(names: readonly string[] | Readonly<Record<string, number>>): readonly (string | undefined)[] {
+  if (Array.isArray(names)) return names as readonly string[]
+  const list: string[] = []
+  for (const [name, number] of Object.entries(names as Readonly<Record<string, number>>)) list[number] = name
+  return list
+}
+
+const nameIn = (list: readonly (string | undefined)[], number: number): string | null => (list[number] ?? unknown(number)) || null
+
+/** Names of the bits that are set, joined by |; bits without a name as 0x1000. `shift`: of the first of them in the word. */
+export const bits = (names: Readonly<Record<string, number>>, name?: string, shift = 0, mask = -1): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return one(name ?? field, 'text', (told) => bitsText(names, (read(told) >>> shift) & mask))
+}
+
+const BIT_TEXTS = new Map<object, Map<number, string | null>>()
+/** Values of one word that are remembered: flags of orders are few dozens of them. */
+const TEXTS_KEPT = 4096
+
+/** Names of the bits that are set, joined by |, bits without a name as 0x1000; `null`: none. */
+export function bitsText(names: Readonly<Record<string, number>>, value: number): string | null {
+  let kept = BIT_TEXTS.get(names)
+  if (kept === undefined || kept.size > TEXTS_KEPT) BIT_TEXTS.set(names, (kept = new Map<number, string | null>()))
+  const known = kept.get(value)
+  if (known !== undefined) return known
+  const all = Object.values(names).reduce((sum, bit) => sum | bit, 0)
+  const set = Object.entries(names).flatMap(([name, bit]) => ((value & bit) !== 0 ? [name] : []))
+  const rest = (value & ~all) >>> 0
+  const text = [...set, ...(rest === 0 ? [] : [`0x${rest.toString(16)}`])].join('|') || null
+  kept.set(value, text)
+  return text
+}
+
+const TEXT = new TextDecoder()
+
+/** UTF-8 without the zeros behind it; `null`: nothing. */
+export const text = (name?: string): Meaning => (field, layout) => {
+  const read = bytesAt(layout, field)
+  return one(name ?? field, 'text', (told) => {
+    const bytes = read(told)
+    const end = bytes.indexOf(0)
+    return TEXT.decode(end < 0 ? bytes : bytes.subarray(0, end)) || null
+  })
+}
+
+/** Lower-case hex digits behind `prefix`; `null`: all zero, or not there. */
+export const hex = (name?: string, prefix = ''): Meaning => (field, layout) => {
+  const read = bytesAt(layout, field)
+  return one(name ?? field, 'text', (told) => {
+    const bytes = read(told)
+    return bytes.some((byte) => byte !== 0) ? prefix + Buffer.from(bytes).toString('hex') : null
+  })
+}
+/** An address, of a wallet or a token. */
+export const address = (name?: string): Meaning => hex(name, '0x')
+
+// Money. Prices, quantities and quote amounts are of the record's pair, amounts of its asset.
+
+/** Parts per million as basis points, as the wire has fees. */
+export const basisPoints = (name: string): Meaning => decimals(name, 2)
+
+/** A whole number of 10^-scale; `none` is the one that means that there is none. */
+export const decimals = (name: string, scale: number, none?: bigint): Meaning => (field, layout) => {
+  const isAtoms = layout.fields[field] === 'i64'
+  const [atoms, read] = [atomsAt(layout, field), numberAt(layout, field)]
+  return one(name, 'decimal', (told) => {
+    const value = isAtoms ? atoms(told) : BigInt(read(told))
+    return value === none ? null : formatDecimal(value, scale)
+  })
+}
+
+const ofPair = (layout: Layout, cell: (told: Told, pair: Pair) => Cell): Column['cell'] => {
+  const read = numberAt(layout, 'pair')
+  return (told) => {
+    const found = told.names.pair(read(told))
+    return found === undefined ? null : cell(told, found)
+  }
+}
+
+/** Ticks; 0: none. */
+export const price = (name?: string): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return one(name ?? field, 'decimal', ofPair(layout, (told, { tickUnits, priceScale }) => {
+    const ticks = read(told)
+    return ticks === 0 ? null : formatDecimal(BigInt(ticks) * BigInt(tickUnits), priceScale)
+  }))
+}
+
+/** Lots. */
+export const quantity = (name: string): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return one(name, 'decimal', ofPair(layout, (told, { lotUnits, lotScale }) => formatDecimal(BigInt(read(told)) * BigInt(lotUnits), lotScale)))
+}
+
+/** Atoms of the quote asset. */
+export const quote = (name: string): Meaning => (field, layout) => {
+  const read = atomsAt(layout, field)
+  return one(name, 'decimal', ofPair(layout, (told, pair) => formatDecimal(read(told), told.names.asset(pair.quote)!.scale)))
+}
+
+/** Atoms of what the order pays with: quote of a BUY, base of a SELL. */
+export const paid = (name: string): Meaning => (field, layout) => {
+  const [read, flags] = [atomsAt(layout, field), numberAt(layout, 'flags')]
+  return one(name, 'decimal', ofPair(layout, (told, pair) => {
+    const asset = (flags(told) & Flag.SELL) !== 0 ? pair.base : pair.quote
+    return formatDecimal(read(told), told.names.asset(asset)!.scale)
+  }))
+}
+
+/** Atoms of the asset that field `asset` names; `none` means that there is none. */
+export const amount = (name?: string, none?: bigint): Meaning => (field, layout) => {
+  const [read, asset] = [atomsAt(layout, field), numberAt(layout, 'asset')]
+  return one(name ?? field, 'decimal', (told) => {
+    const [atoms, found] = [read(told), told.names.asset(asset(told))]
+    return atoms === none || found === undefined ? null : formatDecimal(atoms, found.scale)
+  })
+}
+
+// Who and what.
+
+/** Symbol of a pair; -1: none, or all. */
+export const pair: Meaning = (field, layout) => {
+  const read = numberAt(layout, field)
+  const cell = (told: Told): Cell => {
+    const index = read(told)
+    return index === -1 ? null : told.names.pair(index)?.symbol ?? unknown(index)
+  }
+  return [{ name: 'pair', type: 'text', cell, pair: read }]
+}
+
+/** Symbol of an asset; -1: none, or all. */
+export const asset = (name = 'asset'): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return one(name, 'text', (told) => {
+    const index = read(told)
+    return index === -1 ? null : told.names.asset(index)?.symbol ?? unknown(index)
+  })
+}
+
+/** Row of an account: the user that has it after this command. */
+export const user = (name = 'userId'): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return [{ name, type: 'text', cell: (told) => told.names.user(read(told)), account: read }]
+}
+
+/** Row of an account that `field` names together with the sequence that made it; 0: whoever has the row. */
+export const userMadeAt = (name: string, sequenceField: string): Meaning => (field, layout) => {
+  const [read, made] = [numberAt(layout, field), numberAt(layout, sequenceField)]
+  const cell = (told: Told): Cell => {
+    const [account, sequence] = [read(told), made(told)]
+    return sequence > 0 && account >= 0 ? userId(sequence, account) : told.names.user(account)
+  }
+  return [{ name, type: 'text', cell, account: read }]
+}
+
+/** An order: its slot, and in `sequenceField` the sequence that placed it; 0: none. */
+export const order = (name: string, sequenceField: string): Meaning => (field, layout) => {
+  const [slot, sequence] = [numberAt(layout, field), numberAt(layout, sequenceField)]
+  return one(name, 'text', (told) => (sequence(told) > 0 ? orderId(sequence(told), slot(told) & SLOT_BITS) : null))
+}
+const SLOT_BITS = 0x3fffffff
+
+/** Row of something that has an id of this kind, with the sequence that made it in another field; 0 or less: none. */
+export const madeId = (name: string, kind: number, sequenceField: string): Meaning => (field, layout) => {
+  const [row, made] = [numberAt(layout, field), numberAt(layout, sequenceField)]
+  return one(name, 'text', (told) => (made(told) > 0 && row(told) >= 0 ? formatId(kind, made(told), row(told)) : null))
+}
+
+export const application: Meaning = (field, layout) => {
+  const read = numberAt(layout, field)
+  return one('applicationId', 'text', (told) => told.names.application(read(told)))
+}
+
+/** Number of a session, and its generation in another field. */
+export const session = (generationField: string): Meaning => (field, layout) => {
+  const [read, generation] = [numberAt(layout, field), numberAt(layout, generationField)]
+  return one('sessionId', 'text', (told) => told.names.session(read(told), generation(told)))
+}
+
+/** The session that signed a command: who that is, and which delegated agent. */
+export const signer: Meaning = (field, layout) => {
+  const [read, generation] = [numberAt(layout, field), numberAt(layout, 'sessionGeneration')]
+  const account = (told: Told): number => told.names.signer(read(told), generation(told)).account
+  return [
+    { name: 'userId', type: 'text', cell: (told) => told.names.user(account(told)), account },
+    ...session('sessionGeneration')(field, layout),
+    ...one('signingAgentId', 'text', (told) => told.names.agent(told.names.signer(read(told), generation(told)).agent)),
+  ]
+}
+
+// Orders.
+
+/** Bits of an order's flags that stand in no column of their own. */
+const OTHER_FLAGS: Readonly<Record<string, number>> = Object.fromEntries(
+  Object.entries(Flag).filter(([, bit]) => (bit & (Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK)) === 0),
+)
+/** All but side, type, time in force, origin and the length of the client order id. */
+const OTHER_BITS = 0x1fffff & ~(Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK)
+
+/** A name with `prefix` before it: `side`, and `makerSide` of a fill's maker. */
+const prefixed = (prefix: string, name: string): string => prefix === '' ? name : `${prefix}${name[0]!.toUpperCase()}${name.slice(1)}`
+
+/** All that the flags of an order say. */
+export const orderFlags = (prefix = ''): Meaning => (field, layout) => {
+  const read = numberAt(layout, field)
+  return [
+    ...one(prefixed(prefix, 'side'), 'text', (told) => ((read(told) & Flag.SELL) !== 0 ? 'SELL' : 'BUY')),
+    ...one(prefixed(prefix, 'orderType'), 'text', (told) => ((read(told) & Flag.MARKET) !== 0 ? 'MARKET' : 'LIMIT')),
+    ...one(prefixed(prefix, 'timeInForce'), 'text', (told) => {
+      const flags = read(told)
+      if ((flags & Flag.IOC) !== 0) return 'IOC'
+      if ((flags & Flag.FOK) !== 0) return 'FOK'
+      return (flags & Flag.MARKET) !== 0 ? null : 'GTC'
+    }),
+    ...otherFlags(prefix)(field, layout),
+    ...one(prefixed(prefix, 'origin'), 'text', (told) => nameIn(ORIGIN_NAMES, originOf(read(told)))),
+  ]
+}
+/** Those of {@link orderFlags} that a replacement may give. */
+export const otherFlags = (prefix = ''): Meaning => bits(OTHER_FLAGS, prefixed(prefix, 'flags'), 0, OTHER_BITS)
+
+/** Status | Reason << 8. */
+export const outcome: Meaning = (field, layout) => {
+  const read = numberAt(layout, field)
+  return [
+    ...one('status', 'text', (told) => nameIn(STATUS_NAMES, read(told) & 0xff)),
+    ...one('reason', 'text', (told) => nameIn(REASON_NAMES, read(told) >>> 8)),
+  ]
+}
+
+/** {@link Option} bits. */
+export const options: Meaning = bits(Option, 'options')
