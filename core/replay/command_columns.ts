@@ -94,8 +94,8 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   }),
   [CommandType.SET_SPEND_LIMIT]: columnsOf(SET_SPEND_LIMIT_COMMAND, {
     ...SIGNED, asset: asset(), subAccount: user('subAccountId'), change: named(LimitChange), fields: bits(LimitField),
-    maxAmount: given(amount(), 'fields', LimitField.MAX_AMOUNT), dailyLimit: given(amount('dailyLimit', -1n), 'fields', LimitField.DAILY_LIMIT),
-    active: given(yes(), 'fields', LimitField.ACTIVE),
+    maxAmount: given(amount(), 'fields', LimitField.MAX_AMOUNT), active: given(yes(), 'fields', LimitField.ACTIVE),
+    dailyLimit: given(amount('dailyLimit', -1n), 'fields', LimitField.DAILY_LIMIT),
   }),
   [CommandType.UPSERT_AGENT]: columnsOf(UPSERT_AGENT_COMMAND, {
     ...SIGNED, address: address('agentWallet'), grants, expiresAt: time(), maxNotional: decimals('maxOrderNotional', 9, 0n),

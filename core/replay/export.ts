@@ -65,7 +65,8 @@ export function roomIn(directory: string, free: (path: string) => number = realI
     if (written < LOOK_BYTES) return
     written = 0
     if (free(directory) >= least) return
-    throw new Error(`less than ${least >> 20} MiB are free on the disk of ${directory}: stopped, so that the exchange keeps them. Make room, or name another disk`)
+    const left = `less than ${least >> 20} MiB are free on the disk of ${directory}`
+    throw new Error(`${left}: stopped, so that the exchange keeps them. Make room, or name a directory on another disk`)
   }
 }
 

@@ -3,8 +3,8 @@ import { checkUser } from './telling.ts'
 import { FORMATS, type ExportCall, type Format } from './export.ts'
 import { KINDS, type Kind } from './kinds.ts'
 
-export const EXPORT_HELP = `Export a journal for people: symbols, ids and decimal numbers as on the wire, RFC 3339 times, names of flags, reasons and refusals.
-Read-only, also while the exchange runs.
+export const EXPORT_HELP = `Export a journal for people: symbols, ids and decimals as on the wire, RFC 3339 times, names of
+flags, reasons and refusals. Read-only, also while the exchange runs.
 
   npm run --silent replay -- export                          a line (NDJSON) for each command, with all its events
   npm run --silent replay -- export --kind fills             rows of one kind, an object a line
@@ -25,6 +25,7 @@ Read-only, also while the exchange runs.
 Reading it:
   duckdb   SELECT pair, sum(quantity), sum(quoteQuantity) FROM '/tmp/day/fills.parquet' GROUP BY pair
            (a very long export goes on in fills.2.parquet: FROM '/tmp/day/fills.*parquet' reads them all)
+           read_csv takes decimals for DOUBLE: what must be exact is read from Parquet, or as text with all_varchar = true
   pandas   pandas.read_parquet('/tmp/day/orders.parquet')     decimals are decimal.Decimal, times have their zone
            pandas.read_csv('fills.csv', dtype=str)             exact; numbers that are read as float are not
 
@@ -46,8 +47,8 @@ type Where = Pick<ExportCall, 'dataDir' | 'archive' | 'from' | 'to'>
 
 function kindOf(name: string): Kind {
   const kind = KINDS.find((known) => known.name === name)
-  if (kind === undefined) throw new RangeError(`--kind ${name}: there is no such kind. Kinds: ${KINDS.map((known) => known.name).join(', ')}`)
-  return kind
+  if (kind !== undefined) return kind
+  throw new RangeError(`--kind ${name}: there is no such kind. Kinds: ${KINDS.map((known) => known.name).join(', ')}`)
 }
 
 /** Throws RangeError, in words, for options that do not go together. */
@@ -66,8 +67,8 @@ export function exportCall(where: Where, { format = 'ndjson', kind = [], out, us
 
 /** `--raw` is what scripts read since the first version: nothing goes with it but a range. */
 export function checkRaw({ format = 'ndjson', kind = [], out, user, pair }: ExportOptions): void {
-  const other = kind.length > 0 ? '--kind' : out !== undefined ? '--out' : user !== undefined ? '--user' : pair !== undefined ? '--pair' : null
-  if (other !== null) throw new RangeError(`--raw prints the engine's own numbers of every command: it does not go with ${other}`)
+  const other = Object.entries({ kind: kind[0], out, user, pair }).find(([, value]) => value !== undefined)
+  if (other !== undefined) throw new RangeError(`--raw prints the engine's own numbers of every command: it does not go with --${other[0]}`)
   if (format !== 'ndjson') throw new RangeError(`--raw is NDJSON: it does not go with --format ${format}`)
 }
 

@@ -114,7 +114,9 @@ function inspectOrder(call: InspectCall, text: string, warn: (text: string) => v
   const hear = (telling: Telling): Listener => {
     const lines = telling.lines((line) => {
       for (const event of line['events'] as Plain[]) {
-        if (!Object.values(event).includes(text) && !(event['event'] === 'RESULT' && line['orderId'] === text)) continue
+        // The answer to a command that names it is about it, if it names nothing itself.
+        const isNamed = Object.values(event).includes(text) || (event['event'] === 'RESULT' && Object.values(line).includes(text))
+        if (!isNamed) continue
         if (trail.length === TRAIL_MAX) more++
         else trail.push({ sequence: line['sequence'], time: line['time'], command: line['command'], userId: line['userId'], ...event })
       }
@@ -148,7 +150,8 @@ function isAbout(id: Id, sequence: number, command: Buffer, layout: number, even
   for (let at = 0; at < views.byteLength; at += RECORD_BYTES) {
     const fields = NAMING[eventTypeOf(views.getUint32(at, true))]
     if (fields === undefined) continue
-    if (views.getFloat64(at + fields.sequence * 4, true) === id.sequence && views.getInt32(at + fields.slot * 4, true) === id.slot) return true
+    const isSlot = views.getInt32(at + fields.slot * 4, true) === id.slot
+    if (isSlot && views.getFloat64(at + fields.sequence * 4, true) === id.sequence) return true
   }
   return false
 }

@@ -2,8 +2,9 @@
  * Kinds of rows: what `export --kind` names, and what CSV and Parquet have one file of each.
  *
  * A kind of events has a row for each of them. A kind of commands has a row for each command of its types, what was asked and what was
- * answered in one: where both have a column, an accepted command shows the answer's value, which is what came to be (a replacement that gave
- * no price has the original's there), and a refused one what it asked for. `refusal` is the code of the register, empty when it was done.
+ * answered in one. Where both have a column, a command that was done shows the answer's value, which is what came to be (a replacement
+ * that gave no price has the original's there), and a refused one what it asked for. `refusal` is the code of the register, empty when it
+ * was done.
  */
 import { CommandType } from '../layout/command.ts'
 import { EventType } from '../layout/event.ts'
@@ -97,7 +98,8 @@ const eventKinds = Object.entries(EVENT_KINDS).map(([name, type], index): Kind =
 /** Commands first, in the order of the tables above. */
 export const KINDS: readonly Kind[] = everyTypeHasAKind && [...commandKinds, ...eventKinds]
 
-const named = (columns: readonly Column[]): readonly Column[] => columns.filter(({ account, pair }) => account !== undefined || pair !== undefined)
+const named = (columns: readonly Column[]): readonly Column[] =>
+  columns.filter(({ name, account }) => account !== undefined || name === 'pair')
 
 function planOf({ fields, lead }: Kind, asked: readonly Column[], answered: readonly Column[]): Plan {
   const place = (columns: readonly Column[]): readonly (Column | undefined)[] =>

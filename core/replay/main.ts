@@ -70,7 +70,8 @@ const progress: Progress = (done, last, rate) => {
 /** What an export wrote, in one line. */
 function summary({ commands, events, rows }: ReturnType<typeof exportJournal>, seconds: number): string {
   const written = Object.entries(rows).filter(([, count]) => count > 0).map(([name, count]) => `${count} ${name}`)
-  return `${commands} commands with ${events} events in ${seconds.toFixed(1)} s; written: ${written.join(', ') || 'nothing, no row is about that'}`
+  const said = written.join(', ') || 'nothing, no row is about that'
+  return `${commands} commands with ${events} events in ${seconds.toFixed(1)} s; written: ${said}`
 }
 
 const warn = (text: string): void => console.error(`replay: ${text}`)

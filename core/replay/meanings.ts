@@ -7,7 +7,7 @@
  */
 import { Flag, Option, ORIGIN_NAMES, originOf, slotsOfKind } from '../layout/command.ts'
 import { REASON_NAMES, STATUS_NAMES } from '../layout/event.ts'
-import { formatId, orderId, userId } from '../layout/ids.ts'
+import { formatId, IdKind } from '../layout/ids.ts'
 import { RECORD_WORDS, wordsOf, type Layout, type Views } from '../layout/table.ts'
 import { formatDecimal } from '../lib/decimal.ts'
 import type { Pair } from '../state/genesis.ts'
@@ -30,8 +30,6 @@ export interface Column {
   readonly cell: (told: Told) => Cell
   /** Row of the account that the column names, for exports of one user. */
   readonly account?: (told: Told) => number
-  /** Number of the pair that the column names, for exports of one pair. */
-  readonly pair?: (told: Told) => number
 }
 
 export type Meaning = (field: string, layout: Layout) => readonly Column[]
@@ -102,7 +100,10 @@ export const hidden: Meaning = () => []
 /** A whole number; `none` is the one that means that there is none. */
 export const whole = (name?: string, none?: number): Meaning => (field, layout) => {
   const read = numberAt(layout, field)
-  return one(name ?? field, 'integer', (told) => (read(told) === none ? null : read(told)))
+  return one(name ?? field, 'integer', (told) => {
+    const value = read(told)
+    return value === none || !Number.isSafeInteger(value) ? null : value
+  })
 }
 
 export const yes = (name?: string): Meaning => (field, layout) => {
@@ -110,11 +111,16 @@ export const yes = (name?: string): Meaning => (field, layout) => {
   return one(name ?? field, 'boolean', (told) => read(told) !== 0)
 }
 
-/** Unix ms; `none`: 0. */
+/** Unix ms; 0 or less: none. */
 export const time = (name?: string): Meaning => (field, layout) => {
   const read = numberAt(layout, field)
-  return one(name ?? field, 'time', (told) => read(told) || null)
+  return one(name ?? field, 'time', (told) => {
+    const ms = read(told)
+    return ms > 0 ? Math.min(Math.floor(ms), LATEST) : null
+  })
 }
+/** 9999-12-31T23:59:59.999Z: RFC 3339 has no later time. An expiry behind it is told as that. */
+const LATEST = 253_402_300_799_999
 
 /** A number that has a name at its place in a list, or as the value of a key. */
 export function named(names: readonly string[] | Readonly<Record<string, number>>, name?: string): Meaning {
@@ -216,7 +222,8 @@ export const price = (name?: string): Meaning => (field, layout) => {
 /** Lots. */
 export const quantity = (name: string): Meaning => (field, layout) => {
   const read = numberAt(layout, field)
-  return one(name, 'decimal', ofPair(layout, (told, { lotUnits, lotScale }) => formatDecimal(BigInt(read(told)) * BigInt(lotUnits), lotScale)))
+  return one(name, 'decimal', ofPair(layout, (told, { lotUnits, lotScale }) =>
+    formatDecimal(BigInt(read(told)) * BigInt(lotUnits), lotScale)))
 }
 
 /** Atoms of the quote asset. */
@@ -248,11 +255,10 @@ export const amount = (name?: string, none?: bigint): Meaning => (field, layout)
 /** Symbol of a pair; -1: none, or all. */
 export const pair: Meaning = (field, layout) => {
   const read = numberAt(layout, field)
-  const cell = (told: Told): Cell => {
+  return one('pair', 'text', (told) => {
     const index = read(told)
     return index === -1 ? null : told.names.pair(index)?.symbol ?? unknown(index)
-  }
-  return [{ name: 'pair', type: 'text', cell, pair: read }]
+  })
 }
 
 /** Symbol of an asset; -1: none, or all. */
@@ -270,28 +276,29 @@ export const user = (name = 'userId'): Meaning => (field, layout) => {
   return [{ name, type: 'text', cell: (told) => told.names.user(read(told)), account: read }]
 }
 
+/** An id of the wire. What is no place or no sequence, as refused commands may name, is told by its number. */
+const idText = (kind: number, sequence: number, slot: number): string =>
+  slot >= 0 && slot <= SLOT_MAX && Number.isInteger(sequence) && sequence <= SEQUENCE_MAX ? formatId(kind, sequence, slot) : unknown(slot)
+const SLOT_MAX = 2 ** 30 - 1
+const SEQUENCE_MAX = 2 ** 48 - 1
+
 /** Row of an account that `field` names together with the sequence that made it; 0: whoever has the row. */
 export const userMadeAt = (name: string, sequenceField: string): Meaning => (field, layout) => {
   const [read, made] = [numberAt(layout, field), numberAt(layout, sequenceField)]
   const cell = (told: Told): Cell => {
     const [account, sequence] = [read(told), made(told)]
-    return sequence > 0 && account >= 0 ? userId(sequence, account) : told.names.user(account)
+    return sequence > 0 && account !== -1 ? idText(IdKind.USER, sequence, account) : told.names.user(account)
   }
   return [{ name, type: 'text', cell, account: read }]
 }
 
-/** An order: its slot, and in `sequenceField` the sequence that placed it; 0: none. */
-export const order = (name: string, sequenceField: string): Meaning => (field, layout) => {
-  const [slot, sequence] = [numberAt(layout, field), numberAt(layout, sequenceField)]
-  return one(name, 'text', (told) => (sequence(told) > 0 ? orderId(sequence(told), slot(told) & SLOT_BITS) : null))
-}
-const SLOT_BITS = 0x3fffffff
-
 /** Row of something that has an id of this kind, with the sequence that made it in another field; 0 or less: none. */
 export const madeId = (name: string, kind: number, sequenceField: string): Meaning => (field, layout) => {
   const [row, made] = [numberAt(layout, field), numberAt(layout, sequenceField)]
-  return one(name, 'text', (told) => (made(told) > 0 && row(told) >= 0 ? formatId(kind, made(told), row(told)) : null))
+  return one(name, 'text', (told) => (made(told) > 0 ? idText(kind, made(told), row(told)) : null))
 }
+/** An order: its slot, and in `sequenceField` the sequence that placed it. */
+export const order = (name: string, sequenceField: string): Meaning => madeId(name, IdKind.ORDER, sequenceField)
 
 export const application: Meaning = (field, layout) => {
   const read = numberAt(layout, field)
@@ -324,6 +331,9 @@ const OTHER_FLAGS: Readonly<Record<string, number>> = Object.fromEntries(
 /** All but side, type, time in force, origin and the length of the client order id. */
 const OTHER_BITS = 0x1fffff & ~(Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK)
 
+/** Both: what a record of no gateway may say. */
+const TIMES_IN_FORCE = { IOC: Flag.IOC, FOK: Flag.FOK }
+
 /** A name with `prefix` before it: `side`, and `makerSide` of a fill's maker. */
 const prefixed = (prefix: string, name: string): string => prefix === '' ? name : `${prefix}${name[0]!.toUpperCase()}${name.slice(1)}`
 
@@ -335,9 +345,8 @@ export const orderFlags = (prefix = ''): Meaning => (field, layout) => {
     ...one(prefixed(prefix, 'orderType'), 'text', (told) => ((read(told) & Flag.MARKET) !== 0 ? 'MARKET' : 'LIMIT')),
     ...one(prefixed(prefix, 'timeInForce'), 'text', (told) => {
       const flags = read(told)
-      if ((flags & Flag.IOC) !== 0) return 'IOC'
-      if ((flags & Flag.FOK) !== 0) return 'FOK'
-      return (flags & Flag.MARKET) !== 0 ? null : 'GTC'
+      const given = bitsText(TIMES_IN_FORCE, flags & (Flag.IOC | Flag.FOK))
+      return given ?? ((flags & Flag.MARKET) !== 0 ? null : 'GTC')
     }),
     ...otherFlags(prefix)(field, layout),
     ...one(prefixed(prefix, 'origin'), 'text', (told) => nameIn(ORIGIN_NAMES, originOf(read(told)))),

@@ -23,10 +23,7 @@ interface KeptId {
 export const unknown = (number: number): string => `#${number}`
 
 /** As on the wire: Unix ms as RFC 3339 in UTC. */
-export function timeText(ms: number): string {
-  const date = new Date(ms)
-  return Number.isNaN(date.getTime()) ? unknown(ms) : date.toISOString()
-}
+export const timeText = (ms: number): string => new Date(ms).toISOString()
 
 export class Names {
   readonly state: State

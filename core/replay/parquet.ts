@@ -92,9 +92,21 @@ class GroupWriter extends ByteWriter {
   }
 
   override finish(): void {
+    // Whole, and nothing of it was flushed: a file without groups.
+    if (this.index === this.offset) nameEmptyList(new Uint8Array(this.buffer, 0, this.index))
     this.flush()
     this.#output.close()
   }
+}
+
+/** Field 4 of the footer, an empty list of no type, and the header of field 6: of structs it must be, says every strict reader. */
+const UNTYPED = Buffer.from([0x19, 0x00, 0x28])
+const STRUCT = 0x0c
+
+/** The library cannot tell what an empty list would be of, here that of row groups, the last list of the footer. */
+function nameEmptyList(file: Uint8Array): void {
+  const at = Buffer.from(file.buffer, file.byteOffset, file.length).lastIndexOf(UNTYPED)
+  if (at >= 0) file[at + 1] = STRUCT
 }
 
 export interface ParquetLimits {
@@ -104,7 +116,8 @@ export interface ParquetLimits {
 
 /** `open` opens the file of this number, 1 and up. */
 export function parquetFile(
-  open: (number: number) => Output, fields: readonly Field[], limits: ParquetLimits = { groupRows: GROUP_ROWS, fileGroups: FILE_GROUPS },
+  open: (number: number) => Output, fields: readonly Field[],
+  limits: ParquetLimits = { groupRows: GROUP_ROWS, fileGroups: FILE_GROUPS },
 ): RowFile {
   let columns: Cell[][] = fields.map(() => [])
   let rows = 0
@@ -113,9 +126,8 @@ export function parquetFile(
   const begin = (): ParquetWriter => {
     groups = 0
     const compressors: Writing['compressors'] = { ZSTD: (bytes) => zstdCompressSync(bytes) }
-    return new ParquetWriter({
-      writer: new GroupWriter(open(++files)), schema: schemaOf(fields, false), codec: 'ZSTD', compressors, createdBy: 'ringbook replay export',
-    })
+    const writer = new GroupWriter(open(++files))
+    return new ParquetWriter({ writer, schema: schemaOf(fields, false), codec: 'ZSTD', compressors, createdBy: 'ringbook replay export' })
   }
   const finish = (): void => {
     file.schema = schemaOf(fields, true)
@@ -129,7 +141,7 @@ export function parquetFile(
       file = begin()
     }
     const data = fields.map(({ name, type }, index) => ({
-      // Ranges of sequences and times let readers pass groups over. Decimals as bytes compare in another order, and those of ids say little.
+      // Ranges of sequences and times let readers pass groups over. Decimals as bytes compare otherwise, and those of ids say little.
       name, data: valuesOf(type, columns[index]!) as Cell[], statistics: type === 'integer' || type === 'time',
     }))
     void file.write({ columnData: data, rowGroupSize: rows })

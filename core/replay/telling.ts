@@ -179,7 +179,7 @@ export class Telling {
       asked.some((column) => test(column, this.#asked)) || said.some((column) => test(column, this.#event))
     const [isAccount, pair] = [this.#isAccount, this.#pair]
     if (isAccount !== null && !names(({ account }, told) => account !== undefined && isAccount(account(told)))) return false
-    return pair === null || names((column, told) => column.pair !== undefined && column.cell(told) === pair)
+    return pair === null || names((column, told) => column.name === 'pair' && column.cell(told) === pair)
   }
 }
 

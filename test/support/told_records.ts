@@ -1,0 +1,219 @@
+/**
+ * Records made again from what export tells people: the inverse of core/replay/meanings.ts, written from the layouts' own words and with
+ * nothing of it, so that a meaning that loses or changes something is found. What nobody is told (correlations, reserved words) is left
+ * out.
+ */
+import {
+  AgentAction, AgentOrderType, AgentTimeInForce, Flag, LABEL_SHIFT, LimitChange, LimitField, Option, ORIGIN_NAMES,
+} from '../../core/layout/command.ts'
+import { CreditSource, REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
+import { IdKind, parseId } from '../../core/layout/ids.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
+import { parseDecimal } from '../../core/lib/decimal.ts'
+import type { Genesis, Pair } from '../../core/state/genesis.ts'
+
+export type Told = Readonly<Record<string, unknown>>
+/** The value that the raw record has, as export prints it raw. */
+type Inverse = (told: Told, genesis: Genesis) => string | number | undefined
+export type Inverses = Readonly<Record<string, Inverse>>
+
+const pairOf = (told: Told, { pairs }: Genesis): Pair | undefined => pairs.find(({ symbol }) => symbol === told['pair'])
+
+const index = (name: unknown, symbols: readonly string[], none: number): number =>
+  name === undefined ? none : typeof name === 'string' && name.startsWith('#') ? Number(name.slice(1)) : symbols.indexOf(name as string)
+const pair: Inverse = (told, { pairs }) => index(told['pair'], pairs.map(({ symbol }) => symbol), -1)
+const asset: Inverse = (told, { assets }) => index(told['asset'], assets.map(({ symbol }) => symbol), -1)
+
+const ticks = (name: string): Inverse => (told, genesis) => {
+  const found = pairOf(told, genesis)
+  if (found === undefined) return undefined
+  return told[name] === undefined ? 0 : Number(parseDecimal(told[name] as string, found.priceScale)! / BigInt(found.tickUnits))
+}
+const lots = (name: string): Inverse => (told, genesis) => {
+  const found = pairOf(told, genesis)
+  if (found === undefined || told[name] === undefined) return undefined
+  return Number(parseDecimal(told[name] as string, found.lotScale)! / BigInt(found.lotUnits))
+}
+const atoms = (name: string, scaleOf: (told: Told, genesis: Genesis) => number | undefined): Inverse => (told, genesis) => {
+  const scale = scaleOf(told, genesis)
+  return scale === undefined || told[name] === undefined ? undefined : parseDecimal(told[name] as string, scale)!.toString()
+}
+const quote = (name: string): Inverse => atoms(name, (told, genesis) => {
+  const found = pairOf(told, genesis)
+  return found === undefined ? undefined : genesis.assets[found.quote]!.scale
+})
+const paid = (name: string): Inverse => atoms(name, (told, genesis) => {
+  const found = pairOf(told, genesis)
+  return found === undefined ? undefined : genesis.assets[told['side'] === 'SELL' ? found.base : found.quote]!.scale
+})
+const amount = (name: string): Inverse => atoms(name, (told, { assets }) => assets.find(({ symbol }) => symbol === told['asset'])?.scale)
+
+const ms = (name: string): Inverse => (told) => told[name] === undefined ? 0 : Date.parse(told[name] as string)
+const whole = (name: string, none = 0): Inverse => (told) => told[name] === undefined ? none : Number(told[name])
+const place = (name: string, names: readonly string[]): Inverse => (told) => index(told[name], names, 0)
+const valueOf = (name: string, names: Readonly<Record<string, number>>): Inverse => (told) => names[told[name] as string]
+
+/** Row, or sequence, that an id has inside; an id that is not ours is no number. */
+function within(name: string, kind: number, part: 'slot' | 'sequence', none: number): Inverse {
+  return (told) => {
+    const text = told[name] as string | undefined
+    if (text === undefined) return none
+    if (text.startsWith('#')) return part === 'slot' ? Number(text.slice(1)) : undefined
+    const id = parseId(kind, text)
+    return id === null ? NaN : id[part]
+  }
+}
+const user = (name = 'userId'): Inverse => within(name, IdKind.USER, 'slot', -1)
+/** What is not told is not held against anything. */
+const ifTold = (name: string, inverse: Inverse): Inverse => (told, genesis) =>
+  told[name] === undefined ? undefined : inverse(told, genesis)
+
+/** Of an order. */
+const slot = (name: string): Inverse => ifTold(name, within(name, IdKind.ORDER, 'slot', 0))
+const placed = (name: string): Inverse => within(name, IdKind.ORDER, 'sequence', 0)
+
+function bitsOf(text: unknown, names: Readonly<Record<string, number>>): number {
+  if (text === undefined) return 0
+  return (text as string).split('|').reduce((all, name) => all | (names[name] ?? Number(name)), 0)
+}
+const bits = (name: string, names: Readonly<Record<string, number>>): Inverse => (told) => bitsOf(told[name], names)
+
+/** All bits but the length of the client order id: see {@link comparable}. */
+const flags = (prefix = ''): Inverse => (told) => {
+  const at = (name: string): unknown => told[prefix === '' ? name : `${prefix}${name[0]!.toUpperCase()}${name.slice(1)}`]
+  const origin = ORIGIN_NAMES.indexOf((at('origin') ?? 'CLIENT') as 'CLIENT') << 21
+  return bitsOf(at('flags'), Flag) | origin | (at('side') === 'SELL' ? Flag.SELL : 0) | (at('orderType') === 'MARKET' ? Flag.MARKET : 0)
+    | bitsOf(at('timeInForce'), { IOC: Flag.IOC, FOK: Flag.FOK, GTC: 0 })
+}
+const outcome: Inverse = (told) => STATUS_NAMES.indexOf((told['status'] ?? '') as 'FILLED')
+  | (REASON_NAMES.indexOf((told['reason'] ?? '') as 'REPLACED') << 8)
+const bytes = (name: string, length: number): Inverse => (told) =>
+  Buffer.from((told[name] ?? '') as string).toString('hex').padEnd(length * 2, '0')
+const hex = (name: string, length: number): Inverse => (told) => ((told[name] ?? '') as string).replace(/^0x/, '').padEnd(length * 2, '0')
+const code: Inverse = (told) => Object.values(REFUSALS).find((known) => known.code === told['refusal'])?.number ?? 0
+const yes = (name: string): Inverse => (told) => told[name] as never
+
+const ORDER: Inverses = {
+  code, account: user(), pair, flags: flags(), slot: slot('orderId'), orderSequence: placed('orderId'), price: ticks('price'),
+  lots: lots('quantity'), remaining: lots('remainingQuantity'), outcome, trades: whole('tradesCount'),
+  filledQuote: quote('filledQuoteQuantity'),
+  fee: quote('fee'), bestPrice: ticks('bestPrice'), worstPrice: ticks('worstPrice'),
+}
+const PLACED: Inverses = {
+  ...ORDER, hold: paid('held'), expiresAt: ms('expiresAt'), replacedSequence: placed('replacedOrderId'),
+  replacedSlot: slot('replacedOrderId'),
+}
+
+export const EVENT_INVERSES: Readonly<Record<string, Inverses>> = {
+  FILL: {
+    pair, price: ticks('price'), lots: lots('quantity'), quote: quote('quoteQuantity'), index: within('tradeId', IdKind.TRADE, 'slot', NaN),
+    sequence: within('tradeId', IdKind.TRADE, 'sequence', NaN), makerAccount: user('makerUserId'), makerSlot: slot('makerOrderId'),
+    makerSequence: placed('makerOrderId'), makerRemaining: lots('makerRemainingQuantity'), makerFee: quote('makerFee'),
+    takerFee: quote('takerFee'), takerAccount: user('takerUserId'), takerSlot: slot('takerOrderId'),
+    takerRemaining: lots('takerRemainingQuantity'), makerLots: lots('makerQuantity'), makerFlags: flags('maker'),
+    takerFlags: flags('taker'), makerFilledQuote: quote('makerFilledQuoteQuantity'), makerTotalFee: quote('makerTotalFee'),
+    makerCreatedAt: ms('makerCreatedAt'),
+  },
+  ORDER_ENDED: {
+    pair, account: user(), slot: slot('orderId'), orderSequence: placed('orderId'), flags: flags(), price: ticks('price'),
+    lots: lots('quantity'), remaining: lots('remainingQuantity'), outcome, filledQuote: quote('filledQuoteQuantity'), fee: quote('fee'),
+    released: paid('released'),
+    createdAt: ms('createdAt'), counterpartySequence: whole('counterpartySequence'),
+  },
+  LABEL: {
+    account: user(), orderSequence: placed('orderId'), slot: slot('orderId'), label: bytes('clientOrderId', 40),
+    length: (told) => (told['clientOrderId'] as string).length,
+  },
+  CREDIT: {
+    account: user(), asset, source: valueOf('source', CreditSource), amount: amount('amount'), available: amount('available'),
+    locked: amount('locked'), version: (told) => String(told['balanceVersion']),
+  },
+  SELF_TRADE: { pair, account: user(), slot: slot('orderId'), orderSequence: placed('orderId') },
+}
+
+/** By the command that is answered, when it was done. */
+export const ANSWER_INVERSES: Readonly<Record<string, Inverses>> = {
+  PLACE_ORDER: PLACED,
+  REPLACE_ORDER: PLACED,
+  ENTER_ORDER: PLACED,
+  CANCEL_ORDER: { ...ORDER, released: paid('released'), createdAt: ms('createdAt') },
+  CANCEL_ALL: { code, account: user(), ended: whole('ordersEnded'), more: whole('more') },
+  OPEN_SESSION: {
+    code, account: user(), session: within('sessionId', IdKind.SESSION, 'slot', -1),
+    generation: within('sessionId', IdKind.SESSION, 'sequence', 0),
+    accountSequence: within('userId', IdKind.USER, 'sequence', 0), expiresAt: ms('expiresAt'), isNew: yes('isNewAccount'),
+  },
+  SET_SPEND_LIMIT: {
+    code, account: user(), limit: within('spendLimitId', IdKind.SPEND_LIMIT, 'slot', 0),
+    createdSequence: within('spendLimitId', IdKind.SPEND_LIMIT, 'sequence', 0),
+  },
+  UPSERT_AGENT: {
+    code, agent: within('agentId', IdKind.AGENT, 'slot', 0), createdSequence: within('agentId', IdKind.AGENT, 'sequence', 0),
+  },
+  CREATE_SUB_ACCOUNT: { code, subAccount: user('subAccountId'), createdSequence: within('subAccountId', IdKind.USER, 'sequence', 0) },
+}
+
+const session = { session: within('sessionId', IdKind.SESSION, 'slot', -1) }
+const keys = { key: hex('idempotencyKeyHash', 16), payload: hex('payloadHash', 16) }
+
+/** What was asked for. */
+export const COMMAND_INVERSES: Readonly<Record<string, Inverses>> = {
+  PLACE_ORDER: {
+    ...session, ...keys, pair, flags: flags(), price: ticks('price'), lots: lots('quantity'), label: bytes('clientOrderId', 40),
+    options: bits('options', Option),
+  },
+  REPLACE_ORDER: {
+    ...session, ...keys, targetSlot: slot('replacedOrderId'), targetSequence: placed('replacedOrderId'), label: bytes('clientOrderId', 40),
+    options: bits('options', Option),
+    price: ifTold('price', ticks('price')), lots: lots('quantity'),
+  },
+  ENTER_ORDER: {
+    pair, price: ticks('price'), lots: lots('quantity'), account: user(),
+    createdSequence: ifTold('userId', within('userId', IdKind.USER, 'sequence', 0)),
+    origin: place('origin', ORIGIN_NAMES),
+  },
+  CANCEL_ORDER: { ...session, targetSlot: slot('orderId'), targetSequence: placed('orderId') },
+  EXPIRE_ORDER: { targetSlot: slot('orderId'), targetSequence: placed('orderId') },
+  CANCEL_ALL: { ...session, pair, limit: whole('limit') },
+  MINT: { ...session, asset },
+  TRANSFER: { ...session, ...keys, asset, subAccount: user('subAccountId'), toSub: yes('toSubAccount'), amount: amount('amount') },
+  SET_SPEND_LIMIT: {
+    ...session, asset, subAccount: user('subAccountId'), change: valueOf('change', LimitChange), fields: bits('fields', LimitField),
+    maxAmount: amount('maxAmount'),
+  },
+  CREATE_SUB_ACCOUNT: { ...session, address: hex('wallet', 20), username: bytes('username', 32), consented: yes('consented') },
+  UPSERT_AGENT: {
+    ...session, address: hex('agentWallet', 20), name: bytes('name', 32), expiresAt: ms('expiresAt'), maxOpenOrders: whole('maxOpenOrders'),
+    maxNotional: (told) => (parseDecimal((told['maxOrderNotional'] ?? '0') as string, 9)!).toString(),
+    grants: (told) => (bitsOf(told['allowedActions'], AgentAction) | (bitsOf(told['allowedOrderTypes'], AgentOrderType) << 8)
+      | (bitsOf(told['allowedTimeInForce'], AgentTimeInForce) << 16) | (bitsOf(told['allowedMarginAccounts'], { NONE: 1 }) << 24)) >>> 0,
+  },
+  OPEN_SESSION: { address: hex('wallet', 20), publicKey: hex('publicKey', 32) },
+  LIST_PAIR: { symbol: bytes('pair', 32), category: bytes('category', 16) },
+  SET_MAINTENANCE: { on: yes('maintenance') },
+  SET_FEE_TIER: { tier: whole('tier') },
+}
+
+const FLAGS = ['flags', 'makerFlags', 'takerFlags']
+/** Commands of layout 1 had their options among the flags. */
+const FREE_FLAGS = 2 ** LABEL_SHIFT - 1
+
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
+const TEXTS = ['label', 'username', 'name', 'symbol', 'category']
+/** A text is what stands before the first zero. */
+const textOf = (hex: string): string => hex.replace(/^((?:..)*?)00.*$/, '$1').padEnd(hex.length, '0')
+
+/** What of a raw record is not what was told of it: `field: raw, told`. A field that was not told, or is not there, is left out. */
+export function differences(inverses: Inverses, told: Told, raw: Told, genesis: Genesis, isFirstLayout = false): string[] {
+  return Object.entries(inverses).flatMap(([field, inverse]) => {
+    const [was, again] = [raw[field], inverse(told, genesis)]
+    if (was === undefined || again === undefined) return []
+    if (typeof again === 'boolean') return again === (was !== 0) ? [] : [`${field}: ${String(was)}, told ${String(again)}`]
+    // RFC 3339 has no time before its era, none behind the year 9999.
+    if (field === 'expiresAt') return again === Math.min(Math.max(Math.floor(was as number), 0), LATEST) ? [] : [`${field}: ${String(was)}`]
+    if (TEXTS.includes(field)) return String(again) === textOf(String(was)) ? [] : [`${field}: ${String(was)}, told ${String(again)}`]
+    const optionBits = isFirstLayout ? Object.values(Option).reduce((all: number, bit) => all | bit, 0) : 0
+    const expected = FLAGS.includes(field) ? (was as number) & FREE_FLAGS & ~optionBits : was
+    return expected === again ? [] : [`${field}: ${String(expected)}, told ${String(again)}`]
+  })
+}
