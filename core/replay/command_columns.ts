@@ -24,13 +24,13 @@ const lane: Meaning = (field, layout) => {
 const SIGNED = { kind: lane, correlation: hidden, session: signer, sessionGeneration: hidden }
 const OWN = { kind: lane, correlation: hidden, session: hidden, sessionGeneration: hidden }
 
-const KEY = { key: hex('idempotencyKeyHash'), payload: hex('payloadHash') }
+const KEY = { key: hex('idempotencyKeyHash'), payload: hex('payloadHash'), former: hidden }
 const SLIPPAGE = given(whole('slippageToleranceBps'), 'flags', Flag.SLIPPAGE)
 const EXPIRES = given(time(), 'flags', Flag.EXPIRES)
 
 const NO_ORDER = {
   pair: hidden, flags: hidden, price: hidden, lots: hidden, slippageBps: hidden, expiresAt: hidden, options: hidden, key: hidden,
-  payload: hidden, label: hidden,
+  payload: hidden, former: hidden, label: hidden,
 }
 /** An order that is named, and nothing else of it. */
 const ORDER_TARGET = columnsOf(ORDER_COMMAND, {
@@ -90,7 +90,7 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   }),
   [CommandType.TRANSFER]: columnsOf(TRANSFER_COMMAND, {
     ...SIGNED, asset: asset(), options, subAccount: user('subAccountId'), toSub: yes('toSubAccount'), reserved: hidden, reserved2: hidden,
-    amount: amount(), ...KEY,
+    amount: amount(), ...KEY, unused: hidden,
   }),
   [CommandType.SET_SPEND_LIMIT]: columnsOf(SET_SPEND_LIMIT_COMMAND, {
     ...SIGNED, asset: asset(), subAccount: user('subAccountId'), change: named(LimitChange), fields: bits(LimitField),

@@ -38,7 +38,7 @@ export function orderOf(names: Names, order: OrderView): Plain {
   return {
     orderId: orderId(order.sequence, order.slot),
     userId: names.user(order.account),
-    clientOrderId: order.label || null,
+    clientOrderId: order.clientOrderId || null,
     pair: pair.symbol,
     side: (order.flags & Flag.SELL) !== 0 ? 'SELL' : 'BUY',
     price: priceText(pair, order.price),

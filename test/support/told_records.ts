@@ -4,7 +4,7 @@
  * out.
  */
 import {
-  AgentAction, AgentOrderType, AgentTimeInForce, Flag, LABEL_SHIFT, LimitChange, LimitField, Option, ORIGIN_NAMES,
+  AgentAction, AgentOrderType, AgentTimeInForce, CLIENT_ORDER_ID_SHIFT, Flag, LimitChange, LimitField, Option, ORIGIN_NAMES,
 } from '../../core/layout/command.ts'
 import { CreditSource, REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import { IdKind, parseId } from '../../core/layout/ids.ts'
@@ -196,7 +196,7 @@ export const COMMAND_INVERSES: Readonly<Record<string, Inverses>> = {
 
 const FLAGS = ['flags', 'makerFlags', 'takerFlags']
 /** Commands of layout 1 had their options among the flags. */
-const FREE_FLAGS = 2 ** LABEL_SHIFT - 1
+const FREE_FLAGS = 2 ** CLIENT_ORDER_ID_SHIFT - 1
 
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 const TEXTS = ['label', 'username', 'name', 'symbol', 'category']
