@@ -7,6 +7,7 @@ interface Message {
   readonly payload: Schema
 }
 export interface AsyncApi {
+  readonly servers: { readonly exchange: { readonly 'x-limits': readonly { readonly name: string; readonly value: number }[] } }
   readonly channels: Readonly<Record<string, {
     readonly summary: string
     readonly 'x-access'?: string
@@ -45,6 +46,10 @@ export function actionsOf({ components }: AsyncApi): [operation: string, message
     return [operation, message]
   })
 }
+
+/** What a connection may do, by name. */
+export const limitsOf = ({ servers }: AsyncApi): [name: string, value: number][] =>
+  servers.exchange['x-limits'].map(({ name, value }) => [name, value])
 
 const camel = (name: string): string => name.split('_').map((part) => part[0]!.toUpperCase() + part.slice(1)).join('')
 

@@ -9,7 +9,7 @@
  *
  * `main.ts` writes them; test/unit/python_generated.test.ts sees that what is in the tree is what would be made.
  */
-import { actionsOf, channelsOf, listenMethodOf, type AsyncApi, type Channel } from './channels.ts'
+import { actionsOf, channelsOf, limitsOf, listenMethodOf, type AsyncApi, type Channel } from './channels.ts'
 import { classesOf, methodOf, operationsOf, type OpenApi, type Operation } from './operations.ts'
 import { docstring, Types, WIDTH } from './schema.ts'
 
@@ -23,7 +23,7 @@ export function generate(openapi: OpenApi, asyncapi: AsyncApi): Map<string, stri
   const actions = actionsOf(asyncapi)
   return new Map([
     ['types.py', typesFile(types, channels)],
-    ['table.py', tableFile(operations, classesOf(openapi), channels, actions)],
+    ['table.py', tableFile(operations, classesOf(openapi), channels, actions, limitsOf(asyncapi))],
     ['methods.py', methodsFile(operations, channels, actions, types, false)],
     ['async_methods.py', methodsFile(operations, channels, actions, types, true)],
   ])
@@ -44,7 +44,7 @@ function typesFile(types: Types, channels: readonly Channel[]): string {
 
 function tableFile(
   operations: readonly Operation[], classes: readonly [string, string][], channels: readonly Channel[],
-  actions: readonly [string, string][],
+  actions: readonly [string, string][], limits: readonly [string, number][],
 ): string {
   const rows = operations.flatMap(({ name, http, path, access, repeat }) => {
     const [head, tail] = [`    ("${name}", "${http}", "${path}",`, `"${access}", "${repeat}"),`]
@@ -62,7 +62,9 @@ function tableFile(
     '#: Channels, and whether they need a session.', 'CHANNELS = {',
     channels.map(({ name, isPrivate }) => `    "${name}": ${isPrivate ? 'True' : 'False'},`), '}', '',
     '#: Messages of order entry, by the operation they do.', 'ORDER_MESSAGES = {',
-    actions.map(([operation, message]) => `    "${operation}": "${message}",`), '}',
+    actions.map(([operation, message]) => `    "${operation}": "${message}",`), '}', '',
+    '#: What a connection of streams or order entry may do, as the service is set up by itself.', 'LIMITS = {',
+    limits.map(([name, value]) => `    "${name}": ${value},`), '}',
   )
 }
 

@@ -127,6 +127,12 @@ class Orders(unittest.TestCase):
         self.assertEqual(error.code, "OVERLOADED")
         self.assertFalse(futures[0].done())
 
+    def test_a_batch_that_would_close_the_socket_is_refused_here(self) -> None:
+        batch = {"orders": [{**ORDER, "idempotencyKey": "k" * 600} for _ in range(100)]}
+        error = self.stage.entry.call("BatchCreateOrders", batch).exception(0)
+        assert isinstance(error, RefusedError)
+        self.assertEqual([error.code, self.stage.entry.status], ["BODY_TOO_LARGE", "closed"])
+
     def test_a_call_that_was_given_up_before_it_left_never_leaves(self) -> None:
         first, second = self.call(), self.call(price="6")
         first.cancel()

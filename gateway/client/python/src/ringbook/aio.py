@@ -206,6 +206,8 @@ class _Signal:
             while not holds():
                 await self._changed.wait()
 
+        if holds():
+            return
         try:
             await asyncio.wait_for(until(), timeout)
         except asyncio.TimeoutError:

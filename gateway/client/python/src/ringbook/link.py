@@ -12,6 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Dict, Optional, Protocol
 
+from ._generated.table import LIMITS
 from .clock import Backoff, Cancel, Clock, nothing
 
 #: A frame as it came; nothing of it is checked but that it is an object.
@@ -37,7 +38,7 @@ class StreamOptions:
     cap: float = 30.0
     stable: float = 10.0
     #: Most different subscriptions; the service takes as many.
-    subscriptions: int = 1024
+    subscriptions: int = LIMITS["subscriptions"]
     #: Most frames of a stream that wait for their reader; with more, all are dropped and a new snapshot is asked for.
     waiting: int = 10_000
 

@@ -6,15 +6,17 @@ answered under their id, with the errors of REST. When the socket is lost, calls
 NotSentError and the others are ambiguous, unless they may be sent again in any case, as a cancel may. Nothing is sent
 twice by itself. No I/O.
 
-Bounds: `IN_FLIGHT` calls are not answered at the service, `WAITING_MAX` more wait here; others are OVERLOADED.
+Bounds: `IN_FLIGHT` calls are not answered at the service, `WAITING_MAX` more wait here; others are OVERLOADED. Bodies
+have `BODY_MAX` bytes.
 """
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import Future
 from typing import Any, Dict, Mapping, Optional, Union
 
-from ._generated.table import OPERATIONS, ORDER_MESSAGES
+from ._generated.table import LIMITS, OPERATIONS, ORDER_MESSAGES
 from .clock import Cancel, Clock
 from .errors import NetworkError, NotSentError, RefusedError, RingbookError, StreamError, failure_of, known_not_applied
 from .link import Dialer, Frame, Link, StreamOptions
@@ -22,7 +24,9 @@ from .streams import Session, signed_message
 from .wire import plain
 
 SESSION_OPEN = "session.open"
-IN_FLIGHT = 256
+IN_FLIGHT = LIMITS["ordersInFlight"]
+#: Bytes of a body: a larger message would close the socket, and leave what is under way on it without an answer.
+BODY_MAX = LIMITS["orderMessageBytes"] - 256
 WAITING_MAX = 4096
 
 
@@ -62,6 +66,10 @@ class _Call:
             self.answer.set_result(outcome)
 
 
+def _refused(status: int, code: str, message: str) -> RefusedError:
+    return RefusedError({"error": code, "code": code, "message": message}, status)
+
+
 class OrderEntry:
     def __init__(
         self, url: str, options: StreamOptions, clock: Clock, dialer: Dialer, session: Session, timeout: float,
@@ -85,15 +93,24 @@ class OrderEntry:
         call = _Call(name, plain(fields))
         if self._session.key is None:
             raise RuntimeError("sign in first")
-        if len(self._waiting) >= WAITING_MAX:
-            message = "Too many calls are waiting"
-            call.fail(RefusedError({"error": "UNAVAILABLE", "code": "OVERLOADED", "message": message}, 503))
+        refusal = self._refusal_of(call)
+        if refusal is not None:
+            call.fail(refusal)
             return call.answer
         call.stop_timer = self._clock.after(self._timeout, lambda: self._late(call))
         self._waiting[call] = None
         self._link.open()
         self._link.wake()
         return call.answer
+
+    def _refusal_of(self, call: _Call) -> Optional[RefusedError]:
+        """What the service would say, and cannot without harm to others."""
+        if len(self._waiting) >= WAITING_MAX:
+            return _refused(503, "OVERLOADED", "Too many calls are waiting")
+        # Only batches can be that large.
+        if "Batch" in call.name and len(json.dumps(call.body, ensure_ascii=False).encode()) > BODY_MAX:
+            return _refused(413, "BODY_TOO_LARGE", "The batch is too large for a socket: split it, or send it over REST")
+        return None
 
     def _late(self, call: _Call) -> None:
         self._waiting.pop(call, None)

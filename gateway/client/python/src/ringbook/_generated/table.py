@@ -88,7 +88,7 @@ RETRY = {
     "NOT_FOUND": "no",
     "OVERLOADED": "safe",
     "VERIFICATION_UNAVAILABLE": "safe",
-    "INTERNAL": "no",
+    "INTERNAL": "ambiguous",
     "INVALID_SIGNATURE": "reauthenticate",
     "NONCE_INVALID": "reauthenticate",
     "SESSION_KEY_IN_USE": "no",
@@ -157,4 +157,25 @@ ORDER_MESSAGES = {
     "BatchCancelOrders": "order.batch_cancel",
     "BatchCancelAllOrders": "order.cancel_all",
     "BatchCancelOrdersByPair": "order.cancel_by_pair",
+}
+
+#: What a connection of streams or order entry may do, as the service is set up by itself.
+LIMITS = {
+    "subscriptions": 1024,
+    "subscriptionBurst": 1200,
+    "connections": 10000,
+    "unusedSeconds": 60,
+    "connectionsPerAccount": 50,
+    "messagesPerSecond": 20,
+    "messageBurst": 300,
+    "bytesPerSecond": 65536,
+    "byteBurst": 524288,
+    "messageBytes": 16384,
+    "orderBytesPerSecond": 8388608,
+    "orderByteBurst": 8388608,
+    "orderMessageBytes": 65536,
+    "ordersInFlight": 256,
+    "signaturesInTurn": 2048,
+    "waitingBytes": 1048576,
+    "idleSeconds": 60,
 }

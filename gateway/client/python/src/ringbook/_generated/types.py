@@ -173,20 +173,34 @@ class BalancesSnapshotData(TypedDict):
     """One row per asset, zero balances included."""
 
 
-class BatchCancelAllOrdersResponse(TypedDict):
+class _BatchCancelAllOrdersResponse(TypedDict):
+    totalCancelled: int
+    """Orders that were cancelled."""
+    orderIds: list[str]
+    """Orders that were cancelled."""
+
+
+class BatchCancelAllOrdersResponse(_BatchCancelAllOrdersResponse, total=False):
     """Answer of BatchCancelAllOrders."""
+    totalNotCancelled: int
+    """Orders that rest on, although the request meant them. Absent: none."""
+    notCancelled: list[NotCancelled]
+    """The first 1,000 of them, newest first."""
+
+
+class _BatchCancelOrdersByPairResponse(TypedDict):
     totalCancelled: int
     """Orders that were cancelled."""
     orderIds: list[str]
     """Orders that were cancelled."""
 
 
-class BatchCancelOrdersByPairResponse(TypedDict):
+class BatchCancelOrdersByPairResponse(_BatchCancelOrdersByPairResponse, total=False):
     """Answer of BatchCancelOrdersByPair."""
-    totalCancelled: int
-    """Orders that were cancelled."""
-    orderIds: list[str]
-    """Orders that were cancelled."""
+    totalNotCancelled: int
+    """Orders that rest on, although the request meant them. Absent: none."""
+    notCancelled: list[NotCancelled]
+    """The first 1,000 of them, newest first."""
 
 
 class BatchCancelOrdersResponse(TypedDict):
@@ -204,6 +218,11 @@ class BatchCancelOrdersResponse(TypedDict):
 class BatchCancelOrdersResponseResultsItem(TypedDict, total=False):
     orderId: str
     """Order."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
     error: ItemError
     """Why this item was refused; absent when it was carried out."""
 
@@ -225,6 +244,11 @@ class BatchCreateOrdersResponseResultsItem(TypedDict, total=False):
     """Order."""
     matchResult: MatchResult
     """What the order met when it arrived."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
     error: ItemError
     """Why this item was refused; absent when it was carried out."""
 
@@ -246,8 +270,15 @@ class BatchReplaceOrdersResponseResultsItem(TypedDict, total=False):
     """The order that was replaced."""
     newOrderId: str
     """The order that took its place."""
+    quantity: str
+    """In units of the base token; a positive multiple of lotSize."""
     matchResult: MatchResult
     """What the order met when it arrived."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
     error: ItemError
     """Why this item was refused; absent when it was carried out."""
 
@@ -270,6 +301,11 @@ class CancelOrderResponse(TypedDict):
     """SUCCESS: what was asked for was done."""
     message: str
     """What happened, in words; do not parse it."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
 
 
 class Candle(TypedDict):
@@ -314,9 +350,13 @@ class CheckResponse(TypedDict):
     version: str
     """Ranks states of one thing: higher is newer."""
     sequence: int
-    """Number of the last command that was applied when this was read; it only grows."""
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
     timestamp: str
     """When this was read."""
+    degraded: list[str]
+    """What is not well: engine, the matching engine does not answer; history, it cannot be read or is late. More may
+    come."""
 
 
 class ConditionalOrderUpdate(TypedDict):
@@ -408,6 +448,11 @@ class CreateOrderResponse(TypedDict):
     """What happened, in words; do not parse it."""
     matchResult: MatchResult
     """What the order met when it arrived."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
 
 
 class CreateSubAccountLimitResponse(TypedDict):
@@ -526,6 +571,10 @@ class GetApplicationStatsResponse(TypedDict):
     """Trades since then in which a user took part; one between two users counts once."""
     since: str | None
     """The moment asked for; null: from the beginning."""
+    sequence: int
+    """Newest command in it."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was."""
 
 
 class GetCandlesResponse(TypedDict):
@@ -601,7 +650,8 @@ class _GetOrderbookResponse(TypedDict):
     asks: list[BookLevel]
     """Sellers, best price first."""
     sequence: int
-    """Number of the last command that was applied when this was read; it only grows."""
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
     checksum: int
     """CRC-32 of the ten best levels of each side as answered: `price:quantity` joined by commas, bids first."""
     timestamp: str
@@ -625,13 +675,17 @@ class GetPortfolioResponse(TypedDict):
     symbol: str
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     points: list[GetPortfolioResponsePointsItem]
-    """Equity over the period, oldest first; the last point is now."""
+    """Equity over the period, oldest first; the last point is at asOf."""
     realizedPnl: str
     """Realised profit of the period, average cost method; negative is a loss."""
     volume: str
     """Traded value of the period."""
     fees: str
     """Fees of the period: positive paid, negative earned."""
+    sequence: int
+    """Newest command in it."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was."""
 
 
 class GetPortfolioResponsePointsItem(TypedDict):
@@ -1211,6 +1265,16 @@ class Movement(_Movement, total=False):
     """Transaction on the chain; null or absent when there is none."""
 
 
+class NotCancelled(TypedDict):
+    """An order that a mass cancel left on the book."""
+    orderId: str
+    """Order."""
+    tradingPairId: str
+    """Trading pair."""
+    reason: str
+    """Code that cancelling this order alone would have had: PAIR_NOT_ACTIVE on a halted pair, AGENT_NOT_ALLOWED."""
+
+
 class OhlcvSnapshot(TypedDict):
     """The newest candles, 100 at most, oldest first."""
     channel: Literal["ohlcv"]
@@ -1680,8 +1744,15 @@ class ReplaceOrderResponse(TypedDict):
     """SUCCESS: what was asked for was done."""
     message: str
     """What happened, in words; do not parse it."""
+    quantity: str
+    """In units of the base token; a positive multiple of lotSize."""
     matchResult: MatchResult
     """What the order met when it arrived."""
+    sequence: int
+    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
+    last one that was applied when this was read."""
+    engineTime: str
+    """Sequenced time at which the engine took the command."""
 
 
 class RevokeDelegatedAgentResponse(TypedDict):
@@ -2102,9 +2173,9 @@ __all__ = [
     "ListMovementsResponse", "ListOrdersResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse",
     "ListTradesResponse", "ListTradingPairsResponse", "MarketStatsFrame", "MarketStatsSnapshot",
     "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData",
-    "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement", "OhlcvFrame", "OhlcvSnapshot",
-    "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderStatus", "OrderType",
-    "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
+    "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame",
+    "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderStatus",
+    "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
     "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
     "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
     "PositionUpdate", "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
