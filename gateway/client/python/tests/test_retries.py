@@ -25,7 +25,7 @@ DONE: Act = (200, {"orderId": "a"})
 #: What comes from something in between, which does not know what became of the request.
 UNNAMED: List[Act] = [
     CHUNKED_HALF, HALF, RESET, (502, b"<html>"), (503, b"busy"), (504, b""), (500, b""), (408, b""), (409, b""),
-    (200, b"<html>"),
+    (200, b"<html>"), (302, b"", {"Location": "http://127.0.0.1:9/"}),
 ]
 
 

@@ -23,8 +23,6 @@ from ._generated.table import RETRY
 UNEXPECTED_RESPONSE = "UNEXPECTED_RESPONSE"
 #: "The original response cannot be retrieved; an order may exist": the same key again, and until then nobody knows.
 _MAY_EXIST = "ORDER_SUBMISSION_UNAVAILABLE"
-#: What broke inside: the register calls it not repeatable, and nothing says that it was not applied (rule 7).
-_BROKEN = ("INTERNAL", "INVALID_COMMAND")
 _TIMEOUT = 408
 _CONFLICT = 409
 _SERVER_ERROR = 500
@@ -36,16 +34,14 @@ def retry_of(code: str, status: int = _SERVER_ERROR) -> str:
     `no`: refused again. `after`: wait for `retry_after`. `safe`: nothing was applied. `same-key`: only with the same
     idempotency key. `ambiguous`: may have been applied. `reauthenticate`: sign in again.
     """
-    if code in _BROKEN:
-        return "ambiguous"
     if code in RETRY:
         return RETRY[code]
     if status == 401:
         return "reauthenticate"
     if status == 429:
         return "after"
-    # What nobody named, and a success that cannot be read (rules 6 and 7).
-    if status < 300 or status in (_TIMEOUT, _CONFLICT) or status >= _SERVER_ERROR:
+    # What nobody named, a success that cannot be read, and what is no refusal at all (rules 6 and 7).
+    if status < 400 or status in (_TIMEOUT, _CONFLICT) or status >= _SERVER_ERROR:
         return "ambiguous"
     return "no"
 
