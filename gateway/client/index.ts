@@ -1,5 +1,5 @@
 /**
- * The typed client of the REST interface, for browsers and Node. Operations and their types come from the operation table, so
+ * The typed client of the REST interface, for browsers and Node. Operations and their types come from the declarations of the operations, so
  * that a new operation needs nothing here.
  *
  *   const client = createClient({ baseUrl: 'http://127.0.0.1:8080', wallet: { address, signMessage } })
@@ -14,9 +14,9 @@
  */
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import type { OperationTypes } from '../operations/index.ts'
-import { TABLE, type OperationName, type Row } from '../operations/table.ts'
 import { LocalBook, type BookHandlers } from './book.ts'
 import { errorOf, keepOutcome, NetworkError, neverSent, RingbookError, UNEXPECTED_RESPONSE, type Outcome } from './errors.ts'
+import { OPERATIONS, type CallData, type OperationName } from './operations.ts'
 import { OrderEntry, ordersOf, type Orders } from './order_connection.ts'
 import { wireRequest } from './request.ts'
 import { createSigner, signMessage, signRequest, type Signer } from './signing.ts'
@@ -36,7 +36,7 @@ export type { StreamOptions } from './streams.ts'
 export {
   createSigner, signMessage, signRequest, type MessageSignatureHeaders, type SignatureHeaders, type Signer,
 } from './signing.ts'
-export type { OperationName } from '../operations/table.ts'
+export type { OperationName } from './operations.ts'
 
 export type Input<N extends OperationName> = OperationTypes[N]['input']
 export type Output<N extends OperationName> = OperationTypes[N]['output']
@@ -169,7 +169,7 @@ export function createClient(options: ClientOptions): Client {
       return connection.signer
     },
   }
-  for (const name of Object.keys(TABLE) as OperationName[]) {
+  for (const name of Object.keys(OPERATIONS) as OperationName[]) {
     Object.defineProperty(core, name, { value: (input?: Fields, rest?: CallOptions) => core.call(name, input, rest) })
   }
   return core as unknown as Client
@@ -235,7 +235,7 @@ async function call(connection: Connection, name: OperationName, input: Fields =
 /** One try. Each is signed for itself, with the time it is sent at. */
 async function once(connection: Connection, name: OperationName, input: Fields, signal: AbortSignal | undefined): Promise<unknown> {
   const { options, signer } = connection
-  const row: Row = TABLE[name]
+  const row: CallData = OPERATIONS[name]
   const { url, target, body } = wireRequest(options.baseUrl, row, input)
   const headers: Record<string, string> = {}
   if (body.length > 0) headers['Content-Type'] = 'application/json'
@@ -292,7 +292,7 @@ const REPEATABLE: ReadonlySet<OperationName> = new Set(['Challenge', 'Refresh', 
 
 /** Whether sending the same call twice has the effect of sending it once. */
 function mayRepeat(name: OperationName, input: Fields): boolean {
-  const row: Row = TABLE[name]
+  const row: CallData = OPERATIONS[name]
   if (row.method === 'GET' || row.rate === 'reduce' || row.rate === 'mass-exit' || REPEATABLE.has(name)) return true
   const items = Array.isArray(input['orders']) ? (input['orders'] as Fields[]) : [input]
   return items.length > 0 && items.every((item) => typeof item['idempotencyKey'] === 'string' && item['idempotencyKey'] !== '')

@@ -1,8 +1,8 @@
 /**
- * From an operation and its flat input to what goes over the wire: `{name}` of the path, then the query of GET and DELETE or
- * the JSON body of the others. Absent and null fields are left out: they mean the same to the service.
+ * From an operation and its flat input to what goes over the wire: `{name}` of the path, then the JSON body, or
+ * without one the query. Absent and null fields are left out: they mean the same to the service.
  */
-import type { Row } from '../operations/table.ts'
+import type { CallData } from './operations.ts'
 
 export interface WireRequest {
   readonly url: string
@@ -14,17 +14,16 @@ export interface WireRequest {
 
 const NOTHING = new Uint8Array(0)
 
-export function wireRequest(baseUrl: string, row: Row, input: Readonly<Record<string, unknown>>): WireRequest {
+export function wireRequest(baseUrl: string, operation: Pick<CallData, 'path' | 'body'>, input: Readonly<Record<string, unknown>>): WireRequest {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined && value !== null))
-  const path = row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest.get(name)
     rest.delete(name)
     return pathSegment(name, value)
   })
-  const inQuery = row.method === 'GET' || row.method === 'DELETE'
   // The URL parser has the last word on what is sent (it escapes an apostrophe, for one), so the target is read back from it.
-  const url = new URL(baseUrl + path + (inQuery ? queryOf(rest) : ''))
-  const body = inQuery || rest.size === 0 ? NOTHING : new TextEncoder().encode(JSON.stringify(Object.fromEntries(rest)))
+  const url = new URL(baseUrl + path + (operation.body ? '' : queryOf(rest)))
+  const body = !operation.body || rest.size === 0 ? NOTHING : new TextEncoder().encode(JSON.stringify(Object.fromEntries(rest)))
   return { url: url.href, target: url.pathname + url.search, body }
 }
 

@@ -45,6 +45,8 @@ export function usernameText({ state }: Gateway, account: number): string | null
 }
 
 export const GetProfile = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/me',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   output: Profile,
   run: (gateway, call) => {
     const { state } = gateway
@@ -96,6 +98,8 @@ export function balanceRecord(asset: Asset, { available, locked, version }: Bala
 export const balancesOf = (gateway: Gateway, account: number): BalanceView[] | null => readBalances(gateway.state, gateway.gate, account)
 
 export const ListBalances = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/balances',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   query: Type.Object(PageQuery),
   output: Type.Object({ balances: Type.Array(Balance), ...PageOutput }),
   run: (gateway, call, input) => {
@@ -111,6 +115,8 @@ export const findAsset = (gateway: Gateway, id: string): Asset | Refused =>
   gateway.assets.get(id.toLowerCase()) ?? new Refused('NOT_FOUND', 'Asset not found', { field: 'assetId' })
 
 export const GetBalance = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/balances/{assetId}',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   params: Type.Object({ assetId: Uuid }),
   output: Balance,
   run: (gateway, call, input) => {

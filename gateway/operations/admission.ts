@@ -11,14 +11,17 @@
 import { DISK, GATEWAY, MATCHER, type GatewayCounter } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { itemsOf } from '../limits/families.ts'
 import { acquire, type Acquired, type RateLimitedClass } from '../limits/rate_limiter.ts'
 import { inMaintenance } from './health.ts'
 import { notGranted, type Call, type JsonObject } from './operation.ts'
-import type { Row } from './table.ts'
+import type { Row } from './row.ts'
 
 /** What makes the state larger, or moves money: refused while the disk has less than its reserve. Ways out are not. */
 export const needsDisk = (row: Row): boolean => row.maintenance === 'blocked' && row.method !== 'DELETE'
+
+/** Items of a checked request: the elements of a batch, 1 for everything else. Mass cancels count as one (rule 2). */
+export const itemsOf = ({ counts }: Row, input: JsonObject): number =>
+  counts === undefined ? 1 : Math.max(1, (input[counts] as readonly unknown[]).length)
 
 /** Admits `call` of the operation of `row` and sets its budget, or says why not. `input` is what the operation will be given. */
 export function admit(gateway: Gateway, row: Row, call: Call<never>, input: JsonObject): Refused | null {

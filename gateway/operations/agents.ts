@@ -36,6 +36,8 @@ function findAgent(gateway: Gateway, { account }: Call<never>, id: string): Agen
 }
 
 export const UpsertDelegatedAgent = operation({
+  service: 'DelegatedAgentsService', method: 'POST', path: '/api/v1/delegated-agents',
+  access: 'session', agent: 'no', maintenance: 'blocked', rate: 'none',
   body: AgentRequest,
   output: AgentRecord,
   run: (gateway, call, input) => {
@@ -53,6 +55,8 @@ export const UpsertDelegatedAgent = operation({
 })
 
 export const ListDelegatedAgents = operation({
+  service: 'DelegatedAgentsService', method: 'GET', path: '/api/v1/delegated-agents',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   output: Type.Object({ agents: Type.Array(AgentRecord) }),
   run: (gateway, call) => {
     const agents = readAgents(gateway.state, gateway.gate, call.account)
@@ -64,6 +68,8 @@ export const ListDelegatedAgents = operation({
 const AgentPath = Type.Object({ agentId: Uuid })
 
 export const GetDelegatedAgent = operation({
+  service: 'DelegatedAgentsService', method: 'GET', path: '/api/v1/delegated-agents/{agentId}',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   params: AgentPath,
   output: AgentRecord,
   run: (gateway, call, input) => {
@@ -75,6 +81,8 @@ export const GetDelegatedAgent = operation({
 
 /** Ends the grant, the agent's sessions and its resting orders in one step. */
 export const RevokeDelegatedAgent = operation({
+  service: 'DelegatedAgentsService', method: 'DELETE', path: '/api/v1/delegated-agents/{agentId}',
+  access: 'session', agent: 'no', maintenance: 'blocked', rate: 'none',
   params: AgentPath,
   output: Type.Object({ revoked: Type.Boolean(), ordersCancelled: Type.Integer() }),
   run: (gateway, call, input) => {
@@ -94,6 +102,8 @@ export const RevokeDelegatedAgent = operation({
 })
 
 export const CreateDelegatedSession = operation({
+  service: 'DelegatedAgentsService', method: 'POST', path: '/api/v1/delegated-agents/sessions',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
     agentAddress: Address,

@@ -54,6 +54,8 @@ function pageFields({ page = 1, pageSize = PAGE_SIZE }: PageInput, { total }: Li
 }
 
 export const ListApplicationOrders = operation({
+  service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/orders',
+  access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
   query: Type.Object({
     ...PageQuery,
     status: Type.Optional(Type.Array(OrderStatus, { maxItems: 32 })),
@@ -94,6 +96,8 @@ function assetFilter({ genesis }: Gateway, token: string | undefined): number | 
 }
 
 export const ListApplicationMovements = operation({
+  service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/movements',
+  access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
   query: Type.Object({
     ...PageQuery,
     userId: Type.Optional(Uuid),
@@ -169,6 +173,8 @@ function statsRecord(gateway: Gateway, stats: ApplicationStats, { since, sequenc
 }
 
 export const GetApplicationStats = operation({
+  service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/stats',
+  access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
   query: Type.Object({ since: Time }),
   output: ApplicationStatsRecord,
   run: (gateway, call, input) => {

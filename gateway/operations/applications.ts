@@ -40,6 +40,8 @@ const ApplicationConfig = Type.Object({
 })
 
 export const GetApplicationConfig = operation({
+  service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/config',
+  access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
   output: ApplicationConfig,
   run: (gateway, call) => {
     const found = gateway.applications.at(call.application)
@@ -113,6 +115,8 @@ function walk(gateway: Gateway, call: Call<never>, visit: (account: number) => b
 }
 
 export const ListApplicationUsers = operation({
+  service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/users',
+  access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
   query: Type.Object({
     ...PageQuery,
     isActive: Type.Optional(Type.Boolean()),
@@ -165,6 +169,8 @@ function userRecord(gateway: Gateway, account: number, application: number): Sta
 const ApplicationBalance = Type.Object({ userId: Uuid, ...Balance.properties })
 
 export const ListApplicationBalances = operation({
+  service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/balances',
+  access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
   query: Type.Object({
     ...PageQuery,
     userId: Type.Optional(Uuid),

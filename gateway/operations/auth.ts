@@ -28,6 +28,8 @@ export const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ m
 export const refusalOf = (reply: RefusalReply): Refused => new Refused(reply.refusal, REFUSALS[reply.refusal].message, reply.details)
 
 export const Challenge = operation({
+  service: 'AuthService', method: 'POST', path: '/api/v1/auth/challenge',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   bodyMax: 4 * 1024,
   body: Type.Object({
     address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId, subAccountOf: Type.Optional(Address),
@@ -49,6 +51,8 @@ export const Challenge = operation({
 export const seconds = (unixMs: number): number => Math.floor(unixMs / 1000)
 
 export const Verify = operation({
+  service: 'AuthService', method: 'POST', path: '/api/v1/auth/verify',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
     address: Address,
@@ -90,6 +94,8 @@ export const Verify = operation({
 })
 
 export const Refresh = operation({
+  service: 'AuthService', method: 'POST', path: '/api/v1/auth/refresh',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   bodyRule: 'empty',
   /** Unix seconds. */
   output: Type.Object({ expiresAt: Type.Integer() }),
@@ -101,6 +107,8 @@ export const Refresh = operation({
 })
 
 export const Revoke = operation({
+  service: 'AuthService', method: 'POST', path: '/api/v1/auth/revoke',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   bodyRule: 'empty',
   output: Type.Object({ revoked: Type.Boolean() }),
   run: (gateway, call) => {

@@ -152,6 +152,8 @@ const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
 }
 
 export const BatchCreateOrders = operation({
+  service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-create',
+  access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create', counts: 'orders',
   body: Type.Object({ orders: Items }),
   items: { orders: OrderItem },
   output: Type.Object({ ...Totals, results: Type.Array(Created) }),
@@ -184,6 +186,8 @@ const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
 }
 
 export const BatchReplaceOrders = operation({
+  service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-replace',
+  access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create', counts: 'orders',
   body: Type.Object({ orders: Items }),
   items: { orders: ReplaceElement },
   output: Type.Object({ ...Totals, results: Type.Array(Replaced) }),
@@ -209,6 +213,8 @@ const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
 }
 
 export const BatchCancelOrders = operation({
+  service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel',
+  access: 'session', agent: 'grant', maintenance: 'open', rate: 'reduce', counts: 'orderIds',
   body: Type.Object({ orderIds: Items }),
   items: { orderIds: Uuid },
   output: Type.Object({ ...Totals, results: Type.Array(CancelledItem) }),

@@ -34,6 +34,8 @@ function remaining(gateway: Gateway, faucet: Float64Array, now: number): number 
 const availability = (at: number): { nextAvailableAt?: string } => (at > 0 && Number.isFinite(at) ? { nextAvailableAt: rfc3339(at) } : {})
 
 export const GetFaucetInfo = operation({
+  service: 'FaucetService', method: 'GET', path: '/api/v1/faucet/info',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   output: Type.Object({
     remainingRequests24h: Type.Integer(),
     dailyLimit: Type.Integer(),
@@ -57,6 +59,8 @@ export const GetFaucetInfo = operation({
 })
 
 export const Mint = operation({
+  service: 'FaucetService', method: 'POST', path: '/api/v1/faucet/mint',
+  access: 'session', agent: 'no', maintenance: 'blocked', rate: 'none',
   body: Type.Object({ assetId: Type.Optional(Uuid) }),
   bodyRule: 'optional',
   output: Type.Object({

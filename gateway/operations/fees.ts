@@ -41,6 +41,8 @@ const feeOf = (numerator: bigint): bigint => (numerator > 0n ? numerator + PPM -
 const bpsText = (ppm: number): string => formatDecimal(ppm, 2)
 
 export const SimulateFees = operation({
+  service: 'FeesService', method: 'POST', path: '/api/v1/fees/simulate',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   body: Type.Object({
     tradingPairId: Uuid, side: Side, orderType: OrderType, quantity: Decimal, price: Type.Optional(Decimal),
     tradingMode: Type.Optional(TradingMode),

@@ -33,4 +33,9 @@ export function healthOf(gateway: Gateway): Static<typeof Health> {
   return { status, version: VERSION, sequence, timestamp: rfc3339(gateway.now()), degraded }
 }
 
-export const Check = operation({ output: Health, run: (gateway, call) => call.answer(healthOf(gateway)) })
+export const Check = operation({
+  service: 'HealthService', method: 'GET', path: '/api/v1/health',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  output: Health,
+  run: (gateway, call) => call.answer(healthOf(gateway)),
+})

@@ -6,7 +6,6 @@ import { Refused } from '../refused.ts'
 import { timeRangeOf } from './history_filters.ts'
 import { answerListing, readListing, type ListingFields, type ListingInput } from './listing.ts'
 import type { Call } from './operation.ts'
-import type { OperationName } from './table.ts'
 
 interface Rows {
   trades: HistoryTrade
@@ -20,7 +19,7 @@ const positionOf = ({ sequence, index }: Position): Position => ({ sequence, ind
  * Whatever is wrong with the input, and a history that cannot be read, refuses the call.
  */
 export function listHistory<Name extends keyof Rows>(
-  gateway: Gateway, call: Call<never>, operation: OperationName, input: ListingInput & { startTime?: string; endTime?: string }, name: Name,
+  gateway: Gateway, call: Call<never>, operation: string, input: ListingInput & { startTime?: string; endTime?: string }, name: Name,
   filters: Omit<Queries[Name]['ask'], keyof Walk | 'from' | 'to'>, answer: (rows: Rows[Name][], fields: ListingFields) => void,
 ): void {
   const range = timeRangeOf(input)

@@ -1,49 +1,23 @@
-/** All operations: the rows of the table joined with schemas and handlers. Router, client and documents derive from this. */
+/**
+ * All operations, by the names of their exports: found in the files of areas.ts. Router, gRPC, documents, the client and its types derive
+ * from this.
+ */
 import type { Static } from 'typebox'
-import { GetBalance, GetProfile, ListBalances } from './accounts.ts'
-import {
-  CreateDelegatedSession, GetDelegatedAgent, ListDelegatedAgents, RevokeDelegatedAgent, UpsertDelegatedAgent,
-} from './agents.ts'
-import { GetApplicationConfig, ListApplicationBalances, ListApplicationUsers } from './applications.ts'
-import { GetApplicationStats, ListApplicationMovements, ListApplicationOrders } from './application_history.ts'
-import { Challenge, Refresh, Revoke, Verify } from './auth.ts'
-import { BatchCancelOrders, BatchCreateOrders, BatchReplaceOrders } from './batches.ts'
-import { GetFaucetInfo, Mint } from './faucet.ts'
-import { SimulateFees } from './fees.ts'
-import { Check } from './health.ts'
-import { GetServerTime, GetTradingPair, ListTradingPairs } from './market.ts'
-import { GetCandles, GetMarketMetadata, GetScreener } from './market_data.ts'
-import { BatchCancelAllOrders, BatchCancelOrdersByPair } from './mass_cancel.ts'
-import { ListMovements } from './movements.ts'
-import type { Elements, Operation } from './operation.ts'
-import { GetOrder, ListOrders } from './order_reads.ts'
-import { GetOrderbook } from './orderbook.ts'
-import { CancelOrder, CreateOrder, ReplaceOrder } from './orders.ts'
-import { GetPortfolio } from './portfolio.ts'
-import { CreateSubAccountLimit, DeleteSubAccountLimit, ListSubAccountLimits, UpdateSubAccountLimit } from './spend_limits.ts'
-import { CreateSubAccount, ListSubAccounts, TransferSubAccountBalance } from './sub_accounts.ts'
-import { TABLE, type OperationName, type Row } from './table.ts'
-import { GetTrade, ListAccountTrades, ListTrades } from './trades.ts'
+import * as areas from './areas.ts'
+import { isOperation, type Elements, type Operation } from './operation.ts'
+import { SERVICES, type Row } from './row.ts'
 
-export const HANDLERS = {
-  Challenge, Verify, Refresh, Revoke,
-  GetProfile, ListBalances, GetBalance, ListMovements, ListAccountTrades, GetPortfolio,
-  ListSubAccounts, CreateSubAccount, TransferSubAccountBalance,
-  CreateSubAccountLimit, ListSubAccountLimits, UpdateSubAccountLimit, DeleteSubAccountLimit,
-  CreateOrder, GetOrder, ListOrders, CancelOrder, ReplaceOrder,
-  BatchCreateOrders, BatchReplaceOrders, BatchCancelOrders, BatchCancelAllOrders, BatchCancelOrdersByPair,
-  ListTradingPairs, GetTradingPair, GetScreener, GetMarketMetadata, GetCandles, GetServerTime, GetOrderbook, ListTrades, GetTrade,
-  SimulateFees,
-  GetFaucetInfo, Mint,
-  UpsertDelegatedAgent, ListDelegatedAgents, GetDelegatedAgent, RevokeDelegatedAgent, CreateDelegatedSession,
-  GetApplicationConfig, ListApplicationUsers, ListApplicationBalances,
-  ListApplicationOrders, ListApplicationMovements, GetApplicationStats,
-  Check,
-} as const satisfies Record<OperationName, Operation<never, never>>
+type Areas = typeof areas
+/** The operations among the exports of a file. */
+type Declared<Area> = { readonly [Name in keyof Area as Area[Name] extends Operation<never, never> ? Name : never]: Area[Name] }
+type United<Union> = (Union extends unknown ? (given: Union) => void : never) extends (given: infer All) => void ? All : never
+type Handlers = United<{ [Area in keyof Areas]: Declared<Areas[Area]> }[keyof Areas]>
+
+export type OperationName = keyof Handlers
 
 /** Input (path, query and body fields in one object) and output of every operation, for the typed client. */
 export type OperationTypes = {
-  readonly [Name in OperationName]: (typeof HANDLERS)[Name] extends Operation<infer In, infer Out, infer Items>
+  readonly [Name in OperationName]: Handlers[Name] extends Operation<infer In, infer Out, infer Items>
     ? { readonly input: WithElements<In, Items>; readonly output: Out }
     : never
 }
@@ -60,8 +34,25 @@ export interface ServedOperation {
   readonly operation: Operation<never>
 }
 
-export const OPERATIONS: readonly ServedOperation[] = (Object.keys(TABLE) as OperationName[]).map((name) => ({
-  name,
-  row: TABLE[name],
-  operation: HANDLERS[name] as unknown as Operation<never>,
-}))
+/** The operations that `exported` has, ready to be served. */
+export const operationsOf = (exported: Readonly<Record<string, unknown>>): ServedOperation[] =>
+  Object.entries(exported).filter((entry): entry is [string, Operation<never>] => isOperation(entry[1]))
+    .map(([name, operation]) => ({ name: name as OperationName, row: operation.row, operation }))
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+const services = Object.keys(SERVICES)
+/** By service, path and method, so that the order does not depend on which file is loaded first. */
+function inOrder({ row: a }: ServedOperation, { row: b }: ServedOperation): number {
+  if (a.service !== b.service) return services.indexOf(a.service) - services.indexOf(b.service)
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1
+  return METHODS.indexOf(a.method) - METHODS.indexOf(b.method)
+}
+
+export const OPERATIONS: readonly ServedOperation[] = Object.values(areas).flatMap(operationsOf).sort(inOrder)
+
+const byName = <Value>(of: (served: ServedOperation) => Value): { readonly [Name in OperationName]: Value } =>
+  Object.fromEntries(OPERATIONS.map((served) => [served.name, of(served)])) as { [Name in OperationName]: Value }
+
+/** What each operation says about its callers and costs, by name. */
+export const TABLE: { readonly [Name in OperationName]: Row } = byName(({ row }) => row)
+export const HANDLERS: { readonly [Name in OperationName]: Operation<never> } = byName(({ operation }) => operation)

@@ -15,7 +15,6 @@ import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import type { Call } from './operation.ts'
 import { makePageToken, readPageToken, type Direction, type Scope } from './page_token.ts'
-import type { OperationName } from './table.ts'
 
 export const PAGE_MAX = 10_000
 /** Rows of a page when nothing is said. */
@@ -67,7 +66,7 @@ export interface ListingRules {
  * that page tokens are bound to; so is the caller's account.
  */
 export function readListing(
-  gateway: Gateway, call: Call<never>, operation: OperationName, input: ListingInput, rules: ListingRules = {},
+  gateway: Gateway, call: Call<never>, operation: string, input: ListingInput, rules: ListingRules = {},
 ): ListingPlan | Refused {
   const { page, pageSize = PAGE_SIZE, pageToken, ...filters } = input
   const scope: Scope = { operation, account: call.account, direction: rules.direction ?? 'newest-first', filters }

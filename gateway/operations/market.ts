@@ -78,6 +78,8 @@ const Filters = Type.Object({
 })
 
 export const ListTradingPairs = operation({
+  service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   query: Filters,
   output: Type.Object({ tradingPairs: Type.Array(TradingPair), ...PageOutput }),
   run: (gateway, call, input) => {
@@ -96,6 +98,8 @@ export const ListTradingPairs = operation({
 })
 
 export const GetTradingPair = operation({
+  service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   params: Type.Object({ tradingPairId: Uuid }),
   output: Type.Object({ tradingPair: TradingPair }),
   run: (gateway, call, input) => {
@@ -106,6 +110,8 @@ export const GetTradingPair = operation({
 })
 
 export const GetServerTime = operation({
+  service: 'MarketService', method: 'GET', path: '/api/v1/time',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   output: Type.Object({ serverTime: Timestamp, unixMs: Type.Integer() }),
   run: (gateway, call) => {
     const now = gateway.now()

@@ -191,6 +191,8 @@ export function candleRecord(gateway: Gateway, pair: Pair, interval: Interval, c
 const missing = (): Refused => new Refused('NOT_FOUND', 'Trading pair not found')
 
 export const GetScreener = operation({
+  service: 'MarketService', method: 'GET', path: '/api/v1/market/screener',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   query: Type.Object({ ...PageQuery, marketType: Type.Optional(TradingMode) }),
   output: Type.Object({ items: Type.Array(ScreenerItem), ...PageOutput }),
   run: (gateway, call, { page = 1, pageSize = 20, marketType }) => {
@@ -206,6 +208,8 @@ export const GetScreener = operation({
 })
 
 export const GetMarketMetadata = operation({
+  service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/metadata',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   params: Type.Object({ tradingPairId: Uuid }),
   output: Metadata,
   run: (gateway, call, { tradingPairId }) => {
@@ -219,6 +223,8 @@ export const GetMarketMetadata = operation({
 })
 
 export const GetCandles = operation({
+  service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/candles',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   params: Type.Object({ tradingPairId: Uuid }),
   query: Type.Object({
     interval: Type.Optional(CandleInterval), ...TimeRange, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: CANDLES_MAX })),

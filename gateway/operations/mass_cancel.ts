@@ -30,6 +30,8 @@ const Cancelled = Type.Object({
 type Cancelled = Static<typeof Cancelled>
 
 export const BatchCancelAllOrders = operation({
+  service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-all',
+  access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
   body: Type.Object({}),
   bodyRule: 'optional',
   output: Cancelled,
@@ -37,6 +39,8 @@ export const BatchCancelAllOrders = operation({
 })
 
 export const BatchCancelOrdersByPair = operation({
+  service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-by-pair',
+  access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
   body: Type.Object({ tradingPairId: Uuid }),
   output: Cancelled,
   run: (gateway, call, { tradingPairId }) => {

@@ -68,6 +68,8 @@ export function movementRecord(gateway: Gateway, movement: HistoryMovement): Mov
 }
 
 export const ListMovements = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/movements',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   query: Type.Object({
     ...ListingQuery,
     entryType: Type.Optional(EntryType),

@@ -18,6 +18,7 @@ import { shapeOf, type Shape } from '../http/json_shape.ts'
 import type { Budget } from '../limits/budget.ts'
 import { Refused } from '../refused.ts'
 import { RESULT } from '../../core/layout/event.ts'
+import type { Row } from './row.ts'
 
 /** One call of an operation that gives `Out`. The caller's fields are -1 / 0 for public operations. */
 export interface Call<Out = unknown> extends Caller {
@@ -39,6 +40,8 @@ export interface Check {
 export type Elements = Readonly<Record<string, TSchema>>
 
 export interface Operation<In = never, Out = unknown, Items extends Elements = Elements> {
+  /** Who may call it, when, and what it costs. */
+  readonly row: Row
   readonly params: Check | null
   readonly query: Check | null
   readonly body: Check | null
@@ -57,7 +60,7 @@ export interface Operation<In = never, Out = unknown, Items extends Elements = E
 }
 
 type Empty = TObject<Record<never, never>>
-interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, I extends Elements> {
+interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, I extends Elements> extends Row {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
@@ -79,7 +82,9 @@ export function operation<
   I extends Elements = Record<never, never>,
 >(declared: Declaration<P, Q, B, R, I>): Operation<Static<P> & Static<Q> & Static<B>, Static<R>, I> {
   const compiled = (schema: TObject | undefined): Check | null => (schema === undefined ? null : compile(schema))
+  const { service, method, path, access, agent, maintenance, rate, counts } = declared
   return {
+    row: { service, method, path, access, agent, maintenance, rate, ...(counts === undefined ? {} : { counts }) },
     params: compiled(declared.params),
     query: compiled(declared.query),
     body: compiled(declared.body),
@@ -91,6 +96,10 @@ export function operation<
     run: declared.run,
   }
 }
+
+/** Whether an export of an area's file is an operation. */
+export const isOperation = (value: unknown): value is Operation<never> =>
+  typeof value === 'object' && value !== null && 'row' in value && 'run' in value
 
 export function compile(schema: TObject): Check {
   const validator = Compile<TProperties, TObject>({}, schema)

@@ -21,6 +21,8 @@ import { OrderType, Side, TradingMode } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus, type OrderFacts } from './order_record.ts'
 
 export const GetOrder = operation({
+  service: 'OrdersService', method: 'GET', path: '/api/v1/orders/{orderId}',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   params: Type.Object({ orderId: Uuid }),
   output: OrderRecord,
   run: (gateway, call, input) => {
@@ -103,6 +105,8 @@ const ListOrdersOutput = Type.Object({
 
 /** Lists the caller's orders of any age, newest first. Asked for open ones only, it answers from the shared columns. */
 export const ListOrders = operation({
+  service: 'OrdersService', method: 'GET', path: '/api/v1/orders',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   query: Filters,
   output: ListOrdersOutput,
   run: (gateway, call, input) => {

@@ -59,6 +59,8 @@ export function checksumOf(bids: readonly PricedLevel[], asks: readonly PricedLe
 }
 
 export const GetOrderbook = operation({
+  service: 'OrderbookService', method: 'GET', path: '/api/v1/orderbook/{tradingPairId}',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   params: Type.Object({ tradingPairId: Uuid }),
   query: Query,
   output: Orderbook,

@@ -43,6 +43,8 @@ function submitOrder(
 }
 
 export const CreateOrder = operation({
+  service: 'OrdersService', method: 'POST', path: '/api/v1/orders',
+  access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create',
   body: OrderItem,
   output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), matchResult: MatchResult, ...Sequenced }),
   run: (gateway, call, input) => {
@@ -61,6 +63,8 @@ export const CreateOrder = operation({
 })
 
 export const ReplaceOrder = operation({
+  service: 'OrdersService', method: 'PUT', path: '/api/v1/orders/{orderId}',
+  access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create',
   params: OrderPath,
   body: ReplaceItem,
   output: Type.Object({
@@ -85,6 +89,8 @@ export const ReplaceOrder = operation({
 })
 
 export const CancelOrder = operation({
+  service: 'OrdersService', method: 'DELETE', path: '/api/v1/orders/{orderId}',
+  access: 'session', agent: 'grant', maintenance: 'open', rate: 'reduce',
   params: OrderPath,
   output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), ...Sequenced }),
   run: (gateway, call, input) => {

@@ -56,6 +56,8 @@ function portfolioRecord(
 }
 
 export const GetPortfolio = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/portfolio',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   query: Type.Object({ period: Type.Optional(PortfolioPeriod) }),
   output: PortfolioRecord,
   run: (gateway, call, { period = '24h' }) => {

@@ -102,6 +102,8 @@ function amountsOf(asset: Asset, input: { maxAmount?: string; dailyLimit?: strin
 }
 
 export const CreateSubAccountLimit = operation({
+  service: 'AccountsService', method: 'POST', path: '/api/v1/accounts/sub-accounts/limits',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   body: Type.Object({ subAccountId: Uuid, assetId: Uuid, maxAmount: Amount, dailyLimit: Type.Optional(Amount) }),
   output: Type.Object({ limit: SpendLimit }),
   run: (gateway, call, input) => {
@@ -115,6 +117,8 @@ export const CreateSubAccountLimit = operation({
 })
 
 export const ListSubAccountLimits = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   params: Type.Object({ subAccountId: Uuid }),
   output: Type.Object({ limits: Type.Array(SpendLimit) }),
   run: (gateway, call, input) => {
@@ -129,6 +133,8 @@ export const ListSubAccountLimits = operation({
 const LimitPath = Type.Object({ subAccountId: Uuid, assetId: Uuid })
 
 export const UpdateSubAccountLimit = operation({
+  service: 'AccountsService', method: 'PUT', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   params: LimitPath,
   body: Type.Object({
     maxAmount: Type.Optional(Amount), dailyLimit: Type.Optional(Amount), isActive: Type.Optional(Type.Boolean()),
@@ -146,6 +152,8 @@ export const UpdateSubAccountLimit = operation({
 })
 
 export const DeleteSubAccountLimit = operation({
+  service: 'AccountsService', method: 'DELETE', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   params: LimitPath,
   output: Type.Object({ deleted: Type.Boolean() }),
   run: (gateway, call, input) => {

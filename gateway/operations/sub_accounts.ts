@@ -71,6 +71,8 @@ export function findSubAccount(gateway: Gateway, caller: Caller, id: string): nu
 }
 
 export const ListSubAccounts = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/sub-accounts',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   output: Type.Object({ subAccounts: Type.Array(SubAccount) }),
   run: (gateway, call) => {
     const refused = refuseSub(gateway, call)
@@ -89,6 +91,8 @@ export const ListSubAccounts = operation({
 })
 
 export const CreateSubAccount = operation({
+  service: 'AccountsService', method: 'POST', path: '/api/v1/accounts/sub-accounts',
+  access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   body: Type.Object({
     address: Address,
     username: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' })),
@@ -125,6 +129,8 @@ const GIVER = 0
 const TAKER = 1
 
 export const TransferSubAccountBalance = operation({
+  service: 'AccountsService', method: 'POST', path: '/api/v1/accounts/sub-accounts/transfer',
+  access: 'session', agent: 'no', maintenance: 'blocked', rate: 'movement',
   body: Type.Object({
     subAccountId: Uuid,
     assetId: Uuid,

@@ -84,6 +84,8 @@ function accountTradeRecord(gateway: Gateway, trade: HistoryTrade, account: numb
 }
 
 export const ListTrades = operation({
+  service: 'TradesService', method: 'GET', path: '/api/v1/trades',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(Uuid), ...TimeRange }),
   output: Type.Object({ trades: Type.Array(TradeRecord), ...ListingOutput }),
   run: (gateway, call, input) =>
@@ -93,6 +95,8 @@ export const ListTrades = operation({
 })
 
 export const GetTrade = operation({
+  service: 'TradesService', method: 'GET', path: '/api/v1/trades/{tradeId}',
+  access: 'public', agent: '-', maintenance: 'open', rate: 'none',
   params: Type.Object({ tradeId: Uuid }),
   output: TradeRecord,
   run: (gateway, call, input) => {
@@ -112,6 +116,8 @@ const orderSequence = (id: string | undefined): number | undefined =>
   id === undefined ? undefined : (parseId(IdKind.ORDER, id)?.sequence ?? UNKNOWN)
 
 export const ListAccountTrades = operation({
+  service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/trades',
+  access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
   query: Type.Object({
     ...ListingQuery, tradingPairId: Type.Optional(Uuid), side: Type.Optional(Side), orderId: Type.Optional(Uuid), ...TimeRange,
   }),

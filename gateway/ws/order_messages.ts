@@ -14,10 +14,10 @@
  * signed: it is the client's name for its message, repeated in the answer. A field of the path is a field of the body.
  */
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
-import { OPERATIONS } from '../operations/index.ts'
+import { type OperationName, OPERATIONS } from '../operations/index.ts'
 import { flatCheck, partsOf } from '../operations/flat_input.ts'
 import type { Operation } from '../operations/operation.ts'
-import type { OperationName, Row } from '../operations/table.ts'
+import type { Row } from '../operations/row.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
 import type { Refused } from '../refused.ts'
 import { DEPTH_MAX, type Shape } from '../http/json_shape.ts'

@@ -4,7 +4,7 @@
  * on the wall clock or on the wallet is masked. Every operation of the table is in the script.
  */
 import t, { type Test } from 'tap'
-import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import {
   historyReached, issueServerKey, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'

@@ -4,7 +4,8 @@
  */
 import t, { type Test } from 'tap'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
+import type { Row } from '../../gateway/operations/row.ts'
 import { createClient, RingbookError, type Client } from '../../gateway/client/index.ts'
 import {
   historyReached, issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,

@@ -8,7 +8,8 @@ import t from 'tap'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { createClient, signRequest, type Client, type Signer, type Wallet } from '../../gateway/client/index.ts'
 import { Session } from '../../gateway/docs/guide/client.ts'
-import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
+import type { Row } from '../../gateway/operations/row.ts'
 import {
   issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'

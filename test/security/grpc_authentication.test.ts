@@ -5,7 +5,7 @@
 import { createHash, sign } from 'node:crypto'
 import { Metadata, status } from '@grpc/grpc-js'
 import t from 'tap'
-import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import { openDeadSessions, startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, encodeMessage, pathOf, typeOf } from '../support/grpc.ts'
 import { malleated, sampleOrder, sessionSamples } from '../support/session_samples.ts'

@@ -4,7 +4,8 @@
  */
 import { Metadata } from '@grpc/grpc-js'
 import t, { type Test } from 'tap'
-import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
+import type { Row } from '../../gateway/operations/row.ts'
 import { call, request, signed, startHarness, type Session } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, pathOf } from '../support/grpc.ts'
 import { endServerKeys, giveServerKey, hashOfKey, newServerKey } from '../support/server_keys.ts'

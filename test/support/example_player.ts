@@ -2,7 +2,7 @@
  * Plays a worked example against a running exchange over REST, on pairs and with wallets of its own, and says what
  * happened in the form in which the example says what should. Of what is expected it uses only which fields to say.
  */
-import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import { consentOf } from './consent.ts'
 import {
   assetId, balanceOf, levelsOf, orderText, present, refusalOf, totalsOf, tradeText, without, type Ground,

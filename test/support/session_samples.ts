@@ -4,7 +4,8 @@
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { agentId, userId } from '../../core/layout/ids.ts'
-import { TABLE, type OperationName, type Row } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
+import type { Row } from '../../gateway/operations/row.ts'
 import { encodeMessage, pathOf, typeOf } from './grpc.ts'
 import { GROUP_ORDER, joined, little, numberOf } from './hostile_vectors.ts'
 import { messageOf, restRequest, type Json } from './transports.ts'

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { createDocument } from '../../gateway/docs/rest/document.ts'
-import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import { createChecker, findOperation, type ApiDocument } from '../support/openapi_check.ts'
 
 const root = join(import.meta.dirname, '..', '..')

@@ -6,8 +6,7 @@ import t, { type Test } from 'tap'
 import { CommandType, SET_MAINTENANCE_COMMAND } from '../../core/layout/command.ts'
 import { DISK, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
 import { compile } from '../../gateway/operations/operation.ts'
-import { OPERATIONS } from '../../gateway/operations/index.ts'
-import type { OperationName } from '../../gateway/operations/table.ts'
+import { type OperationName, OPERATIONS } from '../../gateway/operations/index.ts'
 import { call, request, signed, startHarness, testGenesis, type Harness, type Reply, type Session } from '../support/gateway_harness.ts'
 
 const outputs = new Map(OPERATIONS.map(({ name, operation }) => [name, compile(operation.output as Parameters<typeof compile>[0])]))

@@ -9,14 +9,14 @@ import { BUDGET_FIELDS, BUDGET_HEADERS } from '../../limits/budget.ts'
 import { VERSION } from '../../operations/health.ts'
 import { OPERATIONS, type ServedOperation } from '../../operations/index.ts'
 import type { Check } from '../../operations/operation.ts'
-import type { Access, AgentRule, Row } from '../../operations/table.ts'
+import { SERVICES, type Access, type AgentRule, type Row } from '../../operations/row.ts'
 import { ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts'
 import { EXAMPLES } from './examples.ts'
 import { fieldOf } from './fields.ts'
 import { guideText } from '../guide.ts'
 import { codeSamples, exampleCall } from './samples.ts'
 import { definitionOf, described, referenceTo, schemaOf, sharedName, sharedSchemas, type JsonSchema } from './schemas.ts'
-import { TAGS, TEXTS } from './texts.ts'
+import { TEXTS } from './texts.ts'
 
 export const DOCUMENT_PATH = '/api/v1/openapi.json'
 /** Record of fields.ts. */
@@ -53,7 +53,7 @@ export function createDocument(): JsonSchema {
     openapi: '3.1.0',
     info: { title: 'Ringbook', version: VERSION, summary: 'An exchange in one box', description: guideText('guide.md') },
     servers: [{ url: '/', description: 'The exchange that serves this document' }],
-    tags: tags.map((name) => ({ name, description: TAGS[name] })),
+    tags: tags.map((name) => ({ name, description: SERVICES[name] })),
     paths,
     components: {
       schemas: { Error: ERROR_SCHEMA, ...sharedSchemas(), ...Object.assign({}, ...OPERATIONS.map(ownSchemas)) },

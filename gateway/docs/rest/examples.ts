@@ -6,9 +6,8 @@
 import { agentId, movementId, orderId, spendLimitId, tradeId, userId } from '../../../core/layout/ids.ts'
 import { challengeText } from '../../auth/challenge.ts'
 import { NONCE_LIFETIME_MS } from '../../auth/nonces.ts'
-import type { OperationTypes } from '../../operations/index.ts'
+import type { OperationName, OperationTypes } from '../../operations/index.ts'
 import { checksumOf } from '../../operations/orderbook.ts'
-import type { OperationName } from '../../operations/table.ts'
 
 type Example<Name extends OperationName> = {
   readonly input: OperationTypes[Name]['input']

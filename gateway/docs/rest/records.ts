@@ -1,11 +1,10 @@
 /** Names and descriptions of what several operations share: records, enumerations and forms of text. */
 import type { TSchema } from 'typebox'
 import { DECIMAL } from '../../operations/amounts.ts'
-import { HANDLERS } from '../../operations/index.ts'
+import { HANDLERS, type OperationName } from '../../operations/index.ts'
 import { Decimal, Timestamp, Uuid } from '../../operations/operation.ts'
 import { OrderItem, OrderType, ReplaceItem, Side, TimeInForce, TradingMode } from '../../operations/order_terms.ts'
 import { OrderStatus } from '../../operations/order_record.ts'
-import type { OperationName } from '../../operations/table.ts'
 
 interface Part {
   readonly properties?: Readonly<Record<string, Part>>

@@ -1,5 +1,5 @@
 /** How to call each operation, in the languages of the guide; the functions they use are defined there. */
-import type { Row } from '../../operations/table.ts'
+import type { Row } from '../../operations/row.ts'
 import type { JsonSchema } from './schemas.ts'
 
 export const BASE = 'http://127.0.0.1:8080'

@@ -4,7 +4,7 @@
  * A new row of the operation table without its texts is a type error here.
  */
 import type { RefusalCode } from '../../../core/layout/refusals.ts'
-import type { OperationName, TABLE } from '../../operations/table.ts'
+import type { OperationName, TABLE } from '../../operations/index.ts'
 
 export interface OperationText {
   readonly summary: string
@@ -399,18 +399,3 @@ export const TEXTS: Readonly<Record<OperationName, OperationText>> = {
     refusals: [],
   },
 } satisfies Record<keyof typeof TABLE, OperationText>
-
-/** Tags are the services. */
-export const TAGS: Readonly<Record<string, string>> = {
-  AuthService: 'Sign in with a wallet, keep and end sessions.',
-  AccountsService: 'The caller: profile, balances, movements, own trades, portfolio, sub-accounts and their limits.',
-  OrdersService: 'Place, read, replace and cancel orders, one by one and many at once.',
-  MarketService: 'Markets, what they traded, and the clock. Public.',
-  OrderbookService: 'Order book depth. Public.',
-  TradesService: 'Trades of everybody. Public.',
-  FeesService: 'What an order would cost.',
-  FaucetService: 'Test funds.',
-  DelegatedAgentsService: 'Wallets that trade for the caller, inside what they are granted.',
-  ApplicationsService: 'For backends of applications: the server key says which application; nothing of another is seen.',
-  HealthService: 'Whether the service works. Public.',
-}

@@ -1,0 +1,37 @@
+/**
+ * What the browser client needs to call the operations, as a module without imports: it cannot load the files of the areas, which bring
+ * handlers and compiled schemas along. `npm run generate` writes it.
+ */
+import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
+
+/** Path of the module, below the folder of the repository. */
+export const CLIENT_DATA = 'gateway/client/operations.ts'
+
+const HEAD = `/**
+ * Written by \`npm run generate\` out of gateway/operations; test/unit/generated.test.ts holds it against them. What the client needs to
+ * call each operation: where, how it is signed, which budget it draws from, and where its input goes: fields in \`{}\` of the path into it,
+ * the others into the JSON body (\`body\`) or into the query.
+ */
+export interface CallData {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly access: 'public' | 'session' | 'server-key'
+  readonly rate: 'none' | 'create' | 'reduce' | 'mass-exit' | 'movement' | 'close'
+  readonly body: boolean
+}
+
+export const OPERATIONS = {
+`
+const FOOT = `} as const satisfies Record<string, CallData>
+
+export type OperationName = keyof typeof OPERATIONS
+`
+
+function line({ name, row: { method, path, access, rate }, operation }: ServedOperation): string {
+  const body = operation.body !== null || (method !== 'GET' && method !== 'DELETE')
+  if (operation.body !== null && operation.query !== null) throw new Error(`${name}: the client sends what is left to the body or to the query, not to both`)
+  return `  ${name}: {\n    method: '${method}', path: '${path}',\n    access: '${access}', rate: '${rate}', body: ${body},\n  },\n`
+}
+
+/** The module's text. */
+export const clientData = (): string => HEAD + OPERATIONS.map(line).join('') + FOOT
