@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { createSigner, signMessage, signRequest } from '../../gateway/client/index.ts'
 import { wireRequest } from '../../gateway/client/request.ts'
-import { TABLE, type OperationName } from '../../gateway/operations/table.ts'
+import { OPERATIONS, type OperationName } from '../../gateway/client/operations.ts'
 import { findPython } from '../support/python.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python')
@@ -42,10 +42,10 @@ for name, fields in given["calls"]:
 `
 
 t.test('it sends what the TypeScript client sends', { skip }, async (t) => {
-  const names = Object.keys(TABLE) as OperationName[]
+  const names = Object.keys(OPERATIONS) as OperationName[]
   const texts = { orderId: 'a b', tradingPairId: 'ä/ö?', assetId: '1', subAccountId: "o'x", tradeId: '~-_.', agentId: '%41' }
   const more = { page: 2, isActive: true, status: ['SUBMITTED', 'FILLED'], clientOrderId: 'q&=+ "é', nothing: null }
-  const nested = (name: OperationName): object => (TABLE[name].method === 'POST' ? { orders: [{ price: '1.10' }] } : {})
+  const nested = (name: OperationName): object => (OPERATIONS[name].body ? { orders: [{ price: '1.10' }] } : {})
   const calls = names.flatMap((name) => [[name, texts], [name, { ...texts, ...more, ...nested(name) }]] as const)
   const [seed, time] = ['07'.repeat(32), 1_763_000_000_123]
   const { stdout, stderr, status } = python(['-c', PROGRAM], JSON.stringify({ seed, time, calls }))
@@ -55,12 +55,12 @@ t.test('it sends what the TypeScript client sends', { skip }, async (t) => {
   const signer = createSigner(Buffer.from(seed, 'hex'))
   for (const [index, [name, fields]] of calls.entries()) {
     const [target, text, legacy, message] = told[index]! as [string, string, object, object]
-    const { target: path, body } = wireRequest('http://x', TABLE[name], fields)
+    const { target: path, body } = wireRequest('http://x', OPERATIONS[name], fields)
     // Both are signed as they are sent; the two differ in what they escape, which means the same.
     t.equal(decodeURIComponent(target), decodeURIComponent(path), name)
     t.strictSame(text === '' ? null : JSON.parse(text), body.length === 0 ? null : JSON.parse(new TextDecoder().decode(body)), name)
     const bytes = new TextEncoder().encode(text)
-    t.strictSame(legacy, signRequest(signer, TABLE[name].method, target, bytes, time), name)
-    t.strictSame(message, signMessage(signer, TABLE[name].method, target, bytes, time), name)
+    t.strictSame(legacy, signRequest(signer, OPERATIONS[name].method, target, bytes, time), name)
+    t.strictSame(message, signMessage(signer, OPERATIONS[name].method, target, bytes, time), name)
   }
 })

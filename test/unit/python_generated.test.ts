@@ -12,7 +12,8 @@ import { operationsOf, type OpenApi } from '../../gateway/client/python/generate
 import { docstring, Types, type Schema } from '../../gateway/client/python/generate/schema.ts'
 import { createDocument } from '../../gateway/docs/rest/document.ts'
 import { createStreamsDocument } from '../../gateway/docs/streams/document.ts'
-import { TABLE, type Row } from '../../gateway/operations/table.ts'
+import { TABLE } from '../../gateway/operations/index.ts'
+import type { Row } from '../../gateway/operations/row.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python', 'src', 'ringbook', '_generated')
 const openapi = createDocument() as unknown as OpenApi

@@ -58,6 +58,30 @@ class Operations:
             "subAccountOf": subAccountOf,
         }))
 
+    def refresh(self) -> RefreshResponse:
+        """Extend the session. POST /api/v1/auth/refresh
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, REQUEST_TIMEOUT, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("RefreshResponse", self._call("Refresh", {}))
+
+    def revoke(self) -> RevokeResponse:
+        """End the session. POST /api/v1/auth/revoke
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, REQUEST_TIMEOUT, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
+        SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("RevokeResponse", self._call("Revoke", {}))
+
     def verify(
         self,
         *,
@@ -89,40 +113,6 @@ class Operations:
             "chainId": chainId,
             "referralCode": referralCode,
         }))
-
-    def refresh(self) -> RefreshResponse:
-        """Extend the session. POST /api/v1/auth/refresh
-
-        Signed by the session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, REQUEST_TIMEOUT, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
-        SERVICE_UNAVAILABLE, DISK_FULL.
-        """
-        return cast("RefreshResponse", self._call("Refresh", {}))
-
-    def revoke(self) -> RevokeResponse:
-        """End the session. POST /api/v1/auth/revoke
-
-        Signed by the session. Without an answer it may have happened: look before it is repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, REQUEST_TIMEOUT, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED,
-        SERVICE_UNAVAILABLE, DISK_FULL.
-        """
-        return cast("RevokeResponse", self._call("Revoke", {}))
-
-    def get_profile(self) -> GetProfileResponse:
-        """Who am I. GET /api/v1/accounts/me
-
-        Signed by the session. May be repeated.
-
-        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
-        """
-        return cast("GetProfileResponse", self._call("GetProfile", {}))
 
     def list_balances(
         self,
@@ -160,6 +150,16 @@ class Operations:
             "assetId": assetId,
         }))
 
+    def get_profile(self) -> GetProfileResponse:
+        """Who am I. GET /api/v1/accounts/me
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetProfileResponse", self._call("GetProfile", {}))
+
     def list_movements(
         self,
         *,
@@ -187,37 +187,6 @@ class Operations:
             "entryType": entryType,
             "transactionType": transactionType,
             "assetId": assetId,
-            "startTime": startTime,
-            "endTime": endTime,
-        }))
-
-    def list_account_trades(
-        self,
-        *,
-        page: int | None = None,
-        pageSize: int | None = None,
-        pageToken: str | None = None,
-        tradingPairId: str | None = None,
-        side: Side | None = None,
-        orderId: str | None = None,
-        startTime: str | None = None,
-        endTime: str | None = None,
-    ) -> ListAccountTradesResponse:
-        """Own trades. GET /api/v1/accounts/trades
-
-        Signed by the session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        HISTORY_UNAVAILABLE.
-        """
-        return cast("ListAccountTradesResponse", self._call("ListAccountTrades", {
-            "page": page,
-            "pageSize": pageSize,
-            "pageToken": pageToken,
-            "tradingPairId": tradingPairId,
-            "side": side,
-            "orderId": orderId,
             "startTime": startTime,
             "endTime": endTime,
         }))
@@ -275,6 +244,31 @@ class Operations:
             "signature": signature,
         }))
 
+    def create_sub_account_limit(
+        self,
+        *,
+        subAccountId: str,
+        assetId: str,
+        maxAmount: str,
+        dailyLimit: str | None = None,
+    ) -> CreateSubAccountLimitResponse:
+        """Let a sub-account spend your balance. POST /api/v1/accounts/sub-accounts/limits
+
+        Signed by the session. Without an answer it may have happened: look before it is repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, LIMIT_EXISTS, UNAUTHENTICATED,
+        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
+        MASTER_ONLY, NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
+        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE,
+        DISK_FULL.
+        """
+        return cast("CreateSubAccountLimitResponse", self._call("CreateSubAccountLimit", {
+            "subAccountId": subAccountId,
+            "assetId": assetId,
+            "maxAmount": maxAmount,
+            "dailyLimit": dailyLimit,
+        }))
+
     def transfer_sub_account_balance(
         self,
         *,
@@ -301,31 +295,6 @@ class Operations:
             "amount": amount,
             "direction": direction,
             "idempotencyKey": idempotencyKey,
-        }))
-
-    def create_sub_account_limit(
-        self,
-        *,
-        subAccountId: str,
-        assetId: str,
-        maxAmount: str,
-        dailyLimit: str | None = None,
-    ) -> CreateSubAccountLimitResponse:
-        """Let a sub-account spend your balance. POST /api/v1/accounts/sub-accounts/limits
-
-        Signed by the session. Without an answer it may have happened: look before it is repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, LIMIT_EXISTS, UNAUTHENTICATED,
-        INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED,
-        MASTER_ONLY, NOT_FOUND, REQUEST_TIMEOUT, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED,
-        TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE, SERVICE_UNAVAILABLE,
-        DISK_FULL.
-        """
-        return cast("CreateSubAccountLimitResponse", self._call("CreateSubAccountLimit", {
-            "subAccountId": subAccountId,
-            "assetId": assetId,
-            "maxAmount": maxAmount,
-            "dailyLimit": dailyLimit,
         }))
 
     def list_sub_account_limits(
@@ -389,6 +358,74 @@ class Operations:
         return cast("DeleteSubAccountLimitResponse", self._call("DeleteSubAccountLimit", {
             "subAccountId": subAccountId,
             "assetId": assetId,
+        }))
+
+    def list_account_trades(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        tradingPairId: str | None = None,
+        side: Side | None = None,
+        orderId: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListAccountTradesResponse:
+        """Own trades. GET /api/v1/accounts/trades
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        HISTORY_UNAVAILABLE.
+        """
+        return cast("ListAccountTradesResponse", self._call("ListAccountTrades", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderId": orderId,
+            "startTime": startTime,
+            "endTime": endTime,
+        }))
+
+    def list_orders(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        pageToken: str | None = None,
+        status: list[OrderStatus] | None = None,
+        tradingPairId: str | None = None,
+        side: Side | None = None,
+        orderType: OrderType | None = None,
+        tradingMode: TradingMode | None = None,
+        clientOrderId: str | None = None,
+        startTime: str | None = None,
+        endTime: str | None = None,
+    ) -> ListOrdersResponse:
+        """Orders. GET /api/v1/orders
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListOrdersResponse", self._call("ListOrders", {
+            "page": page,
+            "pageSize": pageSize,
+            "pageToken": pageToken,
+            "status": status,
+            "tradingPairId": tradingPairId,
+            "side": side,
+            "orderType": orderType,
+            "tradingMode": tradingMode,
+            "clientOrderId": clientOrderId,
+            "startTime": startTime,
+            "endTime": endTime,
         }))
 
     def create_order(
@@ -461,153 +498,6 @@ class Operations:
             "stopLoss": stopLoss,
         }))
 
-    def list_orders(
-        self,
-        *,
-        page: int | None = None,
-        pageSize: int | None = None,
-        pageToken: str | None = None,
-        status: list[OrderStatus] | None = None,
-        tradingPairId: str | None = None,
-        side: Side | None = None,
-        orderType: OrderType | None = None,
-        tradingMode: TradingMode | None = None,
-        clientOrderId: str | None = None,
-        startTime: str | None = None,
-        endTime: str | None = None,
-    ) -> ListOrdersResponse:
-        """Orders. GET /api/v1/orders
-
-        Signed by the session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
-        """
-        return cast("ListOrdersResponse", self._call("ListOrders", {
-            "page": page,
-            "pageSize": pageSize,
-            "pageToken": pageToken,
-            "status": status,
-            "tradingPairId": tradingPairId,
-            "side": side,
-            "orderType": orderType,
-            "tradingMode": tradingMode,
-            "clientOrderId": clientOrderId,
-            "startTime": startTime,
-            "endTime": endTime,
-        }))
-
-    def get_order(
-        self,
-        *,
-        orderId: str,
-    ) -> Order:
-        """One order. GET /api/v1/orders/{orderId}
-
-        Signed by the session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
-        """
-        return cast("Order", self._call("GetOrder", {
-            "orderId": orderId,
-        }))
-
-    def cancel_order(
-        self,
-        *,
-        orderId: str,
-    ) -> CancelOrderResponse:
-        """Cancel an order. DELETE /api/v1/orders/{orderId}
-
-        Signed by the session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
-        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
-        """
-        return cast("CancelOrderResponse", self._call("CancelOrder", {
-            "orderId": orderId,
-        }))
-
-    def replace_order(
-        self,
-        *,
-        orderId: str,
-        price: Amount | None = None,
-        quantity: Amount | None = None,
-        useMasterBalance: bool | None = None,
-        clientOrderId: str | None = None,
-        idempotencyKey: str | None = None,
-        postOnly: bool | None = None,
-        slippageToleranceBps: int | None = None,
-        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
-    ) -> ReplaceOrderResponse:
-        """Replace an order. PUT /api/v1/orders/{orderId}
-
-        Signed by the session. May be repeated with the same idempotency key only.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
-        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
-        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
-        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND, NOT_FOUND,
-        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
-        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
-        DISK_RESERVE, DISK_FULL.
-        """
-        return cast("ReplaceOrderResponse", self._call("ReplaceOrder", {
-            "orderId": orderId,
-            "price": price,
-            "quantity": quantity,
-            "useMasterBalance": useMasterBalance,
-            "clientOrderId": clientOrderId,
-            "idempotencyKey": idempotencyKey,
-            "postOnly": postOnly,
-            "slippageToleranceBps": slippageToleranceBps,
-            "selfTradePreventionMode": selfTradePreventionMode,
-        }))
-
-    def batch_create_orders(
-        self,
-        *,
-        orders: list[OrderItem],
-    ) -> BatchCreateOrdersResponse:
-        """Place up to 100 orders. POST /api/v1/orders/batch-create
-
-        Signed by the session. May be repeated with the same idempotency key only.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
-        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
-        """
-        return cast("BatchCreateOrdersResponse", self._call("BatchCreateOrders", {
-            "orders": orders,
-        }))
-
-    def batch_replace_orders(
-        self,
-        *,
-        orders: list[ReplaceElement],
-    ) -> BatchReplaceOrdersResponse:
-        """Replace up to 100 orders. POST /api/v1/orders/batch-replace
-
-        Signed by the session. May be repeated with the same idempotency key only.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
-        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
-        """
-        return cast("BatchReplaceOrdersResponse", self._call("BatchReplaceOrders", {
-            "orders": orders,
-        }))
-
     def batch_cancel_orders(
         self,
         *,
@@ -656,6 +546,116 @@ class Operations:
             "tradingPairId": tradingPairId,
         }))
 
+    def batch_create_orders(
+        self,
+        *,
+        orders: list[OrderItem],
+    ) -> BatchCreateOrdersResponse:
+        """Place up to 100 orders. POST /api/v1/orders/batch-create
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchCreateOrdersResponse", self._call("BatchCreateOrders", {
+            "orders": orders,
+        }))
+
+    def batch_replace_orders(
+        self,
+        *,
+        orders: list[ReplaceElement],
+    ) -> BatchReplaceOrdersResponse:
+        """Replace up to 100 orders. POST /api/v1/orders/batch-replace
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchReplaceOrdersResponse", self._call("BatchReplaceOrders", {
+            "orders": orders,
+        }))
+
+    def get_order(
+        self,
+        *,
+        orderId: str,
+    ) -> Order:
+        """One order. GET /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, ORDER_NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        INTERNAL, ENGINE_UNAVAILABLE, HISTORY_UNAVAILABLE.
+        """
+        return cast("Order", self._call("GetOrder", {
+            "orderId": orderId,
+        }))
+
+    def replace_order(
+        self,
+        *,
+        orderId: str,
+        price: Amount | None = None,
+        quantity: Amount | None = None,
+        useMasterBalance: bool | None = None,
+        clientOrderId: str | None = None,
+        idempotencyKey: str | None = None,
+        postOnly: bool | None = None,
+        slippageToleranceBps: int | None = None,
+        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+    ) -> ReplaceOrderResponse:
+        """Replace an order. PUT /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
+        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
+        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND, NOT_FOUND,
+        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("ReplaceOrderResponse", self._call("ReplaceOrder", {
+            "orderId": orderId,
+            "price": price,
+            "quantity": quantity,
+            "useMasterBalance": useMasterBalance,
+            "clientOrderId": clientOrderId,
+            "idempotencyKey": idempotencyKey,
+            "postOnly": postOnly,
+            "slippageToleranceBps": slippageToleranceBps,
+            "selfTradePreventionMode": selfTradePreventionMode,
+        }))
+
+    def cancel_order(
+        self,
+        *,
+        orderId: str,
+    ) -> CancelOrderResponse:
+        """Cancel an order. DELETE /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CancelOrderResponse", self._call("CancelOrder", {
+            "orderId": orderId,
+        }))
+
     def list_trading_pairs(
         self,
         *,
@@ -700,42 +700,6 @@ class Operations:
             "tradingPairId": tradingPairId,
         }))
 
-    def get_screener(
-        self,
-        *,
-        page: int | None = None,
-        pageSize: int | None = None,
-        marketType: TradingMode | None = None,
-    ) -> GetScreenerResponse:
-        """What the markets do. GET /api/v1/market/screener
-
-        Needs no session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
-        """
-        return cast("GetScreenerResponse", self._call("GetScreener", {
-            "page": page,
-            "pageSize": pageSize,
-            "marketType": marketType,
-        }))
-
-    def get_market_metadata(
-        self,
-        *,
-        tradingPairId: str,
-    ) -> GetMarketMetadataResponse:
-        """What one market does. GET /api/v1/market/pairs/{tradingPairId}/metadata
-
-        Needs no session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
-        """
-        return cast("GetMarketMetadataResponse", self._call("GetMarketMetadata", {
-            "tradingPairId": tradingPairId,
-        }))
-
     def get_candles(
         self,
         *,
@@ -758,6 +722,42 @@ class Operations:
             "startTime": startTime,
             "endTime": endTime,
             "limit": limit,
+        }))
+
+    def get_market_metadata(
+        self,
+        *,
+        tradingPairId: str,
+    ) -> GetMarketMetadataResponse:
+        """What one market does. GET /api/v1/market/pairs/{tradingPairId}/metadata
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        NOT_FOUND, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("GetMarketMetadataResponse", self._call("GetMarketMetadata", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def get_screener(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        marketType: TradingMode | None = None,
+    ) -> GetScreenerResponse:
+        """What the markets do. GET /api/v1/market/screener
+
+        Needs no session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("GetScreenerResponse", self._call("GetScreener", {
+            "page": page,
+            "pageSize": pageSize,
+            "marketType": marketType,
         }))
 
     def get_server_time(self) -> GetServerTimeResponse:
@@ -891,6 +891,17 @@ class Operations:
             "assetId": assetId,
         }))
 
+    def list_delegated_agents(self) -> ListDelegatedAgentsResponse:
+        """Delegated agents. GET /api/v1/delegated-agents
+
+        Signed by the session. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
+        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
+        ENGINE_UNAVAILABLE.
+        """
+        return cast("ListDelegatedAgentsResponse", self._call("ListDelegatedAgents", {}))
+
     def upsert_delegated_agent(
         self,
         *,
@@ -932,16 +943,37 @@ class Operations:
             "maxOpenOrders": maxOpenOrders,
         }))
 
-    def list_delegated_agents(self) -> ListDelegatedAgentsResponse:
-        """Delegated agents. GET /api/v1/delegated-agents
+    def create_delegated_session(
+        self,
+        *,
+        agentAddress: str,
+        ownerAddress: str,
+        sessionPublicKey: str,
+        nonce: str,
+        signature: str,
+        sessionSignature: str | None = None,
+        clientId: str | None = None,
+        chainId: int | str | None = None,
+    ) -> CreateDelegatedSessionResponse:
+        """Open a session as an agent. POST /api/v1/delegated-agents/sessions
 
-        Signed by the session. May be repeated.
+        Needs no session. Without an answer it may have happened: look before it is repeated.
 
-        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW, SESSION_INVALID,
-        MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL,
-        ENGINE_UNAVAILABLE.
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        MIXED_CREDENTIALS, NONCE_INVALID, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT,
+        SESSION_KEY_IN_USE, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
+        INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE, VERIFICATION_UNAVAILABLE, DISK_FULL.
         """
-        return cast("ListDelegatedAgentsResponse", self._call("ListDelegatedAgents", {}))
+        return cast("CreateDelegatedSessionResponse", self._call("CreateDelegatedSession", {
+            "agentAddress": agentAddress,
+            "ownerAddress": ownerAddress,
+            "sessionPublicKey": sessionPublicKey,
+            "nonce": nonce,
+            "signature": signature,
+            "sessionSignature": sessionSignature,
+            "clientId": clientId,
+            "chainId": chainId,
+        }))
 
     def get_delegated_agent(
         self,
@@ -978,72 +1010,6 @@ class Operations:
             "agentId": agentId,
         }))
 
-    def create_delegated_session(
-        self,
-        *,
-        agentAddress: str,
-        ownerAddress: str,
-        sessionPublicKey: str,
-        nonce: str,
-        signature: str,
-        sessionSignature: str | None = None,
-        clientId: str | None = None,
-        chainId: int | str | None = None,
-    ) -> CreateDelegatedSessionResponse:
-        """Open a session as an agent. POST /api/v1/delegated-agents/sessions
-
-        Needs no session. Without an answer it may have happened: look before it is repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
-        MIXED_CREDENTIALS, NONCE_INVALID, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, NOT_FOUND, REQUEST_TIMEOUT,
-        SESSION_KEY_IN_USE, LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT,
-        INVALID_COMMAND, INTERNAL, OVERLOADED, SERVICE_UNAVAILABLE, VERIFICATION_UNAVAILABLE, DISK_FULL.
-        """
-        return cast("CreateDelegatedSessionResponse", self._call("CreateDelegatedSession", {
-            "agentAddress": agentAddress,
-            "ownerAddress": ownerAddress,
-            "sessionPublicKey": sessionPublicKey,
-            "nonce": nonce,
-            "signature": signature,
-            "sessionSignature": sessionSignature,
-            "clientId": clientId,
-            "chainId": chainId,
-        }))
-
-    def get_application_config(self) -> GetApplicationConfigResponse:
-        """The application itself. GET /api/v1/applications/config
-
-        For backends, with their server key. May be repeated.
-
-        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
-        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
-        """
-        return cast("GetApplicationConfigResponse", self._call("GetApplicationConfig", {}))
-
-    def list_application_users(
-        self,
-        *,
-        page: int | None = None,
-        pageSize: int | None = None,
-        isActive: bool | None = None,
-        accountType: Literal["master", "sub"] | None = None,
-        address: str | None = None,
-    ) -> ListApplicationUsersResponse:
-        """Users of the application. GET /api/v1/applications/users
-
-        For backends, with their server key. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
-        """
-        return cast("ListApplicationUsersResponse", self._call("ListApplicationUsers", {
-            "page": page,
-            "pageSize": pageSize,
-            "isActive": isActive,
-            "accountType": accountType,
-            "address": address,
-        }))
-
     def list_application_balances(
         self,
         *,
@@ -1063,6 +1029,42 @@ class Operations:
             "page": page,
             "pageSize": pageSize,
             "userId": userId,
+            "token": token,
+        }))
+
+    def get_application_config(self) -> GetApplicationConfigResponse:
+        """The application itself. GET /api/v1/applications/config
+
+        For backends, with their server key. May be repeated.
+
+        Refused with MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, LENGTH_REQUIRED,
+        BODY_TOO_LARGE, INTERNAL, ENGINE_UNAVAILABLE.
+        """
+        return cast("GetApplicationConfigResponse", self._call("GetApplicationConfig", {}))
+
+    def list_application_movements(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        userId: str | None = None,
+        entryType: EntryType | None = None,
+        transactionType: TransactionType | None = None,
+        token: str | None = None,
+    ) -> ListApplicationMovementsResponse:
+        """Movements of all users. GET /api/v1/applications/movements
+
+        For backends, with their server key. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
+        """
+        return cast("ListApplicationMovementsResponse", self._call("ListApplicationMovements", {
+            "page": page,
+            "pageSize": pageSize,
+            "userId": userId,
+            "entryType": entryType,
+            "transactionType": transactionType,
             "token": token,
         }))
 
@@ -1094,32 +1096,6 @@ class Operations:
             "orderType": orderType,
         }))
 
-    def list_application_movements(
-        self,
-        *,
-        page: int | None = None,
-        pageSize: int | None = None,
-        userId: str | None = None,
-        entryType: EntryType | None = None,
-        transactionType: TransactionType | None = None,
-        token: str | None = None,
-    ) -> ListApplicationMovementsResponse:
-        """Movements of all users. GET /api/v1/applications/movements
-
-        For backends, with their server key. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, HISTORY_UNAVAILABLE.
-        """
-        return cast("ListApplicationMovementsResponse", self._call("ListApplicationMovements", {
-            "page": page,
-            "pageSize": pageSize,
-            "userId": userId,
-            "entryType": entryType,
-            "transactionType": transactionType,
-            "token": token,
-        }))
-
     def get_application_stats(
         self,
         *,
@@ -1134,6 +1110,30 @@ class Operations:
         """
         return cast("GetApplicationStatsResponse", self._call("GetApplicationStats", {
             "since": since,
+        }))
+
+    def list_application_users(
+        self,
+        *,
+        page: int | None = None,
+        pageSize: int | None = None,
+        isActive: bool | None = None,
+        accountType: Literal["master", "sub"] | None = None,
+        address: str | None = None,
+    ) -> ListApplicationUsersResponse:
+        """Users of the application. GET /api/v1/applications/users
+
+        For backends, with their server key. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, UNAUTHENTICATED, MIXED_CREDENTIALS, USER_AGENT_REQUIRED,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, INTERNAL, OVERLOADED, ENGINE_UNAVAILABLE.
+        """
+        return cast("ListApplicationUsersResponse", self._call("ListApplicationUsers", {
+            "page": page,
+            "pageSize": pageSize,
+            "isActive": isActive,
+            "accountType": accountType,
+            "address": address,
         }))
 
     def check(self) -> CheckResponse:
@@ -1223,99 +1223,6 @@ class OrderOperations:
             "stopLoss": stopLoss,
         }))
 
-    def cancel_order(
-        self,
-        *,
-        orderId: str,
-    ) -> CancelOrderResponse:
-        """Cancel an order. DELETE /api/v1/orders/{orderId}
-
-        Signed by the session. May be repeated.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
-        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
-        """
-        return cast("CancelOrderResponse", self._call("CancelOrder", {
-            "orderId": orderId,
-        }))
-
-    def replace_order(
-        self,
-        *,
-        orderId: str,
-        price: Amount | None = None,
-        quantity: Amount | None = None,
-        useMasterBalance: bool | None = None,
-        clientOrderId: str | None = None,
-        idempotencyKey: str | None = None,
-        postOnly: bool | None = None,
-        slippageToleranceBps: int | None = None,
-        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
-    ) -> ReplaceOrderResponse:
-        """Replace an order. PUT /api/v1/orders/{orderId}
-
-        Signed by the session. May be repeated with the same idempotency key only.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
-        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
-        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
-        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
-        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND, NOT_FOUND,
-        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
-        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
-        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
-        DISK_RESERVE, DISK_FULL.
-        """
-        return cast("ReplaceOrderResponse", self._call("ReplaceOrder", {
-            "orderId": orderId,
-            "price": price,
-            "quantity": quantity,
-            "useMasterBalance": useMasterBalance,
-            "clientOrderId": clientOrderId,
-            "idempotencyKey": idempotencyKey,
-            "postOnly": postOnly,
-            "slippageToleranceBps": slippageToleranceBps,
-            "selfTradePreventionMode": selfTradePreventionMode,
-        }))
-
-    def batch_create_orders(
-        self,
-        *,
-        orders: list[OrderItem],
-    ) -> BatchCreateOrdersResponse:
-        """Place up to 100 orders. POST /api/v1/orders/batch-create
-
-        Signed by the session. May be repeated with the same idempotency key only.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
-        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
-        """
-        return cast("BatchCreateOrdersResponse", self._call("BatchCreateOrders", {
-            "orders": orders,
-        }))
-
-    def batch_replace_orders(
-        self,
-        *,
-        orders: list[ReplaceElement],
-    ) -> BatchReplaceOrdersResponse:
-        """Replace up to 100 orders. POST /api/v1/orders/batch-replace
-
-        Signed by the session. May be repeated with the same idempotency key only.
-
-        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
-        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
-        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
-        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
-        """
-        return cast("BatchReplaceOrdersResponse", self._call("BatchReplaceOrders", {
-            "orders": orders,
-        }))
-
     def batch_cancel_orders(
         self,
         *,
@@ -1362,6 +1269,99 @@ class OrderOperations:
         """
         return cast("BatchCancelOrdersByPairResponse", self._call("BatchCancelOrdersByPair", {
             "tradingPairId": tradingPairId,
+        }))
+
+    def batch_create_orders(
+        self,
+        *,
+        orders: list[OrderItem],
+    ) -> BatchCreateOrdersResponse:
+        """Place up to 100 orders. POST /api/v1/orders/batch-create
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchCreateOrdersResponse", self._call("BatchCreateOrders", {
+            "orders": orders,
+        }))
+
+    def batch_replace_orders(
+        self,
+        *,
+        orders: list[ReplaceElement],
+    ) -> BatchReplaceOrdersResponse:
+        """Replace up to 100 orders. POST /api/v1/orders/batch-replace
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OPERATIONS_BLOCKED, OVERLOADED, DISK_RESERVE, DISK_FULL.
+        """
+        return cast("BatchReplaceOrdersResponse", self._call("BatchReplaceOrders", {
+            "orders": orders,
+        }))
+
+    def replace_order(
+        self,
+        *,
+        orderId: str,
+        price: Amount | None = None,
+        quantity: Amount | None = None,
+        useMasterBalance: bool | None = None,
+        clientOrderId: str | None = None,
+        idempotencyKey: str | None = None,
+        postOnly: bool | None = None,
+        slippageToleranceBps: int | None = None,
+        selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+    ) -> ReplaceOrderResponse:
+        """Replace an order. PUT /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated with the same idempotency key only.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, INVALID_TICK, INVALID_LOT,
+        INVALID_EXPIRATION, PAIR_NOT_ACTIVE, TOO_MANY_OPEN_ORDERS, NOT_SUB_ACCOUNT, INSUFFICIENT_BALANCE,
+        BELOW_MIN_NOTIONAL, BELOW_MIN_ORDER_SIZE, ABOVE_MAX_ORDER_SIZE, SUB_ACCOUNT_LIMIT_EXCEEDED,
+        POST_ONLY_WOULD_CROSS, SELF_TRADE_NOT_ALLOWED, UNAUTHENTICATED, INVALID_SIGNATURE, CLOCK_SKEW,
+        SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND, NOT_FOUND,
+        REQUEST_TIMEOUT, IDEMPOTENCY_KEY_CONFLICT, CLIENT_ORDER_ID_CONFLICT, LENGTH_REQUIRED, BODY_TOO_LARGE,
+        RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL, OPERATIONS_BLOCKED,
+        ORDER_SUBMISSION_CAPACITY_EXCEEDED, ORDER_SUBMISSION_UNAVAILABLE, OVERLOADED, SERVICE_UNAVAILABLE,
+        DISK_RESERVE, DISK_FULL.
+        """
+        return cast("ReplaceOrderResponse", self._call("ReplaceOrder", {
+            "orderId": orderId,
+            "price": price,
+            "quantity": quantity,
+            "useMasterBalance": useMasterBalance,
+            "clientOrderId": clientOrderId,
+            "idempotencyKey": idempotencyKey,
+            "postOnly": postOnly,
+            "slippageToleranceBps": slippageToleranceBps,
+            "selfTradePreventionMode": selfTradePreventionMode,
+        }))
+
+    def cancel_order(
+        self,
+        *,
+        orderId: str,
+    ) -> CancelOrderResponse:
+        """Cancel an order. DELETE /api/v1/orders/{orderId}
+
+        Signed by the session. May be repeated.
+
+        Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
+        CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
+        LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
+        OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
+        """
+        return cast("CancelOrderResponse", self._call("CancelOrder", {
+            "orderId": orderId,
         }))
 
 
