@@ -1,7 +1,7 @@
 /**
  * Written by `npm run generate` out of gateway/operations; test/unit/generated.test.ts holds it against them. What the client needs to
  * call each operation: where, how it is signed, which budget it draws from, and where its input goes: fields in `{}` of the path into it,
- * the others into the JSON body when it has one, otherwise into the query.
+ * the others into the JSON body (`body`) or into the query.
  */
 export interface CallData {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -18,11 +18,11 @@ export const OPERATIONS = {
   },
   Refresh: {
     method: 'POST', path: '/api/v1/auth/refresh',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', rate: 'none', body: true,
   },
   Revoke: {
     method: 'POST', path: '/api/v1/auth/revoke',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', rate: 'none', body: true,
   },
   Verify: {
     method: 'POST', path: '/api/v1/auth/verify',
