@@ -285,7 +285,7 @@ async function exchange(send: typeof globalThis.fetch, url: string, read: boolea
 }
 
 /** Whether a call changes nothing. */
-const isRead = (name: OperationName): boolean => TABLE[name].method === 'GET' || name === 'SimulateFees'
+const isRead = (name: OperationName): boolean => OPERATIONS[name].method === 'GET' || name === 'SimulateFees'
 
 /** Calls that change nothing, or set what they set again. */
 const REPEATABLE: ReadonlySet<OperationName> = new Set(['Challenge', 'Refresh', 'SimulateFees'])
