@@ -14,7 +14,9 @@ export interface WireRequest {
 
 const NOTHING = new Uint8Array(0)
 
-export function wireRequest(baseUrl: string, operation: Pick<CallData, 'path' | 'body'>, input: Readonly<Record<string, unknown>>): WireRequest {
+export function wireRequest(
+  baseUrl: string, operation: Pick<CallData, 'path' | 'body'>, input: Readonly<Record<string, unknown>>,
+): WireRequest {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined && value !== null))
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest.get(name)

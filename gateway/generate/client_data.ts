@@ -29,7 +29,7 @@ export type OperationName = keyof typeof OPERATIONS
 
 function line({ name, row: { method, path, access, rate }, operation }: ServedOperation): string {
   const body = operation.body !== null || (method !== 'GET' && method !== 'DELETE')
-  if (operation.body !== null && operation.query !== null) throw new Error(`${name}: the client sends what is left to the body or to the query, not to both`)
+  if (operation.body !== null && operation.query !== null) throw new Error(`${name}: the client fills the body or the query, not both`)
   return `  ${name}: {\n    method: '${method}', path: '${path}',\n    access: '${access}', rate: '${rate}', body: ${body},\n  },\n`
 }
 
