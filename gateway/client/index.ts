@@ -1,6 +1,6 @@
 /**
- * The typed client of the REST interface, for browsers and Node. Operations and their types come from the declarations of the operations, so
- * that a new operation needs nothing here.
+ * The typed client of the REST interface, for browsers and Node. Operations and their types come from their
+ * declarations, so that a new operation needs nothing here.
  *
  *   const client = createClient({ baseUrl: 'http://127.0.0.1:8080', wallet: { address, signMessage } })
  *   await client.signIn()
