@@ -173,6 +173,7 @@ export const KNOBS = {
   wsIdleSeconds: number(60, 8, 960, 'seconds', 'A WebSocket that is silent for this long, pings included, is closed'),
   publicHost: text('localhost', 'name', 'Host named in the text a wallet signs'),
   logLevel: text('info', 'level', 'fatal, error, warn, info, debug or trace'),
+  log: text('auto', 'form', 'json: an object a line; pretty: words for people; auto: pretty on a terminal, else json'),
 } as const
 
 /** Where the operator's token may stand; it is no knob (operator_token.ts). The file is one of the data directory. */
@@ -192,17 +193,46 @@ const variable = (name: string): string => `RINGBOOK_${kebab(name).replaceAll('-
 /** A knob as messages name it: by its flag and its variable. */
 export const settingOf = (name: keyof Knobs): string => `--${kebab(name)}, ${variable(name)}`
 
-/** What `--help` prints: every knob with its flag, variable, default and meaning. */
+/** What `--help` says first. */
+const LESSON = `Ringbook: an exchange in one box.
+
+Usage: npm start -- [flags]
+
+  npm start
+      Serves on 127.0.0.1: REST and WebSocket on 8080, gRPC on 9090, the operator on 9100, the chain on 8545.
+      Its data is in data/var; the next start goes on from there.
+  npm start -- --data-dir /srv/ringbook --host 0.0.0.0
+      Another exchange, for other machines too.
+  npm start -- --config data/ops/config.json --log-level warn
+      Settings of production from a file, one of them from a flag.
+  npm start -- --port 0 --grpc-port 0 --operator-port 0 --chain-port 0
+      On any free ports; the greeting says which.
+  npm start | cat
+      The log as JSON, one object a line, as --log json has it on a terminal too.
+
+While it runs, http://127.0.0.1:8080/docs describes its interface, npm run operator -- --help lists what an operator can
+look at and change, and Ctrl-C or SIGTERM stops it in order. Every setting comes from the file of --config, from the
+environment or from a flag, later ones winning; an unknown one refuses to start. README.md has the exit codes.`
+
+/** Headings of `--help`, each above the knob it begins with. */
+const HEADINGS: { readonly [Name in keyof Knobs]?: string } = {
+  config: 'Files', host: 'Addresses, ports and connections', gateways: 'Threads and rings',
+  journalGb: 'Journal, disk and clock', snapshotEvery: 'Snapshots, history and checks', walletThreads: 'Wallets and the chain', signInPerAddress: 'Rates',
+  anonymousPercent: 'Requests and answers', wsConnections: 'WebSocket', publicHost: 'Names and log',
+}
+
+/** What `--help` prints: how to use it, then every knob with its flag, variable, default and meaning. */
 export function configHelp(): string {
   const rows = Object.entries(KNOBS).map(([name, knob]) => {
     const fallback =
       typeof knob.fallback === 'string' && knob.fallback.startsWith(root) ? knob.fallback.slice(root.length + 1) : knob.fallback
     const origin = `Default ${fallback === '' ? 'none' : fallback}; environment ${variable(name)}.`
-    return `  --${kebab(name)} <${knob.unit}>\n      ${knob.meaning}.\n      ${origin}`
+    const heading = HEADINGS[name as keyof Knobs]
+    const above = heading === undefined ? '' : `${heading}\n\n`
+    return `${above}  --${kebab(name)} <${knob.unit}>\n      ${knob.meaning}.\n      ${origin}\n`
   })
   const secrets = `Secrets come from files or the environment: the operator's token from ${SECRETS['operatorToken']}.`
-  const usage = 'Ringbook: an exchange in one box.\n\nUsage: npm start -- [flags]'
-  return `${usage}\n\n${rows.join('\n')}\n\n  --help\n      This text.\n\n${secrets}\n`
+  return `${LESSON}\n\n${rows.join('\n')}\n  --help\n      This text.\n\n${secrets}\n`
 }
 
 /** The configuration of these arguments and environment; throws ConfigError naming the key at fault. `null`: help was asked for. */
@@ -267,6 +297,7 @@ function checkRelations(config: Config): Config {
   for (const name of ['proxyAddresses', 'trustedProxies'] as const) checkNetworks(name, config[name])
   if (config.chainRpcUrl !== '' && !isNodeUrl(config.chainRpcUrl)) throw new ConfigError('--chain-rpc-url: must be an http or https URL')
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')
+  if (!['auto', 'pretty', 'json'].includes(config.log)) throw new ConfigError('--log: must be auto, pretty or json')
   return config
 }
 

@@ -134,7 +134,14 @@ export interface AuditMessage {
 /** Messages of any thread to the main thread. */
 export type FromThread =
   | { readonly type: 'ready'; readonly port?: number }
-  | { readonly type: 'recovered'; readonly genesis: string; readonly columns: Buffers; readonly sequence: number }
+  /** `created`: there was no exchange in the directory. */
+  | {
+    readonly type: 'recovered'
+    readonly genesis: string
+    readonly columns: Buffers
+    readonly sequence: number
+    readonly created: boolean
+  }
   | { readonly type: 'progress'; readonly stage: string; readonly records: number; readonly rate: number; readonly secondsLeft: number }
   | { readonly type: 'log'; readonly level: 'info' | 'warn' | 'error'; readonly message: string; readonly fields?: Record<string, unknown> }
   | { readonly type: 'snapshot' | 'beat'; readonly sequence: number }

@@ -111,9 +111,9 @@ class RunningExchange {
     // What is started behind the recovery is stopped in order, once all of it stands.
     void stopAsked.then((cause) => recovering && this.#stopEarly(cause))
     const matcher = crew.start('matcher', MATCHER_THREAD, { config, shared: this.#shared })
-    const { genesis, columns, sequence } = await heardFrom(matcher, 'recovered')
+    const { genesis, columns, sequence, created } = await heardFrom(matcher, 'recovered')
     recovering = false
-    log.info({ sequence }, 'recovered')
+    log.info({ sequence, created }, 'recovered')
     const { counters } = this.#shared
     this.#journal = watchAll({ config, log, counters, crew, chain: () => this.#chain, fail })
     const heard = (name: string, message: FromThread): void => this.#heard(name, message)

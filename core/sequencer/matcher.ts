@@ -78,13 +78,15 @@ const batchSlots = ({ batchMax }: MatcherParts['config']): number => Math.max(ba
 interface Recovered extends Rebuilt {
   /** What the operator accepts as lost. */
   readonly loss: Shortfall | null
+  /** There was no exchange in the directory. */
+  readonly created: boolean
 }
 
 /** Recovers what the journal has and takes it over for writing. Throws what {@link exitCode} knows. */
 export function startMatcher(parts: MatcherParts): Sequencer {
   const { config, shared, io, say } = parts
   const recovered = recover(parts)
-  const { replayer, genesis } = recovered
+  const { replayer, genesis, created } = recovered
   const { state } = replayer
   const writer = openWriter(parts, recovered)
   const counters = matcherCounters(shared.counters)
@@ -118,7 +120,8 @@ export function startMatcher(parts: MatcherParts): Sequencer {
   })
   raiseRules(sequencer, say)
   raiseLimits(sequencer, say)
-  say({ type: 'recovered', genesis: inForce(genesis, state), columns: state.buffers, sequence: state.clock[CLOCK.SEQUENCE]! })
+  const sequence = state.clock[CLOCK.SEQUENCE]!
+  say({ type: 'recovered', genesis: inForce(genesis, state), columns: state.buffers, sequence, created })
   return sequencer
 }
 
@@ -126,14 +129,16 @@ const warning = ({ say }: MatcherParts) => (message: string): void => say({ type
 
 /**
  * The genesis of a fresh directory is the configured file; an existing journal must have begun with the same document.
+ * True: it was a fresh one.
  */
-function beginJournal({ journal, genesis, io }: MatcherParts): void {
-  if (endSequence(journal) > 0) return
+function beginJournal({ journal, genesis, io }: MatcherParts): boolean {
+  if (endSequence(journal) > 0) return false
   const text = genesis.read()
   parseGenesis(text)
   const writer = createWriter(journal, genesisSlots(GENESIS_MAX_BYTES), undefined, { io })
   committing(() => writeGenesis(writer, text, io.now()))
   writer.close()
+  return true
 }
 
 /** What the journal lacks that others know of, if the operator accepts it; throws {@link JournalShort} if not. */
@@ -151,7 +156,7 @@ function recover(parts: MatcherParts): Recovered {
   const started = io.seconds()
   let loss = acceptedLoss(parts, config.acceptLoss)
   if (loss === null && config.acceptLoss > 0) warn(`nothing is missing: --accept-loss ${config.acceptLoss} has no effect, take it away`)
-  beginJournal(parts)
+  const created = beginJournal(parts)
   const newest = (): ReturnType<typeof rebuildNewest> => rebuildNewest(journal, parts.snapshots, warn, io, parts.archive)
   let rebuilt = newest()
   parts.genesis.check(rebuilt.genesis, (message) => say({ type: 'log', level: 'info', message }))
@@ -173,7 +178,7 @@ function recover(parts: MatcherParts): Recovered {
   counters[MATCHER.recovered_records] = records
   counters[MATCHER.recovery_seconds] = io.seconds() - started
   countState(counters, rebuilt.replayer.state)
-  return { ...rebuilt, loss }
+  return { ...rebuilt, loss, created }
 }
 
 /** The journal, opened for writing where recovery ended; a loss that the operator accepted is written into it first. */

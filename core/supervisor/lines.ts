@@ -16,6 +16,10 @@ const LINE_FEED = 10
 /** How every log line of the exchange begins (lib/log.ts). */
 const LOG_LINE = '{"level":'
 
+/** Whether the log is to be for people (terminal.ts): `log` is the knob. */
+export const isForPeople = (log: string, isTerminal: boolean): boolean =>
+  log === 'pretty' || (log !== 'json' && isTerminal)
+
 /** One log line of the supervisor's own, in the form of lib/log.ts. */
 export function logLine(level: 'warn' | 'error' | 'fatal', fields: Readonly<Record<string, unknown>>, msg: string): string {
   return `${JSON.stringify({ level, time: new Date().toISOString(), service: 'ringbook', thread: 'supervisor', ...fields, msg })}\n`

@@ -10,6 +10,8 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { isatty } from 'node:tty'
+import type { Config } from '../config.ts'
+import type { Paint } from './terminal.ts'
 import type { FromSupervisor, ToSupervisor } from '../threads.ts'
 
 /** How long an orderly stop may take, ms; how long an end after its announcement; how long outputs may stay open after the end. */
@@ -50,21 +52,36 @@ process.on('SIGHUP', () => {
 
 const { ConfigError, configHelp, readConfig } = await import('../config.ts')
 const { EXIT } = await import('../threads.ts')
-const { createLines, logLine } = await import('./lines.ts')
+const { createLines, isForPeople, logLine } = await import('./lines.ts')
 const { verdictOf } = await import('./ending.ts')
 
 /** Who read the log may be gone; that is no reason to stop trading. */
 process.stdout.on('error', () => undefined)
-const write = (line: string): void => void process.stdout.write(line)
+/** A line of the log, as it is or as a terminal shows it. */
+let write = (line: string): void => void process.stdout.write(line)
+
+/** From now on the log is in words, when it is to be (`--log`). `config`: `null` when it cannot be read. */
+async function chooseForm(config: Config | null, log: string): Promise<void> {
+  if (!isForPeople(log, process.stdout.isTTY)) return
+  const [{ Terminal }, { styleText }] = await Promise.all([import('./terminal.ts'), import('node:util')])
+  // Asks the environment whether colours are wanted: NO_COLOR, FORCE_COLOR, TERM.
+  const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout })
+  const terminal = new Terminal(config, paint, () => performance.now())
+  write = (line) => void process.stdout.write(terminal.show(line))
+}
 
 /** Whether there is something to start: help is given here, and a bad configuration refused, without loading an exchange. */
-function checkConfiguration(): boolean {
+async function checkConfiguration(): Promise<boolean> {
+  const argv = process.argv.slice(2)
   try {
-    if (readConfig(process.argv.slice(2), process.env) !== null) return true
-    process.stdout.write(configHelp())
-    return false
+    const config = readConfig(argv, process.env)
+    if (config === null) process.stdout.write(configHelp())
+    else await chooseForm(config, config.log)
+    return config !== null
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
+    const asked = /(?:^| )--log[= ](\w+)/.exec(argv.join(' '))?.[1]
+    await chooseForm(null, asked ?? process.env['RINGBOOK_LOG'] ?? 'auto')
     write(logLine('fatal', { code: EXIT.CONFIG }, `configuration: ${error.message}`))
     process.exitCode = EXIT.CONFIG
     return false
@@ -78,7 +95,7 @@ function supervise(): void {
   let text = ''
   const heard = (words: string): void => void (text = `${text}${words}\n`.slice(-KEPT))
   const outputs = (['stdout', 'stderr'] as const).map((stream) => {
-    const lines = createLines(stream, write, heard)
+    const lines = createLines(stream, (line) => write(line), heard)
     child[stream]!.on('data', (bytes: Buffer) => lines.take(bytes))
     return lines
   })
@@ -102,7 +119,7 @@ function supervise(): void {
   })
 }
 
-if (checkConfiguration()) {
+if (await checkConfiguration()) {
   if (cause === null) supervise()
   else write(logLine('warn', { cause }, 'asked to stop before anything was started'))
 }

@@ -26,7 +26,7 @@ const read = (argv: readonly string[] = [], environment: Record<string, string> 
 
 const TEXTS = [
   'config', 'dataDir', 'genesis', 'host', 'publicHost', 'logLevel', 'grpcCert', 'grpcKey', 'tlsCert', 'tlsKey', 'chainRpcUrl',
-  'contractLoginFile',
+  'log', 'contractLoginFile',
   'operatorTokenFile', 'proxyAddresses', 'trustedProxies',
 ]
 /** Least and greatest value of every number. */
@@ -92,7 +92,7 @@ for (const [name, [low, high]] of Object.entries(RANGES)) {
   })
 }
 
-const CHECKED = ['config', 'logLevel', 'chainRpcUrl', 'proxyAddresses', 'trustedProxies']
+const CHECKED = ['config', 'logLevel', 'log', 'chainRpcUrl', 'proxyAddresses', 'trustedProxies']
 for (const name of TEXTS.filter((each) => !CHECKED.includes(each) && !PAIRED.includes(each))) {
   t.test(`${name}: file before environment before flag`, async (t) => {
     const file = ['--config', fileOf({ [name]: 'a' })]
@@ -176,8 +176,17 @@ t.test('the help says every knob: flag, variable, default, meaning', async (t) =
     if (typeof knob.fallback === 'number') t.ok(entry.includes(`Default ${knob.fallback};`), `default ${knob.fallback}`)
     else t.match(entry, /Default \S+;/, 'default')
   }
+  const examples = [...help.matchAll(/^  npm start(?: -- (.*))?$/gm)].map(([, flags]) => flags?.split(' ') ?? [])
+  t.ok(examples.length >= 4, 'it begins with examples')
+  for (const flags of examples) t.ok(readConfig(flags, {}) !== null, `that are good: ${flags.join(' ')}`)
   t.notOk(help.includes(process.cwd()), 'paths are given from the project')
   t.equal(new ConfigError('x').name, 'ConfigError')
+})
+
+t.test('the form of the log', async (t) => {
+  for (const form of ['auto', 'pretty', 'json']) t.equal(read(['--log', form]).log, form)
+  t.equal(read([], { RINGBOOK_LOG: 'json' }).log, 'json')
+  t.throws(() => read(['--log', 'text']), { name: 'ConfigError', message: '--log: must be auto, pretty or json' })
 })
 
 t.test('secrets are not taken from the command line, nor from the file of knobs', async (t) => {
