@@ -67,9 +67,8 @@ t.test('what comes before and after it', async (t) => {
   const progress = { stage: 'recovery', records: 1_200_000, perSecond: 9, secondsLeft: 3 }
   t.equal(show('replaying the journal', progress), '  reading the journal: 1,200,000 commands, 3 s left\n')
   t.match(show('replaying the journal', { ...progress, stage: 'history' }), 'making the history')
-  for (const routine of ['history follower started', 'snapshot written', 'every invariant holds', 'the chain is open']) {
-    t.equal(show(routine, { pid: 2, sequence: 3 }), '', routine)
-  }
+  const routine = ['history follower started', 'snapshot written', 'every invariant holds', 'the chain is open']
+  for (const msg of routine) t.equal(show(msg, { pid: 2, sequence: 3 }), '', msg)
   const other = show('from now on the rules 4 are in force', { before: 3 })
   t.match(other, /^\d\d:\d\d:\d\d from now .* in force \(before: 3\)\n$/)
   t.equal(show('stopping', { cause: 'SIGINT' }), '\nStopping (SIGINT) ...\n')
