@@ -217,8 +217,9 @@ environment or from a flag, later ones winning; an unknown one refuses to start.
 /** Headings of `--help`, each above the knob it begins with. */
 const HEADINGS: { readonly [Name in keyof Knobs]?: string } = {
   config: 'Files', host: 'Addresses, ports and connections', gateways: 'Threads and rings',
-  journalGb: 'Journal, disk and clock', snapshotEvery: 'Snapshots, history and checks', walletThreads: 'Wallets and the chain', signInPerAddress: 'Rates',
-  anonymousPercent: 'Requests and answers', wsConnections: 'WebSocket', publicHost: 'Names and log',
+  journalGb: 'Journal, disk and clock', snapshotEvery: 'Snapshots, history and checks',
+  walletThreads: 'Wallets and the chain', signInPerAddress: 'Rates', anonymousPercent: 'Requests and answers',
+  wsConnections: 'WebSocket', publicHost: 'Names and log',
 }
 
 /** What `--help` prints: how to use it, then every knob with its flag, variable, default and meaning. */
