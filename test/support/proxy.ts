@@ -5,7 +5,7 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,15 +31,19 @@ export function missing(name: ProxyName): string {
 /** Its programs are for administrators, and not on everybody's path. */
 const PATHS = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin` }
 
-const nginx = (directory: string, port: number, buffering: 'on' | 'off'): string => `
+const nginxFrame = (directory: string): string => `
 daemon off;
 pid ${directory}/nginx.pid;
 error_log ${directory}/error.log;
 worker_processes 1;
-events { worker_connections 256; }
+events { worker_connections 256; }`
+const nginxFiles = (directory: string): string =>
+  `access_log off; ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}`
+
+const nginx = (directory: string, port: number, buffering: 'on' | 'off'): string => `
+${nginxFrame(directory)}
 http {
-  access_log off;
-  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}
+  ${nginxFiles(directory)}
   upstream ringbook { server 127.0.0.1:${port}; keepalive 4; }
   server {
     listen unix:${directory}/proxy.sock;
@@ -74,28 +78,42 @@ backend ringbook
 /** Starts a proxy in front of the service on this port of the loopback. */
 export async function startProxy(name: ProxyName, port: number): Promise<Proxy> {
   const directory = mkdtempSync(join(tmpdir(), 'ringbook-proxy-'))
+  const text = name === 'haproxy' ? haproxy(directory, port) : nginx(directory, port, name === 'nginx' ? 'on' : 'off')
+  const path = join(directory, 'proxy.sock')
+  return { path, stop: await run(program(name), directory, text, { path }) }
+}
+
+/** Starts nginx with this text inside its `http` block, and waits until it listens on this port of the loopback. */
+export function startNginx(directory: string, http: string, port: number): Promise<() => Promise<void>> {
+  const text = `${nginxFrame(directory)}\nhttp {\n  ${nginxFiles(directory)}\n${http}\n}\n`
+  return run('nginx', directory, text, { host: '127.0.0.1', port })
+}
+
+/** Starts a program in a directory that is removed when it is stopped, and waits until it listens there; how to stop it. */
+async function run(
+  name: string, directory: string, text: string, where: { path: string } | { host: string; port: number },
+): Promise<() => Promise<void>> {
   const file = join(directory, 'proxy.conf')
-  writeFileSync(file, name === 'haproxy' ? haproxy(directory, port) : nginx(directory, port, name === 'nginx' ? 'on' : 'off'))
+  writeFileSync(file, text)
   const words = name === 'haproxy' ? ['-db', '-f', file] : ['-p', directory, '-c', file, '-e', join(directory, 'error.log')]
-  const child = spawn(program(name), words, { env: PATHS, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(name, words, { env: PATHS, stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4000)))
-  const path = join(directory, 'proxy.sock')
   const stop = async (): Promise<void> => {
     await end(child)
     rmSync(directory, { recursive: true, force: true })
   }
   for (let look = 0; look < 500; look++) {
     if (child.exitCode !== null) break
-    if (existsSync(path) && (await answers(path))) return { path, stop }
+    if (await answers(where)) return stop
     await pause(10)
   }
   await stop()
   throw new Error(`${name} did not start: ${said}`)
 }
 
-async function answers(path: string): Promise<boolean> {
-  const socket = connect(path)
+async function answers(where: { path: string } | { host: string; port: number }): Promise<boolean> {
+  const socket = connect(where)
   const open = await new Promise<boolean>((resolve) => socket.on('connect', () => resolve(true)).on('error', () => resolve(false)))
   socket.destroy()
   return open
