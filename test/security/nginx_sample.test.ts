@@ -71,7 +71,8 @@ t.test('behind nginx', { skip: why !== '' && why }, async (t) => {
   const ask = (method: string, path: string, headers: Record<string, string>, body = ''): Promise<{ status: number; text: string }> =>
     new Promise((resolve, reject) => {
       const all = { 'User-Agent': 'test', 'Content-Length': String(body.length), ...headers }
-      const asked = request({ host: HOST, port, localAddress: CLIENT, ca, method, path, headers: all, servername: 'localhost' }, (answer) => {
+      const to = { host: HOST, port, localAddress: CLIENT, ca, servername: 'localhost' }
+      const asked = request({ ...to, method, path, headers: all }, (answer) => {
         let text = ''
         answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
         answer.on('end', () => resolve({ status: answer.statusCode!, text }))

@@ -37,8 +37,9 @@ pid ${directory}/nginx.pid;
 error_log ${directory}/error.log;
 worker_processes 1;
 events { worker_connections 256; }`
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 const nginxFiles = (directory: string): string =>
-  `access_log off; ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}`
+  `access_log off; ${TEMPORARY.map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}`
 
 const nginx = (directory: string, port: number, buffering: 'on' | 'off'): string => `
 ${nginxFrame(directory)}
