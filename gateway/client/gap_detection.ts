@@ -3,7 +3,7 @@
  *
  *   orderbook            a frame goes on where the one before it ended: `previousSequence` is its `sequence`
  *   balances, positions  a row replaces one of a lower `version`
- *   orders               an event behind the snapshot's `sequence`; the frames of a snapshot are put together
+ *   orders               an event of a command behind the snapshot's `commandSequence`; the frames of a snapshot are put together
  *
  * What is no such frame at all throws: a service that says so is not to be relied on.
  */
@@ -83,7 +83,7 @@ class Events implements GapDetection {
 
   take(frame: RawFrame): RawFrame | typeof GAP | null {
     const data = fieldsOf(frame)
-    const sequence = numberOf(frame['sequence'])
+    const sequence = numberOf(data['commandSequence'])
     if (!isSnapshot(frame)) {
       if (this.#since !== null) return sequence > this.#since ? frame : null
       return this.#parts.length > 0 ? GAP : null

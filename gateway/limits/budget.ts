@@ -1,8 +1,9 @@
 /**
  * What a gated answer says about the caller's budget (specification, Order rate limits, rule 5).
  *
- * Items per window. A class without such a window has -1 there and its header is left out. Remaining figures are those after this
- * request, of the tighter tier: the account's own, the family's, and for movements the day's.
+ * Items per window. Remaining figures are those after this request, of the tighter tier: the account's own, the family's, and for
+ * movements the day's. A class without a window of a second may ask in one second for what is left of its minute; one without a window
+ * of a minute has what its seconds add up to.
  */
 export interface Budget {
   readonly limitSecond: number
@@ -27,6 +28,6 @@ const NONE: readonly (readonly [string, string])[] = []
 export function budgetHeaders(budget: Budget | null): readonly (readonly [name: string, value: string])[] {
   if (budget === null) return NONE
   const headers: [string, string][] = []
-  for (const field of BUDGET_FIELDS) if (budget[field] >= 0) headers.push([BUDGET_HEADERS[field], String(budget[field])])
+  for (const field of BUDGET_FIELDS) headers.push([BUDGET_HEADERS[field], String(budget[field])])
   return headers
 }

@@ -30,7 +30,7 @@ interface Window {
   readonly family: boolean
 }
 
-/** The windows of one class, and which of them its headers name; -1: none. */
+/** The windows of one class, and the limits that its headers name; -1: it has no such window (budget.ts). */
 interface Class {
   readonly windows: readonly Window[]
   readonly limitSecond: number
@@ -95,11 +95,20 @@ export function createRateLimiter(
 /** Draws `items` from every window of the class, or from none. `account` is a row of the engine, `items` is at least 1. */
 export function acquire(limiter: RateLimiter, name: RateLimitedClass, account: number, items: number): Acquired {
   const { rows } = limiter
-  const { windows, limitSecond, limitMinute } = limiter.classes[name]
   const ownRow = account * BUDGET_ROW_WORDS
   const familyRow = limiter.familyOf(account) * BUDGET_ROW_WORDS
   lock(rows, familyRow + BUDGET.LOCK)
-  const now = limiter.now()
+  try {
+    return acquireLocked(limiter.now(), rows, limiter.classes[name], ownRow, familyRow, items)
+  } finally {
+    // Whatever throws: a row that stays locked would stop every thread that asks for this family.
+    unlock(rows, familyRow + BUDGET.LOCK)
+  }
+}
+
+function acquireLocked(
+  now: number, rows: Int32Array, { windows, limitSecond, limitMinute }: Class, ownRow: number, familyRow: number, items: number,
+): Acquired {
   let waitMs = 0
   for (const window of windows) {
     const at = (window.family ? familyRow : ownRow) + window.at
@@ -119,8 +128,11 @@ export function acquire(limiter: RateLimiter, name: RateLimitedClass, account: n
     if (window.ms === SECOND_MS) remainingSecond = tighter(remainingSecond, left)
     else remainingMinute = tighter(remainingMinute, left)
   }
-  unlock(rows, familyRow + BUDGET.LOCK)
-  return { limitSecond, limitMinute, remainingSecond, remainingMinute, waitMs }
+  if (limitSecond < 0) return { limitSecond: limitMinute, limitMinute, remainingSecond: remainingMinute, remainingMinute, waitMs }
+  if (limitMinute >= 0) return { limitSecond, limitMinute, remainingSecond, remainingMinute, waitMs }
+  const secondsLeft = Math.floor((MINUTE_MS - 1 - (now % MINUTE_MS)) / SECOND_MS)
+  const remaining = remainingSecond + secondsLeft * limitSecond
+  return { limitSecond, limitMinute: 60 * limitSecond, remainingSecond, remainingMinute: remaining, waitMs }
 }
 
 const tighter = (known: number, left: number): number => (known < 0 || left < known ? left : known)

@@ -59,7 +59,7 @@ const REFUSED = counters('rate_refused')
 
 /** `retryAfter`: whole seconds until the last window that refuses has ended. More items than a window ever holds need a smaller batch. */
 function overBudget({ waitMs, limitSecond, limitMinute }: Acquired, items: number): Refused {
-  const limit = limitSecond < 0 ? limitMinute : limitMinute < 0 ? limitSecond : Math.min(limitSecond, limitMinute)
+  const limit = Math.min(limitSecond, limitMinute)
   const message = items > limit ? `Rate limit exceeded: ${items} items are more than the ${limit} that one window holds` : undefined
   return new Refused('RATE_LIMIT_EXCEEDED', message, { retryAfter: Math.ceil(waitMs / 1000) })
 }

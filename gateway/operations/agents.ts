@@ -110,7 +110,7 @@ export const CreateDelegatedSession = operation({
     ownerAddress: Address,
     sessionPublicKey: SessionKey,
     sessionSignature: SessionSignature,
-    nonce: Type.String({ maxLength: 256 }),
+    nonce: Type.String({ minLength: 1, maxLength: 256 }),
     signature: WalletSignature,
     clientId: ClientId,
     chainId: ChainId,

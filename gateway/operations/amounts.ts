@@ -5,6 +5,7 @@
 import Type from 'typebox'
 import { MAX_ISSUED, type Asset, type Pair } from '../../core/state/genesis.ts'
 import { formatDecimal, parseDecimal, parsePositive } from '../../core/lib/decimal.ts'
+import { describeForm } from './schema_errors.ts'
 import { refusedField, type Refused } from '../refused.ts'
 
 const INT32_MAX = 0x7fffffff
@@ -25,6 +26,7 @@ export const DECIMAL = /^-?[0-9]{1,28}(\.[0-9]{1,18})?$/
 
 /** An amount in a request, whose digits beyond the point are bounded by what it is an amount of. */
 export const Amount = Type.String({ pattern: DECIMAL.source })
+describeForm(DECIMAL, 'a decimal string, such as 12.5: at most 28 digits before the point and 18 behind it')
 
 /** Atoms of an {@link Amount}, at least `least` and at most what may be issued of an asset; or the refusal that names `field`. */
 export function atomsOf(asset: Asset, field: string, text: string, least: bigint): bigint | Refused {

@@ -13,14 +13,23 @@ import { WAY_OUT } from '../bridge/engine_client.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { usernameText } from './accounts.ts'
+import { describeForm } from './schema_errors.ts'
 import { Nullable, operation, submit, Uuid, pendingRequest } from './operation.ts'
 
-export const Address = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' })
-export const SessionKey = Type.String({ pattern: '^[0-9a-f]{64}$' })
-export const WalletSignature = Type.String({ pattern: '^(0x)?[0-9a-fA-F]+$', minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX })
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const SESSION_KEY = /^[0-9a-f]{64}$/
+const WALLET_SIGNATURE = /^(0x)?[0-9a-fA-F]+$/
+const SESSION_SIGNATURE = /^[0-9a-f]{128}$/
+describeForm(ADDRESS, 'a wallet address: 0x and 40 hex digits')
+describeForm(SESSION_KEY, 'an ed25519 public key: 64 lowercase hex digits')
+describeForm(WALLET_SIGNATURE, 'a signature in hex; 0x is optional')
+describeForm(SESSION_SIGNATURE, 'an ed25519 signature: 128 lowercase hex digits')
+export const Address = Type.String({ pattern: ADDRESS.source })
+export const SessionKey = Type.String({ pattern: SESSION_KEY.source })
+export const WalletSignature = Type.String({ pattern: WALLET_SIGNATURE.source, minLength: 1, maxLength: SIGNATURE_CHARACTERS_MAX })
 export const ClientId = Type.Optional(Type.String({ maxLength: 128 }))
 /** The session key's signature of the challenge's text. */
-export const SessionSignature = Type.Optional(Type.String({ pattern: '^[0-9a-f]{128}$' }))
+export const SessionSignature = Type.Optional(Type.String({ pattern: SESSION_SIGNATURE.source }))
 /** Bytes of a body that carries a {@link WalletSignature} of the longest, with the other fields at their longest, escaped. */
 export const VERIFY_BODY_MAX = 24 * 1024
 export const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 32 })]))
@@ -57,7 +66,7 @@ export const Verify = operation({
   body: Type.Object({
     address: Address,
     signature: WalletSignature,
-    nonce: Type.String({ maxLength: 256 }),
+    nonce: Type.String({ minLength: 1, maxLength: 256 }),
     sessionPublicKey: SessionKey,
     sessionSignature: SessionSignature,
     clientId: ClientId,

@@ -16,6 +16,7 @@ import type { Gateway } from '../context.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
 import { shapeOf, type Shape } from '../http/json_shape.ts'
 import type { Budget } from '../limits/budget.ts'
+import { describeForm, explain } from './schema_errors.ts'
 import { Refused } from '../refused.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Row } from './row.ts'
@@ -103,31 +104,8 @@ export const isOperation = (value: unknown): value is Operation<never> =>
 
 export function compile(schema: TObject): Check {
   const validator = Compile<TProperties, TObject>({}, schema)
-  const check = (value: unknown): Refused | null => (validator.Check(value) ? null : explain(validator.Errors(value)))
+  const check = (value: unknown): Refused | null => (validator.Check(value) ? null : explain(schema, validator.Errors(value)))
   return { schema, check }
-}
-
-interface SchemaError {
-  readonly keyword: string
-  readonly instancePath: string
-  readonly params: object
-  readonly message: string
-}
-
-/** The first error as a refusal that names the field. */
-function explain(errors: readonly SchemaError[]): Refused {
-  const error = errors[0]
-  if (error === undefined) return new Refused('VALIDATION_ERROR')
-  const path = error.instancePath.slice(1).replaceAll('/', '.')
-  const missing = error.keyword === 'required' ? (error.params as { requiredProperties: string[] }).requiredProperties[0]! : null
-  const field = missing === null ? path : path === '' ? missing : `${path}.${missing}`
-  const message = missing === null ? `${field === '' ? 'it' : field} ${PROBLEMS[error.keyword] ?? error.message}` : `${field} is required`
-  return new Refused('VALIDATION_ERROR', message, { field })
-}
-
-const OTHER_CHOICE = 'is none of the allowed values'
-const PROBLEMS: Readonly<Record<string, string>> = {
-  const: OTHER_CHOICE, enum: OTHER_CHOICE, anyOf: OTHER_CHOICE, pattern: 'has the wrong form',
 }
 
 /**
@@ -193,6 +171,7 @@ export const notGranted = (grant: Grant): Refused =>
 
 export const UUID_TEXT = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 export const Uuid = Type.String({ pattern: UUID_TEXT.source })
+describeForm(UUID_TEXT, 'a UUID, such as 7a1c0000-0000-4000-8000-000000000001')
 /** Decimal text; the exact rules are core/lib/decimal.ts's. */
 export const Decimal = Type.String({ maxLength: 64 })
 export const Timestamp = Type.String({ format: 'date-time' })

@@ -19,6 +19,8 @@ export const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')])
 export const OrderType = Type.Union([Type.Literal('LIMIT'), Type.Literal('MARKET')])
 export const TimeInForce = Type.Union([Type.Literal('GTC'), Type.Literal('IOC'), Type.Literal('FOK')])
 export const TradingMode = Type.Union([Type.Literal('SPOT'), Type.Literal('MARGIN')])
+export const MarginMode = Type.Union([Type.Literal('ISOLATED'), Type.Literal('CROSS')])
+export const PositionSide = Type.Union([Type.Literal('LONG'), Type.Literal('SHORT')])
 
 export const OrderItem = Type.Object({
   tradingPairId: Uuid,
@@ -35,11 +37,11 @@ export const OrderItem = Type.Object({
   riskBucketId: Type.Optional(Type.String()),
   riskBucketCollateral: Type.Optional(Type.String()),
   /** Deprecated: accepted and ignored, `side` is authoritative. */
-  positionSide: Type.Optional(Type.String()),
+  positionSide: Type.Optional(PositionSide),
   leverage: Type.Optional(Type.String()),
   reduceOnly: Type.Optional(Type.Boolean()),
   strategyKey: Type.Optional(Type.String()),
-  marginMode: Type.Optional(Type.String()),
+  marginMode: Type.Optional(MarginMode),
   postOnly: Type.Optional(Type.Boolean()),
   clientOrderId: Type.Optional(Type.String()),
   idempotencyKey: Type.Optional(Type.String()),
@@ -64,7 +66,8 @@ export const ReplaceItem = Type.Object({
 export type ReplaceItem = Static<typeof ReplaceItem>
 
 const MARGIN_ONLY = [
-  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'trailingStop', 'takeProfit', 'stopLoss',
+  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'strategyKey', 'marginMode', 'trailingStop', 'takeProfit',
+  'stopLoss',
 ] as const
 /** Longest idempotency key, in UTF-16 units. */
 export const IDEMPOTENCY_KEY_MAX = 128
@@ -121,15 +124,18 @@ export function replaceTerms(item: ReplaceItem, pair: Pair): OrderTerms | Refuse
 }
 
 function refuseMargin(item: OrderItem): Refused | null {
-  if (item.tradingMode === 'MARGIN') return refusedField('tradingMode', 'This market is spot')
+  if (item.tradingMode === 'MARGIN') return refusedField('tradingMode', 'tradingMode must be SPOT: this market is spot')
   for (const field of MARGIN_ONLY) if (item[field] !== undefined) return refusedField(field, `${field} is for margin orders only`)
   return item.reduceOnly === true ? refusedField('reduceOnly', 'reduceOnly is for margin orders only') : null
 }
+
+const NEVER_RESTS = 'never rests, so it carries no expirationDate'
 
 function takeMarket(item: OrderItem, terms: OrderTerms): Refused | null {
   if (item.price !== undefined) return refusedField('price', 'A MARKET order must not carry a price')
   if (item.timeInForce !== undefined) return refusedField('timeInForce', 'A MARKET order must not carry timeInForce')
   if (item.postOnly === true) return refusedField('postOnly', 'A MARKET order cannot be post-only')
+  if (item.expirationDate !== undefined) return refusedField('expirationDate', `A MARKET order ${NEVER_RESTS}`)
   terms.flags |= Flag.MARKET
   if (item.slippageToleranceBps !== undefined) {
     terms.flags |= Flag.SLIPPAGE
@@ -143,8 +149,10 @@ function takeLimit(item: OrderItem, pair: Pair, terms: OrderTerms): Refused | nu
   if (item.price === undefined) return refusedField('price', 'A LIMIT order needs a price')
   if (item.timeInForce === 'IOC') terms.flags |= Flag.IOC
   else if (item.timeInForce === 'FOK') terms.flags |= Flag.FOK
+  const rests = (terms.flags & (Flag.IOC | Flag.FOK)) === 0
+  if (!rests && item.expirationDate !== undefined) return refusedField('expirationDate', `An ${item.timeInForce} order ${NEVER_RESTS}`)
   if (item.postOnly === true) {
-    if ((terms.flags & (Flag.IOC | Flag.FOK)) !== 0) return refusedField('postOnly', 'Only a GTC order can be post-only')
+    if (!rests) return refusedField('postOnly', 'Only a GTC order can be post-only')
     terms.flags |= Flag.POST_ONLY
   }
   return takePrice(pair, item.price, terms)
@@ -195,7 +203,7 @@ function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused |
   if (selfTradePreventionMode === undefined) return null
   if (selfTradePreventionMode === 'CANCEL_BOTH') terms.flags |= Flag.CANCEL_BOTH
   else if (selfTradePreventionMode !== 'CANCEL_TAKER') {
-    return refusedField('selfTradePreventionMode', 'Unknown selfTradePreventionMode', 'INVALID_SELF_TRADE_PREVENTION_MODE')
+    return refusedField('selfTradePreventionMode', 'selfTradePreventionMode must be CANCEL_TAKER or CANCEL_BOTH', 'INVALID_SELF_TRADE_PREVENTION_MODE')
   }
   terms.flags |= Flag.STP_GIVEN
   return null

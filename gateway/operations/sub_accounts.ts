@@ -25,8 +25,12 @@ import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, balancesOf, findAsset, userIdOf, usernameText } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { Address, refusalOf, WalletSignature } from './auth.ts'
+import { describeForm } from './schema_errors.ts'
 import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest } from './operation.ts'
 import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
+
+const USERNAME = /^[\x20-\x7e]{1,32}$/
+describeForm(USERNAME, '1 to 32 printable ASCII characters')
 
 const SubAccount = Type.Object({
   id: Uuid,
@@ -95,9 +99,9 @@ export const CreateSubAccount = operation({
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   body: Type.Object({
     address: Address,
-    username: Type.Optional(Type.String({ pattern: '^[\\x20-\\x7e]{1,32}$' })),
+    username: Type.Optional(Type.String({ pattern: USERNAME.source })),
     // Absent they are a missing signature, not a malformed request.
-    nonce: Type.Optional(Type.String({ maxLength: 256 })),
+    nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
     signature: Type.Optional(WalletSignature),
   }),
   output: Type.Object({ subAccount: SubAccount }),

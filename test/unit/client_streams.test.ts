@@ -185,18 +185,18 @@ t.test('rows count by version, order events behind their snapshot, whose frames 
   const versions = [['a', 4], ['a', 5], ['a', 7], ['a', 6], ['b', 2], ['c', 0]] as const
   for (const [assetId, version] of versions) socket.send(balance(assetId, version))
   const order = (sequence: number, tradingPairId = PAIR): Frame =>
-    ({ ...update('orders', { orderId: sequence, tradingPairId }, { sequence }), type: 'order_update' })
+    ({ ...update('orders', { orderId: sequence, commandSequence: sequence, tradingPairId }), type: 'order_update' })
   socket.send(order(1))
-  socket.send(snapshot('orders', { orders: [1, 2].map((orderId) => ({ orderId, tradingPairId: PAIR })), more: true }, { sequence: 20 }))
-  socket.send(snapshot('orders', { orders: [{ orderId: 3, tradingPairId: OTHER }], more: false }, { sequence: 20 }))
-  socket.send(snapshot('orders', { tradingPairId: PAIR, orders: [], more: false }, { sequence: 22 }))
+  socket.send(snapshot('orders', { commandSequence: 20, orders: [1, 2].map((orderId) => ({ orderId, tradingPairId: PAIR })), more: true }))
+  socket.send(snapshot('orders', { commandSequence: 20, orders: [{ orderId: 3, tradingPairId: OTHER }], more: false }))
+  socket.send(snapshot('orders', { tradingPairId: PAIR, commandSequence: 22, orders: [], more: false }))
   for (const frame of [order(20), order(21), order(23), order(24, OTHER), order(25)]) socket.send(frame)
   const isLast = (told: unknown[]): boolean => JSON.stringify(told).includes(':25')
   await until('the last', () => isLast(one.told) && isLast(all.told))
   t.strictSame(rows.told.slice(2), [row('a', 7), row('b', 2), row('c', 0)].map((each) => ['balance_update', each]))
   t.match(all.told[1], ['snapshot', { orders: [{ orderId: 1 }, { orderId: 2 }, { orderId: 3 }], more: false }])
   t.strictSame((all.told.slice(2) as [string, Frame][]).map(([, { orderId }]) => orderId), [21, 23, 24, 25])
-  t.strictSame(one.told[1], ['snapshot', { tradingPairId: PAIR, orders: [], more: false }])
+  t.strictSame(one.told[1], ['snapshot', { tradingPairId: PAIR, commandSequence: 22, orders: [], more: false }])
   t.strictSame((one.told.slice(2) as [string, Frame][]).map(([, { orderId }]) => orderId), [23, 25])
 })
 
@@ -245,7 +245,7 @@ export function typesOf({ subscribe }: Pick<Streams, 'subscribe'>): Subscription
   subscribe('orderbook', { tradingPairId: PAIR }, { snapshot: ({ previousSequence }) => previousSequence })
   return [
     subscribe('orderbook', { tradingPairId: PAIR }, { update: ({ previousSequence, bids }) => previousSequence + Number(bids[0]!.price) }),
-    subscribe('orders', {}, { update: ({ eventType }, { sequence }): [string, number] => [eventType, sequence] }),
+    subscribe('orders', {}, { update: ({ eventType, commandSequence }): [string, number] => [eventType, commandSequence] }),
     subscribe('balances', {}, { update: (_, { reason }: StreamFrame<'balances'>) => reason === 'trade' }),
   ]
 }

@@ -94,7 +94,8 @@ t.test('a snapshot that could not be read leaves the one before it in force', as
   const { state, gate, channel, listen, take } = stage()
   state.clock[CLOCK.SEQUENCE] = 10
   const { frames, subscriber } = listen(TAKER)
-  t.equal(frames[0]!['sequence'], 10)
+  t.equal((frames[0]!['data'] as Record<string, unknown>)['commandSequence'], 10)
+  t.notOk('sequence' in frames[0]!, 'the order stream has no sequence number (specification, Events, rule 2)')
   gate[APPLYING] = 1
   t.notOk(channel.subscribe(subscriber, {}))
   gate[APPLYING] = 2

@@ -98,7 +98,8 @@ t.test('fields of the wrong type or value are named', (t) => untouched(t, async 
     ['idempotencyKey', ''], ['idempotencyKey', 'x'.repeat(129)], ['idempotencyKey', '\ud800'], ['idempotencyKey', 7],
     ['selfTradePreventionMode', 'CANCEL_MAKER'], ['selfTradePreventionMode', 1],
     ['marginAccountId', 'x'], ['riskBucketId', 'x'], ['leverage', '2'], ['reduceOnly', true], ['trailingStop', {}],
-    ['takeProfit', {}], ['stopLoss', {}],
+    ['takeProfit', {}], ['stopLoss', {}], ['strategyKey', 'x'], ['marginMode', 'ISOLATED'], ['marginMode', 'BOTH'],
+    ['positionSide', 'BOTH'],
   ]
   for (const [field, value] of cases) {
     const reply = await create({ [field]: value })
@@ -112,12 +113,16 @@ t.test('fields of the wrong type or value are named', (t) => untouched(t, async 
   const market = { orderType: 'MARKET', price: undefined }
   const onMarket: [string, unknown][] = [
     ['price', '1'], ['timeInForce', 'GTC'], ['timeInForce', 'IOC'], ['postOnly', true], ['slippageToleranceBps', 1001],
-    ['slippageToleranceBps', -1],
+    ['slippageToleranceBps', -1], ['expirationDate', '2099-01-01T00:00:00Z'],
   ]
   for (const [field, value] of onMarket) t.equal(
     (await create({ ...market, [field]: value })).json?.details?.field, field, `${field} on MARKET`,
   )
-  for (const timeInForce of ['IOC', 'FOK']) t.equal((await create({ timeInForce, postOnly: true })).json?.details?.field, 'postOnly')
+  for (const timeInForce of ['IOC', 'FOK']) {
+    t.equal((await create({ timeInForce, postOnly: true })).json?.details?.field, 'postOnly')
+    const expires = await create({ timeInForce, expirationDate: '2099-01-01T00:00:00Z' })
+    t.equal(expires.json?.details?.field, 'expirationDate', 'what never rests does not expire')
+  }
   t.equal((await create({ tradingPairId: '00000000-0000-4000-8000-000000000000' })).status, 404)
 }))
 

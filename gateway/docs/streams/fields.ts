@@ -41,6 +41,7 @@ export const STREAM_FIELDS: Readonly<Record<string, string>> = {
   connectionId: 'The connection; name it when you ask for help.',
   heartbeatMs: 'After this long without a sign of the client the connection is closed. The service pings in time; pongs are signs.',
   // Of channels, by name of the channel
+  commandSequence: 'Number of the command that the event came of, which its other events share; of a snapshot the last one in it.',
   previousSequence: '`sequence` of the frame before. Another one than you have: frames are missing, subscribe again.',
   'orderbook.checksum': 'CRC-32 of the ten best levels of each side after this frame: `price:quantity` joined by commas, bids first.',
   'orderbook.bids': 'Buyers, best price first. In an update: those that changed.',

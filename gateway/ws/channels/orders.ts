@@ -13,7 +13,8 @@
  * A trade is told once to either side: no quantity and no fee is in two frames. `fee` and `feeRaw` are of the trade that a frame tells of
  * and 0 when it tells of none; `totalFee` is of the order so far, which they add up to. `stpCounterpartyOrderId` names the other order of a
  * self-trade that was prevented: the resting one that stopped it, or the incoming one. Refused orders never were and are not told.
- * `sequence` is that of the command, for whoever has two snapshots; there is no gapless number, and what was missed is not sent again.
+ * The stream has no sequence number (rule 2): what was missed is not sent again. `commandSequence` in the data is the command that an
+ * event came of, which all its events share, and the last command that a snapshot has in it.
  *
  * What events do not repeat of a resting order, client order id and expiry, is remembered for accounts that somebody listens to.
  */
@@ -54,13 +55,16 @@ export const ORDERS = {
   frames: {
     snapshot: {
       about: 'Orders that rest, in as many frames as it takes; `more` says whether another follows.',
-      data: Type.Object({ tradingPairId: Type.Optional(Uuid), orders: Type.Array(OrderRecord), more: Type.Boolean() }),
-      sequenced: true,
+      data: Type.Object({
+        tradingPairId: Type.Optional(Uuid), commandSequence: Type.Integer(), orders: Type.Array(OrderRecord), more: Type.Boolean(),
+      }),
+      sequenced: false,
     },
     order_update: {
       about: 'One event of one order, with the whole order as it is then.',
       data: Type.Object({
         eventType: EventName,
+        commandSequence: Type.Integer(),
         ...OrderRecord.properties,
         postOnly: Type.Optional(Type.Literal(true)),
         tradeId: Type.Optional(Uuid),
@@ -72,7 +76,7 @@ export const ORDERS = {
         stpCounterpartyOrderId: Type.Optional(Uuid),
         replacedByOrderId: Type.Optional(Uuid),
       }),
-      sequenced: true,
+      sequenced: false,
     },
   },
 } as const satisfies Declaration
@@ -151,8 +155,8 @@ class OrderEvents {
       const part = orders.slice(from, from + SNAPSHOT_ORDERS)
       const more = from + SNAPSHOT_ORDERS < orders.length
       subscriber.push(() => {
-        const data = { ...scope, orders: part.map((order) => orderRecord(this.#gateway, order)), more }
-        return dataFrame(NAME, 'snapshot', this.#gateway.now(), data, open.sequence)
+        const data = { ...scope, commandSequence: open.sequence, orders: part.map((order) => orderRecord(this.#gateway, order)), more }
+        return dataFrame(NAME, 'snapshot', this.#gateway.now(), data)
       })
     }
     return true
@@ -316,10 +320,10 @@ class OrderEvents {
     const quote = genesis.assets[genesis.pairs[order.pair]!.quote]!
     const { postOnly: _, fee: totalFee, ...record } = orderRecord(this.#gateway, order)
     const data = {
-      eventType: event, ...record, ...((order.flags & Flag.POST_ONLY) !== 0 ? { postOnly: true } : {}), ...more,
+      eventType: event, commandSequence: sequence, ...record, ...((order.flags & Flag.POST_ONLY) !== 0 ? { postOnly: true } : {}), ...more,
       fee: amountText(quote, fee), feeRaw: rawText(quote, fee), totalFee,
     }
-    const frame = dataFrame(NAME, 'order_update', this.#gateway.now(), data, sequence)
+    const frame = dataFrame(NAME, 'order_update', this.#gateway.now(), data)
     for (const [subscriber] of to) subscriber.push(frame)
   }
 }
