@@ -203,7 +203,8 @@ function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused |
   if (selfTradePreventionMode === undefined) return null
   if (selfTradePreventionMode === 'CANCEL_BOTH') terms.flags |= Flag.CANCEL_BOTH
   else if (selfTradePreventionMode !== 'CANCEL_TAKER') {
-    return refusedField('selfTradePreventionMode', 'selfTradePreventionMode must be CANCEL_TAKER or CANCEL_BOTH', 'INVALID_SELF_TRADE_PREVENTION_MODE')
+    const message = 'selfTradePreventionMode must be CANCEL_TAKER or CANCEL_BOTH'
+    return refusedField('selfTradePreventionMode', message, 'INVALID_SELF_TRADE_PREVENTION_MODE')
   }
   terms.flags |= Flag.STP_GIVEN
   return null

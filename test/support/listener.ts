@@ -173,8 +173,11 @@ export class Listener {
 
   #takeOrder(data: Frame): void {
     const {
-      eventType, tradeId, lastFillQuantity, lastFillPrice, role, feeRaw, totalFee, stpCounterpartyOrderId, replacedByOrderId: _, ...rest
+      eventType, tradeId, lastFillQuantity, lastFillPrice, role, feeRaw, totalFee, stpCounterpartyOrderId, replacedByOrderId: _,
+      commandSequence,
+      ...rest
     } = data
+    if (!Number.isSafeInteger(commandSequence)) throw new Error('an order event without the number of its command')
     const { orderId, side, fee } = rest as Record<'orderId' | 'side' | 'fee', string>
     checkOrderUpdate(data, this.orders.get(orderId) as KnownOrder | undefined)
     count(this.events, eventType)

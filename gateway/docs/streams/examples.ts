@@ -67,7 +67,8 @@ export const CHANNEL_EXAMPLES: ChannelExamples = {
     frames: {
       snapshot: { tradingPairId, commandSequence: 41, orders: [order], more: false },
       order_update: {
-        eventType: 'OrderPartiallyFilled', commandSequence: 43, ...told, postOnly: true, tradeId: trade.id, lastFillQuantity: '0.02', lastFillPrice: '60000',
+        eventType: 'OrderPartiallyFilled', commandSequence: 43, ...told, postOnly: true, tradeId: trade.id,
+        lastFillQuantity: '0.02', lastFillPrice: '60000',
         role: 'maker', fee: '-0.06', feeRaw: '-60000', totalFee: '-0.06',
       },
     },
