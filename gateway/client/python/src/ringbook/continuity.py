@@ -82,12 +82,13 @@ class _Versions:
 class _Events:
     def __init__(self) -> None:
         self._complete = False
-        # Of the snapshot, where it has one: the specification gives the order stream no sequence (Events, rule 2).
+        # Command of the snapshot: the order stream itself has no sequence (specification, Events, rule 2).
         self._since: Optional[int] = None
         self._parts: List[Frame] = []
 
     def take(self, frame: Frame) -> Union[Frame, Gap, None]:
-        data, sequence = frame["data"], frame.get("sequence")
+        data = frame["data"]
+        sequence = data.get("commandSequence")
         if not _is_snapshot(frame):
             if not self._complete:
                 return GAP if self._parts else None
