@@ -1415,16 +1415,16 @@ class OrderItem(_OrderItem, total=False):
     """Of margin orders; this market is spot and refuses it."""
     riskBucketCollateral: str
     """Of margin orders; this market is spot and refuses it."""
-    positionSide: str
+    positionSide: Literal["LONG", "SHORT"]
     """Accepted and ignored: side is authoritative."""
     leverage: str
     """Of margin orders; this market is spot and refuses it."""
     reduceOnly: bool
     """Of margin orders; true is refused here."""
     strategyKey: str
-    """Of margin orders; ignored here."""
-    marginMode: str
-    """Of margin orders; ignored here."""
+    """Of margin orders; this market is spot and refuses it."""
+    marginMode: Literal["ISOLATED", "CROSS"]
+    """Of margin orders; this market is spot and refuses it."""
     postOnly: bool
     """Refuse the order rather than let it take from the book; GTC only."""
     clientOrderId: str
@@ -1457,8 +1457,6 @@ class OrderUpdate(TypedDict):
     """Name of the channel."""
     type: Literal["order_update"]
     """What the frame is."""
-    sequence: int
-    """Number of the last command that is in the frame."""
     timestamp: str
     """When the frame was made."""
     data: OrderUpdateData
@@ -1471,6 +1469,8 @@ class _OrderUpdateData(TypedDict):
         "OrderReplaced",
     ]
     """What happened to the order."""
+    commandSequence: int
+    """Number of the command that the event came of, which its other events share; of a snapshot the last one in it."""
     orderId: str
     """Order."""
     id: str
@@ -1640,8 +1640,6 @@ class OrdersSnapshot(TypedDict):
     """Name of the channel."""
     type: Literal["snapshot"]
     """What the frame is."""
-    sequence: int
-    """Number of the last command that is in the frame."""
     timestamp: str
     """When the frame was made."""
     data: OrdersSnapshotData
@@ -1649,6 +1647,8 @@ class OrdersSnapshot(TypedDict):
 
 
 class _OrdersSnapshotData(TypedDict):
+    commandSequence: int
+    """Number of the command that the event came of, which its other events share; of a snapshot the last one in it."""
     orders: list[Order]
     """Orders that rest."""
     more: bool
