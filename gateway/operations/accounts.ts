@@ -10,6 +10,8 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText, rawText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
+import * as sample from './example_values.ts'
+import { READ } from './refusal_groups.ts'
 
 const Profile = Type.Object({
   id: Uuid,
@@ -47,7 +49,18 @@ export function usernameText({ state }: Gateway, account: number): string | null
 export const GetProfile = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/me',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Who am I',
+  description: 'The user behind the session. Balances and orders have reads of their own.',
+  answer: 'The user.',
+  refusals: READ,
   output: Profile,
+  example: {
+    input: {},
+    output: {
+      id: sample.USER, address: sample.ADDRESS, username: null, accountType: 'master', canWithdraw: true,
+      createdAt: sample.MOMENT, masterAccountId: null,
+    },
+  },
   run: (gateway, call) => {
     const { state } = gateway
     const { address, createdAt, createdSequence } = readAccount(state, call.account)
@@ -100,8 +113,13 @@ export const balancesOf = (gateway: Gateway, account: number): BalanceView[] | n
 export const ListBalances = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/balances',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Balances',
+  description: 'Balances of every asset, zero ones included, all of one moment.',
+  answer: 'A page of balances.',
+  refusals: READ,
   query: Type.Object(PageQuery),
   output: Type.Object({ balances: Type.Array(Balance), ...PageOutput }),
+  example: { input: { page: 1, pageSize: 20 }, output: { balances: [sample.usdc], ...sample.page } },
   run: (gateway, call, input) => {
     const balances = balancesOf(gateway, call.account)
     if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
@@ -117,8 +135,13 @@ export const findAsset = (gateway: Gateway, id: string): Asset | Refused =>
 export const GetBalance = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/balances/{assetId}',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Balance of one asset',
+  description: 'A known asset that was never held has zero balances; an unknown one is 404.',
+  answer: 'The balance.',
+  refusals: ['NOT_FOUND', ...READ],
   params: Type.Object({ assetId: Uuid }),
   output: Balance,
+  example: { input: { assetId: sample.USDC }, output: sample.usdc },
   run: (gateway, call, input) => {
     const asset = findAsset(gateway, input.assetId)
     if (asset instanceof Refused) return call.refuse(asset)

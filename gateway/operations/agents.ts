@@ -23,6 +23,8 @@ import {
   Address, ChainId, ClientId, refusalOf, seconds, SessionKey, SessionSignature, VERIFY_BODY_MAX, WalletSignature,
 } from './auth.ts'
 import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
+import * as sample from './example_values.ts'
+import { COMMAND, READ, WALLET } from './refusal_groups.ts'
 
 const missing = (): Refused => new Refused('NOT_FOUND', 'Delegated agent not found', { field: 'agentId' })
 
@@ -35,11 +37,40 @@ function findAgent(gateway: Gateway, { account }: Call<never>, id: string): Agen
   return agents.find(({ row, createdSequence }) => row === found.slot && createdSequence === found.sequence) ?? missing()
 }
 
+const EXAMPLE_AGENT = agentId(61, 2)
+const exampleGrant = {
+  agentAddress: sample.WALLET,
+  name: 'grid bot',
+  allowedActions: ['CREATE_ORDER' as const, 'CANCEL_ORDER' as const],
+  allowedTradingPairIds: [sample.PAIR],
+  allowedOrderTypes: ['LIMIT' as const],
+  maxOrderNotional: '5000',
+  maxOpenOrders: 50,
+  expiresAt: '2099-01-15T09:30:00.000Z',
+}
+const exampleAgent = {
+  ...exampleGrant,
+  id: EXAMPLE_AGENT,
+  isActive: true,
+  allowedTimeInForce: ['GTC' as const, 'IOC' as const, 'FOK' as const],
+  noMarginAccounts: false,
+  openOrders: 3,
+  createdAt: sample.MOMENT,
+  updatedAt: sample.LATER,
+}
+
 export const UpsertDelegatedAgent = operation({
   service: 'DelegatedAgentsService', method: 'POST', path: '/api/v1/delegated-agents',
   access: 'session', agent: 'no', maintenance: 'blocked', rate: 'none',
+  summary: 'Let a wallet trade for you',
+  description: 'Grants a wallet what the request says, instead of what it was granted before. What is left out is not bounded. The '
+    + 'grant is checked for every order of the agent when its turn comes, so a narrower one holds from the next order on; resting orders '
+    + 'stay. A revoked agent becomes active again under the same id.',
+  answer: 'The agent.',
+  refusals: ['NOT_FOUND', 'TOO_MANY_AGENTS', ...COMMAND, ...READ],
   body: AgentRequest,
   output: AgentRecord,
+  example: { input: exampleGrant, output: exampleAgent },
   run: (gateway, call, input) => {
     const terms = agentTerms(gateway, readAccount(gateway.state, call.account).address, input)
     if (terms instanceof Refused) return call.refuse(terms)
@@ -57,7 +88,12 @@ export const UpsertDelegatedAgent = operation({
 export const ListDelegatedAgents = operation({
   service: 'DelegatedAgentsService', method: 'GET', path: '/api/v1/delegated-agents',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'Delegated agents',
+  description: 'The agents of the caller, newest first. Revoked ones are listed until their place is needed.',
+  answer: 'The agents.',
+  refusals: READ,
   output: Type.Object({ agents: Type.Array(AgentRecord) }),
+  example: { input: {}, output: { agents: [exampleAgent] } },
   run: (gateway, call) => {
     const agents = readAgents(gateway.state, gateway.gate, call.account)
     if (agents === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
@@ -70,8 +106,13 @@ const AgentPath = Type.Object({ agentId: Uuid })
 export const GetDelegatedAgent = operation({
   service: 'DelegatedAgentsService', method: 'GET', path: '/api/v1/delegated-agents/{agentId}',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'One delegated agent',
+  description: "Reads one agent of the caller. Somebody else's agent and a missing one are the same 404.",
+  answer: 'The agent.',
+  refusals: ['NOT_FOUND', ...READ],
   params: AgentPath,
   output: AgentRecord,
+  example: { input: { agentId: EXAMPLE_AGENT }, output: exampleAgent },
   run: (gateway, call, input) => {
     const agent = findAgent(gateway, call, input.agentId)
     if (agent instanceof Refused) call.refuse(agent)
@@ -83,8 +124,14 @@ export const GetDelegatedAgent = operation({
 export const RevokeDelegatedAgent = operation({
   service: 'DelegatedAgentsService', method: 'DELETE', path: '/api/v1/delegated-agents/{agentId}',
   access: 'session', agent: 'no', maintenance: 'blocked', rate: 'none',
+  summary: 'Revoke a delegated agent',
+  description: 'Ends the grant, every session of the agent and every resting order it placed, in one step. What of it comes later is '
+    + 'refused.',
+  answer: 'The agent is revoked.',
+  refusals: ['NOT_FOUND', ...COMMAND],
   params: AgentPath,
   output: Type.Object({ revoked: Type.Boolean(), ordersCancelled: Type.Integer() }),
+  example: { input: { agentId: EXAMPLE_AGENT }, output: { revoked: true, ordersCancelled: 3 } },
   run: (gateway, call, input) => {
     const id = parseId(IdKind.AGENT, input.agentId)
     if (id === null) return call.refuse(missing())
@@ -104,6 +151,11 @@ export const RevokeDelegatedAgent = operation({
 export const CreateDelegatedSession = operation({
   service: 'DelegatedAgentsService', method: 'POST', path: '/api/v1/delegated-agents/sessions',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Open a session as an agent',
+  description: 'The wallet of the agent asks a challenge for its own address and signs it; the session then acts for the owner, inside '
+    + 'the grant, and ends with it at the latest. It reads what the owner reads and may not move funds or change who may trade.',
+  answer: 'The session is open.',
+  refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', 'AGENT_NOT_ALLOWED', ...COMMAND],
   bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
     agentAddress: Address,
@@ -117,6 +169,14 @@ export const CreateDelegatedSession = operation({
   }),
   /** `expiresAt` in Unix seconds; `userId` is the owner. */
   output: Type.Object({ expiresAt: Type.Integer(), agentId: Uuid, userId: Uuid }),
+  example: {
+    input: {
+      agentAddress: sample.WALLET, ownerAddress: sample.ADDRESS, sessionPublicKey: sample.SESSION_KEY,
+      nonce: sample.NONCE, signature: `0x${'5e'.repeat(64)}1b`,
+      sessionSignature: '7a'.repeat(64),
+    },
+    output: { expiresAt: sample.EXPIRES, agentId: EXAMPLE_AGENT, userId: sample.USER },
+  },
   run: (gateway, call, { agentAddress, ownerAddress, sessionPublicKey, sessionSignature, nonce, signature, clientId, chainId }) => {
     const pending = pendingRequest(call, ({ i32, f64 }, base) => {
       const { at } = DELEGATED_ANSWER

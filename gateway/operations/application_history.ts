@@ -23,6 +23,8 @@ import { EntryType, movementRecord, MovementRecord, TransactionType } from './mo
 import { Decimal, Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 import { OrderType, Side } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus } from './order_record.ts'
+import * as sample from './example_values.ts'
+import { HISTORY } from './refusal_groups.ts'
 
 /** Row of the application's user with this id; {@link UNKNOWN} when there is none. */
 function findUser({ state }: Gateway, { application }: Call<never>, id: string): number {
@@ -53,9 +55,15 @@ function pageFields({ page = 1, pageSize = PAGE_SIZE }: PageInput, { total }: Li
   return { page, pageSize, total, totalPages: Math.ceil(total / pageSize) }
 }
 
+const USERS = 'A `userId` of another application matches nothing. Totals are exact up to 10,000 pages of the page size and end there.'
+
 export const ListApplicationOrders = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/orders',
   access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Orders of all users',
+  description: `Orders of the users of the application, of any age, newest first. ${USERS}`,
+  answer: 'A page of orders.',
+  refusals: HISTORY,
   query: Type.Object({
     ...PageQuery,
     status: Type.Optional(Type.Array(OrderStatus, { maxItems: 32 })),
@@ -65,6 +73,7 @@ export const ListApplicationOrders = operation({
     orderType: Type.Optional(OrderType),
   }),
   output: Type.Object({ orders: Type.Array(OrderRecord), ...PageOutput }),
+  example: { input: { userId: sample.USER, side: 'BUY', page: 1, pageSize: 20 }, output: { orders: [sample.order], ...sample.page } },
   run: (gateway, call, input) => {
     const { status, side, orderType, userId } = input
     const account = userId === undefined ? null : findUser(gateway, call, userId)
@@ -98,6 +107,10 @@ function assetFilter({ genesis }: Gateway, token: string | undefined): number | 
 export const ListApplicationMovements = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/movements',
   access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Movements of all users',
+  description: `Every change of a balance of a user of the application, newest first. ${USERS}`,
+  answer: 'A page of movements.',
+  refusals: HISTORY,
   query: Type.Object({
     ...PageQuery,
     userId: Type.Optional(Uuid),
@@ -106,6 +119,11 @@ export const ListApplicationMovements = operation({
     token: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
   }),
   output: Type.Object({ movements: Type.Array(ApplicationMovement), ...PageOutput }),
+  example: {
+    input: { transactionType: 'FEE', page: 1, pageSize: 20 }, output: {
+      movements: [{ ...sample.movement, userId: sample.USER }], ...sample.page,
+    },
+  },
   run: (gateway, call, input) => {
     const { entryType, transactionType, userId } = input
     const account = userId === undefined ? null : findUser(gateway, call, userId)
@@ -175,8 +193,20 @@ function statsRecord(gateway: Gateway, stats: ApplicationStats, { since, sequenc
 export const GetApplicationStats = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/stats',
   access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'What the users traded',
+  description: 'Volume, fees and numbers of users and trades, exact, of all time or from a moment on. Amounts are in one asset, at the '
+    + 'prices of the moment of each trade.',
+  answer: 'The statistics.',
+  refusals: HISTORY,
   query: Type.Object({ since: Time }),
   output: ApplicationStatsRecord,
+  example: {
+    input: { since: sample.MOMENT },
+    output: {
+      assetId: sample.USDC, symbol: 'USDC', volume: '3000', makerFee: '-0.15', takerFee: '1.5', totalUsers: 12, activeUsers: 2,
+      totalTrades: 1, since: sample.MOMENT, sequence: 43, asOf: sample.LATER,
+    },
+  },
   run: (gateway, call, input) => {
     const since = input.since === undefined ? null : timeOf(input.since)
     if (Number.isNaN(since)) return call.refuse(refusedField('since', 'since must be Unix ms or an RFC 3339 date-time'))

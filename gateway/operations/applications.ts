@@ -18,6 +18,8 @@ import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, usernameText } from './accounts.ts'
 import { PAGE_MAX } from './listing.ts'
 import { Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
+import * as sample from './example_values.ts'
+import { READ, WALK } from './refusal_groups.ts'
 
 /** Listings that one thread walks at once; more are 503. */
 const WALKS_MAX = 16
@@ -39,10 +41,31 @@ const ApplicationConfig = Type.Object({
   createdAt: Nullable(Timestamp),
 })
 
+const EXACT = 'Totals are exact up to 10,000 pages of the page size and end there. Each row is of one moment, the listing is not.'
+
 export const GetApplicationConfig = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/config',
   access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'The application itself',
+  description: 'What the operator set for the application of the server key. There are no builder fees in this version: they are 0, and '
+    + 'there is no payout address.',
+  answer: 'The application.',
+  refusals: READ,
   output: ApplicationConfig,
+  example: {
+    input: {},
+    output: {
+      id: '9a1c0000-0000-4000-8000-000000000001',
+      name: 'Ringbook',
+      clientId: 'ringbook',
+      allowedOrigins: ['*'],
+      payoutAddress: null,
+      builderFeeBps: 0,
+      builderMakerFeeBps: 0,
+      isActive: true,
+      createdAt: null,
+    },
+  },
   run: (gateway, call) => {
     const found = gateway.applications.at(call.application)
     if (found === undefined) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
@@ -117,6 +140,10 @@ function walk(gateway: Gateway, call: Call<never>, visit: (account: number) => b
 export const ListApplicationUsers = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/users',
   access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Users of the application',
+  description: `Users in the order they were made. ${EXACT}`,
+  answer: 'A page of users.',
+  refusals: WALK,
   query: Type.Object({
     ...PageQuery,
     isActive: Type.Optional(Type.Boolean()),
@@ -125,6 +152,15 @@ export const ListApplicationUsers = operation({
     address: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
   }),
   output: Type.Object({ users: Type.Array(ApplicationUser), ...PageOutput }),
+  example: {
+    input: { accountType: 'master', address: '7099', pageSize: 20 },
+    output: {
+      users: [
+        { id: sample.USER, address: sample.ADDRESS, username: null, accountType: 'master', isActive: true, createdAt: sample.MOMENT },
+      ],
+      ...sample.page,
+    },
+  },
   run: (gateway, call, input) => {
     const page = new PageOf<number>(input)
     const matches = userFilter(gateway, input)
@@ -171,6 +207,10 @@ const ApplicationBalance = Type.Object({ userId: Uuid, ...Balance.properties })
 export const ListApplicationBalances = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/balances',
   access: 'server-key', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Balances of the users of the application',
+  description: `Balances that are not zero, by user. A user that is unknown here has none. ${EXACT}`,
+  answer: 'A page of balances.',
+  refusals: WALK,
   query: Type.Object({
     ...PageQuery,
     userId: Type.Optional(Uuid),
@@ -178,6 +218,7 @@ export const ListApplicationBalances = operation({
     token: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
   }),
   output: Type.Object({ balances: Type.Array(ApplicationBalance), ...PageOutput }),
+  example: { input: { userId: sample.USER }, output: { balances: [{ userId: sample.USER, ...sample.usdc }], ...sample.page } },
   run: (gateway, call, input) => {
     const { state, genesis } = gateway
     const page = new PageOf<{ account: number; asset: number }>(input)

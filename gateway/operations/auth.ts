@@ -6,7 +6,8 @@ import Type from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import { SESSION_ANSWER } from '../../core/layout/answers.ts'
 import { userId } from '../../core/layout/ids.ts'
-import { checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type VerifyReply } from '../auth/challenge.ts'
+import { challengeText, checksumAddress, SIGNATURE_CHARACTERS_MAX, type RefusalReply, type VerifyReply } from '../auth/challenge.ts'
+import { NONCE_LIFETIME_MS } from '../auth/nonces.ts'
 import { askChallenge, askVerify } from '../auth/sign_in_client.ts'
 import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
 import { WAY_OUT } from '../bridge/engine_client.ts'
@@ -15,6 +16,8 @@ import { Refused, refusedField } from '../refused.ts'
 import { usernameText } from './accounts.ts'
 import { describeForm } from './schema_errors.ts'
 import { Nullable, operation, submit, Uuid, pendingRequest } from './operation.ts'
+import * as sample from './example_values.ts'
+import { COMMAND, WALLET } from './refusal_groups.ts'
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const SESSION_KEY = /^[0-9a-f]{64}$/
@@ -36,15 +39,36 @@ export const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ m
 
 export const refusalOf = (reply: RefusalReply): Refused => new Refused(reply.refusal, REFUSALS[reply.refusal].message, reply.details)
 
+const EXAMPLE_ISSUED = Date.parse(sample.MOMENT)
+const EXAMPLE_NONCE_EXPIRES = EXAMPLE_ISSUED + NONCE_LIFETIME_MS
+const exampleMessage = challengeText(
+  {
+    purpose: 'sign-in', nonce: sample.NONCE, address: sample.ADDRESS, sessionPublicKey: sample.SESSION_KEY,
+    application: 0, master: null, issuedAt: EXAMPLE_ISSUED,
+    expiresAt: EXAMPLE_NONCE_EXPIRES,
+  },
+  { application: 'Ringbook', host: '127.0.0.1:8080', chainId: 1328 },
+)
+
 export const Challenge = operation({
   service: 'AuthService', method: 'POST', path: '/api/v1/auth/challenge',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Ask for a text to sign',
+  description: 'Begins a sign-in: the answer holds a text that names the session public key. The wallet signs it, and Verify opens the '
+    + 'session. Limited per client. With `subAccountOf` the text asks the '
+    + 'wallet to become a sub-account instead, and CreateSubAccount takes its signature.',
+  answer: 'The nonce and the text to sign.',
+  refusals: WALLET,
   bodyMax: 4 * 1024,
   body: Type.Object({
     address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId, subAccountOf: Type.Optional(Address),
   }),
   /** `expiresAt` in Unix seconds. */
   output: Type.Object({ nonce: Type.String(), message: Type.String(), expiresAt: Type.Integer() }),
+  example: {
+    input: { address: sample.ADDRESS, sessionPublicKey: sample.SESSION_KEY },
+    output: { nonce: sample.NONCE, message: exampleMessage, expiresAt: EXAMPLE_NONCE_EXPIRES / 1000 },
+  },
   run: (gateway, call, { address, sessionPublicKey, clientId, chainId, subAccountOf }) => {
     // The text to sign names the chain, so another one is refused before somebody signs it; verify is checked by the sign-in thread.
     if (chainId !== undefined && String(chainId) !== String(gateway.genesis.chainId)) {
@@ -62,6 +86,12 @@ export const seconds = (unixMs: number): number => Math.floor(unixMs / 1000)
 export const Verify = operation({
   service: 'AuthService', method: 'POST', path: '/api/v1/auth/verify',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Open a session',
+  description: 'Checks the signature of the wallet over the text of the challenge and registers the session public key. From then on '
+    + 'requests are signed with the session key; there are no tokens. Send `sessionSignature`, the session key over the same text, as '
+    + 'proof that you have it. A nonce opens one session; a rejected signature is 401, 503 is no verdict, and both leave it usable.',
+  answer: 'The session is open.',
+  refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', ...COMMAND],
   bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
     address: Address,
@@ -80,6 +110,16 @@ export const Verify = operation({
     isNewUser: Type.Boolean(),
     referralApplied: Type.Boolean(),
   }),
+  example: {
+    input: {
+      address: sample.ADDRESS, signature: `0x${'5e'.repeat(64)}1b`, nonce: sample.NONCE, sessionPublicKey: sample.SESSION_KEY,
+      sessionSignature: '7a'.repeat(64),
+    },
+    output: {
+      expiresAt: sample.EXPIRES, user: { id: sample.USER, address: sample.ADDRESS, username: null }, isNewUser: true,
+      referralApplied: false,
+    },
+  },
   run: (gateway, call, { address, signature, nonce, sessionPublicKey, sessionSignature, clientId, chainId }) => {
     const pending = pendingRequest(call, ({ i32, f64 }, base) => {
       const { at } = SESSION_ANSWER
@@ -105,9 +145,15 @@ export const Verify = operation({
 export const Refresh = operation({
   service: 'AuthService', method: 'POST', path: '/api/v1/auth/refresh',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Extend the session',
+  description: 'Sets the end of the signing session to now plus its lifetime. Takes no body. An expired or revoked session cannot be '
+    + 'refreshed: sign in again, and do not loop.',
+  answer: 'The new end of the session.',
+  refusals: COMMAND,
   bodyRule: 'empty',
   /** Unix seconds. */
   output: Type.Object({ expiresAt: Type.Integer() }),
+  example: { input: {}, output: { expiresAt: sample.EXPIRES } },
   run: (gateway, call) => {
     const pending = pendingRequest(call, ({ f64 }, base) =>
       call.answer({ expiresAt: seconds(f64[(base + SESSION_ANSWER.at.expiresAt) >>> 1]!) }))
@@ -118,8 +164,13 @@ export const Refresh = operation({
 export const Revoke = operation({
   service: 'AuthService', method: 'POST', path: '/api/v1/auth/revoke',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'End the session',
+  description: 'Closes the session of the signing key at once, on every connection. Takes no body. Open orders stay.',
+  answer: 'The session is closed.',
+  refusals: COMMAND,
   bodyRule: 'empty',
   output: Type.Object({ revoked: Type.Boolean() }),
+  example: { input: {}, output: { revoked: true } },
   run: (gateway, call) => {
     const pending = pendingRequest(call, () => call.answer({ revoked: true }))
     const encode = (at: number, correlation: number): void =>

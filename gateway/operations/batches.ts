@@ -26,6 +26,8 @@ import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
 import { replacementOf } from './order_target.ts'
+import * as sample from './example_values.ts'
+import { BATCH } from './refusal_groups.ts'
 
 const BATCH_MAX = 100
 
@@ -154,9 +156,26 @@ const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
 export const BatchCreateOrders = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-create',
   access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create', counts: 'orders',
+  summary: 'Place up to 100 orders',
+  description: 'Orders are processed one after the other. Each has its own result: a refused one carries `error` and does not touch the '
+    + 'others, and the answer is still 200. The batch is admitted or refused as a whole: by budget, and when the service is at capacity.',
+  answer: 'One result per order.',
+  refusals: BATCH,
   body: Type.Object({ orders: Items }),
   items: { orders: OrderItem },
   output: Type.Object({ ...Totals, results: Type.Array(Created) }),
+  example: {
+    input: { orders: [sample.item, { ...sample.item, price: '60000.001' }] },
+    output: {
+      totalRequested: 2,
+      totalSucceeded: 1,
+      totalFailed: 1,
+      results: [
+        { orderId: sample.ORDER, matchResult: sample.resting, sequence: 42, engineTime: sample.MOMENT },
+        { error: { code: 'INVALID_TICK', message: 'price must be a positive multiple of 0.01 in range' } },
+      ],
+    },
+  },
   run: (gateway, call, { orders }) => new Batch(gateway, call, orders, CREATE).run(),
 })
 
@@ -188,9 +207,32 @@ const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
 export const BatchReplaceOrders = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-replace',
   access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create', counts: 'orders',
+  summary: 'Replace up to 100 orders',
+  description: 'Replacements are processed one after the other, each as Replace does it and each with its own result. The batch is '
+    + 'admitted or refused as a whole.',
+  answer: 'One result per replacement.',
+  refusals: BATCH,
   body: Type.Object({ orders: Items }),
   items: { orders: ReplaceElement },
   output: Type.Object({ ...Totals, results: Type.Array(Replaced) }),
+  example: {
+    input: { orders: [{ orderId: sample.ORDER, price: '60010', quantity: '0.05' }, { orderId: sample.SUCCESSOR, quantity: '0' }] },
+    output: {
+      totalRequested: 2,
+      totalSucceeded: 1,
+      totalFailed: 1,
+      results: [
+        {
+          originalOrderId: sample.ORDER, newOrderId: sample.SUCCESSOR, quantity: '0.05', matchResult: sample.filled,
+          sequence: 43, engineTime: sample.LATER,
+        },
+        {
+          originalOrderId: sample.SUCCESSOR,
+          error: { code: 'INVALID_LOT', message: 'quantity must be a positive multiple of 0.0001 in range' },
+        },
+      ],
+    },
+  },
   run: (gateway, call, { orders }) => new Batch(gateway, call, orders, REPLACE).run(),
 })
 
@@ -215,9 +257,26 @@ const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
 export const BatchCancelOrders = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'reduce', counts: 'orderIds',
+  summary: 'Cancel up to 100 orders',
+  description: 'Cancels are processed one after the other, each with its own result: an order that has ended, or is named a second time, '
+    + 'is ORDER_NOT_FOUND. Stays available in maintenance.',
+  answer: 'One result per order.',
+  refusals: BATCH,
   body: Type.Object({ orderIds: Items }),
   items: { orderIds: Uuid },
   output: Type.Object({ ...Totals, results: Type.Array(CancelledItem) }),
+  example: {
+    input: { orderIds: [sample.ORDER, sample.ORDER] },
+    output: {
+      totalRequested: 2,
+      totalSucceeded: 1,
+      totalFailed: 1,
+      results: [
+        { orderId: sample.ORDER, sequence: 44, engineTime: sample.LATER },
+        { orderId: sample.ORDER, error: { code: 'ORDER_NOT_FOUND', message: 'Order not found' } },
+      ],
+    },
+  },
   run: (gateway, call, { orderIds }) => new Batch(gateway, call, orderIds, CANCEL).run(),
 })
 

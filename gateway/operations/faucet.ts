@@ -10,6 +10,8 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText } from './amounts.ts'
 import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest } from './operation.ts'
+import * as sample from './example_values.ts'
+import { COMMAND, READ } from './refusal_groups.ts'
 
 const Minted = Type.Object({ assetId: Uuid, symbol: Type.String(), amount: Decimal, txHash: Nullable(Type.String()) })
 type Minted = Static<typeof Minted>
@@ -33,15 +35,29 @@ function remaining(gateway: Gateway, faucet: Float64Array, now: number): number 
 /** Absent when nothing is in the window or the faucet is off. */
 const availability = (at: number): { nextAvailableAt?: string } => (at > 0 && Number.isFinite(at) ? { nextAvailableAt: rfc3339(at) } : {})
 
+const exampleMinted = { assetId: sample.USDC, symbol: 'USDC', amount: '10000', txHash: null }
+
 export const GetFaucetInfo = operation({
   service: 'FaucetService', method: 'GET', path: '/api/v1/faucet/info',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Faucet allowance',
+  description: 'How many requests for test funds are left in the last 24 hours, and the newest five. Per wallet and application.',
+  answer: 'The allowance.',
+  refusals: READ,
   output: Type.Object({
     remainingRequests24h: Type.Integer(),
     dailyLimit: Type.Integer(),
     nextAvailableAt: Type.Optional(Timestamp),
     recentRequests: Type.Array(Request),
   }),
+  example: {
+    input: {},
+    output: {
+      remainingRequests24h: 4, dailyLimit: 5, nextAvailableAt: sample.MOMENT, recentRequests: [
+        { requestedAt: sample.MOMENT, minted: [exampleMinted] },
+      ],
+    },
+  },
   run: (gateway, call) => {
     const faucet = readFaucet(gateway.state, gateway.gate, call.account)
     if (faucet === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
@@ -61,6 +77,11 @@ export const GetFaucetInfo = operation({
 export const Mint = operation({
   service: 'FaucetService', method: 'POST', path: '/api/v1/faucet/mint',
   access: 'session', agent: 'no', maintenance: 'blocked', rate: 'none',
+  summary: 'Take test funds',
+  description: 'Credits test funds of one asset, or of every asset the faucet has and may still mint; `minted` says which. Nothing left '
+    + 'today is 429 with the time to wait; nothing left for ever is 503.',
+  answer: 'What was credited.',
+  refusals: ['NOT_FOUND', 'FAUCET_ASSET', 'FAUCET_LIMIT', ...COMMAND],
   body: Type.Object({ assetId: Type.Optional(Uuid) }),
   bodyRule: 'optional',
   output: Type.Object({
@@ -69,6 +90,10 @@ export const Mint = operation({
     remainingRequests24h: Type.Integer(),
     nextAvailableAt: Type.Optional(Timestamp),
   }),
+  example: {
+    input: { assetId: sample.USDC },
+    output: { requestedAt: sample.MOMENT, minted: [exampleMinted], remainingRequests24h: 4, nextAvailableAt: sample.MOMENT },
+  },
   run: (gateway, call, { assetId }) => {
     const asset = assetId === undefined ? -1 : gateway.assets.get(assetId.toLowerCase())?.index
     if (asset === undefined) return call.refuse(new Refused('NOT_FOUND', 'Asset not found'))

@@ -15,6 +15,8 @@ import { Refused, refusedField } from '../refused.ts'
 import { amountText } from './amounts.ts'
 import { Decimal, operation, Uuid } from './operation.ts'
 import { OrderType, placeTerms, Side, TradingMode } from './order_terms.ts'
+import * as sample from './example_values.ts'
+import { READ } from './refusal_groups.ts'
 
 const Simulated = Type.Object({
   /** Value of what trades now, and of what rests at its limit. */
@@ -43,11 +45,31 @@ const bpsText = (ppm: number): string => formatDecimal(ppm, 2)
 export const SimulateFees = operation({
   service: 'FeesService', method: 'POST', path: '/api/v1/fees/simulate',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'What an order would cost',
+  description: 'The fees of an order if it came now: what would fill at once at the taker rate, what would rest at the maker rate, both '
+    + "the caller's own. Nothing is placed and no funds are needed; the book may be another when the order comes.",
+  answer: 'The fees.',
+  refusals: ['NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', ...READ],
   body: Type.Object({
     tradingPairId: Uuid, side: Side, orderType: OrderType, quantity: Decimal, price: Type.Optional(Decimal),
     tradingMode: Type.Optional(TradingMode),
   }),
   output: Simulated,
+  example: {
+    input: sample.item,
+    output: {
+      notional: '3000',
+      makerFeeBps: '-0.5',
+      takerFeeBps: '5',
+      applicationTakerFeeBps: '0',
+      applicationMakerFeeBps: '0',
+      makerFee: '-0.09',
+      takerFee: '0.6',
+      applicationFee: '0',
+      totalFee: '0.51',
+      feeToken: 'USDC',
+    },
+  },
   run: (gateway, call, input) => {
     const { genesis, state } = gateway
     const terms = placeTerms(gateway, input)

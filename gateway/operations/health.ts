@@ -5,6 +5,7 @@ import { MATCHER } from '../../core/ring/counters.ts'
 import { isCurrent } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { operation, rfc3339, Timestamp } from './operation.ts'
+import * as sample from './example_values.ts'
 
 /** Version of the REST description (specification, Versioning). */
 export const VERSION = '1.0.0'
@@ -36,6 +37,14 @@ export function healthOf(gateway: Gateway): Static<typeof Health> {
 export const Check = operation({
   service: 'HealthService', method: 'GET', path: '/api/v1/health',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Health',
+  description: 'ok, maintenance (orders and transfers are refused, cancels and reads work) or degraded (`degraded` '
+    + 'names what is not well: the matching engine does not answer, or the history cannot be read or is late, while '
+    + 'trading goes on). Probes without the prefix: `/health`, always 200 with the same body, and `/ready`, 503 while '
+    + 'the engine does not answer.',
+  answer: 'The state of the service.',
+  refusals: [],
   output: Health,
+  example: { input: {}, output: { status: 'ok', version: '1.0.0', sequence: 43, timestamp: sample.LATER, degraded: [] } },
   run: (gateway, call) => call.answer(healthOf(gateway)),
 })

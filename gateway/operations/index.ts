@@ -2,9 +2,8 @@
  * All operations, by the names of their exports: found in the files of areas.ts. Router, gRPC, documents, the client and its types derive
  * from this.
  */
-import type { Static } from 'typebox'
 import * as areas from './areas.ts'
-import { isOperation, type Elements, type Operation } from './operation.ts'
+import { isOperation, type InputWith, type Operation } from './operation.ts'
 import { SERVICES, type Row } from './row.ts'
 
 type Areas = typeof areas
@@ -18,14 +17,9 @@ export type OperationName = keyof Handlers
 /** Input (path, query and body fields in one object) and output of every operation, for the typed client. */
 export type OperationTypes = {
   readonly [Name in OperationName]: Handlers[Name] extends Operation<infer In, infer Out, infer Items>
-    ? { readonly input: WithElements<In, Items>; readonly output: Out }
+    ? { readonly input: InputWith<In, Items>; readonly output: Out }
     : never
 }
-
-/** The lists of an input with the elements that the operation declares for them. */
-type WithElements<In, Items extends Elements> = keyof Items extends never
-  ? In
-  : Omit<In, keyof Items> & { readonly [Field in keyof Items]: readonly Static<Items[Field]>[] }
 
 /** One operation as the router serves it. */
 export interface ServedOperation {

@@ -16,6 +16,9 @@ import { Refused, refusedField } from '../refused.ts'
 import type { Call } from './operation.ts'
 import { makePageToken, readPageToken, type Direction, type Scope } from './page_token.ts'
 
+/** For the description of a listing. */
+export const PAGES = 'Page by number with `page`, or walk with `pageToken`; see Lists.'
+
 export const PAGE_MAX = 10_000
 /** Rows of a page when nothing is said. */
 export const PAGE_SIZE = 20

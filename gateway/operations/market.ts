@@ -9,6 +9,7 @@ import { Refused } from '../refused.ts'
 import { amountText, quantityText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { findPair, TradingMode } from './order_terms.ts'
+import * as sample from './example_values.ts'
 
 export const TradingPair = Type.Object({
   id: Uuid,
@@ -80,8 +81,13 @@ const Filters = Type.Object({
 export const ListTradingPairs = operation({
   service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Trading pairs',
+  description: 'Markets with their fees, ticks, lots and limits.',
+  answer: 'A page of trading pairs.',
+  refusals: [],
   query: Filters,
   output: Type.Object({ tradingPairs: Type.Array(TradingPair), ...PageOutput }),
+  example: { input: { isActive: true, quoteToken: 'USDC' }, output: { tradingPairs: [sample.pair], ...sample.page } },
   run: (gateway, call, input) => {
     const { assets, pairs } = gateway.genesis
     const found = pairs.filter(
@@ -100,8 +106,13 @@ export const ListTradingPairs = operation({
 export const GetTradingPair = operation({
   service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'One trading pair',
+  description: 'A market with its fees, ticks, lots and limits.',
+  answer: 'The trading pair.',
+  refusals: ['NOT_FOUND'],
   params: Type.Object({ tradingPairId: Uuid }),
   output: Type.Object({ tradingPair: TradingPair }),
+  example: { input: { tradingPairId: sample.PAIR }, output: { tradingPair: sample.pair } },
   run: (gateway, call, input) => {
     const pair = findPair(gateway, input.tradingPairId)
     if (pair === undefined) call.refuse(new Refused('NOT_FOUND', 'Trading pair not found'))
@@ -112,7 +123,12 @@ export const GetTradingPair = operation({
 export const GetServerTime = operation({
   service: 'MarketService', method: 'GET', path: '/api/v1/time',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Time of the service',
+  description: 'To measure how far your clock is off: signatures are good for 30 seconds either way.',
+  answer: 'The time.',
+  refusals: [],
   output: Type.Object({ serverTime: Timestamp, unixMs: Type.Integer() }),
+  example: { input: {}, output: { serverTime: sample.MOMENT, unixMs: 1_768_469_400_000 } },
   run: (gateway, call) => {
     const now = gateway.now()
     call.answer({ serverTime: rfc3339(now), unixMs: now })

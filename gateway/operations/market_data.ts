@@ -18,6 +18,8 @@ import { amountText, changePercent, priceText, volumeText } from './amounts.ts'
 import { timeRangeOf, TimeRange } from './history_filters.ts'
 import { Decimal, Nullable, operation, PageOutput, PageQuery, Timestamp, Uuid } from './operation.ts'
 import { findPair, TradingMode } from './order_terms.ts'
+import * as sample from './example_values.ts'
+import { HISTORY } from './refusal_groups.ts'
 
 /** Unix ms as text. */
 const UnixMs = Type.String()
@@ -190,11 +192,55 @@ export function candleRecord(gateway: Gateway, pair: Pair, interval: Interval, c
 
 const missing = (): Refused => new Refused('NOT_FOUND', 'Trading pair not found')
 
+/** What rolling windows and missing figures of markets mean. */
+const WINDOWS = 'A window is whole minutes of UTC, the last of them the present one: it never has a trade older than its name says, and '
+  + 'loses one up to a minute early.'
+const UNKNOWN = 'What is not known is null, never zero: everything of a pair that never traded, and the change in percent while the pair '
+  + 'had no price before the window.'
+const EXAMPLE_DAY_MS = 86_400_000
+const exampleScreenerItem = {
+  tradingPairId: sample.PAIR,
+  symbol: 'BTC/USDC',
+  baseIconUrl: null,
+  quoteIconUrl: null,
+  lastPrice: '60000',
+  lastPriceTimestamp: '1768469402125',
+  quoteVolume1h: '75012.5',
+  quoteVolume24h: '1287655',
+  quoteVolume7d: '8120034.25',
+  priceChangePercent1h: '0.0167',
+  priceChangePercent24h: '-1.25',
+  priceChangePercent7d: null,
+  snapshot7d: [6, 5, 4, 3, 2, 1, 0].map((ago) => ({
+    bucketStart: String(Date.parse('2026-01-15T00:00:00.000Z') - ago * EXAMPLE_DAY_MS),
+    quoteVolume: ago === 6 ? null : '1287655',
+    priceChangePercent: ago > 4 ? null : '-0.5',
+    openInterestNotionalAvg: null,
+  })),
+  category: 'major',
+  totalQuoteVolumeLtd: '8120034.25',
+  totalTradeCountLtd: 90_210,
+  latestFundingRate: null,
+  lastFundingTime: null,
+  openInterestBase: null,
+  openInterestNotional: null,
+  openInterestNotionalAvg1h: null,
+  openInterestNotionalAvg24h: null,
+  openInterestNotionalAvg7d: null,
+}
+
 export const GetScreener = operation({
   service: 'MarketService', method: 'GET', path: '/api/v1/market/screener',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'What the markets do',
+  description: 'Every pair with its last price, what was traded in 1 hour, 24 hours, 7 days and ever, and how the price moved: most '
+    + `\`quoteVolume24h\` first, pairs that never traded last. Volumes compare as numbers, whatever they are quoted in. ${WINDOWS} `
+    + UNKNOWN,
+  answer: 'A page of pairs.',
+  refusals: HISTORY,
   query: Type.Object({ ...PageQuery, marketType: Type.Optional(TradingMode) }),
   output: Type.Object({ items: Type.Array(ScreenerItem), ...PageOutput }),
+  example: { input: { marketType: 'SPOT', page: 1, pageSize: 20 }, output: { items: [exampleScreenerItem], ...sample.page } },
   run: (gateway, call, { page = 1, pageSize = 20, marketType }) => {
     const now = gateway.time()
     const ask = { limit: pageSize, skip: (page - 1) * pageSize, now, ...(marketType === undefined ? {} : { marketType }) }
@@ -210,8 +256,16 @@ export const GetScreener = operation({
 export const GetMarketMetadata = operation({
   service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/metadata',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'What one market does',
+  description: `Last price of a pair, and its last 24 hours. ${WINDOWS} ${UNKNOWN} What only perpetuals have is absent.`,
+  answer: 'The pair at this moment.',
+  refusals: ['NOT_FOUND', ...HISTORY],
   params: Type.Object({ tradingPairId: Uuid }),
   output: Metadata,
+  example: {
+    input: { tradingPairId: sample.PAIR },
+    output: sample.metadata,
+  },
   run: (gateway, call, { tradingPairId }) => {
     const pair = findPair(gateway, tradingPairId)
     if (pair === undefined) return call.refuse(missing())
@@ -225,11 +279,22 @@ export const GetMarketMetadata = operation({
 export const GetCandles = operation({
   service: 'MarketService', method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/candles',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Candles',
+  description: 'Price and volume of a pair by minute, hour, day or week, oldest first. Candles begin at whole multiples of the interval '
+    + 'in UTC, weeks on Mondays. The first one is that of the first trade, the last one that of the last trade and may still change; '
+    + 'those without trades between them are flat at the close before. With `startTime` the answer has the first `limit` candles that '
+    + 'begin at it or later, without it the last ones that begin at `endTime` or earlier; so go on from `T` + 1, or back from `t` - 1.',
+  answer: 'The candles.',
+  refusals: ['NOT_FOUND', ...HISTORY],
   params: Type.Object({ tradingPairId: Uuid }),
   query: Type.Object({
     interval: Type.Optional(CandleInterval), ...TimeRange, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: CANDLES_MAX })),
   }),
   output: Type.Object({ tradingPairId: Uuid, interval: CandleInterval, candles: Type.Array(Candle) }),
+  example: {
+    input: { tradingPairId: sample.PAIR, interval: '1h', startTime: '1768467600000', limit: 1 },
+    output: sample.candles,
+  },
   run: (gateway, call, { tradingPairId, interval = INTERVAL, limit = CANDLES, ...times }) => {
     const range = timeRangeOf(times)
     if (range instanceof Refused) return call.refuse(range)

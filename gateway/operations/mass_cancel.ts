@@ -16,6 +16,8 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { fullRefusal, operation, Uuid, pendingRequest, type Call } from './operation.ts'
 import { findPair } from './order_terms.ts'
+import * as sample from './example_values.ts'
+import { COMMAND } from './refusal_groups.ts'
 
 /** Orders that stay, at most so many of them are named. */
 export const NOT_CANCELLED_NAMED = 1000
@@ -32,17 +34,35 @@ type Cancelled = Static<typeof Cancelled>
 export const BatchCancelAllOrders = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-all',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
+  summary: 'Cancel all orders',
+  description: 'Cancels every open order of the caller. Never refused by a budget, and available in maintenance. Orders on a halted '
+    + 'pair stay; so do, for a delegated agent, those of pairs that it is not granted. `notCancelled` names them, with the reason.',
+  answer: 'The orders that were cancelled.',
+  refusals: COMMAND,
   body: Type.Object({}),
   bodyRule: 'optional',
   output: Cancelled,
+  example: {
+    input: {},
+    output: {
+      totalCancelled: 1, orderIds: [sample.ORDER], totalNotCancelled: 1,
+      notCancelled: [{ orderId: sample.SUCCESSOR, tradingPairId: sample.PAIR, reason: 'PAIR_NOT_ACTIVE' }],
+    },
+  },
   run: (gateway, call) => massCancel(gateway, call, EVERY_PAIR),
 })
 
 export const BatchCancelOrdersByPair = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-by-pair',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
+  summary: 'Cancel all orders of a pair',
+  description: 'Cancels every open order of the caller in one trading pair. Never refused by a budget, and available in maintenance. '
+    + 'On a halted pair nothing is cancelled: `notCancelled` names the orders that stay, with the reason.',
+  answer: 'The orders that were cancelled.',
+  refusals: ['NOT_FOUND', ...COMMAND],
   body: Type.Object({ tradingPairId: Uuid }),
   output: Cancelled,
+  example: { input: { tradingPairId: sample.PAIR }, output: { totalCancelled: 1, orderIds: [sample.ORDER] } },
   run: (gateway, call, { tradingPairId }) => {
     const pair = findPair(gateway, tradingPairId)
     if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' }))

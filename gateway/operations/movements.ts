@@ -12,6 +12,9 @@ import { TimeRange, UNKNOWN } from './history_filters.ts'
 import { listHistory } from './history_listing.ts'
 import { ListingOutput, ListingQuery } from './listing.ts'
 import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import * as sample from './example_values.ts'
+import { HISTORY } from './refusal_groups.ts'
+import { PAGES } from './listing.ts'
 
 export const EntryType = Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT'), Type.Literal('LOCK'), Type.Literal('UNLOCK')])
 type EntryType = Static<typeof EntryType>
@@ -70,6 +73,11 @@ export function movementRecord(gateway: Gateway, movement: HistoryMovement): Mov
 export const ListMovements = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/movements',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Movements of balances',
+  description: 'Every change of a balance of the caller with the balance after it, newest first: credits, trades, fees, and what orders '
+    + `lock and free. ${PAGES}`,
+  answer: 'A page of movements.',
+  refusals: HISTORY,
   query: Type.Object({
     ...ListingQuery,
     entryType: Type.Optional(EntryType),
@@ -78,6 +86,10 @@ export const ListMovements = operation({
     ...TimeRange,
   }),
   output: Type.Object({ movements: Type.Array(MovementRecord), ...ListingOutput }),
+  example: {
+    input: { assetId: sample.USDC, transactionType: 'FEE', pageSize: 20 },
+    output: { movements: [sample.movement], ...sample.page },
+  },
   run: (gateway, call, input) => {
     const { assetId, entryType, transactionType } = input
     const filters = {

@@ -57,11 +57,31 @@ export interface Operation<In = never, Out = unknown, Items extends Elements = E
    */
   readonly items: Items
   readonly output: TSchema
+  /** What people read about it. */
+  readonly text: OperationText
+  /** One call and its answer as they really look; the input flat, as `run` takes it. */
+  readonly example: { readonly input: object; readonly output: unknown }
   readonly run: (gateway: Gateway, call: Call<Out>, input: In) => void
 }
 
+/** What people read about an operation, and the refusals only it can give: what its row implies is added (docs/rest/errors.ts). */
+export interface OperationText {
+  readonly summary: string
+  /** Markdown. */
+  readonly description: string
+  /** What a 200 carries. */
+  readonly answer: string
+  readonly refusals: readonly RefusalCode[]
+}
+
+/** An input as clients give it: the lists with the elements that the operation declares for them. */
+export type InputWith<In, Items extends Elements> = keyof Items extends never
+  ? In
+  : Omit<In, keyof Items> & { readonly [Field in keyof Items]: readonly Static<Items[Field]>[] }
+
 type Empty = TObject<Record<never, never>>
-interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, I extends Elements> extends Row {
+interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R extends TSchema, I extends Elements>
+  extends Row, OperationText {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
@@ -71,6 +91,10 @@ interface Declaration<P extends TSchema, Q extends TSchema, B extends TSchema, R
   readonly bodyMax?: number
   readonly items?: I
   readonly output: R
+  readonly example: {
+    readonly input: NoInfer<InputWith<Static<P> & Static<Q> & Static<B>, I>>
+    readonly output: NoInfer<Static<R>>
+  }
   readonly run: (gateway: Gateway, call: Call<Static<R>>, input: Static<P> & Static<Q> & Static<B>) => void
 }
 
@@ -83,7 +107,7 @@ export function operation<
   I extends Elements = Record<never, never>,
 >(declared: Declaration<P, Q, B, R, I>): Operation<Static<P> & Static<Q> & Static<B>, Static<R>, I> {
   const compiled = (schema: TObject | undefined): Check | null => (schema === undefined ? null : compile(schema))
-  const { service, method, path, access, agent, maintenance, rate, counts } = declared
+  const { service, method, path, access, agent, maintenance, rate, counts, summary, description, answer, refusals } = declared
   return {
     row: { service, method, path, access, agent, maintenance, rate, ...(counts === undefined ? {} : { counts }) },
     params: compiled(declared.params),
@@ -94,6 +118,8 @@ export function operation<
     shape: shapeOf(declared.body, declared.items ?? {}),
     items: declared.items ?? ({} as I),
     output: declared.output,
+    text: { summary, description, answer, refusals },
+    example: declared.example,
     run: declared.run,
   }
 }

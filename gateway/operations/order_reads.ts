@@ -19,12 +19,20 @@ import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type
 import { operation, Uuid, type Call } from './operation.ts'
 import { OrderType, Side, TradingMode } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus, type OrderFacts } from './order_record.ts'
+import * as sample from './example_values.ts'
+import { HISTORY, READ } from './refusal_groups.ts'
+import { PAGES } from './listing.ts'
 
 export const GetOrder = operation({
   service: 'OrdersService', method: 'GET', path: '/api/v1/orders/{orderId}',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'One order',
+  description: "Reads one order of the caller. Somebody else's order and a missing one are the same 404.",
+  answer: 'The order.',
+  refusals: ['ORDER_NOT_FOUND', ...READ, ...HISTORY],
   params: Type.Object({ orderId: Uuid }),
   output: OrderRecord,
+  example: { input: { orderId: sample.ORDER }, output: sample.order },
   run: (gateway, call, input) => {
     const id = parseId(IdKind.ORDER, input.orderId)
     if (id === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
@@ -107,8 +115,16 @@ const ListOrdersOutput = Type.Object({
 export const ListOrders = operation({
   service: 'OrdersService', method: 'GET', path: '/api/v1/orders',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Orders',
+  description: `Orders of the caller, newest first. Totals end at 10,000, and totalCapped says so. ${PAGES}`,
+  answer: 'A page of orders.',
+  refusals: [...READ, ...HISTORY],
   query: Filters,
   output: ListOrdersOutput,
+  example: {
+    input: { status: ['SUBMITTED', 'PARTIALLY_FILLED'], pageSize: 20 },
+    output: { orders: [sample.order], ...sample.page, totalCapped: false },
+  },
   run: (gateway, call, input) => {
     const plan = readListing(gateway, call, 'ListOrders', input, { ceiling: TOTAL_MAX })
     if (plan instanceof Refused) return call.refuse(plan)

@@ -10,6 +10,8 @@ import { networkOf } from '../limits/network.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { findPair } from './order_terms.ts'
+import * as sample from './example_values.ts'
+import { READ } from './refusal_groups.ts'
 
 const PRICED = { price: Decimal, quantity: Decimal }
 /** A level as streams tell it. */
@@ -58,12 +60,32 @@ export function checksumOf(bids: readonly PricedLevel[], asks: readonly PricedLe
   return crc32(best.map(({ price, quantity }) => `${price}:${quantity}`).join(','))
 }
 
+const exampleBids = [{ price: '60000', quantity: '0.03', orderCount: 1 }]
+const exampleAsks = [{ price: '60010.5', quantity: '1.2', orderCount: 3 }]
+
 export const GetOrderbook = operation({
   service: 'OrderbookService', method: 'GET', path: '/api/v1/orderbook/{tradingPairId}',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Order book',
+  description: 'The book by price, both sides of one moment. `sequence` tells books apart, `checksum` proves a copy.',
+  answer: 'The book.',
+  refusals: ['NOT_FOUND', ...READ],
   params: Type.Object({ tradingPairId: Uuid }),
   query: Query,
   output: Orderbook,
+  example: {
+    input: { tradingPairId: sample.PAIR, depth: 2 },
+    output: {
+      tradingPairId: sample.PAIR,
+      bids: exampleBids,
+      asks: exampleAsks,
+      bestBid: '60000',
+      bestAsk: '60010.5',
+      sequence: 43,
+      checksum: checksumOf(exampleBids, exampleAsks),
+      timestamp: sample.LATER,
+    },
+  },
   run: (gateway, call, { tradingPairId, depth = DEPTH, magnitude = 1, denomination = 'BASE' }) => {
     if (!isPowerOfTen(magnitude)) return call.refuse(refusedField('magnitude', 'magnitude must be a power of ten'))
     const pair = findPair(gateway, tradingPairId)

@@ -20,6 +20,8 @@ import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
 import { replacementOf } from './order_target.ts'
+import * as sample from './example_values.ts'
+import { COMMAND, KEYED, TERMS } from './refusal_groups.ts'
 
 const SUCCESS = 'SUCCESS'
 const Success = Type.Literal(SUCCESS)
@@ -45,8 +47,22 @@ function submitOrder(
 export const CreateOrder = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders',
   access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create',
+  summary: 'Place an order',
+  description: 'Places one LIMIT or MARKET order. The answer comes after the order is on disk and matched: `matchResult` says what it '
+    + 'met. A refusal is an error and leaves no order behind.\n\nSend an `idempotencyKey` if you may have to repeat the request: see '
+    + 'Idempotency. A MARKET order trades inside a protective band of 1,000 basis points, or less if `slippageToleranceBps` says so, and '
+    + 'what is left is cancelled.',
+  answer: 'The order was accepted.',
+  refusals: [...TERMS, ...KEYED, ...COMMAND],
   body: OrderItem,
   output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), matchResult: MatchResult, ...Sequenced }),
+  example: {
+    input: { ...sample.item, clientOrderId: 'quote-1', idempotencyKey: '2f1c7c0e-order-1' },
+    output: {
+      orderId: sample.ORDER, status: 'SUCCESS', message: 'Order accepted', matchResult: sample.resting, sequence: 42,
+      engineTime: sample.MOMENT,
+    },
+  },
   run: (gateway, call, input) => {
     const terms = placeTerms(gateway, input)
     if (terms instanceof Refused) return call.refuse(plain(terms))
@@ -65,12 +81,28 @@ export const CreateOrder = operation({
 export const ReplaceOrder = operation({
   service: 'OrdersService', method: 'PUT', path: '/api/v1/orders/{orderId}',
   access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create',
+  summary: 'Replace an order',
+  description: 'Ends an order and places its successor in one step; if the successor is refused, the original stays as it was. What is '
+    + 'left out stays as it was. Without `quantity` the successor is for what the original had still open, not for its first quantity; '
+    + 'with it, for that quantity, whatever was filled before. `quantity` of the answer says how much it is for. A lower '
+    + 'quantity at the same price keeps its place in the queue, anything else goes to the back. The successor has a new id, so a second '
+    + 'attempt after success is ORDER_NOT_FOUND.',
+  answer: 'The order was replaced.',
+  refusals: ['ORDER_NOT_FOUND', ...TERMS, ...KEYED, ...COMMAND],
   params: OrderPath,
   body: ReplaceItem,
   output: Type.Object({
     orderId: Uuid, originalOrderId: Uuid, status: Success, message: Type.String(), quantity: Decimal, matchResult: MatchResult,
     ...Sequenced,
   }),
+  example: {
+    input: { orderId: sample.ORDER, price: '60010', quantity: '0.05' },
+    output: {
+      orderId: sample.SUCCESSOR, originalOrderId: sample.ORDER, status: 'SUCCESS', message: 'Order replaced',
+      quantity: '0.05', matchResult: sample.filled,
+      sequence: 43, engineTime: sample.LATER,
+    },
+  },
   run: (gateway, call, input) => {
     const terms = replacementOf(gateway, call.account, input.orderId, input)
     if (terms instanceof Refused) return call.refuse(plain(terms))
@@ -91,8 +123,17 @@ export const ReplaceOrder = operation({
 export const CancelOrder = operation({
   service: 'OrdersService', method: 'DELETE', path: '/api/v1/orders/{orderId}',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'reduce',
+  summary: 'Cancel an order',
+  description: 'Cancels a resting order and frees what it held. An order that has ended, or was never there, is ORDER_NOT_FOUND: '
+    + 'repeating a cancel is safe. Stays available in maintenance.',
+  answer: 'The order is cancelled.',
+  refusals: ['ORDER_NOT_FOUND', 'PAIR_NOT_ACTIVE', ...COMMAND],
   params: OrderPath,
   output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), ...Sequenced }),
+  example: {
+    input: { orderId: sample.ORDER },
+    output: { orderId: sample.ORDER, status: 'SUCCESS', message: 'Order cancelled', sequence: 44, engineTime: sample.LATER },
+  },
   run: (gateway, call, input) => {
     const target = parseId(IdKind.ORDER, input.orderId)
     if (target === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))

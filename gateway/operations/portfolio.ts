@@ -9,6 +9,8 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText } from './amounts.ts'
 import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import * as sample from './example_values.ts'
+import { HISTORY } from './refusal_groups.ts'
 
 export const PortfolioPeriod = Type.Union([Type.Literal('24h'), Type.Literal('7d'), Type.Literal('30d'), Type.Literal('all')])
 type PortfolioPeriod = Static<typeof PortfolioPeriod>
@@ -58,8 +60,21 @@ function portfolioRecord(
 export const GetPortfolio = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/portfolio',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Portfolio of a period',
+  description: 'Equity over time, realised profit, volume and fees of the caller, in one asset. When the history cannot be read this is '
+    + '503, never something else; when it is behind, `asOf` says what the answer is complete to.',
+  answer: 'The portfolio.',
+  refusals: HISTORY,
   query: Type.Object({ period: Type.Optional(PortfolioPeriod) }),
   output: PortfolioRecord,
+  example: {
+    input: { period: '7d' },
+    output: {
+      period: '7d', assetId: sample.USDC, symbol: 'USDC', realizedPnl: '-1.5', volume: '3000', fees: '1.5',
+      points: [{ timestamp: '2026-01-15T09:00:00.000Z', equity: null }, { timestamp: sample.LATER, equity: '69998.5' }],
+      sequence: 43, asOf: sample.LATER,
+    },
+  },
   run: (gateway, call, { period = '24h' }) => {
     const now = gateway.time()
     askHistory(gateway.history, 'portfolio', { account: call.account, period, now }, (answer, sequence, behind) => {

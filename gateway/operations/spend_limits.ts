@@ -17,6 +17,8 @@ import { findAsset, userIdOf } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest, type Call } from './operation.ts'
 import { findSubAccount } from './sub_accounts.ts'
+import * as sample from './example_values.ts'
+import { COMMAND, READ } from './refusal_groups.ts'
 
 const SpendLimit = Type.Object({
   id: Uuid,
@@ -101,11 +103,37 @@ function amountsOf(asset: Asset, input: { maxAmount?: string; dailyLimit?: strin
   return dailyLimit instanceof Refused ? dailyLimit : { maxAmount, dailyLimit }
 }
 
+const exampleLimit = {
+  id: spendLimitId(53, 0),
+  subAccountId: sample.SUB_ACCOUNT,
+  token: sample.usdc.token,
+  dailyLimit: '5000',
+  usedToday: '120.5',
+  createdAt: sample.MOMENT,
+  updatedAt: sample.LATER,
+  masterAccountId: sample.USER,
+  maxAmount: '1000',
+  lastResetAt: '2026-01-15T00:00:00.000Z',
+  isActive: true,
+  assetId: sample.USDC,
+  outstanding: '300',
+}
+
 export const CreateSubAccountLimit = operation({
   service: 'AccountsService', method: 'POST', path: '/api/v1/accounts/sub-accounts/limits',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'Let a sub-account spend your balance',
+  description: 'Orders of the sub-account with `useMasterBalance` spend and earn on the balance of its master. They may hold `maxAmount` '
+    + 'of the asset at any time, and spend `dailyLimit` in a UTC day together with what they hold. Without a limit of the asset they '
+    + 'spend nothing.',
+  answer: 'The limit.',
+  refusals: ['MASTER_ONLY', 'NOT_FOUND', 'LIMIT_EXISTS', ...COMMAND, ...READ],
   body: Type.Object({ subAccountId: Uuid, assetId: Uuid, maxAmount: Amount, dailyLimit: Type.Optional(Amount) }),
   output: Type.Object({ limit: SpendLimit }),
+  example: {
+    input: { subAccountId: sample.SUB_ACCOUNT, assetId: sample.USDC, maxAmount: '1000', dailyLimit: '5000' },
+    output: { limit: exampleLimit },
+  },
   run: (gateway, call, input) => {
     const target = findTarget(gateway, call, input)
     if (target instanceof Refused) return call.refuse(target)
@@ -119,8 +147,13 @@ export const CreateSubAccountLimit = operation({
 export const ListSubAccountLimits = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'Limits of a sub-account',
+  description: 'What the sub-account may spend of the balance of its master, by asset, with what it has spent today.',
+  answer: 'The limits.',
+  refusals: ['MASTER_ONLY', 'NOT_FOUND', ...READ],
   params: Type.Object({ subAccountId: Uuid }),
   output: Type.Object({ limits: Type.Array(SpendLimit) }),
+  example: { input: { subAccountId: sample.SUB_ACCOUNT }, output: { limits: [exampleLimit] } },
   run: (gateway, call, input) => {
     const subAccount = findSubAccount(gateway, call, input.subAccountId)
     if (subAccount instanceof Refused) return call.refuse(subAccount)
@@ -135,11 +168,20 @@ const LimitPath = Type.Object({ subAccountId: Uuid, assetId: Uuid })
 export const UpdateSubAccountLimit = operation({
   service: 'AccountsService', method: 'PUT', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'Change a limit',
+  description: 'What is left out stays as it is. A limit below what is held already ends no order; it refuses new ones. A daily limit is '
+    + 'taken away by deleting the limit and making another.',
+  answer: 'The limit.',
+  refusals: ['MASTER_ONLY', 'NOT_FOUND', ...COMMAND, ...READ],
   params: LimitPath,
   body: Type.Object({
     maxAmount: Type.Optional(Amount), dailyLimit: Type.Optional(Amount), isActive: Type.Optional(Type.Boolean()),
   }),
   output: Type.Object({ limit: SpendLimit }),
+  example: {
+    input: { subAccountId: sample.SUB_ACCOUNT, assetId: sample.USDC, maxAmount: '1000', isActive: true },
+    output: { limit: exampleLimit },
+  },
   run: (gateway, call, input) => {
     const target = findTarget(gateway, call, input)
     if (target instanceof Refused) return call.refuse(target)
@@ -154,8 +196,13 @@ export const UpdateSubAccountLimit = operation({
 export const DeleteSubAccountLimit = operation({
   service: 'AccountsService', method: 'DELETE', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'Delete a limit',
+  description: 'From then on the sub-account places no order on the balance of its master in this asset. Resting ones stay.',
+  answer: 'It is deleted.',
+  refusals: ['MASTER_ONLY', 'NOT_FOUND', ...COMMAND],
   params: LimitPath,
   output: Type.Object({ deleted: Type.Boolean() }),
+  example: { input: { subAccountId: sample.SUB_ACCOUNT, assetId: sample.USDC }, output: { deleted: true } },
   run: (gateway, call, input) => {
     const target = findTarget(gateway, call, input)
     if (target instanceof Refused) return call.refuse(target)

@@ -28,6 +28,8 @@ import { Address, refusalOf, WalletSignature } from './auth.ts'
 import { describeForm } from './schema_errors.ts'
 import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest } from './operation.ts'
 import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
+import * as sample from './example_values.ts'
+import { COMMAND, KEYED, READ } from './refusal_groups.ts'
 
 const USERNAME = /^[\x20-\x7e]{1,32}$/
 describeForm(USERNAME, '1 to 32 printable ASCII characters')
@@ -74,10 +76,22 @@ export function findSubAccount(gateway: Gateway, caller: Caller, id: string): nu
   return theirs ? found.slot : new Refused('NOT_FOUND', 'Sub-account not found', { field: 'subAccountId' })
 }
 
+const exampleSubAccount = {
+  id: sample.SUB_ACCOUNT, address: sample.WALLET, username: 'desk-1', accountType: 'sub' as const, isActive: true, consented: true,
+  createdAt: sample.MOMENT,
+}
+const exampleTransfer = { subAccountId: sample.SUB_ACCOUNT, assetId: sample.USDC, amount: '250', direction: 'TO_SUB_ACCOUNT' as const }
+
 export const ListSubAccounts = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/sub-accounts',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'Sub-accounts',
+  description: 'Every sub-account of the caller, oldest first, with its balances. Only a master has any. One that has not agreed to its '
+    + 'master yet is without balances.',
+  answer: 'The sub-accounts.',
+  refusals: ['MASTER_ONLY', ...READ],
   output: Type.Object({ subAccounts: Type.Array(SubAccount) }),
+  example: { input: {}, output: { subAccounts: [{ ...exampleSubAccount, balances: [sample.usdc] }] } },
   run: (gateway, call) => {
     const refused = refuseSub(gateway, call)
     if (refused !== null) return call.refuse(refused)
@@ -97,6 +111,16 @@ export const ListSubAccounts = operation({
 export const CreateSubAccount = operation({
   service: 'AccountsService', method: 'POST', path: '/api/v1/accounts/sub-accounts',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
+  summary: 'Make a sub-account',
+  description: 'Makes a wallet a sub-account of the caller, in the application of the session. The wallet agrees: it signs the text of a '
+    + 'Challenge for its address with `subAccountOf` your wallet and the public key of this session, which says that you control its '
+    + 'balances. It must have no account in the application. It signs in for itself and has balances and orders of its own; who its '
+    + 'master is never changes. Without its signature the answer is 401, and nothing is told about the wallet.',
+  answer: 'The sub-account.',
+  refusals: [
+    'MASTER_ONLY', 'INVALID_SIGNATURE', 'NONCE_INVALID', 'RATE_LIMIT_EXCEEDED', 'VERIFICATION_UNAVAILABLE', 'ADDRESS_IN_USE',
+    'TOO_MANY_SUB_ACCOUNTS', ...COMMAND,
+  ],
   body: Type.Object({
     address: Address,
     username: Type.Optional(Type.String({ pattern: USERNAME.source })),
@@ -105,6 +129,10 @@ export const CreateSubAccount = operation({
     signature: Type.Optional(WalletSignature),
   }),
   output: Type.Object({ subAccount: SubAccount }),
+  example: {
+    input: { address: sample.WALLET, username: 'desk-1', nonce: sample.NONCE, signature: `0x${'5e'.repeat(64)}1b` },
+    output: { subAccount: { ...exampleSubAccount, balances: [] } },
+  },
   run: (gateway, call, { address, username, nonce, signature }) => {
     const refused = refuseSub(gateway, call)
     if (refused !== null) return call.refuse(refused)
@@ -135,6 +163,11 @@ const TAKER = 1
 export const TransferSubAccountBalance = operation({
   service: 'AccountsService', method: 'POST', path: '/api/v1/accounts/sub-accounts/transfer',
   access: 'session', agent: 'no', maintenance: 'blocked', rate: 'movement',
+  summary: 'Move a balance to or from a sub-account',
+  description: 'Moves what is available, in one step. With an `idempotencyKey` it may be repeated: it then answers what it answered '
+    + 'first.',
+  answer: 'It was moved.',
+  refusals: ['MASTER_ONLY', 'NOT_FOUND', 'CONSENT_REQUIRED', 'INSUFFICIENT_BALANCE', ...KEYED, ...COMMAND],
   body: Type.Object({
     subAccountId: Uuid,
     assetId: Uuid,
@@ -145,6 +178,10 @@ export const TransferSubAccountBalance = operation({
   output: Type.Object({
     movementId: Uuid, subAccountId: Uuid, assetId: Uuid, token: Type.String(), amount: Decimal, direction: Direction,
   }),
+  example: {
+    input: { ...exampleTransfer, idempotencyKey: '2f1c7c0e-transfer-1' },
+    output: { movementId: movementId(52, 0), ...exampleTransfer, token: sample.usdc.token },
+  },
   run: (gateway, call, input) => {
     const { direction } = input
     const subAccount = findSubAccount(gateway, call, input.subAccountId)

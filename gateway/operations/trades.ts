@@ -15,6 +15,9 @@ import { listHistory } from './history_listing.ts'
 import { ListingOutput, ListingQuery } from './listing.ts'
 import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { Side } from './order_terms.ts'
+import * as sample from './example_values.ts'
+import { HISTORY } from './refusal_groups.ts'
+import { PAGES } from './listing.ts'
 
 /** How far the settlement of a trade on the chain has come. Trades of this version wait for it. */
 export const SettlementStatus = Type.Union([Type.Literal('PENDING'), Type.Literal('SETTLED'), Type.Literal('SETTLED_ON_CHAIN')])
@@ -83,11 +86,20 @@ function accountTradeRecord(gateway: Gateway, trade: HistoryTrade, account: numb
   }
 }
 
+const exampleAccountTrade = {
+  ...sample.trade, orderId: sample.SUCCESSOR, side: 'BUY' as const, role: 'taker' as const, fee: '1.5', feeRaw: '1500000', feeToken: 'USDC',
+}
+
 export const ListTrades = operation({
   service: 'TradesService', method: 'GET', path: '/api/v1/trades',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'Trades of everybody',
+  description: `Trades, newest first, without who made them. ${PAGES}`,
+  answer: 'A page of trades.',
+  refusals: HISTORY,
   query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(Uuid), ...TimeRange }),
   output: Type.Object({ trades: Type.Array(TradeRecord), ...ListingOutput }),
+  example: { input: { tradingPairId: sample.PAIR, page: 1, pageSize: 20 }, output: { trades: [sample.trade], ...sample.page } },
   run: (gateway, call, input) =>
     listHistory(gateway, call, 'ListTrades', input, 'trades', { pair: pairFilter(gateway, input.tradingPairId) }, (rows, fields) =>
       call.answer({ trades: rows.map((trade) => tradeRecord(gateway, trade)), ...fields }),
@@ -97,8 +109,13 @@ export const ListTrades = operation({
 export const GetTrade = operation({
   service: 'TradesService', method: 'GET', path: '/api/v1/trades/{tradeId}',
   access: 'public', agent: '-', maintenance: 'open', rate: 'none',
+  summary: 'One trade',
+  description: 'A trade as everybody sees it.',
+  answer: 'The trade.',
+  refusals: ['NOT_FOUND', ...HISTORY],
   params: Type.Object({ tradeId: Uuid }),
   output: TradeRecord,
+  example: { input: { tradeId: sample.TRADE }, output: sample.trade },
   run: (gateway, call, input) => {
     const missing = new Refused('NOT_FOUND', 'Trade not found')
     const id = parseId(IdKind.TRADE, input.tradeId)
@@ -118,10 +135,18 @@ const orderSequence = (id: string | undefined): number | undefined =>
 export const ListAccountTrades = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/trades',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
+  summary: 'Own trades',
+  description: `Trades of the caller with his side, role and fee, newest first. ${PAGES}`,
+  answer: 'A page of trades.',
+  refusals: HISTORY,
   query: Type.Object({
     ...ListingQuery, tradingPairId: Type.Optional(Uuid), side: Type.Optional(Side), orderId: Type.Optional(Uuid), ...TimeRange,
   }),
   output: Type.Object({ trades: Type.Array(AccountTradeRecord), ...ListingOutput }),
+  example: {
+    input: { tradingPairId: sample.PAIR, pageToken: '' },
+    output: { trades: [exampleAccountTrade], pageSize: 20, nextPageToken: '' },
+  },
   run: (gateway, call, input) => {
     const { account } = call
     const filters = {

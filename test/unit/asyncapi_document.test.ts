@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import t from 'tap'
 import { KNOBS } from '../../core/config.ts'
 import { createDocument } from '../../gateway/docs/rest/document.ts'
-import { EXAMPLES } from '../../gateway/docs/rest/examples.ts'
+import { PAIR } from '../../gateway/operations/example_values.ts'
 import { createStreamsDocument, STREAMS_PATH } from '../../gateway/docs/streams/document.ts'
 import { STREAM_LIMITS } from '../../gateway/docs/streams/texts.ts'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
@@ -232,8 +232,7 @@ t.test('it is served, and its examples subscribe and enter orders', async (t) =>
   await client.authenticate(signer)
   // Ids of the examples are those of the shipped genesis.
   const { id: pair } = harness.genesis.pairs[0]!
-  const { tradingPairId } = EXAMPLES.GetTrade.output
-  const here = (example: unknown): Frame => JSON.parse(JSON.stringify(example).replaceAll(tradingPairId, pair)) as Frame
+  const here = (example: unknown): Frame => JSON.parse(JSON.stringify(example).replaceAll(PAIR, pair)) as Frame
   for (const { name } of declarations) {
     const params = here(messages[`${name}.subscribe`]!.examples[0]!.payload['params'])
     t.match(await client.subscribe(name, params), { type: 'subscribed', channel: name, params }, name)

@@ -11,12 +11,10 @@ import { OPERATIONS, type ServedOperation } from '../../operations/index.ts'
 import type { Check } from '../../operations/operation.ts'
 import { SERVICES, type Access, type AgentRule, type Row } from '../../operations/row.ts'
 import { ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts'
-import { EXAMPLES } from './examples.ts'
 import { fieldOf } from './fields.ts'
 import { guideText } from '../guide.ts'
 import { codeSamples, exampleCall } from './samples.ts'
 import { definitionOf, described, referenceTo, schemaOf, sharedName, sharedSchemas, type JsonSchema } from './schemas.ts'
-import { TEXTS } from './texts.ts'
 
 export const DOCUMENT_PATH = '/api/v1/openapi.json'
 /** Record of fields.ts. */
@@ -111,8 +109,8 @@ function rules({ access, agent, maintenance, rate }: Row): string {
 
 function operationObject(served: ServedOperation): JsonSchema {
   const { name, row, operation } = served
-  const { summary, description, answer } = TEXTS[name]
-  const { input, output } = EXAMPLES[name] as { input: JsonSchema; output: unknown }
+  const { summary, description, answer } = operation.text
+  const { input, output } = operation.example as { input: JsonSchema; output: unknown }
   const body = operation.body
   const call = exampleCall(row, input, Object.keys(operation.query?.schema.properties ?? {}), body !== null)
   const parameters = parametersOf(served, input)

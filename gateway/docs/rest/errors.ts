@@ -1,14 +1,13 @@
 /**
  * Error answers of every operation, out of the register of refusals.
  *
- * What a row of the operation table implies (signature, input, maintenance, budget) is derived; what only the operation knows stands
- * with its texts. The live checks of the tests refuse a code that is not announced here.
+ * What the row of an operation implies (signature, input, maintenance, budget) is derived; what only the operation knows is declared
+ * with it. The live checks of the tests refuse a code that is not announced here.
  */
 import { REFUSALS, type Refusal, type RefusalCode } from '../../../core/layout/refusals.ts'
 import { needsDisk } from '../../operations/admission.ts'
 import type { ServedOperation } from '../../operations/index.ts'
 import type { JsonSchema } from './schemas.ts'
-import { TEXTS } from './texts.ts'
 
 /** Every request can be told these: by the edge before anything is routed, and when something breaks. */
 const ALWAYS: readonly RefusalCode[] = [
@@ -17,8 +16,8 @@ const ALWAYS: readonly RefusalCode[] = [
 const SIGNED: readonly RefusalCode[] = ['INVALID_SIGNATURE', 'CLOCK_SKEW', 'SESSION_INVALID']
 
 /** The codes this operation can be refused with, by number. */
-export function refusalsOf({ name, row, operation }: ServedOperation): Refusal[] {
-  const codes = new Set<RefusalCode>([...ALWAYS, ...TEXTS[name].refusals])
+export function refusalsOf({ row, operation }: ServedOperation): Refusal[] {
+  const codes = new Set<RefusalCode>([...ALWAYS, ...operation.text.refusals])
   const add = (more: readonly RefusalCode[]): void => more.forEach((code) => codes.add(code))
   if (row.access === 'session') add(SIGNED)
   if (operation.params !== null || operation.query !== null || operation.bodyRule !== 'ignored') add(['VALIDATION_ERROR'])

@@ -4,11 +4,13 @@
  */
 import type { Static } from 'typebox'
 import { userId } from '../../../core/layout/ids.ts'
+import {
+  candles, EXPIRES, LATER, metadata, order, pair as tradingPair, SESSION_KEY, trade, usdc as balance,
+} from '../../operations/example_values.ts'
 import { checksumOf } from '../../operations/orderbook.ts'
 import type { DECLARATIONS } from '../../ws/channels/index.ts'
 import type { Declaration } from '../../ws/channels/channel.ts'
 import type { FRAMES, MESSAGES } from '../../ws/protocol.ts'
-import { EXAMPLES } from '../rest/examples.ts'
 
 type Declared = (typeof DECLARATIONS)[number]
 interface ChannelExample<D extends Declaration> {
@@ -18,14 +20,8 @@ interface ChannelExample<D extends Declaration> {
 }
 type ChannelExamples = { readonly [Name in Declared['name']]: ChannelExample<Extract<Declared, { readonly name: Name }>> }
 
-const order = EXAMPLES.GetOrder.output
-const balance = EXAMPLES.GetBalance.output
-const { tradingPair } = EXAMPLES.GetTradingPair.output
-const trade = EXAMPLES.GetTrade.output
-const candles = EXAMPLES.GetCandles.output
-const metadata = EXAMPLES.GetMarketMetadata.output
 const { tradingPairId } = order
-export const EXAMPLE_TIME = EXAMPLES.GetOrderbook.output.timestamp
+export const EXAMPLE_TIME = LATER
 /** Sequence of the example frames, and that of the frame before. */
 export const EXAMPLE_SEQUENCE = 43
 const BEFORE = 42
@@ -99,7 +95,7 @@ export const CHANNEL_EXAMPLES: ChannelExamples = {
 type Messages = { readonly [Type in Exclude<keyof typeof MESSAGES, 'subscribe' | 'unsubscribe'>]: Static<(typeof MESSAGES)[Type]> }
 export const MESSAGE_EXAMPLES: Messages = {
   auth: {
-    type: 'auth', publicKey: EXAMPLES.Challenge.input.sessionPublicKey, timestamp: '1768469402125', signature: '5e'.repeat(64),
+    type: 'auth', publicKey: SESSION_KEY, timestamp: '1768469402125', signature: '5e'.repeat(64),
   },
   ping: { type: 'ping' },
 }
@@ -108,7 +104,7 @@ type Frames = { readonly [Type in Exclude<keyof typeof FRAMES, 'error'>]: Static
 const subscription = { id: 1, channel: 'orderbook', params: pair }
 export const FRAME_EXAMPLES: Frames = {
   connected: { type: 'connected', connectionId: userId(1, 1), heartbeatMs: 60_000 },
-  authenticated: { type: 'authenticated', expiresAt: EXAMPLES.Verify.output.expiresAt },
+  authenticated: { type: 'authenticated', expiresAt: EXPIRES },
   subscribed: { type: 'subscribed', ...subscription },
   unsubscribed: { type: 'unsubscribed', ...subscription },
   pong: { type: 'pong', timestamp: EXAMPLE_TIME },

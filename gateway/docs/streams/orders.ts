@@ -6,14 +6,13 @@ import { REFUSALS } from '../../../core/layout/refusals.ts'
 import {
   ACTIONS, orderBody, orderResult, RefusedResult, SESSION_OPEN, SessionOpen, SessionOpened, sessionOrder, signedOrder, type OrderAction,
 } from '../../ws/order_messages.ts'
-import { EXAMPLES } from '../rest/examples.ts'
+import * as sample from '../../operations/example_values.ts'
 import { definitionOf, described, referenceTo, schemaOf, type JsonSchema } from '../rest/schemas.ts'
 import { MESSAGE_EXAMPLES } from './examples.ts'
 import {
   channelObject, messageObject, operationObject, refer, replyOf, withFields, type Example, type Parts, type Section,
 } from './parts.ts'
 import { ORDER_ENTRY_TEXTS } from './texts.ts'
-import { TEXTS } from '../rest/texts.ts'
 
 const CHANNEL = 'orderEntry'
 const REFUSED = 'order.refused'
@@ -36,8 +35,8 @@ export function orderSection(): Section {
       ...SECURITY, ...replyOf(CHANNEL, SESSION_OPENED, REFUSED),
     }),
   }
-  for (const { type, name } of actions) {
-    const { summary, description } = TEXTS[name]
+  for (const { type, operation } of actions) {
+    const { summary, description } = operation.text
     operations[type] = operationObject('receive', CHANNEL, summary, [type, countedName(type)], {
       description, ...SECURITY, ...replyOf(CHANNEL, resultName(type), REFUSED),
     })
@@ -61,7 +60,7 @@ function sessionMessages(): Parts {
       body: described('SessionOpen', 'body', { type: 'string' }),
     }), example(SESSION_OPEN, open)),
     [SESSION_OPENED]: messageObject(SESSION_OPENED, ORDER_ENTRY_TEXTS.opened, definitionOf(SessionOpened, RESULT), example(SESSION_OPENED, {
-      type: 'result', id: 1, status: 200, data: { expiresAt: EXAMPLES.Verify.output.expiresAt },
+      type: 'result', id: 1, status: 200, data: { expiresAt: sample.EXPIRES },
     })),
     [REFUSED]: messageObject(REFUSED, ORDER_ENTRY_TEXTS.refused, refused, example(REFUSED, {
       type: 'result', id: 1, status: refusal.http, error,
@@ -70,8 +69,8 @@ function sessionMessages(): Parts {
 }
 
 function orderMessages({ type, name, operation }: OrderAction): Parts {
-  const { input, output } = EXAMPLES[name]
-  const { summary, answer } = TEXTS[name]
+  const { input, output } = operation.example
+  const { summary, answer } = operation.text
   const body = schemaOf(orderBody(type), `${name}Request`)
   const counted = withFields(definitionOf(sessionOrder(type), ORDER_MESSAGE), {
     body: described('CountedOrder', 'body', { anyOf: [body, { type: 'string' }] }),
