@@ -33,7 +33,8 @@ type Entries = readonly (readonly [name: string, value: string])[]
 type Ask = (name: OperationName, headers: Entries) => Promise<string | null>
 
 const rest: Ask = async (name, headers) => {
-  const { status, json } = await request(harness.port, 'GET', TABLE[name].path, headers.map(([header, value]): [string, string] => [header, value]))
+  const given = headers.map(([header, value]): [string, string] => [header, value])
+  const { status, json } = await request(harness.port, 'GET', TABLE[name].path, given)
   return status === 200 ? null : (json.code as string)
 }
 
