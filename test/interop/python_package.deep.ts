@@ -113,6 +113,10 @@ t.test('from a fresh folder it does everything against a real exchange', { skip 
       ended: ['SESSION_INVALID'],
     }, name)
     t.strictSame(told[`${name} entry`], { placed: 300, code: 'INVALID_TICK', again: true, left: 299 }, name)
+    t.strictSame(told[`${name} unified`], {
+      ask: 'open', bid: ['closed', 4, 0.5], rest: true, trade: ['buy', 'taker', 0.5, 4], public: 'buy', candle: 0.5, ticker: [0.5, 0.6],
+      book: [[0.6, 6]], used: 6, closed: true, refused: 'InsufficientFunds', cancelled: 1, status: 'ok',
+    }, name)
   }
 })
 
@@ -144,6 +148,7 @@ t.test('its README works as it is printed', { skip }, async (t) => {
   const printed = run(join(folder, 'environment', 'bin', 'python'), ['readme.py'], place)
   t.strictSame(printed.trim().split('\n'), [
     'SUBMITTED', "['2000']", 'INVALID_TICK price', 'snapshot', 'OrderSubmitted', '1999 True', '[True]', "['1997', '1996', '1995']",
+    "open 1994.0 {'amount': 0.001, 'price': 0.01}", 'InsufficientFunds',
   ])
 })
 

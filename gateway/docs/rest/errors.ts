@@ -54,13 +54,13 @@ export const ERROR_SCHEMA: JsonSchema = {
   },
 }
 
-/** One example per code that these operations can be refused with, and for clients its retry class (core/layout/refusals.ts). */
+/** One example per code that these operations can be refused with, and for clients its retry class and ccxt's name for it. */
 export function errorExamples(operations: readonly ServedOperation[]): Record<string, JsonSchema> {
   return Object.fromEntries(
-    operations.flatMap(refusalsOf).map(({ code, error, http, message, retry }) => {
+    operations.flatMap(refusalsOf).map(({ code, error, http, message, retry, ccxt }) => {
       const details = code === 'VALIDATION_ERROR' ? { field: 'quantity' } : http === 429 ? { retryAfter: 1 } : undefined
       const value = { error, message, code, statusCode: http, ...(details === undefined ? {} : { details }) }
-      return [code, { summary: message, 'x-retry': retry, value }]
+      return [code, { summary: message, 'x-retry': retry, 'x-ccxt': ccxt, value }]
     }),
   )
 }

@@ -43,11 +43,11 @@ function typesFile(types: Types, channels: readonly Channel[]): string {
 }
 
 function tableFile(
-  operations: readonly Operation[], classes: readonly [string, string][], channels: readonly Channel[],
+  operations: readonly Operation[], classes: readonly [string, string, string][], channels: readonly Channel[],
   actions: readonly [string, string][], limits: readonly [string, number][],
 ): string {
-  const rows = operations.flatMap(({ name, http, path, access, repeat }) => {
-    const [head, tail] = [`    ("${name}", "${http}", "${path}",`, `"${access}", "${repeat}"),`]
+  const rows = operations.flatMap(({ name, http, path, access, repeat, inBody }) => {
+    const [head, tail] = [`    ("${name}", "${http}", "${path}",`, `"${access}", "${repeat}", ${inBody ? 'True' : 'False'}),`]
     return head.length + tail.length < WIDTH ? [`${head} ${tail}`] : [head, `     ${tail}`]
   })
   return text(
@@ -55,10 +55,12 @@ function tableFile(
     'from typing import NamedTuple', '', '',
     'class Operation(NamedTuple):', '    """An operation of the service."""', '    name: str', '    method: str', '    path: str',
     '    #: public, session or server-key.', '    access: str',
-    '    #: Whether sending it twice is as good as once: always, with-key, or never known.', '    repeat: str', '', '',
+    '    #: Whether sending it twice is as good as once: always, with-key, or never known.', '    repeat: str',
+    '    #: Whether fields go into the body, and not into the query.', '    in_body: bool', '', '',
     'OPERATIONS = {row[0]: Operation(*row) for row in (', rows, ')}', '',
     '#: Retry class of every code that the service refuses with.', 'RETRY = {',
     classes.map(([code, retry]) => `    "${code}": "${retry}",`), '}', '',
+    '#: What ccxt calls each of them.', 'CCXT = {', classes.map(([code, , ccxt]) => `    "${code}": "${ccxt}",`), '}', '',
     '#: Channels, and whether they need a session.', 'CHANNELS = {',
     channels.map(({ name, isPrivate }) => `    "${name}": ${isPrivate ? 'True' : 'False'},`), '}', '',
     '#: Messages of order entry, by the operation they do.', 'ORDER_MESSAGES = {',

@@ -25,7 +25,7 @@ export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, PathOperation>>>>
   readonly components: {
     readonly schemas: Schemas
-    readonly examples: Readonly<Record<string, { readonly 'x-retry'?: string; readonly value: { readonly statusCode: number } }>>
+    readonly examples: Readonly<Record<string, { readonly 'x-retry'?: string; readonly 'x-ccxt'?: string }>>
   }
 }
 
@@ -46,6 +46,8 @@ export interface Operation {
   readonly path: string
   readonly access: Access
   readonly repeat: Repeat
+  /** Whether fields go into the body, and not into the query. */
+  readonly inBody: boolean
   readonly summary: string
   /** Codes it may be refused with. */
   readonly codes: readonly string[]
@@ -84,6 +86,7 @@ export function operationsOf(document: OpenApi, types: Types): Operation[] {
     const all = [...argumentsOfPath, ...argumentsOfBody]
     return {
       name, method: snake(name), http, path, access: accessOf(operation), repeat: repeatOf(document, name, http, body), summary,
+      inBody: http !== 'GET' && (http !== 'DELETE' || operation.requestBody !== undefined),
       codes: Object.entries(responses).filter(([status]) => status !== '200').flatMap(([, { description }]) => description.split(', ')),
       arguments: [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)],
       answer: types.typeOf(answerOf(operation), `${name}Response`, false),
@@ -113,11 +116,11 @@ function repeatOf(document: OpenApi, name: string, http: string, body: Schema): 
   return KEY in (body.properties ?? {}) || KEY in (items.properties ?? {}) ? 'with-key' : 'never'
 }
 
-/** Retry class of every code, as the document has them. */
-export function classesOf({ components }: OpenApi): [code: string, retry: string][] {
-  return Object.entries(components.examples).map(([code, { 'x-retry': retry }]) => {
-    if (retry === undefined) throw new Error(`the document does not say whether ${code} may be repeated`)
-    return [code, retry]
+/** Retry class of every code, and the class of ccxt, as the document has them. */
+export function classesOf({ components }: OpenApi): [code: string, retry: string, ccxt: string][] {
+  return Object.entries(components.examples).map(([code, { 'x-retry': retry, 'x-ccxt': ccxt }]) => {
+    if (retry === undefined || ccxt === undefined) throw new Error(`the document does not say whether ${code} may be repeated`)
+    return [code, retry, ccxt]
   })
 }
 

@@ -14,13 +14,14 @@ from .errors import (
 )
 from .link import StreamOptions
 from .signing import SessionKey, sign_message, sign_request
+from .unified import AsyncUnified, Unified
 from .wallet import Wallet
 
 __version__ = "1.0.0"
 
 __all__ = [
-    "UNEXPECTED_RESPONSE", "AmbiguousError", "AsyncBook", "AsyncClient", "AsyncOrders", "AsyncStream", "Book",
-    "BookView", "Client", "Consent", "Level", "NetworkError", "NotSentError", "Orders", "RefusedError", "RetryPolicy",
-    "RingbookError", "SessionKey", "Stream", "StreamError", "StreamOptions", "Wallet", "retry_of", "sign_message",
-    "sign_request", "types",
+    "UNEXPECTED_RESPONSE", "AmbiguousError", "AsyncBook", "AsyncClient", "AsyncOrders", "AsyncStream", "AsyncUnified",
+    "Book", "BookView", "Client", "Consent", "Level", "NetworkError", "NotSentError", "Orders", "RefusedError",
+    "RetryPolicy", "RingbookError", "SessionKey", "Stream", "StreamError", "StreamOptions", "Unified", "Wallet",
+    "retry_of", "sign_message", "sign_request", "types",
 ]

@@ -109,7 +109,7 @@ class OrderEntry:
             return _refused(503, "OVERLOADED", "Too many calls are waiting")
         # Only batches can be that large.
         if "Batch" in call.name and len(json.dumps(call.body, ensure_ascii=False).encode()) > BODY_MAX:
-            return _refused(413, "BODY_TOO_LARGE", "The batch is too large for a socket: split it, or send it over REST")
+            return _refused(413, "BODY_TOO_LARGE", "Too large for a socket: split the batch, or use REST")
         return None
 
     def _late(self, call: _Call) -> None:

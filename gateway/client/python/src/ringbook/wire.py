@@ -43,7 +43,7 @@ def plain(value: Any) -> Any:
 
 
 def target_and_body(base_path: str, operation: Operation, fields: Mapping[str, Any]) -> tuple[str, bytes]:
-    """Path with query, and the body: fields of the path, then the query of GET and DELETE or JSON of the others."""
+    """Path with query, and the body: fields of the path, then JSON or the query with the others."""
     rest = plain(fields)
 
     def segment(match: "re.Match[str]") -> str:
@@ -55,7 +55,7 @@ def target_and_body(base_path: str, operation: Operation, fields: Mapping[str, A
         return quote(text, safe="")
 
     path = base_path + re.sub(r"\{(\w+)\}", segment, operation.path)
-    if operation.method not in ("GET", "DELETE"):
+    if operation.in_body:
         return path, json.dumps(rest, ensure_ascii=False).encode() if rest else b""
     query = "&".join(
         f"{quote(name, safe='')}={quote(_text(item), safe='')}"

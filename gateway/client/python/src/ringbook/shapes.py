@@ -1,0 +1,140 @@
+"""Records of the service in the shapes of ccxt. Text becomes floats, times Unix ms; `info` has the record itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Dict, List, Mapping, Optional
+
+Shape = Dict[str, Any]
+
+_STATUS = {
+    "SUBMITTED": "open", "PARTIALLY_FILLED": "open", "FILLED": "closed", "SETTLED": "closed",
+    "SETTLED_ON_CHAIN": "closed", "CANCELLED": "canceled", "EXPIRED": "expired", "REJECTED": "rejected",
+}
+
+
+def number_of(text: Optional[str]) -> Optional[float]:
+    return None if text is None else float(text)
+
+
+def _exact(text: Optional[str]) -> Optional[Decimal]:
+    return None if text is None else Decimal(text)
+
+
+def _float(value: Optional[Decimal]) -> Optional[float]:
+    return None if value is None else float(value)
+
+
+def moment_of(time: Optional[str]) -> Shape:
+    """A time of RFC 3339 as ccxt has it: Unix ms, and as text."""
+    if time is None:
+        return {"timestamp": None, "datetime": None}
+    moment = datetime.fromisoformat(time.replace("Z", "+00:00"))
+    return {"timestamp": round(moment.timestamp() * 1000), "datetime": time}
+
+
+def market_of(pair: Mapping[str, Any]) -> Shape:
+    base, quote = pair["symbol"].split("/")
+    return {
+        "id": pair["id"], "symbol": pair["symbol"], "base": base, "quote": quote, "baseId": pair["baseAssetId"],
+        "quoteId": pair["quoteAssetId"], "type": "spot", "spot": True, "margin": False, "swap": False, "future": False,
+        "option": False, "contract": False, "settle": None, "active": pair["isActive"], "percentage": True,
+        "tierBased": True,
+        "maker": float(pair["makerFeeBps"]) / 10_000, "taker": float(pair["takerFeeBps"]) / 10_000,
+        "precision": {"amount": number_of(pair["lotSize"]), "price": number_of(pair["tickSize"])},
+        "limits": {
+            "amount": {"min": number_of(pair["minOrderSize"]), "max": number_of(pair["maxOrderSize"])},
+            "price": {"min": number_of(pair["tickSize"]), "max": None},
+            "cost": {"min": number_of(pair["minNotional"]), "max": None},
+            "leverage": {"min": None, "max": None},
+        },
+        "info": pair,
+    }
+
+
+def ticker_of(metadata: Mapping[str, Any], book: Mapping[str, Any]) -> Shape:
+    last, percent, volume, quote = (
+        _exact(metadata[name]) for name in ("lastPrice", "priceChangePercent24h", "volume24h", "quoteVolume24h")
+    )
+    best = {side: book[side][0] if book[side] else {"price": None, "quantity": None} for side in ("bids", "asks")}
+    opened = None if last is None or percent is None or percent <= -100 else last / (1 + percent / 100)
+    return {
+        "symbol": metadata["symbol"], **moment_of(book["timestamp"]),
+        "high": number_of(metadata["high24h"]), "low": number_of(metadata["low24h"]),
+        "bid": number_of(best["bids"]["price"]), "bidVolume": number_of(best["bids"]["quantity"]),
+        "ask": number_of(best["asks"]["price"]), "askVolume": number_of(best["asks"]["quantity"]),
+        "vwap": float(quote / volume) if quote is not None and volume else None,
+        "open": _float(opened), "close": _float(last), "last": _float(last), "previousClose": None,
+        "change": None if last is None or opened is None else float(last - opened), "percentage": _float(percent),
+        "average": None if last is None or opened is None else float((last + opened) / 2),
+        "baseVolume": _float(volume), "quoteVolume": _float(quote), "info": dict(metadata),
+    }
+
+
+def candle_of(candle: Mapping[str, Any]) -> List[float]:
+    return [candle["t"], *(float(candle[name]) for name in "ohlcv")]
+
+
+def trade_of(trade: Mapping[str, Any], symbol: str) -> Shape:
+    """A public trade: its side is that of who came and took."""
+    taker = "sell" if trade["makerSide"] == "BUY" else "buy"
+    return {
+        "id": trade["id"], "symbol": symbol, **moment_of(trade["executedAt"]), "order": None, "type": None,
+        "side": taker, "takerOrMaker": None, "price": number_of(trade["price"]), "amount": number_of(trade["quantity"]),
+        "cost": number_of(trade["quoteQuantity"]), "fee": None, "fees": [], "info": trade,
+    }
+
+
+def own_trade_of(trade: Mapping[str, Any], symbol: str) -> Shape:
+    fee = {"cost": number_of(trade["fee"]), "currency": trade["feeToken"]}
+    return {
+        **trade_of(trade, symbol), "order": trade["orderId"], "side": trade["side"].lower(),
+        "takerOrMaker": trade["role"], "fee": fee, "fees": [fee],
+    }
+
+
+def _order(record: Mapping[str, Any], symbol: str, more: Shape) -> Shape:
+    """What an order has however it is known."""
+    filled, average = float(more["filled"]), number_of(more["average"])
+    post_only = bool(record.get("postOnly"))
+    return {
+        "clientOrderId": record.get("clientOrderId"), "symbol": symbol, "type": record["orderType"].lower(),
+        "timeInForce": "PO" if post_only else record.get("timeInForce"), "postOnly": post_only, "reduceOnly": False,
+        "side": record["side"].lower(), "price": number_of(record.get("price")), "triggerPrice": None,
+        "stopPrice": None, "amount": number_of(record["quantity"]), **more, "filled": filled, "average": average,
+        "remaining": number_of(more["remaining"]), "cost": 0.0 if average is None else filled * average,
+        "status": _STATUS[more["status"]], "trades": [], "lastTradeTimestamp": None,
+    }
+
+
+def order_of(order: Mapping[str, Any]) -> Shape:
+    fee = {"cost": number_of(order["fee"]), "currency": order["symbol"].split("/")[1]}
+    return _order(order, order["symbol"], {
+        "id": order["orderId"], **moment_of(order["createdAt"]),
+        "lastUpdateTimestamp": moment_of(order["updatedAt"])["timestamp"],
+        "filled": order["filledQuantity"], "remaining": order["remainingQuantity"],
+        "average": order.get("averageFillPrice"), "status": order["status"], "fee": fee, "fees": [fee], "info": order,
+    })
+
+
+def placed_of(answer: Mapping[str, Any], asked: Mapping[str, Any], symbol: str) -> Shape:
+    """An order as it was asked for and met the book."""
+    result = answer["matchResult"]
+    return _order(asked, symbol, {
+        "id": answer["orderId"], **moment_of(None), "lastUpdateTimestamp": None,
+        "filled": result["totalFilled"], "remaining": result["remainingQuantity"],
+        "average": result.get("averageFillPrice"), "status": result["status"], "fee": None, "fees": [], "info": answer,
+    })
+
+
+def balances_of(rows: List[Mapping[str, Any]]) -> Shape:
+    found: Shape = {"info": rows, **moment_of(None), "free": {}, "used": {}, "total": {}}
+    for row in rows:
+        name = row["symbol"] or row["token"]
+        kinds = {"free": "availableBalance", "used": "lockedBalance", "total": "totalBalance"}
+        amounts = {kind: float(row[field]) for kind, field in kinds.items()}
+        found[name] = amounts
+        for kind, amount in amounts.items():
+            found[kind][name] = amount
+    return found

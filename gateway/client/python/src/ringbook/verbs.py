@@ -1,0 +1,169 @@
+"""The verbs of ccxt without their I/O: which operations each of them needs, and the shape of what it gives."""
+
+from __future__ import annotations
+
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from typing import Any, Dict, Generator, List, Mapping, Optional, Sequence
+
+from .ccxt_errors import class_of
+from .shapes import (
+    Shape, balances_of, candle_of, market_of, moment_of, number_of, order_of, own_trade_of, placed_of, ticker_of,
+    trade_of,
+)
+
+Verb = Generator["tuple[str, Dict[str, Any]]", Any, Any]
+Params = Optional[Mapping[str, Any]]
+OPEN = ("SUBMITTED", "PARTIALLY_FILLED")
+CLOSED = ("FILLED", "SETTLED", "SETTLED_ON_CHAIN")
+_PAGE = 100
+
+
+class Verbs:
+    """The verbs as generators: they yield the operations they need, and are given the answers."""
+
+    def __init__(self, errors: Any) -> None:
+        self.errors = errors
+        self.markets: Dict[str, Shape] = {}
+        self.by_id: Dict[str, Shape] = {}
+
+    def market(self, symbol: str) -> Shape:
+        """The market of a symbol. Raises BadSymbol."""
+        found = self.markets.get(symbol)
+        if found is None:
+            said = f"{symbol} is no symbol of this exchange" if self.markets else "load_markets() first"
+            raise class_of("BadSymbol", self.errors)(said)
+        return found
+
+    def pair_of(self, symbol: Optional[str]) -> Optional[str]:
+        return None if symbol is None else str(self.market(symbol)["id"])
+
+    def rounded(self, symbol: str, value: Any, what: str, rounding: str) -> str:
+        step = Decimal(self.market(symbol)["info"][what])
+        return format((Decimal(str(value)) / step).to_integral_value(rounding) * step, "f")
+
+    def prepared(self, verb: Verb) -> Verb:
+        """The verb, with the markets loaded before it."""
+        yield from self.load_markets(False)
+        return (yield from verb)
+
+    def load_markets(self, reload: bool) -> Verb:
+        if self.markets and not reload:
+            return self.markets
+        markets: List[Shape] = []
+        page, pages = 1, 1
+        while page <= pages:
+            answer = yield "ListTradingPairs", {"page": page, "pageSize": _PAGE}
+            markets += [market_of(pair) for pair in answer["tradingPairs"]]
+            page, pages = page + 1, answer["totalPages"]
+        self.markets = {market["symbol"]: market for market in markets}
+        self.by_id = {market["id"]: market for market in markets}
+        return self.markets
+
+    def fetch_ticker(self, symbol: str) -> Verb:
+        pair = self.pair_of(symbol)
+        metadata = yield "GetMarketMetadata", {"tradingPairId": pair}
+        book = yield "GetOrderbook", {"tradingPairId": pair, "depth": 1}
+        return ticker_of(metadata, book)
+
+    def fetch_order_book(self, symbol: str, limit: Optional[int]) -> Verb:
+        book = yield "GetOrderbook", {"tradingPairId": self.pair_of(symbol), "depth": limit}
+        sides = {
+            side: [[number_of(level["price"]), number_of(level["quantity"])] for level in book[side]]
+            for side in ("bids", "asks")
+        }
+        return {"symbol": symbol, **sides, **moment_of(book["timestamp"]), "nonce": book["sequence"], "info": book}
+
+    def fetch_trades(self, symbol: str, since: Optional[int], limit: Optional[int]) -> Verb:
+        fields = {"tradingPairId": self.pair_of(symbol), "startTime": _text(since)}
+        rows = yield from self._rows("ListTrades", "trades", fields, limit)
+        return [trade_of(row, symbol) for row in reversed(rows)]
+
+    def fetch_ohlcv(self, symbol: str, timeframe: str, since: Optional[int], limit: Optional[int]) -> Verb:
+        terms = {"interval": timeframe, "startTime": _text(since), "limit": limit}
+        answer = yield "GetCandles", {"tradingPairId": self.pair_of(symbol), **terms}
+        return [candle_of(candle) for candle in answer["candles"]]
+
+    def fetch_balance(self) -> Verb:
+        rows: List[Any] = []
+        page, pages = 1, 1
+        while page <= pages:
+            answer = yield "ListBalances", {"page": page, "pageSize": _PAGE}
+            rows += answer["balances"]
+            page, pages = page + 1, answer["totalPages"]
+        return balances_of(rows)
+
+    def create_order(self, symbol: str, kind: str, side: str, amount: Any, price: Any, params: Params) -> Verb:
+        fields: Dict[str, Any] = {
+            "tradingPairId": self.pair_of(symbol), "orderType": kind.upper(), "side": side.upper(),
+            "quantity": self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
+            "price": None if price is None else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
+            **(params or {}),
+        }
+        if fields.get("timeInForce") == "PO":
+            fields = {**fields, "timeInForce": None, "postOnly": True}
+        placed = yield "CreateOrder", fields
+        return placed_of(placed, fields, symbol)
+
+    def edit_order(self, order: str, symbol: str, amount: Any, price: Any, params: Params) -> Verb:
+        fields = {
+            "orderId": order,
+            "quantity": None if amount is None else self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
+            "price": None if price is None else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
+            **(params or {}),
+        }
+        replaced = yield "ReplaceOrder", fields
+        record = yield "GetOrder", {"orderId": replaced["orderId"]}
+        return order_of(record)
+
+    def cancel_order(self, order: str) -> Verb:
+        answer = yield "CancelOrder", {"orderId": order}
+        return {"id": answer["orderId"], "status": "canceled", "info": answer}
+
+    def cancel_all_orders(self, symbol: Optional[str]) -> Verb:
+        if symbol is None:
+            answer = yield "BatchCancelAllOrders", {}
+        else:
+            answer = yield "BatchCancelOrdersByPair", {"tradingPairId": self.pair_of(symbol)}
+        return [{"id": order, "status": "canceled", "info": answer} for order in answer["orderIds"]]
+
+    def fetch_order(self, order: str) -> Verb:
+        record = yield "GetOrder", {"orderId": order}
+        return order_of(record)
+
+    def fetch_orders(
+        self, statuses: Sequence[str], symbol: Optional[str], since: Optional[int], limit: Optional[int],
+    ) -> Verb:
+        fields = {"status": list(statuses) or None, "tradingPairId": self.pair_of(symbol), "startTime": _text(since)}
+        rows = yield from self._rows("ListOrders", "orders", fields, limit)
+        return [order_of(row) for row in reversed(rows)]
+
+    def fetch_my_trades(self, symbol: Optional[str], since: Optional[int], limit: Optional[int]) -> Verb:
+        fields = {"tradingPairId": self.pair_of(symbol), "startTime": _text(since)}
+        rows = yield from self._rows("ListAccountTrades", "trades", fields, limit)
+        return [own_trade_of(row, str(self.by_id[row["tradingPairId"]]["symbol"])) for row in reversed(rows)]
+
+    def fetch_time(self) -> Verb:
+        answer = yield "GetServerTime", {}
+        return answer["unixMs"]
+
+    def fetch_status(self) -> Verb:
+        answer = yield "Check", {}
+        status = {"ok": "ok", "maintenance": "maintenance"}.get(answer["status"], "error")
+        return {"status": status, **moment_of(answer["timestamp"]), "info": answer}
+
+    def _rows(self, name: str, rows: str, fields: Dict[str, Any], limit: Optional[int]) -> Verb:
+        """The newest rows, newest first: `limit` of them, or a page."""
+        found: List[Any] = []
+        token = ""
+        wanted = _PAGE if limit is None else limit
+        while len(found) < wanted:
+            answer = yield name, {**fields, "pageToken": token, "pageSize": min(1000, wanted - len(found))}
+            found += answer[rows]
+            token = answer.get("nextPageToken") or ""
+            if not token:
+                break
+        return found
+
+
+def _text(since: Optional[int]) -> Optional[str]:
+    return None if since is None else str(since)
