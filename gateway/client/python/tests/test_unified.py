@@ -40,7 +40,7 @@ ANSWERS: Dict[str, Any] = {
         "low24h": "90", "priceChangePercent24h": "10",
     },
     "GetOrderbook": BOOK,
-    "ListTrades": {"trades": [{**TRADE, "id": "newest"}, TRADE], "nextPageToken": ""},
+    "ListTrades": {"trades": [{**TRADE, "id": "newest", "makerSide": "BUY"}, TRADE], "nextPageToken": ""},
     "GetCandles": {"candles": [{"t": 60000, "o": "1", "h": "2", "l": "0.5", "c": "1.5", "v": "7"}]},
     "ListBalances": {
         "balances": [{"symbol": "ETH", "availableBalance": "1", "lockedBalance": "0.5", "totalBalance": "1.5"}],
@@ -115,7 +115,7 @@ class Verbs(unittest.TestCase):
         self.assertEqual(asked, [("GetOrderbook", {"tradingPairId": PAIR, "depth": 5})])
         trades, asked = both(lambda exchange: exchange.fetch_trades("ETH/USDC", MS, 2))
         seen = [(each["id"], each["side"], each["cost"]) for each in trades]
-        self.assertEqual(seen, [("t", "buy", 50.0), ("newest", "buy", 50.0)])
+        self.assertEqual(seen, [("t", "buy", 50.0), ("newest", "sell", 50.0)])
         self.assertEqual(asked[0][1], {"tradingPairId": PAIR, "startTime": str(MS), "pageToken": "", "pageSize": 2})
         candles, asked = both(lambda exchange: exchange.fetch_ohlcv("ETH/USDC", "1h", limit=3))
         self.assertEqual(candles, [[60000, 1.0, 2.0, 0.5, 1.5, 7.0]])
