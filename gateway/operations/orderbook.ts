@@ -54,7 +54,7 @@ function levelRecord(gateway: Gateway, pair: Pair, level: DepthLevel, inQuote: b
   return { price: priceText(pair, level.price), quantity, orderCount: level.orders }
 }
 
-/** CRC-32 of `price:quantity` of the ten best levels of each side as answered, joined by commas, bids first. */
+/** CRC-32 of `price:quantity` of the best levels of each side as answered, ten at most, joined by commas, bids first. */
 export function checksumOf(bids: readonly PricedLevel[], asks: readonly PricedLevel[]): number {
   const best = [...bids.slice(0, CHECKSUM_LEVELS), ...asks.slice(0, CHECKSUM_LEVELS)]
   return crc32(best.map(({ price, quantity }) => `${price}:${quantity}`).join(','))
@@ -94,12 +94,12 @@ export const GetOrderbook = operation({
       if (book instanceof Refused) return call.refuse(book)
       if (book.cut) return call.refuse(refusedField('magnitude', TOO_WIDE))
       const inQuote = denomination === 'QUOTE'
-      const bids = book.bids.map((level) => levelRecord(gateway, pair, level, inQuote))
-      const asks = book.asks.map((level) => levelRecord(gateway, pair, level, inQuote))
+      const bids = book.bids.slice(0, depth).map((level) => levelRecord(gateway, pair, level, inQuote))
+      const asks = book.asks.slice(0, depth).map((level) => levelRecord(gateway, pair, level, inQuote))
       call.answer({
         tradingPairId: pair.id,
-        bids: bids.slice(0, depth),
-        asks: asks.slice(0, depth),
+        bids,
+        asks,
         ...(book.bestBid === null ? {} : { bestBid: priceText(pair, book.bestBid) }),
         ...(book.bestAsk === null ? {} : { bestAsk: priceText(pair, book.bestAsk) }),
         sequence: book.sequence,
@@ -107,7 +107,6 @@ export const GetOrderbook = operation({
         timestamp: rfc3339(gateway.now()),
       })
     }
-    const most = Math.max(depth, CHECKSUM_LEVELS)
-    gateway.books.read(pair.index, most, magnitude, () => networkOf(call.ip()), answer, gateway.history.payer)
+    gateway.books.read(pair.index, depth, magnitude, () => networkOf(call.ip()), answer, gateway.history.payer)
   },
 })

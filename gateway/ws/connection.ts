@@ -129,6 +129,11 @@ export class Connection implements Subscriber, OrderConnection {
     this.#outbox.replyNow(frame)
   }
 
+  /** The client read some of what it was sent. */
+  drained(): void {
+    this.#outbox.drained()
+  }
+
   /** Sends what is waiting (outbox.ts); true: there is more. */
   flush(): boolean {
     return this.#outbox.flush()

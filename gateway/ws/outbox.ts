@@ -3,7 +3,11 @@
  *
  * Frames are collected and leave together at the end of a turn, in order; those of long snapshots are made one by one as they leave. A
  * socket whose client does not take them is cut when more than `wsBufferKb` are waiting in the kernel's stead: nothing is thrown away in
- * between, so what a client has read is without gaps. One snapshot may go beyond the bound; who is over it gets nothing more.
+ * between, so what a client has read is without gaps.
+ *
+ * A snapshot may be longer than the bound, so its frames are made as the client reads: over the bound none is made until half of it was
+ * read ({@link Outbox.drained}). A client that reads nothing for {@link READS_MS} meanwhile is cut, and so is one for which more than the
+ * bound has come behind the snapshot.
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Connection, Context } from './connection.ts'
@@ -24,6 +28,12 @@ export interface Socket {
   drop(): void
 }
 
+/** How long the client of a snapshot under way may read nothing, ms. */
+export const READS_MS = 10_000
+
+/** Frames that may wait behind a snapshot that waits for its reader: what they are made of is held as long. */
+const FRAMES_MAX = 1024
+
 export class Outbox {
   readonly #context: Context
   readonly #socket: Socket
@@ -31,6 +41,10 @@ export class Outbox {
   #waiting: (Frame | LaterFrame)[] = []
   /** Answers are waiting, and will be flushed. */
   #replied = false
+  /** The next frame of a snapshot waits for the client; until this timer. */
+  #pause: NodeJS.Timeout | null = null
+  /** Bytes of the frames that came since. */
+  #behind = 0
 
   constructor(context: Context, socket: Socket, connection: Connection) {
     this.#context = context
@@ -45,18 +59,32 @@ export class Outbox {
 
   clear(): void {
     this.#waiting = []
+    this.#resume()
   }
 
   /** Sends a frame at the end of the turn. */
   push(frame: Frame | LaterFrame): void {
-    if (this.#connection.closed) return
+    if (this.#connection.closed || this.#isTooMuch(frame)) return
     this.#waiting.push(frame)
     this.#context.dirty.add(this.#connection)
   }
 
+  /** The client read some of what it was sent. */
+  drained(): void {
+    if (this.#pause === null || this.#socket.buffered() > this.#bound / 2) return
+    this.#resume()
+    this.#context.flushSoon(this.#connection)
+  }
+
+  #resume(): void {
+    if (this.#pause !== null) clearTimeout(this.#pause)
+    this.#pause = null
+    this.#behind = 0
+  }
+
   /** Sends an answer at the end of this callback. */
   reply(frame: Frame): void {
-    if (this.#connection.closed) return
+    if (this.#connection.closed || this.#isTooMuch(frame)) return
     // The first of them sees to it that all leave.
     if (!this.#replied) this.#context.flushSoon(this.#connection)
     this.#replied = true
@@ -78,8 +106,12 @@ export class Outbox {
   flush(): boolean {
     const waiting = this.#waiting
     this.#replied = false
-    if (this.#connection.closed || waiting.length === 0) return false
+    if (this.#connection.closed || waiting.length === 0 || this.#pause !== null) return false
     const later = waiting.findIndex(isLater)
+    if (later === 0 && this.#socket.buffered() > this.#bound) {
+      this.#pause = setTimeout(() => this.#cut(), READS_MS).unref()
+      return false
+    }
     this.#waiting = later < 0 ? [] : waiting.slice(Math.max(1, later))
     if (later === 0) this.#sendLater(waiting[0] as LaterFrame)
     else if (!this.#isSlow()) this.#send((later < 0 ? waiting : waiting.slice(0, later)) as Frame[])
@@ -88,14 +120,31 @@ export class Outbox {
     return true
   }
 
-  /** Cuts a socket that does not read. Within a snapshot that was begun nobody is cut. */
+  /** Bytes that may wait. */
+  get #bound(): number {
+    return this.#context.gateway.config.wsBufferKb * 1024
+  }
+
+  /** Cuts a socket that does not read. */
   #isSlow(): boolean {
-    const { counters, config } = this.#context.gateway
-    if (this.#socket.buffered() <= config.wsBufferKb * 1024) return false
-    counters[GATEWAY.ws_slow]!++
+    if (this.#socket.buffered() <= this.#bound) return false
+    this.#cut()
+    return true
+  }
+
+  /** While a snapshot waits for its reader, what comes behind it has the same bound. */
+  #isTooMuch(frame: Frame | LaterFrame): boolean {
+    if (this.#pause === null) return false
+    if (!isLater(frame)) this.#behind += frame.length
+    if (this.#behind <= this.#bound && this.#waiting.length < FRAMES_MAX) return false
+    this.#cut()
+    return true
+  }
+
+  #cut(): void {
+    this.#context.gateway.counters[GATEWAY.ws_slow]!++
     this.#socket.drop()
     this.#connection.release()
-    return true
   }
 
   #sendLater(make: LaterFrame): void {
@@ -123,4 +172,4 @@ export class Outbox {
   }
 }
 
-const isLater = (frame: Frame | LaterFrame): boolean => typeof frame === 'function'
+const isLater = (frame: Frame | LaterFrame): frame is LaterFrame => typeof frame === 'function'

@@ -105,7 +105,10 @@ export function serveSockets(
     },
     message: (socket, bytes, binary) => guard(gateway, socket, (connection) => connection.receive(bytes, binary)),
     ping: (socket, bytes) => guard(gateway, socket, (connection) => void connection.acquire(bytes.byteLength)),
-    drain: (socket) => backlog.note(socket.getUserData(), socket.getBufferedAmount()),
+    drain: (socket) => {
+      backlog.note(socket.getUserData(), socket.getBufferedAmount())
+      socket.getUserData().connection?.drained()
+    },
     close: (socket) => {
       const data = socket.getUserData()
       places.give(data.client)

@@ -1,8 +1,9 @@
 /**
  * Promise: what listeners are sent leaves in slices, between which the thread does other things. Of each connection frames leave in their
- * order, also those that are made only then; who does not read is cut behind a snapshot and not within; the next turn waits for the last
- * slice, and how late that was is counted once.
+ * order, also those that are made only then; a snapshot goes on as its client reads, and who does not read is cut; the next turn waits
+ * for the last slice, and how late that was is counted once.
  */
+import { mock } from 'node:test'
 import Type from 'typebox'
 import t from 'tap'
 import { readConfig } from '../../core/config.ts'
@@ -17,6 +18,7 @@ import type { Channel } from '../../gateway/ws/channels/channel.ts'
 import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
+import { READS_MS } from '../../gateway/ws/outbox.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
 import { SignatureShares } from '../../gateway/ws/signature_shares.ts'
 
@@ -94,17 +96,47 @@ t.test('frames that are made later keep their place, and others go on between th
   t.strictSame(log, ['make 1', 'long page 1', 'make 2', 'long page 2', 'long update', 'long 1001'], 'a close waits for all')
 })
 
-t.test('nobody is cut within a snapshot, and everybody behind it', async (t) => {
+t.test('a snapshot longer than the bound goes on as its client reads, and who reads nothing is cut', async (t) => {
   const { log, dirty, connect, held, counters } = stage()
-  const slow = connect('slow')
-  const page = () => text('page')
-  for (const frame of [text('subscribed'), page, page, text('update')]) slow.push(frame)
-  flushUntil(dirty, 0)
-  held.set('slow', HELD)
-  t.ok(flushUntil(dirty, Infinity))
-  t.strictSame(log, ['slow subscribed', 'slow page', 'slow page', 'slow dropped'])
-  t.equal(counters[GATEWAY.ws_slow], 1)
-  t.equal(counters[GATEWAY.ws_connections], 0)
+  const page = (): Buffer => text('page')
+  const begin = (name: string): Connection => {
+    const connection = connect(name)
+    for (const frame of [text('subscribed'), page, page, text('update')]) connection.push(frame)
+    flushUntil(dirty, 0)
+    held.set(name, HELD)
+    t.ok(flushUntil(dirty, Infinity), 'nothing that could be sent is left')
+    t.strictSame(log.splice(0), [`${name} subscribed`], 'no page is made for who does not read')
+    return connection
+  }
+  const reads = begin('reads')
+  reads.drained()
+  while (reads.flush());
+  t.strictSame(log, [], 'it read too little')
+  held.set('reads', 400_000)
+  reads.drained()
+  while (reads.flush());
+  t.strictSame(log.splice(0), ['reads page', 'reads page', 'reads update'])
+  const behind = begin('behind')
+  const update = Buffer.alloc(500_000)
+  behind.push(update)
+  behind.reply(update)
+  t.notOk(behind.closed, 'within the bound')
+  behind.push(update)
+  t.ok(behind.closed)
+  t.strictSame(log.splice(0), ['behind dropped'])
+  const later = begin('later')
+  for (let i = 0; i < 2000 && !later.closed; i++) later.push(page)
+  t.ok(later.closed, 'snapshots that wait are bounded too')
+  t.strictSame(log.splice(0), ['later dropped'])
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => mock.timers.reset())
+  const silent = begin('silent')
+  mock.timers.tick(READS_MS - 1)
+  t.notOk(silent.closed)
+  mock.timers.tick(1)
+  t.ok(silent.closed)
+  t.strictSame(log, ['silent dropped'])
+  t.equal(counters[GATEWAY.ws_slow], 3)
 })
 
 t.test('a frame that cannot be made ends its connection with 1013 and no other', async (t) => {

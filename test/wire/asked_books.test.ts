@@ -2,6 +2,7 @@
  * Promise: a book that cannot be copied is answered all the same, by a matcher that sleeps too, and alike over REST, gRPC and WebSocket;
  * so is a fee simulation. `wire/moving_book.deep.ts` does it with a book that moves at full speed; here the gate only says that it does.
  */
+import { crc32 } from 'node:zlib'
 import { status } from '@grpc/grpc-js'
 import t from 'tap'
 import { APPLYING, GATEWAY, gatewayCounters, MATCHER, matcherCounters } from '../../core/ring/counters.ts'
@@ -51,6 +52,10 @@ t.test('while the gate is never open', async (t) => {
   for (const price of ['3000', '3001', '3100', '3300']) await place(session, 'SELL', price)
   const other = await harness.openSession()
   const quiet = await Promise.all(QUERIES.map((each) => get(queryOf(each))))
+  for (const { bids, asks, checksum } of quiet) {
+    const best = [...bids.slice(0, 10), ...asks.slice(0, 10)] as { price: string; quantity: string }[]
+    t.equal(checksum, crc32(best.map((level) => `${level.price}:${level.quantity}`).join(',')), 'it covers what is answered')
+  }
   const fees = await simulate()
   t.same(counters.map((block) => block[GATEWAY.questions]), [0, 0], 'nobody asks while it rests')
   // As if a batch were being applied: nothing can be copied.

@@ -306,7 +306,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'BookLevel.quantity': 'Everything at this price, in the denomination asked for.',
   sequence: 'Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the last one that '
     + 'was applied when this was read.',
-  checksum: 'CRC-32 of the ten best levels of each side as answered: `price:quantity` joined by commas, bids first.',
+  checksum: 'CRC-32 of the best levels of each side as answered, ten at most: `price:quantity` joined by commas, bids first.',
   // Fee simulation
   notional: 'Value of what would fill now and of what would rest at its limit, in units of the quote token.',
   applicationTakerFeeBps: 'What the application adds for takers, in basis points.',

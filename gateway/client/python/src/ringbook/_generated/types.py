@@ -653,7 +653,8 @@ class _GetOrderbookResponse(TypedDict):
     """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
     last one that was applied when this was read."""
     checksum: int
-    """CRC-32 of the ten best levels of each side as answered: `price:quantity` joined by commas, bids first."""
+    """CRC-32 of the best levels of each side as answered, ten at most: `price:quantity` joined by commas, bids
+    first."""
     timestamp: str
     """When this was read."""
 
