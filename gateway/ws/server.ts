@@ -105,10 +105,7 @@ export function serveSockets(
     },
     message: (socket, bytes, binary) => guard(gateway, socket, (connection) => connection.receive(bytes, binary)),
     ping: (socket, bytes) => guard(gateway, socket, (connection) => void connection.acquire(bytes.byteLength)),
-    drain: (socket) => {
-      backlog.note(socket.getUserData(), socket.getBufferedAmount())
-      socket.getUserData().connection?.drained()
-    },
+    drain: (socket) => drained(socket, backlog),
     close: (socket) => {
       const data = socket.getUserData()
       places.give(data.client)
@@ -158,6 +155,13 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
     gateway.engine.onError(error)
     connection.close(CLOSE.RESYNC, 'internal error')
   }
+}
+
+/** The kernel took some of what waited for the client. */
+function drained(socket: WebSocket<UserData>, backlog: Backlog): void {
+  const data = socket.getUserData()
+  backlog.note(data, socket.getBufferedAmount())
+  data.connection?.drained()
 }
 
 const userDataOf = (client: string): UserData => ({ connection: null, client, held: 0, over: false, cut: () => undefined })
