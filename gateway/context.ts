@@ -21,6 +21,8 @@ import { Books } from './bridge/books.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeEngineClient, createEngineClient, type EngineClient } from './bridge/engine_client.ts'
 import { closeClosedOrderCache, createClosedOrderCache, type ClosedOrderCache } from './bridge/closed_orders.ts'
+import { Faults } from './faults.ts'
+import { RequestIds } from './request_id.ts'
 import { AnonymousWork } from './limits/anonymous.ts'
 import { familyOf } from './limits/families.ts'
 import { readProxies } from './limits/shares.ts'
@@ -56,6 +58,9 @@ export interface Gateway {
   readonly state: State
   /** Word APPLYING. */
   readonly gate: Int32Array
+  /** How what throws ends, and for which request. */
+  readonly faults: Faults
+  readonly requestIds: RequestIds
   readonly engine: EngineClient
   /** What the matcher is asked when it cannot be copied. */
   readonly asker: Asker
@@ -104,31 +109,31 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
   const matcher = matcherCounters(shared.counters)
   const time = sequencedClock(matcher)
   const log: Log = (level, message, fields) => post({ type: 'log', level, message, ...(fields === undefined ? {} : { fields }) })
-  const onError = (error: unknown): void => {
+  const faults = new Faults((_error, { incident, request, stack }) => {
     counters[GATEWAY.unhandled]!++
-    log('error', 'unexpected error', { gateway: number, stack: error instanceof Error ? error.stack : String(error) })
-  }
+    log('error', 'unexpected error', { gateway: number, incident, ...(request === '' ? {} : { request }), stack })
+  })
   const lane = shared.lanes[number]!
   const events = attachBroadcast(shared.events)
   const proxies = readProxies(config)
-  const asker = new Asker(lane.questions, shared.matcherWait, onError)
+  const asker = new Asker(lane.questions, shared.matcherWait, faults)
   return {
-    asker,
-    books: new Books({ state, gate, events, asker, counters, proxies, onError }),
+    asker, faults, requestIds: new RequestIds(number, Date.now()),
+    books: new Books({ state, gate, events, asker, counters, proxies, faults }),
     config, genesis, state, counters, matcher, log,
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
     engine: createEngineClient(
-      lane, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, onError, () => mayKnowFormerPayloads(state, time()),
+      lane, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, faults, () => mayKnowFormerPayloads(state, time()),
     ),
     closedOrders: createClosedOrderCache(events, counters),
-    signIn: createSignInClient(data.signIn),
-    history: createHistory(data.history, historyCounters(shared.counters), state.clock, onError),
+    signIn: createSignInClient(data.signIn, faults),
+    history: createHistory(data.history, historyCounters(shared.counters), state.clock, faults),
     sessions: createSessionCache(state, gate, time),
-    watch: new SessionWatch(state, time),
+    watch: new SessionWatch(state, time, faults),
     replayGuard: new ReplayGuard(data.replayGuard, data.budgets),
-    anonymous: new AnonymousWork(config.anonymousPercent, counters, proxies),
+    anonymous: new AnonymousWork(config.anonymousPercent, counters, faults, proxies),
     rateLimiter: createRateLimiter(config, data.budgets, () => Date.now(), (account) => familyOf(state, account)),
     pageTokenKey: data.pageTokenKey,
     pairs,

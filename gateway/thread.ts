@@ -33,6 +33,7 @@ const gateway = attachGateway(data, post)
 const connections = new HttpConnections(config.httpConnections, readProxies(config), gateway.portCounters('http'))
 const server = createServer(
   gateway.counters, config, createDispatcher(gateway, createRouter(OPERATIONS)), createCors(gateway.applications), connections, apps,
+  gateway.requestIds,
 )
 const sockets = serveSockets(gateway, server, connections, data.shared.events, data.budgets)
 

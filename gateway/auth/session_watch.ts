@@ -11,6 +11,7 @@
  * It decides nothing about requests: those look at their session themselves, also between two sweeps.
  */
 import type { State } from '../../core/state/state.ts'
+import type { Faults } from '../faults.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
 
 /** Between two sweeps, ms: how long something may stay open after its session was revoked. */
@@ -29,6 +30,7 @@ export interface Watched {
 export class SessionWatch {
   readonly #state: State
   readonly #now: () => number
+  readonly #faults: Faults
   readonly #slice: number
   readonly #watched = new Set<Watched>()
   /** Runs while something is watched. */
@@ -40,7 +42,8 @@ export class SessionWatch {
   #expiryAt = Infinity
 
   /** `now` in Unix ms, the clock by which requests are judged. `slice`: sessions looked at in one go. */
-  constructor(state: State, now: () => number, slice = SLICE) {
+  constructor(state: State, now: () => number, faults: Faults, slice = SLICE) {
+    this.#faults = faults
     this.#state = state
     this.#now = now
     this.#slice = slice
@@ -95,7 +98,7 @@ export class SessionWatch {
     const expiresAt = this.#expiryOf(watched)
     if (expiresAt > this.#now()) return this.#timeFor(expiresAt)
     this.remove(watched)
-    watched.end()
+    this.#faults.guard(null, watched.end)
   }
 
   /** Unix ms; 0 when the row is another session's, or being given to one. */

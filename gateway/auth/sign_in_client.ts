@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type {
   ChallengeReply, ChallengeRequest, ConsentReply, ConsentRequest, SignInReply, SignInRequest, RefusalReply, VerifyReply, VerifyRequest,
 } from './challenge.ts'
+import type { Faulted, Faults } from '../faults.ts'
 
 /** Questions one gateway has open at most; more are refused as VERIFICATION_UNAVAILABLE. */
 const OPEN_MAX = 4096
@@ -12,22 +13,25 @@ const SWEEP_MS = 1000
 interface Question {
   readonly done: (reply: SignInReply) => void
   readonly deadline: number
+  /** Which request asks. */
+  readonly request: Faulted | null
 }
 
 export interface SignInClient {
   readonly port: MessagePort
   readonly open: Map<number, Question>
   readonly timer: NodeJS.Timeout
+  readonly faults: Faults
   next: number
 }
 
-export function createSignInClient(port: MessagePort): SignInClient {
+export function createSignInClient(port: MessagePort, faults: Faults): SignInClient {
   const open = new Map<number, Question>()
-  const signIn: SignInClient = { port, open, next: 1, timer: setInterval(() => sweep(signIn), SWEEP_MS) }
+  const signIn: SignInClient = { port, open, faults, next: 1, timer: setInterval(() => sweep(signIn), SWEEP_MS) }
   port.on('message', (reply: SignInReply) => {
     const question = open.get(reply.id)
     open.delete(reply.id)
-    question?.done(reply)
+    if (question !== undefined) faults.guard(question.request, () => question.done(reply))
   })
   return signIn
 }
@@ -45,14 +49,14 @@ function sweep(signIn: SignInClient): void {
     // The map is in order of asking and every question has the same time.
     if (question.deadline > now) return
     signIn.open.delete(id)
-    question.done(unavailable(id))
+    signIn.faults.guard(question.request, () => question.done(unavailable(id)))
   }
 }
 
 function ask(signIn: SignInClient, question: (id: number) => SignInRequest, done: (reply: SignInReply) => void): void {
   const id = signIn.next++
   if (signIn.open.size >= OPEN_MAX) return done(unavailable(id))
-  signIn.open.set(id, { done, deadline: performance.now() + DEADLINE_MS })
+  signIn.open.set(id, { done, deadline: performance.now() + DEADLINE_MS, request: signIn.faults.current })
   signIn.port.postMessage(question(id))
 }
 

@@ -7,6 +7,7 @@
  */
 import { attachQuestions, isAnswered, putQuestion, takeAnswer, type Cell } from '../../core/ring/questions.ts'
 import { WAIT, wake } from '../../core/ring/wait.ts'
+import type { Faults } from '../faults.ts'
 
 /** Something that is asked. */
 export interface Task<Copy = unknown> {
@@ -30,17 +31,17 @@ const SWEEP_MS = 100
 export class Asker {
   readonly #cell: Cell
   readonly #matcher: Int32Array
-  readonly #onError: (error: unknown) => void
+  readonly #faults: Faults
   readonly #tasks: Task[] = []
   #open: { readonly task: Task; readonly question: readonly number[]; readonly number: number } | null = null
   #idle = 0
   readonly #timer: NodeJS.Timeout
 
   /** `matcher`: the wait cell of the matcher. */
-  constructor(questions: SharedArrayBuffer, matcher: SharedArrayBuffer, onError: (error: unknown) => void) {
+  constructor(questions: SharedArrayBuffer, matcher: SharedArrayBuffer, faults: Faults) {
     this.#cell = attachQuestions(questions)
     this.#matcher = new Int32Array(matcher)
-    this.#onError = onError
+    this.#faults = faults
     this.#timer = setInterval(() => this.#expire(), SWEEP_MS)
     this.#timer.unref()
   }
@@ -86,7 +87,8 @@ export class Asker {
       task.take(copied.copy)
       this.#tasks.push(task)
     } catch (error) {
-      this.#onError(error)
+      // The requests that wait for it are many: fail refuses them, each by itself.
+      this.#faults.end(error, null)
       task.fail()
     }
     this.#ask()

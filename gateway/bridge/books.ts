@@ -20,6 +20,7 @@ import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { readDepth, type Depth } from '../../core/view/book.ts'
 import { readFillPath, type FillPath, type Incoming } from '../../core/view/fill_path.ts'
 import type { State } from '../../core/state/state.ts'
+import type { Faulted, Faults } from '../faults.ts'
 import { Refused } from '../refused.ts'
 import type { Payer } from '../limits/anonymous.ts'
 import { Shares, type Proxies } from '../limits/shares.ts'
@@ -40,6 +41,8 @@ export type BookDone = (book: Depth | Refused) => void
 interface Call {
   readonly done: BookDone
   readonly payer: Payer | null
+  /** Which request waits; `null`: none. */
+  readonly request: Faulted | null
   /** performance.now() of giving up. */
   readonly until: number
   /** Questions of the walk that were put before it came. */
@@ -72,7 +75,7 @@ interface Walking {
   readonly counters: Float64Array
   readonly places: Shares
   readonly over: (walk: Walk) => void
-  readonly onError: (error: unknown) => void
+  readonly faults: Faults
 }
 
 /** The walk of one pair's book, and who waits for it. */
@@ -102,7 +105,7 @@ class Walk implements Task<SlicesCopy> {
       wait = { depth, group, client, calls: [], short: [true, true], lookAt: [0, 0] }
       this.#waits.set(key, wait)
     }
-    wait.calls.push({ done, payer, until: performance.now() + this.#walking.waitMs, after: this.#put })
+    wait.calls.push({ done, payer, request: this.#walking.faults.current, until: performance.now() + this.#walking.waitMs, after: this.#put })
     return true
   }
 
@@ -243,14 +246,10 @@ class Walk implements Task<SlicesCopy> {
   }
 
   #answerAll(calls: readonly Call[], book: Depth | Refused): void {
-    for (const { done, payer } of calls) {
+    for (const { done, payer, request } of calls) {
       const from = performance.now()
-      try {
-        done(book)
-      } catch (error) {
-        this.#walking.onError(error)
-        if (!(book instanceof Refused)) done(new Refused('INTERNAL'))
-      }
+      // Without a request the question itself is refused.
+      this.#walking.faults.guard(request ?? { refuse: done }, () => done(book))
       payer?.charge(performance.now() - from)
     }
   }
@@ -317,7 +316,7 @@ export interface BooksParts {
   readonly counters: Float64Array
   /** Clients that stand for many. */
   readonly proxies: Proxies
-  readonly onError: (error: unknown) => void
+  readonly faults: Faults
   /** Levels of a side that a question asks; as many as an answer may have, if absent. */
   readonly levels?: number
   /** How long somebody waits, ms; {@link WAIT_MS} if absent. */
@@ -348,13 +347,13 @@ export class Books {
 
   /** The same from the matcher, which is never at once. */
   ask(pair: number, depth: number, group: number, client: string, done: BookDone, payer: Payer | null = null): void {
-    const { asker, events, counters, onError, levels = LEVELS_MAX, waitMs = WAIT_MS } = this.#parts
+    const { asker, events, counters, faults, levels = LEVELS_MAX, waitMs = WAIT_MS } = this.#parts
     counters[GATEWAY.questions]!++
     const known = this.#walks.get(pair)
     const over = (walk: Walk): void => {
       if (this.#walks.get(pair) === walk) this.#walks.delete(pair)
     }
-    const walk = known ?? new Walk(pair, { levels, waitMs, events, counters, places: this.#places, over, onError })
+    const walk = known ?? new Walk(pair, { levels, waitMs, events, counters, places: this.#places, over, faults })
     const counted: BookDone = (answer) => {
       this.#count()
       done(answer)
@@ -379,7 +378,8 @@ export class Books {
 
   /** The same from the matcher, by its clock. */
   askPath(incoming: Incoming, done: PathDone): void {
-    const { asker, counters, waitMs = WAIT_MS } = this.#parts
+    const { asker, counters, faults, waitMs = WAIT_MS } = this.#parts
+    const request = faults.current
     counters[GATEWAY.questions]!++
     const client = `account ${incoming.account}`
     const refuse = (refused: Refused): void => {
@@ -391,8 +391,10 @@ export class Books {
     asker.add(new PathQuestion(incoming, waitMs, (answer) => {
       this.#places.give(client)
       this.#count()
-      if (answer instanceof Refused) refuse(answer)
-      else done(answer)
+      faults.guard(request ?? { refuse: done }, () => {
+        if (answer instanceof Refused) refuse(answer)
+        else done(answer)
+      })
     }))
   }
 

@@ -14,7 +14,8 @@
  * room for. An eighth is kept for ways out: cancels and revocations may use it, nothing else. Ways in and ways out of an
  * account are counted apart, so that whoever has its share of orders in flight can cancel.
  *
- * The correlation number of a command is its row in the tables here; a row is used again only after its RESULT.
+ * The correlation number of a command is its row in the tables here; a row is used again only after its RESULT. What a pending request
+ * throws ends the request for which the command was sent (faults.ts).
  */
 import { EventType, eventTypeOf, ORDER_ENDED, RESULT } from '../../core/layout/event.ts'
 import { COMMAND_SLOTS } from '../../core/layout/command.ts'
@@ -23,6 +24,7 @@ import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, front, publish, reserve, room, type Ring } from '../../core/ring/spsc.ts'
 import { WAIT, wake } from '../../core/ring/wait.ts'
 import type { Lane } from '../../core/threads.ts'
+import type { Faulted, Faults } from '../faults.ts'
 
 /** Reply records that every command causes; a mass cancel causes one more for each order it ends. */
 export const CREDIT = 1
@@ -55,10 +57,12 @@ export interface EngineClient {
   readonly counters: Float64Array
   /** Of the matcher, read only. */
   readonly matcher: Float64Array
-  readonly onError: (error: unknown) => void
+  readonly faults: Faults
   /** Receipts may have a payload hash of before the rules 4 (payload.ts). */
   readonly formerKeys: () => boolean
   readonly pending: (PendingRequest | null)[]
+  /** The request that each row is of (faults.ts); `null`: of none. */
+  readonly requests: (Faulted | null)[]
   /** What the waiter calls the command of each row. */
   readonly indexes: Int32Array
   /** Credits each row holds; 0: the row is free. */
@@ -87,19 +91,20 @@ export interface EngineClient {
 /** `accounts`: how many there can be. */
 export function createEngineClient(
   lane: Lane, matcherWait: SharedArrayBuffer, gateway: number, accounts: number, counters: Float64Array,
-  matcher: Float64Array, onError: (error: unknown) => void, formerKeys: () => boolean,
+  matcher: Float64Array, faults: Faults, formerKeys: () => boolean,
 ): EngineClient {
   const replies = attachRing(lane.replies)
   const commands = attachRing(lane.commands)
   const rows = replies.capacity
   const engine: EngineClient = {
-    gateway, counters, matcher, onError, formerKeys, replies, commands,
+    gateway, counters, matcher, faults, formerKeys, replies, commands,
     holders: new Int32Array(rows),
     shares: new Int32Array(2 * (accounts + 1)),
     kept: Math.min(rows, Math.floor(commands.capacity / COMMAND_SLOTS)) >>> 3,
     cell: new Int32Array(lane.wait),
     matcherCell: new Int32Array(matcherWait),
     pending: new Array<PendingRequest | null>(rows).fill(null),
+    requests: new Array<Faulted | null>(rows).fill(null),
     indexes: new Int32Array(rows),
     held: new Int32Array(rows),
     deadlines: new Float64Array(rows),
@@ -171,6 +176,7 @@ export function registerUntil(
 ): number {
   const row = engine.free[--engine.freeCount]!
   engine.pending[row] = pending
+  engine.requests[row] = engine.faults.current
   engine.indexes[row] = index
   engine.deadlines[row] = until
   take(engine, row, shareOf(account, way), credits)
@@ -217,17 +223,19 @@ export function send(engine: EngineClient, slots: number = engine.written): void
 
 /** Hands waiting replies to their pending requests; returns how many records there were. */
 export function drain(engine: EngineClient): number {
-  const { replies } = engine
+  const { replies, faults } = engine
   const count = available(replies)
   for (let i = 0; i < count; i++) {
     const base = front(replies, 0)
+    faults.current = null
     try {
       dispatch(engine, replies.slots, base)
     } catch (error) {
-      engine.onError(error)
+      faults.end(error)
     }
     consume(replies, 1)
   }
+  faults.current = null
   engine.counters[GATEWAY.reply_records]! += count
   return count
 }
@@ -235,13 +243,17 @@ export function drain(engine: EngineClient): number {
 function dispatch(engine: EngineClient, records: Views, base: number): void {
   if (eventTypeOf(records.u32[base]!) !== EventType.RESULT) {
     // ORDER_ENDED of a mass cancel; its correlation stands elsewhere in the record.
-    engine.pending[records.u32[base + ORDER_ENDED.at.correlation]!]?.onRecord?.(records, base)
+    const ended = records.u32[base + ORDER_ENDED.at.correlation]!
+    engine.faults.current = engine.requests[ended] ?? null
+    engine.pending[ended]?.onRecord?.(records, base)
     return
   }
   const row = records.u32[base + RESULT.at.correlation]!
   const pending = engine.pending[row]
   if (pending === undefined || engine.held[row] === 0) throw new Error(`reply to unknown command ${row}`)
   giveBack(engine, row)
+  engine.faults.current = engine.requests[row]!
+  engine.requests[row] = null
   engine.pending[row] = null
   engine.free[engine.freeCount++] = row
   engine.counters[GATEWAY.pending] = --engine.inFlight
@@ -297,11 +309,9 @@ function sweep(engine: EngineClient): void {
   for (let row = 0; row < engine.held.length; row++) {
     if (engine.held[row] === 0 || engine.deadlines[row]! > now) continue
     const pending = engine.pending[row]
+    const request = engine.requests[row]!
     engine.pending[row] = null
-    try {
-      pending?.onDeadline(engine.indexes[row]!)
-    } catch (error) {
-      engine.onError(error)
-    }
+    engine.requests[row] = null
+    engine.faults.guard(request, () => pending?.onDeadline(engine.indexes[row]!))
   }
 }

@@ -10,6 +10,7 @@ import { CLOCK } from '../../core/state/columns.ts'
 import type { HistoryReply, HistoryRequest, Queries, QueryName } from '../../core/history/answer/queries.ts'
 import { HISTORY, LATE_SECONDS } from '../../core/ring/counters.ts'
 import { Refused } from '../refused.ts'
+import type { Faulted, Faults } from '../faults.ts'
 import type { Payer } from '../limits/anonymous.ts'
 
 /** Questions one gateway has open at most; more are refused. */
@@ -33,6 +34,8 @@ interface Question {
   readonly done: Done<QueryName>
   /** Who pays for the time that the answer takes; `null`: nobody. */
   readonly payer: Payer | null
+  /** Which request asks; `null`: none. */
+  readonly request: Faulted | null
   /** performance.now() of giving up. */
   readonly deadline: number
 }
@@ -45,7 +48,7 @@ export interface History {
   /** Column `clock` of the engine. */
   readonly clock: Float64Array
   readonly open: Map<number, Question>
-  readonly onError: (error: unknown) => void
+  readonly faults: Faults
   readonly timer: NodeJS.Timeout
   readonly deadlineMs: number
   next: number
@@ -54,11 +57,11 @@ export interface History {
 }
 
 export function createHistory(
-  ports: readonly MessagePort[], counters: Float64Array, clock: Float64Array, onError: (error: unknown) => void,
+  ports: readonly MessagePort[], counters: Float64Array, clock: Float64Array, faults: Faults,
   deadlineMs = DEADLINE_MS,
 ): History {
   const history: History = {
-    ports: [...ports], counters, clock, onError, deadlineMs, open: new Map(), next: 1, payer: null,
+    ports: [...ports], counters, clock, faults, deadlineMs, open: new Map(), next: 1, payer: null,
     timer: setInterval(() => sweep(history), SWEEP_MS),
   }
   for (const port of ports) {
@@ -95,7 +98,7 @@ export function askHistory<Name extends QueryName>(
   const id = history.next++
   const port = ports[id % ports.length]!
   const deadline = performance.now() + history.deadlineMs
-  open.set(id, { port, done: done as Done<QueryName>, payer: history.payer, deadline })
+  open.set(id, { port, done: done as Done<QueryName>, payer: history.payer, request: history.faults.current, deadline })
   // The column is written before any answer of its batch leaves; the matcher's counter of the same name only after it.
   port.postMessage({ id, name, ask, atLeast: history.clock[CLOCK.SEQUENCE]! } satisfies HistoryRequest<Name>)
 }
@@ -112,12 +115,9 @@ function finish(
   if (question === undefined) return
   history.open.delete(id)
   const from = performance.now()
-  try {
-    question.done(answer, sequence, behind)
-  } catch (error) {
-    history.onError(error)
-    question.done(new Refused('INTERNAL'), 0, null)
-  }
+  // Without a request the question itself is refused.
+  const request = question.request ?? { refuse: (refused: Refused) => question.done(refused, 0, null) }
+  history.faults.guard(request, () => question.done(answer, sequence, behind))
   question.payer?.charge(UNPACKING * (performance.now() - from))
 }
 

@@ -5,12 +5,16 @@ import type { Gateway } from '../context.ts'
 import { statusOf } from '../http/envelope.ts'
 import { ClientAddresses, FORWARDED_FOR } from '../limits/client_address.ts'
 import type { Refused } from '../refused.ts'
+import { REQUEST_ID } from '../request_id.ts'
+import { SignatureShares } from '../stream/signature_shares.ts'
 import type { StatusWriter } from './status.ts'
 
 export interface Front {
   readonly gateway: Gateway
   readonly statuses: StatusWriter
   readonly addresses: ClientAddresses
+  /** Signatures of streams that are looked at in a turn. */
+  readonly signatures: SignatureShares
   /** Calls and stream actions that are not answered yet. */
   inFlight: number
   /** Set at a stop: what comes now is refused. */
@@ -18,7 +22,10 @@ export interface Front {
 }
 
 export const createFront = (gateway: Gateway, statuses: StatusWriter): Front =>
-  ({ gateway, statuses, addresses: new ClientAddresses(gateway.config.trustedProxies), inFlight: 0, stopping: false })
+  ({
+  gateway, statuses, addresses: new ClientAddresses(gateway.config.trustedProxies), signatures: new SignatureShares(), inFlight: 0,
+  stopping: false,
+})
 
 /** Address of a peer, `address:port`. */
 const addressOf = (peer: string): string => peer.slice(0, peer.lastIndexOf(':'))
@@ -26,6 +33,10 @@ const addressOf = (peer: string): string => peer.slice(0, peer.lastIndexOf(':'))
 /** Address of the client that called. */
 export const clientOf = ({ addresses }: Front, peer: string, metadata: Metadata): string =>
   addresses.clientOf(addressOf(peer), metadata.get(FORWARDED_FOR).join(','))
+
+/** X-Request-Id of a call: the client's own, or one that is made. */
+export const requestIdOf = ({ gateway }: Front, metadata: Metadata): string =>
+  gateway.requestIds.of(metadata.get(REQUEST_ID).join(','))
 
 export function countRequest(front: Front, bytes: number): void {
   const { counters } = front.gateway

@@ -184,12 +184,13 @@ function takeStream(
   call: ServerInterceptingCallInterface, calls: Calls, front: Front, types: StreamTypes, streams: Set<OrderStream>,
 ): ServerInterceptingCall {
   const reader = calls.readFor(call, true)
-  const stream = new OrderStream(front, types, call)
+  let stream: OrderStream | null = null
   let begun = false
   return new ServerInterceptingCall(call, {
     start: (next) => {
       next({
-        onReceiveMetadata: () => {
+        onReceiveMetadata: (metadata) => {
+          stream = new OrderStream(front, types, call, networkOf(clientOf(front, call.getPeer(), metadata)))
           streams.add(stream)
           stream.start()
         },
@@ -197,10 +198,11 @@ function takeStream(
           if (!begun) calls.begun(call)
           begun = true
           reader.served()
-          stream.take(bytes)
+          stream!.take(bytes)
         },
-        onReceiveHalfClose: () => stream.finish(),
+        onReceiveHalfClose: () => stream?.finish(),
         onCancel: () => {
+          if (stream === null) return
           streams.delete(stream)
           stream.cancel()
         },

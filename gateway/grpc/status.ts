@@ -6,6 +6,7 @@ import { Metadata, status } from '@grpc/grpc-js'
 import type protobuf from 'protobufjs'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import type { Refused } from '../refused.ts'
+import { REQUEST_ID } from '../request_id.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
 import type { Message } from './mapping.ts'
 
@@ -25,8 +26,8 @@ export interface Ending {
 export interface StatusWriter {
   /** The google.rpc.Status message of a refusal. */
   readonly message: (refused: Refused) => Message
-  /** The status of a refused call, with its metadata. */
-  readonly ending: (refused: Refused) => Ending
+  /** The status of a refused call, with its metadata; `requestId`: '' for what has none. */
+  readonly ending: (refused: Refused, requestId?: string) => Ending
 }
 
 export const codeOf = (refused: Refused): status => status[REFUSALS[refused.code].grpc as keyof typeof status]
@@ -43,8 +44,9 @@ export function createStatusWriter(root: protobuf.Root): StatusWriter {
     if (typeof retryAfter === 'number') parts.push(any(retryInfo!, { retryDelay: { seconds: retryAfter } }))
     return { code: codeOf(refused), message: refused.message, details: parts }
   }
-  const ending = (refused: Refused): Ending => {
+  const ending = (refused: Refused, requestId = ''): Ending => {
     const metadata = new Metadata()
+    if (requestId !== '') metadata.set(REQUEST_ID, requestId)
     metadata.set(DETAILS, Buffer.from(statusType!.encode(message(refused)).finish()))
     if (refused.code === 'OPERATIONS_BLOCKED') metadata.set(BLOCKED, 'true')
     const retryAfter = refused.details?.['retryAfter']
@@ -54,11 +56,10 @@ export function createStatusWriter(root: protobuf.Root): StatusWriter {
   return { message, ending }
 }
 
-/** Response metadata of a metered answer; `null` without a budget. */
-export function budgetMetadata(budget: Budget | null): Metadata | null {
-  const entries = budgetHeaders(budget)
-  if (entries.length === 0) return null
+/** Metadata of an answer: whose it is, and the budget of what is metered. */
+export function answerMetadata(budget: Budget | null, requestId: string): Metadata {
   const metadata = new Metadata()
-  for (const [name, value] of entries) metadata.set(name, value)
+  metadata.set(REQUEST_ID, requestId)
+  for (const [name, value] of budgetHeaders(budget)) metadata.set(name, value)
   return metadata
 }

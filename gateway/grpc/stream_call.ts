@@ -2,12 +2,13 @@
 import type protobuf from 'protobufjs'
 import { Refused } from '../refused.ts'
 import { BUDGET_FIELDS, type Budget } from '../limits/budget.ts'
-import type { Call } from '../operations/operation.ts'
-import { countAborted, countAnswer } from './front.ts'
+import type { JsonObject } from '../operations/operation.ts'
+import type { ReadableCall } from '../operations/serve.ts'
+import type { MessageCall } from '../stream/signed_stream.ts'
+import { countAborted, countAnswer, type Front } from './front.ts'
 import type { Message } from './mapping.ts'
 import type { Method } from './methods.ts'
 import { messageOf } from './schema.ts'
-import type { OrderStream } from './stream.ts'
 
 /** An action the stream knows: a field of the oneofs in StreamOrdersAction and StreamOrdersAnswer. */
 export interface ActionKind {
@@ -23,6 +24,18 @@ export interface StreamTypes {
   readonly kinds: ReadonlyMap<string, ActionKind>
 }
 
+/** What an action wants of its stream. */
+export interface ActionStream {
+  readonly front: Front
+  readonly ended: boolean
+  /** A StreamOrdersAnswer as bytes. */
+  encode(answer: Message): Uint8Array
+  /** Takes the answer of one action, which counts as under way until the client has taken it. */
+  push(answer: Uint8Array): void
+  /** An action is over without an answer. */
+  dropped(): void
+}
+
 const OPEN_SESSION = 'openSession'
 
 export function streamTypes(root: protobuf.Root, methods: readonly Method[]): StreamTypes {
@@ -36,20 +49,37 @@ export function streamTypes(root: protobuf.Root, methods: readonly Method[]): St
   return { action, kinds, envelope: messageOf(root, 'StreamOrdersRequest'), answer: messageOf(root, 'StreamOrdersAnswer') }
 }
 
-export class StreamCall implements Call {
+export class StreamCall implements MessageCall, ReadableCall {
   account = -1
   application = 0
   session = -1
   generation = 0
   agent = -1
   budget: Budget | null = null
-  requestId = ''
-  kind: ActionKind | null = null
-  readonly #stream: OrderStream
+  /** The client's name for the action, which its answer repeats. */
+  id = ''
+  #kind: ActionKind | null = null
+  #message: Message | null = null
+  readonly #stream: ActionStream
   #done = false
 
-  constructor(stream: OrderStream) {
+  constructor(stream: ActionStream) {
     this.#stream = stream
+  }
+
+  /** For the log: the action's own, or one that is made when that is none for a log. */
+  get requestId(): string {
+    return this.#stream.front.gateway.requestIds.of(this.id)
+  }
+
+  /** What it asks for, of whom is known who sent it. */
+  asks(kind: ActionKind, message: Message): void {
+    this.#kind = kind
+    this.#message = message
+  }
+
+  readInput(): JsonObject | Refused {
+    return this.#kind!.method!.readInput(this.#message!)
   }
 
   /** No operation of the stream asks for it. */
@@ -59,23 +89,20 @@ export class StreamCall implements Call {
 
   answer(output: unknown): void {
     if (this.#done) return
-    const { field, method } = this.kind!
-    const answer: Message = { requestId: this.requestId }
-    try {
-      answer[field] = method === null ? output : method.write(output as object)
-    } catch (error) {
-      this.#stream.front.gateway.engine.onError(error)
-      return this.refuse(new Refused('INTERNAL'))
-    }
+    const { field, method } = this.#kind!
+    const answer: Message = { requestId: this.id }
+    answer[field] = method === null ? output : method.write(output as object)
     if (this.budget !== null) answer['budget'] = budgetMessage(this.budget)
+    const bytes = this.#stream.encode(answer)
     this.#finish(null)
-    this.#stream.push(answer)
+    this.#stream.push(bytes)
   }
 
   refuse(refused: Refused): void {
     if (this.#done) return
+    const bytes = this.#stream.encode({ requestId: this.id, error: this.#stream.front.statuses.message(refused) })
     this.#finish(refused)
-    this.#stream.push({ requestId: this.requestId, error: this.#stream.front.statuses.message(refused) })
+    this.#stream.push(bytes)
   }
 
   /** Answered, refused or dropped. */
@@ -83,10 +110,11 @@ export class StreamCall implements Call {
     return this.#done
   }
 
-  /** The stream ends because of this action, or before it. */
   drop(refused: Refused): void {
+    if (this.#done) return
     this.#done = true
     countAnswer(this.#stream.front, refused)
+    this.#stream.dropped()
   }
 
   #finish(refused: Refused | null): void {

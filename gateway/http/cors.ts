@@ -12,8 +12,9 @@ import type { HeaderList } from './envelope.ts'
 import { BUDGET_HEADERS } from '../limits/budget.ts'
 import type { RequestContext } from './server.ts'
 
-const REQUEST_HEADERS = 'Content-Type, X-Svc-PublicKey, X-Svc-Timestamp, X-Svc-Signature, Signature, Signature-Input, Content-Digest'
-const EXPOSED = ['Access-Control-Expose-Headers', ['Retry-After', ...Object.values(BUDGET_HEADERS)].join(', ')] as const
+const REQUEST_HEADERS = 'Content-Type, X-Svc-PublicKey, X-Svc-Timestamp, X-Svc-Signature, Signature, Signature-Input, Content-Digest, ' +
+  'X-Request-Id'
+const EXPOSED = ['Access-Control-Expose-Headers', ['Retry-After', 'X-Request-Id', ...Object.values(BUDGET_HEADERS)].join(', ')] as const
 const NONE: HeaderList = []
 const ANY: HeaderList = [['Access-Control-Allow-Origin', '*'], EXPOSED]
 const VARIES = ['Vary', 'Origin'] as const

@@ -6,7 +6,7 @@
  *
  * What the head alone is refused for is answered in the first step, so that strangers cannot make the service hold their bodies. That, and
  * everything else that nobody signed, waits for its share of the thread's time (limits/anonymous.ts): refusals, documents, preflights.
- * Whatever a handler throws is logged, counted and answered as INTERNAL; nothing of it leaves, and the thread goes on.
+ * What comes behind `take` is the same for every transport (operations/serve.ts), and so is what happens to what throws (faults.ts).
  */
 import { identify, verify } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
@@ -16,9 +16,9 @@ import type { Gateway } from '../context.ts'
 import type { Job, Payer } from '../limits/anonymous.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
 import { networkOf } from '../limits/network.ts'
-import { admit } from '../operations/admission.ts'
 import { healthOf, isReady } from '../operations/health.ts'
-import type { Call, Operation } from '../operations/operation.ts'
+import type { JsonObject } from '../operations/operation.ts'
+import { serve, servePublic, type ServedCall } from '../operations/serve.ts'
 import { preflightHeaders } from './cors.ts'
 import { serveDocument } from './documents.ts'
 import { Refused } from '../refused.ts'
@@ -39,6 +39,10 @@ class HeadAnswer implements Job {
     this.#answer = answer
   }
 
+  get requestId(): string {
+    return this.#context.requestId
+  }
+
   get over(): boolean {
     return this.#context.ended
   }
@@ -57,7 +61,7 @@ class HeadAnswer implements Job {
 }
 
 /** A call that came by HTTP. */
-class HttpCall implements Call, Taker, Job {
+class HttpCall implements ServedCall, Taker {
   account = -1
   application = 0
   session = -1
@@ -70,8 +74,8 @@ class HttpCall implements Call, Taker, Job {
   /** Whose request it is by its head; `null`: of nobody, or of a server key. */
   #found: FoundSession | null = null
   #client: string | null = null
-  /** Who sent a signature that is wrong, or of a session that ended; '': nobody. */
-  #rejected = ''
+  /** Other requests may have come since its head was shown. */
+  #late = false
   /** The body of a request that waits. */
   #kept: Buffer | null = null
 
@@ -89,6 +93,10 @@ class HttpCall implements Call, Taker, Job {
 
   get bodyMax(): number {
     return this.#match.route.served.operation.bodyMax
+  }
+
+  get requestId(): string {
+    return this.#exchange.requestId
   }
 
   ip(): string {
@@ -120,15 +128,9 @@ class HttpCall implements Call, Taker, Job {
     }
   }
 
-  /** What is signed is served at once, and what is not when there is time for it. */
   take(late: boolean): void {
-    const { anonymous } = this.#gateway
-    if (this.#match.route.served.row.access === 'public') return anonymous.submit(this)
-    const from = performance.now()
-    this.#serveSafely(late)
-    const until = performance.now()
-    if (this.#rejected !== '') anonymous.charge(this.#rejected, until - from)
-    else anonymous.signed(from, until)
+    this.#late = late
+    serve(this.#gateway, this.#match.route.served, this)
   }
 
   /** Read while the exchange is open, and good after it. */
@@ -150,57 +152,37 @@ class HttpCall implements Call, Taker, Job {
   }
 
   run(payer: Payer): void {
-    const { history } = this.#gateway
     const exchange = this.#exchange
     if (this.#kept !== null) exchange.body = this.#kept
-    history.payer = payer
-    this.#serveSafely(false)
-    history.payer = null
+    servePublic(this.#gateway, this.#match.route.served, this, payer)
     exchange.body = NO_BODY
     this.#kept = null
   }
 
-  #serveSafely(late: boolean): void {
-    try {
-      this.#serve(late)
-    } catch (error) {
-      this.#gateway.engine.onError(error)
-      this.refuse(new Refused('INTERNAL'))
-    }
+  authenticate(): RefusalCode | null {
+    const { counters } = this.#gateway
+    const exchange = this.#exchange
+    // While a body was awaited the session may have ended.
+    const code = (this.#late ? this.identify() : null) ?? (this.#found === null ? null : verify(exchange, this.#found, counters, this))
+    if (code === null && this.#match.route.served.row.access !== 'public') exchange.application = this.application
+    return code
   }
 
-  #serve(late: boolean): void {
-    const gateway = this.#gateway
-    const exchange = this.#exchange
+  readInput(): JsonObject | Refused {
     const { route, params } = this.#match
-    const { row, operation } = route.served
-    // While a body was awaited the session may have ended.
-    const code = (late ? this.identify() : null) ?? (this.#found === null ? null : verify(exchange, this.#found, gateway.counters, this))
-    if (code !== null) {
-      this.#rejected = this.client
-      return this.refuse(new Refused(code))
-    }
-    if (row.access !== 'public') exchange.application = this.application
-    const input = readInput(operation, exchange, params)
-    if (input instanceof Refused) return this.refuse(input)
-    const refused = admit(gateway, row, this, input)
-    if (refused !== null) return this.refuse(refused)
-    ;(operation as Operation<unknown>).run(gateway, this as Call<unknown>, input)
+    return readInput(route.served.operation, this.#exchange, params)
   }
 }
 
 /** The function the server shows every request to. */
 export function createDispatcher(gateway: Gateway, router: Router): Open {
   return (context, refused) => {
-    try {
-      if (refused === null) return open(gateway, router, context)
-      later(gateway, context, () => context.refuse(refused))
-      return null
-    } catch (error) {
-      gateway.engine.onError(error)
-      context.refuse(new Refused('INTERNAL'))
-      return null
-    }
+    let taker: Taker | null = null
+    gateway.faults.guard(context, () => {
+      if (refused === null) taker = open(gateway, router, context)
+      else later(gateway, context, () => context.refuse(refused))
+    })
+    return taker
   }
 }
 

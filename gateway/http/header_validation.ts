@@ -38,6 +38,8 @@ export interface Head {
   serverKeys: number
   origin: string
   ifNoneMatch: string
+  /** X-Request-Id, '' without one; of several none counts. */
+  requestId: string
   /** All of X-Forwarded-For, in its order and joined by commas. */
   forwardedFor: string
 }
@@ -46,12 +48,12 @@ export const createHead = (): Head => ({
   userAgent: '', userAgents: 0, contentLength: '', contentLengths: 0, transferEncodings: 0, hosts: 0,
   publicKey: '', timestamp: '', signature: '', credentials: 0, legacy: false, structured: false,
   signatureInput: '', messageSignature: '', contentDigest: '', messageHeaders: 0, serverKey: '', serverKeys: 0, origin: '', ifNoneMatch: '',
-  forwardedFor: '',
+  requestId: '', forwardedFor: '',
 })
 
 export function resetHead(head: Head): void {
   head.userAgent = head.contentLength = head.publicKey = head.timestamp = head.signature = head.origin = ''
-  head.ifNoneMatch = head.forwardedFor = ''
+  head.ifNoneMatch = head.forwardedFor = head.requestId = ''
   head.userAgents = head.contentLengths = head.transferEncodings = head.hosts = head.credentials = 0
   head.legacy = head.structured = false
   head.serverKey = ''
@@ -93,6 +95,9 @@ export function takeHeader(head: Head, name: string, value: string): void {
       return
     case 'if-none-match':
       head.ifNoneMatch = value
+      return
+    case 'x-request-id':
+      head.requestId += head.requestId === '' ? value : ','
       return
     case 'x-forwarded-for':
       head.forwardedFor = head.forwardedFor === '' ? value : `${head.forwardedFor},${value}`

@@ -26,6 +26,7 @@ import { Unfinished, type Body, type BodyLimits } from './unfinished.ts'
 import { SHORT, Unsent, type AnswerLimits } from './unsent.ts'
 import { errorBody, errorHeaders, statusOf, type HeaderList } from './envelope.ts'
 import { Refused } from '../refused.ts'
+import type { RequestIds } from '../request_id.ts'
 
 /**
  * The body of a request that was refused from its head is read and dropped, so that a client which only listens when it has sent everything
@@ -65,6 +66,7 @@ export class RequestContext {
   /** Entity tag the client has, '' without one. */
   readonly ifNoneMatch: string
   readonly #forwardedFor: string
+  readonly requestId: string
   /** Application of the session or the server key that was accepted; -1 before, and on public routes. */
   application = -1
   body: Uint8Array = NO_BODY
@@ -92,6 +94,7 @@ export class RequestContext {
     this.origin = head.origin
     this.ifNoneMatch = head.ifNoneMatch
     this.#forwardedFor = head.forwardedFor
+    this.requestId = server.requestIds.of(head.requestId)
     this.length = lengthOf(head)
   }
 
@@ -155,6 +158,7 @@ export class RequestContext {
   private writeHead(status: number, headers: HeaderList): void {
     const { response } = this
     response.writeStatus(STATUS[status] ?? String(status))
+    response.writeHeader('X-Request-Id', this.requestId)
     for (const [name, value] of this.server.commonHeaders(this)) response.writeHeader(name, value)
     for (const [name, value] of headers) response.writeHeader(name, value)
   }
@@ -237,6 +241,7 @@ export const peerOf = (response: HttpResponse): string => Buffer.from(response.g
 export interface Server {
   readonly apps: Apps
   readonly addresses: ClientAddresses
+  readonly requestIds: RequestIds
   /** Block of this gateway (ring/counters.ts). */
   readonly counters: Float64Array
   readonly head: Head
@@ -260,7 +265,7 @@ export interface Server {
 /** A server that shows every request to `open`; `commonHeaders` go on every answer. It counts its connections in `connections`. */
 export function createServer(
   counters: Float64Array, limits: BodyLimits & AnswerLimits, open: Open, commonHeaders: (exchange: RequestContext) => HeaderList,
-  connections: HttpConnections, apps: Apps,
+  connections: HttpConnections, apps: Apps, requestIds: RequestIds,
 ): Server {
   const pressed = (): boolean => connections.pressed
   const endTurn = (): void => {
@@ -271,7 +276,7 @@ export function createServer(
   const unsent = new Unsent(limits, counters)
   const take = (name: string, value: string): void => takeHeader(head, name, value)
   const server: Server = {
-    apps, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed,
+    apps, requestIds, addresses: new ClientAddresses(limits.trustedProxies), counters, head, open, commonHeaders, pressed,
     unfinished, unsent, inFlight: 0, bare: 0, turnBytes: 0, endTurn, take,
     listening: null,
   }

@@ -11,6 +11,7 @@
  * that wait for the history {@link READS_MAX} are under way, so that their answers do not come all at once.
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
+import type { Faulted, Faults } from '../faults.ts'
 import { Refused } from '../refused.ts'
 import { Shares, type NoRoom, type Proxies } from './shares.ts'
 
@@ -36,7 +37,7 @@ export interface Payer {
   charge(ms: number): void
 }
 
-export interface Job {
+export interface Job extends Faulted {
   /** Who asks (network.ts). */
   readonly client: string
   /** Which queue of the rotation it waits in; its client's own if absent. */
@@ -50,7 +51,6 @@ export interface Job {
   /** It will be run later: what is valid now only is copied. */
   keep(): void
   run(payer: Payer): void
-  refuse(refused: Refused): void
 }
 
 interface Waiting {
@@ -70,6 +70,7 @@ const queueOf = ({ queue, client }: Job): string => queue ?? client
 export class AnonymousWork {
   readonly #share: number
   readonly #counters: Float64Array
+  readonly #faults: Faults
   readonly #places: Shares
   readonly #bytes: Shares
   /** Clients that have something waiting, in rotation. */
@@ -87,7 +88,8 @@ export class AnonymousWork {
   #timer: NodeJS.Timeout | null = null
 
   /** `percent` of the thread's time; clients in `proxies` stand for many. */
-  constructor(percent: number, counters: Float64Array, proxies: Proxies = new Set()) {
+  constructor(percent: number, counters: Float64Array, faults: Faults, proxies: Proxies = new Set()) {
+    this.#faults = faults
     this.#places = new Shares(QUEUE_MAX, proxies)
     this.#bytes = new Shares(MESSAGES_BYTES, proxies)
     counters[GATEWAY.ws_changes_capacity] = MESSAGES_BYTES
@@ -155,7 +157,7 @@ export class AnonymousWork {
   #run(job: Job, queue: ClientQueue | null, from: number): void {
     this.#endTurn()
     const name = queueOf(job)
-    job.run({ charge: (ms) => this.#charge(ms, this.#queues.get(name) ?? null) })
+    this.#faults.guard(job, () => job.run({ charge: (ms) => this.#charge(ms, this.#queues.get(name) ?? null) }))
     if (job.reads && !job.over) this.#reads.add(job)
     this.#charge(performance.now() - from, queue)
   }

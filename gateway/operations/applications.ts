@@ -130,11 +130,7 @@ function walk(gateway: Gateway, call: Call<never>, visit: (account: number) => b
     if (whole) done()
     else call.refuse(new Refused('ENGINE_UNAVAILABLE'))
   }
-  const failed = (error: unknown): void => {
-    gateway.engine.onError(error)
-    call.refuse(new Refused('INTERNAL'))
-  }
-  walkAccounts(gateway.state, gateway.gate, call.application, visit).then(ended).catch(failed)
+  walkAccounts(gateway.state, gateway.gate, call.application, visit).then(ended).catch((error: unknown) => gateway.faults.end(error, call))
 }
 
 export const ListApplicationUsers = operation({

@@ -116,7 +116,7 @@ function cancelSome(sweep: Sweep): void {
   if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
   const chunk = chunkOf(gateway, call.account)
   if (chunk < 1) {
-    setTimeout(cancelSome, RETRY_MS, sweep)
+    setTimeout(() => gateway.faults.guard(call, () => cancelSome(sweep)), RETRY_MS)
     return
   }
   const pending: PendingRequest = {

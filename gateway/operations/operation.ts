@@ -23,6 +23,8 @@ import type { Row } from './row.ts'
 
 /** One call of an operation that gives `Out`. The caller's fields are -1 / 0 for public operations. */
 export interface Call<Out = unknown> extends Caller {
+  /** X-Request-Id (request_id.ts). */
+  readonly requestId: string
   /** Client address; only before the operation returns. */
   ip(): string
   /** Set when the call was admitted, before the operation runs; the transport tells it beside the answer. `null`: not metered. */

@@ -3,7 +3,7 @@
  *
  * The session is watched like that of any stream (auth/session_watch.ts). When it ends the socket gets SESSION_INVALID and 1008.
  *
- * With order entry (order_entry.ts) an end on this side, whatever it is for, waits for the answers of what the engine has been asked, at
+ * With order entry (order_session.ts) an end on this side, whatever it is for, waits for the answers of what the engine has been asked, at
  * most {@link ANSWERS_MS}; meanwhile nothing of a channel is told and nothing is taken.
  */
 import type { Watched } from '../auth/session_watch.ts'
@@ -21,12 +21,14 @@ import {
   type LaterFrame, type Malformed, type Message, type Params, type RequestId,
 } from './frames.ts'
 import { CLOSED } from './closed.ts'
-import { AccountSockets, TokenBucket, BYTES_BURST, BYTES_PER_SECOND } from './limits.ts'
-import { ANSWERS_MS, OrderEntry, type OrderConnection } from './order_session.ts'
+import { MessageBudget } from '../limits/token_bucket.ts'
+import type { SignatureShares } from '../stream/signature_shares.ts'
+import { ANSWERS_MS } from '../stream/signed_stream.ts'
+import type { AccountSockets } from './limits.ts'
+import { OrderEntry, type OrderConnection } from './order_session.ts'
 import { isOrderType, ORDER_MESSAGE_MAX } from './order_messages.ts'
 import { Outbox, type Socket } from './outbox.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
-import type { SignatureShares } from './signature_shares.ts'
 import type { MessageScheduler } from './message_scheduler.ts'
 
 /** What is signed to authenticate a socket (specification, Legacy request signing): GET, this, timestamp, hash of nothing. */
@@ -60,8 +62,7 @@ interface Subscription {
 export class Connection implements Subscriber, OrderConnection {
   readonly #context: Context
   readonly #socket: Socket
-  readonly #messages: TokenBucket
-  readonly #bytes: TokenBucket
+  readonly #budget: MessageBudget
   readonly #scheduler: MessageScheduler | null
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #outbox: Outbox
@@ -74,23 +75,20 @@ export class Connection implements Subscriber, OrderConnection {
   #closed = false
   /** `null`: not switched on. */
   readonly #orders: OrderEntry | null
-  /** What is left to do when the last answer was given: the connection is ending. */
-  #ending: { readonly finish: () => void; readonly timer: NodeJS.Timeout } | null = null
+  #ending = false
   #usedAt: number
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
 
   /** `turns`: when its messages are served; without them at once. */
   constructor(context: Context, socket: Socket, scheduler: MessageScheduler | null = null) {
     this.#scheduler = scheduler
-    const { wsMessagesPerSecond, wsMessageBurst, wsOrderEntry } = context.gateway.config
-    const now = performance.now()
-    this.#usedAt = now
+    const { config } = context.gateway
+    this.#usedAt = performance.now()
     this.#context = context
     this.#socket = socket
     this.#outbox = new Outbox(context, socket, this)
-    this.#messages = new TokenBucket(wsMessagesPerSecond, wsMessageBurst, now)
-    this.#bytes = new TokenBucket(BYTES_PER_SECOND, BYTES_BURST, now)
-    this.#orders = wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures, scheduler?.client ?? '') : null
+    this.#budget = new MessageBudget(config)
+    this.#orders = config.wsOrderEntry === 1 ? new OrderEntry(context.gateway, this, context.signatures, scheduler?.client ?? '') : null
     context.gateway.counters[GATEWAY.ws_connections]!++
   }
 
@@ -108,12 +106,12 @@ export class Connection implements Subscriber, OrderConnection {
 
   /** Whether it waits for answers before it closes. */
   get ending(): boolean {
-    return this.#ending !== null
+    return this.#ending
   }
 
   /** When it was last in use as far as anybody looked: with a session, listening, or entering orders. */
   usedAt(now: number): number {
-    if (this.#session !== null || this.#subscriptions.size > 0 || this.#ending !== null) this.#usedAt = now
+    if (this.#session !== null || this.#subscriptions.size > 0 || this.#ending) this.#usedAt = now
     return this.#usedAt
   }
 
@@ -143,11 +141,11 @@ export class Connection implements Subscriber, OrderConnection {
   receive(bytes: ArrayBuffer, binary: boolean): void {
     if (this.#closed) return
     const { byteLength } = bytes
-    if (this.#orders?.isFull === true && !binary && this.#ending === null && this.#orders.refuseUnread(bytes)) return this.#noteOrder()
+    if (this.#orders?.isFull === true && !binary && !this.#ending && this.#orders.refuseUnread(bytes)) return this.#noteOrder()
     // With order entry a message has to be read before it is known which budgets it draws from.
     const early = this.#orders !== null && byteLength <= ORDER_MESSAGE_MAX ? parseMessage(bytes, binary, this.#orders.shape) : null
     if (early !== null && typeof early !== 'string' && isOrderType(early['type'])) return this.#takeOrder(early, byteLength)
-    if (this.#ending !== null || !this.acquire(byteLength)) return
+    if (this.#ending || !this.acquire(byteLength)) return
     if (byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
     const message = readMessage(early ?? parseMessage(bytes, binary, MESSAGE_SHAPE))
     const serve = (): void => this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
@@ -164,7 +162,7 @@ export class Connection implements Subscriber, OrderConnection {
     const { stopping } = this.#context
     this.#noteOrder()
     // While the service stops they are refused; when the connection ends for another reason nothing is taken.
-    if (this.#ending === null || stopping()) this.#orders!.take(message, bytes, stopping())
+    if (!this.#ending || stopping()) this.#orders!.take(message, bytes, stopping())
   }
 
   /** Counts a message of this many bytes and draws it from the budgets, or ends the connection. */
@@ -174,8 +172,7 @@ export class Connection implements Subscriber, OrderConnection {
   }
 
   charge(bytes: number): boolean {
-    const now = performance.now()
-    if (this.#messages.take(1, now) && this.#bytes.take(bytes, now)) return true
+    if (this.#budget.take(bytes)) return true
     this.fail('MESSAGE_RATE_LIMIT', 'Too many messages')
     return false
   }
@@ -185,13 +182,13 @@ export class Connection implements Subscriber, OrderConnection {
     try {
       this.#serve(message)
     } catch (error) {
-      this.#context.gateway.engine.onError(error)
+      this.#context.gateway.faults.end(error, null)
       this.close(CLOSE.RESYNC, 'internal error')
     }
   }
 
   #serve(message: Message | Malformed): void {
-    if (this.#closed || this.#ending !== null) return
+    if (this.#closed || this.#ending) return
     switch (message.type) {
       case 'ping':
         return this.push(pongFrame(this.#context.gateway.now()))
@@ -294,7 +291,7 @@ export class Connection implements Subscriber, OrderConnection {
   /** A snapshot of many frames takes as long as many messages, and draws as many: one for each frame behind the second. */
   #pay(frames: number): void {
     const most = Math.floor(this.#context.gateway.config.wsMessageBurst / 3)
-    if (frames < 3 || this.#messages.take(Math.min(frames - 2, most), performance.now())) return
+    if (frames < 3 || this.#budget.takeMessages(Math.min(frames - 2, most))) return
     this.fail('MESSAGE_RATE_LIMIT', 'Too many large snapshots')
   }
 
@@ -336,19 +333,15 @@ export class Connection implements Subscriber, OrderConnection {
 
   /** Closes. Frames that are waiting leave first, answers that are under way too, for `waitMs` at most, and behind them `last`. */
   close(code: CloseCode, reason: string, last: Frame | null = null, waitMs = ANSWERS_MS): void {
-    if (this.#closed || this.#ending !== null) return
+    if (this.#closed || this.#ending) return
     const finish = (): void => {
       if (last !== null) this.push(last)
       this.#finish(code, reason)
     }
-    if (this.#orders === null || this.#orders.open === 0 || waitMs === 0) return finish()
+    if (this.#orders === null || this.#orders.stream.open === 0 || waitMs === 0) return finish()
     this.#unsubscribeAll()
-    // After a turn of the event loop, so that answers which are there are taken first, however late the timer is.
-    this.#ending = { finish, timer: setTimeout(() => setImmediate(finish), waitMs) }
-  }
-
-  answered(): void {
-    if (this.#ending !== null) this.#ending.finish()
+    this.#ending = true
+    this.#orders.stream.whenAnswered(finish, waitMs)
   }
 
   #finish(code: CloseCode, reason: string): void {
@@ -371,8 +364,7 @@ export class Connection implements Subscriber, OrderConnection {
     const { gateway, accountSockets, dirty } = this.#context
     this.#unsubscribeAll()
     this.#orders?.release()
-    if (this.#ending !== null) clearTimeout(this.#ending.timer)
-    this.#ending = null
+    this.#ending = false
     if (this.#session !== null) gateway.watch.remove(this.#session)
     if (this.#burst !== null) clearTimeout(this.#burst)
     if (this.#retry !== null) clearTimeout(this.#retry)

@@ -16,6 +16,7 @@ import { EventType, eventTypeOf, RESULT } from '../../core/layout/event.ts'
 import { RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
 import { createReader, read, writtenTo, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { GATEWAY, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
+import type { Faults } from '../faults.ts'
 import type { Channel } from './channels/channel.ts'
 
 /** Between two ticks, ms: when there is little to do, and at most. */
@@ -50,7 +51,7 @@ export interface FanOutParts {
   readonly send: (until: number) => boolean
   /** Closes the sockets with subscriptions: what they missed is gone. */
   readonly resync: () => void
-  readonly onError: (error: unknown) => void
+  readonly faults: Faults
   /** Wall clock, Unix ms. */
   readonly now: () => number
 }
@@ -109,7 +110,7 @@ export class FanOut {
 
   /** Takes in what is new and sends what became of it, at once if it takes no longer than a slice; `most`: see {@link Channel.flush}. */
   tick(most = TICK_FRAMES): void {
-    const { onError, counters } = this.#parts
+    const { faults, counters } = this.#parts
     this.#frames = counters[GATEWAY.ws_frames]!
     this.#publishing = true
     this.#worked = 0
@@ -119,7 +120,7 @@ export class FanOut {
         this.#takeIn()
         if (this.#whole) this.#flush(most)
       } catch (error) {
-        onError(error)
+        faults.end(error, null)
         this.#resync()
       }
       this.#inTurn = false
@@ -217,14 +218,19 @@ export class FanOut {
   }
 
   #act(): void {
+    const { faults } = this.#parts
+    const before = faults.current
+    // What channels ask is of all who listen, and of no request.
+    faults.current = null
     for (let act = this.#waiting.shift(); act !== undefined; act = this.#waiting.shift()) {
       try {
         act()
       } catch (error) {
-        this.#parts.onError(error)
+        faults.end(error, null)
         this.#resync()
       }
     }
+    faults.current = before
   }
 
   #wind(rest: number): void {

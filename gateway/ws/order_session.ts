@@ -1,23 +1,14 @@
 /**
- * Order entry on one WebSocket (order_messages.ts says what goes over it): each message is one request, which is authenticated, checked,
- * admitted and run like one over REST, and answered under its id. Orders enter the engine in the order they were sent.
+ * Order entry on one WebSocket (order_messages.ts says what goes over it): decodes its messages and encodes their answers. Whose a message
+ * is, sessions and their ends are stream/signed_stream.ts; what it asks for is done as over REST (operations/serve.ts) and answered under
+ * its id. Orders enter the engine in the order they were sent.
  *
- * A refused signature is the message's own answer. What breaks the rules of the session (no session, a counter that did not grow) ends the
- * connection with AUTH_FAILED, so that nothing behind it is done. A signature of `session.open` opens one session, over all threads and
- * transports (auth/replay_guard.ts); a second one replaces the first. The session is watched, and looked up for every message: when it is
- * over nothing more is taken, and the connection ends with SESSION_INVALID.
- *
- * Bounds. {@link IN_FLIGHT_MAX} messages are not answered, and so many signatures are looked at in a turn of the loop (signature_turns.ts);
- * more are OVERLOADED, unread but for their ids (peek.ts). Messages draw bytes from a budget of their own, orders from the rate classes. A
- * message whose sender is not known, because it has no id or is not authenticated, draws from the ordinary budgets of messages and bytes
- * as well: a signature in vain costs as much as one that counts.
- *
- * What ends a connection on this side waits for the answers of what the engine has been asked, {@link ANSWERS_MS} at most (connection.ts).
+ * Bounds. What is too much is OVERLOADED, unread but for its id (peek.ts). Messages draw bytes from a budget of their own, orders from the
+ * rate classes. A message whose sender is not known, because it has no id or is not authenticated, draws from the ordinary budgets of
+ * messages and bytes as well: a signature in vain costs as much as one that counts.
  */
-import { authenticate } from '../auth/authenticate.ts'
-import { setCaller, type Caller, type SignedRequest } from '../auth/signed_request.ts'
-import { findSession, type FoundSession } from '../auth/session_cache.ts'
-import type { Watched } from '../auth/session_watch.ts'
+import type { Caller, SignedRequest } from '../auth/signed_request.ts'
+import type { FoundSession } from '../auth/session_cache.ts'
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
 import { noBody, objectOf, parseBoundedText, type JsonObject } from '../http/body.ts'
@@ -25,22 +16,19 @@ import { ALL_CREDENTIALS } from '../http/header_validation.ts'
 import { errorBody, statusOf } from '../http/envelope.ts'
 import { Refused, refusedField, SHUTTING_DOWN } from '../refused.ts'
 import { BUDGET_FIELDS, type Budget } from '../limits/budget.ts'
-import { admit } from '../operations/admission.ts'
-import { compile, type Call, type Operation } from '../operations/operation.ts'
+import { TokenBucket } from '../limits/token_bucket.ts'
+import { compile } from '../operations/operation.ts'
+import { runOperation, type ReadableCall } from '../operations/serve.ts'
 import type { Shape } from '../http/json_shape.ts'
+import type { SignatureShares } from '../stream/signature_shares.ts'
+import { SignedStream, type MessageCall, type SignedMessage, type StreamConnection } from '../stream/signed_stream.ts'
 import { MESSAGE_SHAPE, readCredentials, type Frame, type Params } from './frames.ts'
-import { TokenBucket } from './limits.ts'
 import {
   ACTIONS, ORDER_MESSAGE_MAX, ORDER_MESSAGE_SHAPE, ORDER_TYPES, SESSION_OPEN, SessionBody, type OrderAction,
 } from './order_messages.ts'
 import { OrderPeek } from './peek.ts'
-import { stranger, type SignatureShares, type Signer } from './signature_shares.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
-/** Messages of one connection that are not answered. */
-export const IN_FLIGHT_MAX = 256
-/** How long answers under way may hold up the end of a connection, ms. */
-export const ANSWERS_MS = 1000
 /** The method in what is signed: no request of another transport has it. */
 const METHOD = 'WS'
 /** What a message beyond a share draws at least from the budget of bytes: refusing costs more than the shortest message has. */
@@ -55,6 +43,7 @@ unread.set(BEFORE_ID)
 const peek = new OrderPeek(ORDER_TYPES)
 
 const sessionBody = compile(SessionBody)
+const NO_ID = refusedField('id', `id must be 1 to ${NAME_MAX} characters or a whole number`)
 
 /** What order entry wants of its connection. */
 export interface OrderConnection {
@@ -69,44 +58,32 @@ export interface OrderConnection {
   sessionOver(): void
   /** Makes the connection one of this caller, as `auth` does; `null`: it may not be, and has ended. */
   adopt(caller: Caller, publicKey: string): FoundSession | null
-  /** The last answer was given while the connection waited for it. */
-  answered(): void
-}
-
-/** The session that messages without credentials belong to. */
-interface OpenSession extends Watched {
-  readonly key: string
-  counter: number
 }
 
 /** Order entry of one connection. */
 export class OrderEntry {
+  readonly stream: SignedStream
   readonly #gateway: Gateway
   readonly #connection: OrderConnection
   readonly #bytes: TokenBucket
-  #session: OpenSession | null = null
-  /** Messages that are not answered. */
-  #open = 0
   #released = false
   readonly #signed: { -readonly [K in keyof SignedRequest]: SignedRequest[K] } = {
     method: METHOD, target: '', body: '', publicKey: '', timestamp: '', signature: '', credentials: 0, messageSignature: null,
   }
 
-  readonly #signatures: SignatureShares
-  readonly #signer: Signer
-
   /** `client`: where the connection comes from (limits/network.ts). */
   constructor(gateway: Gateway, connection: OrderConnection, signatures: SignatureShares, client: string) {
-    this.#signatures = signatures
-    this.#signer = stranger(client)
     const { wsOrderBytesPerSecond, wsOrderBytesBurst } = gateway.config
     this.#gateway = gateway
     this.#connection = connection
     this.#bytes = new TokenBucket(wsOrderBytesPerSecond, wsOrderBytesBurst, performance.now())
-  }
-
-  get open(): number {
-    return this.#open
+    const ends: StreamConnection = {
+      charge: (bytes) => connection.charge(bytes),
+      broken: (why) => connection.fail('AUTH_FAILED', why),
+      sessionOver: () => connection.sessionOver(),
+      adopt: (caller, key) => connection.adopt(caller, key),
+    }
+    this.stream = new SignedStream(gateway, ends, signatures, client)
   }
 
   /**
@@ -114,7 +91,7 @@ export class OrderEntry {
    * has been verified.
    */
   get shape(): Shape {
-    return this.#session === null ? MESSAGE_SHAPE : ORDER_MESSAGE_SHAPE
+    return this.stream.hasSession ? ORDER_MESSAGE_SHAPE : MESSAGE_SHAPE
   }
 
   get released(): boolean {
@@ -128,18 +105,12 @@ export class OrderEntry {
   /** The connection is gone; answers to come are dropped. */
   release(): void {
     this.#released = true
-    if (this.#session !== null) this.#gateway.watch.remove(this.#session)
-    this.#session = null
+    this.stream.release()
   }
 
-  /** One more message is refused whatever it says; without a session it is taken to be signed. */
+  /** One more message is refused whatever it says. */
   get isFull(): boolean {
-    return this.#open >= IN_FLIGHT_MAX || (this.#session === null && this.#signatures.isOver(this.#signer))
-  }
-
-  /** Whom nobody knows draws from the ordinary budgets, whatever the answer is. */
-  get #isUnknown(): boolean {
-    return this.#session === null && this.#signer.account === UNKNOWN
+    return this.stream.isFull || this.stream.isOverShare
   }
 
   /** Refuses a message that came when it {@link isFull}; false: it has to be parsed. */
@@ -148,7 +119,7 @@ export class OrderEntry {
     const message = new Uint8Array(bytes)
     if (bytes.byteLength > ORDER_MESSAGE_MAX || !peek.read(message)) return false
     if (!this.#acquire(bytes.byteLength, from, REFUSAL_BYTES)) return true
-    if (this.#isUnknown && !this.#connection.charge(bytes.byteLength)) return true
+    if (this.stream.isUnknown && !this.#connection.charge(bytes.byteLength)) return true
     const { counters, anonymous } = this.#gateway
     counters[GATEWAY.ws_orders_refused]!++
     countResponse(counters, FULL_STATUS)
@@ -175,65 +146,53 @@ export class OrderEntry {
 
   /** A message of a type that {@link isOrderType} knows, of this many bytes. `stopping`: it is refused, because the service stops. */
   take(message: Params, bytes: number, stopping: boolean): void {
-    const from = performance.now()
-    if (!this.#acquire(bytes, from)) return
-    this.#open++
+    if (!this.#acquire(bytes, performance.now())) return
+    const full = this.stream.isFull
     const call = new OrderCall(this, idText(message['id']))
-    if (stopping) return call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
-    try {
-      this.#serve(message, bytes, call)
-    } catch (error) {
-      this.#gateway.engine.onError(error)
-      call.refuse(new Refused('INTERNAL'))
-    }
-    this.#gateway.anonymous.signed(from, performance.now())
+    this.stream.serve(call, () => {
+      if (stopping) call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
+      else if (call.id === '') this.stream.refuseUnknown(NO_ID, bytes, call)
+      else if (full) this.#refuseBeyondShare(bytes, call)
+      else this.#serve(message, bytes, call)
+    })
   }
 
   #serve(message: Params, bytes: number, call: OrderCall): void {
-    if (call.id === '') {
-      return this.#refuseUnknown(refusedField('id', `id must be 1 to ${NAME_MAX} characters or a whole number`), bytes, call)
-    }
-    if (this.#open > IN_FLIGHT_MAX) return this.#refuseBeyondShare(bytes, call)
     const type = message['type'] as string
-    const signed = isSigned(message)
-    if (!signed && type === SESSION_OPEN) return this.#refuseUnknown(new Refused('UNAUTHENTICATED', `${type} is signed`), bytes, call)
-    if (signed && !this.#signatures.take(this.#signer)) return this.#refuseBeyondShare(bytes, call)
-    const refused = signed ? this.#authenticate(type, message, call) : this.#continueSession(message, call)
-    if (call.over) return
-    if (refused !== null) return this.#refuseUnknown(refused, bytes, call)
-    if (type === SESSION_OPEN) this.#openSession(message, bytes, call)
-    else this.#run(ACTIONS.get(type)!, message['body'], call)
+    const opens = type === SESSION_OPEN
+    const signed = isSigned(message) ? this.#readSigned(type, message) : null
+    if (signed instanceof Refused) return this.stream.refuseUnknown(signed, bytes, call)
+    const known: SignedMessage = { bytes, signed, opens, counter: counterOf(message) }
+    const whose = this.stream.identify(known, call)
+    if (whose === 'over') return
+    if (whose === 'share') return this.#refuseBeyondShare(bytes, call)
+    if (opens) return this.#openSession(known, message, call)
+    const action = ACTIONS.get(type)!
+    call.asks(action, message['body'])
+    runOperation(this.#gateway, action, call)
   }
 
-  #run({ row, operation, bodyRule, check }: OrderAction, body: unknown, call: OrderCall): void {
-    const input = readBody(body, bodyRule, operation.shape)
-    if (input instanceof Refused) return call.refuse(input)
-    const refused = check(input) ?? admit(this.#gateway, row, call, input)
+  #openSession(known: SignedMessage, message: Params, call: OrderCall): void {
+    const body = readBody(message['body'], 'optional', MESSAGE_SHAPE)
+    const refused = body instanceof Refused ? body : sessionBody.check(body)
     if (refused !== null) return call.refuse(refused)
-    ;(operation as Operation<unknown>).run(this.#gateway, call as Call<unknown>, input)
+    this.stream.openSession(known, (body as { counter?: number }).counter ?? 0, call)
   }
 
   #refuseBeyondShare(bytes: number, call: OrderCall): void {
     const refused = new Refused('OVERLOADED')
     if (bytes < REFUSAL_BYTES && !this.#drawBytes(REFUSAL_BYTES - bytes, performance.now())) return call.drop(refused)
     this.#gateway.counters[GATEWAY.ws_orders_refused]!++
-    if (this.#isUnknown) this.#refuseUnknown(refused, bytes, call)
+    if (this.stream.isUnknown) this.stream.refuseUnknown(refused, bytes, call)
     else call.refuse(refused)
   }
 
-  /** Refuses a message of nobody knows whom. */
-  #refuseUnknown(refused: Refused, bytes: number, call: OrderCall): void {
-    if (this.#connection.charge(bytes)) call.refuse(refused)
-    else call.drop(refused)
-  }
-
-  /** Who signed the message, or why it is nobody. */
-  #authenticate(type: string, message: Params, call: OrderCall): Refused | null {
+  /** What was signed. */
+  #readSigned(type: string, message: Params): SignedRequest | Refused {
     const body = message['body'] ?? ''
     if (typeof body !== 'string') return refusedField('body', 'The body of a signed message is the text of a JSON object')
     // The hash takes lone surrogates for one another.
     if (!body.isWellFormed()) return new Refused('MALFORMED_REQUEST', 'The body is not valid UTF-8')
-    const { sessions, counters, now } = this.#gateway
     const { publicKey, timestamp, signature } = readCredentials(message)
     const signed = this.#signed
     signed.target = type
@@ -242,75 +201,23 @@ export class OrderEntry {
     signed.timestamp = timestamp
     signed.signature = signature
     signed.credentials = publicKey === '' || timestamp === '' || signature === '' ? 0 : ALL_CREDENTIALS
-    const code = authenticate(sessions, signed, now(), counters, call)
-    this.#signer.account = code === null ? call.account : UNKNOWN
-    return code === null ? null : new Refused(code)
-  }
-
-  #continueSession(message: Params, call: OrderCall): null {
-    const session = this.#session
-    if (session === null) return this.#end('No session is open on this connection', call)
-    const { sessions, time } = this.#gateway
-    const found = findSession(sessions, session.key)
-    if (typeof found === 'string' || found.view.generation !== session.generation || found.view.expiresAt <= time()) {
-      call.drop(new Refused('SESSION_INVALID'))
-      this.#connection.sessionOver()
-      return null
-    }
-    const counter = message['counter']
-    if (!Number.isSafeInteger(counter) || (counter as number) <= session.counter) {
-      return this.#end('The counter of the session did not grow', call)
-    }
-    session.counter = counter as number
-    setCaller(call, found.view)
-    return null
-  }
-
-  /** A rule of the session is broken. */
-  #end(message: string, call: OrderCall): null {
-    call.drop(new Refused('UNAUTHENTICATED'))
-    this.#connection.fail('AUTH_FAILED', message)
-    return null
-  }
-
-  #openSession(message: Params, bytes: number, call: OrderCall): void {
-    const { replayGuard, watch, now, counters } = this.#gateway
-    const body = readBody(message['body'], 'optional', MESSAGE_SHAPE)
-    const refused = body instanceof Refused ? body : sessionBody.check(body)
-    if (refused !== null) return call.refuse(refused)
-    const { counter = 0 } = body as { counter?: number }
-    const { publicKey: key, timestamp, signature } = readCredentials(message)
-    const taken = replayGuard.take(signature, call.account, Number(timestamp), now())
-    if (taken === 'full') {
-      counters[GATEWAY.openings_full]!++
-      return call.refuse(new Refused('OVERLOADED'))
-    }
-    const used = 'This signature has opened a session already, or may have'
-    if (taken === 'used') return this.#refuseUnknown(new Refused('UNAUTHENTICATED', used), bytes, call)
-    const found = this.#connection.adopt(call, key)
-    if (found === null) return call.drop(new Refused('UNAUTHENTICATED'))
-    if (this.#session !== null) watch.remove(this.#session)
-    const end = (): void => this.#connection.sessionOver()
-    this.#session = { key, session: call.session, generation: call.generation, counter, end }
-    watch.add(this.#session)
-    call.answer({ expiresAt: Math.floor(found.view.expiresAt / 1000) })
+    return signed
   }
 
   /** Sends the answer of a call that is over, and counts it. */
   finish(status: number, frame: Frame | null): void {
     const { counters } = this.#gateway
-    this.#open--
     if (this.#released) counters[GATEWAY.aborted]!++
     else {
       countResponse(counters, status)
       if (frame !== null) this.#connection.reply(frame)
     }
-    if (this.#open === 0) this.#connection.answered()
+    this.stream.answered()
   }
 }
 
 /** One message as a call. */
-class OrderCall implements Call {
+class OrderCall implements MessageCall, ReadableCall {
   account = UNKNOWN
   application = 0
   session = UNKNOWN
@@ -320,11 +227,31 @@ class OrderCall implements Call {
   /** As JSON; '' without one. */
   readonly id: string
   readonly #entry: OrderEntry
+  #action: OrderAction | null = null
+  #body: unknown = undefined
   #done = false
 
   constructor(entry: OrderEntry, id: string) {
     this.#entry = entry
     this.id = id
+  }
+
+  /** The message's own id, which its answer carries; one that is made when it is none for a log. */
+  get requestId(): string {
+    return this.#entry.gateway.requestIds.of(this.id.replaceAll('"', ''))
+  }
+
+  /** What it asks for, of whom is known who sent it. */
+  asks(action: OrderAction, body: unknown): void {
+    this.#action = action
+    this.#body = body
+  }
+
+  readInput(): JsonObject | Refused {
+    const { bodyRule, operation, check } = this.#action!
+    const input = readBody(this.#body, bodyRule, operation.shape)
+    this.#body = undefined
+    return input instanceof Refused ? input : (check(input) ?? input)
   }
 
   /** No operation of order entry asks for it. */
@@ -341,13 +268,7 @@ class OrderCall implements Call {
     if (this.#done) return
     const entry = this.#entry
     if (entry.released) return this.#finish(200, null)
-    let data: string
-    try {
-      data = JSON.stringify(output)
-    } catch (error) {
-      entry.gateway.engine.onError(error)
-      return this.refuse(new Refused('INTERNAL'))
-    }
+    const data = JSON.stringify(output)
     const { budget } = this
     const rest = budget === null ? '' : `,"budget":${budgetText(budget)}`
     this.#finish(200, Buffer.from(`{"type":"result","id":${this.id},"status":200,"data":${data}${rest}}`))
@@ -384,6 +305,9 @@ function idText(id: unknown): string {
   if (typeof id === 'string') return id.length >= 1 && id.length <= NAME_MAX ? JSON.stringify(id) : ''
   return Number.isSafeInteger(id) ? String(id) : ''
 }
+
+/** Counter of a message of the session; -1: it is no whole number below 2^53. */
+const counterOf = ({ counter }: Params): number => (Number.isSafeInteger(counter) ? (counter as number) : -1)
 
 /** Whether any credential came; `null` and absent are the same. */
 const isSigned = ({ publicKey, timestamp, signature }: Params): boolean =>

@@ -151,7 +151,7 @@ export class Outbox {
     try {
       this.#send([make()])
     } catch (error) {
-      this.#context.gateway.engine.onError(error)
+      this.#context.gateway.faults.end(error, null)
       this.#waiting = []
       this.#connection.close(CLOSE.RESYNC, 'internal error')
     }

@@ -34,10 +34,10 @@ import { ORDER_MESSAGE_MAX } from './order_messages.ts'
 import type { Socket } from './outbox.ts'
 import { Places } from './places.ts'
 import { AccountSockets } from './limits.ts'
-import { ANSWERS_MS } from './order_session.ts'
 import { CLOSE } from './protocol.ts'
 import { MessageScheduler } from './message_scheduler.ts'
-import { SignatureShares } from './signature_shares.ts'
+import { SignatureShares } from '../stream/signature_shares.ts'
+import { ANSWERS_MS } from '../stream/signed_stream.ts'
 
 const PATH = '/ws'
 /** More than any connection is let have (wsBufferKb and a snapshot): only then the library cuts it itself. */
@@ -71,7 +71,7 @@ export function serveSockets(
   const channels = createChannels(gateway)
   let stopping = false
   const fanOut = new FanOut({
-    ring: attachBroadcast(events), channels, counters, now: gateway.time, onError: gateway.engine.onError,
+    ring: attachBroadcast(events), channels, counters, now: gateway.time, faults: gateway.faults,
     send: (until) => flushUntil(dirty, until),
     resync: () => {
       for (const connection of connections) if (connection.subscriptions > 0) connection.close(CLOSE.RESYNC, 'resync')
@@ -152,7 +152,7 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
   try {
     act(connection)
   } catch (error) {
-    gateway.engine.onError(error)
+    gateway.faults.end(error, null)
     connection.close(CLOSE.RESYNC, 'internal error')
   }
 }

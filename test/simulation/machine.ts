@@ -15,6 +15,7 @@ import type { Lane, Shared } from '../../core/threads.ts'
 import {
   closeEngineClient, createEngineClient, CREDIT, register, send, slotAt, WAY_OUT, type EngineClient,
 } from '../../gateway/bridge/engine_client.ts'
+import { Faults } from '../../gateway/faults.ts'
 import type { Request } from './clients.ts'
 import type { SimulatedJournal } from './journal.ts'
 import type { LifeQuestions } from './questions.ts'
@@ -73,7 +74,7 @@ export function bridgeOn(
   shared: Omit<Shared, 'columns'>, lane: Lane, number: number, onError: (error: unknown) => void,
 ): EngineClient {
   const counters = gatewayCounters(shared.counters, number + 1)
-  const engine = createEngineClient(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), onError, () => false)
+  const engine = createEngineClient(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), new Faults(onError), () => false)
   closeEngineClient(engine)
   engine.polling = true
   engine.waking = true

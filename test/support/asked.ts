@@ -7,6 +7,7 @@ import type { Meter } from '../../core/sequencer/meter.ts'
 import type { State } from '../../core/state/state.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { Asker } from '../../gateway/bridge/asker.ts'
+import { Faults } from '../../gateway/faults.ts'
 import { Books } from '../../gateway/bridge/books.ts'
 
 export interface StageOptions {
@@ -41,11 +42,11 @@ export class AskedStage {
     this.events = createBroadcast(ring)
     this.cells = Array.from({ length: lanes }, createCell)
     this.questions = createQuestions(this.cells)
-    const onError = (error: unknown): void => void this.errors.push(error)
-    this.asker = new Asker(this.cells[0]!, this.matcherWait.buffer, onError)
+    const faults = new Faults((error) => this.errors.push(error))
+    this.asker = new Asker(this.cells[0]!, this.matcherWait.buffer, faults)
     this.books = new Books({
       state, gate: new Int32Array(new SharedArrayBuffer(64)), events: this.events, asker: this.asker, counters: this.counters,
-      proxies: new Set(), onError, ...given,
+      proxies: new Set(), faults, ...given,
     })
     const answered = (seconds: number): void => {
       this.answers++

@@ -109,8 +109,9 @@ function historyPort(historian: Historian): MessagePort {
   return port2
 }
 
+/** `faults`: gateway threads are those of faulty_gateway.ts, which fail as this memory says. */
 export async function startHarness(
-  flags: readonly string[] = [], source: string = testGenesis(), historian: Historian = emptyHistory,
+  flags: readonly string[] = [], source: string = testGenesis(), historian: Historian = emptyHistory, faults?: SharedArrayBuffer,
 ): Promise<Harness> {
   const config = readConfig(['--port', '0', '--gateways', '1', '--grpc-port', '0', '--grpc-thread', '0', ...flags], {})!
   const genesis = parseGenesis(source)
@@ -150,7 +151,7 @@ export async function startHarness(
       const data = { config: { ...config, port }, genesis: source, shared, number, budgets, replayGuard, pageTokenKey, history }
       const grpc = number > config.gateways
       const file = join(root, 'gateway', ...(grpc ? ['grpc', 'thread.ts'] : ['thread.ts']))
-      const { gateway, ready } = await startGateway(file, data, logs, asked)
+      const { gateway, ready } = await startGateway(file, data, logs, asked, faults)
       gateways.push(gateway)
       if (grpc) grpcPort = ready
       else port = ready
@@ -180,13 +181,14 @@ export async function startHarness(
 }
 
 async function startGateway(
-  file: string, data: Omit<GatewayData, 'signIn'>, logs: FromThread[], asked: SignInRequest[],
+  file: string, data: Omit<GatewayData, 'signIn'>, logs: FromThread[], asked: SignInRequest[], faults?: SharedArrayBuffer,
 ): Promise<{ gateway: Worker; ready: number }> {
   const { port1, port2 } = new MessageChannel()
   port1.on('message', (request: SignInRequest) => asked.push(request))
   port1.unref()
   const transferList = [port2, ...data.history]
-  const gateway = new Worker(file, { workerData: { ...data, signIn: port2 }, transferList })
+  const entry = faults === undefined ? file : join(import.meta.dirname, 'faulty_gateway.ts')
+  const gateway = new Worker(entry, { workerData: { ...data, signIn: port2, faults, thread: file }, transferList })
   gateway.on('message', (message: FromThread) => logs.push(message))
   const ready = await new Promise<number>((resolve, reject) => {
     gateway.on('error', reject)

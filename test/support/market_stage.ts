@@ -12,6 +12,7 @@ import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/t
 import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
 import { GATEWAY_COUNTERS, HISTORY, HISTORY_COUNTERS } from '../../core/ring/counters.ts'
 import { createHistory, type History } from '../../gateway/bridge/history.ts'
+import { Faults } from '../../gateway/faults.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import type { Channel, Subscriber } from '../../gateway/ws/channels/channel.ts'
 import { createChannels } from '../../gateway/ws/channels/index.ts'
@@ -76,8 +77,8 @@ export class MarketStage {
       },
       close: () => undefined,
     }
-    const onError = (error: unknown): void => void this.errors.push(error)
-    this.#history = createHistory([port as unknown as MessagePort], this.#counters, this.#clock, onError)
+    const faults = new Faults((error) => this.errors.push(error))
+    this.#history = createHistory([port as unknown as MessagePort], this.#counters, this.#clock, faults)
     this.up = true
     const { genesis } = this
     this.gateway = {
@@ -88,7 +89,7 @@ export class MarketStage {
     this.channels = createChannels(this.gateway)
     this.fanOut = new FanOut({
       ring: this.#ring, channels: this.channels, counters: new Float64Array(GATEWAY_COUNTERS.length), send: () => true, now: () => this.now,
-      resync: () => void this.resyncs++, onError,
+      resync: () => void this.resyncs++, faults,
     })
   }
 

@@ -7,6 +7,7 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { GATEWAY, GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
 import type { Refused } from '../../gateway/refused.ts'
+import { Faults } from '../../gateway/faults.ts'
 import { AnonymousWork, MESSAGES_BYTES, QUEUE_MAX, READS_MAX, type Job, type Payer } from '../../gateway/limits/anonymous.ts'
 
 const busy = (ms: number): void => {
@@ -55,7 +56,7 @@ class Request implements Job {
 
 function start(percent = 25, proxies?: ReadonlySet<string>): { work: AnonymousWork; counters: Float64Array } {
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
-  return { work: new AnonymousWork(percent, counters, proxies), counters }
+  return { work: new AnonymousWork(percent, counters, new Faults(() => undefined), proxies), counters }
 }
 
 /** The time of the request that took longest, ms. */

@@ -4,6 +4,8 @@ import { Metadata, status, type ServerUnaryCall } from '@grpc/grpc-js'
 import t from 'tap'
 import { GATEWAY, GATEWAY_COUNTERS, MATCHER_COUNTERS } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
+import { Faults } from '../../gateway/faults.ts'
+import { RequestIds } from '../../gateway/request_id.ts'
 import { serveUnary } from '../../gateway/grpc/call.ts'
 import { clientOf, createFront } from '../../gateway/grpc/front.ts'
 import { compileMethods, type Method } from '../../gateway/grpc/methods.ts'
@@ -28,12 +30,12 @@ interface Outcome {
 function callWith(run: (call: Call<any>) => void, stopping = false): Outcome {
   const errors: unknown[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
-  const engine = { onError: (error: unknown) => errors.push(error) }
+  const faults = new Faults((error) => errors.push(error))
   const matcher = new Float64Array(MATCHER_COUNTERS.length)
-  const anonymous = new AnonymousWork(100, counters)
+  const anonymous = new AnonymousWork(100, counters, faults)
   const config = { trustedProxies: '' }
-  const clocks = { now: Date.now, time: Date.now }
-  const gateway = { counters, engine, config, ...clocks, matcher, anonymous, history: { payer: null } } as unknown as Gateway
+  const clocks = { now: Date.now, time: Date.now, requestIds: new RequestIds(1, 0) }
+  const gateway = { counters, faults, config, ...clocks, matcher, anonymous, history: { payer: null } } as unknown as Gateway
   const front = createFront(gateway, createStatusWriter(root))
   front.stopping = stopping
   const operation = { ...check.served.operation, run: (_: Gateway, call: Call<any>) => run(call) }

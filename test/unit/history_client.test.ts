@@ -5,6 +5,7 @@ import { CLOCK } from '../../core/state/columns.ts'
 import type { HistoryReply, HistoryRequest, HistoryTrade } from '../../core/history/answer/queries.ts'
 import { HISTORY } from '../../core/ring/counters.ts'
 import { askHistory, closeHistory, createHistory, OPEN_MAX, type History } from '../../gateway/bridge/history.ts'
+import { Faults } from '../../gateway/faults.ts'
 import { Refused } from '../../gateway/refused.ts'
 
 interface Bench {
@@ -28,7 +29,7 @@ function bench(t: Test, answer: (request: HistoryRequest, reader: number) => His
     if (reply !== null) port1.postMessage(reply)
   }))
   const ports = channels.map(({ port2 }) => port2)
-  const history = createHistory(ports, counters, new Float64Array(4), (error) => errors.push(error), deadlineMs)
+  const history = createHistory(ports, counters, new Float64Array(4), new Faults((error) => errors.push(error)), deadlineMs)
   t.teardown(() => {
     closeHistory(history)
     for (const reader of readers) reader.close()

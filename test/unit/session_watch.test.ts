@@ -7,6 +7,7 @@ import { SESSION, SESSION_WORDS } from '../../core/state/columns.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { createState } from '../../core/state/state.ts'
 import { SessionWatch } from '../../gateway/auth/session_watch.ts'
+import { Faults } from '../../gateway/faults.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
 const DAY = 86_400_000
@@ -29,7 +30,7 @@ async function until(condition: () => boolean): Promise<boolean> {
 
 /** A watch on rows 0 to `count` - 1, the rows that ended in order, and by what time of the clock. */
 function watching(count: number, slice?: number) {
-  const watch = new SessionWatch(state, () => Date.now(), slice)
+  const watch = new SessionWatch(state, () => Date.now(), new Faults(() => undefined), slice)
   const ended: number[] = []
   const at: number[] = []
   const watched = Array.from({ length: count }, (_, session) => {

@@ -3,7 +3,7 @@
  * each account has an equal share, and one at least, and neither connections of one account nor those of nobody take from it.
  */
 import t from 'tap'
-import { SIGNED_IN_TURN, SignatureShares, stranger, STRANGERS_IN_TURN, type Signer } from '../../gateway/ws/signature_shares.ts'
+import { SIGNED_IN_TURN, SignatureShares, stranger, STRANGERS_IN_TURN, type Signer } from '../../gateway/stream/signature_shares.ts'
 
 /** Turns that end when the test says so. */
 function turnsByHand(): { turns: SignatureShares; end: () => void; pending: () => number } {

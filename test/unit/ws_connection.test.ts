@@ -9,19 +9,20 @@ import { createBroadcast } from '../../core/ring/broadcast.ts'
 import { BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
 import { GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
+import { Faults } from '../../gateway/faults.ts'
 import type { Channel } from '../../gateway/ws/channels/channel.ts'
 import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
-import { SignatureShares } from '../../gateway/ws/signature_shares.ts'
+import { SignatureShares } from '../../gateway/stream/signature_shares.ts'
 
 /** Connections, and a channel that fails for whoever subscribes with `fail` and gives snapshots of `frames` frames. */
 function stage() {
   const log: string[] = []
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const gateway = {
-    config: readConfig([], {})!, counters, now: () => 0, time: () => 0, engine: { onError: (error: Error) => void log.push(error.message) },
+    config: readConfig([], {})!, counters, now: () => 0, time: () => 0, faults: new Faults((error) => log.push((error as Error).message)),
   } as unknown as Gateway
   const channel: Channel = {
     declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },
@@ -38,7 +39,7 @@ function stage() {
   const channels = new Map([['log', channel]])
   const dirty = new Set<Connection>()
   const fanOut = new FanOut({
-    ring: createBroadcast(16), channels, counters, onError: () => undefined, resync: () => void log.push('resync'),
+    ring: createBroadcast(16), channels, counters, faults: new Faults(() => undefined), resync: () => void log.push('resync'),
     send: (until) => flushUntil(dirty, until), now: () => 0,
   })
   t.teardown(() => fanOut.close())

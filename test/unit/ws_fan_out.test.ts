@@ -13,6 +13,7 @@ import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded } from '../..
 import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
 import { GATEWAY, GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
+import { Faults } from '../../gateway/faults.ts'
 import type { Channel } from '../../gateway/ws/channels/channel.ts'
 import { createOrderbook } from '../../gateway/ws/channels/orderbook.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
@@ -46,7 +47,7 @@ function stage(fails = false) {
   }
   const fanOut = new FanOut({
     ring, counters, channels: new Map([['log', channel]]), send: () => told.push('send') > 0, resync: () => void told.push('resync'),
-    onError: (error) => void told.push((error as Error).message), now: () => 0,
+    faults: new Faults((error) => told.push((error as Error).message)), now: () => 0,
   })
   t.teardown(() => fanOut.close())
   const write = (...rows: Parameters<typeof records>): void => broadcast(ring, records(...rows), rows.length)

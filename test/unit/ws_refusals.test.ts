@@ -6,15 +6,16 @@ import t from 'tap'
 import { readConfig } from '../../core/config.ts'
 import { GATEWAY, GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
+import { Faults } from '../../gateway/faults.ts'
 import { Connection, type Context } from '../../gateway/ws/connection.ts'
-import type { Signer } from '../../gateway/ws/signature_shares.ts'
+import type { Signer } from '../../gateway/stream/signature_shares.ts'
 
 /** How often a known account that has had its share is refused until its connection ends, and why that ends. */
 function refusalsOf(text: string): { refused: number; counted: number; end: string } {
   const counters = new Float64Array(GATEWAY_COUNTERS.length)
   const gateway = {
     config: readConfig(['--ws-order-entry', '1'], {})!, counters, now: () => 0, time: () => 0,
-    anonymous: { signed: () => undefined }, engine: { onError: (error: Error) => t.fail(error.message) },
+    anonymous: { signed: () => undefined }, faults: new Faults((error) => t.fail(String(error))),
   } as unknown as Gateway
   const isOver = (signer: Signer): boolean => {
     signer.account = 1

@@ -14,13 +14,14 @@ import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
 import { BUDGET_ROW_WORDS } from '../../core/ring/budgets.ts'
 import { countersBytes, GATEWAY, gatewayCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
+import { Faults } from '../../gateway/faults.ts'
 import type { Channel } from '../../gateway/ws/channels/channel.ts'
 import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { READS_MS } from '../../gateway/ws/outbox.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
-import { SignatureShares } from '../../gateway/ws/signature_shares.ts'
+import { SignatureShares } from '../../gateway/stream/signature_shares.ts'
 
 const HELD = 5_000_000
 const NOW = 1_000_020
@@ -39,13 +40,13 @@ function stage(send?: (until: number) => boolean) {
   const channels = new Map([['log', channel]])
   const ring = createBroadcast(16)
   const fanOut = new FanOut({
-    ring, channels, counters, onError: () => undefined, resync: () => undefined, now: () => NOW,
+    ring, channels, counters, faults: new Faults(() => undefined), resync: () => undefined, now: () => NOW,
     send: send ?? ((until) => flushUntil(dirty, until)),
   })
   t.teardown(() => fanOut.close())
   const gateway = {
     config: readConfig([], {})!, counters, now: () => NOW, time: () => NOW,
-    engine: { onError: (error: Error) => void log.push(error.message) },
+    faults: new Faults((error) => log.push((error as Error).message)),
   } as unknown as Gateway
   const signatures = new SignatureShares()
   const accountSockets = new AccountSockets(new SharedArrayBuffer(4 * BUDGET_ROW_WORDS), 50)

@@ -13,6 +13,7 @@ import {
   allowance, closeEngineClient, createEngineClient, CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient, type
   PendingRequest, type Way,
 } from '../../gateway/bridge/engine_client.ts'
+import { Faults } from '../../gateway/faults.ts'
 
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
@@ -24,7 +25,7 @@ function setUp(commands = 64, replies = 4096): { engine: EngineClient; matcher: 
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
   matcher[MATCHER.disk_level] = DISK.OPEN
-  const engine = createEngineClient(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, (error) => errors.push(error), () => false)
+  const engine = createEngineClient(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, new Faults((error) => errors.push(error)), () => false)
   return { engine, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
 }
 

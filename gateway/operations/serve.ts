@@ -1,0 +1,81 @@
+/**
+ * The one way of a request, whatever transport it came by: who it is by, its input, admission, the operation; whose time that was; and what
+ * happens to what throws (faults.ts). A transport decodes what came, encodes what goes, and is no part of this.
+ *
+ *   serve        a request of its own (REST, unary gRPC): public ones when there is time for them, signed ones at once
+ *   serveSigned  a message of a stream (stream/signed_stream.ts), whose sender the stream finds out
+ *   runOperation what both come to: input, admission, the operation
+ */
+import type { RefusalCode } from '../../core/layout/refusals.ts'
+import type { Gateway } from '../context.ts'
+import type { Job, Payer } from '../limits/anonymous.ts'
+import { Refused } from '../refused.ts'
+import { admit } from './admission.ts'
+import type { Call, JsonObject, Operation } from './operation.ts'
+import type { Row } from './table.ts'
+
+/** An operation, ready to be served. */
+export interface Served {
+  readonly row: Row
+  readonly operation: Operation<never>
+}
+
+/** A call whose sender is known. */
+export interface ReadableCall extends Call {
+  /** The checked input, or what is wrong with it. */
+  readInput(): JsonObject | Refused
+}
+
+/** A request of its own. */
+export interface ServedCall extends ReadableCall, Job {
+  readonly requestId: string
+  /** Who it is by; or which refusal that is, whose time its client pays. */
+  authenticate(): RefusalCode | null
+}
+
+/** Serves a request of its own: at once what is signed, and what is not when there is time for it. */
+export function serve(gateway: Gateway, served: Served, call: ServedCall): void {
+  if (served.row.access === 'public') return gateway.anonymous.submit(call)
+  serveSigned(gateway, call, call.client, () => attempt(gateway, served, call))
+}
+
+/** Serves a request that nobody signed, now that there is time for it. */
+export function servePublic(gateway: Gateway, served: Served, call: ServedCall, payer: Payer): void {
+  const { history, faults } = gateway
+  history.payer = payer
+  faults.guard(call, () => void attempt(gateway, served, call))
+  history.payer = null
+}
+
+/**
+ * Runs `act` for a signed request of `client` (limits/network.ts). It returns whether the credentials were good: then its time is that of
+ * signed requests, else its client's.
+ */
+export function serveSigned(gateway: Gateway, call: Call, client: string, act: () => boolean): void {
+  const { anonymous, faults } = gateway
+  const from = performance.now()
+  let good = true
+  faults.guard(call, () => {
+    good = act()
+  })
+  const until = performance.now()
+  if (good) anonymous.signed(from, until)
+  else anonymous.charge(client, until - from)
+}
+
+/** False: the credentials were no good. */
+function attempt(gateway: Gateway, served: Served, call: ServedCall): boolean {
+  const code = call.authenticate()
+  if (code === null) runOperation(gateway, served, call)
+  else call.refuse(new Refused(code))
+  return code === null
+}
+
+/** Reads the input, admits the call, and runs the operation. */
+export function runOperation(gateway: Gateway, { row, operation }: Served, call: ReadableCall): void {
+  const input = call.readInput()
+  if (input instanceof Refused) return call.refuse(input)
+  const refused = admit(gateway, row, call, input)
+  if (refused !== null) return call.refuse(refused)
+  ;(operation as Operation<unknown>).run(gateway, call as Call<unknown>, input)
+}
