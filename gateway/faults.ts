@@ -5,8 +5,8 @@
  * The request is refused with 500 INTERNAL. `details.incident` names the fault; the log line with the stack has the same id, and the id of
  * the request. The thread goes on: a gateway holds no truth, and what the engine was asked goes on there.
  *
- * {@link Faults.current} is the request that the thread works for now. Who asks something that is answered later keeps it with the question,
- * and works for it again while the answer is taken in. So no handler has to catch anything, and none can forget to.
+ * {@link Faults.current} is the request that the thread works for now. Who asks something that is answered later keeps it with the
+ * question, and works for it again while the answer is taken in. So no handler has to catch anything, and none can forget to.
  *
  * Bodies, keys and signatures are not logged: long runs of hex digits and server keys are blotted out of the stack, which is cut.
  */

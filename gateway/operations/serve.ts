@@ -12,7 +12,7 @@ import type { Job, Payer } from '../limits/anonymous.ts'
 import { Refused } from '../refused.ts'
 import { admit } from './admission.ts'
 import type { Call, JsonObject, Operation } from './operation.ts'
-import type { Row } from './table.ts'
+import type { Row } from './row.ts'
 
 /** An operation, ready to be served. */
 export interface Served {

@@ -1,7 +1,7 @@
 /**
- * A gateway thread, or the gRPC thread, one of whose operations fails in the way that the test says: everything else of it is as it is.
- * The fault is thrown where a handler's own code stands, in the handler or in a callback that it gave to the engine client, the history, the
- * sign-in thread, or the books.
+ * A gateway thread, or the gRPC thread, one of whose operations fails in the way that the test says: everything else is as it is. The fault
+ * is thrown where a handler's own code stands: in the handler, or in a callback that it gave to the engine client, the history, the
+ * sign-in thread or the books.
  */
 import { workerData } from 'node:worker_threads'
 import { askChallenge } from '../../gateway/auth/sign_in_client.ts'
@@ -59,7 +59,7 @@ function fail(gateway: Gateway, call: Call<any>, fault: Fault): void {
   }
 }
 
-for (const name of ['BatchCancelAllOrders', 'GetServerInfo', 'Check']) {
+for (const name of ['BatchCancelAllOrders', 'Check']) {
   const served = OPERATIONS.find((each) => each.name === name)
   if (served === undefined) continue
   const operation = served.operation as { run: (gateway: Gateway, call: Call<any>, input: never) => void }

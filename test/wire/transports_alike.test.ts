@@ -109,7 +109,9 @@ t.test('a fault in what anybody may ask', async (t) => {
 t.test('X-Request-Id: the client\'s own, or one that is made, on every answer', async (t) => {
   const seen = new Set<string>()
   const get = (path: string, id?: string): Promise<Response> =>
-    fetch(`http://127.0.0.1:${harness.port}${path}`, { headers: { 'User-Agent': 'test', ...(id === undefined ? {} : { 'X-Request-Id': id }) } })
+    fetch(`http://127.0.0.1:${harness.port}${path}`, {
+      headers: { 'User-Agent': 'test', ...(id === undefined ? {} : { 'X-Request-Id': id }) },
+    })
   for (const path of ['/health', '/api/v1/orders', '/nowhere', '/docs', '/api/v1/openapi.json']) {
     const made = (await get(path)).headers.get('x-request-id')!
     t.match(made, /^[a-z0-9]+-1-[a-z0-9]+$/, path)
@@ -135,14 +137,16 @@ t.test('X-Request-Id: the client\'s own, or one that is made, on every answer', 
 const IN_VAIN: Record<string, (by: Session) => Promise<{ answers: number; end: unknown }>> = {
   WebSocket: async (by) => {
     const own = await OrderSocket.open(harness.port, signerOf(by))
-    for (let id = 0; id < 20 * BURST; id++) own.client.send({ ...signedOrder(signerOf(by), 'order.cancel_all', '{}', id), signature: '0'.repeat(128) })
+    const wrong = { ...signedOrder(signerOf(by), 'order.cancel_all', '{}'), signature: '0'.repeat(128) }
+    for (let id = 0; id < 20 * BURST; id++) own.client.send({ ...wrong, id })
     const { reason } = await own.client.closed
     return { answers: own.client.frames.filter(({ status }) => status === 401).length, end: reason }
   },
   StreamOrders: async (by) => {
     const own = new StreamClient(client)
     own.call.on('error', () => undefined)
-    for (let id = 0; id < 20 * BURST; id++) own.send({ requestId: `${id}`, batchCancelAllOrders: {} }, { ...by, publicKey: session.publicKey })
+    const wrong = { ...by, publicKey: session.publicKey }
+    for (let id = 0; id < 20 * BURST; id++) own.send({ requestId: `${id}`, batchCancelAllOrders: {} }, wrong)
     const { code, reason } = await own.ended
     return { answers: own.order.length, end: `${status[code]} ${reason}` }
   },
