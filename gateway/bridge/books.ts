@@ -105,7 +105,8 @@ class Walk implements Task<SlicesCopy> {
       wait = { depth, group, client, calls: [], short: [true, true], lookAt: [0, 0] }
       this.#waits.set(key, wait)
     }
-    wait.calls.push({ done, payer, request: this.#walking.faults.current, until: performance.now() + this.#walking.waitMs, after: this.#put })
+    const { faults, waitMs } = this.#walking
+    wait.calls.push({ done, payer, request: faults.current, until: performance.now() + waitMs, after: this.#put })
     return true
   }
 

@@ -1,6 +1,6 @@
 /**
- * The sockets an account has authenticated. What a connection may send is bounded by a budget of messages (limits/token_bucket.ts): ordinary
- * messages and ping frames draw one and their bytes; continuations, pongs and closes draw nothing. Who has used it up is closed.
+ * The sockets an account has authenticated. What a connection may send is bounded by a budget of messages (limits/token_bucket.ts):
+ * ordinary messages and ping frames draw one and their bytes; continuations, pongs and closes draw nothing. Who has used it up is closed.
  *
  * Authenticated connections are counted in memory that all gateway threads share, so the bound is exact for the whole process.
  */

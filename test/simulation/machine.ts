@@ -74,7 +74,8 @@ export function bridgeOn(
   shared: Omit<Shared, 'columns'>, lane: Lane, number: number, onError: (error: unknown) => void,
 ): EngineClient {
   const counters = gatewayCounters(shared.counters, number + 1)
-  const engine = createEngineClient(lane, shared.matcherWait, number, 64, counters, matcherCounters(shared.counters), new Faults(onError), () => false)
+  const matcher = matcherCounters(shared.counters)
+  const engine = createEngineClient(lane, shared.matcherWait, number, 64, counters, matcher, new Faults(onError), () => false)
   closeEngineClient(engine)
   engine.polling = true
   engine.waking = true

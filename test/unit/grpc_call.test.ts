@@ -40,7 +40,9 @@ function callWith(run: (call: Call<any>) => void, stopping = false): Outcome {
   front.stopping = stopping
   const operation = { ...check.served.operation, run: (_: Gateway, call: Call<any>) => run(call) }
   const method: Method = { ...check, served: { ...check.served, operation } }
-  const call = Object.assign(new EventEmitter(), { request: Buffer.alloc(0), metadata: new Metadata(), getPeer: () => '::1:4711', sendMetadata: () => undefined })
+  const call = Object.assign(new EventEmitter(), {
+    request: Buffer.alloc(0), metadata: new Metadata(), getPeer: () => '::1:4711', sendMetadata: () => undefined,
+  })
   const replies: Outcome['replies'] = []
   serveUnary(front, method)(call as unknown as ServerUnaryCall<Buffer, Buffer>, (error, value) => {
     replies.push(error === null ? { code: status.OK, details: String(value) } : (error as Outcome['replies'][number]))

@@ -25,7 +25,8 @@ function setUp(commands = 64, replies = 4096): { engine: EngineClient; matcher: 
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
   matcher[MATCHER.disk_level] = DISK.OPEN
-  const engine = createEngineClient(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, new Faults((error) => errors.push(error)), () => false)
+  const faults = new Faults((error) => errors.push(error))
+  const engine = createEngineClient(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, faults, () => false)
   return { engine, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
 }
 
