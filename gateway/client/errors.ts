@@ -7,7 +7,7 @@
  * something in front of the service, which may have passed the request on. (Specification, Errors, rules 6 and 7.)
  *
  * The envelope does not carry the register's retry class and a browser does not load the register, so the class is derived from
- * status and code here; a test holds {@link retryOf} and {@link outcomeOf} against every row of core/layout/refusals.ts.
+ * status and code here; a test holds {@link retryOf} and {@link outcomeOf} against every row of the register.
  */
 
 /**

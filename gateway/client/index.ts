@@ -37,6 +37,8 @@ export {
   createSigner, signMessage, signRequest, type MessageSignatureHeaders, type SignatureHeaders, type Signer,
 } from './signing.ts'
 export type { OperationName } from './operations.ts'
+/** In the package: the records by name, `Order` for one. */
+export type * from '../operations/index.ts'
 
 export type Input<N extends OperationName> = OperationTypes[N]['input']
 export type Output<N extends OperationName> = OperationTypes[N]['output']

@@ -4,7 +4,7 @@
  * and nothing piles up.
  *
  * Messages leave at the pace the service allows. A browser cannot ping, so a message does when nothing came for a while; a socket that does
- * not answer, or says what is no frame, is given up. (Specification, Limits; close codes: gateway/README.md.)
+ * not answer, or says what is no frame, is given up. (Specification, Limits; close codes: the README of the gateway.)
  */
 import { Backoff, type BackoffOptions, type Clock } from './clock.ts'
 

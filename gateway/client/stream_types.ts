@@ -1,36 +1,34 @@
-/** What subscribing takes and gives, by channel: read off the declarations of the channels, so that a new channel needs nothing here. */
-import type { Static, TSchema } from 'typebox'
-import type { DECLARATIONS } from '../ws/channels/index.ts'
+/** What subscribing takes and gives, by channel: read off what the channels declare, so that a new channel needs nothing here. */
+import type { ChannelTypes } from './channel_types.ts'
 import type { StreamError } from './errors.ts'
 
-type Declared = (typeof DECLARATIONS)[number]
-export type ChannelName = Declared['name']
-type Of<N extends ChannelName> = Extract<Declared, { readonly name: N }>
+export type ChannelName = keyof ChannelTypes
 
 /** Channels that want a session. */
-export type PrivateChannel = Extract<Declared, { readonly access: 'private' }>['name']
+export type PrivateChannel = { [N in ChannelName]: ChannelTypes[N]['access'] extends 'private' ? N : never }[ChannelName]
 
-export type ChannelParams<N extends ChannelName> = Static<Of<N>['params']>
+export type ChannelParams<N extends ChannelName> = ChannelTypes[N]['params']
 
-interface DeclaredFrame {
-  readonly data: TSchema
-  readonly sequenced: boolean
-  readonly reasons?: readonly string[]
+interface Carried {
+  readonly data: unknown
+  readonly sequence: unknown
+  readonly reason: unknown
 }
 
 /** A frame of this type as it came. */
-interface FrameOf<Channel, Type, F extends DeclaredFrame> {
+interface FrameOf<Channel, Type, F extends Carried> {
   readonly channel: Channel
   readonly type: Type
-  readonly data: Static<F['data']>
-  readonly sequence: F['sequenced'] extends true ? number : undefined
-  readonly reason: F['reasons'] extends readonly string[] ? F['reasons'][number] : undefined
+  readonly data: F['data']
+  readonly sequence: F['sequence']
+  readonly reason: F['reason']
   /** RFC 3339; when the frame was made. */
   readonly timestamp: string
 }
 
+type Declared<N extends ChannelName> = ChannelTypes[N]['frames']
 type Frames<N extends ChannelName> = {
-  readonly [T in keyof Of<N>['frames']]: Of<N>['frames'][T] extends DeclaredFrame ? FrameOf<N, T, Of<N>['frames'][T]> : never
+  readonly [T in keyof Declared<N>]: Declared<N>[T] extends Carried ? FrameOf<N, T, Declared<N>[T]> : never
 }
 
 /** Any frame of a channel; `type` tells them apart. */
