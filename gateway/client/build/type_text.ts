@@ -37,7 +37,8 @@ export class TypeText {
 
   /** The declarations of the shared types. */
   declarations(): string {
-    return Object.entries(this.#shared).map(([name, schema]) => `export type ${name} = ${this.#definitionOf(schema as Source, '')}\n`).join('')
+    const texts = Object.entries(this.#shared).map(([name, schema]) => [name, this.#definitionOf(schema as Source, '')] as const)
+    return texts.map(([name, text]) => `export type ${name} = ${text}\n`).join('')
   }
 
   /** Whether this is the name of a shared type. */
