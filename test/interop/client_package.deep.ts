@@ -85,8 +85,8 @@ t.test('the types say what the service declares', async (t) => {
   const check = `
     import type { OperationTypes as Declared } from '../../gateway/operations/index.ts'
     import type { ChannelTypes as DeclaredChannels } from '../../gateway/client/channel_types.ts'
-    import type { OperationTypes } from './src/operations/index.ts'
-    import type { ChannelTypes } from './src/client/channel_types.ts'
+    import type { OperationTypes } from "./src/operations/index.ts"
+    import type { ChannelTypes } from "./src/client/channel_types.ts"
     type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
     type Differ<A, B> = { [K in keyof A | keyof B]: K extends keyof A & keyof B ? (Same<A[K], B[K]> extends true ? never : K) : K }
     type None<D> = [D[keyof D]] extends [never] ? true : D[keyof D]
@@ -176,7 +176,7 @@ t.test('every sample of the README compiles and runs', async (t) => {
   samples.forEach((code, at) => writeFileSync(join(fresh, `sample${at}.mts`), given + code))
   t.equal(tsc(fresh, '--strict', ...words, ...samples.map((_, at) => `sample${at}.mts`)), '')
   for (const at of samples.keys()) {
-    const before = `import { wallets } from './wallets.mjs'
+    const before = `import { wallets } from "./wallets.mjs"
       const [{ address, signMessage }] = await wallets(process.env.SIGNER)
       const baseUrl = process.env.EXCHANGE
       const { createClient: create } = await import('@ringbook/client')

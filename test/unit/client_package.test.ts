@@ -10,7 +10,7 @@ t.test('no source of the package leads out of it', async (t) => {
   t.ok(sources.has('client/index.ts') && sources.has('client/channel_types.ts'))
   const packages = new Set<string>()
   for (const [file, text] of sources) {
-    for (const [, target] of text.matchAll(/(?:from|import\()\s*'([^']+)'/g)) {
+    for (const [, target] of text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
       if (target!.startsWith('.')) t.ok(sources.has(join(file, '..', target!)), `${file} imports ${target}`)
       else packages.add(target!)
     }

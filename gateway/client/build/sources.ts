@@ -64,5 +64,5 @@ ${frameTypes.join('')}    }
   })
   const body = `export interface ChannelTypes {\n${channels.join('')}}\n`
   const used = Object.keys(RECORDS).filter((name) => new RegExp(`\\b${name}\\b`).test(body) && text.names(name))
-  return `${HEAD}import type { ${used.sort().join(', ')} } from '../operations/index.ts'\n\n${body}`
+  return `${HEAD}import type { ${used.sort().join(', ')} } from "../operations/index.ts"\n\n${body}`
 }
