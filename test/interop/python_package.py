@@ -31,6 +31,12 @@ async def ready(value):
     return await value if inspect.isawaitable(value) else value
 
 
+async def rows(client, name, **fields):
+    """All rows of a listing."""
+    found = client.rows(name, **fields)
+    return [row async for row in found] if hasattr(found, "__aiter__") else list(found)
+
+
 async def eventually(ask, holds):
     """What `ask` gives as soon as it holds: the history may lag on a busy machine."""
     for _ in range(400):
@@ -111,6 +117,9 @@ class Everything:
         await self.call("SimulateFees", **order)
         cancelled = {"status": ["CANCELLED"], "tradingPairId": pair, "pageSize": 3}
         await eventually(lambda: self.call("ListOrders", **cancelled), lambda listed: len(listed["orders"]) == 3)
+        cancelled["pageSize"] = 2
+        assert len(await rows(self.client, "ListOrders", **cancelled)) >= 3
+        assert len({each["symbol"] for each in await rows(self.client, "ListTradingPairs", pageSize=1)}) >= 3
         for name in ("ListMovements", "ListAccountTrades"):
             await self.call(name, pageToken="", pageSize=5)
         assert await self.refused("GetTrade", tradeId=placed["orderId"]) == "NOT_FOUND"

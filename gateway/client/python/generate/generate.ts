@@ -46,8 +46,8 @@ function tableFile(
   operations: readonly Operation[], classes: readonly [string, string, string][], channels: readonly Channel[],
   actions: readonly [string, string][], limits: readonly [string, number][],
 ): string {
-  const rows = operations.flatMap(({ name, http, path, access, repeat, inBody }) => {
-    const [head, tail] = [`    ("${name}", "${http}", "${path}",`, `"${access}", "${repeat}", ${inBody ? 'True' : 'False'}),`]
+  const rows = operations.flatMap(({ name, http, path, access, repeat, inBody, pages }) => {
+    const [head, tail] = [`    ("${name}", "${http}", "${path}",`, `"${access}", "${repeat}", ${inBody ? 'True' : 'False'}, "${pages}"),`]
     return head.length + tail.length < WIDTH ? [`${head} ${tail}`] : [head, `     ${tail}`]
   })
   return text(
@@ -56,7 +56,8 @@ function tableFile(
     'class Operation(NamedTuple):', '    """An operation of the service."""', '    name: str', '    method: str', '    path: str',
     '    #: public, session or server-key.', '    access: str',
     '    #: Whether sending it twice is as good as once: always, with-key, or never known.', '    repeat: str',
-    '    #: Whether fields go into the body, and not into the query.', '    in_body: bool', '', '',
+    '    #: Whether fields go into the body, and not into the query.', '    in_body: bool',
+    '    #: How its rows go on: token, number of a page, or none.', '    pages: str', '', '',
     'OPERATIONS = {row[0]: Operation(*row) for row in (', rows, ')}', '',
     '#: Retry class of every code that the service refuses with.', 'RETRY = {',
     classes.map(([code, retry]) => `    "${code}": "${retry}",`), '}', '',

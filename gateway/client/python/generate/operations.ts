@@ -48,6 +48,8 @@ export interface Operation {
   readonly repeat: Repeat
   /** Whether fields go into the body, and not into the query. */
   readonly inBody: boolean
+  /** How its rows go on: by a token, by the number of a page, or not at all. */
+  readonly pages: 'token' | 'number' | 'none'
   readonly summary: string
   /** Codes it may be refused with. */
   readonly codes: readonly string[]
@@ -87,12 +89,16 @@ export function operationsOf(document: OpenApi, types: Types): Operation[] {
     return {
       name, method: snake(name), http, path, access: accessOf(operation), repeat: repeatOf(document, name, http, body), summary,
       inBody: http !== 'GET' && (http !== 'DELETE' || operation.requestBody !== undefined),
+      pages: pagesOf(argumentsOfPath.map(({ name: key }) => key)),
       codes: Object.entries(responses).filter(([status]) => status !== '200').flatMap(([, { description }]) => description.split(', ')),
       arguments: [...all.filter(({ required }) => required), ...all.filter(({ required }) => !required)],
       answer: types.typeOf(answerOf(operation), `${name}Response`, false),
     }
   })
 }
+
+const pagesOf = (names: readonly string[]): 'token' | 'number' | 'none' =>
+  names.includes('pageToken') ? 'token' : names.includes('page') ? 'number' : 'none'
 
 const answerOf = ({ responses }: PathOperation): Schema => responses['200']!.content['application/json'].schema
 

@@ -3,14 +3,16 @@ else."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import unittest
 from decimal import Decimal
-from typing import Any
+from typing import Any, List
 
+from service import Service
 from stage import PAIR
 
-from ringbook import Client, SessionKey
+from ringbook import AsyncClient, Client, SessionKey
 from ringbook._generated.table import OPERATIONS
 from ringbook.calls import State
 from ringbook.streams import url_of
@@ -41,6 +43,28 @@ class Wire(unittest.TestCase):
     def test_a_path_cannot_become_another(self) -> None:
         for value in ("", ".", "..", None):
             self.assertRaises(ValueError, wire, "CancelOrder", orderId=value)
+
+    def test_listings_go_on_to_their_end_and_no_further(self) -> None:
+        pages: List[Any] = [
+            (200, {"orders": [1, 2], "nextPageToken": "t"}), (200, {"orders": [3], "nextPageToken": ""}), (500, {}),
+        ]
+        numbered: List[Any] = [(200, {"balances": [each], "totalPages": 2}) for each in (1, 2)]
+        for name, acts, targets in (
+            ("ListOrders", pages, ["?pageSize=1000&side=BUY&pageToken=", "?pageSize=1000&side=BUY&pageToken=t"]),
+            ("ListBalances", numbered, ["?pageSize=100&side=BUY&page=1", "?pageSize=100&side=BUY&page=2"]),
+        ):
+            with Service(*acts) as service, Client(service.base_url, key=SessionKey()) as client:
+                self.assertEqual(list(client.rows(name, side="BUY")), [1, 2, 3][:len(acts)])
+                self.assertEqual([each["target"][each["target"].index("?"):] for each in service.requests], targets)
+
+            async def concurrent(base_url: str) -> List[Any]:
+                async with AsyncClient(base_url, key=SessionKey()) as client:
+                    return [row async for row in client.rows(name, side="BUY")]
+
+            with Service(*acts) as service:
+                self.assertEqual(asyncio.run(concurrent(service.base_url)), [1, 2, 3][:len(acts)])
+        with Client("http://x") as client:
+            self.assertRaises(ValueError, next, client.rows("GetProfile"))
 
     def test_where_the_service_is(self) -> None:
         self.assertEqual(tuple(place_of("https://example.com/prefix/")), (True, "example.com", 443, "/prefix"))

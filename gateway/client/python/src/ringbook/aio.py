@@ -19,6 +19,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Dict, Generic, List,
 
 from . import calls
 from . import types
+from ._generated.table import OPERATIONS
 from ._generated.async_methods import AsyncChannels, AsyncOperations, AsyncOrderOperations
 from .book import BookReceiver, BookView
 from .calls import USER_AGENT, Consent, Pause, RetryPolicy, Sign, State, Step, Steps
@@ -34,6 +35,7 @@ from .sockets import SocketDialer
 from .streams import Streams, url_of
 from .topic import Listener, Receiver
 from .wallet import Wallet, hex_of
+from .wire import first_page, next_page, rows_of
 
 F = TypeVar("F")
 SessionEnded = Callable[[StreamError], Union[None, Awaitable[None]]]
@@ -87,6 +89,16 @@ class AsyncClient(AsyncOperations):
     async def call(self, name: str, **fields: Any) -> Any:
         """Any operation by its name in the specification, untyped."""
         return await self._call(name, fields)
+
+    async def rows(self, name: str, **fields: Any) -> AsyncIterator[Any]:
+        """All rows of a listing, page by page as they are asked for: `client.rows("ListOrders", status=["FILLED"])`."""
+        operation = OPERATIONS[name]
+        page: Optional[Dict[str, Any]] = first_page(operation, fields)
+        while page is not None:
+            answer = await self._call(name, page)
+            for row in rows_of(answer):
+                yield row
+            page = next_page(operation, page, answer)
 
     async def sign_in(self, referral_code: Optional[str] = None) -> types.VerifyResponse:
         """Opens a session: challenge, wallet signature, verify. Calls use its key from then on."""

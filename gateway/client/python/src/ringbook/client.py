@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, Generic, Iterator, Optional, TypeVar, ca
 
 from . import calls
 from . import types
+from ._generated.table import OPERATIONS
 from ._generated.methods import Channels, Operations, OrderOperations
 from .book import BookReceiver, BookView
 from .calls import USER_AGENT, Consent, Pause, RetryPolicy, Sign, State, Step, Steps
@@ -30,6 +31,7 @@ from .sockets import SocketDialer
 from .streams import Streams, url_of
 from .topic import Listener, Receiver
 from .wallet import Wallet, hex_of
+from .wire import first_page, next_page, rows_of
 
 F = TypeVar("F")
 R = TypeVar("R")
@@ -91,6 +93,15 @@ class Client(Operations):
     def call(self, name: str, **fields: Any) -> Any:
         """Any operation by its name in the specification, untyped."""
         return self._call(name, fields)
+
+    def rows(self, name: str, **fields: Any) -> Iterator[Any]:
+        """All rows of a listing, page by page as they are asked for: `client.rows("ListOrders", status=["FILLED"])`."""
+        operation = OPERATIONS[name]
+        page: Optional[Dict[str, Any]] = first_page(operation, fields)
+        while page is not None:
+            answer = self._call(name, page)
+            yield from rows_of(answer)
+            page = next_page(operation, page, answer)
 
     def sign_in(self, referral_code: Optional[str] = None) -> types.VerifyResponse:
         """Opens a session: challenge, wallet signature, verify. Calls use its key from then on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import decimal
 import json
 import re
-from typing import Any, List, Mapping, NamedTuple, Optional
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional
 from urllib.parse import quote, urlsplit
 
 from ._generated.table import Operation
@@ -77,6 +77,29 @@ def read_answer(answer: Answer) -> Any:
     except ValueError:
         envelope = {"error": UNEXPECTED_RESPONSE, "message": "the answer is not JSON"}
         raise RefusedError(envelope, answer.status) from None
+
+
+def first_page(operation: Operation, fields: Mapping[str, Any]) -> Dict[str, Any]:
+    """Fields of the first call for all rows; `pageSize` as large as there are, unless it is given."""
+    if operation.pages == "none":
+        raise ValueError(f"{operation.name} has no pages")
+    if operation.pages == "token":
+        return {"pageSize": 1000, **fields, "pageToken": ""}
+    return {"pageSize": 100, **fields, "page": 1}
+
+
+def rows_of(answer: Mapping[str, Any]) -> List[Any]:
+    """The rows of a page: the one list in it."""
+    return next(value for value in answer.values() if isinstance(value, list))
+
+
+def next_page(operation: Operation, fields: Mapping[str, Any], answer: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
+    """Fields of the next call, or None behind the last page. An empty token is the end: it would begin anew."""
+    if operation.pages == "token":
+        token = answer.get("nextPageToken")
+        return {**fields, "pageToken": token} if token else None
+    page = fields["page"] + 1
+    return {**fields, "page": page} if page <= answer["totalPages"] else None
 
 
 def keyed(operation: Operation, fields: Mapping[str, Any]) -> bool:
