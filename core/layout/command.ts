@@ -80,8 +80,8 @@ const KEY = {
 const FORMER = { former: 'bytes16' } as const
 
 /**
- * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Free: words 15 to 31, and 22 to
- * 31 of the second slot.
+ * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Free: words 22 to 31 of the
+ * first slot; the second is full.
  */
 export const ORDER_COMMAND = defineLayout('order', {
   ...HEADER,
@@ -103,11 +103,20 @@ export const ORDER_COMMAND = defineLayout('order', {
   targetSequence: 'f64',
   /** {@link Option} bits. */
   options: 'u32',
+  /** CANCEL_ORDER and REPLACE_ORDER: bytes of the client order id that names the order, 1..40; 0: place and sequence name it. */
+  targetLength: 'i32',
+  /** REPLACE_ORDER by client order id: price and quantity as decimals, units × 10^-scale, because the pair is not known yet. */
+  priceUnits: 'f64',
+  lotsUnits: 'f64',
+  priceScale: 'i32',
+  lotsScale: 'i32',
 }, {
   ...KEY,
   /** Client order id, zero padded; its length is in the flags. */
   label: 'bytes40',
   ...FORMER,
+  /** Client order id of the order that is cancelled or replaced, zero padded. */
+  target: 'bytes40',
 })
 
 /**
@@ -413,6 +422,8 @@ export const COMMAND_SLOTS = 2
 /** Slots that the command at word `base` takes by what it carries. GENESIS has as many as it says. */
 export function slotsCarried(u32: Uint32Array, base: number): number {
   const type = typeOfKind(u32[base]!)
+  const named = type === CommandType.CANCEL_ORDER || type === CommandType.REPLACE_ORDER
+  if (named && u32[base + ORDER_COMMAND.at.targetLength] !== 0) return 2
   if (type === CommandType.PLACE_ORDER || type === CommandType.REPLACE_ORDER) {
     const labelled = u32[base + ORDER_COMMAND.at.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0
     return labelled || (u32[base + ORDER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1

@@ -16,7 +16,8 @@ import { R } from '../state/balances.ts'
 import { lacksToCancel, lacksToCancelAny } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { withdraw } from '../book/end.ts'
-import { giveSlot, isHalted, restingTarget } from '../book/pool.ts'
+import { giveSlot, isHalted } from '../book/pool.ts'
+import { targetRow } from './named_target.ts'
 import { sweepOrders } from './sweep.ts'
 
 const USER_CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
@@ -24,7 +25,7 @@ const USER_CANCELLED = outcomeOf(Status.CANCELLED, Reason.USER_CANCELLED)
 /** Ends one order. Its RESULT says everything, the atoms released and when it was made too; there is no ORDER_ENDED. */
 export function cancelOrder(state: State, command: Views, base: number): void {
   const account = sessionAccount(state, command, base)
-  const row = restingTarget(state, command, base)
+  const row = targetRow(state, account, command, base)
   const found = row >= 0 && get(state, row, ORDER.ACCOUNT) === account && !isExpired(state, row)
   if (!found) {
     emitResult(state, command, base, account < 0 ? REFUSALS.SESSION_INVALID.number : REFUSALS.ORDER_NOT_FOUND.number, account, 0, 0)

@@ -7,7 +7,7 @@
  * retry after success finds no such order (specification, Orders, rule 3).
  *
  * The successor is the order of whoever replaces: of a delegated agent when its session signed, otherwise of the owner; its origin is
- * CLIENT, whatever the original's was.
+ * CLIENT, whatever the original's was. The original may be named by its client order id (named_target.ts).
  */
 import { Flag, CLIENT_ORDER_ID_SHIFT, Option, ORDER_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
@@ -26,7 +26,8 @@ import { lacksNotional, lacksToReplace } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
 import { endOrder, release } from '../book/end.ts'
-import { delist, enlist, markAgent, restingTarget, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
+import { delist, enlist, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
+import { askedLots, askedPrice, targetRow } from './named_target.ts'
 import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 
@@ -39,7 +40,7 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   let code = account < 0 ? REFUSALS.SESSION_INVALID.number : 0
   if (code === 0 && (options & Option.KEYED) !== 0) code = admitKey(state, account, command, base)
   if (code === REPEATED) return
-  const row = code === 0 ? restingTarget(state, command, base) : -1
+  const row = code === 0 ? targetRow(state, account, command, base) : -1
   const found = row >= 0 && get(state, row, ORDER.ACCOUNT) === account && !isExpired(state, row)
   if (code === 0 && !found) code = REFUSALS.ORDER_NOT_FOUND.number
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
@@ -50,9 +51,10 @@ export function replaceOrder(state: State, command: Views, base: number): void {
     return
   }
   const flags = successorFlags(get(state, row, ORDER.FLAGS), given, options)
-  const price = (options & Option.NEW_PRICE) !== 0 ? command.i32[base + C.price]! : get(state, row, ORDER.PRICE)
-  const lots = (options & Option.NEW_LOTS) !== 0 ? command.i32[base + C.lots]! : get(state, row, ORDER.REMAINING)
-  if (!clearExpiredTouch(state, get(state, row, ORDER.PAIR), flags & Flag.SELL, price)) code = REFUSALS.OVERLOADED.number
+  const price = askedPrice(state, row, command, base)
+  const lots = askedLots(state, row, command, base)
+  if (command.i32[base + C.targetLength] !== 0 && (price < 0 || lots < 0)) code = price < 0 ? -price : -lots
+  if (code === 0 && !clearExpiredTouch(state, get(state, row, ORDER.PAIR), flags & Flag.SELL, price)) code = REFUSALS.OVERLOADED.number
   if (code === 0) code = checkSuccessor(state, command, base, row, flags, price, lots)
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, get(state, row, ORDER.PAIR), flags, price, lots)
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number

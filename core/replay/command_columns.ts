@@ -28,13 +28,18 @@ const KEY = { key: hex('idempotencyKeyHash'), payload: hex('payloadHash'), forme
 const SLIPPAGE = given(whole('slippageToleranceBps'), 'flags', Flag.SLIPPAGE)
 const EXPIRES = given(time(), 'flags', Flag.EXPIRES)
 
+/** An order that is named by its client order id; what a replacement then asks for in decimals, its answer has in the pair's. */
+const DECIMALS = { priceUnits: hidden, lotsUnits: hidden, priceScale: hidden, lotsScale: hidden }
+const BY_CLIENT_ORDER_ID = { ...DECIMALS, targetLength: hidden, target: text('targetClientOrderId') }
+const NOT_NAMED = { ...DECIMALS, targetLength: hidden, target: hidden }
+
 const NO_ORDER = {
   pair: hidden, flags: hidden, price: hidden, lots: hidden, slippageBps: hidden, expiresAt: hidden, options: hidden, key: hidden,
   payload: hidden, former: hidden, label: hidden,
 }
 /** An order that is named, and nothing else of it. */
 const ORDER_TARGET = columnsOf(ORDER_COMMAND, {
-  ...SIGNED, ...NO_ORDER, targetSlot: order('orderId', 'targetSequence'), targetSequence: hidden,
+  ...SIGNED, ...NO_ORDER, ...BY_CLIENT_ORDER_ID, targetSlot: order('orderId', 'targetSequence'), targetSequence: hidden,
 })
 const SESSION_COLUMNS = columnsOf(SESSION_COMMAND, SIGNED)
 const LIMIT_NAMES = RAISABLE.map(([name]) => name)
@@ -50,14 +55,14 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.GENESIS]: [],
   [CommandType.PLACE_ORDER]: columnsOf(ORDER_COMMAND, {
     ...SIGNED, pair, flags: orderFlags(), price: price(), lots: quantity('quantity'), slippageBps: SLIPPAGE, targetSlot: hidden,
-    expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY, label: text('clientOrderId'),
+    expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY, label: text('clientOrderId'), ...NOT_NAMED,
   }),
   // Terms that are not given stay those of the original: the answer has all of the successor's.
   [CommandType.REPLACE_ORDER]: columnsOf(ORDER_COMMAND, {
     ...SIGNED, pair, flags: otherFlags(), price: given(price(), 'options', Option.NEW_PRICE),
     lots: given(quantity('quantity'), 'options', Option.NEW_LOTS), slippageBps: SLIPPAGE,
     targetSlot: order('replacedOrderId', 'targetSequence'), expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY,
-    label: text('clientOrderId'),
+    label: text('clientOrderId'), ...BY_CLIENT_ORDER_ID,
   }),
   [CommandType.ENTER_ORDER]: columnsOf(ENTER_ORDER_COMMAND, {
     ...OWN, pair, flags: (field, layout) => orderFlags()(field, layout).filter(({ name }) => name !== 'origin'), price: price(),

@@ -34,6 +34,9 @@ const ROW_MAX = 2 ** 30 - 1
 /** Farthest a date can be from 1970, ms. */
 const TIME_MAX = 8.64e15
 
+/** Digits after the point of a decimal. */
+const DECIMAL_SCALE_MAX = 18
+
 const range = (from: number, to: number): Rule => [RANGE, from, to]
 /** The bits of `allowed` and no other. */
 const bits = (allowed: number): Rule => [BITS, 0, ~allowed]
@@ -64,11 +67,13 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
   const pair = range(0, genesis.limits.pairs - 1)
   const pairOrAll = range(-1, genesis.limits.pairs - 1)
   const asset = range(0, genesis.limits.assets - 1)
+  const named = type === CommandType.CANCEL_ORDER || type === CommandType.REPLACE_ORDER
   const application = range(-1, genesis.limits.applications - 1)
   return {
     order: {
       pair, price: ANY, lots: ANY, slippageBps: range(0, 1000), targetSlot: ROW, expiresAt: MOMENT, key: ANY, payload: ANY,
-      label: ANY, former: ANY,
+      label: ANY, former: ANY, target: ANY, targetLength: named ? range(0, CLIENT_ORDER_ID_BYTES) : ZERO,
+      priceUnits: ANY, lotsUnits: ANY, priceScale: range(0, DECIMAL_SCALE_MAX), lotsScale: range(0, DECIMAL_SCALE_MAX),
       flags: bits(ORDER_FLAGS), options: bits(type === CommandType.REPLACE_ORDER ? OPTION_MASK : PLACE_OPTIONS), targetSequence: SEQUENCE,
     },
     cancel_all: { pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, reserved: ZERO, fromSequence: SEQUENCE },

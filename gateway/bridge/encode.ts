@@ -23,6 +23,20 @@ const HASH_BYTES = 16
 const scratchBytes = Buffer.from(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 const scratch = viewsOf(scratchBytes.buffer)
 
+/** A decimal: `units` × 10^-`scale`. */
+export interface DecimalUnits {
+  /** A whole number, at most 2^53 - 1. */
+  readonly units: number
+  readonly scale: number
+}
+
+/** The order that a replacement names by its client order id, and what it asks for, before anybody knows the pair. */
+export interface NamedTarget {
+  readonly clientOrderId: string
+  readonly price: DecimalUnits | null
+  readonly quantity: DecimalUnits | null
+}
+
 /** Terms of PLACE_ORDER and REPLACE_ORDER as numbers; what a command does not use is 0. */
 export interface OrderTerms {
   pair: number
@@ -44,6 +58,8 @@ export interface OrderTerms {
   key: string
   targetSlot: number
   targetSequence: number
+  /** Instead of target, price and lots; null: these count. */
+  named: NamedTarget | null
   /** Index of the asset the order pays with; not part of the record. */
   pays: number
 }
@@ -95,12 +111,32 @@ export function encodeOrder(engine: EngineClient, at: number, type: number, corr
   scratch.f64[C.expiresAt >>> 1] = terms.expiresAt
   scratch.f64[C.targetSequence >>> 1] = terms.targetSequence
   if (terms.clientOrderId !== '') scratchBytes.write(terms.clientOrderId, C.label * 4, 'latin1')
+  if (terms.named !== null) writeNamed(terms.named)
   if (keyed) {
     const replaces = type === CommandType.REPLACE_ORDER
     writeKey(caller, terms.key, hashOf(replaces ? formOfReplacement(terms) : formOfOrder(terms)))
-    if (engine.formerKeys()) writeFormer(formerOrder(replaces, terms))
+    // Nobody could name an order so before.
+    if (engine.formerKeys() && terms.named === null) writeFormer(formerOrder(replaces, terms))
   }
   finishFor(engine, at, type, correlation, caller)
+}
+
+/** The client order id that the command in the scratch names its order by. */
+function writeTarget(clientOrderId: string): void {
+  scratch.i32[C.targetLength] = clientOrderId.length
+  scratchBytes.write(clientOrderId, C.target * 4, 'latin1')
+}
+
+function writeNamed({ clientOrderId, price, quantity }: NamedTarget): void {
+  writeTarget(clientOrderId)
+  if (price !== null) {
+    scratch.f64[C.priceUnits >>> 1] = price.units
+    scratch.i32[C.priceScale] = price.scale
+  }
+  if (quantity !== null) {
+    scratch.f64[C.lotsUnits >>> 1] = quantity.units
+    scratch.i32[C.lotsScale] = quantity.scale
+  }
 }
 
 /** Key and payload hash of the command in the scratch. */
@@ -119,6 +155,13 @@ export function encodeCancel(engine: EngineClient, at: number, correlation: numb
   begin(CommandType.CANCEL_ORDER)
   scratch.i32[C.targetSlot] = slot
   scratch.f64[C.targetSequence >>> 1] = sequence
+  finishFor(engine, at, CommandType.CANCEL_ORDER, correlation, caller)
+}
+
+/** CANCEL_ORDER of the order that rests under this client order id by then. */
+export function encodeNamedCancel(engine: EngineClient, at: number, correlation: number, caller: Caller, clientOrderId: string): void {
+  begin(CommandType.CANCEL_ORDER)
+  writeTarget(clientOrderId)
   finishFor(engine, at, CommandType.CANCEL_ORDER, correlation, caller)
 }
 

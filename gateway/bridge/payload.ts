@@ -24,7 +24,8 @@ import { hash } from 'node:crypto'
 import { Flag, Option } from '../../core/layout/command.ts'
 import { FIRST_ORDER, FIRST_TRANSFER } from '../../core/layout/first_layout.ts'
 import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
-import type { OrderTerms, TransferTerms } from './encode.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
+import type { DecimalUnits, OrderTerms, TransferTerms } from './encode.ts'
 
 /** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
 export const HASH_TEXT = 'binary'
@@ -33,6 +34,9 @@ export const hashOf = (form: string): string => hash('sha256', form, HASH_TEXT)
 
 /** A text that a client chose. */
 const chosen = (text: string): string => `${text.length}:${text}`
+
+/** A decimal without zeros that say nothing. */
+const decimal = (value: DecimalUnits | null): string => (value === null ? '' : formatDecimal(value.units, value.scale))
 
 /** PLACE_ORDER. */
 export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId }: OrderTerms): string {
@@ -48,11 +52,16 @@ export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt
   return clientOrderId === '' ? form : `${form};clientOrderId=${chosen(clientOrderId)}`
 }
 
-/** REPLACE_ORDER; the order is named by its sequence and slot, which are its id. */
-export function formOfReplacement({ targetSequence, targetSlot, flags, options, price, lots, clientOrderId }: OrderTerms): string {
-  let form = `replace/1;order=${targetSequence}/${targetSlot}`
-  if ((options & Option.NEW_PRICE) !== 0) form += `;price=${price}`
-  if ((options & Option.NEW_LOTS) !== 0) form += `;quantity=${lots}`
+/**
+ * REPLACE_ORDER; the order is named by its sequence and slot, which are its id. One that is named by its client order id is another
+ * payload: `order=client:5:hello`, and price and quantity are decimals, since ticks and lots are not known.
+ */
+export function formOfReplacement({
+  targetSequence, targetSlot, named, flags, options, price, lots, clientOrderId,
+}: OrderTerms): string {
+  let form = `replace/1;order=${named === null ? `${targetSequence}/${targetSlot}` : `client:${chosen(named.clientOrderId)}`}`
+  if ((options & Option.NEW_PRICE) !== 0) form += `;price=${named === null ? price : decimal(named.price)}`
+  if ((options & Option.NEW_LOTS) !== 0) form += `;quantity=${named === null ? lots : decimal(named.quantity)}`
   if ((options & Option.NEW_POST_ONLY) !== 0) form += `;postOnly=${(flags & Flag.POST_ONLY) !== 0}`
   if ((options & Option.NEW_FUNDING) !== 0) form += `;useMasterBalance=${(flags & Flag.MASTER_FUNDED) !== 0}`
   if ((options & Option.NEW_STP) !== 0) {

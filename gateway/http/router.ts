@@ -1,6 +1,7 @@
 /**
  * From method and path to an operation. Built once; paths without parameters are one map look-up, the others are matched by
- * their segments. Paths are compared as sent: nothing is decoded or normalised, because what is signed is what was sent.
+ * their segments. Paths are compared as sent: nothing is decoded or normalised, because what is signed is what was sent. Only a parameter
+ * that names something by a text of the client (`client:...`) is percent-decoded once it was found.
  */
 import type { ServedOperation } from '../operations/index.ts'
 
@@ -77,11 +78,23 @@ export function findRoute(router: Router, method: string, path: string): Match |
   if (route !== undefined) {
     const params: Record<string, string> = {}
     route.names.forEach((name, i) => {
-      if (name !== '') params[name] = parts[i]!
+      if (name !== '') params[name] = decoded(parts[i]!)
     })
     return { route, params }
   }
   return fixed === undefined && place === undefined ? null : { allow: allowed(fixed, place) }
+}
+
+const CLIENT_TEXT = /^client(:|%3a)/i
+
+/** A parameter; of one that is badly encoded nothing is left, so it has the wrong form. */
+function decoded(part: string): string {
+  if (!CLIENT_TEXT.test(part)) return part
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return ''
+  }
 }
 
 const routeOf = (place: Place, method: string): Route | undefined => place.routes.get(method === 'HEAD' ? 'GET' : method)

@@ -11,21 +11,20 @@
 import Type, { type Static } from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
-import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
-import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
+import { encodeOrder, type OrderTerms } from '../bridge/encode.ts'
 import { CREDIT, registerUntil, noRoom, send, slotAt, WAY_IN, WAY_OUT, type PendingRequest, type Way } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { dropNulls } from '../http/body.ts'
 import { Refused } from '../refused.ts'
 import {
-  compile, Decimal, engineRefusal, fullRefusal, operation, Uuid, UUID_TEXT, type Call, type Check, type JsonObject,
+  compile, Decimal, engineRefusal, fullRefusal, operation, ORDER_NAME, OrderName, Uuid, UUID_TEXT, type Call, type Check, type JsonObject,
 } from './operation.ts'
 import { OrderItem, placeTerms, ReplaceItem } from './order_terms.ts'
 import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
-import { replacementOf } from './order_target.ts'
+import { encodeCancelOf, namedOrder, replacementOf, type NamedOrder } from './order_target.ts'
 import * as sample from './example_values.ts'
 import { BATCH } from './refusal_groups.ts'
 
@@ -179,7 +178,7 @@ export const BatchCreateOrders = operation({
   run: (gateway, call, { orders }) => new Batch(gateway, call, orders, CREATE).run(),
 })
 
-const ReplaceElement = Type.Object({ orderId: Uuid, ...ReplaceItem.properties })
+const ReplaceElement = Type.Object({ orderId: OrderName, ...ReplaceItem.properties })
 const Replaced = Type.Object({
   originalOrderId: Type.Optional(Uuid), newOrderId: Type.Optional(Uuid), quantity: Type.Optional(Decimal),
   matchResult: Type.Optional(MatchResult), ...MaybeSequenced, error: Type.Optional(ItemError),
@@ -238,14 +237,15 @@ export const BatchReplaceOrders = operation({
 
 const CancelledItem = Type.Object({ orderId: Type.Optional(Uuid), ...MaybeSequenced, error: Type.Optional(ItemError) })
 
-const CANCEL: Kind<Id, Static<typeof CancelledItem>> = {
+const CANCEL: Kind<NamedOrder, Static<typeof CancelledItem>> = {
   way: WAY_OUT,
   read: (_gateway, _call, item) => {
-    const text = idText(item)
-    if (text === undefined) return new Refused('VALIDATION_ERROR', 'An order id is a UUID')
-    return parseId(IdKind.ORDER, text) ?? new Refused('ORDER_NOT_FOUND')
+    if (typeof item !== 'string' || !ORDER_NAME.test(item)) {
+      return new Refused('VALIDATION_ERROR', 'An order is named by its id, a UUID, or by client: and its client order id')
+    }
+    return namedOrder(item) ?? new Refused('ORDER_NOT_FOUND')
   },
-  encode: (gateway, at, correlation, call, { slot, sequence }) => encodeCancel(gateway.engine, at, correlation, call, slot, sequence),
+  encode: encodeCancelOf,
   accepted: (_gateway, records, base) => ({ orderId: createdId(records, base), ...sequencedOf(records, base) }),
   refusal: (_gateway, records, base) => engineRefusal(records, base),
   refused: (item, error) => {
@@ -263,7 +263,7 @@ export const BatchCancelOrders = operation({
   answer: 'One result per order.',
   refusals: BATCH,
   body: Type.Object({ orderIds: Items }),
-  items: { orderIds: Uuid },
+  items: { orderIds: OrderName },
   output: Type.Object({ ...Totals, results: Type.Array(CancelledItem) }),
   example: {
     input: { orderIds: [sample.ORDER, sample.ORDER] },

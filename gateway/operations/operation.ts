@@ -8,7 +8,7 @@ import Type, { type Static, type TObject, type TProperties, type TSchema } from 
 import { Compile } from 'typebox/compile'
 import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/layout/refusals.ts'
 import { REFUSAL } from '../../core/layout/answers.ts'
-import { AgentGrant } from '../../core/layout/command.ts'
+import { CLIENT_ORDER_ID_BYTES, AgentGrant } from '../../core/layout/command.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { CREDIT, register, noRoom, send, slotAt, WAY_IN, type Full, type PendingRequest, type Way } from '../bridge/engine_client.ts'
 import type { Views } from '../../core/layout/table.ts'
@@ -200,6 +200,12 @@ export const notGranted = (grant: Grant): Refused =>
 export const UUID_TEXT = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 export const Uuid = Type.String({ pattern: UUID_TEXT.source })
 describeForm(UUID_TEXT, 'a UUID, such as 7a1c0000-0000-4000-8000-000000000001')
+/** Begins the name of an order by its client order id. */
+export const CLIENT_PREFIX = 'client:'
+/** An order: its id, or `client:` and the client order id under which it rests. */
+export const ORDER_NAME = new RegExp(`${UUID_TEXT.source}|^${CLIENT_PREFIX}[ -~]{1,${CLIENT_ORDER_ID_BYTES}}$`)
+export const OrderName = Type.String({ pattern: ORDER_NAME.source })
+describeForm(ORDER_NAME, 'a UUID, or client: and a client order id')
 /** Decimal text; the exact rules are core/lib/decimal.ts's. */
 export const Decimal = Type.String({ maxLength: 64 })
 export const Timestamp = Type.String({ format: 'date-time' })

@@ -7,7 +7,7 @@ import Type, { type Static } from 'typebox'
 import type { HistoryOrder, Listing, OrdersAsk, Position, Walk } from '../../core/history/answer/queries.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { Status, STATUS_NAMES } from '../../core/layout/event.ts'
-import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
+import type { Id } from '../../core/layout/ids.ts'
 import { readOrder } from '../../core/view/accounts.ts'
 import { listOpenOrders } from '../../core/view/open_orders.ts'
 import { askHistory } from '../bridge/history.ts'
@@ -16,7 +16,8 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
 import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type ListingPlan } from './listing.ts'
-import { operation, Uuid, type Call } from './operation.ts'
+import { operation, OrderName, Uuid, type Call } from './operation.ts'
+import { namedOrder } from './order_target.ts'
 import { OrderType, Side, TradingMode } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus, type OrderFacts } from './order_record.ts'
 import * as sample from './example_values.ts'
@@ -30,11 +31,12 @@ export const GetOrder = operation({
   description: "Reads one order of the caller. Somebody else's order and a missing one are the same 404.",
   answer: 'The order.',
   refusals: ['ORDER_NOT_FOUND', ...READ, ...HISTORY],
-  params: Type.Object({ orderId: Uuid }),
+  params: Type.Object({ orderId: OrderName }),
   output: OrderRecord,
   example: { input: { orderId: sample.ORDER }, output: sample.order },
   run: (gateway, call, input) => {
-    const id = parseId(IdKind.ORDER, input.orderId)
+    const id = namedOrder(input.orderId)
+    if (id !== null && 'clientOrderId' in id) return answerNamed(gateway, call, id.clientOrderId)
     if (id === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
     const live = readOrder(gateway.state, gateway.gate, call.account, id.slot, id.sequence)
     if (live === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
@@ -44,6 +46,15 @@ export const GetOrder = operation({
     askHistory(gateway.history, 'order', { account: call.account, sequence: id.sequence }, (found) => answerEnded(gateway, call, id, found))
   },
 })
+
+/** The order that rests under a client order id. One that ended has given it back, so there is no other. */
+function answerNamed(gateway: Gateway, call: Call<OrderRecord>, clientOrderId: string): void {
+  const walk = { account: call.account, clientOrderId, after: null, skip: 0, limit: 1, countMost: 1 }
+  const found = listOpenOrders(gateway.state, gateway.gate, walk)
+  if (found === null) call.refuse(new Refused('ENGINE_UNAVAILABLE'))
+  else if (found.rows[0] === undefined) call.refuse(new Refused('ORDER_NOT_FOUND'))
+  else call.answer(orderRecord(gateway, found.rows[0]))
+}
 
 function lately(gateway: Gateway, account: number, id: Id): ClosedOrder | undefined {
   drainClosedOrders(gateway.closedOrders)

@@ -93,10 +93,15 @@ export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId
   f64[(base + ORDER_ANSWER.at.replacedSequence) >>> 1]!, i32[base + ORDER_ANSWER.at.replacedSlot]!,
 )
 
-/** Why the engine refused an order that pays with asset `pays`, of the RESULT at word `base`: a shortfall names what is short. */
+/**
+ * Why the engine refused an order that pays with asset `pays` (-1: not known here), of the RESULT at word `base`: a shortfall names what is
+ * short.
+ */
 export function orderRefusal(gateway: Gateway, records: Views, base: number, pays: number): Refused {
   const refused = engineRefusal(records, base)
-  if (refused.code !== 'INSUFFICIENT_BALANCE') return refused
+  const field = refused.code === 'INVALID_TICK' ? 'price' : refused.code === 'INVALID_LOT' ? 'quantity' : ''
+  if (field !== '') return new Refused(refused.code, refused.message, { field })
+  if (refused.code !== 'INSUFFICIENT_BALANCE' || pays < 0) return refused
   return new Refused('INSUFFICIENT_BALANCE', `${refused.message}: ${gateway.genesis.assets[pays]!.symbol}`)
 }
 

@@ -1,25 +1,38 @@
 /**
  * The order that a replacement names: what is known of it before the engine says whether it still rests.
  *
- * A replacement is written in ticks and lots of the original's pair, so the pair must be known to send it. The original's row tells
- * while the order is in it. Afterwards only a repeated idempotency key can succeed, with the answer it had the first time, and the
+ * A replacement by order id is written in ticks and lots of the original's pair, so the pair must be known to send it. The original's row
+ * tells while the order is in it. Afterwards only a repeated idempotency key can succeed, with the answer it had the first time, and the
  * receipt of that key tells; when it cannot be read now, ORDER_SUBMISSION_UNAVAILABLE (specification, Errors). Anything else is
  * ORDER_NOT_FOUND: the original ended, never was, or is somebody else's.
+ *
+ * By client order id (`client:...`) it is written in decimals, and the engine finds the order when its turn comes: nothing is looked up
+ * here, so that a replacement may follow its create before that was answered.
  */
 import { SCALAR, ORDER } from '../../core/state/columns.ts'
 import { get, getF64, orderRow } from '../../core/view/rows.ts'
 import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { readReceipt } from '../../core/view/receipts.ts'
-import { keyWords, type OrderTerms } from '../bridge/encode.ts'
+import type { Caller } from '../auth/signed_request.ts'
+import { encodeCancel, encodeNamedCancel, keyWords, type OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { replaceTerms, type ReplaceItem } from './order_terms.ts'
+import { CLIENT_PREFIX } from './operation.ts'
+import { namedReplacement, replaceTerms, type ReplaceItem } from './order_terms.ts'
+
+/** What a caller names an order by: its id, or the client order id of one that rests. */
+export type NamedOrder = Id | { readonly clientOrderId: string }
+
+/** What `text` names, which has the form of an {@link OrderName}; `null`: no order ever had this id. */
+export const namedOrder = (text: string): NamedOrder | null =>
+  text.startsWith(CLIENT_PREFIX) ? { clientOrderId: text.slice(CLIENT_PREFIX.length) } : parseId(IdKind.ORDER, text)
 
 /** The terms of replacing the order of `account` that `orderId` names by `item`, or why it cannot be. */
 export function replacementOf(gateway: Gateway, account: number, orderId: string, item: ReplaceItem): OrderTerms | Refused {
-  const target = parseId(IdKind.ORDER, orderId)
+  const target = namedOrder(orderId)
   if (target === null) return new Refused('ORDER_NOT_FOUND')
+  if ('clientOrderId' in target) return namedReplacement(item, target.clientOrderId)
   const found = inRow(gateway, account, target) ?? inReceipt(gateway, account, item)
   if (found === 'unreadable') return new Refused('ORDER_SUBMISSION_UNAVAILABLE')
   const pair = found === 'unknown' ? undefined : gateway.genesis.pairs[found.pair]
@@ -30,6 +43,12 @@ export function replacementOf(gateway: Gateway, account: number, orderId: string
   terms.targetSequence = target.sequence
   terms.pays = (found.flags & Flag.SELL) !== 0 ? pair.base : pair.quote
   return terms
+}
+
+/** CANCEL_ORDER of what the caller named. */
+export function encodeCancelOf({ engine }: Gateway, at: number, correlation: number, caller: Caller, target: NamedOrder): void {
+  if ('clientOrderId' in target) encodeNamedCancel(engine, at, correlation, caller, target.clientOrderId)
+  else encodeCancel(engine, at, correlation, caller, target.slot, target.sequence)
 }
 
 interface Found {

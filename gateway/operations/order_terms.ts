@@ -8,7 +8,8 @@
 import Type, { type Static } from 'typebox'
 import { Flag, CLIENT_ORDER_ID_BYTES, Option } from '../../core/layout/command.ts'
 import type { Pair } from '../../core/state/genesis.ts'
-import type { OrderTerms } from '../bridge/encode.ts'
+import { parsePositive, scaleOf } from '../../core/lib/decimal.ts'
+import type { DecimalUnits, OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { DECIMAL, lotsOf, ticksOf } from './amounts.ts'
@@ -76,7 +77,7 @@ const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`
 const noTerms = (): OrderTerms =>
   ({
     pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, clientOrderId: '', key: '', targetSlot: 0,
-    targetSequence: 0, pays: 0,
+    targetSequence: 0, named: null, pays: 0,
   })
 
 /** The pair with this id, in any case. */
@@ -105,16 +106,38 @@ export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refu
 /** The terms of one replacement, apart from its target. `pair` is the one of the original, whose ticks and lots count. */
 export function replaceTerms(item: ReplaceItem, pair: Pair): OrderTerms | Refused {
   const terms = noTerms()
-  if (item.price !== undefined) {
-    const refused = takePrice(pair, item.price, terms)
-    if (refused !== null) return refused
-    terms.options |= Option.NEW_PRICE
-  }
-  if (item.quantity !== undefined) {
-    const refused = takeQuantity(pair, item.quantity, terms)
-    if (refused !== null) return refused
-    terms.options |= Option.NEW_LOTS
-  }
+  const refused = (item.price === undefined ? null : takePrice(pair, item.price, terms)) ??
+    (item.quantity === undefined ? null : takeQuantity(pair, item.quantity, terms))
+  return refused ?? takeChanges(item, terms)
+}
+
+/** The same of the order that rests under `clientOrderId` by then, whose pair is not known yet. */
+export function namedReplacement(item: ReplaceItem, clientOrderId: string): OrderTerms | Refused {
+  const terms = noTerms()
+  const price = item.price === undefined ? null : decimalOf('price', item.price, 'INVALID_TICK')
+  if (price instanceof Refused) return price
+  const quantity = item.quantity === undefined ? null : decimalOf('quantity', item.quantity, 'INVALID_LOT')
+  if (quantity instanceof Refused) return quantity
+  terms.named = { clientOrderId, price, quantity }
+  terms.pays = PAYS_UNKNOWN
+  return takeChanges(item, terms)
+}
+
+/** `pays` of an order whose pair the gateway does not know. */
+export const PAYS_UNKNOWN = -1
+
+/** A positive decimal as whole units at the least scale; or the refusal that names `field`. */
+function decimalOf(field: string, text: string, code: 'INVALID_TICK' | 'INVALID_LOT'): DecimalUnits | Refused {
+  if (!DECIMAL.test(text)) return refusedField(field, `${field} must be a decimal string`)
+  const scale = scaleOf(text)
+  const units = parsePositive(text, scale)
+  return units > 0 ? { units, scale } : refusedField(field, `${field} must be positive and in range`, code)
+}
+
+/** What a replacement changes, price and quantity but for their numbers. */
+function takeChanges(item: ReplaceItem, terms: OrderTerms): OrderTerms | Refused {
+  if (item.price !== undefined) terms.options |= Option.NEW_PRICE
+  if (item.quantity !== undefined) terms.options |= Option.NEW_LOTS
   if (item.slippageToleranceBps !== undefined) return refusedField('slippageToleranceBps', 'slippageToleranceBps is for MARKET orders only')
   if (item.postOnly !== undefined) terms.options |= Option.NEW_POST_ONLY
   if (item.postOnly === true) terms.flags |= Flag.POST_ONLY

@@ -8,24 +8,23 @@
 import Type from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
-import { IdKind, parseId } from '../../core/layout/ids.ts'
 import type { Views } from '../../core/layout/table.ts'
-import { encodeCancel, encodeOrder, type OrderTerms } from '../bridge/encode.ts'
+import { encodeOrder, type OrderTerms } from '../bridge/encode.ts'
 import { WAY_IN, WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { Decimal, operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
+import { Decimal, operation, OrderName, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
-import { replacementOf } from './order_target.ts'
+import { encodeCancelOf, namedOrder, replacementOf } from './order_target.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, KEYED, TERMS } from './refusal_groups.ts'
 
 const SUCCESS = 'SUCCESS'
 const Success = Type.Literal(SUCCESS)
-const OrderPath = Type.Object({ orderId: Uuid })
+const OrderPath = Type.Object({ orderId: OrderName })
 
 /** Sends one order and reads the RESULT of an accepted one with `take`. */
 function submitOrder(
@@ -124,7 +123,8 @@ export const CancelOrder = operation({
   service: 'OrdersService', method: 'DELETE', path: '/api/v1/orders/{orderId}',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'reduce',
   summary: 'Cancel an order',
-  description: 'Cancels a resting order and frees what it held. An order that has ended, or was never there, is ORDER_NOT_FOUND: '
+  description: 'Cancels a resting order, named by its id or by `client:` and its client order id, and frees what it held. An order '
+    + 'that has ended, or was never there, is ORDER_NOT_FOUND: '
     + 'repeating a cancel is safe. Stays available in maintenance.',
   answer: 'The order is cancelled.',
   refusals: ['ORDER_NOT_FOUND', 'PAIR_NOT_ACTIVE', ...COMMAND],
@@ -135,7 +135,7 @@ export const CancelOrder = operation({
     output: { orderId: sample.ORDER, status: 'SUCCESS', message: 'Order cancelled', sequence: 44, engineTime: sample.LATER },
   },
   run: (gateway, call, input) => {
-    const target = parseId(IdKind.ORDER, input.orderId)
+    const target = namedOrder(input.orderId)
     if (target === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
     const pending = pendingRequest(
       call, (records, base) => call.answer({
@@ -144,7 +144,7 @@ export const CancelOrder = operation({
     )
     submit(
       gateway, call, pending,
-      (at, correlation) => encodeCancel(gateway.engine, at, correlation, call, target.slot, target.sequence), WAY_OUT,
+      (at, correlation) => encodeCancelOf(gateway, at, correlation, call, target), WAY_OUT,
     )
   },
 })

@@ -242,7 +242,11 @@ function fill(ex: Ex, taker: Order, maker: Order): void {
 
 /** The caller's live resting order that the command names, or undefined. */
 function targetOf(ex: Ex, command: Decoded, account: number): Order | undefined {
-  const order = ex.openOrders(account).find((o) => o.slot === command['targetSlot'] && o.sequence === command['targetSequence'])
+  const length = Number(command['targetLength'] ?? 0)
+  const named = (o: Order): boolean => (length === 0
+    ? o.slot === command['targetSlot'] && o.sequence === command['targetSequence']
+    : o.labelLength === length && o.label === command['target'])
+  const order = ex.openOrders(account).find(named)
   return order !== undefined && !isOver(ex, order) ? order : undefined
 }
 
@@ -271,6 +275,26 @@ export function expire(ex: Ex, command: Decoded): void {
   const due = order !== undefined && isOver(ex, order)
   if (due) end(ex, order, Status.EXPIRED, Reason.EXPIRED, 0, false)
   ex.refuse(command, due ? 0 : CODE.ORDER_NOT_FOUND, -1)
+}
+
+/** A decimal of the command in steps of `step` × 10^-stepScale; 0: it is none. */
+function stepsOf(units: number, scale: number, stepScale: number, step: number): number {
+  if (!Number.isSafeInteger(units) || units <= 0) return 0
+  const [value, unit] = [BigInt(units) * 10n ** BigInt(stepScale), BigInt(step) * 10n ** BigInt(scale)]
+  const fits = value % unit === 0n && value / 10n ** BigInt(scale) < 2n ** 53n && value / unit < 2n ** 31n
+  return fits ? Number(value / unit) : 0
+}
+
+/** The command with price and quantity in ticks and lots, which whoever names an order by its client order id gives as decimals. */
+function inSteps(ex: Ex, command: Decoded, { pair }: Order): Decoded | number {
+  if (Number(command['targetLength'] ?? 0) === 0) return command
+  const { priceScale, tickUnits, lotScale, lotUnits } = ex.genesis.pairs[pair]!
+  const options = Number(command['options'])
+  const price = stepsOf(Number(command['priceUnits']), Number(command['priceScale']), priceScale, tickUnits)
+  const lots = stepsOf(Number(command['lotsUnits']), Number(command['lotsScale']), lotScale, lotUnits)
+  if (has(options, Option.NEW_PRICE) && price === 0) return CODE.INVALID_TICK
+  if (has(options, Option.NEW_LOTS) && lots === 0) return CODE.INVALID_LOT
+  return { ...command, price, lots }
 }
 
 /** What a replacement asks for: given terms, otherwise those of the original. */
@@ -303,7 +327,9 @@ export function replace(ex: Ex, command: Decoded): void {
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToReplace(ex, agent, original)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
-  const terms = successorTerms(ex, command, original)
+  const asked = inSteps(ex, command, original)
+  if (typeof asked === 'number') return ex.refuse(command, asked, account)
+  const terms = successorTerms(ex, asked, original)
   if (!clearTouch(ex, original.pair, original.sell, terms.limit)) return ex.refuse(command, CODE.OVERLOADED, account)
   const code = openRefusal(ex, original.pair) || termsRefusal(ex, terms) || claimRefusal(ex, terms)
   if (code !== 0) return ex.refuse(command, code, account)

@@ -11,6 +11,7 @@ import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Stat
 import { encode, RECORD_WORDS, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { inWords, formerAt, tellsAt } from './command_words.ts'
+import { LABELS, namedAt } from './workload_named.ts'
 import { LISTING_COMMANDS } from './naive_listing.ts'
 import { POLICY_COMMANDS } from './naive_policy.ts'
 import { grantValues, type Client } from './workload_agents.ts'
@@ -36,7 +37,6 @@ const [SESSION_INVALID, INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, ORDER_
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 const START = 1_700_000_000_000
 const hex = (text: string, bytes: number): string => Buffer.from(text).toString('hex').padEnd(bytes * 2, '0')
-const LABELS = ['a', 'a label of exactly forty bytes, not less', ...Array.from({ length: 12 }, (_, index) => `bot-${index}`)]
 
 export class Workload {
   readonly genesis: Genesis
@@ -131,7 +131,7 @@ export class Workload {
       if (this.options.ownOrders === true && isOwnOrder(this.time)) return ownOrder(this.time, this.placed, account, made ?? 1)
       return { type: CommandType.PLACE_ORDER, values: { ...signed, ...this.placed } }
     }
-    if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: { ...this.signature(this.owner(client)), ...this.target } }
+    if (dice < 690) return { type: CommandType.CANCEL_ORDER, values: this.named({ ...this.signature(this.owner(client)), ...this.target }) }
     if (dice < 850) return { type: CommandType.REPLACE_ORDER, values: { ...this.signature(this.owner(client)), ...this.replacement() } }
     if (dice < 860) return { type: CommandType.CANCEL_ALL, values: { ...signed, ...this.cancelAll(client) } }
     if (dice < 890) return { type: CommandType.EXPIRE_ORDER, values: { session: -1, ...this.expiry() } }
@@ -335,6 +335,10 @@ export class Workload {
     return { targetSlot: this.chosen.slot, targetSequence: this.chosen.sequence }
   }
 
+  private named(values: Decoded): Decoded {
+    return this.options.unlabelled ? values : namedAt(this.time, values, this.genesis, this.chosen?.pair ?? 0)
+  }
+
   private replacement(): Decoded {
     const target = this.target
     const { pair, sell, price, remaining } = this.chosen ?? { pair: 0, sell: false, price: 1, remaining: 1 }
@@ -355,7 +359,7 @@ export class Workload {
     if (this.chance(1, 10)) flags |= Option.NEW_POST_ONLY | (this.chance(1, 2) ? Flag.POST_ONLY : 0)
     if (this.chance(1, 50)) flags |= this.below(0x4000)
     flags |= (this.families?.newFunding() ?? 0) | tellsAt(this.time)
-    return { ...values, flags: flags >>> 0 }
+    return this.named({ ...values, flags: flags >>> 0 })
   }
 
   private cancelAll(client: number): Decoded {

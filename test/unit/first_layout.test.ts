@@ -28,6 +28,11 @@ function drawn(type: number): Decoded {
   return { ...values, kind: kindOf(type, 1, random.below(9)) }
 }
 
+/** What nobody carried then. */
+const LATER = { former: '00'.repeat(16) }
+/** What names an order by its client order id; nothing did. */
+const NAMED = { targetLength: 0, priceUnits: 0, lotsUnits: 0, priceScale: 0, lotsScale: 0 }
+
 /** What the fields of a record of the first layout are today. */
 function today(type: number, old: Decoded): Decoded {
   const layout = COMMAND_LAYOUTS[type]!
@@ -41,8 +46,8 @@ function today(type: number, old: Decoded): Decoded {
   const { key, payload, label } = old as Record<'key' | 'payload' | 'label', string>
   return {
     ...rest, kind: kindOf(type, long ? 2 : 1, Number(old['kind']) >>> 16),
-    ...(isOrder ? { flags: (flags & ~OPTION_MASK) >>> 0, options: flags & OPTION_MASK } : { options: flags }),
-    ...(long ? { key, payload, former: '00'.repeat(16), ...(isOrder ? { label } : { unused: '00'.repeat(40) }) } : {}),
+    ...(isOrder ? { flags: (flags & ~OPTION_MASK) >>> 0, options: flags & OPTION_MASK, ...NAMED } : { options: flags }),
+    ...(long ? { key, payload, ...LATER, ...(isOrder ? { label, target: '00'.repeat(40) } : { unused: '00'.repeat(40) }) } : {}),
   }
 }
 

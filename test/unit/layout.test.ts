@@ -26,8 +26,9 @@ t.comment(`SEED=${SEED} node_modules/.bin/node --disable-warning=ExperimentalWar
 const RECORDS: Record<string, string[]> = {
   order: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:flags:u32 6:price:i32 7:lots:i32',
-    '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32',
-    '32:key:bytes16 36:payload:bytes16 40:label:bytes40 50:former:bytes16',
+    '8:slippageBps:i32 9:targetSlot:i32 10:expiresAt:f64 12:targetSequence:f64 14:options:u32 15:targetLength:i32',
+    '16:priceUnits:f64 18:lotsUnits:f64 20:priceScale:i32 21:lotsScale:i32',
+    '32:key:bytes16 36:payload:bytes16 40:label:bytes40 50:former:bytes16 54:target:bytes40',
   ],
   cancel_all: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32 6:fromSlot:i32 7:reserved:i32',

@@ -115,7 +115,7 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
   value: [[NaN, -1, 0.5, 2 ** 48, Infinity], [0, 2 ** 48 - 1]],
   'set_pair_terms.pair': [[-1, PAIRS], [0]],
   ...Object.fromEntries(['base', 'quote'].map((name) => [name, [[-1, ASSETS], [0, ASSETS - 1]]])),
-  ...Object.fromEntries(['decimals', 'scale', 'priceScale', 'lotScale'].map((name) => [name, [[-1, 19], [0, 18]]])),
+  ...Object.fromEntries(['decimals', 'scale', 'priceScale', 'lotScale', 'lotsScale'].map((name) => [name, [[-1, 19], [0, 18]]])),
   ...Object.fromEntries(['tickUnits', 'lotUnits', 'minLots', 'maxLots'].map((name) => [name, [[-1], [0, INT]]])),
   ...Object.fromEntries(['makerPpm', 'takerPpm'].map((name) => [name, [[-20_001, 20_001], [-20_000, 20_000]]])),
   grants: [[0x10, 0x0400, 0x08_0000, 0x0200_0000, 0x8000_0000], [0, 0x0107_030f]],
@@ -128,7 +128,7 @@ const NUMBERS: Record<string, [wrong: readonly number[], right: readonly number[
 }
 /** Fields of which the engine knows every value. */
 const FREE = ['kind', 'correlation', 'sessionGeneration', 'price', 'lots', 'amount', 'maxAmount', 'dailyLimit', 'maxNotional', 'faucet',
-  'minNotional',
+  'minNotional', 'priceUnits', 'lotsUnits', 'targetLength',
 ]
 
 t.test('what each field may be', async (t) => {
@@ -154,6 +154,11 @@ t.test('what each field may be', async (t) => {
   const replaces = { options: Option.NEW_PRICE }
   t.equal(recordRefusal(checks, recordOf(CommandType.PLACE_ORDER, replaces), 0, 1), INVALID, 'options of a replacement')
   t.equal(recordRefusal(checks, recordOf(CommandType.REPLACE_ORDER, { options: Option.NEW_PRICE }), 0, 1), 0)
+  for (const type of [CommandType.CANCEL_ORDER, CommandType.REPLACE_ORDER, CommandType.PLACE_ORDER]) {
+    const named = (targetLength: number): number => recordRefusal(checks, recordOf(type, { targetLength, target: '61' }), 0, 1)
+    const may = type === CommandType.PLACE_ORDER ? INVALID : 0
+    t.same([-1, 41, 1, 40].map(named), [INVALID, INVALID, may, may], `${commandName(type)} by client order id`)
+  }
 })
 
 t.test('a command has the slots of what it carries, no more and no less', async (t) => {

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox'
 import { DECIMAL } from '../../operations/amounts.ts'
 import { HANDLERS, type OperationName } from '../../operations/index.ts'
-import { Decimal, Timestamp, Uuid } from '../../operations/operation.ts'
+import { Decimal, OrderName, Timestamp, Uuid } from '../../operations/operation.ts'
 import { OrderItem, OrderType, ReplaceItem, Side, TimeInForce, TradingMode } from '../../operations/order_terms.ts'
 import { OrderStatus } from '../../operations/order_record.ts'
 
@@ -24,6 +24,7 @@ function answerOf(name: OperationName, ...path: readonly string[]): TSchema {
 
 export const RECORDS = {
   Uuid,
+  OrderName,
   Decimal,
   Timestamp,
   Side,
@@ -63,6 +64,10 @@ type RecordText = { readonly description: string } & Readonly<Record<string, unk
 
 export const RECORD_TEXTS: { readonly [Name in keyof typeof RECORDS]: RecordText } = {
   Uuid: { description: 'Identifier. Upper and lower case name the same thing.' },
+  OrderName: {
+    description: 'An order: its id, or `client:` and the client order id under which it rests (percent-encoded in a path). The name is '
+      + 'resolved when the engine takes the request, so it may follow the create at once.',
+  },
   Decimal: {
     description: 'Exact decimal number as text: no exponent, no trailing zeros in answers.',
     pattern: DECIMAL.source,
