@@ -22,7 +22,7 @@ const FIELDS: readonly Field[] = [
 /** Atoms are 64 bits, of which as many digits as 18 stand behind the point. */
 const DECIMALS = fc.tuple(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.integer({ min: 0, max: 18 }))
   .map(([units, scale]) => formatDecimal(units, scale))
-const HARD = ['', ',', '"', '""', '\n', '\r\n', 'a,"b"\r\n', 'null', ' ']
+const HARD = ['', '\r', ',', '"', '""', '\n', '\r\n', 'a,"b"\r\n', 'null', ' ']
 const TEXTS = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.constantFrom(...HARD))
 const orNull = <T>(values: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(values, { nil: null, freq: 4 })
 const ROWS = fc.array(fc.tuple(
