@@ -18,7 +18,7 @@ import { Refused, refusedField } from '../refused.ts'
 import { userIdOf } from './accounts.ts'
 import { amountText } from './amounts.ts'
 import { pairFilter, Time, timeOf, UNKNOWN } from './history_filters.ts'
-import { PAGE_MAX, PAGE_SIZE } from './listing.ts'
+import { AsOf, asOfField, PAGE_MAX, PAGE_SIZE } from './listing.ts'
 import { EntryType, movementRecord, MovementRecord, TransactionType } from './movements.ts'
 import { Decimal, Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 import { OrderType, Side } from './order_terms.ts'
@@ -48,11 +48,14 @@ const walkOf = ({ page = 1, pageSize = PAGE_SIZE }: PageInput): Walk =>
   ({ limit: pageSize, skip: (page - 1) * pageSize, after: null, countMost: pageSize * PAGE_MAX })
 
 type PageFields = Static<typeof PageFields>
-const PageFields = Type.Object(PageOutput)
+const HistoryPage = { ...PageOutput, ...AsOf }
+const PageFields = Type.Object(HistoryPage)
 
 /** The page fields of an answer. */
-function pageFields({ page = 1, pageSize = PAGE_SIZE }: PageInput, { total }: Listing<unknown>): PageFields {
-  return { page, pageSize, total, totalPages: Math.ceil(total / pageSize) }
+function pageFields(
+  { page = 1, pageSize = PAGE_SIZE }: PageInput, { total }: Listing<unknown>, behind: number | null,
+): PageFields {
+  return { page, pageSize, total, totalPages: Math.ceil(total / pageSize), ...asOfField(behind) }
 }
 
 const USERS = 'A `userId` of another application matches nothing. Totals are exact up to 10,000 pages of the page size and end there.'
@@ -72,7 +75,7 @@ export const ListApplicationOrders = operation({
     side: Type.Optional(Side),
     orderType: Type.Optional(OrderType),
   }),
-  output: Type.Object({ orders: Type.Array(OrderRecord), ...PageOutput }),
+  output: Type.Object({ orders: Type.Array(OrderRecord), ...HistoryPage }),
   example: { input: { userId: sample.USER, side: 'BUY', page: 1, pageSize: 20 }, output: { orders: [sample.order], ...sample.page } },
   run: (gateway, call, input) => {
     const { status, side, orderType, userId } = input
@@ -84,10 +87,11 @@ export const ListApplicationOrders = operation({
       sell: side === undefined ? undefined : side === 'SELL',
       market: orderType === undefined ? undefined : orderType === 'MARKET',
     }
-    const answer = (found: Listing<HistoryOrder> | Refused): void => {
+    const answer = (found: Listing<HistoryOrder> | Refused, _: number, behind: number | null): void => {
       if (found instanceof Refused) return call.refuse(found)
       const listing = ofUser(gateway, call, userId, found)
-      call.answer({ orders: listing.rows.map((order) => orderRecord(gateway, order)), ...pageFields(input, listing) })
+      const orders = listing.rows.map((order) => orderRecord(gateway, order))
+      call.answer({ orders, ...pageFields(input, listing, behind) })
     }
     if (account === null || account === UNKNOWN) {
       askHistory(gateway.history, 'applicationOrders', { ...filters, application: call.application }, answer)
@@ -118,7 +122,7 @@ export const ListApplicationMovements = operation({
     transactionType: Type.Optional(TransactionType),
     token: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
   }),
-  output: Type.Object({ movements: Type.Array(ApplicationMovement), ...PageOutput }),
+  output: Type.Object({ movements: Type.Array(ApplicationMovement), ...HistoryPage }),
   example: {
     input: { transactionType: 'FEE', page: 1, pageSize: 20 }, output: {
       movements: [{ ...sample.movement, userId: sample.USER }], ...sample.page,
@@ -135,10 +139,10 @@ export const ListApplicationMovements = operation({
     }
     const record = (movement: HistoryMovement): Static<typeof ApplicationMovement> =>
       ({ ...movementRecord(gateway, movement), userId: userIdOf(gateway, movement.account) })
-    const answer = (found: Listing<HistoryMovement> | Refused): void => {
+    const answer = (found: Listing<HistoryMovement> | Refused, _: number, behind: number | null): void => {
       if (found instanceof Refused) return call.refuse(found)
       const listing = ofUser(gateway, call, userId, found)
-      call.answer({ movements: listing.rows.map(record), ...pageFields(input, listing) })
+      call.answer({ movements: listing.rows.map(record), ...pageFields(input, listing, behind) })
     }
     if (account === null || account === UNKNOWN) {
       askHistory(gateway.history, 'applicationMovements', { ...filters, application: call.application }, answer)

@@ -27,9 +27,9 @@ export function listHistory<Name extends keyof Rows>(
   const plan = readListing(gateway, call, operation, input)
   if (plan instanceof Refused) return call.refuse(plan)
   const ask = { ...plan.walk, ...range, ...filters } as Queries[Name]['ask']
-  askHistory(gateway.history, name, ask, (given) => {
+  askHistory(gateway.history, name, ask, (given, _, behind) => {
     if (given instanceof Refused) return call.refuse(given)
     const listing = given as Listing<Rows[Name]>
-    answer(listing.rows, answerListing(gateway, plan, listing, positionOf))
+    answer(listing.rows, answerListing(gateway, plan, listing, positionOf, behind))
   })
 }

@@ -13,7 +13,7 @@ import Type from 'typebox'
 import type { Listing, Position, Walk } from '../../core/history/answer/queries.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
-import type { Call } from './operation.ts'
+import { rfc3339, Timestamp, type Call } from './operation.ts'
 import { makePageToken, readPageToken, type Direction, type Scope } from './page_token.ts'
 
 /** For the description of a listing. */
@@ -32,6 +32,13 @@ export const ListingQuery = {
   pageToken: Type.Optional(Type.String({ maxLength: 512 })),
 }
 
+/** Of a list from a history that is behind: what happened until then is in it. Absent: nothing is missing. */
+export const AsOf = { asOf: Type.Optional(Timestamp) }
+
+/** `asOf` of an answer; `behind` as askHistory says it. */
+export const asOfField = (behind: number | null): { asOf?: string } =>
+  behind === null ? {} : { asOf: rfc3339(behind) }
+
 /** Page fields of its answer; which of them are present depends on the mode. */
 export const ListingOutput = {
   page: Type.Optional(Type.Integer()),
@@ -39,6 +46,7 @@ export const ListingOutput = {
   total: Type.Optional(Type.Integer()),
   totalPages: Type.Optional(Type.Integer()),
   nextPageToken: Type.Optional(Type.String()),
+  ...AsOf,
 }
 
 export interface ListingInput {
@@ -93,18 +101,23 @@ export interface ListingFields {
   total?: number
   totalPages?: number
   nextPageToken?: string
+  asOf?: string
 }
 
-/** The page fields of an answer. `positionOf` says where the listing stands after a row. */
+/**
+ * The page fields of an answer. `positionOf` says where the listing stands after a row, `behind` when a history stood
+ * that lacks something (askHistory).
+ */
 export function answerListing<Row>(
-  gateway: Gateway, plan: ListingPlan, listing: Listing<Row>, positionOf: (row: Row) => Position,
+  gateway: Gateway, plan: ListingPlan, listing: Listing<Row>, positionOf: (row: Row) => Position, behind: number | null,
 ): ListingFields {
   const { walk, page, scope, ceiling, linked } = plan
   const last = listing.rows.at(-1)
   const next = linked && listing.more && last !== undefined ? makePageToken(gateway.pageTokenKey, scope, positionOf(last)) : ''
-  if (page === 0) return { pageSize: walk.limit, nextPageToken: next }
+  if (page === 0) return { pageSize: walk.limit, nextPageToken: next, ...asOfField(behind) }
   const total = Math.min(listing.total, ceiling)
-  const fields: ListingFields = { page, pageSize: walk.limit, total, totalPages: Math.ceil(total / walk.limit) }
+  const totalPages = Math.ceil(total / walk.limit)
+  const fields: ListingFields = { page, pageSize: walk.limit, total, totalPages, ...asOfField(behind) }
   if (next !== '') fields.nextPageToken = next
   return fields
 }

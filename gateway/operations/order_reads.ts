@@ -142,17 +142,22 @@ export const ListOrders = operation({
     const ask = askOf(gateway, call.account, input, plan.walk)
     if (ask instanceof Refused) return call.refuse(ask)
     const openOnly = ask.statuses !== undefined && input.status!.every((name) => OPEN_STATUSES.includes(name))
-    if (!openOnly) return askHistory(gateway.history, 'orders', ask, (listing) => answerOrders(gateway, call, plan, listing))
-    answerOrders(gateway, call, plan, listOpenOrders(gateway.state, gateway.gate, ask) ?? new Refused('ENGINE_UNAVAILABLE'))
+    if (!openOnly) {
+      return askHistory(gateway.history, 'orders', ask, (listing, _, behind) =>
+        answerOrders(gateway, call, plan, listing, behind))
+    }
+    const open = listOpenOrders(gateway.state, gateway.gate, ask) ?? new Refused('ENGINE_UNAVAILABLE')
+    answerOrders(gateway, call, plan, open, null)
   },
 })
 
 function answerOrders(
   gateway: Gateway, call: Call<Static<typeof ListOrdersOutput>>, plan: ListingPlan, listing: Listing<OrderFacts> | Refused,
+  behind: number | null,
 ): void {
   if (listing instanceof Refused) return call.refuse(listing)
   const orders = listing.rows.map((order) => orderRecord(gateway, order))
-  const fields = answerListing(gateway, plan, listing, positionOf)
+  const fields = answerListing(gateway, plan, listing, positionOf, behind)
   call.answer({ orders, ...fields, ...(fields.total === undefined ? {} : { totalCapped: isCapped(plan, listing) }) })
 }
 

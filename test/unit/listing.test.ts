@@ -41,7 +41,7 @@ function list(input: Input, account = 1): { rows: Position[]; fields: ListingFie
   const planned = plan(input, account)
   if (planned instanceof Refused) return planned
   const listing = answer(planned.walk)
-  return { rows: listing.rows, fields: answerListing(gateway, planned, listing, (row) => row) }
+  return { rows: listing.rows, fields: answerListing(gateway, planned, listing, (row) => row, null) }
 }
 
 const listed = (input: Input): { rows: Position[]; fields: ListingFields } => list(input) as { rows: Position[]; fields: ListingFields }
@@ -108,7 +108,7 @@ t.test('totals end at the ceiling', async (t) => {
   const capped = (rows: number, input: Input, rules: ListingRules): unknown => {
     const planned = plan(input, 1, rules) as ListingPlan
     const listing = { rows: [], total: Math.min(rows, planned.walk.countMost), more: true }
-    const { total, totalPages } = answerListing<Position>(gateway, planned, listing, (row) => row)
+    const { total, totalPages } = answerListing<Position>(gateway, planned, listing, (row) => row, null)
     return [total, totalPages, isCapped(planned, listing)]
   }
   t.same(capped(9_999, { page: 1 }, { ceiling: 10_000 }), [9_999, 500, false])

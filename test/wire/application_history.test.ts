@@ -118,6 +118,16 @@ t.test('movements of the application, newest first, by every filter, with whose 
   t.strictSame(movements.map((row: any) => row.referenceId), [movementId(23, 0), movementId(23, 0)], 'both name the transfer')
 })
 
+t.test('lists of a history that is behind say what they are complete to', async (t) => {
+  const lists = [['ListApplicationOrders', '/orders'], ['ListApplicationMovements', '/movements']] as const
+  for (const [name, target] of lists) {
+    t.equal((await read(t, name, target)).asOf, undefined, name)
+    history.behind = NOW
+    t.equal((await read(t, name, target)).asOf, new Date(NOW).toISOString())
+    history.behind = null
+  }
+})
+
 t.test('a user of another application and one that does not exist are the same empty page', async (t) => {
   const empty = { page: 1, pageSize: 20, total: 0, totalPages: 0 }
   for (const id of [idOf(C), userId(5, 1000), userId(1, A), orderId(11, 4)]) {

@@ -255,6 +255,23 @@ t.test('movements: by hand, each filter, every walk', async (t) => {
   }
 })
 
+t.test('lists of a history that is behind say what they are complete to', async (t) => {
+  const lists: [name: OperationName, target: string][] = [
+    ['ListOrders', ORDERS], ['ListTrades', TRADES], ['ListAccountTrades', MINE], ['ListMovements', MOVEMENTS],
+  ]
+  for (const [name, target] of lists) {
+    for (const mode of ['', '?page=1', '?pageToken=']) {
+      history.behind = NOW
+      t.equal((await read(t, name, target + mode)).asOf, '2026-11-21T12:00:00.000Z', `${name} ${mode}`)
+      history.behind = null
+      t.equal((await read(t, name, target + mode)).asOf, undefined, 'nothing is missing')
+    }
+  }
+  history.behind = NOW
+  t.equal((await read(t, 'ListOrders', `${ORDERS}?status=SUBMITTED`)).asOf, undefined, 'open orders are of the engine')
+  history.behind = null
+})
+
 t.test('portfolio', async (t) => {
   history.portfolio = {
     asset: 0, points: [{ time: NOW, equity: null }, { time: NOW + 1000, equity: -1_500_000n }],

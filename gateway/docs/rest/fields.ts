@@ -65,7 +65,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   period: 'Span of time that ends now.',
   points: 'Equity over the period, oldest first; the last point is at asOf.',
   'GetPortfolioResponse.sequence': 'Newest command in it.',
-  asOf: 'What happened until then is in the answer: now, or, when the history is behind, when its newest command was.',
+  asOf: 'What happened until then is in the answer: now, or, when the history is behind, when its newest command was. '
+    + 'Lists have it only when the history is behind.',
   timestamp: 'When this was read.',
   'GetPortfolioResponse.timestamp': 'When the equity was this.',
   equity: 'Value of all balances; null while one of them has no price yet.',

@@ -574,7 +574,8 @@ class GetApplicationStatsResponse(TypedDict):
     sequence: int
     """Newest command in it."""
     asOf: str
-    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was."""
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class GetCandlesResponse(TypedDict):
@@ -686,7 +687,8 @@ class GetPortfolioResponse(TypedDict):
     sequence: int
     """Newest command in it."""
     asOf: str
-    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was."""
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class GetPortfolioResponsePointsItem(TypedDict):
@@ -850,6 +852,9 @@ class ListAccountTradesResponse(_ListAccountTradesResponse, total=False):
     """Pages that match, of page mode."""
     nextPageToken: str
     """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class ListApplicationBalancesResponse(TypedDict):
@@ -891,8 +896,7 @@ class ListApplicationBalancesResponseBalancesItem(TypedDict):
     """Ranks states of one thing: higher is newer."""
 
 
-class ListApplicationMovementsResponse(TypedDict):
-    """Answer of ListApplicationMovements."""
+class _ListApplicationMovementsResponse(TypedDict):
     movements: list[ListApplicationMovementsResponseMovementsItem]
     """Newest first."""
     page: int
@@ -903,6 +907,13 @@ class ListApplicationMovementsResponse(TypedDict):
     """Rows that match, of page mode."""
     totalPages: int
     """Pages that match, of page mode."""
+
+
+class ListApplicationMovementsResponse(_ListApplicationMovementsResponse, total=False):
+    """Answer of ListApplicationMovements."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class _ListApplicationMovementsResponseMovementsItem(TypedDict):
@@ -937,8 +948,7 @@ class ListApplicationMovementsResponseMovementsItem(_ListApplicationMovementsRes
     """Transaction on the chain; null or absent when there is none."""
 
 
-class ListApplicationOrdersResponse(TypedDict):
-    """Answer of ListApplicationOrders."""
+class _ListApplicationOrdersResponse(TypedDict):
     orders: list[Order]
     """Newest first."""
     page: int
@@ -949,6 +959,13 @@ class ListApplicationOrdersResponse(TypedDict):
     """Rows that match, of page mode."""
     totalPages: int
     """Pages that match, of page mode."""
+
+
+class ListApplicationOrdersResponse(_ListApplicationOrdersResponse, total=False):
+    """Answer of ListApplicationOrders."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class ListApplicationUsersResponse(TypedDict):
@@ -1017,6 +1034,9 @@ class ListMovementsResponse(_ListMovementsResponse, total=False):
     """Pages that match, of page mode."""
     nextPageToken: str
     """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class _ListOrdersResponse(TypedDict):
@@ -1036,6 +1056,9 @@ class ListOrdersResponse(_ListOrdersResponse, total=False):
     """Pages that match, of page mode."""
     nextPageToken: str
     """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
     totalCapped: bool
     """True when total and totalPages are lower bounds."""
 
@@ -1069,6 +1092,9 @@ class ListTradesResponse(_ListTradesResponse, total=False):
     """Pages that match, of page mode."""
     nextPageToken: str
     """Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again."""
+    asOf: str
+    """What happened until then is in the answer: now, or, when the history is behind, when its newest command was.
+    Lists have it only when the history is behind."""
 
 
 class ListTradingPairsResponse(TypedDict):
