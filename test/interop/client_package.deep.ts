@@ -53,19 +53,22 @@ t.test('two builds give the same bytes', async (t) => {
 t.test('it brings what it needs, and nothing of the service', async (t) => {
   t.strictSame(readdirSync(join(fresh, 'node_modules')).filter((name) => !name.startsWith('.')), ['@ringbook'])
   const files = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter((file) => extname(file) !== '').sort()
-  const wanted = ['dist/index.js', 'dist/index.js.map', 'dist/index.d.ts', 'README.md', 'LICENSES.txt']
+  const wanted = ['dist/index.js', 'dist/index.d.ts', 'dist/ccxt.js', 'dist/ccxt.d.ts', 'README.md', 'LICENSES.txt']
   for (const file of wanted) t.ok(files.includes(file), file)
   t.match(readFileSync(join(installed, 'LICENSES.txt'), 'utf8'), /Paul Miller/)
   for (const file of files.filter((each) => /\.d\.ts$|\.js$/.test(each))) {
     const text = readFileSync(join(installed, file), 'utf8')
     const targets = [...text.matchAll(/(?:^(?:im|ex)port .*?from |import\()["']([^"']+)["']/gm)].map(([, target]) => target!)
-    for (const target of targets) t.ok(target.startsWith('./') && existsSync(join(installed, 'dist', target)), `${file} imports ${target}`)
+    for (const target of targets) {
+      const there = file.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target
+      t.ok(target.startsWith('./') && existsSync(join(installed, 'dist', there)), `${file} imports ${target}`)
+    }
     t.notMatch(text, /typebox|\bTObject\b|core\/|gateway\/|node:/, file)
     const map = /sourceMappingURL=(\S+)/.exec(text)?.[1]
     if (map !== undefined) t.ok(existsSync(join(installed, 'dist', map)), `${file}: ${map}`)
   }
-  const own = (JSON.parse(readFileSync(join(installed, 'dist', 'index.js.map'), 'utf8')) as { sources: string[] }).sources
-    .filter((source) => !source.includes('/node_modules/'))
+  const sourcesOf = (map: string): string[] => (JSON.parse(readFileSync(join(installed, map), 'utf8')) as { sources: string[] }).sources
+  const own = files.filter((each) => each.endsWith('.js.map')).flatMap(sourcesOf).filter((source) => !source.includes('/node_modules/'))
   t.ok(own.length > 10 && own.every((source) => existsSync(join(installed, 'dist', source))), 'source maps lead to sources that are there')
 })
 

@@ -17,7 +17,7 @@ const ROOT = resolve(import.meta.dirname, '..', '..', '..')
 const CLIENT = join(ROOT, 'gateway', 'client')
 /** Packages whose code is in dist. */
 const BUNDLED = ['@noble/curves', '@noble/hashes']
-const ENTRIES = { index: 'src/client/index.ts' }
+const ENTRIES = { index: 'src/client/index.ts', ccxt: 'src/client/ccxt/index.ts' }
 
 /** Compiler options of the sources, for the declarations. */
 const TSCONFIG = {

@@ -2,8 +2,9 @@
  * The sources of the package `@ringbook/client`: the files of gateway/client as they are, and in place of what they import from elsewhere
  * in the service generated files that say the same without it. A file that imports anything else from outside ends the build.
  *
- *   client/*.ts                 as they are, but for channel_types.ts
+ *   client/*.ts, ccxt/*.ts      as they are, but for two
  *   client/channel_types.ts     types of the channels, as text
+ *   client/ccxt/register.ts     ccxt's class for each refusal
  *   operations/index.ts         types of the operations, as text
  *   ws/order_messages.ts        messages of order entry by operation
  */
@@ -15,10 +16,14 @@ import { OPERATIONS } from '../../operations/index.ts'
 import { DECLARATIONS } from '../../ws/channels/index.ts'
 import type { FrameDeclaration } from '../../ws/channels/channel.ts'
 import { ORDER_ACTIONS } from '../../ws/order_messages.ts'
+import { CCXT_CLASS } from '../ccxt/register.ts'
 import { TypeText } from './type_text.ts'
 
 const CLIENT = join(import.meta.dirname, '..')
 const HEAD = '/** Made by the build of the package from what the service declares. */\n'
+
+/** Files of the client that the package has in another form. */
+const MADE: Readonly<Record<string, () => string>> = { 'channel_types.ts': channelTypes, 'ccxt/register.ts': register }
 
 /** Text of every file by its path. */
 export function packageSources(): ReadonlyMap<string, string> {
@@ -27,7 +32,7 @@ export function packageSources(): ReadonlyMap<string, string> {
     ['ws/order_messages.ts', `${HEAD}export const ORDER_ACTIONS = ${JSON.stringify(ORDER_ACTIONS, null, 2)} as const\n`],
   ])
   for (const file of globSync(['*.ts', 'ccxt/*.ts'], { cwd: CLIENT }).sort()) {
-    files.set(`client/${file}`, file === 'channel_types.ts' ? channelTypes() : readFileSync(join(CLIENT, file), 'utf8'))
+    files.set(`client/${file}`, MADE[file]?.() ?? readFileSync(join(CLIENT, file), 'utf8'))
   }
   return files
 }
@@ -45,6 +50,10 @@ function operationTypes(): string {
 }
 
 const quoted = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(' | ')
+
+function register(): string {
+  return `${HEAD}export const CCXT_CLASS: Readonly<Record<string, string>> = ${JSON.stringify(CCXT_CLASS, null, 2)}\n`
+}
 
 function channelTypes(): string {
   const text = new TypeText(RECORDS)

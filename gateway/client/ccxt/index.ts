@@ -1,0 +1,427 @@
+/**
+ * The verbs of ccxt for the spot markets of an exchange, so that programs written for ccxt need little more than another object. Nothing
+ * of ccxt itself is needed.
+ *
+ *   const exchange = new Ringbook({ baseUrl, wallet })
+ *   const order = await exchange.createOrder('ETH/USDC', 'limit', 'buy', 0.5, 2500)
+ *   const book = await exchange.watchOrderBook('ETH/USDC')
+ *
+ * Arguments and structures are those that ccxt documents (shapes.ts), errors have its class names (errors.ts). Numbers are floats as in
+ * ccxt, decimal text is taken too; what is sent is text in whole steps: amounts are cut to the lot size, prices rounded to the tick size.
+ * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`...
+ *
+ * Private verbs sign in by themselves. `watch` verbs subscribe with their first call and answer with what came since the last one;
+ * {@link Ringbook.close} ends them. A creation is never sent twice by itself; what may have been applied is a RequestTimeout.
+ */
+import { createClient, type Client, type ClientOptions, type Input, type Output, type Subscription } from '../index.ts'
+import type { LocalBook } from '../book.ts'
+import { BadSymbol, ExchangeError, InvalidOrder, unified } from './errors.ts'
+import { Feed } from './feed.ts'
+import { inSteps } from './precision.ts'
+import {
+  balancesOf, bookOf, candleOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf, screenerTicker, tradeOf,
+  type Balances, type Market, type OHLCV, type OrderBook, type Ticker, type Trade, type UnifiedOrder,
+} from './shapes.ts'
+
+export * from './errors.ts'
+export type {
+  Balance, Balances, Fee, Market, MinMax, OHLCV, OrderBook, OrderStatus, Ticker, Trade, UnifiedOrder,
+} from './shapes.ts'
+
+/** A number as ccxt has it, or decimal text, which is exact. */
+export type Num = number | string
+export type Params = Readonly<Record<string, unknown>>
+type Interval = NonNullable<Input<'GetCandles'>['interval']>
+type Status = NonNullable<Input<'ListOrders'>['status']>[number]
+type BalanceRow = Output<'ListBalances'>['balances'][number]
+
+const PAGE = 100
+const PAGE_MAX = 1000
+const OPEN: Status[] = ['SUBMITTED', 'PARTIALLY_FILLED']
+const CLOSED: Status[] = ['FILLED', 'SETTLED', 'SETTLED_ON_CHAIN']
+const INTERVALS: readonly Interval[] = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w']
+const VERBS = [
+  'loadMarkets', 'fetchMarkets', 'fetchTicker', 'fetchTickers', 'fetchOrderBook', 'fetchTrades', 'fetchOHLCV', 'fetchBalance',
+  'createOrder', 'cancelOrder', 'cancelAllOrders', 'editOrder', 'fetchOrder', 'fetchOrders', 'fetchOpenOrders', 'fetchClosedOrders',
+  'fetchMyTrades', 'fetchTime', 'fetchStatus', 'watchOrderBook', 'watchTrades', 'watchOrders', 'watchBalance',
+] as const
+
+interface Watched<Item> {
+  readonly feed: Feed<Item>
+  readonly close: () => void
+}
+
+export class Ringbook {
+  readonly id = 'ringbook'
+  readonly name = 'Ringbook'
+  /** ccxt's TICK_SIZE: `precision` is a step. */
+  readonly precisionMode = 4
+  readonly has: Readonly<Record<string, boolean>> = Object.fromEntries(VERBS.map((verb) => [verb, true]))
+  readonly timeframes: Readonly<Record<string, string>> = Object.fromEntries(INTERVALS.map((interval) => [interval, interval]))
+  /** The client underneath, for everything that ccxt has no verb for. */
+  readonly client: Client
+  /** By symbol, once they were loaded. */
+  markets: Record<string, Market> = {}
+  #byId = new Map<string, Market>()
+  #loading: Promise<Record<string, Market>> | null = null
+  #signingIn: Promise<unknown> | null = null
+  readonly #watched = new Map<string, Watched<unknown>>()
+
+  constructor(options: ClientOptions | { readonly client: Client }) {
+    this.client = 'client' in options ? options.client : createClient(options)
+  }
+
+  get symbols(): string[] {
+    return Object.keys(this.markets).sort()
+  }
+
+  /** The market of a symbol or pair id; markets must have been loaded. */
+  market(symbol: string): Market {
+    const found = Object.hasOwn(this.markets, symbol) ? this.markets[symbol] : this.#byId.get(symbol)
+    if (found === undefined) throw new BadSymbol(this.#byId.size === 0 ? 'loadMarkets() first' : `no market has the symbol ${symbol}`)
+    return found
+  }
+
+  /** Cut to the lot size, as it is sent. */
+  amountToPrecision(symbol: string, amount: Num): string {
+    return inSteps(amount, this.market(symbol).info.lotSize, 'cut')
+  }
+
+  /** Rounded to the tick size, as it is sent. */
+  priceToPrecision(symbol: string, price: Num): string {
+    return inSteps(price, this.market(symbol).info.tickSize, 'round')
+  }
+
+  /** Markets by symbol; they are kept, unless `reload`. */
+  async loadMarkets(reload = false): Promise<Record<string, Market>> {
+    if (this.#byId.size > 0 && !reload) return this.markets
+    this.#loading ??= this.fetchMarkets().then((markets) => {
+      this.markets = Object.fromEntries(markets.map((market) => [market.symbol, market]))
+      this.#byId = new Map(markets.map((market) => [market.id, market]))
+      return this.markets
+    }).finally(() => (this.#loading = null))
+    return this.#loading
+  }
+
+  fetchMarkets(): Promise<Market[]> {
+    return this.#run(async () => {
+      const markets: Market[] = []
+      for (let page = 1, pages = 1; page <= pages; page++) {
+        const { tradingPairs, totalPages } = await this.client.ListTradingPairs({ page, pageSize: PAGE, marketType: 'SPOT' })
+        markets.push(...tradingPairs.map(marketOf))
+        pages = totalPages ?? 1
+      }
+      return markets
+    })
+  }
+
+  fetchTime(): Promise<number> {
+    return this.#run(async () => (await this.client.GetServerTime()).unixMs)
+  }
+
+  fetchStatus(): Promise<{ status: 'ok' | 'maintenance' | 'error'; updated: number; eta: undefined; url: undefined; info: unknown }> {
+    return this.#run(async () => {
+      const info = await this.client.Check()
+      const status = info.status === 'ok' || info.status === 'maintenance' ? info.status : 'error'
+      return { status, updated: Date.parse(info.timestamp), eta: undefined, url: undefined, info }
+    })
+  }
+
+  fetchTicker(symbol: string): Promise<Ticker> {
+    return this.#on(symbol, async ({ id: tradingPairId }) => {
+      const [metadata, book] = await Promise.all(
+        [this.client.GetMarketMetadata({ tradingPairId }), this.client.GetOrderbook({ tradingPairId, depth: 1 })])
+      return metadataTicker(metadata, book)
+    })
+  }
+
+  /** All markets, or these, in one call; without best prices, highs and lows, which {@link fetchTicker} has. */
+  fetchTickers(symbols?: readonly string[]): Promise<Record<string, Ticker>> {
+    return this.#run(async () => {
+      await this.loadMarkets()
+      const wanted = symbols === undefined ? null : new Set(symbols.map((symbol) => this.market(symbol).symbol))
+      const found: Ticker[] = []
+      for (let page = 1, pages = 1; page <= pages; page++) {
+        const { items, totalPages } = await this.client.GetScreener({ page, pageSize: PAGE, marketType: 'SPOT' })
+        found.push(...items.map(screenerTicker))
+        pages = totalPages ?? 1
+      }
+      return Object.fromEntries(found.filter(({ symbol }) => wanted?.has(symbol) ?? true).map((ticker) => [ticker.symbol, ticker]))
+    })
+  }
+
+  fetchOrderBook(symbol: string, limit?: number): Promise<OrderBook> {
+    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) =>
+      bookOf(name, await this.client.GetOrderbook({ tradingPairId, ...(limit === undefined ? {} : { depth: limit }) })))
+  }
+
+  /** The newest trades since then, oldest first. */
+  fetchTrades(symbol: string, since?: number, limit?: number): Promise<Trade[]> {
+    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
+      const rows = await this.#rows(limit, async (page) => {
+        const { trades, nextPageToken } = await this.client.ListTrades({ ...page, tradingPairId, ...sinceOf(since) })
+        return { rows: trades, nextPageToken }
+      })
+      return rows.map((trade) => tradeOf(trade, name))
+    })
+  }
+
+  fetchOHLCV(symbol: string, timeframe = '1m', since?: number, limit?: number): Promise<OHLCV[]> {
+    return this.#on(symbol, async ({ id: tradingPairId }) => {
+      const interval = timeframe as Interval
+      const bound = limit === undefined ? {} : { limit }
+      return (await this.client.GetCandles({ tradingPairId, interval, ...sinceOf(since), ...bound })).candles.map(candleOf)
+    })
+  }
+
+  fetchBalance(): Promise<Balances> {
+    return this.#privately(async () => {
+      const rows: BalanceRow[] = []
+      for (let page = 1, pages = 1; page <= pages; page++) {
+        const { balances, totalPages } = await this.client.ListBalances({ page, pageSize: PAGE })
+        rows.push(...balances)
+        pages = totalPages ?? 1
+      }
+      return balancesOf(rows)
+    })
+  }
+
+  createOrder(symbol: string, type: string, side: string, amount: Num, price?: Num, params: Params = {}): Promise<UnifiedOrder> {
+    return this.#privately(async () => {
+      await this.loadMarkets()
+      const market = this.market(symbol)
+      const { timeInForce, ...rest } = params
+      const postOnly = timeInForce === 'PO' ? { postOnly: true } : timeInForce === undefined ? {} : { timeInForce }
+      const terms = {
+        tradingPairId: market.id, orderType: oneOf(type, ['LIMIT', 'MARKET']), side: oneOf(side, ['BUY', 'SELL']),
+        quantity: this.amountToPrecision(symbol, amount),
+        ...(price === undefined ? {} : { price: this.priceToPrecision(symbol, price) }), ...postOnly, ...rest,
+      } as Input<'CreateOrder'>
+      return placedOf(await this.client.CreateOrder(terms), terms, market.symbol)
+    })
+  }
+
+  /** Replaces an order; the new one has another id. `type` and `side` stay what they are. */
+  editOrder(
+    id: string, symbol: string, _type?: string, _side?: string, amount?: Num, price?: Num, params: Params = {},
+  ): Promise<UnifiedOrder> {
+    return this.#privately(async () => {
+      await this.loadMarkets()
+      const { orderId } = await this.client.ReplaceOrder({
+        orderId: id, ...(amount === undefined ? {} : { quantity: this.amountToPrecision(symbol, amount) }),
+        ...(price === undefined ? {} : { price: this.priceToPrecision(symbol, price) }), ...params,
+      })
+      return orderOf(await this.client.GetOrder({ orderId }))
+    })
+  }
+
+  /** `symbol` is not needed. */
+  cancelOrder(id: string, symbol?: string, params: Params = {}): Promise<Canceled> {
+    return this.#privately(async () => {
+      const info = await this.client.CancelOrder({ orderId: id, ...params })
+      return { id: info.orderId, symbol, status: 'canceled', info }
+    })
+  }
+
+  cancelAllOrders(symbol?: string): Promise<Canceled[]> {
+    return this.#privately(async () => {
+      await this.loadMarkets()
+      const info = symbol === undefined
+        ? await this.client.BatchCancelAllOrders()
+        : await this.client.BatchCancelOrdersByPair({ tradingPairId: this.market(symbol).id })
+      return info.orderIds.map((id) => ({ id, symbol, status: 'canceled', info }))
+    })
+  }
+
+  fetchOrder(id: string, _symbol?: string): Promise<UnifiedOrder> {
+    return this.#privately(async () => orderOf(await this.client.GetOrder({ orderId: id })))
+  }
+
+  /** The newest orders since then, oldest first. */
+  fetchOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
+    return this.#orders([], symbol, since, limit)
+  }
+
+  fetchOpenOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
+    return this.#orders(OPEN, symbol, since, limit)
+  }
+
+  /** Those that were filled; `fetchOrders` has the cancelled ones too. */
+  fetchClosedOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
+    return this.#orders(CLOSED, symbol, since, limit)
+  }
+
+  fetchMyTrades(symbol?: string, since?: number, limit?: number): Promise<Trade[]> {
+    return this.#privately(async () => {
+      const pair = await this.#pairOf(symbol)
+      const rows = await this.#rows(limit, async (page) => {
+        const { trades, nextPageToken } = await this.client.ListAccountTrades({ ...page, ...pair, ...sinceOf(since) })
+        return { rows: trades, nextPageToken }
+      })
+      return rows.map((trade) => ownTradeOf(trade, this.market(trade.tradingPairId).symbol))
+    })
+  }
+
+  /** The book after its next change; every change was verified. */
+  watchOrderBook(symbol: string, limit?: number): Promise<OrderBook> {
+    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
+      const watched = this.#watch<LocalBook>(`book ${tradingPairId}`, (feed) => {
+        const book = this.client.book({ tradingPairId }, {
+          changed: (now) => now.live && feed.push([now]), error: (error) => feed.fail(unified(error)),
+        })
+        return () => book.close()
+      })
+      return localBookOf(name, (await watched.next()).at(-1)!, limit)
+    })
+  }
+
+  /** Trades since the last call. */
+  watchTrades(symbol: string, since?: number, limit?: number): Promise<Trade[]> {
+    return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
+      const feed = this.#watch<Trade>(`trades ${tradingPairId}`, (into) => this.#subscribed(into, (fail) =>
+        this.client.subscribe('trades', { tradingPairId }, {
+          update: ({ trades }) => into.push(trades.map((trade) => tradeOf(trade, name))), error: fail,
+        })))
+      return bounded(await feed.next(), since, limit)
+    })
+  }
+
+  /** What happened to orders since the last call; after a lost connection also the orders that rest. */
+  watchOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
+    return this.#privately(async () => {
+      const pair = await this.#pairOf(symbol)
+      const feed = this.#watch<UnifiedOrder>(`orders ${pair.tradingPairId ?? ''}`, (into) => {
+        let isFirst = true
+        return this.#subscribed(into, (fail) => this.client.subscribe('orders', pair, {
+          snapshot: ({ orders, more }) => {
+            if (!isFirst) into.push(orders.map(orderOf))
+            isFirst &&= more
+          },
+          update: (order) => into.push([orderOf(order)]),
+          error: fail,
+        }))
+      })
+      return bounded(await feed.next(), since, limit)
+    })
+  }
+
+  /** All balances, now and then after each change. */
+  watchBalance(): Promise<Balances> {
+    return this.#privately(async () => {
+      const feed = this.#watch<Balances>('balances', (into) => {
+        const rows = new Map<string, BalanceRow>()
+        const keep = (more: readonly BalanceRow[]): void => {
+          for (const row of more) rows.set(row.assetId, row)
+          into.push([balancesOf([...rows.values()])])
+        }
+        return this.#subscribed(into, (fail) => this.client.subscribe('balances', {}, {
+          snapshot: ({ balances }) => keep(balances), update: (row) => keep([row]), error: fail,
+        }))
+      })
+      return (await feed.next()).at(-1)!
+    })
+  }
+
+  /** Ends all that is watched; calls that wait fail. */
+  async close(): Promise<void> {
+    const watched = [...this.#watched.values()]
+    this.#watched.clear()
+    for (const { close } of watched) close()
+    this.client.closeStreams()
+    this.client.orders.close()
+  }
+
+  #watch<Item>(key: string, start: (feed: Feed<Item>) => () => void): Feed<Item> {
+    const known = this.#watched.get(key) as Watched<Item> | undefined
+    if (known !== undefined) return known.feed
+    const feed = new Feed<Item>()
+    const end = start(feed)
+    this.#watched.set(key, {
+      feed,
+      close: () => {
+        end()
+        feed.fail(new ExchangeError('what was watched is closed'))
+      },
+    } as Watched<unknown>)
+    return feed
+  }
+
+  #subscribed<Item>(feed: Feed<Item>, subscribe: (fail: (error: Error) => void) => Subscription): () => void {
+    const subscription = subscribe((error) => feed.fail(unified(error)))
+    return () => subscription.close()
+  }
+
+  #orders(status: Status[], symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
+    return this.#privately(async () => {
+      const filters = { ...(await this.#pairOf(symbol)), ...(status.length === 0 ? {} : { status }), ...sinceOf(since) }
+      const rows = await this.#rows(limit, async (page) => {
+        const { orders, nextPageToken } = await this.client.ListOrders({ ...page, ...filters })
+        return { rows: orders, nextPageToken }
+      })
+      return rows.map(orderOf)
+    })
+  }
+
+  async #pairOf(symbol: string | undefined): Promise<{ tradingPairId?: string }> {
+    await this.loadMarkets()
+    return symbol === undefined ? {} : { tradingPairId: this.market(symbol).id }
+  }
+
+  /** The newest rows, oldest first: `limit` of them, or a page. */
+  async #rows<Row>(
+    limit: number | undefined,
+    ask: (page: { pageToken: string; pageSize: number }) => Promise<{ rows: Row[]; nextPageToken?: string | undefined }>,
+  ): Promise<Row[]> {
+    const wanted = limit ?? PAGE
+    const found: Row[] = []
+    for (let pageToken: string | undefined = ''; found.length < wanted;) {
+      const { rows, nextPageToken }: { rows: Row[]; nextPageToken?: string | undefined } =
+        await ask({ pageToken, pageSize: Math.min(PAGE_MAX, wanted - found.length) })
+      found.push(...rows)
+      if (nextPageToken === undefined || nextPageToken === '') break
+      pageToken = nextPageToken
+    }
+    return found.reverse()
+  }
+
+  #on<Result>(symbol: string, act: (market: Market) => Promise<Result>): Promise<Result> {
+    return this.#run(async () => {
+      await this.loadMarkets()
+      return act(this.market(symbol))
+    })
+  }
+
+  #privately<Result>(act: () => Promise<Result>): Promise<Result> {
+    return this.#run(async () => {
+      if (this.client.signer === null) await (this.#signingIn ??= this.client.signIn().finally(() => (this.#signingIn = null)))
+      return act()
+    })
+  }
+
+  async #run<Result>(act: () => Promise<Result>): Promise<Result> {
+    try {
+      return await act()
+    } catch (error) {
+      throw unified(error)
+    }
+  }
+}
+
+export interface Canceled {
+  readonly id: string
+  readonly symbol: string | undefined
+  readonly status: 'canceled'
+  readonly info: unknown
+}
+
+const sinceOf = (since: number | undefined): { startTime?: string } => (since === undefined ? {} : { startTime: String(since) })
+
+function oneOf(word: string, words: readonly string[]): string {
+  const upper = String(word).toUpperCase()
+  if (!words.includes(upper)) throw new InvalidOrder(`${word} is none of ${words.join(', ').toLowerCase()}`)
+  return upper
+}
+
+function bounded<Item extends { timestamp: number | undefined }>(items: readonly Item[], since = 0, limit = items.length): Item[] {
+  return items.filter(({ timestamp = since }) => timestamp >= since).slice(-limit)
+}

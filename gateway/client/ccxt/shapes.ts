@@ -1,0 +1,302 @@
+/**
+ * Records of the service in the unified structures that ccxt documents. Text becomes numbers, times Unix ms and ISO 8601; what the service
+ * does not know is `undefined`; `info` is the record itself, with exact text.
+ */
+import type { Frame, Input, Output } from '../index.ts'
+import type { LocalBook } from '../book.ts'
+
+type Pair = Output<'GetTradingPair'>['tradingPair']
+type OrderRow = Output<'GetOrder'> | Extract<Frame<'orders'>, { type: 'order_update' }>['data']
+type PublicTrade = Output<'ListTrades'>['trades'][number]
+type OwnTrade = Output<'ListAccountTrades'>['trades'][number]
+type BalanceRow = Output<'ListBalances'>['balances'][number]
+type Num = number | undefined
+
+export interface MinMax {
+  readonly min: Num
+  readonly max: Num
+}
+
+export interface Market {
+  /** Id of the trading pair. */
+  readonly id: string
+  /** BASE/QUOTE. */
+  readonly symbol: string
+  readonly base: string
+  readonly quote: string
+  readonly baseId: string
+  readonly quoteId: string
+  readonly settle: undefined
+  readonly settleId: undefined
+  readonly type: 'spot'
+  readonly spot: true
+  readonly margin: false
+  readonly swap: false
+  readonly future: false
+  readonly option: false
+  readonly contract: false
+  readonly linear: undefined
+  readonly inverse: undefined
+  readonly contractSize: undefined
+  readonly expiry: undefined
+  readonly expiryDatetime: undefined
+  readonly strike: undefined
+  readonly optionType: undefined
+  readonly active: boolean
+  /** Fees as parts of one: 0.001 is 0.1 %. */
+  readonly taker: number
+  readonly maker: number
+  readonly percentage: true
+  readonly tierBased: true
+  readonly feeSide: 'quote'
+  /** Steps: amounts and prices are whole multiples of these (ccxt's TICK_SIZE). */
+  readonly precision: { readonly amount: number; readonly price: number }
+  readonly limits: { readonly amount: MinMax; readonly price: MinMax; readonly cost: MinMax; readonly leverage: MinMax }
+  readonly created: undefined
+  readonly info: Pair
+}
+
+interface Moment {
+  /** Unix ms. */
+  readonly timestamp: Num
+  /** ISO 8601. */
+  readonly datetime: string | undefined
+}
+
+export interface Fee {
+  /** Negative: a rebate. */
+  readonly cost: number
+  readonly currency: string
+}
+
+export interface Ticker extends Moment {
+  readonly symbol: string
+  readonly high: Num
+  readonly low: Num
+  readonly bid: Num
+  readonly bidVolume: Num
+  readonly ask: Num
+  readonly askVolume: Num
+  readonly vwap: Num
+  readonly open: Num
+  readonly close: Num
+  readonly last: Num
+  readonly previousClose: Num
+  readonly change: Num
+  readonly percentage: Num
+  readonly average: Num
+  readonly baseVolume: Num
+  readonly quoteVolume: Num
+  readonly info: unknown
+}
+
+export interface OrderBook extends Moment {
+  readonly symbol: string
+  /** [price, amount], best first. */
+  readonly bids: [price: number, amount: number][]
+  readonly asks: [price: number, amount: number][]
+  readonly nonce: number
+}
+
+export interface Trade extends Moment {
+  readonly id: string
+  readonly symbol: string
+  readonly order: string | undefined
+  readonly type: undefined
+  readonly side: 'buy' | 'sell'
+  readonly takerOrMaker: 'taker' | 'maker' | undefined
+  readonly price: number
+  readonly amount: number
+  readonly cost: number
+  readonly fee: Fee | undefined
+  readonly fees: Fee[]
+  readonly info: unknown
+}
+
+export type OrderStatus = 'open' | 'closed' | 'canceled' | 'expired' | 'rejected'
+
+export interface UnifiedOrder extends Moment {
+  readonly id: string
+  readonly clientOrderId: string | undefined
+  readonly lastTradeTimestamp: undefined
+  readonly lastUpdateTimestamp: Num
+  readonly status: OrderStatus
+  readonly symbol: string
+  readonly type: 'limit' | 'market'
+  readonly timeInForce: string | undefined
+  readonly postOnly: boolean
+  readonly reduceOnly: false
+  readonly side: 'buy' | 'sell'
+  readonly price: Num
+  readonly triggerPrice: undefined
+  readonly stopPrice: undefined
+  readonly amount: number
+  readonly filled: number
+  readonly remaining: number
+  readonly average: Num
+  readonly cost: number
+  readonly trades: Trade[]
+  readonly fee: Fee | undefined
+  readonly fees: Fee[]
+  readonly info: unknown
+}
+
+export interface Balance {
+  readonly free: number
+  readonly used: number
+  readonly total: number
+}
+
+/** By currency; `free`, `used` and `total` have the same the other way round. */
+export type Balances = { [currency: string]: Balance } & {
+  readonly free: Record<string, number>
+  readonly used: Record<string, number>
+  readonly total: Record<string, number>
+  readonly timestamp: undefined
+  readonly datetime: undefined
+  readonly info: BalanceRow[]
+}
+
+export type OHLCV = [timestamp: number, open: number, high: number, low: number, close: number, volume: number]
+
+const STATUS: Readonly<Record<OrderRow['status'], OrderStatus>> = {
+  SUBMITTED: 'open', PARTIALLY_FILLED: 'open', FILLED: 'closed', SETTLED: 'closed', SETTLED_ON_CHAIN: 'closed', CANCELLED: 'canceled',
+  EXPIRED: 'expired', REJECTED: 'rejected',
+}
+
+const numberOf = (text: string | null | undefined): Num => (text === null || text === undefined ? undefined : Number(text))
+const lower = <S extends string>(text: S): Lowercase<S> => text.toLowerCase() as Lowercase<S>
+
+/** A time in RFC 3339 or Unix ms. */
+function momentOf(time: string | number | undefined): Moment {
+  if (time === undefined) return { timestamp: undefined, datetime: undefined }
+  const timestamp = typeof time === 'number' ? time : Date.parse(time)
+  return { timestamp, datetime: new Date(timestamp).toISOString() }
+}
+
+export function marketOf(pair: Pair): Market {
+  const { id, symbol, baseToken: base, quoteToken: quote } = pair
+  const none = undefined
+  return {
+    id, symbol, base, quote, baseId: pair.baseAssetId, quoteId: pair.quoteAssetId, settle: none, settleId: none,
+    type: 'spot', spot: true, margin: false, swap: false, future: false, option: false, contract: false,
+    linear: none, inverse: none, contractSize: none, expiry: none, expiryDatetime: none, strike: none, optionType: none,
+    active: pair.isActive, taker: Number(pair.takerFeeBps) / 10_000, maker: Number(pair.makerFeeBps) / 10_000,
+    percentage: true, tierBased: true, feeSide: 'quote',
+    precision: { amount: Number(pair.lotSize), price: Number(pair.tickSize) },
+    limits: {
+      amount: { min: Number(pair.minOrderSize), max: Number(pair.maxOrderSize) },
+      price: { min: Number(pair.tickSize), max: none },
+      cost: { min: Number(pair.minNotional), max: none },
+      leverage: { min: none, max: none },
+    },
+    created: none, info: pair,
+  }
+}
+
+interface Best {
+  readonly bids: readonly { price: string; quantity: string }[]
+  readonly asks: readonly { price: string; quantity: string }[]
+}
+
+/** 24 hours of a market; `best` and `day` only where they were asked for. */
+export function tickerOf(
+  symbol: string, time: string | number | undefined, last: Num, percentage: Num, quoteVolume: Num, info: unknown,
+  best: Best = { bids: [], asks: [] }, day: { high?: Num; low?: Num; volume?: Num } = {},
+): Ticker {
+  const open = last === undefined || percentage === undefined || percentage <= -100 ? undefined : last / (1 + percentage / 100)
+  const { high, low, volume } = day
+  return {
+    symbol, ...momentOf(time), high, low,
+    bid: numberOf(best.bids[0]?.price), bidVolume: numberOf(best.bids[0]?.quantity),
+    ask: numberOf(best.asks[0]?.price), askVolume: numberOf(best.asks[0]?.quantity),
+    vwap: quoteVolume === undefined || !volume ? undefined : quoteVolume / volume,
+    open, close: last, last, previousClose: undefined,
+    change: open === undefined || last === undefined ? undefined : last - open, percentage,
+    average: open === undefined || last === undefined ? undefined : (last + open) / 2,
+    baseVolume: volume, quoteVolume, info,
+  }
+}
+
+export const metadataTicker = (metadata: Output<'GetMarketMetadata'>, book: Output<'GetOrderbook'>): Ticker => tickerOf(
+  metadata.symbol, book.timestamp, numberOf(metadata.lastPrice), numberOf(metadata.priceChangePercent24h),
+  numberOf(metadata.quoteVolume24h), metadata, book,
+  { high: numberOf(metadata.high24h), low: numberOf(metadata.low24h), volume: numberOf(metadata.volume24h) },
+)
+
+export const screenerTicker = (item: Output<'GetScreener'>['items'][number]): Ticker => tickerOf(
+  item.symbol, item.lastPriceTimestamp === null ? undefined : Number(item.lastPriceTimestamp), numberOf(item.lastPrice),
+  numberOf(item.priceChangePercent24h), numberOf(item.quoteVolume24h), item,
+)
+
+const levelsOf = (levels: Best['bids'], limit?: number): [number, number][] =>
+  levels.slice(0, limit).map(({ price, quantity }) => [Number(price), Number(quantity)])
+
+export const bookOf = (symbol: string, book: Output<'GetOrderbook'>): OrderBook =>
+  ({ symbol, bids: levelsOf(book.bids), asks: levelsOf(book.asks), ...momentOf(book.timestamp), nonce: book.sequence })
+
+export const localBookOf = (symbol: string, { bids, asks, sequence }: LocalBook, limit?: number): OrderBook =>
+  ({ symbol, bids: levelsOf(bids, limit), asks: levelsOf(asks, limit), ...momentOf(undefined), nonce: sequence })
+
+export const candleOf = ({ t, o, h, l, c, v }: Output<'GetCandles'>['candles'][number]): OHLCV =>
+  [t, Number(o), Number(h), Number(l), Number(c), Number(v)]
+
+/** A public trade: its side is that of who took. */
+export const tradeOf = (trade: PublicTrade, symbol: string): Trade => ({
+  id: trade.id, symbol, ...momentOf(trade.executedAt), order: undefined, type: undefined,
+  side: trade.makerSide === 'BUY' ? 'sell' : 'buy', takerOrMaker: undefined, price: Number(trade.price), amount: Number(trade.quantity),
+  cost: Number(trade.quoteQuantity), fee: undefined, fees: [], info: trade,
+})
+
+export function ownTradeOf(trade: OwnTrade, symbol: string): Trade {
+  const fee = { cost: Number(trade.fee), currency: trade.feeToken }
+  return { ...tradeOf(trade, symbol), order: trade.orderId, side: lower(trade.side), takerOrMaker: trade.role, fee, fees: [fee] }
+}
+
+type Terms = Pick<Input<'CreateOrder'>, 'clientOrderId' | 'orderType' | 'side' | 'price' | 'quantity' | 'timeInForce' | 'postOnly'>
+
+/** What an order has however it is known. */
+function termsOf(terms: Terms, filledText: string, averageText: string | undefined) {
+  const [filled, average] = [Number(filledText), numberOf(averageText)]
+  const postOnly = terms.postOnly === true
+  return {
+    clientOrderId: terms.clientOrderId, type: lower(terms.orderType), side: lower(terms.side), price: numberOf(terms.price),
+    amount: Number(terms.quantity), timeInForce: postOnly ? 'PO' : terms.timeInForce, postOnly, reduceOnly: false, filled, average,
+    cost: average === undefined ? 0 : filled * average, triggerPrice: undefined, stopPrice: undefined, lastTradeTimestamp: undefined,
+    trades: [] as Trade[],
+  } as const
+}
+
+export function orderOf(order: OrderRow): UnifiedOrder {
+  const fee = { cost: Number(order.fee), currency: order.symbol.split('/')[1]! }
+  return {
+    id: order.orderId, ...termsOf(order, order.filledQuantity, order.averageFillPrice), ...momentOf(order.createdAt),
+    lastUpdateTimestamp: Date.parse(order.updatedAt), symbol: order.symbol, status: STATUS[order.status],
+    remaining: Number(order.remainingQuantity), fee, fees: [fee], info: order,
+  }
+}
+
+/** An order as it was asked for and met the book. */
+export function placedOf(answer: Output<'CreateOrder'>, asked: Input<'CreateOrder'>, symbol: string): UnifiedOrder {
+  const { matchResult: { totalFilled, averageFillPrice, status, remainingQuantity } } = answer
+  const { timestamp, datetime } = momentOf(answer.engineTime)
+  return {
+    id: answer.orderId, ...termsOf(asked, totalFilled, averageFillPrice), timestamp, datetime, lastUpdateTimestamp: timestamp, symbol,
+    status: STATUS[status], remaining: Number(remainingQuantity), fee: undefined, fees: [], info: answer,
+  }
+}
+
+export function balancesOf(rows: readonly BalanceRow[]): Balances {
+  const all: { free: Record<string, number>; used: Record<string, number>; total: Record<string, number> } =
+    { free: {}, used: {}, total: {} }
+  const found: Record<string, unknown> = { info: [...rows], timestamp: undefined, datetime: undefined, ...all }
+  for (const row of rows) {
+    const currency = row.symbol ?? row.token
+    const balance = { free: Number(row.availableBalance), used: Number(row.lockedBalance), total: Number(row.totalBalance) }
+    found[currency] = balance
+    for (const kind of ['free', 'used', 'total'] as const) all[kind][currency] = balance[kind]
+  }
+  return found as Balances
+}
+
+

@@ -1,0 +1,146 @@
+/**
+ * Promise: a program that knows ccxt trades on a real exchange through the adapter: every verb gives the structure that ccxt documents,
+ * with the numbers of what happened, and every refusal is the error that ccxt has for it.
+ */
+import t from 'tap'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import * as ccxt from '../../gateway/client/ccxt/index.ts'
+import { BALANCE, BOOK, MARKET, misfits, ORDER, TICKER, TRADE, type Shape } from '../support/ccxt_shapes.ts'
+import { historyReached, operate, removeDirectory, startExchange, temporaryDirectory } from '../support/exchange.ts'
+
+t.setTimeout(240_000)
+const directory = temporaryDirectory()
+const exchange = await startExchange(directory)
+const venues: ccxt.Ringbook[] = []
+t.teardown(async () => {
+  for (const venue of venues) await venue.close()
+  await exchange.kill()
+  removeDirectory(directory)
+})
+
+/** Somebody with money, who has not signed in by hand. */
+async function trader(): Promise<ccxt.Ringbook> {
+  const { address, signMessage } = privateKeyToAccount(generatePrivateKey())
+  const wallet = { address, signMessage: (message: string) => signMessage({ message }) }
+  const venue = new ccxt.Ringbook({ baseUrl: exchange.baseUrl, wallet })
+  venues.push(venue)
+  await venue.fetchBalance()
+  await venue.client.Mint()
+  return venue
+}
+
+const [maker, taker] = [await trader(), await trader()]
+const markets = await maker.fetchMarkets()
+await Promise.all([maker.loadMarkets(), taker.loadMarkets()])
+const market = markets[0]!
+const { symbol } = market
+interface Asserts {
+  strictSame(found: unknown, wanted: unknown, what: string): unknown
+}
+const fits = (t: Asserts, value: unknown, shape: Shape, what: string): void => void t.strictSame(misfits(value, shape), [], what)
+
+t.test('markets', async (t) => {
+  for (const each of markets) fits(t, each, MARKET, each.symbol)
+  t.equal(symbol, `${market.base}/${market.quote}`)
+  const { tradingPair } = await maker.client.GetTradingPair({ tradingPairId: market.id })
+  t.same([market.precision.price, market.precision.amount], [Number(tradingPair.tickSize), Number(tradingPair.lotSize)])
+  t.same(market.limits.cost.min, Number(tradingPair.minNotional))
+  t.equal(maker.market(market.id), maker.market(symbol), 'by id too')
+  t.throws(() => maker.market('NO/PE'), ccxt.BadSymbol)
+  t.ok(maker.symbols.includes(symbol))
+  t.ok(Math.abs((await maker.fetchTime()) - Date.now()) < 60_000)
+  t.equal((await maker.fetchStatus()).status, 'ok')
+})
+
+const watching = {
+  book: taker.watchOrderBook(symbol), trades: taker.watchTrades(symbol), orders: taker.watchOrders(symbol), balance: taker.watchBalance(),
+}
+const price = 100 * market.precision.price * Math.ceil(1 / market.precision.price)
+const amount = Math.max(1, market.limits.amount.min!)
+const firstBalance = await watching.balance
+const firstBook = await watching.book
+
+t.test('orders, trades and what is watched', async (t) => {
+  const sold = await maker.createOrder(symbol, 'limit', 'sell', amount, price, { clientOrderId: 'quote-1', timeInForce: 'PO' })
+  fits(t, sold, ORDER, 'placed')
+  t.match(sold, { status: 'open', clientOrderId: 'quote-1', side: 'sell', type: 'limit', timeInForce: 'PO', amount, price, filled: 0 })
+  const opened = await maker.fetchOpenOrders(symbol)
+  for (const order of opened) fits(t, order, ORDER, 'open')
+  t.same(opened.map(({ id }) => id), [sold.id])
+  const bought = await taker.createOrder(symbol, 'market', 'buy', amount)
+  fits(t, bought, ORDER, 'met')
+  t.match(bought, { status: 'closed', filled: amount, remaining: 0, average: price, cost: amount * price, price: undefined })
+  const orders = [...(await watching.orders)]
+  for (let look = 0; look < 100 && orders.at(-1)?.status !== 'closed'; look++) orders.push(...(await taker.watchOrders(symbol)))
+  for (const order of orders) fits(t, order, ORDER, 'watched')
+  t.match(orders.at(-1), { id: bought.id, status: 'closed', filled: amount })
+  const [trade] = await watching.trades
+  fits(t, trade, TRADE, 'watched')
+  t.match(trade, { symbol, side: 'buy', price, amount, cost: price * amount })
+  let balance = await taker.watchBalance()
+  const before = firstBalance[market.base]!.total
+  for (let look = 0; look < 100 && balance[market.base]!.total <= before; look++) balance = await taker.watchBalance()
+  fits(t, balance[market.base], BALANCE, 'balance')
+  t.ok(balance.total[market.base]! > firstBalance.total[market.base]!, 'what was bought')
+  const book = await taker.watchOrderBook(symbol)
+  fits(t, book, BOOK, 'watched')
+  t.ok(book.nonce > firstBook.nonce)
+})
+
+t.test('what the history tells', async (t) => {
+  await historyReached(exchange)
+  const ticker = await taker.fetchTicker(symbol)
+  fits(t, ticker, TICKER, 'ticker')
+  t.match(ticker, { symbol, last: price, close: price, high: price, low: price, baseVolume: amount, quoteVolume: price * amount })
+  const tickers = await taker.fetchTickers([symbol])
+  t.strictSame(Object.keys(tickers), [symbol])
+  fits(t, tickers[symbol], TICKER, 'of all')
+  t.ok(Object.keys(await taker.fetchTickers()).length >= 1)
+  const [candle] = await taker.fetchOHLCV(symbol, '1h', undefined, 1)
+  t.same(candle!.slice(1), [price, price, price, price, amount])
+  const [trade] = await taker.fetchTrades(symbol, undefined, 5)
+  fits(t, trade, TRADE, 'public')
+  t.match(trade, { side: 'buy', price, amount })
+  const [own] = await maker.fetchMyTrades(symbol)
+  fits(t, own, TRADE, 'own')
+  t.match(own, { side: 'sell', takerOrMaker: 'maker', price, amount, fee: { currency: market.quote } })
+  const [closed] = await maker.fetchClosedOrders(symbol)
+  fits(t, closed, ORDER, 'closed')
+  t.match(closed, { status: 'closed', clientOrderId: 'quote-1', filled: amount })
+  t.same(await maker.fetchOpenOrders(), [])
+  const all = await taker.fetchBalance()
+  for (const currency of Object.keys(all.total)) fits(t, all[currency], BALANCE, currency)
+})
+
+t.test('changing and cancelling', async (t) => {
+  const low = price / 2
+  const order = await maker.createOrder(symbol, 'limit', 'buy', amount, low)
+  const edited = await maker.editOrder(order.id, symbol, 'limit', 'buy', amount * 2, low)
+  fits(t, edited, ORDER, 'edited')
+  t.match(edited, { status: 'open', amount: amount * 2, price: low })
+  const book = await maker.fetchOrderBook(symbol, 5)
+  fits(t, book, BOOK, 'book')
+  t.same(book.bids, [[low, amount * 2]])
+  t.match(await maker.cancelOrder(edited.id, symbol), { id: edited.id, status: 'canceled' })
+  t.equal((await maker.fetchOrder(edited.id)).status, 'canceled')
+  await maker.createOrder(symbol, 'limit', 'buy', String(amount), String(low))
+  t.equal((await maker.cancelAllOrders(symbol)).length, 1)
+  t.same(await maker.cancelAllOrders(), [])
+})
+
+t.test('refusals are what ccxt calls them', async (t) => {
+  const nowhere = '00000000-0000-4000-8000-000000000000'
+  const cases: [what: string, act: () => Promise<unknown>, Class: new () => Error][] = [
+    ['no such symbol', () => maker.createOrder('NO/PE', 'limit', 'buy', 1, 1), ccxt.BadSymbol as never],
+    ['no such order', () => maker.cancelOrder(nowhere), ccxt.OrderNotFound as never],
+    ['too much', () => maker.createOrder(symbol, 'limit', 'buy', market.limits.amount.max!, price), ccxt.InsufficientFunds as never],
+    ['too little', () => maker.createOrder(symbol, 'limit', 'buy', market.precision.amount, price), ccxt.InvalidOrder as never],
+    ['no side', () => maker.createOrder(symbol, 'limit', 'long', amount, price), ccxt.InvalidOrder as never],
+    ['no type', () => maker.createOrder(symbol, 'stop', 'buy', amount, price), ccxt.InvalidOrder as never],
+    ['no time frame', () => maker.fetchOHLCV(symbol, '7m'), ccxt.BadRequest as never],
+  ]
+  for (const [what, act, Class] of cases) await t.rejects(act(), Class, what)
+  await t.rejects(new ccxt.Ringbook({ baseUrl: 'http://127.0.0.1:1' }).fetchMarkets(), ccxt.NetworkError)
+  await operate(exchange, '/maintenance', { on: true })
+  await t.rejects(maker.createOrder(symbol, 'limit', 'buy', amount, price), ccxt.OnMaintenance, 'maintenance')
+})

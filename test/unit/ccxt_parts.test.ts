@@ -1,0 +1,81 @@
+/** Parts of the adapter with ccxt's verbs: errors by the register, precision, what a `watch` verb waits for. */
+import t from 'tap'
+import { REFUSALS, type Refusal } from '../../core/layout/refusals.ts'
+import * as ccxt from '../../gateway/client/ccxt/errors.ts'
+import { Feed } from '../../gateway/client/ccxt/feed.ts'
+import { inSteps } from '../../gateway/client/ccxt/precision.ts'
+import { NetworkError, RingbookError, StreamError } from '../../gateway/client/errors.ts'
+
+const classes = ccxt as unknown as Record<string, new () => Error>
+
+t.test('each refusal is the class that the register names; what may have been applied is a timeout', async (t) => {
+  for (const { http, code, error, message, ccxt: name } of Object.values<Refusal>(REFUSALS)) {
+    const refused = new RingbookError({ error, code, message, statusCode: http })
+    const made = ccxt.unified(refused) as Error
+    const expected = refused.outcome === 'not-applied' ? name : 'RequestTimeout'
+    t.equal(made.name, expected, code)
+    t.ok(made instanceof classes[expected]! && made instanceof ccxt.BaseError, code)
+    t.equal(made.cause, refused)
+  }
+})
+
+t.test('other failures', async (t) => {
+  const envelope = { error: 'UNEXPECTED_RESPONSE', message: 'm' }
+  const cases: [error: unknown, name: string][] = [
+    [new NetworkError('m', undefined), 'RequestTimeout'],
+    [new NetworkError('m', undefined, 'not-applied'), 'NetworkError'],
+    [new NetworkError('m', new DOMException('late', 'TimeoutError'), 'not-applied'), 'RequestTimeout'],
+    [new RingbookError({ ...envelope, statusCode: 502 }), 'RequestTimeout'],
+    [new RingbookError({ ...envelope, statusCode: 502 }, 'not-applied'), 'ExchangeNotAvailable'],
+    [new RingbookError({ ...envelope, statusCode: 429 }), 'RateLimitExceeded'],
+    [new RingbookError({ ...envelope, statusCode: 401 }), 'AuthenticationError'],
+    [new RingbookError({ ...envelope, code: 'constructor', statusCode: 418 }), 'ExchangeError'],
+    [new StreamError('SESSION_INVALID', 'm'), 'AuthenticationError'],
+    [new StreamError('SUBSCRIPTION_LIMIT', 'm'), 'ExchangeError'],
+    [new TypeError('m'), 'TypeError'],
+  ]
+  for (const [error, name] of cases) t.equal((ccxt.unified(error) as Error).name, name)
+  t.ok(new ccxt.OnMaintenance('m') instanceof ccxt.NetworkError, 'the hierarchy')
+  t.ok(new ccxt.OrderNotFound('m') instanceof ccxt.InvalidOrder, 'the hierarchy')
+})
+
+t.test('amounts and prices in whole steps', async (t) => {
+  const cases: [value: number | string, step: string, cut: string, round: string][] = [
+    [0.1 + 0.2, '0.1', '0.3', '0.3'],
+    [1.23456789, '0.001', '1.234', '1.235'],
+    [1e-7, '0.00000001', '0.0000001', '0.0000001'],
+    [1.5e21, '0.01', '1500000000000000000000', '1500000000000000000000'],
+    ['0.10', '0.01', '0.1', '0.1'],
+    [100, '10', '100', '100'],
+    [105, '10', '100', '110'],
+    [7, '0.25', '7', '7'],
+    [7.2, '0.25', '7', '7.25'],
+    [0.29, '0.01', '0.29', '0.29'],
+    ['9007199254740993.01', '0.01', '9007199254740993.01', '9007199254740993.01'],
+    [0.004, '0.01', '0', '0'],
+  ]
+  for (const [value, step, cut, round] of cases) {
+    t.same([inSteps(value, step, 'cut'), inSteps(value, step, 'round')], [cut, round], `${value} in ${step}`)
+  }
+  for (const value of ['', 'x', NaN, Infinity, '1,5']) t.throws(() => inSteps(value, '1', 'cut'), TypeError, String(value))
+})
+
+t.test('a feed gives what came since the last call, or waits for the next', async (t) => {
+  const feed = new Feed<number>()
+  feed.push([1])
+  feed.push([2])
+  t.same(await feed.next(), [1, 2])
+  const [one, other] = [feed.next(), feed.next()]
+  feed.push([])
+  feed.push([3])
+  t.same([await one, await other], [[3], [3]], 'who waits gets the same')
+  feed.push(Array.from({ length: 1500 }, (_, i) => i))
+  t.equal((await feed.next()).length, 1000, 'the newest are kept')
+  feed.fail(new Error('over'))
+  await t.rejects(feed.next(), /over/)
+  const waiting = feed.next()
+  feed.fail(new Error('again'))
+  await t.rejects(waiting, /again/)
+  feed.push([4])
+  t.same(await feed.next(), [4], 'it goes on')
+})
