@@ -85,7 +85,7 @@ export const KNOBS = {
     '', 'networks', 'Addresses and networks, between commas, that stand for many clients and have no share of their own',
   ),
   trustedProxies: text(
-    '', 'networks', 'Addresses and networks, between commas, of proxies whose X-Forwarded-For counts; of others it does not',
+    '', 'networks', 'Addresses and networks, between commas, of proxies whose X-Forwarded-For and PROXY headers count; of others none',
   ),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   operatorTokenFile: text(

@@ -16,7 +16,9 @@ import { constants, type Http2Server, type Http2Session, type ServerHttp2Session
 import { createServer, type Server, type Socket } from 'node:net'
 import { listenOn } from '../limits/door.ts'
 import type { Backlog } from '../limits/backlog.ts'
+import type { ClientAddresses } from '../limits/client_address.ts'
 import { networkOf } from '../limits/network.ts'
+import { readProxyHeader } from '../limits/proxy_header.ts'
 import { type Shares } from '../limits/shares.ts'
 import { lookMs, type ConnectionPort } from '../limits/port.ts'
 import { Room } from './message_reader.ts'
@@ -44,15 +46,33 @@ const ACKNOWLEDGED = 8
 export class Listener {
   readonly server: Server
   readonly #sockets = new Map<string, Socket>()
+  /** Addresses of clients whose connections proxies handed on, by the proxy's end. */
+  readonly #sources = new Map<string, string>()
 
-  constructor(port: ConnectionPort, inject: (socket: Socket) => void) {
+  constructor(port: ConnectionPort, addresses: ClientAddresses, inject: (socket: Socket) => void) {
     this.server = createServer({ noDelay: true }, (socket) => {
       if (!port.admit(socket)) return
       const place = placeOf(socket)
       this.#sockets.set(place, socket)
-      socket.once('close', () => this.#sockets.delete(place))
-      inject(socket)
+      socket.once('close', () => {
+        this.#sockets.delete(place)
+        this.#sources.delete(place)
+      })
+      if (!addresses.trusts(socket.remoteAddress ?? '')) return inject(socket)
+      readProxyHeader(socket, (beginning) => {
+        if (beginning === 'bad') return void socket.destroy()
+        if (beginning !== 'none' && beginning.source !== null) {
+          if (!port.moveTo(socket, beginning.source)) return
+          this.#sources.set(place, beginning.source)
+        }
+        inject(socket)
+      })
     })
+  }
+
+  /** Address at the other end of this connection, or that of the client whose connection a trusted proxy handed on. */
+  addressOf(socket: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
+    return this.#sources.get(placeOf(socket)) ?? socket.remoteAddress ?? ''
   }
 
   /** The accepted socket under this one, which may be a wrapper; `undefined` when it is gone. */
@@ -164,11 +184,11 @@ export class Connections {
   readonly #idleMs: number
   readonly #timers: readonly NodeJS.Timeout[]
 
-  constructor(server: Http2Server, port: ConnectionPort, listener: Pick<Listener, 'find'>, idleMs: number, memory: Memory) {
+  constructor(server: Http2Server, port: ConnectionPort, listener: Pick<Listener, 'find' | 'addressOf'>, idleMs: number, memory: Memory) {
     this.#port = port
     this.#idleMs = idleMs
     server.on('session', (session) => {
-      const client = networkOf(session.socket.remoteAddress ?? '')
+      const client = networkOf(listener.addressOf(session.socket))
       const connection = new Connection(session, listener.find(session.socket), client, memory, (each, why) => this.#expel(each, why))
       this.#all.set(session, connection)
       session.once('close', () => {

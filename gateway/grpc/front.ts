@@ -15,6 +15,8 @@ export interface Front {
   readonly addresses: ClientAddresses
   /** Signatures of streams that are looked at in a turn. */
   readonly signatures: SignatureShares
+  /** Address of the client at the other end of a connection. */
+  addressOf: (peer: Peer) => string
   /** Calls and stream actions that are not answered yet. */
   inFlight: number
   /** Set at a stop: what comes now is refused. */
@@ -23,16 +25,24 @@ export interface Front {
 
 export const createFront = (gateway: Gateway, statuses: StatusWriter): Front =>
   ({
-  gateway, statuses, addresses: new ClientAddresses(gateway.config.trustedProxies), signatures: new SignatureShares(), inFlight: 0,
-  stopping: false,
-})
+    gateway, statuses, addresses: new ClientAddresses(gateway.config.trustedProxies), addressOf: ({ remoteAddress }) => remoteAddress,
+    signatures: new SignatureShares(), inFlight: 0, stopping: false,
+  })
 
-/** Address of a peer, `address:port`. */
-const addressOf = (peer: string): string => peer.slice(0, peer.lastIndexOf(':'))
+interface Peer {
+  readonly remoteAddress: string
+  readonly remotePort: number
+}
+
+/** A peer of the library, `address:port`. */
+function readPeer(peer: string): Peer {
+  const colon = peer.lastIndexOf(':')
+  return { remoteAddress: peer.slice(0, colon), remotePort: Number(peer.slice(colon + 1)) }
+}
 
 /** Address of the client that called. */
-export const clientOf = ({ addresses }: Front, peer: string, metadata: Metadata): string =>
-  addresses.clientOf(addressOf(peer), metadata.get(FORWARDED_FOR).join(','))
+export const clientOf = ({ addresses, addressOf }: Front, peer: string, metadata: Metadata): string =>
+  addresses.clientOf(addressOf(readPeer(peer)), metadata.get(FORWARDED_FOR).join(','))
 
 /** X-Request-Id of a call: the client's own, or one that is made. */
 export const requestIdOf = ({ gateway }: Front, metadata: Metadata): string =>

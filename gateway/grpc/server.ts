@@ -109,7 +109,8 @@ export function createGrpcServer(gateway: Gateway, tls: KeyPair | null): GrpcSer
     config.grpcConnections, config.firstRequestSeconds * 1000, proxies, gateway.portCounters('grpc'),
     (open) => (counters[GATEWAY.connections] = open),
   )
-  const listener = new Listener(port, (socket) => injector.injectConnection(socket))
+  const listener = new Listener(port, front.addresses, (socket) => injector.injectConnection(socket))
+  front.addressOf = (peer) => listener.addressOf(peer)
   const memory = new Shares(config.grpcRequestMb * MIB, proxies)
   counters[GATEWAY.grpc_held_limit] = memory.most
   const answers = new Backlog(config.grpcAnswerMb * MIB, proxies, counters, UNSENT)

@@ -24,7 +24,7 @@ const LOOK_MOST_MS = 1_000
 export type Cut = 'first' | 'idle' | 'flood' | 'crowded'
 
 interface Member {
-  readonly client: string
+  client: string
   readonly since: number
 }
 
@@ -73,6 +73,22 @@ export class ConnectionPort {
     this.#count()
     socket.once('close', () => this.#leave(socket))
     return true
+  }
+
+  /** This connection, which was admitted, is of another client than its socket says; false: it has been closed, that one has its share. */
+  moveTo(socket: Socket, address: string): boolean {
+    const member = this.#members.get(socket)
+    if (member === undefined) return false
+    const client = networkOf(address)
+    this.shares.give(member.client)
+    const none = this.shares.take(client)
+    // What it gave a moment ago is there again.
+    if (none !== null) this.shares.take(member.client)
+    else member.client = client
+    if (none === null) return true
+    this.#counters[none === 'full' ? PORT_COUNTER.refused_full : PORT_COUNTER.refused_share]!++
+    socket.destroy()
+    return false
   }
 
   /** The first request of this connection is whole. */

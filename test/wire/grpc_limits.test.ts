@@ -217,7 +217,7 @@ t.test('a call that waits for its client is given up; one that waits for the ser
   const port = new ConnectionPort(8, 60_000, new Set(), new Float64Array(PORT_COUNTERS.length))
   const answers = new Backlog(64 * MIB, new Set(), new Float64Array(3), { waiting: 0, capacity: 1, cut: 2 })
   const memory = { requests: new Shares(64 * MIB), most: 8 * MIB, answers }
-  const connections = new Connections(server, port, { find: () => undefined }, 60_000, memory)
+  const connections = new Connections(server, port, { find: () => undefined, addressOf: () => '' }, 60_000, memory)
   const calls = new Calls(server, connections, {
     longLived: new Set(['/long', '/prompt', '/watch']), prompt: new Set(['/prompt']), requestMs: 50, stalledMs: 50, messageMax: MIB,
     onNoRoom: () => undefined,
