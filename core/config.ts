@@ -87,6 +87,9 @@ export const KNOBS = {
   trustedProxies: text(
     '', 'networks', 'Addresses and networks, between commas, of proxies whose X-Forwarded-For and PROXY headers count; of others none',
   ),
+  proxyPort: number(
+    0, 0, 65535, 'port', 'REST and WebSocket for trusted proxies that begin each connection with a PROXY header, version 2; 0: none',
+  ),
   operatorPort: number(9100, 0, 65535, 'port', 'Metrics and operator API, on loopback only; 0 picks a free one'),
   operatorTokenFile: text(
     '', 'path', "File with the operator's token; without it operator.token of the data directory, made at the first start",
@@ -295,6 +298,7 @@ function checkRelations(config: Config): Config {
   if (config.replyRing < 4 * 1024) throw new ConfigError('--reply-ring must hold a mass cancel')
   if ((config.tlsCert === '') !== (config.tlsKey === '')) throw new ConfigError('--tls-cert and --tls-key belong together')
   if ((config.grpcCert === '') !== (config.grpcKey === '')) throw new ConfigError('--grpc-cert and --grpc-key belong together')
+  if (config.proxyPort !== 0 && config.trustedProxies === '') throw new ConfigError('--proxy-port needs --trusted-proxies')
   for (const name of ['proxyAddresses', 'trustedProxies'] as const) checkNetworks(name, config[name])
   if (config.chainRpcUrl !== '' && !isNodeUrl(config.chainRpcUrl)) throw new ConfigError('--chain-rpc-url: must be an http or https URL')
   if (!['fatal', 'error', 'warn', 'info', 'debug', 'trace'].includes(config.logLevel)) throw new ConfigError('--log-level: unknown level')

@@ -80,10 +80,13 @@ const OF_GATEWAYS: readonly string[] = ['httpConnections', 'wsConnections']
 
 /** Bounds of connections: knob, its value, and that over all threads. */
 function boundsOf(config: Config): [name: string, most: number, all: number][] {
-  const { gateways, grpcThread, grpcConnections } = config
+  const { gateways, grpcThread, grpcConnections, proxyPort } = config
+  // A relayed connection has two more ends in this process (gateway/http/relay.ts).
+  const ends = proxyPort === 0 ? 1 : 3
   const ofGateways = Object.entries(config).filter(([name]) => OF_GATEWAYS.includes(name)) as [string, number][]
   return [
-    ...ofGateways.map(([name, most]): [string, number, number] => [name, most, gateways * most]),
+    ...ofGateways.map(([name, most]): [string, number, number] =>
+      [name, most, gateways * most * (name === 'httpConnections' ? ends : 1)]),
     ['grpcConnections', grpcConnections, grpcThread * grpcConnections],
   ]
 }

@@ -12,7 +12,7 @@ import { ConfigError, embedsChain, settingOf, type Config } from './config.ts'
 import { portHolder } from './lib/port_holder.ts'
 import { systemFault } from './lib/system_fault.ts'
 
-type PortKnob = 'port' | 'grpcPort' | 'operatorPort' | 'chainPort'
+type PortKnob = 'port' | 'proxyPort' | 'grpcPort' | 'operatorPort' | 'chainPort'
 
 interface Wanted {
   readonly knob: PortKnob
@@ -26,7 +26,8 @@ const LOOPBACK = '127.0.0.1'
 function wantedPorts(config: Config): Wanted[] {
   const { host } = config
   const all: [knob: PortKnob, at: string, served: boolean][] = [
-    ['port', host, true], ['grpcPort', host, config.grpcThread === 1], ['operatorPort', LOOPBACK, true],
+    ['port', host, true], ['proxyPort', host, config.proxyPort !== 0],
+    ['grpcPort', host, config.grpcThread === 1], ['operatorPort', LOOPBACK, true],
     ['chainPort', LOOPBACK, embedsChain(config)],
   ]
   const wanted = all.filter(([knob, , served]) => served && config[knob] !== 0)

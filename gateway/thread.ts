@@ -10,8 +10,10 @@ import { HttpConnections } from './http/connections.ts'
 import { createCors } from './http/cors.ts'
 import { createDispatcher } from './http/dispatch.ts'
 import { createRouter } from './http/router.ts'
-import { closeDoor, closeServer, createServer, listen, listenAgain } from './http/server.ts'
+import { closeDoor, closeServer, createServer, listen, listenAgain, listenWithin } from './http/server.ts'
+import { Relay } from './http/relay.ts'
 import { Door, PORT_TAKEN } from './limits/door.ts'
+import { ConnectionPort } from './limits/port.ts'
 import { readProxies } from './limits/shares.ts'
 import { OPERATIONS } from './operations/index.ts'
 import { serveSockets } from './ws/server.ts'
@@ -48,6 +50,11 @@ const heartbeat = setInterval(beat, HEARTBEAT_MS)
 
 let stopping = false
 let door: Door | null = null
+let relay: Relay | null = null
+let relayDoor: Door | null = null
+
+/** Says that a port is not had again. */
+const portTaken = (port: number) => (): void => post({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } })
 
 function createApps(): Apps {
   try {
@@ -79,15 +86,22 @@ function detach(): void {
 async function stop(graceMs: number): Promise<void> {
   if (stopping) return
   stopping = true
+  relay?.stopListening()
   await closeServer(server, graceMs, () => sockets.stop(graceMs))
+  relay?.close()
   post({ type: 'stopped' })
   detach()
 }
 
 parentPort!.on('message', (message: ToThread) => {
-  if (message.type === 'listen') return door?.want(message.open)
+  if (message.type === 'listen') {
+    door?.want(message.open)
+    relayDoor?.want(message.open)
+    return
+  }
   if (message.type === 'certificates') return renew()
   door?.end()
+  relayDoor?.end()
   void stop(message.type === 'stop' ? GRACE_MS : 0)
 })
 try {
@@ -95,8 +109,15 @@ try {
   door = new Door(
     () => listenAgain(server, config.host, port),
     () => closeDoor(server),
-    () => post({ type: 'log', level: 'error', message: PORT_TAKEN, fields: { port } }),
+    portTaken(port),
   )
+  if (config.proxyPort !== 0) {
+    const places = new ConnectionPort(
+      config.httpConnections, config.firstRequestSeconds * 1000, readProxies(config), gateway.portCounters('proxy'),
+    )
+    relay = new Relay(places, server.addresses, listenWithin(server))
+    relayDoor = await relay.listen(config.host, config.proxyPort, portTaken(config.proxyPort))
+  }
   post({ type: 'ready', port })
 } catch (error) {
   post({ type: 'fatal', code: EXIT.CONFIG, message: `${(error as Error).message} (${settingOf('port')})` })

@@ -1,8 +1,8 @@
 /**
  * Counters of connections by port, in shared memory like those of counters.ts: a block for each thread that listens, written by it alone.
- * Gateway threads write http and websocket, the gRPC thread grpc, the threads of the operator's port and the chain one each.
+ * Gateway threads write http, websocket and proxy, the gRPC thread grpc, the threads of the operator's port and the chain one each.
  */
-export const PORTS = ['http', 'websocket', 'grpc', 'operator', 'chain'] as const
+export const PORTS = ['http', 'websocket', 'grpc', 'operator', 'chain', 'proxy'] as const
 /**
  * `open` now, `most` there may be; connections refused because all places were taken or because the client had its share; connections
  * ended because no first request came, none came for too long, too much else came, or a newer one of the same client wanted the place.

@@ -49,11 +49,11 @@ export class HttpConnections {
   }
 
   /** Counts the connections of `app` from now on. */
-  watch(app: TemplatedApp): void {
+  watch(app: TemplatedApp, addressOf: (response: HttpResponse) => string): void {
     app.filter((response: HttpResponse, change: number) => {
       this.#change(change)
       // Closing comes back here at once, as one less.
-      if (change > 0 && !this.admit(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'))) response.close()
+      if (change > 0 && !this.admit(addressOf(response))) response.close()
     })
   }
 

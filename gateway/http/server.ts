@@ -100,7 +100,7 @@ export class RequestContext {
 
   /** Client address, IPv4 or IPv6 text. Only before the exchange ended. */
   ip(): string {
-    return this.server.addresses.clientOf(peerOf(this.response), this.#forwardedFor)
+    return this.server.addresses.clientOf(peerOf(this.server, this.response), this.#forwardedFor)
   }
 
   /** Answers with a text, JSON unless `type` says otherwise; '' sends no body. */
@@ -236,7 +236,8 @@ export interface Taker {
 export type Open = (exchange: RequestContext, refused: Refused | null) => Taker | null
 
 /** Address of the other end of the connection. */
-export const peerOf = (response: HttpResponse): string => Buffer.from(response.getRemoteAddressAsText()).toString('latin1')
+export const peerOf = ({ addresses }: Server, response: HttpResponse): string =>
+  addresses.peerOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'))
 
 export interface Server {
   readonly apps: Apps
@@ -281,7 +282,7 @@ export function createServer(
     listening: null,
   }
   apps.serve((app) => {
-    connections.watch(app)
+    connections.watch(app, (response) => peerOf(server, response))
     app.any('/*', (response, request) => accept(server, response, request))
   })
   return server
@@ -404,6 +405,13 @@ export function listen(server: Server, host: string, port: number, first: boolea
   server.listening = open(server.apps.front, host, number, 0)
   if (server.listening === null) throw new Error(`cannot listen on ${host}:${number}`)
   return number
+}
+
+/** Listens on a free port of the loopback, for connections that are relayed to it (relay.ts); returns the port. */
+export function listenWithin(server: Server): number {
+  const listening = open(server.apps.front, '127.0.0.1', 0, EXCLUSIVE)
+  if (listening === null) throw new Error('cannot listen on the loopback')
+  return us_socket_local_port(listening as us_socket)
 }
 
 /** Stops listening; connections stay. */

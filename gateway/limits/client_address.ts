@@ -16,6 +16,10 @@ import { createBoundedMap, remember } from '../bounded_map.ts'
 export const FORWARDED_FOR = 'x-forwarded-for'
 /** Most proxies that are passed over. */
 const HOPS_MAX = 16
+/** Relayed connections come from here: 127.64.0.0/10, whose last 22 bits count. */
+const RELAYED = /^127\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./
+const RELAYED_BITS = 22
+const LOOPBACK = '127.0.0.1'
 /** Peers of which it is remembered whether they are proxies. */
 const PEERS = 1_024
 
@@ -26,6 +30,9 @@ const withoutPort = (entry: string): string => (V4_WITH_PORT.exec(entry) ?? V6_I
 export class ClientAddresses {
   readonly #proxies: Networks
   readonly #known = createBoundedMap<string, boolean>(PEERS)
+  /** Clients of relayed connections, by the address those come from. */
+  readonly #relayed = new Map<string, string>()
+  #relays = 0
 
   /** `trusted`: the networks of `trustedProxies`. */
   constructor(trusted: string) {
@@ -41,6 +48,30 @@ export class ClientAddresses {
     const trusted = bits !== null && this.#proxies.contains(bits)
     remember(this.#known, address, trusted)
     return trusted
+  }
+
+  /** An address of the loopback for a connection that is relayed for this client, until {@link relayed} ends that. */
+  relay(client: string): string {
+    for (;;) {
+      const at = this.#relays++ % 2 ** RELAYED_BITS
+      const address = `127.${64 + (at >> 16)}.${(at >> 8) & 255}.${at & 255}`
+      if (this.#relayed.has(address)) continue
+      this.#relayed.set(address, client)
+      return address
+    }
+  }
+
+  relayed(address: string): void {
+    this.#relayed.delete(address)
+  }
+
+  /**
+   * Address at the other end of a connection: for a relayed one that of its client. One that was relayed and is over, whose last bytes are
+   * still being read, is of this machine, and not of a client of its own each.
+   */
+  peerOf(address: string): string {
+    if (this.#relays === 0 || !RELAYED.test(address)) return address
+    return this.#relayed.get(address) ?? LOOPBACK
   }
 
   /** Address of the client. `peer`: of the socket; `forwarded`: all of X-Forwarded-For in its order, '' without it. */

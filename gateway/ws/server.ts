@@ -90,7 +90,7 @@ export function serveSockets(
     sendPingsAutomatically: true,
     upgrade: (response, request, upgrading) => {
       if (!screenUpgrade(server, response, request)) return
-      const client = networkOf(server.addresses.clientOf(peerOf(response), server.head.forwardedFor))
+      const client = networkOf(server.addresses.clientOf(peerOf(server, response), server.head.forwardedFor))
       if (stopping || !places.take(client)) return refuseUpgrade(server, response, request, new Refused('OVERLOADED'))
       plain.upgraded()
       // No subprotocol and no extension is agreed to.

@@ -35,7 +35,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   grpcRequestMb: [4, 65_536], grpcAnswerMb: [4, 65_536],
   grpcRequestSeconds: [1, 3600], httpConnections: [1, 1_000_000], firstRequestSeconds: [1, 3600],
   wsUnusedSeconds: [1, 3600],
-  operatorPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
+  operatorPort: [0, 65_535], proxyPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
   commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096],
   clockJumpMs: [10, 3_600_000], clockGapSeconds: [1, 315_360_000],
   diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], acceptLoss: [0, Number.MAX_SAFE_INTEGER],
@@ -58,7 +58,8 @@ const RANGES: Record<string, [low: number, high: number]> = {
 const PAIRED = ['grpcCert', 'grpcKey', 'tlsCert', 'tlsKey']
 const RINGS = ['commandRing', 'replyRing', 'eventRing']
 /** Keeps the relation of batch and rings out of the way. */
-const beside = (name: string): string[] => (name === 'batchMax' ? [] : ['--batch-max', '1'])
+const beside = (name: string): string[] =>
+  [...(name === 'batchMax' ? [] : ['--batch-max', '1']), ...(name === 'proxyPort' ? ['--trusted-proxies', '::1'] : [])]
 
 t.test('this test knows every knob', async (t) => {
   const known = [...TEXTS, ...Object.keys(RANGES), 'journalGb'].sort()
@@ -149,6 +150,7 @@ t.test('limits that only make sense together', async (t) => {
   t.equal(read([...rings, '--batch-max', '512']).batchMax, 512)
   for (const name of PAIRED) t.throws(() => read([flag(name), 'x']), { name: 'ConfigError', message: /belong together/ }, name)
   t.match(read(['--grpc-cert', 'c', '--grpc-key', 'k']), { grpcCert: 'c', grpcKey: 'k' })
+  t.throws(() => read(['--proxy-port', '1']), { name: 'ConfigError', message: /--proxy-port needs --trusted-proxies/ })
   t.throws(() => read(['--log-level', 'loud']), { name: 'ConfigError', message: /--log-level/ })
   for (const level of ['fatal', 'error', 'warn', 'info', 'debug', 'trace']) t.equal(read(['--log-level', level]).logLevel, level)
 })
