@@ -26,10 +26,7 @@ export interface Front {
 export const createFront = (gateway: Gateway, statuses: StatusWriter): Front =>
   ({
     gateway, statuses, addresses: new ClientAddresses(gateway.config.trustedProxies), addressOf: ({ remoteAddress }) => remoteAddress,
-  ({
-    gateway, statuses, addresses: new ClientAddresses(gateway.config.trustedProxies), addressOf: ({ remoteAddress }) => remoteAddress,
     signatures: new SignatureShares(), inFlight: 0, stopping: false,
-  })
   })
 
 interface Peer {
