@@ -12,7 +12,7 @@ import { endSequence } from '../journal/reader.ts'
 import { realIo } from '../lib/io.ts'
 import { fromGenesis, rebuild } from '../recovery/recover.ts'
 import type { Listener } from '../recovery/replayer.ts'
-import { snapshotFiles } from '../snapshot/file.ts'
+import { listSnapshots, readSnapshotInfo, snapshotFiles } from '../snapshot/file.ts'
 import { CLOCK } from '../state/columns.ts'
 import type { Kind } from './kinds.ts'
 import { KINDS } from './kinds.ts'
@@ -31,6 +31,9 @@ export interface ExportCall {
   /** Sequences, both included. */
   readonly from: number
   readonly to: number
+  /** Unix ms: not before the one, before the other. */
+  readonly since?: number | undefined
+  readonly until?: number | undefined
   readonly format: Format
   /** None: all of them; to standard output, lines of commands instead of rows. */
   readonly kinds: readonly Kind[]
@@ -122,12 +125,15 @@ function openDirectory(out: string): void {
 export function exportJournal(
   call: ExportCall, progress: Progress, warn: (text: string) => void, heldMax = HELD_MAX,
 ): Exported & { mostHeld: number } {
-  const { from, to } = call
+  const { from, to, since = -Infinity, until = Infinity } = call
   let listener: Listener = () => undefined
-  let events = 0
+  let [events, commands, told] = [0, 0, 0]
   const { replayer, batches, end } = source(call, warn, (sequence, time, command, records, count, layout) => {
-    if (sequence < from || sequence > to) return
+    if (sequence < from || sequence > to || time < since || time >= until) return
     events += count
+    // One with many events is heard in several calls.
+    if (sequence !== told) commands++
+    told = sequence
     listener(sequence, time, command, records, count, layout)
   })
   if (from > end) throw new RangeError(`--from ${from}: the journal ends at sequence ${end}`)
@@ -154,7 +160,7 @@ export function exportJournal(
   const started = performance.now()
   let reported = started
   for (const batch of batches) {
-    if (batch.sequence > last) break
+    if (batch.sequence > last || batch.time >= until) break
     replayer.batch(batch)
     if (performance.now() - reported < REPORT_MS) continue
     reported = performance.now()
@@ -166,23 +172,38 @@ export function exportJournal(
   if (call.about.pair !== undefined && !hasPair(telling.names, call.about.pair)) {
     throw new RangeError(`--pair ${call.about.pair}: there is no such pair up to sequence ${last}. Pairs: ${pairList(telling.names)}`)
   }
-  const commands = Math.max(0, Math.min(last, state.clock[CLOCK.SEQUENCE]!) - Math.max(from, begin) + 1)
   return { commands, events, rows: isLines ? { commands: lines } : files.rows, mostHeld: files.mostHeld }
 }
 
 const hasPair = ({ state }: Names, symbol: string): boolean => state.genesis.pairs.some((pair) => pair.symbol === symbol)
 export const pairList = ({ state }: Names): string => state.genesis.pairs.map(({ symbol }) => symbol).join(', ')
 
-/** Stands at the genesis, or at the newest snapshot before `from`. As far as the journal goes now: it may be written meanwhile. */
-function source({ dataDir, archive: archived, from }: ExportCall, warn: (text: string) => void, listener: Listener): {
+/** Sequence that a snapshot may have to go on from: what is asked for is all behind it. */
+function startOf({ dataDir, from, since }: ExportCall): number {
+  const before = (sequence: number): boolean => {
+    try {
+      return readSnapshotInfo(dataDir, sequence).timeMs < since!
+    } catch {
+      // One of another version, or one that does not verify, is no place to begin at either.
+      return false
+    }
+  }
+  const found = since === undefined ? undefined : listSnapshots(dataDir).find(before)
+  return Math.max(from - 1, found ?? 0)
+}
+
+/** Stands at the genesis, or at a snapshot before all that is asked for. As far as the journal goes now: it may be written meanwhile. */
+function source(call: ExportCall, warn: (text: string) => void, listener: Listener): {
   replayer: ReturnType<typeof fromGenesis>['replayer']
   batches: ReturnType<typeof readEverything>
   end: number
 } {
+  const { dataDir } = call
   const database = openJournal(dataDir, true)
-  const archive = archiveFor(archived, database)
-  const { replayer } = from > 2
-    ? rebuild(database, snapshotFiles(dataDir), from - 1, warn, listener, realIo, archive)
+  const archive = archiveFor(call.archive, database)
+  const start = startOf(call)
+  const { replayer } = start > 1
+    ? rebuild(database, snapshotFiles(dataDir), start, warn, listener, realIo, archive)
     : fromGenesis(database, listener, realIo, archive)
   return { replayer, batches: readEverything(archive, database, replayer.place), end: endSequence(database) }
 }

@@ -17,6 +17,7 @@ flags, reasons and refusals. Read-only, also while the exchange runs.
   --kind KIND          only rows of this kind; more of them: --kind orders --kind fills, or --kind orders,fills
   --out DIR            a directory that is empty or not there yet; a file for each kind, its owner's alone
   --from SEQ --to SEQ  only these commands, both included. Begins at the newest snapshot before --from
+  --from TIME --to TIME  not before the one, before the other: 2026-11-22T13:00:00Z, or 2026-11-22 for its midnight UTC
   --user ID            only what names this user: the UUID of the wire, or a wallet (0x...), of which all accounts
   --pair SYMBOL        only what names this pair, like BTC/USDC
   --data-dir DIR       the data directory (default: data/var)
@@ -43,7 +44,23 @@ export interface ExportOptions {
   readonly raw?: boolean | undefined
 }
 
-type Where = Pick<ExportCall, 'dataDir' | 'archive' | 'from' | 'to'>
+type Where = Pick<ExportCall, 'dataDir' | 'archive' | 'from' | 'to' | 'since' | 'until'>
+
+const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/** A sequence, 1 or more, or a time in Unix ms. Throws RangeError. */
+function boundOf(text: string, name: string): { readonly sequence?: number; readonly time?: number } {
+  const [sequence, time] = [Number(text), TIME.test(text) ? Date.parse(text) : NaN]
+  if (Number.isSafeInteger(sequence) && sequence >= 1) return { sequence }
+  if (!Number.isNaN(time)) return { time }
+  throw new RangeError(`--${name} ${text}: neither a sequence, 1 or more, nor a time like 2026-11-22T13:00:00Z or 2026-11-22`)
+}
+
+/** What `--from` and `--to` say; absent: all but the genesis. */
+export function rangeOf(from: string | undefined, to: string | undefined): Pick<ExportCall, 'from' | 'to' | 'since' | 'until'> {
+  const [low, high] = [boundOf(from ?? '2', 'from'), boundOf(to ?? String(Number.MAX_SAFE_INTEGER), 'to')]
+  return { from: low.sequence ?? 2, to: high.sequence ?? Number.MAX_SAFE_INTEGER, since: low.time, until: high.time }
+}
 
 function kindOf(name: string): Kind {
   const kind = KINDS.find((known) => known.name === name)
@@ -61,6 +78,7 @@ export function exportCall(where: Where, { format = 'ndjson', kind = [], out, us
     throw new RangeError('standard output takes one kind: name it with --kind, or a directory for a file of each kind with --out DIR')
   }
   if (where.from > where.to) throw new RangeError(`--from ${where.from} is after --to ${where.to}`)
+  if (where.since !== undefined && where.since >= (where.until ?? Infinity)) throw new RangeError('--from is not before --to')
   if (user !== undefined) checkUser(user)
   return { ...where, format: format as Format, kinds, out, about: { user, pair } }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { diff } from './diff.ts'
 import { exportJournal, type Progress } from './export.ts'
-import { checkRaw, exportCall, EXPORT_HELP, kindsText } from './export_call.ts'
+import { checkRaw, exportCall, EXPORT_HELP, kindsText, rangeOf } from './export_call.ts'
 import { inspect } from './inspect.ts'
 import { inspectPeople } from './inspect_people.ts'
 import { Output } from './output.ts'
@@ -88,13 +88,12 @@ function runExport(dataDir: string, archive: string | undefined, values: Values)
     console.log(kindsText())
     return 0
   }
-  const [from, to] = [whole(values.from, 'from', 2), whole(values.to, 'to', Number.MAX_SAFE_INTEGER)]
   if (values.raw === true) {
     checkRaw(values)
-    exportRaw(dataDir, archive, from, to)
+    exportRaw(dataDir, archive, whole(values.from, 'from', 2), whole(values.to, 'to', Number.MAX_SAFE_INTEGER))
     return 0
   }
-  const call = exportCall({ dataDir, archive, from, to }, values)
+  const call = exportCall({ dataDir, archive, ...rangeOf(values.from, values.to) }, values)
   const started = performance.now()
   const exported = exportJournal(call, progress, warn)
   console.error(summary(exported, (performance.now() - started) / 1000))

@@ -17,7 +17,7 @@ t.test('archive and journal are exported as one', async (t) => {
   cpSync(directory, whole, { recursive: true })
   const quiet = (): void => undefined
   const to = lasts.at(-1)!
-  const from = lasts[35]! + 1
+  const from = lasts[20]! + 1
   const run = (name: string, archive?: string, from = 2, dataDir = directory): ReturnType<typeof exportJournal> => exportJournal(
     { dataDir, archive, from, to, format: 'ndjson', kinds: KINDS, out: join(out, name), about: {} }, quiet, quiet,
   )
@@ -33,4 +33,13 @@ t.test('archive and journal are exported as one', async (t) => {
   }
   t.strictSame(inspectPeople({ dataDir: directory, archive: archived, at: 40 }, quiet), inspected)
   t.equal(run('late', undefined, from).commands, to - from + 1, 'what is behind a snapshot needs no archive')
+
+  // Batches have one time each.
+  const { time } = inspectPeople({ dataDir: directory, at: from }, quiet) as { time: string }
+  const since = Date.parse(time)
+  const call = { dataDir: directory, from: 2, to, format: 'ndjson', kinds: KINDS, about: {} } as const
+  const { commands } = exportJournal({ ...call, since, out: join(out, 'since') }, quiet, quiet)
+  t.ok(commands >= to - from + 1 && commands < to - 20, `nor what is behind it in time: ${commands} commands`)
+  const until = exportJournal({ ...call, archive: archived, until: since, out: join(out, 'until') }, quiet, quiet)
+  t.equal(commands + until.commands, to - 1, 'a moment parts all commands in two')
 })

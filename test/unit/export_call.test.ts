@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import t from 'tap'
-import { exportCall, checkRaw, EXPORT_HELP, kindsText, type ExportOptions } from '../../core/replay/export_call.ts'
+import { exportCall, checkRaw, EXPORT_HELP, kindsText, rangeOf, type ExportOptions } from '../../core/replay/export_call.ts'
 import { exportJournal } from '../../core/replay/export.ts'
 import { COMMAND_KINDS, KINDS } from '../../core/replay/kinds.ts'
 import { openSource, printable } from '../../core/replay/steps.ts'
@@ -57,6 +57,18 @@ t.test('a call that cannot be met is answered in words', async (t) => {
     t.throws(() => checkRaw(options), new RegExp(`does not go with --${Object.keys(options)[0]}`))
   }
   t.throws(() => checkRaw({ format: 'csv' }), /--raw is NDJSON/)
+})
+
+t.test('a range is of sequences or of times', async (t) => {
+  t.strictSame(rangeOf(undefined, undefined), { from: 2, to: Number.MAX_SAFE_INTEGER, since: undefined, until: undefined })
+  t.match(rangeOf('5', '9'), { from: 5, to: 9 })
+  const [noon, midnight] = [Date.UTC(2026, 10, 22, 12), Date.UTC(2026, 10, 23)]
+  t.match(rangeOf('2026-11-22T12:00:00Z', '2026-11-23'), { from: 2, since: noon, until: midnight })
+  t.match(rangeOf('2026-11-22T13:00+01:00', '99'), { since: noon, to: 99, until: undefined })
+  for (const wrong of ['0', '-1', '1.5', 'yesterday', '2026-13-01', '2026-11-22T12:00', '22.11.2026', '']) {
+    t.throws(() => rangeOf(wrong, undefined), /neither a sequence, 1 or more, nor a time like/, wrong)
+  }
+  t.throws(() => exportCall({ ...WHERE, ...rangeOf('2026-11-23', '2026-11-22') }, {}), /--from is not before --to/)
 })
 
 t.test('every command has one kind', async (t) => {
