@@ -22,6 +22,14 @@ export const BUDGET_HEADERS = {
 
 export const BUDGET_FIELDS = Object.keys(BUDGET_HEADERS) as readonly (keyof Budget)[]
 
+/** What the headers say, in words. */
+export const BUDGET_TEXTS: Readonly<Record<keyof Budget, string>> = {
+  limitSecond: 'Items allowed in a second.',
+  limitMinute: 'Items allowed in a minute.',
+  remainingSecond: 'Items left in this second, of the tighter of the account and its family.',
+  remainingMinute: 'Items left in this minute, of the tighter of the account and its family.',
+}
+
 const NONE: readonly (readonly [string, string])[] = []
 
 /** The headers (or, in lower case, the metadata) of a budget; none without one. */

@@ -9,19 +9,21 @@ import { createBoundedMap, remember } from '../bounded_map.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText, rawText } from './amounts.ts'
-import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Uuid } from './operation.ts'
 import * as sample from './example_values.ts'
 import { READ } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
 const Profile = Type.Object({
-  id: Uuid,
-  address: Type.String(),
-  username: Nullable(Type.String()),
-  accountType: Type.Union([Type.Literal('master'), Type.Literal('sub')]),
-  canWithdraw: Type.Boolean(),
-  createdAt: Timestamp,
+  id: fields.id,
+  address: fields.address,
+  username: fields.username,
+  accountType: field(Type.Union([Type.Literal('master'), Type.Literal('sub')]), 'master or sub.'),
+  canWithdraw: field(Type.Boolean(), 'Whether withdrawals are allowed.'),
+  createdAt: fields.createdAt,
   /** Of a sub-account: the user that is its master. */
-  masterAccountId: Nullable(Uuid),
+  masterAccountId: field(Nullable(Uuid), 'Of a sub-account: the user that is its master; null for a master.'),
 })
 
 /** Checksummed addresses by address in hex: the checksum costs a Keccak. */
@@ -78,19 +80,20 @@ export const GetProfile = operation({
   },
 })
 
-export const Balance = Type.Object({
-  assetId: Uuid,
+export const Balance = record('Balance', 'Balance of one asset. Apply a higher version, treat an equal one as a '
+  + 'duplicate, ignore a lower one.', Type.Object({
+  assetId: fields.assetId,
   /** Contract address. */
-  token: Type.String(),
-  symbol: Nullable(Type.String()),
-  decimals: Type.Integer(),
-  availableBalance: Decimal,
-  lockedBalance: Decimal,
-  totalBalance: Decimal,
-  availableBalanceRaw: Type.String(),
-  lockedBalanceRaw: Type.String(),
-  version: Type.Integer(),
-})
+  token: fields.token,
+  symbol: field(Nullable(Type.String()), 'Symbol of the asset, or BASE/QUOTE of the pair.'),
+  decimals: field(Type.Integer(), 'Digits of the token on the chain: raw amounts are this many places longer.'),
+  availableBalance: field(Decimal, 'Free to use, in units of the token.'),
+  lockedBalance: field(Decimal, 'Held for open orders, in units of the token.'),
+  totalBalance: field(Decimal, 'Available plus locked.'),
+  availableBalanceRaw: field(Type.String(), 'Available, in smallest units of the token.'),
+  lockedBalanceRaw: field(Type.String(), 'Locked, in smallest units of the token.'),
+  version: field(Type.Integer(), 'Ranks states of one thing: higher is newer.'),
+}))
 
 export function balanceRecord(asset: Asset, { available, locked, version }: BalanceView): Static<typeof Balance> {
   return {
@@ -118,7 +121,7 @@ export const ListBalances = operation({
   answer: 'A page of balances.',
   refusals: READ,
   query: Type.Object(PageQuery),
-  output: Type.Object({ balances: Type.Array(Balance), ...PageOutput }),
+  output: Type.Object({ balances: field(Type.Array(Balance), 'One row per asset, zero balances included.'), ...PageOutput }),
   example: { input: { page: 1, pageSize: 20 }, output: { balances: [sample.usdc], ...sample.page } },
   run: (gateway, call, input) => {
     const balances = balancesOf(gateway, call.account)
@@ -139,7 +142,7 @@ export const GetBalance = operation({
   description: 'A known asset that was never held has zero balances; an unknown one is 404.',
   answer: 'The balance.',
   refusals: ['NOT_FOUND', ...READ],
-  params: Type.Object({ assetId: Uuid }),
+  params: Type.Object({ assetId: fields.assetId }),
   output: Balance,
   example: { input: { assetId: sample.USDC }, output: sample.usdc },
   run: (gateway, call, input) => {

@@ -19,10 +19,12 @@ import { Address } from './auth.ts'
 import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { parseDateTime } from './date_time.ts'
 import { findPair, OrderType, TimeInForce } from './order_terms.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-const Action = Type.Union([
+const Action = record('AgentAction', 'Something a delegated agent may do.', Type.Union([
   Type.Literal('CREATE_ORDER'), Type.Literal('CANCEL_ORDER'), Type.Literal('REPLACE_ORDER'), Type.Literal('CLOSE_POSITION'),
-])
+]))
 type Action = Static<typeof Action>
 
 /** Bytes of a name in a record. */
@@ -35,42 +37,56 @@ const INT64_MAX = 2n ** 63n - 1n
 const INT32_MAX = 2n ** 31n - 1n
 
 export const AgentRequest = Type.Object({
-  agentAddress: Address,
-  allowedActions: Type.Array(Action, { minItems: 1, maxItems: NAMES_MAX }),
-  allowedTradingPairIds: Type.Array(Uuid, { minItems: 1, maxItems: AGENT_PAIRS_MAX }),
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: NAME_BYTES })),
-  expiresAt: Type.Optional(Type.String()),
-  allowedOrderTypes: Type.Optional(Type.Array(OrderType, { minItems: 1, maxItems: NAMES_MAX })),
-  allowedTimeInForce: Type.Optional(Type.Array(TimeInForce, { minItems: 1, maxItems: NAMES_MAX })),
-  allowedMarginAccountIds: Type.Optional(Type.Array(Uuid, { maxItems: AGENT_PAIRS_MAX })),
-  noMarginAccounts: Type.Optional(Type.Boolean()),
-  maxLeverage: Type.Optional(Amount),
-  maxOrderNotional: Type.Optional(Amount),
-  maxOpenOrders: Type.Optional(Type.Integer({ minimum: 1, maximum: AGENT_OPEN_ORDERS_MAX })),
+  agentAddress: field(Address, 'Wallet of the agent.'),
+  allowedActions: field(Type.Array(Action, { minItems: 1, maxItems: NAMES_MAX }), 'What it may do.'),
+  allowedTradingPairIds: field(Type.Array(Uuid, { minItems: 1, maxItems: AGENT_PAIRS_MAX }), 'Trading pairs it may act on.'),
+  name: Type.Optional(field(Type.String({ minLength: 1, maxLength: NAME_BYTES }), 'Name of your own, up to 32 bytes of UTF-8.')),
+  expiresAt: Type.Optional(
+    field(Type.String(), 'When the grant and its sessions end, RFC 3339, in the future; absent: never.', { format: 'date-time' }),
+  ),
+  allowedOrderTypes: Type.Optional(
+    field(Type.Array(OrderType, { minItems: 1, maxItems: NAMES_MAX }), 'Order types it may place; absent: all.'),
+  ),
+  allowedTimeInForce: Type.Optional(
+    field(Type.Array(TimeInForce, { minItems: 1, maxItems: NAMES_MAX }), 'Times in force of its LIMIT orders; absent: all.'),
+  ),
+  allowedMarginAccountIds: Type.Optional(
+    field(Type.Array(Uuid, { maxItems: AGENT_PAIRS_MAX }), 'Margin accounts it may use; absent: all, empty: none.'),
+  ),
+  noMarginAccounts: Type.Optional(field(Type.Boolean(), 'true: it may use no margin account, as an empty allowedMarginAccountIds says.')),
+  maxLeverage: Type.Optional(field(Amount, 'Highest leverage, at most 2 digits after the point; absent: not bounded.')),
+  maxOrderNotional: Type.Optional(
+    field(Amount, 'Most value of one order, in units of its quote token, at most 9 digits after the point; absent: not bounded.'),
+  ),
+  maxOpenOrders: Type.Optional(
+    field(Type.Integer({ minimum: 1, maximum: AGENT_OPEN_ORDERS_MAX }), 'Most orders of it that rest at once, 1 to 1000.'),
+  ),
 })
 export type AgentRequest = Static<typeof AgentRequest>
 
-export const AgentRecord = Type.Object({
-  id: Uuid,
-  agentAddress: Type.String(),
-  name: Type.Optional(Type.String()),
-  isActive: Type.Boolean(),
-  allowedActions: Type.Array(Action),
-  allowedTradingPairIds: Type.Array(Uuid),
-  allowedOrderTypes: Type.Array(OrderType),
-  allowedTimeInForce: Type.Array(TimeInForce),
+export const AgentRecord = record('DelegatedAgent', 'A wallet that may trade for the caller, and inside which bounds.', Type.Object({
+  id: fields.id,
+  agentAddress: field(Type.String(), 'Wallet of the agent.'),
+  name: Type.Optional(field(Type.String(), 'Name of your own, up to 32 bytes of UTF-8.')),
+  isActive: field(Type.Boolean(), 'Neither revoked nor expired.'),
+  allowedActions: field(Type.Array(Action), 'What it may do.'),
+  allowedTradingPairIds: field(Type.Array(Uuid), 'Trading pairs it may act on.'),
+  allowedOrderTypes: field(Type.Array(OrderType), 'Order types it may place.'),
+  allowedTimeInForce: field(Type.Array(TimeInForce), 'Times in force of its LIMIT orders.'),
   /** Absent: all. */
-  allowedMarginAccountIds: Type.Optional(Type.Array(Uuid)),
-  noMarginAccounts: Type.Boolean(),
-  maxLeverage: Type.Optional(Decimal),
-  maxOrderNotional: Type.Optional(Decimal),
-  maxOpenOrders: Type.Integer(),
+  allowedMarginAccountIds: Type.Optional(field(Type.Array(Uuid), 'Margin accounts it may use; absent: all, empty: none.')),
+  noMarginAccounts: field(Type.Boolean(), 'true: it may use no margin account, as an empty allowedMarginAccountIds says.'),
+  maxLeverage: Type.Optional(field(Decimal, 'Highest leverage, at most 2 digits after the point; absent: not bounded.')),
+  maxOrderNotional: Type.Optional(
+    field(Decimal, 'Most value of one order, in units of its quote token, at most 9 digits after the point; absent: not bounded.'),
+  ),
+  maxOpenOrders: field(Type.Integer(), 'Most orders of it that rest at once, 1 to 1000.'),
   /** Resting orders that it placed. */
-  openOrders: Type.Integer(),
-  expiresAt: Type.Optional(Timestamp),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-})
+  openOrders: field(Type.Integer(), 'Orders of it that rest now.'),
+  expiresAt: Type.Optional(field(Timestamp, 'When the grant ends; absent: never.')),
+  createdAt: fields.createdAt,
+  updatedAt: fields.updatedAt,
+}))
 export type AgentRecord = Static<typeof AgentRecord>
 
 /** Bits by name. */

@@ -25,6 +25,8 @@ import {
 import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, READ, WALLET } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 const missing = (): Refused => new Refused('NOT_FOUND', 'Delegated agent not found', { field: 'agentId' })
 
@@ -92,7 +94,7 @@ export const ListDelegatedAgents = operation({
   description: 'The agents of the caller, newest first. Revoked ones are listed until their place is needed.',
   answer: 'The agents.',
   refusals: READ,
-  output: Type.Object({ agents: Type.Array(AgentRecord) }),
+  output: Type.Object({ agents: field(Type.Array(AgentRecord), 'Newest first.') }),
   example: { input: {}, output: { agents: [exampleAgent] } },
   run: (gateway, call) => {
     const agents = readAgents(gateway.state, gateway.gate, call.account)
@@ -101,7 +103,7 @@ export const ListDelegatedAgents = operation({
   },
 })
 
-const AgentPath = Type.Object({ agentId: Uuid })
+const AgentPath = Type.Object({ agentId: field(Uuid, 'Delegated agent.') })
 
 export const GetDelegatedAgent = operation({
   service: 'DelegatedAgentsService', method: 'GET', path: '/api/v1/delegated-agents/{agentId}',
@@ -130,7 +132,12 @@ export const RevokeDelegatedAgent = operation({
   answer: 'The agent is revoked.',
   refusals: ['NOT_FOUND', ...COMMAND],
   params: AgentPath,
-  output: Type.Object({ revoked: Type.Boolean(), ordersCancelled: Type.Integer() }),
+  output: Type.Object(
+    {
+      revoked: field(Type.Boolean(), 'The grant has ended.'),
+      ordersCancelled: field(Type.Integer(), 'Resting orders that ended with it.'),
+    },
+  ),
   example: { input: { agentId: EXAMPLE_AGENT }, output: { revoked: true, ordersCancelled: 3 } },
   run: (gateway, call, input) => {
     const id = parseId(IdKind.AGENT, input.agentId)
@@ -158,17 +165,28 @@ export const CreateDelegatedSession = operation({
   refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', 'AGENT_NOT_ALLOWED', ...COMMAND],
   bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
-    agentAddress: Address,
-    ownerAddress: Address,
-    sessionPublicKey: SessionKey,
-    sessionSignature: SessionSignature,
-    nonce: Type.String({ minLength: 1, maxLength: 256 }),
-    signature: WalletSignature,
-    clientId: ClientId,
-    chainId: ChainId,
+    agentAddress: field(Address, 'Wallet of the agent.'),
+    ownerAddress: field(Address, 'Wallet of the account that granted.'),
+    sessionPublicKey: field(SessionKey, 'Session public key: 32 ed25519 bytes as lowercase hex.'),
+    sessionSignature: field(
+      SessionSignature,
+      "The session key's ed25519 signature of the challenge message, 128 lowercase hex digits: proof that you have the key.",
+    ),
+    nonce: field(
+      Type.String({ minLength: 1, maxLength: 256 }),
+      'Single use, valid for 5 minutes, bound to address, session key and application.',
+    ),
+    signature: field(WalletSignature, 'EIP-191 signature of the challenge message by the wallet of the agent: hex, 0x optional.'),
+    clientId: field(
+      ClientId,
+      'Application the session belongs to; absent: the default one. The same wallet is another user in another application.',
+    ),
+    chainId: field(ChainId, 'Chain id, if the client wants it checked; a number or its text.'),
   }),
   /** `expiresAt` in Unix seconds; `userId` is the owner. */
-  output: Type.Object({ expiresAt: Type.Integer(), agentId: Uuid, userId: Uuid }),
+  output: Type.Object(
+    { expiresAt: fields.expiresAt, agentId: field(Uuid, 'Delegated agent.'), userId: field(Uuid, 'The owner, for whom the session acts.') },
+  ),
   example: {
     input: {
       agentAddress: sample.WALLET, ownerAddress: sample.ADDRESS, sessionPublicKey: sample.SESSION_KEY,

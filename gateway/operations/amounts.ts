@@ -4,6 +4,7 @@
  */
 import Type from 'typebox'
 import { MAX_ISSUED, type Asset, type Pair } from '../../core/state/genesis.ts'
+import { DECIMAL } from './operation.ts'
 import { formatDecimal, parseDecimal, parsePositive } from '../../core/lib/decimal.ts'
 import { describeForm } from './schema_errors.ts'
 import { refusedField, type Refused } from '../refused.ts'
@@ -20,9 +21,6 @@ function wholeUnits(text: string, scale: number, unit: number): number {
 
 export const ticksOf = (pair: Pair, text: string): number => wholeUnits(text, pair.priceScale, pair.tickUnits)
 export const lotsOf = (pair: Pair, text: string): number => wholeUnits(text, pair.lotScale, pair.lotUnits)
-
-/** `-?digits[.digits]` within the limits of the specification (Conventions): what a decimal field may hold at all. */
-export const DECIMAL = /^-?[0-9]{1,28}(\.[0-9]{1,18})?$/
 
 /** An amount in a request, whose digits beyond the point are bounded by what it is an amount of. */
 export const Amount = Type.String({ pattern: DECIMAL.source })

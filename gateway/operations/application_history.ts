@@ -25,6 +25,8 @@ import { OrderType, Side } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus } from './order_record.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 /** Row of the application's user with this id; {@link UNKNOWN} when there is none. */
 function findUser({ state }: Gateway, { application }: Call<never>, id: string): number {
@@ -69,13 +71,13 @@ export const ListApplicationOrders = operation({
   refusals: HISTORY,
   query: Type.Object({
     ...PageQuery,
-    status: Type.Optional(Type.Array(OrderStatus, { maxItems: 32 })),
-    tradingPairId: Type.Optional(Uuid),
-    userId: Type.Optional(Uuid),
-    side: Type.Optional(Side),
-    orderType: Type.Optional(OrderType),
+    status: Type.Optional(field(Type.Array(OrderStatus, { maxItems: 32 }), 'SUCCESS: what was asked for was done.')),
+    tradingPairId: Type.Optional(fields.tradingPairId),
+    userId: Type.Optional(field(Uuid, 'Orders of this user.')),
+    side: Type.Optional(field(Side, 'BUY or SELL.')),
+    orderType: Type.Optional(field(OrderType, 'LIMIT or MARKET.')),
   }),
-  output: Type.Object({ orders: Type.Array(OrderRecord), ...HistoryPage }),
+  output: Type.Object({ orders: field(Type.Array(OrderRecord), 'Newest first.'), ...HistoryPage }),
   example: { input: { userId: sample.USER, side: 'BUY', page: 1, pageSize: 20 }, output: { orders: [sample.order], ...sample.page } },
   run: (gateway, call, input) => {
     const { status, side, orderType, userId } = input
@@ -99,7 +101,7 @@ export const ListApplicationOrders = operation({
   },
 })
 
-const ApplicationMovement = Type.Object({ ...MovementRecord.properties, userId: Uuid })
+const ApplicationMovement = Type.Object({ ...MovementRecord.properties, userId: field(Uuid, 'User whose balance changed.') })
 
 /** The asset with this contract address. */
 function assetFilter({ genesis }: Gateway, token: string | undefined): number | undefined {
@@ -117,12 +119,14 @@ export const ListApplicationMovements = operation({
   refusals: HISTORY,
   query: Type.Object({
     ...PageQuery,
-    userId: Type.Optional(Uuid),
-    entryType: Type.Optional(EntryType),
-    transactionType: Type.Optional(TransactionType),
-    token: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
+    userId: Type.Optional(field(Uuid, 'Movements of this user.')),
+    entryType: Type.Optional(
+      field(EntryType, 'CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.'),
+    ),
+    transactionType: Type.Optional(field(TransactionType, 'What caused the movement.')),
+    token: Type.Optional(field(Type.String({ minLength: 1, maxLength: 42 }), 'Movements of the asset with this contract address.')),
   }),
-  output: Type.Object({ movements: Type.Array(ApplicationMovement), ...HistoryPage }),
+  output: Type.Object({ movements: field(Type.Array(ApplicationMovement), 'Newest first.'), ...HistoryPage }),
   example: {
     input: { transactionType: 'FEE', page: 1, pageSize: 20 }, output: {
       movements: [{ ...sample.movement, userId: sample.USER }], ...sample.page,
@@ -152,23 +156,23 @@ export const ListApplicationMovements = operation({
 
 const ApplicationStatsRecord = Type.Object({
   /** The asset of every amount here. */
-  assetId: Uuid,
-  symbol: Type.String(),
+  assetId: field(Uuid, 'Asset of every amount here.'),
+  symbol: fields.symbol,
   /** Value of the trades in which a user of the application was the taker. */
-  volume: Decimal,
+  volume: field(Decimal, 'Value of the trades in which a user was the taker.'),
   /** Of the application's users; positive: paid, negative: earned. */
-  makerFee: Decimal,
-  takerFee: Decimal,
-  totalUsers: Type.Integer(),
+  makerFee: field(Decimal, 'Fees of the users as makers: positive paid, negative earned.'),
+  takerFee: field(Decimal, 'Fees of the users as takers: positive paid, negative earned.'),
+  totalUsers: field(Type.Integer(), 'Users of the application.'),
   /** Users that traded. */
-  activeUsers: Type.Integer(),
+  activeUsers: field(Type.Integer(), 'Users that traded since then.'),
   /** Trades in which a user of the application took part. */
-  totalTrades: Type.Integer(),
+  totalTrades: field(Type.Integer(), 'Trades since then in which a user took part; one between two users counts once.'),
   /** As asked for; `null`: from the beginning. */
-  since: Nullable(Timestamp),
+  since: field(Nullable(Timestamp), 'The moment asked for; null: from the beginning.'),
   /** The newest command in it, and when it is complete to: now, or when that command was if others are missing. */
-  sequence: Type.Integer(),
-  asOf: Timestamp,
+  sequence: field(Type.Integer(), 'Newest command in it.'),
+  asOf: fields.asOf,
 })
 type StatsRecord = Static<typeof ApplicationStatsRecord>
 
@@ -202,7 +206,7 @@ export const GetApplicationStats = operation({
     + 'prices of the moment of each trade.',
   answer: 'The statistics.',
   refusals: HISTORY,
-  query: Type.Object({ since: Time }),
+  query: Type.Object({ since: field(Time, 'Only trades at or after it count; absent: all.') }),
   output: ApplicationStatsRecord,
   example: {
     input: { since: sample.MOMENT },

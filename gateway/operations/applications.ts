@@ -20,6 +20,8 @@ import { PAGE_MAX } from './listing.ts'
 import { Nullable, operation, PageOutput, PageQuery, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 import * as sample from './example_values.ts'
 import { READ, WALK } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 /** Listings that one thread walks at once; more are 503. */
 const WALKS_MAX = 16
@@ -28,17 +30,17 @@ const PAGE_SIZE = 20
 const NO_FEE = 0
 
 const ApplicationConfig = Type.Object({
-  id: Uuid,
-  name: Type.String(),
-  clientId: Type.String(),
-  allowedOrigins: Type.Array(Type.String()),
-  payoutAddress: Nullable(Type.String()),
+  id: fields.id,
+  name: field(Type.String(), 'What people call it; the text a wallet signs names it.'),
+  clientId: field(Type.String(), 'What clients name the application by when they sign in.'),
+  allowedOrigins: field(Type.Array(Type.String()), 'Origins of pages that may call with sessions of this application; `*` is any.'),
+  payoutAddress: field(Nullable(Type.String()), 'Where builder fees go; null without.'),
   /** Whole basis points. */
-  builderFeeBps: Type.Integer(),
-  builderMakerFeeBps: Type.Integer(),
-  isActive: Type.Boolean(),
+  builderFeeBps: field(Type.Integer(), 'What the application adds for takers, in basis points.'),
+  builderMakerFeeBps: field(Type.Integer(), 'What the application adds for makers, in basis points.'),
+  isActive: field(Type.Boolean(), 'Whether anybody can sign in to it.'),
   /** `null`: made with the exchange. */
-  createdAt: Nullable(Timestamp),
+  createdAt: field(Nullable(Timestamp), 'When it was made; null: with the exchange.'),
 })
 
 const EXACT = 'Totals are exact up to 10,000 pages of the page size and end there. Each row is of one moment, the listing is not.'
@@ -83,13 +85,13 @@ export const GetApplicationConfig = operation({
 
 const AccountType = Type.Union([Type.Literal('master'), Type.Literal('sub')])
 const ApplicationUser = Type.Object({
-  id: Uuid,
+  id: fields.id,
   /** EIP-55. */
-  address: Type.String(),
-  username: Nullable(Type.String()),
-  accountType: AccountType,
-  isActive: Type.Boolean(),
-  createdAt: Timestamp,
+  address: fields.address,
+  username: fields.username,
+  accountType: field(AccountType, 'master or sub.'),
+  isActive: field(Type.Boolean(), 'Whether the user may trade; every user may in this version.'),
+  createdAt: fields.createdAt,
 })
 
 /** One page of what is walked: rows of it, and how many there are up to the ceiling. */
@@ -142,12 +144,14 @@ export const ListApplicationUsers = operation({
   refusals: WALK,
   query: Type.Object({
     ...PageQuery,
-    isActive: Type.Optional(Type.Boolean()),
-    accountType: Type.Optional(AccountType),
+    isActive: Type.Optional(field(Type.Boolean(), 'Only users that are active, or that are not.')),
+    accountType: Type.Optional(field(AccountType, 'master or sub.')),
     /** Any part of the address, in either case. */
-    address: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
+    address: Type.Optional(
+      field(Type.String({ minLength: 1, maxLength: 42 }), 'Only wallets whose address has this part, in either case.'),
+    ),
   }),
-  output: Type.Object({ users: Type.Array(ApplicationUser), ...PageOutput }),
+  output: Type.Object({ users: field(Type.Array(ApplicationUser), 'In the order they were made.'), ...PageOutput }),
   example: {
     input: { accountType: 'master', address: '7099', pageSize: 20 },
     output: {
@@ -198,7 +202,7 @@ function userRecord(gateway: Gateway, account: number, application: number): Sta
   }
 }
 
-const ApplicationBalance = Type.Object({ userId: Uuid, ...Balance.properties })
+const ApplicationBalance = Type.Object({ userId: field(Uuid, 'User whose balance it is.'), ...Balance.properties })
 
 export const ListApplicationBalances = operation({
   service: 'ApplicationsService', method: 'GET', path: '/api/v1/applications/balances',
@@ -209,11 +213,13 @@ export const ListApplicationBalances = operation({
   refusals: WALK,
   query: Type.Object({
     ...PageQuery,
-    userId: Type.Optional(Uuid),
+    userId: Type.Optional(field(Uuid, 'Only balances of this user.')),
     /** Contract address, in either case. */
-    token: Type.Optional(Type.String({ minLength: 1, maxLength: 42 })),
+    token: Type.Optional(
+      field(Type.String({ minLength: 1, maxLength: 42 }), 'Only balances of the token with this contract address, in either case.'),
+    ),
   }),
-  output: Type.Object({ balances: Type.Array(ApplicationBalance), ...PageOutput }),
+  output: Type.Object({ balances: field(Type.Array(ApplicationBalance), 'Balances that are not zero.'), ...PageOutput }),
   example: { input: { userId: sample.USER }, output: { balances: [{ userId: sample.USER, ...sample.usdc }], ...sample.page } },
   run: (gateway, call, input) => {
     const { state, genesis } = gateway

@@ -15,9 +15,11 @@ import { REFUSALS } from '../../core/layout/refusals.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { usernameText } from './accounts.ts'
 import { describeForm } from './schema_errors.ts'
-import { Nullable, operation, submit, Uuid, pendingRequest } from './operation.ts'
+import { operation, submit, pendingRequest } from './operation.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, WALLET } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 const SESSION_KEY = /^[0-9a-f]{64}$/
@@ -61,10 +63,25 @@ export const Challenge = operation({
   refusals: WALLET,
   bodyMax: 4 * 1024,
   body: Type.Object({
-    address: Address, sessionPublicKey: SessionKey, clientId: ClientId, chainId: ChainId, subAccountOf: Type.Optional(Address),
+    address: field(Address, 'Wallet address. Answers carry the EIP-55 form.'),
+    sessionPublicKey: field(SessionKey, 'Session public key: 32 ed25519 bytes as lowercase hex.'),
+    clientId: field(
+      ClientId,
+      'Application the session belongs to; absent: the default one. The same wallet is another user in another application.',
+    ),
+    chainId: field(ChainId, 'Chain id, if the client wants it checked; a number or its text.'),
+    subAccountOf: Type.Optional(
+      field(Address, "Wallet of the master whose sub-account the address is to become; the session public key is then the master's."),
+    ),
   }),
   /** `expiresAt` in Unix seconds. */
-  output: Type.Object({ nonce: Type.String(), message: Type.String(), expiresAt: Type.Integer() }),
+  output: Type.Object(
+    {
+      nonce: field(Type.String(), 'Single use, valid for 5 minutes, bound to address, session key and application.'),
+      message: field(Type.String(), 'Text the wallet signs, byte for byte (EIP-191 personal_sign).'),
+      expiresAt: fields.expiresAt,
+    },
+  ),
   example: {
     input: { address: sample.ADDRESS, sessionPublicKey: sample.SESSION_KEY },
     output: { nonce: sample.NONCE, message: exampleMessage, expiresAt: EXAMPLE_NONCE_EXPIRES / 1000 },
@@ -94,21 +111,30 @@ export const Verify = operation({
   refusals: [...WALLET, 'NONCE_INVALID', 'INVALID_SIGNATURE', 'SESSION_KEY_IN_USE', ...COMMAND],
   bodyMax: VERIFY_BODY_MAX,
   body: Type.Object({
-    address: Address,
-    signature: WalletSignature,
-    nonce: Type.String({ minLength: 1, maxLength: 256 }),
-    sessionPublicKey: SessionKey,
-    sessionSignature: SessionSignature,
-    clientId: ClientId,
-    chainId: ChainId,
-    referralCode: Type.Optional(Type.String({ maxLength: 256 })),
+    address: field(Address, 'Wallet address. Answers carry the EIP-55 form.'),
+    signature: field(WalletSignature, 'EIP-191 signature of the challenge message by the wallet: 65 bytes as hex, 0x optional.'),
+    nonce: field(
+      Type.String({ minLength: 1, maxLength: 256 }),
+      'Single use, valid for 5 minutes, bound to address, session key and application.',
+    ),
+    sessionPublicKey: field(SessionKey, 'Session public key: 32 ed25519 bytes as lowercase hex.'),
+    sessionSignature: field(
+      SessionSignature,
+      "The session key's ed25519 signature of the challenge message, 128 lowercase hex digits: proof that you have the key.",
+    ),
+    clientId: field(
+      ClientId,
+      'Application the session belongs to; absent: the default one. The same wallet is another user in another application.',
+    ),
+    chainId: field(ChainId, 'Chain id, if the client wants it checked; a number or its text.'),
+    referralCode: Type.Optional(field(Type.String({ maxLength: 256 }), 'Referral code; counted at the first sign-in of a user only.')),
   }),
   output: Type.Object({
     /** Unix seconds. */
-    expiresAt: Type.Integer(),
-    user: Type.Object({ id: Uuid, address: Type.String(), username: Nullable(Type.String()) }),
-    isNewUser: Type.Boolean(),
-    referralApplied: Type.Boolean(),
+    expiresAt: fields.expiresAt,
+    user: field(Type.Object({ id: fields.id, address: fields.address, username: fields.username }), 'Who signed in.'),
+    isNewUser: field(Type.Boolean(), 'True when this sign-in created the user.'),
+    referralApplied: field(Type.Boolean(), 'True when this sign-in recorded a referral.'),
   }),
   example: {
     input: {
@@ -152,7 +178,7 @@ export const Refresh = operation({
   refusals: COMMAND,
   bodyRule: 'empty',
   /** Unix seconds. */
-  output: Type.Object({ expiresAt: Type.Integer() }),
+  output: Type.Object({ expiresAt: fields.expiresAt }),
   example: { input: {}, output: { expiresAt: sample.EXPIRES } },
   run: (gateway, call) => {
     const pending = pendingRequest(call, ({ f64 }, base) =>
@@ -169,7 +195,7 @@ export const Revoke = operation({
   answer: 'The session is closed.',
   refusals: COMMAND,
   bodyRule: 'empty',
-  output: Type.Object({ revoked: Type.Boolean() }),
+  output: Type.Object({ revoked: field(Type.Boolean(), 'The session of the signing key is closed.') }),
   example: { input: {}, output: { revoked: true } },
   run: (gateway, call) => {
     const pending = pendingRequest(call, () => call.answer({ revoked: true }))

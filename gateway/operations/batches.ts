@@ -18,7 +18,7 @@ import type { Gateway } from '../context.ts'
 import { dropNulls } from '../http/body.ts'
 import { Refused } from '../refused.ts'
 import {
-  compile, Decimal, engineRefusal, fullRefusal, operation, ORDER_NAME, OrderName, Uuid, UUID_TEXT, type Call, type Check, type JsonObject,
+  compile, engineRefusal, fullRefusal, operation, ORDER_NAME, OrderName, Uuid, UUID_TEXT, type Call, type Check, type JsonObject,
 } from './operation.ts'
 import { OrderItem, placeTerms, ReplaceItem } from './order_terms.ts'
 import {
@@ -27,12 +27,21 @@ import {
 import { encodeCancelOf, namedOrder, replacementOf, type NamedOrder } from './order_target.ts'
 import * as sample from './example_values.ts'
 import { BATCH } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
 const BATCH_MAX = 100
 
-const ItemError = Type.Object({ code: Type.String(), message: Type.String() })
+const ItemError = record(
+  'ItemError', 'Why one item of a batch was refused; the others are not affected.',
+  Type.Object({ code: field(Type.String(), 'Stable code of the refusal; see the table of error codes.'), message: fields.message }),
+)
 type ItemError = Static<typeof ItemError>
-const Totals = { totalRequested: Type.Integer(), totalSucceeded: Type.Integer(), totalFailed: Type.Integer() }
+const Totals = {
+  totalRequested: field(Type.Integer(), 'Items of the request.'),
+  totalSucceeded: field(Type.Integer(), 'Items that were carried out.'),
+  totalFailed: field(Type.Integer(), 'Items that were refused.'),
+}
 /** The elements are open here, so that a bad one is its own error; `items` of the operation says what they are. */
 const Items = Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX })
 
@@ -137,7 +146,11 @@ function checkItem(check: Check, item: unknown): Refused | null {
 
 const MaybeSequenced = { sequence: Type.Optional(Sequenced.sequence), engineTime: Type.Optional(Sequenced.engineTime) }
 const Created = Type.Object({
-  orderId: Type.Optional(Uuid), matchResult: Type.Optional(MatchResult), ...MaybeSequenced, error: Type.Optional(ItemError),
+  orderId: Type.Optional(fields.orderId),
+  matchResult: Type.Optional(field(MatchResult, 'What the order met when it arrived.')), ...MaybeSequenced,
+  error: Type.Optional(
+    field(ItemError, 'Why this item was refused; absent when it was carried out.'),
+  ),
 })
 const orderItem = compile(OrderItem)
 
@@ -160,9 +173,9 @@ export const BatchCreateOrders = operation({
     + 'others, and the answer is still 200. The batch is admitted or refused as a whole: by budget, and when the service is at capacity.',
   answer: 'One result per order.',
   refusals: BATCH,
-  body: Type.Object({ orders: Items }),
+  body: Type.Object({ orders: field(Items, '1 to 100 orders, processed one after the other.') }),
   items: { orders: OrderItem },
-  output: Type.Object({ ...Totals, results: Type.Array(Created) }),
+  output: Type.Object({ ...Totals, results: field(Type.Array(Created), 'One per item, in the order of the request.') }),
   example: {
     input: { orders: [sample.item, { ...sample.item, price: '60000.001' }] },
     output: {
@@ -178,10 +191,16 @@ export const BatchCreateOrders = operation({
   run: (gateway, call, { orders }) => new Batch(gateway, call, orders, CREATE).run(),
 })
 
-const ReplaceElement = Type.Object({ orderId: OrderName, ...ReplaceItem.properties })
+const ReplaceElement = record(
+  'ReplaceElement', 'One replacement of a batch: the order, and what changes.',
+  Type.Object({ orderId: fields.orderName, ...ReplaceItem.properties }),
+)
 const Replaced = Type.Object({
-  originalOrderId: Type.Optional(Uuid), newOrderId: Type.Optional(Uuid), quantity: Type.Optional(Decimal),
-  matchResult: Type.Optional(MatchResult), ...MaybeSequenced, error: Type.Optional(ItemError),
+  originalOrderId: Type.Optional(field(Uuid, 'The order that was replaced.')),
+  newOrderId: Type.Optional(field(Uuid, 'The order that took its place.')), quantity: Type.Optional(fields.quantity),
+  matchResult: Type.Optional(field(MatchResult, 'What the order met when it arrived.')), ...MaybeSequenced, error: Type.Optional(
+    field(ItemError, 'Why this item was refused; absent when it was carried out.'),
+  ),
 })
 const replaceElement = compile(ReplaceElement)
 
@@ -211,9 +230,9 @@ export const BatchReplaceOrders = operation({
     + 'admitted or refused as a whole.',
   answer: 'One result per replacement.',
   refusals: BATCH,
-  body: Type.Object({ orders: Items }),
+  body: Type.Object({ orders: field(Items, '1 to 100 replacements, processed one after the other.') }),
   items: { orders: ReplaceElement },
-  output: Type.Object({ ...Totals, results: Type.Array(Replaced) }),
+  output: Type.Object({ ...Totals, results: field(Type.Array(Replaced), 'One per item, in the order of the request.') }),
   example: {
     input: { orders: [{ orderId: sample.ORDER, price: '60010', quantity: '0.05' }, { orderId: sample.SUCCESSOR, quantity: '0' }] },
     output: {
@@ -235,7 +254,12 @@ export const BatchReplaceOrders = operation({
   run: (gateway, call, { orders }) => new Batch(gateway, call, orders, REPLACE).run(),
 })
 
-const CancelledItem = Type.Object({ orderId: Type.Optional(Uuid), ...MaybeSequenced, error: Type.Optional(ItemError) })
+const CancelledItem = Type.Object(
+  {
+    orderId: Type.Optional(fields.orderId), ...MaybeSequenced,
+    error: Type.Optional(field(ItemError, 'Why this item was refused; absent when it was carried out.')),
+  },
+)
 
 const CANCEL: Kind<NamedOrder, Static<typeof CancelledItem>> = {
   way: WAY_OUT,
@@ -262,9 +286,9 @@ export const BatchCancelOrders = operation({
     + 'is ORDER_NOT_FOUND. Stays available in maintenance.',
   answer: 'One result per order.',
   refusals: BATCH,
-  body: Type.Object({ orderIds: Items }),
+  body: Type.Object({ orderIds: field(Items, '1 to 100 orders; one named twice is not found the second time.') }),
   items: { orderIds: OrderName },
-  output: Type.Object({ ...Totals, results: Type.Array(CancelledItem) }),
+  output: Type.Object({ ...Totals, results: field(Type.Array(CancelledItem), 'One per item, in the order of the request.') }),
   example: {
     input: { orderIds: [sample.ORDER, sample.ORDER] },
     output: {

@@ -9,13 +9,25 @@ import { encodeMint } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText } from './amounts.ts'
-import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest } from './operation.ts'
+import { Nullable, operation, rfc3339, submit, Timestamp, pendingRequest } from './operation.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, READ } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-const Minted = Type.Object({ assetId: Uuid, symbol: Type.String(), amount: Decimal, txHash: Nullable(Type.String()) })
+const Minted = record(
+  'FaucetMint', 'Test funds of one asset.',
+  Type.Object(
+    {
+      assetId: fields.assetId, symbol: fields.symbol, amount: fields.amount,
+      txHash: field(Nullable(Type.String()), 'Transaction on the chain; null or absent when there is none.'),
+    },
+  ),
+)
 type Minted = Static<typeof Minted>
-const Request = Type.Object({ requestedAt: Timestamp, minted: Type.Array(Minted) })
+const Request = Type.Object(
+  { requestedAt: field(Timestamp, 'When it was asked for.'), minted: field(Type.Array(Minted), 'What was credited.') },
+)
 
 const RECENT = 5
 
@@ -45,10 +57,12 @@ export const GetFaucetInfo = operation({
   answer: 'The allowance.',
   refusals: READ,
   output: Type.Object({
-    remainingRequests24h: Type.Integer(),
-    dailyLimit: Type.Integer(),
-    nextAvailableAt: Type.Optional(Timestamp),
-    recentRequests: Type.Array(Request),
+    remainingRequests24h: field(Type.Integer(), 'Requests left now.'),
+    dailyLimit: field(Type.Integer(), 'Requests in any 24 hours.'),
+    nextAvailableAt: Type.Optional(
+      field(Timestamp, 'When the next request is sure to be granted; absent when none is counted or the faucet is off.'),
+    ),
+    recentRequests: field(Type.Array(Request), 'The five newest requests, newest first.'),
   }),
   example: {
     input: {},
@@ -82,13 +96,15 @@ export const Mint = operation({
     + 'today is 429 with the time to wait; nothing left for ever is 503.',
   answer: 'What was credited.',
   refusals: ['NOT_FOUND', 'FAUCET_ASSET', 'FAUCET_LIMIT', ...COMMAND],
-  body: Type.Object({ assetId: Type.Optional(Uuid) }),
+  body: Type.Object({ assetId: Type.Optional(fields.assetId) }),
   bodyRule: 'optional',
   output: Type.Object({
-    requestedAt: Timestamp,
-    minted: Type.Array(Minted),
-    remainingRequests24h: Type.Integer(),
-    nextAvailableAt: Type.Optional(Timestamp),
+    requestedAt: field(Timestamp, 'When it was asked for.'),
+    minted: field(Type.Array(Minted), 'What was credited.'),
+    remainingRequests24h: field(Type.Integer(), 'Requests left now.'),
+    nextAvailableAt: Type.Optional(
+      field(Timestamp, 'When the next request is sure to be granted; absent when none is counted or the faucet is off.'),
+    ),
   }),
   example: {
     input: { assetId: sample.USDC },

@@ -13,24 +13,26 @@ import { formatDecimal } from '../../core/lib/decimal.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { amountText } from './amounts.ts'
-import { Decimal, operation, Uuid } from './operation.ts'
+import { Decimal, operation,  } from './operation.ts'
 import { OrderType, placeTerms, Side, TradingMode } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { READ } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 const Simulated = Type.Object({
   /** Value of what trades now, and of what rests at its limit. */
-  notional: Decimal,
-  makerFeeBps: Decimal,
-  takerFeeBps: Decimal,
-  applicationTakerFeeBps: Decimal,
-  applicationMakerFeeBps: Decimal,
+  notional: field(Decimal, 'Value of what would fill now and of what would rest at its limit, in units of the quote token.'),
+  makerFeeBps: field(Decimal, 'Fee of orders that rested, in basis points of the value; negative is paid to you.'),
+  takerFeeBps: field(Decimal, 'Fee of orders that took, in basis points of the value.'),
+  applicationTakerFeeBps: field(Decimal, 'What the application adds for takers, in basis points.'),
+  applicationMakerFeeBps: field(Decimal, 'What the application adds for makers, in basis points.'),
   /** Signed: a rebate is negative. */
-  makerFee: Decimal,
-  takerFee: Decimal,
-  applicationFee: Decimal,
-  totalFee: Decimal,
-  feeToken: Type.String(),
+  makerFee: field(Decimal, 'Fee of the part that would rest; negative is paid to you.'),
+  takerFee: field(Decimal, 'Fee of the part that would fill at once.'),
+  applicationFee: field(Decimal, "The application's part."),
+  totalFee: field(Decimal, 'Sum of the fees; negative is a net rebate.'),
+  feeToken: field(Type.String(), 'Symbol of the asset the fees are in.'),
 })
 
 const PPM = 1_000_000n
@@ -51,8 +53,11 @@ export const SimulateFees = operation({
   answer: 'The fees.',
   refusals: ['NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', ...READ],
   body: Type.Object({
-    tradingPairId: Uuid, side: Side, orderType: OrderType, quantity: Decimal, price: Type.Optional(Decimal),
-    tradingMode: Type.Optional(TradingMode),
+    tradingPairId: fields.tradingPairId, side: field(Side, 'BUY or SELL.'),
+    orderType: field(OrderType, 'LIMIT or MARKET.'), quantity: fields.quantity, price: Type.Optional(
+      field(Decimal, 'Limit price; a LIMIT order needs it, a MARKET order must not have it.'),
+    ),
+    tradingMode: Type.Optional(field(TradingMode, 'SPOT.')),
   }),
   output: Simulated,
   example: {

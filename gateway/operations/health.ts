@@ -6,6 +6,7 @@ import { isCurrent } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { operation, rfc3339, Timestamp } from './operation.ts'
 import * as sample from './example_values.ts'
+import { field } from './schema.ts'
 
 /** Version of the REST description (specification, Versioning). */
 export const VERSION = '1.0.0'
@@ -13,12 +14,22 @@ export const VERSION = '1.0.0'
 const HEARTBEAT_MS = 1000
 
 const Health = Type.Object({
-  status: Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('maintenance')]),
-  version: Type.String(),
-  sequence: Type.Integer(),
-  timestamp: Timestamp,
+  status: field(
+    Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('maintenance')]),
+    'SUCCESS: what was asked for was done.',
+  ),
+  version: field(Type.String(), 'Ranks states of one thing: higher is newer.'),
+  sequence: field(
+    Type.Integer(),
+    'Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the '
+      + 'last one that was applied when this was read.',
+  ),
+  timestamp: field(Timestamp, 'When this was read.'),
   /** What is not well: engine, history. More may come. */
-  degraded: Type.Array(Type.String()),
+  degraded: field(
+    Type.Array(Type.String()),
+    'What is not well: engine, the matching engine does not answer; history, it cannot be read or is late. More may come.',
+  ),
 })
 
 export const isReady = (gateway: Gateway): boolean => gateway.now() - gateway.matcher[MATCHER.heartbeat_ms]! < HEARTBEAT_MS

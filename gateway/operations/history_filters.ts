@@ -4,6 +4,7 @@ import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { parseDateTime } from './date_time.ts'
 import { findPair } from './order_terms.ts'
+import { field } from './schema.ts'
 
 /** The number of a thing that does not exist: it matches nothing, so that a filter by an unknown name gives an empty list. */
 export const UNKNOWN = -1
@@ -15,7 +16,10 @@ export const pairFilter = (gateway: Gateway, id: string | undefined): number | u
 /** Unix ms or RFC 3339. */
 export const Time = Type.Optional(Type.String({ maxLength: 40 }))
 /** Both ends are inclusive. */
-export const TimeRange = { startTime: Time, endTime: Time }
+export const TimeRange = {
+  startTime: field(Time, 'Not before this: Unix milliseconds or RFC 3339.'),
+  endTime: field(Time, 'Not after this: Unix milliseconds or RFC 3339.'),
+}
 
 /** Unix ms; absent: open. */
 export interface Range {

@@ -2,6 +2,7 @@
  * All operations, by the names of their exports: found in the files of areas.ts. Router, gRPC, documents, the client and its types derive
  * from this.
  */
+import type { TSchema } from 'typebox'
 import * as areas from './areas.ts'
 import { isOperation, type InputWith, type Operation } from './operation.ts'
 import { SERVICES, type Row } from './row.ts'
@@ -50,3 +51,7 @@ const byName = <Value>(of: (served: ServedOperation) => Value): { readonly [Name
 /** What each operation says about its callers and costs, by name. */
 export const TABLE: { readonly [Name in OperationName]: Row } = byName(({ row }) => row)
 export const HANDLERS: { readonly [Name in OperationName]: Operation<never> } = byName(({ operation }) => operation)
+
+/** The schemas of an operation. */
+export const schemasOf = ({ operation: { params, query, body, items, output } }: ServedOperation): TSchema[] =>
+  [...[params, query, body].filter((check) => check !== null).map(({ schema }) => schema), ...Object.values(items), output]

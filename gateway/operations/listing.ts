@@ -13,8 +13,10 @@ import Type from 'typebox'
 import type { Listing, Position, Walk } from '../../core/history/answer/queries.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
-import { rfc3339, Timestamp, type Call } from './operation.ts'
+import { rfc3339, type Call } from './operation.ts'
 import { makePageToken, readPageToken, type Direction, type Scope } from './page_token.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 /** For the description of a listing. */
 export const PAGES = 'Page by number with `page`, or walk with `pageToken`; see Lists.'
@@ -27,13 +29,15 @@ const CURSOR_SIZE_MAX = 1000
 
 /** Query fields of a listing; spread them beside its filters. */
 export const ListingQuery = {
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
-  pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: CURSOR_SIZE_MAX })),
-  pageToken: Type.Optional(Type.String({ maxLength: 512 })),
+  page: Type.Optional(field(Type.Integer({ minimum: 1, maximum: PAGE_MAX }), 'Page number, from 1; at most 10,000.')),
+  pageSize: Type.Optional(field(Type.Integer({ minimum: 1, maximum: CURSOR_SIZE_MAX }), 'Rows of a page.')),
+  pageToken: Type.Optional(
+    field(Type.String({ maxLength: 512 }), 'Cursor from nextPageToken; empty starts a walk from the newest row. Excludes page.'),
+  ),
 }
 
 /** Of a list from a history that is behind: what happened until then is in it. Absent: nothing is missing. */
-export const AsOf = { asOf: Type.Optional(Timestamp) }
+export const AsOf = { asOf: Type.Optional(fields.asOf) }
 
 /** `asOf` of an answer; `behind` as askHistory says it. */
 export const asOfField = (behind: number | null): { asOf?: string } =>
@@ -41,11 +45,13 @@ export const asOfField = (behind: number | null): { asOf?: string } =>
 
 /** Page fields of its answer; which of them are present depends on the mode. */
 export const ListingOutput = {
-  page: Type.Optional(Type.Integer()),
-  pageSize: Type.Integer(),
-  total: Type.Optional(Type.Integer()),
-  totalPages: Type.Optional(Type.Integer()),
-  nextPageToken: Type.Optional(Type.String()),
+  page: Type.Optional(field(Type.Integer(), 'Page number, from 1; at most 10,000.')),
+  pageSize: field(Type.Integer(), 'Rows of a page.'),
+  total: Type.Optional(field(Type.Integer(), 'Rows that match, of page mode.')),
+  totalPages: Type.Optional(field(Type.Integer(), 'Pages that match, of page mode.')),
+  nextPageToken: Type.Optional(
+    field(Type.String(), 'Cursor of the next page; empty at the end. Do not feed an empty one back: it would start again.'),
+  ),
   ...AsOf,
 }
 

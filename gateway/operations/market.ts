@@ -10,31 +10,33 @@ import { amountText, quantityText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { findPair, TradingMode } from './order_terms.ts'
 import * as sample from './example_values.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-export const TradingPair = Type.Object({
-  id: Uuid,
-  symbol: Type.String(),
-  baseToken: Type.String(),
-  quoteToken: Type.String(),
-  baseAssetId: Uuid,
-  quoteAssetId: Uuid,
-  baseTokenContract: Type.String(),
-  quoteTokenContract: Type.String(),
-  baseDecimals: Type.Integer(),
-  quoteDecimals: Type.Integer(),
-  baseIconUrl: Nullable(Type.String()),
-  quoteIconUrl: Nullable(Type.String()),
-  isActive: Type.Boolean(),
-  makerFeeBps: Decimal,
-  takerFeeBps: Decimal,
-  minOrderSize: Decimal,
-  maxOrderSize: Decimal,
-  minNotional: Decimal,
-  tickSize: Decimal,
-  lotSize: Decimal,
-  marketType: TradingMode,
-  category: Nullable(Type.String()),
-})
+export const TradingPair = record('TradingPair', 'A market and its rules.', Type.Object({
+  id: fields.id,
+  symbol: fields.symbol,
+  baseToken: field(Type.String(), 'Symbol of what is traded.'),
+  quoteToken: field(Type.String(), 'Symbol of what it is paid in.'),
+  baseAssetId: field(Uuid, 'Asset that is traded.'),
+  quoteAssetId: field(Uuid, 'Asset it is paid in.'),
+  baseTokenContract: field(Type.String(), 'Contract address of the base token.'),
+  quoteTokenContract: field(Type.String(), 'Contract address of the quote token.'),
+  baseDecimals: field(Type.Integer(), 'Digits of the base token on the chain.'),
+  quoteDecimals: field(Type.Integer(), 'Digits of the quote token on the chain.'),
+  baseIconUrl: field(Nullable(Type.String()), 'Icon, or null.'),
+  quoteIconUrl: field(Nullable(Type.String()), 'Icon, or null.'),
+  isActive: field(Type.Boolean(), 'Whether new orders are taken.'),
+  makerFeeBps: field(Decimal, 'Fee of orders that rested, in basis points of the value; negative is paid to you.'),
+  takerFeeBps: field(Decimal, 'Fee of orders that took, in basis points of the value.'),
+  minOrderSize: field(Decimal, 'Smallest quantity of an order.'),
+  maxOrderSize: field(Decimal, 'Largest quantity of an order.'),
+  minNotional: field(Decimal, 'Smallest value of an order (price times quantity), in units of the quote token.'),
+  tickSize: field(Decimal, 'Prices are multiples of this.'),
+  lotSize: field(Decimal, 'Quantities are multiples of this.'),
+  marketType: field(TradingMode, 'SPOT or MARGIN.'),
+  category: field(Nullable(Type.String()), 'Group of markets, or null.'),
+}))
 type TradingPair = Static<typeof TradingPair>
 
 const isActive = ({ state }: Gateway, pair: Pair): boolean => get(state, pairRow(state, pair.index), PAIR.STATUS) === PairStatus.ACTIVE
@@ -71,11 +73,11 @@ export function pairRecord(gateway: Gateway, pair: Pair): TradingPair {
 
 const Filters = Type.Object({
   ...PageQuery,
-  isActive: Type.Optional(Type.Boolean()),
-  marketType: Type.Optional(TradingMode),
-  baseToken: Type.Optional(Type.String({ minLength: 1 })),
-  quoteToken: Type.Optional(Type.String({ minLength: 1 })),
-  category: Type.Optional(Type.String({ minLength: 1 })),
+  isActive: Type.Optional(field(Type.Boolean(), 'Whether new orders are taken.')),
+  marketType: Type.Optional(field(TradingMode, 'SPOT or MARGIN.')),
+  baseToken: Type.Optional(field(Type.String({ minLength: 1 }), 'Symbol of what is traded.')),
+  quoteToken: Type.Optional(field(Type.String({ minLength: 1 }), 'Symbol of what it is paid in.')),
+  category: Type.Optional(field(Type.String({ minLength: 1 }), 'Group of markets, or null.')),
 })
 
 export const ListTradingPairs = operation({
@@ -86,7 +88,7 @@ export const ListTradingPairs = operation({
   answer: 'A page of trading pairs.',
   refusals: [],
   query: Filters,
-  output: Type.Object({ tradingPairs: Type.Array(TradingPair), ...PageOutput }),
+  output: Type.Object({ tradingPairs: field(Type.Array(TradingPair), 'Pairs that match the filters.'), ...PageOutput }),
   example: { input: { isActive: true, quoteToken: 'USDC' }, output: { tradingPairs: [sample.pair], ...sample.page } },
   run: (gateway, call, input) => {
     const { assets, pairs } = gateway.genesis
@@ -110,8 +112,8 @@ export const GetTradingPair = operation({
   description: 'A market with its fees, ticks, lots and limits.',
   answer: 'The trading pair.',
   refusals: ['NOT_FOUND'],
-  params: Type.Object({ tradingPairId: Uuid }),
-  output: Type.Object({ tradingPair: TradingPair }),
+  params: Type.Object({ tradingPairId: fields.tradingPairId }),
+  output: Type.Object({ tradingPair: field(TradingPair, 'The pair.') }),
   example: { input: { tradingPairId: sample.PAIR }, output: { tradingPair: sample.pair } },
   run: (gateway, call, input) => {
     const pair = findPair(gateway, input.tradingPairId)
@@ -127,7 +129,12 @@ export const GetServerTime = operation({
   description: 'To measure how far your clock is off: signatures are good for 30 seconds either way.',
   answer: 'The time.',
   refusals: [],
-  output: Type.Object({ serverTime: Timestamp, unixMs: Type.Integer() }),
+  output: Type.Object(
+    {
+      serverTime: field(Timestamp, 'Time of the service.'),
+      unixMs: field(Type.Integer(), 'The same in Unix milliseconds: what X-Svc-Timestamp is held against.'),
+    },
+  ),
   example: { input: {}, output: { serverTime: sample.MOMENT, unixMs: 1_768_469_400_000 } },
   run: (gateway, call) => {
     const now = gateway.now()

@@ -16,84 +16,93 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText, changePercent, priceText, volumeText } from './amounts.ts'
 import { timeRangeOf, TimeRange } from './history_filters.ts'
-import { Decimal, Nullable, operation, PageOutput, PageQuery, Timestamp, Uuid } from './operation.ts'
+import { Decimal, Nullable, operation, PageOutput, PageQuery, Timestamp,  } from './operation.ts'
 import { findPair, TradingMode } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
 /** Unix ms as text. */
 const UnixMs = Type.String()
 const Maybe = Nullable(Decimal)
 
-const DaySnapshot = Type.Object({
-  bucketStart: UnixMs,
-  quoteVolume: Maybe,
-  priceChangePercent: Maybe,
-  openInterestNotionalAvg: Maybe,
-})
+const DaySnapshot = record('ScreenerDay', 'A market on one day of UTC.', Type.Object({
+  bucketStart: field(UnixMs, 'Beginning of the day: Unix milliseconds as text.'),
+  quoteVolume: field(Maybe, 'Traded on that day, in units of the quote token; null on days before the first trade.'),
+  priceChangePercent: field(Maybe, 'From the last price before that day to its own last one, in percent, rounded to 4 digits.'),
+  openInterestNotionalAvg: field(Maybe, 'Of perpetuals.'),
+}))
 type DaySnapshot = Static<typeof DaySnapshot>
 
-const ScreenerItem = Type.Object({
-  tradingPairId: Uuid,
-  symbol: Type.String(),
-  baseIconUrl: Nullable(Type.String()),
-  quoteIconUrl: Nullable(Type.String()),
-  lastPrice: Maybe,
-  lastPriceTimestamp: Nullable(UnixMs),
-  quoteVolume1h: Maybe,
-  quoteVolume24h: Maybe,
-  quoteVolume7d: Maybe,
-  priceChangePercent1h: Maybe,
-  priceChangePercent24h: Maybe,
-  priceChangePercent7d: Maybe,
-  snapshot7d: Type.Array(DaySnapshot),
-  category: Nullable(Type.String()),
-  totalQuoteVolumeLtd: Maybe,
-  totalTradeCountLtd: Nullable(Type.Integer()),
-  latestFundingRate: Maybe,
-  lastFundingTime: Nullable(UnixMs),
-  openInterestBase: Maybe,
-  openInterestNotional: Maybe,
-  openInterestNotionalAvg1h: Maybe,
-  openInterestNotionalAvg24h: Maybe,
-  openInterestNotionalAvg7d: Maybe,
-})
+const ScreenerItem = record('ScreenerItem', 'A market and what it does. What is not known is null, and so is '
+  + 'what only perpetuals have.', Type.Object({
+  tradingPairId: fields.tradingPairId,
+  symbol: fields.symbol,
+  baseIconUrl: field(Nullable(Type.String()), 'Icon, or null.'),
+  quoteIconUrl: field(Nullable(Type.String()), 'Icon, or null.'),
+  lastPrice: field(Maybe, 'Price of the last trade; null before the first.'),
+  lastPriceTimestamp: field(Nullable(UnixMs), 'When the last trade was made: Unix milliseconds as text.'),
+  quoteVolume1h: field(Maybe, 'Traded in 1 hour, in units of the quote token.'),
+  quoteVolume24h: field(Maybe, 'Traded in 24 hours, in units of the quote token.'),
+  quoteVolume7d: field(Maybe, 'Traded in 7 days, in units of the quote token.'),
+  priceChangePercent1h: field(Maybe, 'From the price of 1 hour ago to the last one, in percent, rounded to 4 digits.'),
+  priceChangePercent24h: field(
+    Maybe,
+    'From the price of 24 hours ago to the last one, in percent, rounded to 4 digits; null while there was none.',
+  ),
+  priceChangePercent7d: field(Maybe, 'From the price of 7 days ago to the last one, in percent, rounded to 4 digits.'),
+  snapshot7d: field(Type.Array(DaySnapshot), 'The seven days of UTC up to today, oldest first.'),
+  category: field(Nullable(Type.String()), 'Group of markets, or null.'),
+  totalQuoteVolumeLtd: field(Maybe, 'Traded since the first trade, in units of the quote token.'),
+  totalTradeCountLtd: field(Nullable(Type.Integer()), 'Trades since the first.'),
+  latestFundingRate: field(Maybe, 'Of perpetuals.'),
+  lastFundingTime: field(Nullable(UnixMs), 'Of perpetuals.'),
+  openInterestBase: field(Maybe, 'Of perpetuals.'),
+  openInterestNotional: field(Maybe, 'Of perpetuals.'),
+  openInterestNotionalAvg1h: field(Maybe, 'Of perpetuals.'),
+  openInterestNotionalAvg24h: field(Maybe, 'Of perpetuals.'),
+  openInterestNotionalAvg7d: field(Maybe, 'Of perpetuals.'),
+}))
 export type ScreenerItem = Static<typeof ScreenerItem>
 
 export const Metadata = Type.Object({
-  tradingPairId: Uuid,
-  symbol: Type.String(),
-  lastPrice: Maybe,
-  volume24h: Maybe,
-  quoteVolume24h: Maybe,
-  high24h: Maybe,
-  low24h: Maybe,
-  priceChangePercent24h: Maybe,
-  markPrice: Type.Optional(Decimal),
-  indexPrice: Type.Optional(Decimal),
-  fundingRate: Type.Optional(Decimal),
-  nextFundingTime: Type.Optional(Timestamp),
-  openInterest: Type.Optional(Decimal),
+  tradingPairId: fields.tradingPairId,
+  symbol: fields.symbol,
+  lastPrice: field(Maybe, 'Price of the last trade; null before the first.'),
+  volume24h: field(Maybe, 'Traded in 24 hours, in units of the base token.'),
+  quoteVolume24h: field(Maybe, 'Traded in 24 hours, in units of the quote token.'),
+  high24h: field(Maybe, 'Highest price of 24 hours; null without a trade in them.'),
+  low24h: field(Maybe, 'Lowest price of 24 hours; null without a trade in them.'),
+  priceChangePercent24h: field(
+    Maybe,
+    'From the price of 24 hours ago to the last one, in percent, rounded to 4 digits; null while there was none.',
+  ),
+  markPrice: Type.Optional(field(Decimal, 'Of perpetuals.')),
+  indexPrice: Type.Optional(field(Decimal, 'Of perpetuals.')),
+  fundingRate: Type.Optional(field(Decimal, 'Of perpetuals.')),
+  nextFundingTime: Type.Optional(field(Timestamp, 'Of perpetuals.')),
+  openInterest: Type.Optional(field(Decimal, 'Of perpetuals.')),
 })
 export type Metadata = Static<typeof Metadata>
 
-export const Candle = Type.Object({
-  t: Type.Integer(),
-  T: Type.Integer(),
-  o: Decimal,
-  h: Decimal,
-  l: Decimal,
-  c: Decimal,
-  v: Decimal,
-  q: Decimal,
-  n: Type.Integer(),
-})
+export const Candle = record('Candle', 'Price and volume of one interval.', Type.Object({
+  t: field(Type.Integer(), 'Beginning, Unix milliseconds.'),
+  T: field(Type.Integer(), 'Last millisecond that belongs to it, Unix milliseconds.'),
+  o: field(Decimal, 'First price.'),
+  h: field(Decimal, 'Highest price.'),
+  l: field(Decimal, 'Lowest price.'),
+  c: field(Decimal, 'Last price.'),
+  v: field(Decimal, 'Traded, in units of the base token.'),
+  q: field(Decimal, 'Traded, in units of the quote token.'),
+  n: field(Type.Integer(), 'Trades.'),
+}))
 export type Candle = Static<typeof Candle>
 
-export const CandleInterval = Type.Union([
+export const CandleInterval = record('CandleInterval', 'Length of a candle: minutes, hours, a day, a week.', Type.Union([
   Type.Literal('1m'), Type.Literal('5m'), Type.Literal('15m'), Type.Literal('30m'), Type.Literal('1h'), Type.Literal('4h'),
   Type.Literal('1d'), Type.Literal('1w'),
-])
+]))
 
 const DAY_MS = INTERVALS['1d']
 const DAYS = 7
@@ -238,8 +247,10 @@ export const GetScreener = operation({
     + UNKNOWN,
   answer: 'A page of pairs.',
   refusals: HISTORY,
-  query: Type.Object({ ...PageQuery, marketType: Type.Optional(TradingMode) }),
-  output: Type.Object({ items: Type.Array(ScreenerItem), ...PageOutput }),
+  query: Type.Object({ ...PageQuery, marketType: Type.Optional(field(TradingMode, 'SPOT or MARGIN.')) }),
+  output: Type.Object(
+    { items: field(Type.Array(ScreenerItem), 'Most quote volume of 24 hours first; pairs that never traded last.'), ...PageOutput },
+  ),
   example: { input: { marketType: 'SPOT', page: 1, pageSize: 20 }, output: { items: [exampleScreenerItem], ...sample.page } },
   run: (gateway, call, { page = 1, pageSize = 20, marketType }) => {
     const now = gateway.time()
@@ -260,7 +271,7 @@ export const GetMarketMetadata = operation({
   description: `Last price of a pair, and its last 24 hours. ${WINDOWS} ${UNKNOWN} What only perpetuals have is absent.`,
   answer: 'The pair at this moment.',
   refusals: ['NOT_FOUND', ...HISTORY],
-  params: Type.Object({ tradingPairId: Uuid }),
+  params: Type.Object({ tradingPairId: fields.tradingPairId }),
   output: Metadata,
   example: {
     input: { tradingPairId: sample.PAIR },
@@ -286,11 +297,18 @@ export const GetCandles = operation({
     + 'begin at it or later, without it the last ones that begin at `endTime` or earlier; so go on from `T` + 1, or back from `t` - 1.',
   answer: 'The candles.',
   refusals: ['NOT_FOUND', ...HISTORY],
-  params: Type.Object({ tradingPairId: Uuid }),
+  params: Type.Object({ tradingPairId: fields.tradingPairId }),
   query: Type.Object({
-    interval: Type.Optional(CandleInterval), ...TimeRange, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: CANDLES_MAX })),
+    interval: Type.Optional(field(CandleInterval, 'Length of a candle; default 1m.')), ...TimeRange, limit: Type.Optional(
+      field(Type.Integer({ minimum: 1, maximum: CANDLES_MAX }), 'Most candles of the answer, 1 to 500; default 100.'),
+    ),
   }),
-  output: Type.Object({ tradingPairId: Uuid, interval: CandleInterval, candles: Type.Array(Candle) }),
+  output: Type.Object(
+    {
+      tradingPairId: fields.tradingPairId, interval: field(CandleInterval, 'Length of a candle; default 1m.'),
+      candles: field(Type.Array(Candle), 'Oldest first.'),
+    },
+  ),
   example: {
     input: { tradingPairId: sample.PAIR, interval: '1h', startTime: '1768467600000', limit: 1 },
     output: sample.candles,

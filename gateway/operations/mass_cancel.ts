@@ -18,16 +18,29 @@ import { fullRefusal, operation, Uuid, pendingRequest, type Call } from './opera
 import { findPair } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { COMMAND } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
 /** Orders that stay, at most so many of them are named. */
 export const NOT_CANCELLED_NAMED = 1000
 
-const NotCancelled = Type.Object({ orderId: Uuid, tradingPairId: Uuid, reason: Type.String() })
+const NotCancelled = record(
+  'NotCancelled', 'An order that a mass cancel left on the book.',
+  Type.Object(
+    {
+      orderId: fields.orderId, tradingPairId: fields.tradingPairId,
+      reason: field(
+        Type.String(),
+        'Code that cancelling this order alone would have had: PAIR_NOT_ACTIVE on a halted pair, AGENT_NOT_ALLOWED.',
+      ),
+    },
+  ),
+)
 const Cancelled = Type.Object({
-  totalCancelled: Type.Integer(),
-  orderIds: Type.Array(Uuid),
-  totalNotCancelled: Type.Optional(Type.Integer()),
-  notCancelled: Type.Optional(Type.Array(NotCancelled)),
+  totalCancelled: field(Type.Integer(), 'Orders that were cancelled.'),
+  orderIds: field(Type.Array(Uuid), 'Orders that were cancelled.'),
+  totalNotCancelled: Type.Optional(field(Type.Integer(), 'Orders that rest on, although the request meant them. Absent: none.')),
+  notCancelled: Type.Optional(field(Type.Array(NotCancelled), 'The first 1,000 of them, newest first.')),
 })
 type Cancelled = Static<typeof Cancelled>
 
@@ -60,7 +73,7 @@ export const BatchCancelOrdersByPair = operation({
     + 'On a halted pair nothing is cancelled: `notCancelled` names the orders that stay, with the reason.',
   answer: 'The orders that were cancelled.',
   refusals: ['NOT_FOUND', ...COMMAND],
-  body: Type.Object({ tradingPairId: Uuid }),
+  body: Type.Object({ tradingPairId: fields.tradingPairId }),
   output: Cancelled,
   example: { input: { tradingPairId: sample.PAIR }, output: { totalCancelled: 1, orderIds: [sample.ORDER] } },
   run: (gateway, call, { tradingPairId }) => {

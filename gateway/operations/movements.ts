@@ -11,40 +11,45 @@ import { amountText } from './amounts.ts'
 import { TimeRange, UNKNOWN } from './history_filters.ts'
 import { listHistory } from './history_listing.ts'
 import { ListingOutput, ListingQuery } from './listing.ts'
-import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Decimal, Nullable, operation, rfc3339, Uuid } from './operation.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
 import { PAGES } from './listing.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-export const EntryType = Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT'), Type.Literal('LOCK'), Type.Literal('UNLOCK')])
+export const EntryType = record(
+  'EntryType', 'CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.',
+  Type.Union([Type.Literal('CREDIT'), Type.Literal('DEBIT'), Type.Literal('LOCK'), Type.Literal('UNLOCK')]),
+)
 type EntryType = Static<typeof EntryType>
 
-export const TransactionType = Type.Union([
+export const TransactionType = record('TransactionType', 'What caused a movement.', Type.Union([
   Type.Literal('DEPOSIT'), Type.Literal('WITHDRAWAL'), Type.Literal('TRADE'), Type.Literal('FEE'), Type.Literal('REBATE'),
   Type.Literal('APPLICATION_FEE'), Type.Literal('TRANSFER'), Type.Literal('FUNDING'), Type.Literal('LIQUIDATION'), Type.Literal('ADL'),
   Type.Literal('FAUCET'), Type.Literal('REFERRAL_REWARD'), Type.Literal('REVENUE_SHARE'), Type.Literal('SETTLEMENT'),
   Type.Literal('ADJUSTMENT'),
-])
+]))
 type TransactionType = Static<typeof TransactionType>
 
-export const MovementRecord = Type.Object({
-  id: Uuid,
-  assetId: Uuid,
+export const MovementRecord = record('Movement', 'One change of one balance.', Type.Object({
+  id: fields.id,
+  assetId: fields.assetId,
   /** Contract address. */
-  token: Type.String(),
-  symbol: Type.String(),
-  entryType: EntryType,
-  transactionType: TransactionType,
-  amount: Decimal,
+  token: fields.token,
+  symbol: fields.symbol,
+  entryType: field(EntryType, 'CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.'),
+  transactionType: field(TransactionType, 'What caused the movement.'),
+  amount: fields.amount,
   /** Available after it. */
-  balanceAfter: Decimal,
-  lockedAfter: Decimal,
+  balanceAfter: field(Decimal, 'Available balance after the movement.'),
+  lockedAfter: field(Decimal, 'Locked balance after the movement.'),
   /** Id of the order or the trade; of a transfer that of its first movement, which both movements name; `null` when it came otherwise. */
-  referenceId: Nullable(Uuid),
+  referenceId: field(Nullable(Uuid), 'Order or trade it belongs to, or the first movement of its transfer; null when it came otherwise.'),
   /** Transaction on the chain, of deposits and withdrawals. */
-  txHash: Type.Optional(Type.String()),
-  createdAt: Timestamp,
-})
+  txHash: Type.Optional(field(Type.String(), 'Transaction on the chain; null or absent when there is none.')),
+  createdAt: fields.createdAt,
+}))
 export type MovementRecord = Static<typeof MovementRecord>
 
 function referenceOf({ reference, referenceSequence, referenceSlot }: HistoryMovement): string | null {
@@ -80,12 +85,14 @@ export const ListMovements = operation({
   refusals: HISTORY,
   query: Type.Object({
     ...ListingQuery,
-    entryType: Type.Optional(EntryType),
-    transactionType: Type.Optional(TransactionType),
-    assetId: Type.Optional(Uuid),
+    entryType: Type.Optional(
+      field(EntryType, 'CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.'),
+    ),
+    transactionType: Type.Optional(field(TransactionType, 'What caused the movement.')),
+    assetId: Type.Optional(fields.assetId),
     ...TimeRange,
   }),
-  output: Type.Object({ movements: Type.Array(MovementRecord), ...ListingOutput }),
+  output: Type.Object({ movements: field(Type.Array(MovementRecord), 'Newest first.'), ...ListingOutput }),
   example: {
     input: { assetId: sample.USDC, transactionType: 'FEE', pageSize: 20 },
     output: { movements: [sample.movement], ...sample.page },

@@ -20,6 +20,7 @@ import { describeForm, explain } from './schema_errors.ts'
 import { Refused } from '../refused.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Row } from './row.ts'
+import { field, record } from './schema.ts'
 
 /** One call of an operation that gives `Out`. The caller's fields are -1 / 0 for public operations. */
 export interface Call<Out = unknown> extends Caller {
@@ -198,22 +199,39 @@ export const notGranted = (grant: Grant): Refused =>
 // Schema parts that several areas use.
 
 export const UUID_TEXT = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
-export const Uuid = Type.String({ pattern: UUID_TEXT.source })
+export const Uuid = record('Uuid', 'Identifier. Upper and lower case name the same thing.', Type.String({ pattern: UUID_TEXT.source }))
 describeForm(UUID_TEXT, 'a UUID, such as 7a1c0000-0000-4000-8000-000000000001')
 /** Begins the name of an order by its client order id. */
 export const CLIENT_PREFIX = 'client:'
 /** An order: its id, or `client:` and the client order id under which it rests. */
 export const ORDER_NAME = new RegExp(`${UUID_TEXT.source}|^${CLIENT_PREFIX}[ -~]{1,${CLIENT_ORDER_ID_BYTES}}$`)
-export const OrderName = Type.String({ pattern: ORDER_NAME.source })
+export const OrderName = record(
+  'OrderName',
+  'An order: its id, or `client:` and the client order id under which it rests (percent-encoded in a path). The name is '
+    + 'resolved when the engine takes the request, so it may follow the create at once.',
+  Type.String({ pattern: ORDER_NAME.source }),
+)
 describeForm(ORDER_NAME, 'a UUID, or client: and a client order id')
+/** `-?digits[.digits]` within the limits of the specification (Conventions): what a decimal field may hold at all. */
+export const DECIMAL = /^-?[0-9]{1,28}(\.[0-9]{1,18})?$/
 /** Decimal text; the exact rules are core/lib/decimal.ts's. */
-export const Decimal = Type.String({ maxLength: 64 })
-export const Timestamp = Type.String({ format: 'date-time' })
+export const Decimal = record(
+  'Decimal', 'Exact decimal number as text: no exponent, no trailing zeros in answers.', Type.String({ maxLength: 64 }),
+  { pattern: DECIMAL.source },
+)
+export const Timestamp = record('Timestamp', 'RFC 3339 date-time in UTC with milliseconds.', Type.String({ format: 'date-time' }))
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 export const PageQuery = {
-  page: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })), pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+  page: Type.Optional(field(Type.Integer({ minimum: 1, maximum: 10_000 }), 'Page number, from 1; at most 10,000.')),
+  pageSize: Type.Optional(
+    field(Type.Integer({ minimum: 1, maximum: 100 }), 'Rows of a page.'),
+  ),
 }
-export const PageOutput = { page: Type.Integer(), pageSize: Type.Integer(), total: Type.Integer(), totalPages: Type.Integer() }
+export const PageOutput = {
+  page: field(Type.Integer(), 'Page number, from 1; at most 10,000.'),
+  pageSize: field(Type.Integer(), 'Rows of a page.'), total: field(Type.Integer(), 'Rows that match, of page mode.'),
+  totalPages: field(Type.Integer(), 'Pages that match, of page mode.'),
+}
 
 export interface Page<T> {
   readonly items: T[]

@@ -16,13 +16,15 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
 import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type ListingPlan } from './listing.ts'
-import { operation, OrderName, Uuid, type Call } from './operation.ts'
+import { operation, type Call } from './operation.ts'
 import { namedOrder } from './order_target.ts'
 import { OrderType, Side, TradingMode } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus, type OrderFacts } from './order_record.ts'
 import * as sample from './example_values.ts'
 import { HISTORY, READ } from './refusal_groups.ts'
 import { PAGES } from './listing.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 export const GetOrder = operation({
   service: 'OrdersService', method: 'GET', path: '/api/v1/orders/{orderId}',
@@ -31,7 +33,7 @@ export const GetOrder = operation({
   description: "Reads one order of the caller. Somebody else's order and a missing one are the same 404.",
   answer: 'The order.',
   refusals: ['ORDER_NOT_FOUND', ...READ, ...HISTORY],
-  params: Type.Object({ orderId: OrderName }),
+  params: Type.Object({ orderId: fields.orderName }),
   output: OrderRecord,
   example: { input: { orderId: sample.ORDER }, output: sample.order },
   run: (gateway, call, input) => {
@@ -83,12 +85,14 @@ function answerEnded(gateway: Gateway, call: Call<OrderRecord>, id: Id, found: H
 
 const Filters = Type.Object({
   ...ListingQuery,
-  status: Type.Optional(Type.Array(OrderStatus, { maxItems: 32 })),
-  tradingPairId: Type.Optional(Uuid),
-  side: Type.Optional(Side),
-  orderType: Type.Optional(OrderType),
-  tradingMode: Type.Optional(TradingMode),
-  clientOrderId: Type.Optional(Type.String({ minLength: 1 })),
+  status: Type.Optional(field(Type.Array(OrderStatus, { maxItems: 32 }), 'Only orders in these states; may be repeated.')),
+  tradingPairId: Type.Optional(fields.tradingPairId),
+  side: Type.Optional(field(Side, 'BUY or SELL.')),
+  orderType: Type.Optional(field(OrderType, 'LIMIT or MARKET.')),
+  tradingMode: Type.Optional(field(TradingMode, 'SPOT.')),
+  clientOrderId: Type.Optional(
+    field(Type.String({ minLength: 1 }), 'Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it.'),
+  ),
   ...TimeRange,
 })
 type Filters = Static<typeof Filters>
@@ -116,10 +120,10 @@ function askOf(gateway: Gateway, account: number, input: Filters, walk: Walk): O
 }
 
 const ListOrdersOutput = Type.Object({
-  orders: Type.Array(OrderRecord),
+  orders: field(Type.Array(OrderRecord), 'Newest first.'),
   ...ListingOutput,
   /** `total` is a lower bound. Absent in cursor mode, which counts nothing. */
-  totalCapped: Type.Optional(Type.Boolean()),
+  totalCapped: Type.Optional(field(Type.Boolean(), 'True when total and totalPages are lower bounds.')),
 })
 
 /** Lists the caller's orders of any age, newest first. Asked for open ones only, it answers from the shared columns. */

@@ -13,60 +13,83 @@ import { Refused } from '../refused.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
 import { Decimal, engineRefusal, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { OrderType, Side, TimeInForce } from './order_terms.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-export const OrderStatus = Type.Union([
+export const OrderStatus = record('OrderStatus', 'SUBMITTED rests untouched, PARTIALLY_FILLED rests with fills, '
+  + 'FILLED is complete; SETTLED and SETTLED_ON_CHAIN follow '
+  + 'settlement. CANCELLED, EXPIRED and REJECTED are final.', Type.Union([
   Type.Literal('SUBMITTED'), Type.Literal('PARTIALLY_FILLED'), Type.Literal('FILLED'), Type.Literal('SETTLED'),
   Type.Literal('SETTLED_ON_CHAIN'), Type.Literal('CANCELLED'), Type.Literal('EXPIRED'), Type.Literal('REJECTED'),
-])
+]))
 type OrderStatus = Static<typeof OrderStatus>
 
-export const MatchResult = Type.Object({
-  tradesCount: Type.Integer(),
-  totalFilled: Decimal,
-  remainingQuantity: Decimal,
-  averageFillPrice: Type.Optional(Decimal),
-  status: OrderStatus,
-  actualSlippageBps: Type.Optional(Type.Integer()),
-  maxSlippageBps: Type.Optional(Type.Integer()),
-  executionPriceRange: Type.Optional(Type.Object({ bestPrice: Decimal, worstPrice: Decimal })),
-})
+export const MatchResult = record('MatchResult', 'What an order met when it arrived.', Type.Object({
+  tradesCount: field(Type.Integer(), 'Fills on arrival.'),
+  totalFilled: field(Decimal, 'Filled on arrival, in units of the base token.'),
+  remainingQuantity: field(Decimal, 'Not filled, in units of the base token.'),
+  averageFillPrice: Type.Optional(field(Decimal, 'Average price of the fills, rounded to 8 digits beyond the tick; absent without fills.')),
+  status: field(OrderStatus, 'State of the order right after it arrived.'),
+  actualSlippageBps: Type.Optional(
+    field(Type.Integer(), 'Distance of the average price from the best price (MARKET) or from the limit (LIMIT), in whole basis points.'),
+  ),
+  maxSlippageBps: Type.Optional(field(Type.Integer(), 'The tolerance that was asked for.')),
+  executionPriceRange: Type.Optional(
+    field(
+      Type.Object({ bestPrice: field(Decimal, 'Price of the first fill.'), worstPrice: field(Decimal, 'Price of the last fill.') }),
+      'Best and worst price of the fills.',
+    ),
+  ),
+}))
 export type MatchResult = Static<typeof MatchResult>
 
 /** When the engine took the command: its sequence, and the sequenced time. */
-export const Sequenced = { sequence: Type.Integer(), engineTime: Timestamp }
+export const Sequenced = {
+  sequence: fields.sequence, engineTime: field(Timestamp, 'Sequenced time at which the engine took the command.'),
+}
 export type Sequenced = Static<Type.TObject<typeof Sequenced>>
 
-export const OrderRecord = Type.Object({
-  orderId: Uuid,
-  id: Uuid,
-  userId: Uuid,
-  tradingPairId: Uuid,
-  symbol: Type.String(),
-  side: Side,
-  orderType: OrderType,
-  tradingMode: Type.Literal('SPOT'),
-  status: OrderStatus,
-  price: Type.Optional(Decimal),
-  quantity: Decimal,
-  filledQuantity: Decimal,
-  remainingQuantity: Decimal,
-  averageFillPrice: Type.Optional(Decimal),
-  timeInForce: Type.Optional(TimeInForce),
-  postOnly: Type.Boolean(),
-  reduceOnly: Type.Boolean(),
-  slippageToleranceBps: Type.Optional(Type.Integer()),
-  clientOrderId: Type.Optional(Type.String()),
-  selfTradePreventionMode: Type.Optional(Type.String()),
-  terminalReason: Type.Optional(Type.String()),
+export const OrderRecord = record('Order', 'An order as it is now.', Type.Object({
+  orderId: fields.orderId,
+  id: field(Uuid, 'The same as orderId.'),
+  userId: field(Uuid, 'User the order belongs to.'),
+  tradingPairId: fields.tradingPairId,
+  symbol: fields.symbol,
+  side: field(Side, 'BUY or SELL.'),
+  orderType: field(OrderType, 'LIMIT or MARKET.'),
+  tradingMode: field(Type.Literal('SPOT'), 'SPOT.'),
+  status: field(OrderStatus, 'State of the order.'),
+  price: Type.Optional(field(Decimal, 'Units of the quote token for one of the base token; a positive multiple of tickSize.')),
+  quantity: fields.quantity,
+  filledQuantity: field(Decimal, 'Filled so far, in units of the base token.'),
+  remainingQuantity: field(Decimal, 'Not filled, in units of the base token.'),
+  averageFillPrice: Type.Optional(field(Decimal, 'Average price of the fills, rounded to 8 digits beyond the tick; absent without fills.')),
+  timeInForce: Type.Optional(field(TimeInForce, 'GTC (default), IOC or FOK; LIMIT only.')),
+  postOnly: fields.postOnly,
+  reduceOnly: field(Type.Boolean(), 'Of margin orders; true is refused here.'),
+  slippageToleranceBps: Type.Optional(
+    field(Type.Integer(), 'MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000.'),
+  ),
+  clientOrderId: Type.Optional(
+    field(Type.String(), 'Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it.'),
+  ),
+  selfTradePreventionMode: Type.Optional(
+    field(Type.String(), 'What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both.'),
+  ),
+  terminalReason: Type.Optional(field(Type.String(), 'Why the order ended; absent while it lives and when it was simply filled.')),
   /** Of a sub-account's order that spends and earns on its master's balance; absent otherwise. */
-  useMasterBalance: Type.Optional(Type.Boolean()),
+  useMasterBalance: Type.Optional(
+    field(Type.Boolean(), 'True when the order of a sub-account spends and earns on the balance of its master; absent otherwise.'),
+  ),
   /** True when the operator cancelled it, which terminalReason, USER_CANCELLED, does not tell; absent otherwise. */
-  cancelledByOperator: Type.Optional(Type.Boolean()),
-  fee: Decimal,
-  expirationDate: Type.Optional(Timestamp),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-})
+  cancelledByOperator: Type.Optional(
+    field(Type.Boolean(), 'True when the operator cancelled the order; terminalReason is USER_CANCELLED then. Absent otherwise.'),
+  ),
+  fee: field(Decimal, 'In units of the quote token: positive paid, negative earned.'),
+  expirationDate: Type.Optional(field(Timestamp, 'When a resting order expires, RFC 3339, in the future. Default: 90 days.')),
+  createdAt: fields.createdAt,
+  updatedAt: fields.updatedAt,
+}))
 export type OrderRecord = Static<typeof OrderRecord>
 
 /** Id of the order that the RESULT at word `base` speaks of. */

@@ -12,58 +12,118 @@ import { parsePositive, scaleOf } from '../../core/lib/decimal.ts'
 import type { DecimalUnits, OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
-import { DECIMAL, lotsOf, ticksOf } from './amounts.ts'
+import { lotsOf, ticksOf } from './amounts.ts'
 import { parseDateTime } from './date_time.ts'
-import { Decimal, Uuid } from './operation.ts'
+import { DECIMAL, Decimal,  } from './operation.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-export const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')])
-export const OrderType = Type.Union([Type.Literal('LIMIT'), Type.Literal('MARKET')])
-export const TimeInForce = Type.Union([Type.Literal('GTC'), Type.Literal('IOC'), Type.Literal('FOK')])
-export const TradingMode = Type.Union([Type.Literal('SPOT'), Type.Literal('MARGIN')])
+export const Side = record('Side', 'BUY takes from the asks, SELL from the bids.', Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]))
+export const OrderType = record(
+  'OrderType', 'LIMIT has a price of its own; MARKET takes what is there, inside the protective band, and never rests.',
+  Type.Union([Type.Literal('LIMIT'), Type.Literal('MARKET')]),
+)
+export const TimeInForce = record('TimeInForce', 'GTC rests until it is filled, cancelled or expires; IOC fills '
+  + 'what it can at once and ends; FOK fills whole at once or '
+  + 'not at all. A MARKET order carries none.', Type.Union([Type.Literal('GTC'), Type.Literal('IOC'), Type.Literal('FOK')]))
+export const TradingMode = record('TradingMode', 'This market is SPOT.', Type.Union([Type.Literal('SPOT'), Type.Literal('MARGIN')]))
 export const MarginMode = Type.Union([Type.Literal('ISOLATED'), Type.Literal('CROSS')])
 export const PositionSide = Type.Union([Type.Literal('LONG'), Type.Literal('SHORT')])
 
-export const OrderItem = Type.Object({
-  tradingPairId: Uuid,
-  orderType: OrderType,
-  side: Side,
-  quantity: Decimal,
-  price: Type.Optional(Decimal),
-  tradingMode: Type.Optional(TradingMode),
-  slippageToleranceBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
-  useMasterBalance: Type.Optional(Type.Boolean()),
-  expirationDate: Type.Optional(Type.String()),
-  timeInForce: Type.Optional(TimeInForce),
-  marginAccountId: Type.Optional(Type.String()),
-  riskBucketId: Type.Optional(Type.String()),
-  riskBucketCollateral: Type.Optional(Type.String()),
+export const OrderItem = record('OrderItem', 'One order to place. Unknown fields are ignored.', Type.Object({
+  tradingPairId: fields.tradingPairId,
+  orderType: field(OrderType, 'LIMIT or MARKET.'),
+  side: field(Side, 'BUY or SELL.'),
+  quantity: fields.quantity,
+  price: Type.Optional(
+    field(Decimal, 'Quote per base, a positive multiple of tickSize. A LIMIT order needs it, a MARKET order must not have it.'),
+  ),
+  tradingMode: Type.Optional(field(TradingMode, 'SPOT.')),
+  slippageToleranceBps: Type.Optional(
+    field(
+      Type.Integer({ minimum: 0, maximum: 1000 }),
+      'MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000.',
+    ),
+  ),
+  useMasterBalance: Type.Optional(
+    field(Type.Boolean(), 'Spend and earn on the balance of the master account, inside its limits; only a sub-account can.'),
+  ),
+  expirationDate: Type.Optional(
+    field(Type.String(), 'When a resting order expires, RFC 3339, in the future. Default: 90 days.', { format: 'date-time' }),
+  ),
+  timeInForce: Type.Optional(field(TimeInForce, 'GTC (default), IOC or FOK; LIMIT only.')),
+  marginAccountId: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
+  riskBucketId: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
+  riskBucketCollateral: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
   /** Deprecated: accepted and ignored, `side` is authoritative. */
-  positionSide: Type.Optional(PositionSide),
-  leverage: Type.Optional(Type.String()),
-  reduceOnly: Type.Optional(Type.Boolean()),
-  strategyKey: Type.Optional(Type.String()),
-  marginMode: Type.Optional(MarginMode),
-  postOnly: Type.Optional(Type.Boolean()),
-  clientOrderId: Type.Optional(Type.String()),
-  idempotencyKey: Type.Optional(Type.String()),
+  positionSide: Type.Optional(field(PositionSide, 'Accepted and ignored: side is authoritative.', { deprecated: true })),
+  leverage: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
+  reduceOnly: Type.Optional(field(Type.Boolean(), 'Of margin orders; true is refused here.')),
+  strategyKey: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
+  marginMode: Type.Optional(field(MarginMode, 'Of margin orders; this market is spot and refuses it.')),
+  postOnly: Type.Optional(fields.postOnly),
+  clientOrderId: Type.Optional(
+    field(
+      Type.String(), 'Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it.',
+      { minLength: 1, maxLength: 40 },
+    ),
+  ),
+  idempotencyKey: Type.Optional(
+    field(
+      Type.String(),
+      'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
+      { minLength: 1, maxLength: 128 },
+    ),
+  ),
   /** CANCEL_TAKER or CANCEL_BOTH; a string here, because batches have a code of their own for anything else. */
-  selfTradePreventionMode: Type.Optional(Type.String()),
-  trailingStop: Type.Optional(Type.Unknown()),
-  takeProfit: Type.Optional(Type.Unknown()),
-  stopLoss: Type.Optional(Type.Unknown()),
-})
+  selfTradePreventionMode: Type.Optional(
+    field(
+      Type.String(),
+      'What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both.',
+      { enum: ['CANCEL_TAKER', 'CANCEL_BOTH'] },
+    ),
+  ),
+  trailingStop: Type.Optional(field(Type.Unknown(), 'Of margin orders; this market is spot and refuses it.')),
+  takeProfit: Type.Optional(field(Type.Unknown(), 'Of margin orders; this market is spot and refuses it.')),
+  stopLoss: Type.Optional(field(Type.Unknown(), 'Of margin orders; this market is spot and refuses it.')),
+}))
 export type OrderItem = Static<typeof OrderItem>
 
-export const ReplaceItem = Type.Object({
-  price: Type.Optional(Decimal),
-  quantity: Type.Optional(Decimal),
-  useMasterBalance: Type.Optional(Type.Boolean()),
-  clientOrderId: Type.Optional(Type.String()),
-  idempotencyKey: Type.Optional(Type.String()),
-  postOnly: Type.Optional(Type.Boolean()),
-  slippageToleranceBps: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
-  selfTradePreventionMode: Type.Optional(Type.String()),
-})
+export const ReplaceItem = record('ReplaceItem', 'What changes; a price that is left out stays as it was, and '
+  + 'without quantity it is what is still open.', Type.Object({
+  price: Type.Optional(field(Decimal, 'New limit price; absent: unchanged.')),
+  quantity: Type.Optional(field(Decimal, 'Quantity of the successor, which starts unfilled; absent: what is still open of the original.')),
+  useMasterBalance: Type.Optional(
+    field(Type.Boolean(), 'Spend and earn on the balance of the master account, inside its limits; only a sub-account can.'),
+  ),
+  clientOrderId: Type.Optional(
+    field(
+      Type.String(), 'Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it.',
+      { minLength: 1, maxLength: 40 },
+    ),
+  ),
+  idempotencyKey: Type.Optional(
+    field(
+      Type.String(),
+      'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
+      { minLength: 1, maxLength: 128 },
+    ),
+  ),
+  postOnly: Type.Optional(fields.postOnly),
+  slippageToleranceBps: Type.Optional(
+    field(
+      Type.Integer({ minimum: 0, maximum: 1000 }),
+      'MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000.',
+    ),
+  ),
+  selfTradePreventionMode: Type.Optional(
+    field(
+      Type.String(),
+      'What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both.',
+      { enum: ['CANCEL_TAKER', 'CANCEL_BOTH'] },
+    ),
+  ),
+}))
 export type ReplaceItem = Static<typeof ReplaceItem>
 
 const MARGIN_ONLY = [

@@ -8,16 +8,24 @@ import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { networkOf } from '../limits/network.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
-import { Decimal, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Decimal, operation, rfc3339, Timestamp,  } from './operation.ts'
 import { findPair } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { READ } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-const PRICED = { price: Decimal, quantity: Decimal }
+const PRICED = {
+  price: field(Decimal, 'Units of the quote token for one of the base token.'),
+  quantity: field(Decimal, 'Everything at this price, in the denomination asked for.'),
+}
 /** A level as streams tell it. */
 export const PricedLevel = Type.Object(PRICED)
 export type PricedLevel = Static<typeof PricedLevel>
-const Level = Type.Object({ ...PRICED, orderCount: Type.Integer() })
+const Level = record(
+  'BookLevel', 'All orders of one price.',
+  Type.Object({ ...PRICED, orderCount: field(Type.Integer(), 'Orders at this price.') }),
+)
 type Level = Static<typeof Level>
 
 /** Groups prices by this many ticks, a power of ten ({@link isPowerOfTen}). */
@@ -26,20 +34,34 @@ export const isPowerOfTen = (magnitude: number): boolean => Number.isInteger(Mat
 
 const Query = Type.Object({
   /** Levels of each side. */
-  depth: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  magnitude: Type.Optional(Magnitude),
-  denomination: Type.Optional(Type.Union([Type.Literal('BASE'), Type.Literal('QUOTE')])),
+  depth: Type.Optional(field(Type.Integer({ minimum: 1, maximum: 1000 }), 'Levels of each side, 1 to 1000; default 50.')),
+  magnitude: Type.Optional(
+    field(Magnitude, 'Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards.'),
+  ),
+  denomination: Type.Optional(
+    field(
+      Type.Union([Type.Literal('BASE'), Type.Literal('QUOTE')]),
+      'Whether quantities are in units of the base token (default) or of the quote token.',
+    ),
+  ),
 })
 
 const Orderbook = Type.Object({
-  tradingPairId: Uuid,
-  bids: Type.Array(Level),
-  asks: Type.Array(Level),
-  bestBid: Type.Optional(Decimal),
-  bestAsk: Type.Optional(Decimal),
-  sequence: Type.Integer(),
-  checksum: Type.Integer(),
-  timestamp: Timestamp,
+  tradingPairId: fields.tradingPairId,
+  bids: field(Type.Array(Level), 'Buyers, best price first.'),
+  asks: field(Type.Array(Level), 'Sellers, best price first.'),
+  bestBid: Type.Optional(field(Decimal, 'Highest price somebody buys at; absent when nobody does.')),
+  bestAsk: Type.Optional(field(Decimal, 'Lowest price somebody sells at; absent when nobody does.')),
+  sequence: field(
+    Type.Integer(),
+    'Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the '
+      + 'last one that was applied when this was read.',
+  ),
+  checksum: field(
+    Type.Integer(),
+    'CRC-32 of the best levels of each side as answered, ten at most: `price:quantity` joined by commas, bids first.',
+  ),
+  timestamp: field(Timestamp, 'When this was read.'),
 })
 
 /** Levels of each side that the checksum covers. */
@@ -70,7 +92,7 @@ export const GetOrderbook = operation({
   description: 'The book by price, both sides of one moment. `sequence` tells books apart, `checksum` proves a copy.',
   answer: 'The book.',
   refusals: ['NOT_FOUND', ...READ],
-  params: Type.Object({ tradingPairId: Uuid }),
+  params: Type.Object({ tradingPairId: fields.tradingPairId }),
   query: Query,
   output: Orderbook,
   example: {

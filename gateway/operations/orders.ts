@@ -13,7 +13,7 @@ import { encodeOrder, type OrderTerms } from '../bridge/encode.ts'
 import { WAY_IN, WAY_OUT } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { Decimal, operation, OrderName, submit, Uuid, pendingRequest, type Call } from './operation.ts'
+import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
@@ -21,10 +21,12 @@ import {
 import { encodeCancelOf, namedOrder, replacementOf } from './order_target.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, KEYED, TERMS } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 const SUCCESS = 'SUCCESS'
 const Success = Type.Literal(SUCCESS)
-const OrderPath = Type.Object({ orderId: OrderName })
+const OrderPath = Type.Object({ orderId: fields.orderName })
 
 /** Sends one order and reads the RESULT of an accepted one with `take`. */
 function submitOrder(
@@ -54,7 +56,12 @@ export const CreateOrder = operation({
   answer: 'The order was accepted.',
   refusals: [...TERMS, ...KEYED, ...COMMAND],
   body: OrderItem,
-  output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), matchResult: MatchResult, ...Sequenced }),
+  output: Type.Object(
+    {
+      orderId: fields.orderId, status: field(Success, 'SUCCESS: what was asked for was done.'), message: fields.message,
+      matchResult: field(MatchResult, 'What the order met when it arrived.'), ...Sequenced,
+    },
+  ),
   example: {
     input: { ...sample.item, clientOrderId: 'quote-1', idempotencyKey: '2f1c7c0e-order-1' },
     output: {
@@ -91,7 +98,11 @@ export const ReplaceOrder = operation({
   params: OrderPath,
   body: ReplaceItem,
   output: Type.Object({
-    orderId: Uuid, originalOrderId: Uuid, status: Success, message: Type.String(), quantity: Decimal, matchResult: MatchResult,
+    orderId: fields.orderId, originalOrderId: field(Uuid, 'The order that was replaced.'),
+    status: field(Success, 'SUCCESS: what was asked for was done.'), message: fields.message, quantity: fields.quantity,
+    matchResult: field(
+      MatchResult, 'What the order met when it arrived.',
+    ),
     ...Sequenced,
   }),
   example: {
@@ -129,7 +140,9 @@ export const CancelOrder = operation({
   answer: 'The order is cancelled.',
   refusals: ['ORDER_NOT_FOUND', 'PAIR_NOT_ACTIVE', ...COMMAND],
   params: OrderPath,
-  output: Type.Object({ orderId: Uuid, status: Success, message: Type.String(), ...Sequenced }),
+  output: Type.Object(
+    { orderId: fields.orderId, status: field(Success, 'SUCCESS: what was asked for was done.'), message: fields.message, ...Sequenced },
+  ),
   example: {
     input: { orderId: sample.ORDER },
     output: { orderId: sample.ORDER, status: 'SUCCESS', message: 'Order cancelled', sequence: 44, engineTime: sample.LATER },

@@ -8,28 +8,40 @@ import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText } from './amounts.ts'
-import { Decimal, Nullable, operation, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Decimal, Nullable, operation, rfc3339, Timestamp,  } from './operation.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field } from './schema.ts'
 
 export const PortfolioPeriod = Type.Union([Type.Literal('24h'), Type.Literal('7d'), Type.Literal('30d'), Type.Literal('all')])
 type PortfolioPeriod = Static<typeof PortfolioPeriod>
 
 export const PortfolioRecord = Type.Object({
-  period: PortfolioPeriod,
+  period: field(PortfolioPeriod, 'Span of time that ends now.'),
   /** The asset of every amount here. */
-  assetId: Uuid,
-  symbol: Type.String(),
+  assetId: fields.assetId,
+  symbol: fields.symbol,
   /** Oldest first; the last one is as of `asOf`. `equity` is `null` while some balance has no price yet. */
-  points: Type.Array(Type.Object({ timestamp: Timestamp, equity: Nullable(Decimal) })),
+  points: field(
+    Type.Array(
+      Type.Object(
+        {
+          timestamp: field(Timestamp, 'When the equity was this.'),
+          equity: field(Nullable(Decimal), 'Value of all balances; null while one of them has no price yet.'),
+        },
+      ),
+    ),
+    'Equity over the period, oldest first; the last point is at asOf.',
+  ),
   /** Average cost method. */
-  realizedPnl: Decimal,
-  volume: Decimal,
+  realizedPnl: field(Decimal, 'Realised profit of the period, average cost method; negative is a loss.'),
+  volume: field(Decimal, 'Traded value of the period.'),
   /** Positive: paid; negative: earned. */
-  fees: Decimal,
+  fees: field(Decimal, 'Fees of the period: positive paid, negative earned.'),
   /** The newest command in it, and when it is complete to: now, or when that command was if others are missing. */
-  sequence: Type.Integer(),
-  asOf: Timestamp,
+  sequence: field(Type.Integer(), 'Newest command in it.'),
+  asOf: fields.asOf,
 })
 export type PortfolioRecord = Static<typeof PortfolioRecord>
 
@@ -65,7 +77,7 @@ export const GetPortfolio = operation({
     + '503, never something else; when it is behind, `asOf` says what the answer is complete to.',
   answer: 'The portfolio.',
   refusals: HISTORY,
-  query: Type.Object({ period: Type.Optional(PortfolioPeriod) }),
+  query: Type.Object({ period: Type.Optional(field(PortfolioPeriod, 'Span of time that ends now.')) }),
   output: PortfolioRecord,
   example: {
     input: { period: '7d' },

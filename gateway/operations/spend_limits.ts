@@ -19,24 +19,26 @@ import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pending
 import { findSubAccount } from './sub_accounts.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, READ } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
-const SpendLimit = Type.Object({
-  id: Uuid,
-  subAccountId: Uuid,
+const SpendLimit = record('SubAccountLimit', 'What orders of a sub-account may spend of its master\'s balance of one asset.', Type.Object({
+  id: fields.id,
+  subAccountId: fields.subAccountId,
   /** Contract address. */
-  token: Type.String(),
-  dailyLimit: Nullable(Decimal),
-  usedToday: Decimal,
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  masterAccountId: Uuid,
-  maxAmount: Decimal,
-  lastResetAt: Timestamp,
-  isActive: Type.Boolean(),
-  assetId: Uuid,
+  token: fields.token,
+  dailyLimit: field(Nullable(Decimal), 'Most that they may spend in a UTC day together with what they hold; null: not bounded.'),
+  usedToday: field(Decimal, 'Spent by fills since lastResetAt, in units of the asset.'),
+  createdAt: fields.createdAt,
+  updatedAt: fields.updatedAt,
+  masterAccountId: field(Uuid, 'User that is the master.'),
+  maxAmount: field(Decimal, 'Most that orders of the sub-account may hold at any time, in units of the asset.'),
+  lastResetAt: field(Timestamp, 'The UTC midnight that usedToday counts from.'),
+  isActive: field(Type.Boolean(), 'Whether new orders may spend.'),
+  assetId: fields.assetId,
   /** Held now by the sub-account's resting orders. */
-  outstanding: Decimal,
-})
+  outstanding: field(Decimal, 'Held now by resting orders, in units of the asset.'),
+}))
 type SpendLimit = Static<typeof SpendLimit>
 
 /** A sub-account of the caller and one asset. */
@@ -128,8 +130,14 @@ export const CreateSubAccountLimit = operation({
     + 'spend nothing.',
   answer: 'The limit.',
   refusals: ['MASTER_ONLY', 'NOT_FOUND', 'LIMIT_EXISTS', ...COMMAND, ...READ],
-  body: Type.Object({ subAccountId: Uuid, assetId: Uuid, maxAmount: Amount, dailyLimit: Type.Optional(Amount) }),
-  output: Type.Object({ limit: SpendLimit }),
+  body: Type.Object(
+    {
+      subAccountId: fields.subAccountId, assetId: fields.assetId,
+      maxAmount: field(Amount, 'Most that orders of the sub-account may hold at any time, in units of the asset.'),
+      dailyLimit: Type.Optional(field(Amount, 'Most that they may spend in a UTC day together with what they hold; absent: not bounded.')),
+    },
+  ),
+  output: Type.Object({ limit: field(SpendLimit, 'The limit.') }),
   example: {
     input: { subAccountId: sample.SUB_ACCOUNT, assetId: sample.USDC, maxAmount: '1000', dailyLimit: '5000' },
     output: { limit: exampleLimit },
@@ -151,8 +159,8 @@ export const ListSubAccountLimits = operation({
   description: 'What the sub-account may spend of the balance of its master, by asset, with what it has spent today.',
   answer: 'The limits.',
   refusals: ['MASTER_ONLY', 'NOT_FOUND', ...READ],
-  params: Type.Object({ subAccountId: Uuid }),
-  output: Type.Object({ limits: Type.Array(SpendLimit) }),
+  params: Type.Object({ subAccountId: fields.subAccountId }),
+  output: Type.Object({ limits: field(Type.Array(SpendLimit), 'One per asset at most.') }),
   example: { input: { subAccountId: sample.SUB_ACCOUNT }, output: { limits: [exampleLimit] } },
   run: (gateway, call, input) => {
     const subAccount = findSubAccount(gateway, call, input.subAccountId)
@@ -163,7 +171,7 @@ export const ListSubAccountLimits = operation({
   },
 })
 
-const LimitPath = Type.Object({ subAccountId: Uuid, assetId: Uuid })
+const LimitPath = Type.Object({ subAccountId: fields.subAccountId, assetId: fields.assetId })
 
 export const UpdateSubAccountLimit = operation({
   service: 'AccountsService', method: 'PUT', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
@@ -175,9 +183,12 @@ export const UpdateSubAccountLimit = operation({
   refusals: ['MASTER_ONLY', 'NOT_FOUND', ...COMMAND, ...READ],
   params: LimitPath,
   body: Type.Object({
-    maxAmount: Type.Optional(Amount), dailyLimit: Type.Optional(Amount), isActive: Type.Optional(Type.Boolean()),
+    maxAmount: Type.Optional(field(Amount, 'New bound of what may be held; absent: unchanged.')),
+    dailyLimit: Type.Optional(field(Amount, 'New daily limit; absent: unchanged.')), isActive: Type.Optional(
+      field(Type.Boolean(), 'false: no new orders on it until it is true again; absent: unchanged.'),
+    ),
   }),
-  output: Type.Object({ limit: SpendLimit }),
+  output: Type.Object({ limit: field(SpendLimit, 'The limit.') }),
   example: {
     input: { subAccountId: sample.SUB_ACCOUNT, assetId: sample.USDC, maxAmount: '1000', isActive: true },
     output: { limit: exampleLimit },
@@ -201,7 +212,7 @@ export const DeleteSubAccountLimit = operation({
   answer: 'It is deleted.',
   refusals: ['MASTER_ONLY', 'NOT_FOUND', ...COMMAND],
   params: LimitPath,
-  output: Type.Object({ deleted: Type.Boolean() }),
+  output: Type.Object({ deleted: field(Type.Boolean(), 'The limit is deleted.') }),
   example: { input: { subAccountId: sample.SUB_ACCOUNT, assetId: sample.USDC }, output: { deleted: true } },
   run: (gateway, call, input) => {
     const target = findTarget(gateway, call, input)

@@ -26,24 +26,29 @@ import { addressText, Balance, balanceRecord, balancesOf, findAsset, userIdOf, u
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { Address, refusalOf, WalletSignature } from './auth.ts'
 import { describeForm } from './schema_errors.ts'
-import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest } from './operation.ts'
+import { operation, rfc3339, submit, Uuid, pendingRequest } from './operation.ts'
 import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, KEYED, READ } from './refusal_groups.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
 const USERNAME = /^[\x20-\x7e]{1,32}$/
 describeForm(USERNAME, '1 to 32 printable ASCII characters')
 
-const SubAccount = Type.Object({
-  id: Uuid,
-  address: Type.String(),
-  username: Nullable(Type.String()),
-  accountType: Type.Literal('sub'),
-  isActive: Type.Boolean(),
-  consented: Type.Boolean(),
-  createdAt: Timestamp,
-  balances: Type.Array(Balance),
-})
+const SubAccount = record('SubAccount', 'An account of a wallet that another account, its master, made.', Type.Object({
+  id: fields.id,
+  address: fields.address,
+  username: fields.username,
+  accountType: field(Type.Literal('sub'), 'master or sub.'),
+  isActive: field(Type.Boolean(), 'Whether it may be used.'),
+  consented: field(
+    Type.Boolean(),
+    'Whether its wallet agreed to its master. One linked before that was asked for gives nothing until then.',
+  ),
+  createdAt: fields.createdAt,
+  balances: field(Type.Array(Balance), 'One row per asset, zero balances included; empty in the answer that made it.'),
+}))
 type SubAccount = Static<typeof SubAccount>
 
 /** The sub-account in row `account`. There is nothing yet that switches one off. */
@@ -90,7 +95,7 @@ export const ListSubAccounts = operation({
     + 'master yet is without balances.',
   answer: 'The sub-accounts.',
   refusals: ['MASTER_ONLY', ...READ],
-  output: Type.Object({ subAccounts: Type.Array(SubAccount) }),
+  output: Type.Object({ subAccounts: field(Type.Array(SubAccount), 'Oldest first.') }),
   example: { input: {}, output: { subAccounts: [{ ...exampleSubAccount, balances: [sample.usdc] }] } },
   run: (gateway, call) => {
     const refused = refuseSub(gateway, call)
@@ -122,13 +127,18 @@ export const CreateSubAccount = operation({
     'TOO_MANY_SUB_ACCOUNTS', ...COMMAND,
   ],
   body: Type.Object({
-    address: Address,
-    username: Type.Optional(Type.String({ pattern: USERNAME.source })),
+    address: field(Address, 'Wallet that becomes a sub-account. It must have no account in the application.'),
+    username: Type.Optional(field(Type.String({ pattern: USERNAME.source }), 'Name of 1 to 32 printable ASCII characters.')),
     // Absent they are a missing signature, not a malformed request.
-    nonce: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    signature: Type.Optional(WalletSignature),
+    nonce: Type.Optional(
+      field(
+        Type.String({ minLength: 1, maxLength: 256 }),
+        'Of a challenge for this address with `subAccountOf` your wallet and the public key of your session.',
+      ),
+    ),
+    signature: Type.Optional(field(WalletSignature, 'Signature of that challenge by the wallet of the sub-account: hex, 0x optional.')),
   }),
-  output: Type.Object({ subAccount: SubAccount }),
+  output: Type.Object({ subAccount: field(SubAccount, 'The sub-account.') }),
   example: {
     input: { address: sample.WALLET, username: 'desk-1', nonce: sample.NONCE, signature: `0x${'5e'.repeat(64)}1b` },
     output: { subAccount: { ...exampleSubAccount, balances: [] } },
@@ -154,7 +164,10 @@ export const CreateSubAccount = operation({
 })
 
 const TO_SUB = 'TO_SUB_ACCOUNT'
-const Direction = Type.Union([Type.Literal(TO_SUB), Type.Literal('FROM_SUB_ACCOUNT')])
+const Direction = record(
+  'TransferDirection', 'TO_SUB_ACCOUNT gives to the sub-account, FROM_SUB_ACCOUNT takes back.',
+  Type.Union([Type.Literal(TO_SUB), Type.Literal('FROM_SUB_ACCOUNT')]),
+)
 
 /** Movements of a transfer, by their number within the command: the giver's is the first. */
 const GIVER = 0
@@ -169,14 +182,22 @@ export const TransferSubAccountBalance = operation({
   answer: 'It was moved.',
   refusals: ['MASTER_ONLY', 'NOT_FOUND', 'CONSENT_REQUIRED', 'INSUFFICIENT_BALANCE', ...KEYED, ...COMMAND],
   body: Type.Object({
-    subAccountId: Uuid,
-    assetId: Uuid,
-    amount: Amount,
-    direction: Direction,
-    idempotencyKey: Type.Optional(Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX })),
+    subAccountId: fields.subAccountId,
+    assetId: fields.assetId,
+    amount: field(Amount, 'In units of the asset; positive, with no more digits than the asset has.'),
+    direction: field(Direction, 'TO_SUB_ACCOUNT gives, FROM_SUB_ACCOUNT takes back.'),
+    idempotencyKey: Type.Optional(
+      field(
+        Type.String({ minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }),
+        'Repeating a request with the same key and content within 24 hours gives the first answer again and executes nothing.',
+      ),
+    ),
   }),
   output: Type.Object({
-    movementId: Uuid, subAccountId: Uuid, assetId: Uuid, token: Type.String(), amount: Decimal, direction: Direction,
+    movementId: field(Uuid, "The caller's movement."), subAccountId: fields.subAccountId, assetId: fields.assetId,
+    token: fields.token, amount: fields.amount, direction: field(
+      Direction, 'TO_SUB_ACCOUNT gives, FROM_SUB_ACCOUNT takes back.',
+    ),
   }),
   example: {
     input: { ...exampleTransfer, idempotencyKey: '2f1c7c0e-transfer-1' },

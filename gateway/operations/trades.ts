@@ -18,39 +18,45 @@ import { Side } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
 import { PAGES } from './listing.ts'
+import * as fields from './fields.ts'
+import { field, record } from './schema.ts'
 
 /** How far the settlement of a trade on the chain has come. Trades of this version wait for it. */
-export const SettlementStatus = Type.Union([Type.Literal('PENDING'), Type.Literal('SETTLED'), Type.Literal('SETTLED_ON_CHAIN')])
+export const SettlementStatus = record(
+  'SettlementStatus',
+  'PENDING waits for settlement on the chain, SETTLED is handed over to it, SETTLED_ON_CHAIN is final.',
+  Type.Union([Type.Literal('PENDING'), Type.Literal('SETTLED'), Type.Literal('SETTLED_ON_CHAIN')]),
+)
 
 const PUBLIC = {
-  id: Uuid,
-  tradingPairId: Uuid,
-  price: Decimal,
-  quantity: Decimal,
-  quoteQuantity: Decimal,
-  makerSide: Side,
-  executedAt: Timestamp,
-  settlementStatus: SettlementStatus,
+  id: fields.id,
+  tradingPairId: fields.tradingPairId,
+  price: field(Decimal, 'Units of the quote token for one of the base token; a positive multiple of tickSize.'),
+  quantity: fields.quantity,
+  quoteQuantity: field(Decimal, 'Price times quantity, in units of the quote token.'),
+  makerSide: field(Side, 'Side of the order that rested.'),
+  executedAt: field(Timestamp, 'When it was matched.'),
+  settlementStatus: field(SettlementStatus, 'How far settlement on the chain has come.'),
 }
 /** A trade as everybody sees it: nothing of it tells who traded. */
-export const TradeRecord = Type.Object(PUBLIC)
+export const TradeRecord = record('Trade', 'A trade as everybody sees it: nothing of it tells who traded.', Type.Object(PUBLIC))
 export type TradeRecord = Static<typeof TradeRecord>
 
 export const Role = Type.Union([Type.Literal('maker'), Type.Literal('taker')])
 export type Role = Static<typeof Role>
 
-export const AccountTradeRecord = Type.Object({
+export const AccountTradeRecord = record('AccountTrade', 'A trade with the side of the caller.', Type.Object({
   ...PUBLIC,
-  orderId: Uuid,
-  side: Side,
-  role: Role,
+  orderId: fields.orderId,
+  side: field(Side, 'BUY or SELL.'),
+  role: field(Role, 'maker: your order rested; taker: it came and took.'),
   /** Quote units; negative is a rebate. */
-  fee: Decimal,
+  fee: field(Decimal, 'In units of the quote token: positive paid, negative earned.'),
   /** Smallest units of the token. */
-  feeRaw: Type.String(),
+  feeRaw: field(Type.String(), 'The fee in smallest units of the token.'),
   /** Symbol of the asset the fee is in. */
-  feeToken: Type.String(),
-})
+  feeToken: field(Type.String(), 'Symbol of the asset the fees are in.'),
+}))
 export type AccountTradeRecord = Static<typeof AccountTradeRecord>
 
 /** What everybody may know of a trade: a fill has it, wherever it comes from. */
@@ -97,8 +103,8 @@ export const ListTrades = operation({
   description: `Trades, newest first, without who made them. ${PAGES}`,
   answer: 'A page of trades.',
   refusals: HISTORY,
-  query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(Uuid), ...TimeRange }),
-  output: Type.Object({ trades: Type.Array(TradeRecord), ...ListingOutput }),
+  query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(fields.tradingPairId), ...TimeRange }),
+  output: Type.Object({ trades: field(Type.Array(TradeRecord), 'Newest first.'), ...ListingOutput }),
   example: { input: { tradingPairId: sample.PAIR, page: 1, pageSize: 20 }, output: { trades: [sample.trade], ...sample.page } },
   run: (gateway, call, input) =>
     listHistory(gateway, call, 'ListTrades', input, 'trades', { pair: pairFilter(gateway, input.tradingPairId) }, (rows, fields) =>
@@ -113,7 +119,7 @@ export const GetTrade = operation({
   description: 'A trade as everybody sees it.',
   answer: 'The trade.',
   refusals: ['NOT_FOUND', ...HISTORY],
-  params: Type.Object({ tradeId: Uuid }),
+  params: Type.Object({ tradeId: field(Uuid, 'Trade.') }),
   output: TradeRecord,
   example: { input: { tradeId: sample.TRADE }, output: sample.trade },
   run: (gateway, call, input) => {
@@ -140,9 +146,10 @@ export const ListAccountTrades = operation({
   answer: 'A page of trades.',
   refusals: HISTORY,
   query: Type.Object({
-    ...ListingQuery, tradingPairId: Type.Optional(Uuid), side: Type.Optional(Side), orderId: Type.Optional(Uuid), ...TimeRange,
+    ...ListingQuery, tradingPairId: Type.Optional(fields.tradingPairId),
+    side: Type.Optional(field(Side, 'BUY or SELL.')), orderId: Type.Optional(fields.orderId), ...TimeRange,
   }),
-  output: Type.Object({ trades: Type.Array(AccountTradeRecord), ...ListingOutput }),
+  output: Type.Object({ trades: field(Type.Array(AccountTradeRecord), 'Newest first.'), ...ListingOutput }),
   example: {
     input: { tradingPairId: sample.PAIR, pageToken: '' },
     output: { trades: [exampleAccountTrade], pageSize: 20, nextPageToken: '' },

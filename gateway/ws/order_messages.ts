@@ -15,13 +15,16 @@
  */
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
 import { type OperationName, OPERATIONS } from '../operations/index.ts'
+import { BUDGET_TEXTS, type Budget } from '../limits/budget.ts'
 import { flatCheck, partsOf } from '../operations/flat_input.ts'
 import type { Operation } from '../operations/operation.ts'
 import type { Row } from '../operations/row.ts'
+import { field } from '../operations/schema.ts'
 import type { BodyRule, JsonObject } from '../http/body.ts'
 import type { Refused } from '../refused.ts'
 import { DEPTH_MAX, type Shape } from '../http/json_shape.ts'
 import { NAME_MAX } from './protocol.ts'
+import * as fields from '../operations/fields.ts'
 
 /** Largest message of order entry, bytes: a batch of 100 orders with every field there is fits. A longer one closes with 1009. */
 export const ORDER_MESSAGE_MAX = 64 * 1024
@@ -83,12 +86,18 @@ const SIGNED = {
   signature: Type.String({ pattern: '^[0-9a-f]{128}$' }),
 }
 
+/** The list `open` with the elements it should have. */
+const listOf = (element: TSchema, open: TSchema): TSchema => ({ ...Type.Array(element), ...open, items: element })
+
 /** What the body of such a message is: the fields of path and body together, lists with their elements. */
 export function orderBody(type: OrderType): TObject {
   const { operation } = ACTIONS.get(type)!
-  const fields: TProperties = Object.assign({}, ...partsOf(operation).map(({ schema }) => schema.properties))
-  for (const [field, element] of Object.entries(operation.items)) fields[field] = Type.Array(element, { minItems: 1, maxItems: 100 })
-  return Type.Object(fields)
+  const parts = partsOf(operation).map(({ schema }) => schema)
+  const lists = Object.entries(operation.items)
+  if (parts.length === 1 && lists.length === 0) return parts[0]!
+  const properties: TProperties = Object.assign({}, ...parts.map((part) => part.properties))
+  for (const [name, element] of lists) properties[name] = listOf(element, properties[name]!)
+  return Type.Object(properties)
 }
 
 /** The body of `session.open`: messages of the session have counters above this one; without a body above 0. */
@@ -107,10 +116,11 @@ const bodyPresence = (type: OrderType, schema: TSchema): TSchema =>
 /** The signed message that opens a session; `body` is the text of {@link SessionBody}. */
 export const SessionOpen = Type.Object({ type: Type.Literal(SESSION_OPEN), id: Id, body: Type.Optional(Type.String()), ...SIGNED })
 
+const budgetOf = (name: keyof Budget) => Type.Optional(field(Type.Integer(), BUDGET_TEXTS[name]))
 /** What is left of the rate budget, as the X-RateLimit headers say it; a window that is not metered is absent. */
 export const ResultBudget = Type.Object({
-  limitSecond: Type.Optional(Type.Integer()), limitMinute: Type.Optional(Type.Integer()),
-  remainingSecond: Type.Optional(Type.Integer()), remainingMinute: Type.Optional(Type.Integer()),
+  limitSecond: budgetOf('limitSecond'), limitMinute: budgetOf('limitMinute'),
+  remainingSecond: budgetOf('remainingSecond'), remainingMinute: budgetOf('remainingMinute'),
 })
 /** The error envelope, as over REST. */
 export const ResultError = Type.Object({
@@ -128,5 +138,5 @@ export const RefusedResult = Type.Object({
 })
 /** The answer to `session.open`: when the session ends, Unix seconds. */
 export const SessionOpened = Type.Object({
-  type: Type.Literal(RESULT_TYPE), id: Id, status: Type.Literal(200), data: Type.Object({ expiresAt: Type.Integer() }),
+  type: Type.Literal(RESULT_TYPE), id: Id, status: Type.Literal(200), data: Type.Object({ expiresAt: fields.expiresAt }),
 })

@@ -8,6 +8,7 @@
 import Type, { type TObject } from 'typebox'
 import { Timestamp, Uuid } from '../operations/operation.ts'
 import type { Declaration, FrameDeclaration } from './channels/channel.ts'
+import * as fields from '../operations/fields.ts'
 
 /** Longest id of a request and name of a channel, characters. */
 export const NAME_MAX = 64
@@ -45,7 +46,7 @@ export const MESSAGES = {
 /** What the service says of the connection itself, by `type`. */
 export const FRAMES = {
   connected: Type.Object({ type: Type.Literal('connected'), connectionId: Uuid, heartbeatMs: Type.Integer() }),
-  authenticated: Type.Object({ type: Type.Literal('authenticated'), expiresAt: Type.Integer() }),
+  authenticated: Type.Object({ type: Type.Literal('authenticated'), expiresAt: fields.expiresAt }),
   subscribed: Type.Object({ type: Type.Literal('subscribed'), ...ANSWER }),
   unsubscribed: Type.Object({ type: Type.Literal('unsubscribed'), ...ANSWER }),
   pong: Type.Object({ type: Type.Literal('pong'), timestamp: Timestamp }),

@@ -4,6 +4,7 @@ import Type, { type TSchema } from 'typebox'
 import t from 'tap'
 import { packageSources } from '../../gateway/client/build/sources.ts'
 import { TypeText } from '../../gateway/client/build/type_text.ts'
+import { record } from '../../gateway/operations/schema.ts'
 
 t.test('no source of the package leads out of it', async (t) => {
   const sources = packageSources()
@@ -19,7 +20,7 @@ t.test('no source of the package leads out of it', async (t) => {
 })
 
 t.test('a schema and its type', async (t) => {
-  const Side = Type.Union([Type.Literal('BUY'), Type.Literal('SELL')])
+  const Side = record('Side', 'A side.', Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]))
   const text = new TypeText({ Side, Uuid: Type.String() })
   const cases: [schema: TSchema, type: string][] = [
     [Type.String(), 'string'],

@@ -11,14 +11,15 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from 'typebox'
-import { RECORDS } from '../../docs/rest/records.ts'
-import { OPERATIONS } from '../../operations/index.ts'
+import { OPERATIONS, schemasOf } from '../../operations/index.ts'
+import { namedSchemas } from '../../operations/schema.ts'
 import { DECLARATIONS } from '../../ws/channels/index.ts'
 import type { FrameDeclaration } from '../../ws/channels/channel.ts'
 import { ORDER_ACTIONS } from '../../ws/order_messages.ts'
 import { CCXT_CLASS } from '../ccxt/register.ts'
 import { TypeText } from './type_text.ts'
 
+const RECORDS = Object.fromEntries(namedSchemas(OPERATIONS.flatMap(schemasOf)))
 const CLIENT = join(import.meta.dirname, '..')
 const HEAD = '/** Made by the build of the package from what the service declares. */\n'
 

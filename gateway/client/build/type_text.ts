@@ -5,6 +5,7 @@
  * several operations share gets the name it has in the documents. A test holds the text against the derived types.
  */
 import type { TSchema } from 'typebox'
+import type { RecordName } from '../../operations/schema.ts'
 
 /** The parts of a schema that decide its type. */
 interface Source {
@@ -16,6 +17,7 @@ interface Source {
   readonly items?: Source
   readonly properties?: Readonly<Record<string, Source>>
   readonly required?: readonly string[]
+  readonly record?: RecordName
   readonly patternProperties?: Readonly<Record<string, Source>>
 }
 
@@ -26,13 +28,11 @@ const PLAIN: Readonly<Record<string, string>> = {
 /** Writes types; shared schemas by their name. */
 export class TypeText {
   readonly #shared: Readonly<Record<string, TSchema>>
-  readonly #names: ReadonlyMap<string, string>
 
   /** `shared`: schemas with names of their own. Plain text under a name (an id, an amount) is just `string`. */
   constructor(shared: Readonly<Record<string, TSchema>>) {
     const worthwhile = Object.entries(shared).filter(([, schema]) => PLAIN[(schema as Source).type ?? ''] === undefined)
     this.#shared = Object.fromEntries(worthwhile)
-    this.#names = new Map(worthwhile.map(([name, schema]) => [JSON.stringify(schema), name]))
   }
 
   /** The declarations of the shared types. */
@@ -52,7 +52,8 @@ export class TypeText {
   }
 
   #textOf(source: Source, indent: string): string {
-    return this.#names.get(JSON.stringify(source)) ?? this.#definitionOf(source, indent)
+    const name = source.record?.name
+    return name !== undefined && this.names(name) ? name : this.#definitionOf(source, indent)
   }
 
   #definitionOf(source: Source, indent: string): string {

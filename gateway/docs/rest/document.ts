@@ -1,24 +1,21 @@
 /**
  * The OpenAPI 3.1 description of the REST interface, built from the operation table, the schemas of the operations and the register
- * of refusals; people's words are in texts.ts, fields.ts, examples.ts and guide/.
+ * of refusals; people's words are in the declarations of the operations and in guide/.
  *
  * The version is that of the interface, not of this software (specification, Versioning).
  */
 import type { TSchema } from 'typebox'
-import { BUDGET_FIELDS, BUDGET_HEADERS } from '../../limits/budget.ts'
+import { BUDGET_FIELDS, BUDGET_HEADERS, BUDGET_TEXTS } from '../../limits/budget.ts'
 import { VERSION } from '../../operations/health.ts'
-import { OPERATIONS, type ServedOperation } from '../../operations/index.ts'
+import { OPERATIONS, schemasOf, type ServedOperation } from '../../operations/index.ts'
 import type { Check } from '../../operations/operation.ts'
 import { SERVICES, type Access, type AgentRule, type Row } from '../../operations/row.ts'
 import { ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts'
-import { fieldOf } from './fields.ts'
 import { guideText } from '../guide.ts'
 import { codeSamples, exampleCall } from './samples.ts'
-import { definitionOf, described, referenceTo, schemaOf, sharedName, sharedSchemas, type JsonSchema } from './schemas.ts'
+import { definitionOf, fieldSchema, referenceTo, schemaOf, sharedName, sharedSchemas, type JsonSchema } from './schemas.ts'
 
 export const DOCUMENT_PATH = '/api/v1/openapi.json'
-/** Record of fields.ts. */
-const BUDGET = 'Budget'
 const JSON_TYPE = 'application/json'
 
 const REQUIREMENTS: Readonly<Record<Access, readonly JsonSchema[]>> = {
@@ -54,7 +51,10 @@ export function createDocument(): JsonSchema {
     tags: tags.map((name) => ({ name, description: SERVICES[name] })),
     paths,
     components: {
-      schemas: { Error: ERROR_SCHEMA, ...sharedSchemas(), ...Object.assign({}, ...OPERATIONS.map(ownSchemas)) },
+      schemas: {
+        Error: ERROR_SCHEMA, ...sharedSchemas(OPERATIONS.flatMap(schemasOf)),
+        ...Object.assign({}, ...OPERATIONS.map(ownSchemas)),
+      },
       headers: headerObjects(),
       examples: errorExamples(OPERATIONS),
       securitySchemes: Object.fromEntries([...schemes].map((name) => [name, SCHEMES[name]])),
@@ -64,7 +64,7 @@ export function createDocument(): JsonSchema {
 
 function headerObjects(): Record<string, JsonSchema> {
   const integer = (description: string): JsonSchema => ({ description, schema: { type: 'integer', minimum: 0 } })
-  const budgets = BUDGET_FIELDS.map((field) => [BUDGET_HEADERS[field], integer(fieldOf(BUDGET, field).text!)])
+  const budgets = BUDGET_FIELDS.map((field) => [BUDGET_HEADERS[field], integer(BUDGET_TEXTS[field])])
   return { ...Object.fromEntries(budgets), 'Retry-After': integer('Seconds to wait before the next attempt.') }
 }
 
@@ -152,7 +152,7 @@ function parametersOf({ name, operation }: ServedOperation, input: JsonSchema): 
   const parameters = (place: 'path' | 'query', check: Check | null): JsonSchema[] => {
     const required: readonly string[] = check?.schema.required ?? []
     return Object.entries(check?.schema.properties ?? {}).map(([field, property]) => {
-      const { description, ...schema } = described(name, field, schemaOf(property, name))
+      const { description, ...schema } = fieldSchema(name, field, property)
       return {
         name: field,
         in: place,

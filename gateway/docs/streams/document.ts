@@ -7,6 +7,7 @@
  */
 import { VERSION } from '../../operations/health.ts'
 import type { Declaration } from '../../ws/channels/channel.ts'
+import { OPERATIONS, schemasOf } from '../../operations/index.ts'
 import { DECLARATIONS } from '../../ws/channels/index.ts'
 import { channelFrame, CLOSE, ERROR_CODES, FRAMES, MESSAGES, type ErrorCode } from '../../ws/protocol.ts'
 import { ERROR_SCHEMA } from '../rest/errors.ts'
@@ -142,7 +143,9 @@ function channelMessages(declaration: Declaration): Parts {
 
 /** The shared schemas that are referred to, by way of others too. */
 function usedSchemas(messages: Parts): Parts {
-  const all: Parts = { ...sharedSchemas(), Error: ERROR_SCHEMA }
+  const declared = DECLARATIONS.flatMap(({ params, frames }) => [params, ...Object.values(frames).map(({ data }) => data)])
+  const roots = [...OPERATIONS.flatMap(schemasOf), ...declared]
+  const all: Parts = { ...sharedSchemas(roots), Error: ERROR_SCHEMA }
   const used: Parts = {}
   const visit = (part: unknown): void => {
     for (const [, name] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {

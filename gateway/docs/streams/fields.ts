@@ -1,6 +1,6 @@
 /**
- * What the fields of messages (`Message.`) and frames (`Frame.`) mean, and those of channels under the name of their channel; fields.ts
- * has what means the same everywhere. A test demands an entry for every field of the AsyncAPI document.
+ * What the fields of messages (`Message.`) and frames (`Frame.`) mean, and those of channels under the name of their channel, where it
+ * differs from what the field was declared with. A test demands a description of every field of the AsyncAPI document.
  */
 export const STREAM_FIELDS: Readonly<Record<string, string>> = {
   'Message.type': 'What is asked for.',

@@ -21,6 +21,7 @@ import { dataFrame } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
+import { field } from '../../operations/schema.ts'
 
 const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer'] as const
 export type Reason = (typeof REASONS)[number]
@@ -31,7 +32,11 @@ export const BALANCES = {
   about: 'The balances of the account.',
   params: Type.Object({}),
   frames: {
-    snapshot: { about: 'A row of every asset.', data: Type.Object({ balances: Type.Array(Balance) }), sequenced: false },
+    snapshot: {
+      about: 'A row of every asset.',
+      data: Type.Object({ balances: field(Type.Array(Balance), 'One row per asset, zero balances included.') }),
+      sequenced: false,
+    },
     balance_update: {
       about: 'One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored.',
       data: Type.Object({

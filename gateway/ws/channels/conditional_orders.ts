@@ -7,10 +7,11 @@ import type { Gateway } from '../../context.ts'
 import { Decimal, Timestamp } from '../../operations/operation.ts'
 import type { Channel, Declaration } from './channel.ts'
 import { createNotYetServed } from './not_yet_served.ts'
+import * as fields from '../../operations/fields.ts'
 
 /** What the specification names of it. */
 const ConditionalOrder = Type.Object({
-  createdAt: Timestamp,
+  createdAt: fields.createdAt,
   conditionType: Type.Enum(['TAKE_PROFIT', 'STOP_LOSS', 'TRAILING_STOP']),
   trailBps: Type.Optional(Type.Integer()),
   activationPrice: Type.Optional(Decimal),

@@ -17,13 +17,15 @@ import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { Gateway } from '../../context.ts'
 import { Candle, CandleInterval, candleRecord, CANDLES } from '../../operations/market_data.ts'
-import { Uuid } from '../../operations/operation.ts'
+import { } from '../../operations/operation.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import { Backfill, Joins } from '../backfill.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
+import * as fields from '../../operations/fields.ts'
+import { field } from '../../operations/schema.ts'
 
-const PARAMS = { tradingPairId: Uuid, interval: CandleInterval }
+const PARAMS = { tradingPairId: fields.tradingPairId, interval: field(CandleInterval, 'Length of a candle; default 1m.') }
 const Candles = Type.Object({ ...PARAMS, candles: Type.Array(Candle) })
 
 export const OHLCV = {

@@ -19,7 +19,7 @@ import { readDepth, type Depth } from '../../../core/view/book.ts'
 import { noChange, pairOfEvent, readBookChange, type BookChange } from '../../bridge/book_events.ts'
 import type { Gateway } from '../../context.ts'
 import { priceText, quantityText } from '../../operations/amounts.ts'
-import { Uuid } from '../../operations/operation.ts'
+import { } from '../../operations/operation.ts'
 import {
   checksumOf as checksumOfBest, CHECKSUM_LEVELS, isPowerOfTen, Magnitude, PricedLevel,
 } from '../../operations/orderbook.ts'
@@ -28,15 +28,19 @@ import { BookSide, type Level } from '../book_side.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
+import * as fields from '../../operations/fields.ts'
+import { field } from '../../operations/schema.ts'
 
-const BOOK = { tradingPairId: Uuid, magnitude: Magnitude }
+const GROUPED = field(Magnitude,
+  'Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards.')
+const BOOK = { tradingPairId: fields.tradingPairId, magnitude: GROUPED }
 const LEVELS = { bids: Type.Array(PricedLevel), asks: Type.Array(PricedLevel), checksum: Type.Integer() }
 
 export const ORDERBOOK = {
   name: 'orderbook',
   access: 'public',
   about: 'The best levels of both sides of a book, grouped by `magnitude` ticks.',
-  params: Type.Object({ tradingPairId: Uuid, magnitude: Type.Optional(Magnitude) }),
+  params: Type.Object({ tradingPairId: fields.tradingPairId, magnitude: Type.Optional(GROUPED) }),
   frames: {
     snapshot: { about: 'The best levels of each side.', data: Type.Object({ ...BOOK, ...LEVELS }), sequenced: true },
     orderbook_update: {

@@ -3,9 +3,10 @@ import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import type { Channel, Declaration } from './channel.ts'
 import { createNotYetServed } from './not_yet_served.ts'
+import { field } from '../../operations/schema.ts'
 
 /** What the specification names of it: a higher version replaces, an equal one is a duplicate, a lower one is ignored. */
-const Position = Type.Object({ version: Type.Integer() })
+const Position = Type.Object({ version: field(Type.Integer(), 'Ranks states of one thing: higher is newer.') })
 
 export const POSITIONS = {
   name: 'positions',

@@ -14,25 +14,26 @@ import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { Pair } from '../../../core/state/genesis.ts'
 import type { Gateway } from '../../context.ts'
-import { Uuid } from '../../operations/operation.ts'
+import { } from '../../operations/operation.ts'
 import { TradeRecord, tradeRecord, type PublicTrade } from '../../operations/trades.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import { Backfill, Joins } from '../backfill.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
+import * as fields from '../../operations/fields.ts'
 
 /** Trades in a snapshot, at most. */
 export const SNAPSHOT_TRADES = 50
 /** Trades in one update; more make several. */
 const FRAME_TRADES = 500
 
-const Trades = Type.Object({ tradingPairId: Uuid, trades: Type.Array(TradeRecord) })
+const Trades = Type.Object({ tradingPairId: fields.tradingPairId, trades: Type.Array(TradeRecord) })
 
 export const TRADES = {
   name: 'trades',
   access: 'public',
   about: 'The trades of a pair, oldest first, without who made them.',
-  params: Type.Object({ tradingPairId: Uuid }),
+  params: Type.Object({ tradingPairId: fields.tradingPairId }),
   frames: {
     snapshot: { about: `The newest trades, ${SNAPSHOT_TRADES} at most.`, data: Trades, sequenced: true },
     trades_update: { about: 'Trades since the frame before; `sequence` is that of the last one.', data: Trades, sequenced: true },
