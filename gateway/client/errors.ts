@@ -80,6 +80,9 @@ export class RingbookError extends Error {
   /** Of the whole call: a try of which nobody knows is not made good by a later one that was refused. */
   readonly outcome: Outcome
 
+  /** What the service calls the request, in its log too. Over a socket there is none. */
+  requestId: string | undefined = undefined
+
   /** `outcome`: when more is known than status and code say. */
   constructor(envelope: Envelope, outcome?: Outcome) {
     super(envelope.message)
@@ -104,6 +107,8 @@ export class NetworkError extends Error {
   readonly timedOut: boolean
   readonly outcome: Outcome
   readonly retry: RetryClass
+  /** The caller's own name of the request (`CallOptions`), which the service's log has if it came that far. */
+  requestId: string | undefined = undefined
 
   constructor(message: string, cause: unknown, outcome: Outcome = 'unknown') {
     super(message, { cause })

@@ -83,6 +83,8 @@ export interface ClientOptions {
 
 export interface CallOptions {
   readonly signal?: AbortSignal
+  /** Sent as X-Request-Id with every try: 1 to 64 letters, digits, dots, underscores and hyphens. The service's log has it. */
+  readonly requestId?: string
 }
 
 type Arguments<N extends OperationName> = {} extends Input<N>
@@ -218,13 +220,14 @@ async function syncClock(connection: Connection): Promise<number> {
 }
 
 /** One call with its retries. */
-async function call(connection: Connection, name: OperationName, input: Fields = {}, { signal }: CallOptions = {}): Promise<unknown> {
+async function call(connection: Connection, name: OperationName, input: Fields = {}, options: CallOptions = {}): Promise<unknown> {
   const { policy } = connection
+  const { signal } = options
   const attempts = mayRepeat(name, input) ? policy.attempts : 1
   let before: Outcome = 'not-applied'
   for (let attempt = 1; ; attempt++) {
     try {
-      return await once(connection, name, input, signal)
+      return await once(connection, name, input, options)
     } catch (error) {
       const pause = attempt < attempts && signal?.aborted !== true ? pauseBefore(error, attempt, policy) : null
       if (pause === null) throw keepOutcome(error, before)
@@ -235,13 +238,14 @@ async function call(connection: Connection, name: OperationName, input: Fields =
 }
 
 /** One try. Each is signed for itself, with the time it is sent at. */
-async function once(connection: Connection, name: OperationName, input: Fields, signal: AbortSignal | undefined): Promise<unknown> {
+async function once(connection: Connection, name: OperationName, input: Fields, { signal, requestId }: CallOptions): Promise<unknown> {
   const { options, signer } = connection
   const row: CallData = OPERATIONS[name]
   const { url, target, body } = wireRequest(options.baseUrl, row, input)
   const headers: Record<string, string> = {}
   if (body.length > 0) headers['Content-Type'] = 'application/json'
   if (!IN_BROWSER) headers['User-Agent'] = options.userAgent ?? 'ringbook-client/1.0'
+  if (requestId !== undefined) headers['X-Request-Id'] = requestId
   if (row.access === 'session') {
     if (signer === null) throw new Error('sign in first')
     const signed = options.protocol === 'rfc9421' ? signMessage : signRequest
@@ -274,16 +278,22 @@ async function exchange(send: typeof globalThis.fetch, url: string, read: boolea
     text = await response.text()
   } catch (error) {
     const outcome = read || neverSent(error) ? 'not-applied' : response?.ok === true ? 'applied' : 'unknown'
-    throw new NetworkError(`${init.method} ${url}: no answer`, error, outcome)
+    throw named(new NetworkError(`${init.method} ${url}: no answer`, error, outcome), response, init)
   }
   const { status, ok, headers } = response
-  if (!ok) throw errorOf(status, text, headers.get('retry-after'), read ? 'not-applied' : undefined)
+  if (!ok) throw named(errorOf(status, text, headers.get('retry-after'), read ? 'not-applied' : undefined), response, init)
   try {
     return text === '' ? undefined : JSON.parse(text)
   } catch {
     const unread = { error: UNEXPECTED_RESPONSE, message: 'the answer is not JSON', statusCode: status }
-    throw new RingbookError(unread, read ? 'not-applied' : 'applied')
+    throw named(new RingbookError(unread, read ? 'not-applied' : 'applied'), response, init)
   }
+}
+
+/** The error with the name that the request has in the service's log, as far as it is known. */
+function named<E extends NetworkError | RingbookError>(error: E, response: Response | null, { headers }: RequestInit): E {
+  error.requestId = response?.headers.get('x-request-id') ?? (headers as Record<string, string>)['X-Request-Id']
+  return error
 }
 
 /** Whether a call changes nothing. */

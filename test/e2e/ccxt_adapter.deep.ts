@@ -123,6 +123,12 @@ t.test('changing and cancelling', async (t) => {
   t.same(book.bids, [[low, amount * 2]])
   t.match(await maker.cancelOrder(edited.id, symbol), { id: edited.id, status: 'canceled' })
   t.equal((await maker.fetchOrder(edited.id)).status, 'canceled')
+  const clientOrderId = 'by name: 1'
+  const known = await maker.createOrder(symbol, 'limit', 'buy', amount, low, { clientOrderId })
+  t.equal((await maker.fetchOrder('', symbol, { clientOrderId })).id, known.id)
+  const moved = await maker.editOrder('', symbol, 'limit', 'buy', undefined, low * 0.9, { clientOrderId })
+  t.match(moved, { clientOrderId, status: 'open', price: low * 0.9 })
+  t.match(await maker.cancelOrder('', symbol, { clientOrderId }), { id: moved.id, status: 'canceled' })
   await maker.createOrder(symbol, 'limit', 'buy', String(amount), String(low))
   t.equal((await maker.cancelAllOrders(symbol)).length, 1)
   t.same(await maker.cancelAllOrders(), [])

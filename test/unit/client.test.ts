@@ -106,7 +106,8 @@ t.test('signing in: challenge, wallet, verify; then calls are signed by the new 
   await t.rejects(client.GetProfile(), /sign in first/)
   t.equal(client.signer, null)
   t.same(await client.signIn({ referralCode: 'r' }), { expiresAt: 2 })
-  await client.GetProfile()
+  await client.GetProfile({}, { requestId: 'mine-1' })
+  t.same(seen.map(({ headers }) => headers['x-request-id']), [undefined, undefined, 'mine-1'])
   const sessionPublicKey = client.signer!.publicKey
   t.same(JSON.parse(seen[0]!.body.toString()), { address: '0xabc', sessionPublicKey, clientId: 'app' })
   const { sessionSignature } = JSON.parse(seen[1]!.body.toString()) as { sessionSignature: string }

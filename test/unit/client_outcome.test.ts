@@ -146,6 +146,16 @@ t.test('only what may be repeated is, whatever it failed with', async (t) => {
   }
 })
 
+t.test('an error has the name of its request', async (t) => {
+  const { baseUrl } = await serverOf(t, http('404 No', '{}', 'X-Request-Id: theirs\r\n'), named(503, 'OVERLOADED'), 'cut')
+  const client = clientOf(baseUrl)
+  const requestId = 'mine'
+  t.equal((await failure(client.GetProfile())).requestId, 'theirs')
+  t.equal((await failure(client.GetProfile({}, { requestId }))).requestId, 'mine', 'what the answer does not say, the caller did')
+  t.equal((await failure(client.GetProfile({}, { requestId }))).requestId, 'mine', 'without an answer')
+  t.equal((await failure(client.GetProfile())).requestId, undefined)
+})
+
 t.test('Retry-After is seconds or a date', async (t) => {
   const later = new Date(Date.now() + 60_000).toUTCString()
   for (const [header, least, most] of [['7', 7, 7], [later, 50, 60]] as const) {

@@ -8,7 +8,8 @@
  *
  * Arguments and structures are those that ccxt documents (shapes.ts), errors have its class names (errors.ts). Numbers are floats as in
  * ccxt, decimal text is taken too; what is sent is text in whole steps: amounts are cut to the lot size, prices rounded to the tick size.
- * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`...
+ * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`... Where an order is looked up,
+ * `params.clientOrderId` names it in place of the id, which may be empty then.
  *
  * Private verbs sign in by themselves. `watch` verbs subscribe with their first call and answer with what came since the last one;
  * {@link Ringbook.close} ends them. A creation is never sent twice by itself; what may have been applied is a RequestTimeout.
@@ -201,14 +202,18 @@ export class Ringbook {
     })
   }
 
-  /** Replaces an order; the new one has another id. `type` and `side` stay what they are. */
+  /**
+   * Replaces an order; the new one has another id. `type` and `side` stay what they are. With an empty id `params.clientOrderId` names the
+   * order, otherwise it is the new one's.
+   */
   editOrder(
     id: string, symbol: string, _type?: string, _side?: string, amount?: Num, price?: Num, params: Params = {},
   ): Promise<UnifiedOrder> {
     return this.#privately(async () => {
       await this.loadMarkets()
       const { orderId } = await this.client.ReplaceOrder({
-        orderId: id, ...(amount === undefined ? {} : { quantity: this.amountToPrecision(symbol, amount) }),
+        orderId: id === '' ? nameOf(id, params) : id,
+        ...(amount === undefined ? {} : { quantity: this.amountToPrecision(symbol, amount) }),
         ...(price === undefined ? {} : { price: this.priceToPrecision(symbol, price) }), ...params,
       })
       return orderOf(await this.client.GetOrder({ orderId }))
@@ -218,7 +223,8 @@ export class Ringbook {
   /** `symbol` is not needed. */
   cancelOrder(id: string, symbol?: string, params: Params = {}): Promise<Canceled> {
     return this.#privately(async () => {
-      const info = await this.client.CancelOrder({ orderId: id, ...params })
+      const { clientOrderId: _, ...rest } = params
+      const info = await this.client.CancelOrder({ orderId: nameOf(id, params), ...rest })
       return { id: info.orderId, symbol, status: 'canceled', info }
     })
   }
@@ -233,8 +239,8 @@ export class Ringbook {
     })
   }
 
-  fetchOrder(id: string, _symbol?: string): Promise<UnifiedOrder> {
-    return this.#privately(async () => orderOf(await this.client.GetOrder({ orderId: id })))
+  fetchOrder(id: string, _symbol?: string, params: Params = {}): Promise<UnifiedOrder> {
+    return this.#privately(async () => orderOf(await this.client.GetOrder({ orderId: nameOf(id, params) })))
   }
 
   /** The newest orders since then, oldest first. */
@@ -413,6 +419,10 @@ export interface Canceled {
   readonly status: 'canceled'
   readonly info: unknown
 }
+
+/** How the service knows the order: its id, or the client order id of one that rests. */
+const nameOf = (id: string, { clientOrderId }: Params): string =>
+  typeof clientOrderId === 'string' && clientOrderId !== '' ? `client:${clientOrderId}` : id
 
 const sinceOf = (since: number | undefined): { startTime?: string } => (since === undefined ? {} : { startTime: String(since) })
 
