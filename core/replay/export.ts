@@ -52,6 +52,18 @@ export interface Exported {
 /** Hears how far it is, about every two seconds. `done` and `last` are sequences. */
 export type Progress = (done: number, last: number, rate: number) => void
 
+/** Called after every batch with the sequence that is done, reports the progress from `begin` to `last`. */
+export function reporter(progress: Progress, begin: number, last: number): (done: number) => void {
+  const started = performance.now()
+  let reported = started
+  return (done) => {
+    const now = performance.now()
+    if (now - reported < REPORT_MS) return
+    reported = now
+    progress(done, last, (done - begin) / ((now - started) / 1000))
+  }
+}
+
 /** Values of all kinds that wait for their row groups; the fullest kind is written when there are more. About 80 bytes each. */
 export const HELD_MAX = 1 << 20
 const REPORT_MS = 2000
@@ -142,7 +154,6 @@ export function exportJournal(
   if (call.about.pair !== undefined && !hasPair(telling.names, call.about.pair)) {
     warn(`no pair ${call.about.pair} is listed at sequence ${state.clock[CLOCK.SEQUENCE]!}; listed are ${pairList(telling.names)}`)
   }
-  const begin = replayer.place.sequence
   const isLines = call.kinds.length === 0
   const files = new Files(call, heldMax)
   const output = new Output(null)
@@ -157,15 +168,11 @@ export function exportJournal(
     listener = telling.rows(wanted, (kind, cells) => files.row(kind, cells))
   }
   const last = Math.min(to, end)
-  const started = performance.now()
-  let reported = started
+  const report = reporter(progress, replayer.place.sequence, last)
   for (const batch of batches) {
     if (batch.sequence > last || batch.time >= until) break
     replayer.batch(batch)
-    if (performance.now() - reported < REPORT_MS) continue
-    reported = performance.now()
-    const done = state.clock[CLOCK.SEQUENCE]!
-    progress(done, last, (done - begin) / ((reported - started) / 1000))
+    report(state.clock[CLOCK.SEQUENCE]!)
   }
   output.close()
   files.close()

@@ -17,7 +17,7 @@ import type { Listener } from '../recovery/replayer.ts'
 import { snapshotFiles } from '../snapshot/file.ts'
 import { CLOCK, SCALAR } from '../state/columns.ts'
 import { copyOrder } from '../view/accounts.ts'
-import { pairList } from './export.ts'
+import { pairList, reporter, type Progress } from './export.ts'
 import { describe } from './inspect.ts'
 import { Names, timeText } from './names.ts'
 import { accountsOf, orderOf, pairOf, userOf, type Plain } from './people_state.ts'
@@ -34,13 +34,20 @@ export interface InspectCall {
   readonly pair?: string | undefined
 }
 
+/** Who hears what is said beside the answer. */
+export interface Says {
+  /** A snapshot that cannot be gone on from. */
+  readonly warn: (text: string) => void
+  readonly progress: Progress
+}
+
 /** Entries of the trail of one order: the first of them, a fill each mostly. */
 const TRAIL_MAX = 1000
 
 /** Throws RangeError for what is not there, in words. */
-export function inspectPeople(call: InspectCall, warn: (text: string) => void): Plain {
+export function inspectPeople(call: InspectCall, says: Says): Plain {
   if (call.user !== undefined) checkUser(call.user)
-  if (call.order !== undefined) return inspectOrder(call, call.order, warn)
+  if (call.order !== undefined) return inspectOrder(call, call.order, says)
   const { at } = call
   let command: Plain = {}
   const hear = (telling: Telling): Listener => {
@@ -49,7 +56,7 @@ export function inspectPeople(call: InspectCall, warn: (text: string) => void): 
       if (sequence === at) lines(sequence, ...rest)
     }
   }
-  const state = stand(call, at ?? Infinity, warn, hear, (names) => ({ ...moment(names), ...seen(names, call) }))
+  const state = stand(call, at ?? Infinity, says, hear, (names) => ({ ...moment(names), ...seen(names, call) }))
   return { ...command, ...state }
 }
 
@@ -74,7 +81,7 @@ function seen(names: Names, { user, pair: symbol }: InspectCall): Plain {
  * at the end of a command only while the replayer says so: its batch goes on.
  */
 function stand(
-  { dataDir, archive: archived, at }: InspectCall, from: number, warn: (text: string) => void, hear: (telling: Telling) => Listener,
+  { dataDir, archive: archived, at }: InspectCall, from: number, { warn, progress }: Says, hear: (telling: Telling) => Listener,
   look: (names: Names) => Plain,
 ): Plain {
   const database = openJournal(dataDir, true)
@@ -95,17 +102,19 @@ function stand(
   const names = new Names(replayer.state)
   if (at === 1) return look(names)
   listener = hear(new Telling(names))
+  const report = reporter(progress, replayer.place.sequence, Math.min(at ?? end, end))
   for (const batch of readEverything(archive, database, replayer.place)) {
     if (batch.sequence > (at ?? end)) break
     replayer.batch(batch)
     if (found !== null) return found
+    report(names.state.clock[CLOCK.SEQUENCE]!)
   }
   if (at === undefined) return look(names)
   throw new RangeError(`no command has the sequence ${at}: it was lost with the end of a journal`)
 }
 
 /** An order as it is at that moment, and everything that happened to it until then. */
-function inspectOrder(call: InspectCall, text: string, warn: (text: string) => void): Plain {
+function inspectOrder(call: InspectCall, text: string, says: Says): Plain {
   const id = parseId(IdKind.ORDER, text)
   if (id === null) throw new RangeError(`--order ${text}: not the UUID of an order`)
   if (call.at !== undefined && call.at < id.sequence) throw new RangeError(`--order ${text}: was placed later, at sequence ${id.sequence}`)
@@ -129,7 +138,7 @@ function inspectOrder(call: InspectCall, text: string, warn: (text: string) => v
       if (eventTypeOf(events[(count - 1) * RECORD_BYTES]!) === EventType.RESULT) isOpen = false
     }
   }
-  const order = stand(call, id.sequence, warn, hear, (names) => {
+  const order = stand(call, id.sequence, says, hear, (names) => {
     const open = openOrder(names, id)
     return { ...moment(names), orderId: text, isOpen: open !== null, order: open }
   })

@@ -105,7 +105,7 @@ function runInspect(dataDir: string, archive: string | undefined, values: Values
   const asked = [user, order, pair].filter((value) => value !== undefined).length
   if (asked > 1) throw new RangeError('--user, --order, --pair: one of them')
   if (values.raw !== true) {
-    print(inspectPeople({ dataDir, archive, at: at === undefined ? undefined : whole(at, 'at'), user, order, pair }, warn))
+    print(inspectPeople({ dataDir, archive, at: at === undefined ? undefined : whole(at, 'at'), user, order, pair }, { warn, progress }))
     return 0
   }
   if (asked > 0) throw new RangeError('--raw shows a command as the engine has it: it does not go with --user, --order or --pair')

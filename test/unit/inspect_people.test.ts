@@ -11,7 +11,7 @@ import { makeJournal } from '../support/journal.ts'
 import { ownDirectory, recordedJournal } from '../support/recorded_journal.ts'
 import type { Told } from '../support/told_records.ts'
 
-const quiet = (): void => undefined
+const quiet = { warn: () => undefined, progress: () => undefined }
 
 t.test('a user: its balances and open orders are those of the state, by UUID and by wallet', async (t) => {
   const dataDir = recordedJournal(t, 'identity_family')
