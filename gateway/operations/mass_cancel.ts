@@ -39,7 +39,7 @@ const NotCancelled = record(
 const Cancelled = Type.Object({
   totalCancelled: field(Type.Integer(), 'Orders that were cancelled.'),
   orderIds: field(Type.Array(Uuid), 'Orders that were cancelled.'),
-  totalNotCancelled: Type.Optional(field(Type.Integer(), 'Orders that rest on, although the request meant them. Absent: none.')),
+  totalNotCancelled: Type.Optional(field(Type.Integer(), 'Orders that rest on, although the request meant them.')),
   notCancelled: Type.Optional(field(Type.Array(NotCancelled), 'The first 1,000 of them, newest first.')),
 })
 type Cancelled = Static<typeof Cancelled>
@@ -75,7 +75,10 @@ export const BatchCancelOrdersByPair = operation({
   refusals: ['NOT_FOUND', ...COMMAND],
   body: Type.Object({ tradingPairId: fields.tradingPairId }),
   output: Cancelled,
-  example: { input: { tradingPairId: sample.PAIR }, output: { totalCancelled: 1, orderIds: [sample.ORDER] } },
+  example: {
+    input: { tradingPairId: sample.PAIR },
+    output: { totalCancelled: 1, orderIds: [sample.ORDER], totalNotCancelled: 0, notCancelled: [] },
+  },
   run: (gateway, call, { tradingPairId }) => {
     const pair = findPair(gateway, tradingPairId)
     if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' }))
@@ -159,7 +162,6 @@ function answer(sweep: Sweep): void {
     return
   }
   const totalCancelled = orderIds.length
-  if (left.total === 0) return call.answer({ totalCancelled, orderIds })
   const reasonOf = (of: number): RefusalCode =>
     call.agent >= 0 && !isGranted(state, call.agent, of) ? 'AGENT_NOT_ALLOWED' : 'PAIR_NOT_ACTIVE'
   const notCancelled = left.orders.map((order) =>

@@ -81,7 +81,10 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
     const elsewhere: Json = await call('CreateOrder', { ...order, tradingPairId: BTC }, owner.session)
     const here: Json = await call('CreateOrder', order, owner.session)
     t.match(await call('CancelOrder', { orderId: elsewhere['orderId'] }, agent.session), { refused: 'AGENT_NOT_ALLOWED' })
-    t.strictSame(await call('BatchCancelAllOrders', {}, agent.session), { totalCancelled: 1, orderIds: [here['orderId']] })
+    t.strictSame(await call('BatchCancelAllOrders', {}, agent.session), {
+      totalCancelled: 1, orderIds: [here['orderId']], totalNotCancelled: 1,
+      notCancelled: [{ orderId: elsewhere['orderId'], tradingPairId: BTC, reason: 'AGENT_NOT_ALLOWED' }],
+    })
     t.match(await call('GetOrder', { orderId: elsewhere['orderId'] }, owner.session), { status: 'SUBMITTED' })
   })
 

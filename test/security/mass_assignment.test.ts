@@ -112,7 +112,7 @@ function inputOf(name: OperationName, { ids }: User): Json {
   return input
 }
 
-/** Without ids, times and wallets, which differ between two users; equal ids stay equal. */
+/** Without ids, sequences, times and wallets, which differ between two users; equal ids stay equal. */
 function masked(value: unknown): string {
   const ids = new Map<string, string>()
   return JSON.stringify(value)
@@ -123,6 +123,7 @@ function masked(value: unknown): string {
     .replace(/"\d{4}-\d\d-\d\dT[\d:.]+Z"|\{"seconds":\d+(,"nanos":\d+)?\}/g, '"time"')
     .replace(/0x[0-9a-fA-F]{40}/g, '<address>')
     .replace(/"expiresAt":"?\d+"?/g, '"expiresAt"')
+    .replace(/"sequence":"?\d+"?/g, '"sequence"')
 }
 
 /** Everything the service stores of a user, as far as it shows. */

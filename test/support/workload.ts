@@ -336,7 +336,7 @@ export class Workload {
   }
 
   private named(values: Decoded): Decoded {
-    return this.options.unlabelled ? values : namedAt(this.time, values, this.genesis, this.chosen?.pair ?? 0)
+    return this.options.unlabelled || this.options.freshLabels ? values : namedAt(this.time, values, this.genesis, this.chosen?.pair ?? 0)
   }
 
   private replacement(): Decoded {
