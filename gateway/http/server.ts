@@ -437,7 +437,8 @@ export async function closeServer(server: Server, graceMs: number, farewell: () 
   await farewell()
   server.unfinished.close()
   server.unsent.close()
-  // What was accepted last is with the application that serves it one turn later.
-  if (graceMs > 0) await new Promise((resolve) => setTimeout(resolve, LAST_MS))
+  server.apps.close()
+  // With TLS what was accepted last comes to the application that serves it one turn later, and may not outlive the thread.
+  await new Promise((resolve) => setTimeout(resolve, LAST_MS))
   server.apps.close()
 }

@@ -84,6 +84,17 @@ export async function startProxy(name: ProxyName, port: number): Promise<Proxy> 
   return { path, stop: await run(program(name), directory, text, { path }) }
 }
 
+/** Starts haproxy that hands on bytes, each connection behind a PROXY header: from ports of the loopback to others. */
+export async function startByteProxy(ports: readonly (readonly [from: number, to: number])[]): Promise<() => Promise<void>> {
+  const directory = mkdtempSync(join(tmpdir(), 'ringbook-proxy-'))
+  const sides = ports.map(([from, to], i) => `
+listen side${i}
+  bind 127.0.0.1:${from}
+  server ringbook 127.0.0.1:${to} send-proxy-v2`)
+  const defaults = 'defaults\n  mode tcp\n  timeout connect 5s\n  timeout client 30s\n  timeout server 30s'
+  return run('haproxy', directory, `global\n  maxconn 256\n${defaults}\n${sides.join('\n')}\n`, { host: '127.0.0.1', port: ports[0]![0] })
+}
+
 /** Starts nginx with this text inside its `http` block, and waits until it listens on this port of the loopback. */
 export function startNginx(directory: string, http: string, port: number): Promise<() => Promise<void>> {
   const text = `${nginxFrame(directory)}\nhttp {\n  ${nginxFiles(directory)}\n${http}\n}\n`

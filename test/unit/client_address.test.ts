@@ -63,3 +63,19 @@ t.test('from whom X-Forwarded-For counts, and which of it', async (t) => {
   ] as const) t.equal(addresses.clientOf(peer, forwarded), client, why)
   t.equal(new ClientAddresses('').clientOf('10.0.0.1', '198.51.100.1'), '10.0.0.1', 'without trusted proxies nothing counts')
 })
+
+t.test('a relayed connection has its client’s address; one that is over has none of its own', async (t) => {
+  const addresses = new ClientAddresses('10.0.0.1')
+  t.equal(addresses.peerOf('127.64.0.0'), '127.64.0.0', 'nothing is relayed')
+  const [first, second] = [addresses.relay('198.51.100.1'), addresses.relay('198.51.100.2')]
+  t.not(first, second)
+  const peers = [first, second, '127.0.0.1', '192.0.2.1'].map((each) => addresses.peerOf(each))
+  t.same(peers, ['198.51.100.1', '198.51.100.2', '127.0.0.1', '192.0.2.1'])
+  addresses.relayed(first)
+  t.equal(addresses.peerOf(first), '127.0.0.1', 'or whoever closes quickly would be a new client each time')
+  t.equal(addresses.peerOf('127.127.255.255'), '127.0.0.1')
+  const all = new Set(Array.from({ length: 70_000 }, () => addresses.relay('198.51.100.3')))
+  t.equal(all.size, 70_000)
+  t.notOk(all.has(second), 'and none is given twice')
+  t.same([...all].filter((each) => addresses.peerOf(each) !== '198.51.100.3'), [])
+})

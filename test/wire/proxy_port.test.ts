@@ -124,6 +124,20 @@ for (const tls of [false, true]) {
       t.same(last.replies().map(({ status }) => status), [411])
     })
 
+    await t.test('who opens one connection after the other is one client', async (t) => {
+      const before = count('http', 'refused_share')
+      const beside = [open(proxyHeader('198.51.100.7'), HEALTH), open(proxyHeader('198.51.100.8'), HEALTH)]
+      t.ok(await until(() => beside.every(({ replies }) => replies().length === 1)), 'others are there')
+      for (let i = 0; i < 80 && count('http', 'refused_share') === before; i++) {
+        const { replies, closed, socket } = open(proxyHeader('198.51.100.5'), HEALTH)
+        await until(() => replies().length === 1 || closed())
+        socket.destroy()
+      }
+      t.ok(count('http', 'refused_share') > before)
+      const other = open(proxyHeader('198.51.100.6'), HEALTH)
+      t.ok(await until(() => other.replies().length === 1), 'and not the others')
+    })
+
     await t.test('places are those of the client', async (t) => {
       for (let i = 1; i <= 4; i++) {
         open(CLIENT, UPGRADE)
