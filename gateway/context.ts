@@ -30,23 +30,34 @@ import { createRateLimiter, type RateLimiter } from './limits/rate_limiter.ts'
 
 export type Log = (level: 'info' | 'warn' | 'error', message: string, fields?: Record<string, unknown>) => void
 
-/** What is listed, by its id in lowercase. */
+/** What is listed, by its names in lowercase (operations/lookup.ts). */
 export interface Lookup<T> {
-  get(id: string): T | undefined
+  get(name: string): T | undefined
 }
 
-class ById<T extends { readonly id: string }> implements Lookup<T> {
+class ByName<T> implements Lookup<T> {
   readonly #listed: () => readonly T[]
+  readonly #names: (item: T) => readonly string[]
   readonly #known = new Map<string, T>()
+  #seen = 0
 
-  constructor(listed: () => readonly T[]) {
+  constructor(listed: () => readonly T[], names: (item: T) => readonly string[]) {
     this.#listed = listed
+    this.#names = names
   }
 
-  get(id: string): T | undefined {
+  get(name: string): T | undefined {
     const listed = this.#listed()
-    for (let next = this.#known.size; next < listed.length; next++) this.#known.set(listed[next]!.id.toLowerCase(), listed[next]!)
-    return this.#known.get(id)
+    for (; this.#seen < listed.length; this.#seen++) this.#add(listed[this.#seen]!)
+    return this.#known.get(name)
+  }
+
+  /** Of two that differ in case only, the one that was listed first keeps the name. */
+  #add(item: T): void {
+    for (const name of this.#names(item)) {
+      const key = name.toLowerCase()
+      if (!this.#known.has(key)) this.#known.set(key, item)
+    }
   }
 }
 
@@ -86,7 +97,7 @@ export interface Gateway {
   readonly portCounters: (port: PortName) => PortBlock
   /** Counters of the matcher, read only. */
   readonly matcher: Float64Array
-  /** By id, lowercase. */
+  /** By id and symbol, lowercase. */
   readonly pairs: Lookup<Pair>
   readonly assets: Lookup<Asset>
   /** Wall clock, Unix ms: how fresh a signature is, windows of budgets, times of frames. It may jump. */
@@ -102,8 +113,8 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
   const receipts = readPageFiles(receiptDirectory(config.dataDir), RECEIPT_PAGE_WORDS, false)
   const state = attachState(parseGenesis(data.genesis), shared.columns, createOutbox(1), receipts)
   const { genesis } = state
-  const pairs = new ById(() => genesis.pairs)
-  const assets = new ById(() => genesis.assets)
+  const pairs = new ByName(() => genesis.pairs, ({ id, symbol }) => [id, symbol])
+  const assets = new ByName(() => genesis.assets, ({ id }) => [id])
   const gate = new Int32Array(shared.gate)
   const counters = gatewayCounters(shared.counters, number)
   const matcher = matcherCounters(shared.counters)

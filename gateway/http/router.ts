@@ -1,7 +1,8 @@
 /**
  * From method and path to an operation. Built once; paths without parameters are one map look-up, the others are matched by
- * their segments. Paths are compared as sent: nothing is decoded or normalised, because what is signed is what was sent. Only a parameter
- * that names something by a text of the client (`client:...`) is percent-decoded once it was found.
+ * their segments. Paths are compared as sent: nothing is decoded or normalised, because what is signed is what was sent. Only in a
+ * parameter that was found, `%2F` is decoded, since the symbol of a pair has a slash, and one that names something by a text of the client
+ * (`client:...`) altogether.
  */
 import type { ServedOperation } from '../operations/index.ts'
 
@@ -34,6 +35,7 @@ export interface WrongMethod {
   readonly allow: string
 }
 
+const SLASH = /%2f/i
 const NO_PARAMS: Record<string, string> = {}
 
 export function createRouter(operations: readonly ServedOperation[]): Router {
@@ -89,7 +91,7 @@ const CLIENT_TEXT = /^client(:|%3a)/i
 
 /** A parameter; of one that is badly encoded nothing is left, so it has the wrong form. */
 function decoded(part: string): string {
-  if (!CLIENT_TEXT.test(part)) return part
+  if (!CLIENT_TEXT.test(part)) return part.replace(SLASH, '/')
   try {
     return decodeURIComponent(part)
   } catch {

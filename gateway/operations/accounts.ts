@@ -14,6 +14,7 @@ import * as sample from './example_values.ts'
 import { READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { assetOf } from './lookup.ts'
 
 const Profile = Type.Object({
   id: fields.id,
@@ -131,10 +132,6 @@ export const ListBalances = operation({
   },
 })
 
-/** The asset with this id, in any case; or the refusal that says there is none. */
-export const findAsset = (gateway: Gateway, id: string): Asset | Refused =>
-  gateway.assets.get(id.toLowerCase()) ?? new Refused('NOT_FOUND', 'Asset not found', { field: 'assetId' })
-
 export const GetBalance = operation({
   service: 'AccountsService', method: 'GET', path: '/api/v1/accounts/balances/{assetId}',
   access: 'session', agent: 'yes', maintenance: 'open', rate: 'none',
@@ -146,7 +143,7 @@ export const GetBalance = operation({
   output: Balance,
   example: { input: { assetId: sample.USDC }, output: sample.usdc },
   run: (gateway, call, input) => {
-    const asset = findAsset(gateway, input.assetId)
+    const asset = assetOf(gateway, input.assetId)
     if (asset instanceof Refused) return call.refuse(asset)
     const balances = balancesOf(gateway, call.account)
     if (balances === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))

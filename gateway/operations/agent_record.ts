@@ -16,11 +16,12 @@ import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { Amount } from './amounts.ts'
 import { Address } from './auth.ts'
-import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Decimal, rfc3339, Timestamp, PairName, Uuid } from './operation.ts'
 import { parseDateTime } from './date_time.ts'
-import { findPair, OrderType, TimeInForce } from './order_terms.ts'
+import { OrderType, TimeInForce } from './order_terms.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { pairOf } from './lookup.ts'
 
 const Action = record('AgentAction', 'Something a delegated agent may do.', Type.Union([
   Type.Literal('CREATE_ORDER'), Type.Literal('CANCEL_ORDER'), Type.Literal('REPLACE_ORDER'), Type.Literal('CLOSE_POSITION'),
@@ -39,7 +40,7 @@ const INT32_MAX = 2n ** 31n - 1n
 export const AgentRequest = Type.Object({
   agentAddress: field(Address, 'Wallet of the agent.'),
   allowedActions: field(Type.Array(Action, { minItems: 1, maxItems: NAMES_MAX }), 'What it may do.'),
-  allowedTradingPairIds: field(Type.Array(Uuid, { minItems: 1, maxItems: AGENT_PAIRS_MAX }), 'Trading pairs it may act on.'),
+  allowedTradingPairIds: field(Type.Array(PairName, { minItems: 1, maxItems: AGENT_PAIRS_MAX }), 'Trading pairs it may act on.'),
   name: Type.Optional(field(Type.String({ minLength: 1, maxLength: NAME_BYTES }), 'Name of your own, up to 32 bytes of UTF-8.')),
   expiresAt: Type.Optional(
     field(Type.String(), 'When the grant and its sessions end, RFC 3339, in the future; absent: never.', { format: 'date-time' }),
@@ -128,8 +129,8 @@ export function agentTerms(gateway: Gateway, owner: Uint8Array, input: AgentRequ
 function pairsOf(gateway: Gateway, ids: readonly string[]): number[] | Refused {
   const pairs: number[] = []
   for (const id of ids) {
-    const pair = findPair(gateway, id)
-    if (pair === undefined) return new Refused('NOT_FOUND', 'Trading pair not found', { field: 'allowedTradingPairIds' })
+    const pair = pairOf(gateway, id, 'allowedTradingPairIds')
+    if (pair instanceof Refused) return pair
     pairs.push(pair.index)
   }
   return pairs

@@ -72,7 +72,7 @@ export const ListApplicationOrders = operation({
   query: Type.Object({
     ...PageQuery,
     status: Type.Optional(field(Type.Array(OrderStatus, { maxItems: 32 }), 'SUCCESS: what was asked for was done.')),
-    tradingPairId: Type.Optional(fields.tradingPairId),
+    tradingPairId: Type.Optional(fields.pairName),
     userId: Type.Optional(field(Uuid, 'Orders of this user.')),
     side: Type.Optional(field(Side, 'BUY or SELL.')),
     orderType: Type.Optional(field(OrderType, 'LIMIT or MARKET.')),

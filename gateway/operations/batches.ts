@@ -24,7 +24,8 @@ import { OrderItem, placeTerms, ReplaceItem } from './order_terms.ts'
 import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
-import { encodeCancelOf, namedOrder, replacementOf, type NamedOrder } from './order_target.ts'
+import { orderOf, type NamedOrder } from './lookup.ts'
+import { encodeCancelOf, replacementOf } from './order_target.ts'
 import * as sample from './example_values.ts'
 import { BATCH } from './refusal_groups.ts'
 import * as fields from './fields.ts'
@@ -267,7 +268,7 @@ const CANCEL: Kind<NamedOrder, Static<typeof CancelledItem>> = {
     if (typeof item !== 'string' || !ORDER_NAME.test(item)) {
       return new Refused('VALIDATION_ERROR', 'An order is named by its id, a UUID, or by client: and its client order id')
     }
-    return namedOrder(item) ?? new Refused('ORDER_NOT_FOUND')
+    return orderOf(item)
   },
   encode: encodeCancelOf,
   accepted: (_gateway, records, base) => ({ orderId: createdId(records, base), ...sequencedOf(records, base) }),

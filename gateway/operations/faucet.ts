@@ -14,6 +14,7 @@ import * as sample from './example_values.ts'
 import { COMMAND, READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { assetOf } from './lookup.ts'
 
 const Minted = record(
   'FaucetMint', 'Test funds of one asset.',
@@ -111,8 +112,8 @@ export const Mint = operation({
     output: { requestedAt: sample.MOMENT, minted: [exampleMinted], remainingRequests24h: 4, nextAvailableAt: sample.MOMENT },
   },
   run: (gateway, call, { assetId }) => {
-    const asset = assetId === undefined ? -1 : gateway.assets.get(assetId.toLowerCase())?.index
-    if (asset === undefined) return call.refuse(new Refused('NOT_FOUND', 'Asset not found'))
+    const asset = assetId === undefined ? { index: -1 } : assetOf(gateway, assetId)
+    if (asset instanceof Refused) return call.refuse(asset)
     const pending = pendingRequest(call, ({ i32, f64 }, base) => {
       const time = f64[(base + MINT_ANSWER.at.time) >>> 1]!
       const faucet = readFaucet(gateway.state, gateway.gate, call.account)
@@ -132,6 +133,6 @@ export const Mint = operation({
       const retryAfter = Number.isFinite(wait) ? Math.max(1, Math.ceil(wait / 1000)) : FAUCET_WINDOW_MS / 1000
       call.refuse(new Refused('FAUCET_LIMIT', REFUSALS.FAUCET_LIMIT.message, { retryAfter }))
     }
-    submit(gateway, call, pending, (at, correlation) => encodeMint(gateway.engine, at, correlation, call, asset))
+    submit(gateway, call, pending, (at, correlation) => encodeMint(gateway.engine, at, correlation, call, asset.index))
   },
 })

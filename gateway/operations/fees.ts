@@ -53,7 +53,7 @@ export const SimulateFees = operation({
   answer: 'The fees.',
   refusals: ['NOT_FOUND', 'INVALID_TICK', 'INVALID_LOT', ...READ],
   body: Type.Object({
-    tradingPairId: fields.tradingPairId, side: field(Side, 'BUY or SELL.'),
+    tradingPairId: fields.pairName, side: field(Side, 'BUY or SELL.'),
     orderType: field(OrderType, 'LIMIT or MARKET.'), quantity: fields.quantity, price: Type.Optional(
       field(Decimal, 'Limit price; a LIMIT order needs it, a MARKET order must not have it.'),
     ),

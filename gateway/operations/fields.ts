@@ -1,6 +1,6 @@
 /** Fields that mean the same wherever they stand, declared once. */
 import Type from 'typebox'
-import { Decimal, Nullable, OrderName, Timestamp, Uuid } from './operation.ts'
+import { Decimal, Nullable, OrderName, PairName, Timestamp, Uuid } from './operation.ts'
 import { field } from './schema.ts'
 
 export const address = field(Type.String(), 'Wallet address. Answers carry the EIP-55 form.')
@@ -23,6 +23,8 @@ export const subAccountId = field(Uuid, 'User that is the sub-account.')
 export const symbol = field(Type.String(), 'Symbol of the asset, or BASE/QUOTE of the pair.')
 export const token = field(Type.String(), 'Contract address of the token.')
 export const tradingPairId = field(Uuid, 'Trading pair.')
+/** As a request or a subscription names it. */
+export const pairName = field(PairName, 'Trading pair, by id or symbol (`BTC/USDC`); in a path the slash is written `%2F`.')
 export const updatedAt = field(Timestamp, 'When it changed last.')
 export const username = field(Nullable(Type.String()), 'Chosen name, or null.')
 /** Of an answer, and of a state that is read. */

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { parseDateTime } from './date_time.ts'
-import { findPair } from './order_terms.ts'
+import { findPair } from './lookup.ts'
 import { field } from './schema.ts'
 
 /** The number of a thing that does not exist: it matches nothing, so that a filter by an unknown name gives an empty list. */

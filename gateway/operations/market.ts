@@ -8,10 +8,11 @@ import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { amountText, quantityText } from './amounts.ts'
 import { Decimal, Nullable, operation, pageOf, PageOutput, PageQuery, rfc3339, Timestamp, Uuid } from './operation.ts'
-import { findPair, TradingMode } from './order_terms.ts'
+import { TradingMode } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { pairOf } from './lookup.ts'
 
 export const TradingPair = record('TradingPair', 'A market and its rules.', Type.Object({
   id: fields.id,
@@ -112,12 +113,12 @@ export const GetTradingPair = operation({
   description: 'A market with its fees, ticks, lots and limits.',
   answer: 'The trading pair.',
   refusals: ['NOT_FOUND'],
-  params: Type.Object({ tradingPairId: fields.tradingPairId }),
+  params: Type.Object({ tradingPairId: fields.pairName }),
   output: Type.Object({ tradingPair: field(TradingPair, 'The pair.') }),
   example: { input: { tradingPairId: sample.PAIR }, output: { tradingPair: sample.pair } },
   run: (gateway, call, input) => {
-    const pair = findPair(gateway, input.tradingPairId)
-    if (pair === undefined) call.refuse(new Refused('NOT_FOUND', 'Trading pair not found'))
+    const pair = pairOf(gateway, input.tradingPairId)
+    if (pair instanceof Refused) call.refuse(pair)
     else call.answer({ tradingPair: pairRecord(gateway, pair) })
   },
 })

@@ -17,11 +17,12 @@ import { Refused } from '../refused.ts'
 import { amountText, changePercent, priceText, volumeText } from './amounts.ts'
 import { timeRangeOf, TimeRange } from './history_filters.ts'
 import { Decimal, Nullable, operation, PageOutput, PageQuery, Timestamp,  } from './operation.ts'
-import { findPair, TradingMode } from './order_terms.ts'
+import { TradingMode } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { HISTORY } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { pairOf } from './lookup.ts'
 
 /** Unix ms as text. */
 const UnixMs = Type.String()
@@ -199,8 +200,6 @@ export function candleRecord(gateway: Gateway, pair: Pair, interval: Interval, c
   }
 }
 
-const missing = (): Refused => new Refused('NOT_FOUND', 'Trading pair not found')
-
 /** What rolling windows and missing figures of markets mean. */
 const WINDOWS = 'A window is whole minutes of UTC, the last of them the present one: it never has a trade older than its name says, and '
   + 'loses one up to a minute early.'
@@ -271,15 +270,15 @@ export const GetMarketMetadata = operation({
   description: `Last price of a pair, and its last 24 hours. ${WINDOWS} ${UNKNOWN} What only perpetuals have is absent.`,
   answer: 'The pair at this moment.',
   refusals: ['NOT_FOUND', ...HISTORY],
-  params: Type.Object({ tradingPairId: fields.tradingPairId }),
+  params: Type.Object({ tradingPairId: fields.pairName }),
   output: Metadata,
   example: {
     input: { tradingPairId: sample.PAIR },
     output: sample.metadata,
   },
   run: (gateway, call, { tradingPairId }) => {
-    const pair = findPair(gateway, tradingPairId)
-    if (pair === undefined) return call.refuse(missing())
+    const pair = pairOf(gateway, tradingPairId)
+    if (pair instanceof Refused) return call.refuse(pair)
     askHistory(gateway.history, 'market', { pair: pair.index, now: gateway.time() }, (answer) => {
       if (answer instanceof Refused) call.refuse(answer)
       else call.answer(metadataRecord(gateway, pair, answer))
@@ -297,7 +296,7 @@ export const GetCandles = operation({
     + 'begin at it or later, without it the last ones that begin at `endTime` or earlier; so go on from `T` + 1, or back from `t` - 1.',
   answer: 'The candles.',
   refusals: ['NOT_FOUND', ...HISTORY],
-  params: Type.Object({ tradingPairId: fields.tradingPairId }),
+  params: Type.Object({ tradingPairId: fields.pairName }),
   query: Type.Object({
     interval: Type.Optional(field(CandleInterval, 'Length of a candle; default 1m.')), ...TimeRange, limit: Type.Optional(
       field(Type.Integer({ minimum: 1, maximum: CANDLES_MAX }), 'Most candles of the answer, 1 to 500; default 100.'),
@@ -316,8 +315,8 @@ export const GetCandles = operation({
   run: (gateway, call, { tradingPairId, interval = INTERVAL, limit = CANDLES, ...times }) => {
     const range = timeRangeOf(times)
     if (range instanceof Refused) return call.refuse(range)
-    const pair = findPair(gateway, tradingPairId)
-    if (pair === undefined) return call.refuse(missing())
+    const pair = pairOf(gateway, tradingPairId)
+    if (pair instanceof Refused) return call.refuse(pair)
     askHistory(gateway.history, 'candles', { pair: pair.index, interval, limit, ...range }, (answer) => {
       if (answer instanceof Refused) return call.refuse(answer)
       const candles = answer.map((candle) => candleRecord(gateway, pair, interval, candle))

@@ -15,11 +15,11 @@ import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type P
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
 import { fullRefusal, operation, Uuid, pendingRequest, type Call } from './operation.ts'
-import { findPair } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { COMMAND } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { pairOf } from './lookup.ts'
 
 /** Orders that stay, at most so many of them are named. */
 export const NOT_CANCELLED_NAMED = 1000
@@ -73,15 +73,15 @@ export const BatchCancelOrdersByPair = operation({
     + 'On a halted pair nothing is cancelled: `notCancelled` names the orders that stay, with the reason.',
   answer: 'The orders that were cancelled.',
   refusals: ['NOT_FOUND', ...COMMAND],
-  body: Type.Object({ tradingPairId: fields.tradingPairId }),
+  body: Type.Object({ tradingPairId: fields.pairName }),
   output: Cancelled,
   example: {
     input: { tradingPairId: sample.PAIR },
     output: { totalCancelled: 1, orderIds: [sample.ORDER], totalNotCancelled: 0, notCancelled: [] },
   },
   run: (gateway, call, { tradingPairId }) => {
-    const pair = findPair(gateway, tradingPairId)
-    if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' }))
+    const pair = pairOf(gateway, tradingPairId)
+    if (pair instanceof Refused) return call.refuse(pair)
     massCancel(gateway, call, pair.index)
   },
 })

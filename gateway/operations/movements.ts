@@ -17,6 +17,7 @@ import { HISTORY } from './refusal_groups.ts'
 import { PAGES } from './listing.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { findAsset } from './lookup.ts'
 
 export const EntryType = record(
   'EntryType', 'CREDIT and DEBIT change what the account has; LOCK and UNLOCK move between available and locked.',
@@ -101,7 +102,7 @@ export const ListMovements = operation({
     const { assetId, entryType, transactionType } = input
     const filters = {
       account: call.account,
-      asset: assetId === undefined ? undefined : (gateway.assets.get(assetId.toLowerCase())?.index ?? UNKNOWN),
+      asset: assetId === undefined ? undefined : (findAsset(gateway, assetId)?.index ?? UNKNOWN),
       entry: entryType === undefined ? undefined : Entry[entryType],
       transaction: transactionType === undefined ? undefined : Transaction[transactionType],
     }

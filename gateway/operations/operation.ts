@@ -201,6 +201,10 @@ export const notGranted = (grant: Grant): Refused =>
 export const UUID_TEXT = /^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$/
 export const Uuid = record('Uuid', 'Identifier. Upper and lower case name the same thing.', Type.String({ pattern: UUID_TEXT.source }))
 describeForm(UUID_TEXT, 'a UUID, such as 7a1c0000-0000-4000-8000-000000000001')
+const PAIR_TEXT = new RegExp(`${UUID_TEXT.source}|^[0-9A-Za-z._-]{1,24}/[0-9A-Za-z._-]{1,24}$`)
+/** How a request names a trading pair: by id or symbol (lookup.ts). */
+export const PairName = Type.String({ pattern: PAIR_TEXT.source })
+describeForm(PAIR_TEXT, 'a UUID or a symbol, such as BTC/USDC')
 /** Begins the name of an order by its client order id. */
 export const CLIENT_PREFIX = 'client:'
 /** An order: its id, or `client:` and the client order id under which it rests. */

@@ -17,7 +17,6 @@ import { Refused } from '../refused.ts'
 import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
 import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type ListingPlan } from './listing.ts'
 import { operation, type Call } from './operation.ts'
-import { namedOrder } from './order_target.ts'
 import { OrderType, Side, TradingMode } from './order_terms.ts'
 import { orderRecord, OrderRecord, OrderStatus, type OrderFacts } from './order_record.ts'
 import * as sample from './example_values.ts'
@@ -25,6 +24,7 @@ import { HISTORY, READ } from './refusal_groups.ts'
 import { PAGES } from './listing.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
+import { orderOf } from './lookup.ts'
 
 export const GetOrder = operation({
   service: 'OrdersService', method: 'GET', path: '/api/v1/orders/{orderId}',
@@ -37,9 +37,9 @@ export const GetOrder = operation({
   output: OrderRecord,
   example: { input: { orderId: sample.ORDER }, output: sample.order },
   run: (gateway, call, input) => {
-    const id = namedOrder(input.orderId)
-    if (id !== null && 'clientOrderId' in id) return answerNamed(gateway, call, id.clientOrderId)
-    if (id === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
+    const id = orderOf(input.orderId)
+    if (id instanceof Refused) return call.refuse(id)
+    if ('clientOrderId' in id) return answerNamed(gateway, call, id.clientOrderId)
     const live = readOrder(gateway.state, gateway.gate, call.account, id.slot, id.sequence)
     if (live === null) return call.refuse(new Refused('ENGINE_UNAVAILABLE'))
     if (live !== undefined) return call.answer(orderRecord(gateway, live))
@@ -86,7 +86,7 @@ function answerEnded(gateway: Gateway, call: Call<OrderRecord>, id: Id, found: H
 const Filters = Type.Object({
   ...ListingQuery,
   status: Type.Optional(field(Type.Array(OrderStatus, { maxItems: 32 }), 'Only orders in these states; may be repeated.')),
-  tradingPairId: Type.Optional(fields.tradingPairId),
+  tradingPairId: Type.Optional(fields.pairName),
   side: Type.Optional(field(Side, 'BUY or SELL.')),
   orderType: Type.Optional(field(OrderType, 'LIMIT or MARKET.')),
   tradingMode: Type.Optional(field(TradingMode, 'SPOT.')),

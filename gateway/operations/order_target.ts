@@ -11,27 +11,20 @@
  */
 import { SCALAR, ORDER } from '../../core/state/columns.ts'
 import { get, getF64, orderRow } from '../../core/view/rows.ts'
-import { IdKind, parseId, type Id } from '../../core/layout/ids.ts'
+import { type Id } from '../../core/layout/ids.ts'
 import { Flag } from '../../core/layout/command.ts'
 import { readReceipt } from '../../core/view/receipts.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { encodeCancel, encodeNamedCancel, keyWords, type OrderTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { CLIENT_PREFIX } from './operation.ts'
 import { namedReplacement, replaceTerms, type ReplaceItem } from './order_terms.ts'
-
-/** What a caller names an order by: its id, or the client order id of one that rests. */
-export type NamedOrder = Id | { readonly clientOrderId: string }
-
-/** What `text` names, which has the form of an {@link OrderName}; `null`: no order ever had this id. */
-export const namedOrder = (text: string): NamedOrder | null =>
-  text.startsWith(CLIENT_PREFIX) ? { clientOrderId: text.slice(CLIENT_PREFIX.length) } : parseId(IdKind.ORDER, text)
+import { orderOf, type NamedOrder } from './lookup.ts'
 
 /** The terms of replacing the order of `account` that `orderId` names by `item`, or why it cannot be. */
 export function replacementOf(gateway: Gateway, account: number, orderId: string, item: ReplaceItem): OrderTerms | Refused {
-  const target = namedOrder(orderId)
-  if (target === null) return new Refused('ORDER_NOT_FOUND')
+  const target = orderOf(orderId)
+  if (target instanceof Refused) return target
   if ('clientOrderId' in target) return namedReplacement(item, target.clientOrderId)
   const found = inRow(gateway, account, target) ?? inReceipt(gateway, account, item)
   if (found === 'unreadable') return new Refused('ORDER_SUBMISSION_UNAVAILABLE')

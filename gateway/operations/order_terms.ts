@@ -17,6 +17,7 @@ import { parseDateTime } from './date_time.ts'
 import { DECIMAL, Decimal,  } from './operation.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { pairOf } from './lookup.ts'
 
 export const Side = record('Side', 'BUY takes from the asks, SELL from the bids.', Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]))
 export const OrderType = record(
@@ -31,7 +32,7 @@ export const MarginMode = Type.Union([Type.Literal('ISOLATED'), Type.Literal('CR
 export const PositionSide = Type.Union([Type.Literal('LONG'), Type.Literal('SHORT')])
 
 export const OrderItem = record('OrderItem', 'One order to place. Unknown fields are ignored.', Type.Object({
-  tradingPairId: fields.tradingPairId,
+  tradingPairId: fields.pairName,
   orderType: field(OrderType, 'LIMIT or MARKET.'),
   side: field(Side, 'BUY or SELL.'),
   quantity: fields.quantity,
@@ -140,15 +141,12 @@ const noTerms = (): OrderTerms =>
     targetSequence: 0, named: null, pays: 0,
   })
 
-/** The pair with this id, in any case. */
-export const findPair = (gateway: Gateway, id: string): Pair | undefined => gateway.pairs.get(id) ?? gateway.pairs.get(id.toLowerCase())
-
 /** The terms of one order to place, or why it cannot be. */
 export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refused {
   const refused = refuseMargin(item)
   if (refused !== null) return refused
-  const pair = findPair(gateway, item.tradingPairId)
-  if (pair === undefined) return new Refused('NOT_FOUND', 'Trading pair not found', { field: 'tradingPairId' })
+  const pair = pairOf(gateway, item.tradingPairId)
+  if (pair instanceof Refused) return pair
   const terms = noTerms()
   terms.pair = pair.index
   terms.pairId = pair.id

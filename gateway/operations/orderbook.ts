@@ -9,11 +9,11 @@ import { Refused, refusedField } from '../refused.ts'
 import { networkOf } from '../limits/network.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
 import { Decimal, operation, rfc3339, Timestamp,  } from './operation.ts'
-import { findPair } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { pairOf } from './lookup.ts'
 
 const PRICED = {
   price: field(Decimal, 'Units of the quote token for one of the base token.'),
@@ -92,7 +92,7 @@ export const GetOrderbook = operation({
   description: 'The book by price, both sides of one moment. `sequence` tells books apart, `checksum` proves a copy.',
   answer: 'The book.',
   refusals: ['NOT_FOUND', ...READ],
-  params: Type.Object({ tradingPairId: fields.tradingPairId }),
+  params: Type.Object({ tradingPairId: fields.pairName }),
   query: Query,
   output: Orderbook,
   example: {
@@ -110,8 +110,8 @@ export const GetOrderbook = operation({
   },
   run: (gateway, call, { tradingPairId, depth = DEPTH, magnitude = 1, denomination = 'BASE' }) => {
     if (!isPowerOfTen(magnitude)) return call.refuse(refusedField('magnitude', 'magnitude must be a power of ten'))
-    const pair = findPair(gateway, tradingPairId)
-    if (pair === undefined) return call.refuse(new Refused('NOT_FOUND', 'Trading pair not found'))
+    const pair = pairOf(gateway, tradingPairId)
+    if (pair instanceof Refused) return call.refuse(pair)
     const answer = (book: Depth | Refused): void => {
       if (book instanceof Refused) return call.refuse(book)
       if (book.cut) return call.refuse(refusedField('magnitude', TOO_WIDE))

@@ -18,11 +18,12 @@ import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import {
   answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
-import { encodeCancelOf, namedOrder, replacementOf } from './order_target.ts'
+import { encodeCancelOf, replacementOf } from './order_target.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, KEYED, TERMS } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
+import { orderOf } from './lookup.ts'
 
 const SUCCESS = 'SUCCESS'
 const Success = Type.Literal(SUCCESS)
@@ -148,8 +149,8 @@ export const CancelOrder = operation({
     output: { orderId: sample.ORDER, status: 'SUCCESS', message: 'Order cancelled', sequence: 44, engineTime: sample.LATER },
   },
   run: (gateway, call, input) => {
-    const target = namedOrder(input.orderId)
-    if (target === null) return call.refuse(new Refused('ORDER_NOT_FOUND'))
+    const target = orderOf(input.orderId)
+    if (target instanceof Refused) return call.refuse(target)
     const pending = pendingRequest(
       call, (records, base) => call.answer({
         orderId: createdId(records, base), status: SUCCESS, message: 'Order cancelled', ...sequencedOf(records, base),

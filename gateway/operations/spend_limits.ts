@@ -13,7 +13,7 @@ import { readSpendLimits, type SpendLimitView } from '../../core/view/families.t
 import { encodeSpendLimit, type SpendLimitTerms } from '../bridge/encode.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { findAsset, userIdOf } from './accounts.ts'
+import { userIdOf } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { Decimal, Nullable, operation, rfc3339, submit, Timestamp, Uuid, pendingRequest, type Call } from './operation.ts'
 import { findSubAccount } from './sub_accounts.ts'
@@ -21,6 +21,7 @@ import * as sample from './example_values.ts'
 import { COMMAND, READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { assetOf } from './lookup.ts'
 
 const SpendLimit = record('SubAccountLimit', 'What orders of a sub-account may spend of its master\'s balance of one asset.', Type.Object({
   id: fields.id,
@@ -50,7 +51,7 @@ interface Target {
 function findTarget(gateway: Gateway, call: Call<never>, input: { subAccountId: string; assetId: string }): Target | Refused {
   const subAccount = findSubAccount(gateway, call, input.subAccountId)
   if (subAccount instanceof Refused) return subAccount
-  const asset = findAsset(gateway, input.assetId)
+  const asset = assetOf(gateway, input.assetId)
   return asset instanceof Refused ? asset : { subAccount, asset }
 }
 

@@ -22,7 +22,7 @@ import { encodeCreateSubAccount, encodeTransfer } from '../bridge/encode.ts'
 import { WAY_IN } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { addressText, Balance, balanceRecord, balancesOf, findAsset, userIdOf, usernameText } from './accounts.ts'
+import { addressText, Balance, balanceRecord, balancesOf, userIdOf, usernameText } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { Address, refusalOf, WalletSignature } from './auth.ts'
 import { describeForm } from './schema_errors.ts'
@@ -32,6 +32,7 @@ import * as sample from './example_values.ts'
 import { COMMAND, KEYED, READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
+import { assetOf } from './lookup.ts'
 
 const USERNAME = /^[\x20-\x7e]{1,32}$/
 describeForm(USERNAME, '1 to 32 printable ASCII characters')
@@ -207,7 +208,7 @@ export const TransferSubAccountBalance = operation({
     const { direction } = input
     const subAccount = findSubAccount(gateway, call, input.subAccountId)
     if (subAccount instanceof Refused) return call.refuse(subAccount)
-    const asset = findAsset(gateway, input.assetId)
+    const asset = assetOf(gateway, input.assetId)
     if (asset instanceof Refused) return call.refuse(asset)
     const amount = atomsOf(asset, 'amount', input.amount, 1n)
     if (amount instanceof Refused) return call.refuse(amount)

@@ -103,7 +103,7 @@ export const ListTrades = operation({
   description: `Trades, newest first, without who made them. ${PAGES}`,
   answer: 'A page of trades.',
   refusals: HISTORY,
-  query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(fields.tradingPairId), ...TimeRange }),
+  query: Type.Object({ ...ListingQuery, tradingPairId: Type.Optional(fields.pairName), ...TimeRange }),
   output: Type.Object({ trades: field(Type.Array(TradeRecord), 'Newest first.'), ...ListingOutput }),
   example: { input: { tradingPairId: sample.PAIR, page: 1, pageSize: 20 }, output: { trades: [sample.trade], ...sample.page } },
   run: (gateway, call, input) =>
@@ -146,7 +146,7 @@ export const ListAccountTrades = operation({
   answer: 'A page of trades.',
   refusals: HISTORY,
   query: Type.Object({
-    ...ListingQuery, tradingPairId: Type.Optional(fields.tradingPairId),
+    ...ListingQuery, tradingPairId: Type.Optional(fields.pairName),
     side: Type.Optional(field(Side, 'BUY or SELL.')), orderId: Type.Optional(fields.orderId), ...TimeRange,
   }),
   output: Type.Object({ trades: field(Type.Array(AccountTradeRecord), 'Newest first.'), ...ListingOutput }),

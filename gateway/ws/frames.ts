@@ -11,8 +11,11 @@ import { NAME_MAX, type ErrorCode } from './protocol.ts'
 
 /** Largest message of a client, bytes; a longer one closes the connection with 1009. */
 export const MESSAGE_MAX = 16 * 1024
-/** What the library reads at most before it drops the connection without a word. */
-export const PAYLOAD_MAX = 4 * MESSAGE_MAX
+/**
+ * What the library reads at most: whoever announces more is cut without a close frame, since the library shows neither the frame nor its
+ * announcement. It is twice what the longest message may have, so that a message which is too long is told so with 1009.
+ */
+export const PAYLOAD_MAX = 8 * MESSAGE_MAX
 
 /** The client's name for a request, repeated in the answer. */
 export type RequestId = string | number | undefined

@@ -30,7 +30,6 @@ import { Connection, type Context } from './connection.ts'
 import { FanOut } from './fan_out.ts'
 import { flushUntil } from './flush.ts'
 import { connectedFrame, PAYLOAD_MAX } from './frames.ts'
-import { ORDER_MESSAGE_MAX } from './order_messages.ts'
 import type { Socket } from './outbox.ts'
 import { Places } from './places.ts'
 import { AccountSockets } from './limits.ts'
@@ -82,7 +81,7 @@ export function serveSockets(
     accountSockets: new AccountSockets(budgets, config.wsConnectionsPerAccount), signatures: new SignatureShares(),
   }
   server.apps.serve((app) => app.ws<UserData>(PATH, {
-    maxPayloadLength: config.wsOrderEntry === 1 ? 2 * ORDER_MESSAGE_MAX : PAYLOAD_MAX,
+    maxPayloadLength: PAYLOAD_MAX,
     maxBackpressure: BACKPRESSURE_MAX,
     closeOnBackpressureLimit: true,
     compression: 0,

@@ -187,10 +187,10 @@ const BROKEN: [what: string, frames: Buffer[]][] = [
   ['a byte that no text has', [rawFrame(TEXT, utf8(0xff))]],
   ['a first fragment with a reserved bit', [rawFrame(0x41, PING)]],
   ['a reserved bit of a continuation', [rawFrame(0x01, PING), rawFrame(0xc0, ' ')]],
-  ['65,537 bytes', [sized(TEXT, PING.padEnd(65_537), 64)]],
+  ['131,073 bytes', [sized(TEXT, PING.padEnd(131_073), 64)]],
   ['an announced length beyond all bounds', [Buffer.from([TEXT, 0xff, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4])]],
   ['a length with its highest bit set', [Buffer.from([TEXT, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3, 4, 5])]],
-  ['fragments that are too much together', [rawFrame(0x01, 'x'.repeat(40_000)), rawFrame(0x00, 'x'.repeat(40_000))]],
+  ['fragments that are too much together', [rawFrame(0x01, 'x'.repeat(80_000)), rawFrame(0x00, 'x'.repeat(80_000))]],
 ]
 for (const [what, frames] of BROKEN) {
   t.test(`${what} ends the connection, and no other`, async (t) => {
@@ -279,7 +279,7 @@ t.test('bytes inside a fragmented text are no message', async (t) => {
   raw.destroy()
 })
 
-for (const length of [16_385, 65_535, 65_536]) {
+for (const length of [16_385, 65_535, 65_536, 65_537, 131_072]) {
   t.test(`a message of ${length} bytes is closed with 1009`, async (t) => {
     const raw = await upgraded()
     raw.write(rawFrame(TEXT, PING.padEnd(length)))

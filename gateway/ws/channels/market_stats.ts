@@ -26,12 +26,13 @@ import { Uuid } from '../../operations/operation.ts'
 import { dataFrame, errorFrame, type Frame, type Params } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
+import { PairName } from '../../operations/operation.ts'
 
 export const MARKET_STATS = {
   name: 'market_stats',
   access: 'public',
   about: 'What pairs traded in 24 hours: one pair or all of them.',
-  params: Type.Object({ tradingPairId: Type.Optional(Uuid) }),
+  params: Type.Object({ tradingPairId: Type.Optional(PairName) }),
   frames: {
     snapshot: {
       about: 'The pair, or all pairs.', data: Type.Object({ tradingPairId: Type.Optional(Uuid), markets: Type.Array(Metadata) }),

@@ -32,7 +32,7 @@ export const OHLCV = {
   name: 'ohlcv',
   access: 'public',
   about: 'The candles of a pair.',
-  params: Type.Object(PARAMS),
+  params: Type.Object({ ...PARAMS, tradingPairId: fields.pairName }),
   frames: {
     snapshot: { about: `The newest candles, ${CANDLES} at most, oldest first.`, data: Candles, sequenced: true },
     ohlcv_update: {

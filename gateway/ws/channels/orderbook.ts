@@ -40,7 +40,7 @@ export const ORDERBOOK = {
   name: 'orderbook',
   access: 'public',
   about: 'The best levels of both sides of a book, grouped by `magnitude` ticks.',
-  params: Type.Object({ tradingPairId: fields.tradingPairId, magnitude: Type.Optional(GROUPED) }),
+  params: Type.Object({ tradingPairId: fields.pairName, magnitude: Type.Optional(GROUPED) }),
   frames: {
     snapshot: { about: 'The best levels of each side.', data: Type.Object({ ...BOOK, ...LEVELS }), sequenced: true },
     orderbook_update: {

@@ -36,6 +36,7 @@ import { dataFrame, type Params } from '../frames.ts'
 import type { Channel, Declaration, Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
+import { PairName } from '../../operations/operation.ts'
 
 /** Orders in one frame of a snapshot. */
 export const SNAPSHOT_ORDERS = 500
@@ -51,7 +52,7 @@ export const ORDERS = {
   name: 'orders',
   access: 'private',
   about: 'What happens to the orders of the account, of all pairs or of one.',
-  params: Type.Object({ tradingPairId: Type.Optional(Uuid) }),
+  params: Type.Object({ tradingPairId: Type.Optional(PairName) }),
   frames: {
     snapshot: {
       about: 'Orders that rest, in as many frames as it takes; `more` says whether another follows.',

@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import type { Gateway } from '../../context.ts'
 import { compile } from '../../operations/operation.ts'
-import { findPair } from '../../operations/order_terms.ts'
+import { findPair } from '../../operations/lookup.ts'
 import type { Params } from '../frames.ts'
 import type { Declaration } from './channel.ts'
 

@@ -33,7 +33,7 @@ export const TRADES = {
   name: 'trades',
   access: 'public',
   about: 'The trades of a pair, oldest first, without who made them.',
-  params: Type.Object({ tradingPairId: fields.tradingPairId }),
+  params: Type.Object({ tradingPairId: fields.pairName }),
   frames: {
     snapshot: { about: `The newest trades, ${SNAPSHOT_TRADES} at most.`, data: Trades, sequenced: true },
     trades_update: { about: 'Trades since the frame before; `sequence` is that of the last one.', data: Trades, sequenced: true },

@@ -7,6 +7,7 @@ import type { Gateway } from '../../context.ts'
 import { Uuid } from '../../operations/operation.ts'
 import type { Channel, Declaration } from './channel.ts'
 import { createNotYetServed } from './not_yet_served.ts'
+import { PairName } from '../../operations/operation.ts'
 
 /** What the specification names of it. */
 const TwapOrder = Type.Object({ twapOrderId: Uuid, state: Type.String() })
@@ -15,7 +16,7 @@ export const TWAP_ORDERS = {
   name: 'twapOrders',
   access: 'private',
   about: 'The TWAP orders of the account, of all pairs or of one. There are none in this version.',
-  params: Type.Object({ tradingPairId: Type.Optional(Uuid) }),
+  params: Type.Object({ tradingPairId: Type.Optional(PairName) }),
   frames: {
     snapshot: {
       about: 'TWAP orders that are PENDING or ACTIVE.',
