@@ -36,7 +36,7 @@ class AccountTrade(TypedDict):
     id: str
     """Identifier of this record."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     price: str
     """Units of the quote token for one of the base token; a positive multiple of tickSize."""
     quantity: str
@@ -581,7 +581,7 @@ class GetApplicationStatsResponse(TypedDict):
 class GetCandlesResponse(TypedDict):
     """Answer of GetCandles."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     interval: CandleInterval
     """Length of a candle; default 1m."""
     candles: list[Candle]
@@ -612,7 +612,7 @@ class GetFaucetInfoResponseRecentRequestsItem(TypedDict):
 
 class _GetMarketMetadataResponse(TypedDict):
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     symbol: str
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     lastPrice: str | None
@@ -645,7 +645,7 @@ class GetMarketMetadataResponse(_GetMarketMetadataResponse, total=False):
 
 class _GetOrderbookResponse(TypedDict):
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     bids: list[BookLevel]
     """Buyers, best price first."""
     asks: list[BookLevel]
@@ -1297,7 +1297,7 @@ class NotCancelled(TypedDict):
     orderId: str
     """Order."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     reason: str
     """Code that cancelling this order alone would have had: PAIR_NOT_ACTIVE on a halted pair, AGENT_NOT_ALLOWED."""
 
@@ -1319,7 +1319,7 @@ class OhlcvSnapshot(TypedDict):
 class OhlcvSnapshotData(TypedDict):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     interval: CandleInterval
     """Length of a candle; default 1m."""
     candles: list[Candle]
@@ -1343,7 +1343,7 @@ class OhlcvUpdate(TypedDict):
 class OhlcvUpdateData(TypedDict):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     interval: CandleInterval
     """Length of a candle; default 1m."""
     candles: list[Candle]
@@ -1358,7 +1358,7 @@ class _Order(TypedDict):
     userId: str
     """User the order belongs to."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     symbol: str
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     side: Side
@@ -1413,7 +1413,7 @@ class Order(_Order, total=False):
 
 class _OrderItem(TypedDict):
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair, by id or symbol (`BTC/USDC`); in a path the slash is written `%2F`."""
     orderType: OrderType
     """LIMIT or MARKET."""
     side: Side
@@ -1592,7 +1592,7 @@ class OrderbookSnapshot(TypedDict):
 class OrderbookSnapshotData(TypedDict):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     magnitude: int
     """Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards."""
     bids: list[OrderbookSnapshotDataBidsItem]
@@ -1634,7 +1634,7 @@ class OrderbookUpdate(TypedDict):
 class OrderbookUpdateData(TypedDict):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     magnitude: int
     """Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards."""
     previousSequence: int
@@ -1811,7 +1811,7 @@ class ScreenerDay(TypedDict):
 class ScreenerItem(TypedDict):
     """A market and what it does. What is not known is null, and so is what only perpetuals have."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     symbol: str
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     baseIconUrl: str | None
@@ -1947,7 +1947,7 @@ class Trade(TypedDict):
     id: str
     """Identifier of this record."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     price: str
     """Units of the quote token for one of the base token; a positive multiple of tickSize."""
     quantity: str
@@ -1979,7 +1979,7 @@ class TradesSnapshot(TypedDict):
 class TradesSnapshotData(TypedDict):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     trades: list[Trade]
     """Oldest first."""
 
@@ -2001,7 +2001,7 @@ class TradesUpdate(TypedDict):
 class TradesUpdateData(TypedDict):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair. A request may name it by its symbol (`BTC/USDC`) as well; in a path the slash is written `%2F`."""
+    """Trading pair."""
     trades: list[Trade]
     """Oldest first."""
 
