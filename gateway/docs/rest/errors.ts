@@ -92,7 +92,7 @@ const RETRIES: Readonly<Record<Refusal['retry'], string>> = {
   after: 'after Retry-After',
   safe: 'yes: nothing was applied',
   'same-key': 'with the same idempotency key only',
-  ambiguous: 'look first: it may have been applied',
+  ambiguous: 'reads and cancels: yes; anything else: look first, it may have been applied',
   reauthenticate: 'after signing in again',
 }
 
