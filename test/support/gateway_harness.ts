@@ -11,7 +11,7 @@ import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import {
   CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, REVOKE_AGENT_COMMAND,
-  SESSION_COMMAND, UPSERT_AGENT_COMMAND, COMMAND_SLOTS,
+  SESSION_COMMAND, slotsOfKind, UPSERT_AGENT_COMMAND, COMMAND_SLOTS,
 } from '../../core/layout/command.ts'
 import { userId } from '../../core/layout/ids.ts'
 import { RESULT } from '../../core/layout/event.ts'
@@ -165,7 +165,7 @@ export async function startHarness(
   const operate = (type: number, layout: Layout, values: Decoded): Promise<Int32Array> => {
     const at = reserve(commands, 0)
     encode(layout, commands.slots, at, { ...values, kind: kindOf(type, 1, 0) })
-    publish(commands, 1)
+    publish(commands, slotsOfKind(commands.slots.u32[at]!))
     wake(new Int32Array(shared.matcherWait))
     return nextReply(replies)
   }
