@@ -34,6 +34,16 @@ const ROOMS = [
   'core/history',
   'core/sequencer', 'core/replay', 'core/backup', 'core', 'core/exchange',
 ]
+/**
+ * The rooms of the gateway, in the same way. What all of them use stands first; then who may send how much, the embedded chain, who it is,
+ * the way to the engine, what a thread works with, what is asked for, streams of signed messages; then the transports and documents.
+ */
+const GATEWAY_ROOMS = [
+  ...['refused', 'faults', 'request_id', 'bounded_map', 'one_by_one', 'background'].map((name) => `gateway/${name}.ts`),
+  'gateway/limits', 'gateway/chain', 'gateway/auth', 'gateway/bridge', 'gateway/context.ts', 'gateway/operations', 'gateway/stream',
+  'gateway/http', 'gateway/ws', 'gateway/docs', 'gateway/http/documents.ts', 'gateway/http/dispatch.ts', 'gateway/grpc',
+  'gateway/operator', 'gateway/client', 'gateway/generate', 'gateway',
+]
 /** Files that a thread or process begins with. */
 const ENTRIES = ['main', 'follower', 'thread', 'reader', 'scrub_follower'].map((name) => `${name}.ts`)
 const LINE = 140
@@ -113,11 +123,17 @@ everyFile('rows are read and written by name, not by arithmetic on their place',
   return found === undefined ? [] : [`"${found}" belongs into core/state/rows.ts`]
 })
 
-/** Place of a file in {@link ROOMS}: of the longest name that it is or lies in. */
-function roomOf(file: string): number {
-  const within = ROOMS.filter((room) => file === room || file.startsWith(`${room}/`))
-  return ROOMS.indexOf(within.sort((a, b) => b.length - a.length)[0]!)
+/** Place of a file in a list of rooms: of the longest name that it is or lies in. */
+function roomOf(file: string, rooms: readonly string[] = ROOMS): number {
+  const within = rooms.filter((room) => file === room || file.startsWith(`${room}/`))
+  return rooms.indexOf(within.sort((a, b) => b.length - a.length)[0]!)
 }
+
+everyFile('the rooms of the gateway import from those before them', (file) => {
+  if (!file.startsWith('gateway/')) return []
+  const targets = imports(file).filter((target) => target.startsWith('.')).map((target) => resolved(file, target))
+  return targets.filter((target) => target.startsWith('gateway/') && roomOf(target, GATEWAY_ROOMS) > roomOf(file, GATEWAY_ROOMS))
+})
 
 everyFile('the rooms of the core import from those below them', (file) => {
   if (!file.startsWith('core/') || isEntry(file)) return []
@@ -125,8 +141,8 @@ everyFile('the rooms of the core import from those below them', (file) => {
   return targets.filter((target) => roomOf(target) > roomOf(file) || isEntry(target))
 })
 
-everyFile('no file of the core imports itself by way of others', (file) => {
-  if (!file.startsWith('core/')) return []
+everyFile('no file of the core or the gateway imports itself by way of others', (file) => {
+  if (!/^(core|gateway)\//.test(file)) return []
   const seen = new Set<string>()
   const visit = (at: string): boolean =>
     imports(at).filter((target) => target.startsWith('.')).map((target) => resolved(at, target)).some((target) => {

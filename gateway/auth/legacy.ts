@@ -8,7 +8,7 @@
  */
 import { hash } from 'node:crypto'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
-import { ALL_CREDENTIALS } from '../http/header_validation.ts'
+import { ALL_CREDENTIALS } from './signed_request.ts'
 import { findSession, refusalOf, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type SignedHead, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'

@@ -8,9 +8,13 @@ import { verifySignature } from './verifier.ts'
 /** How far the time of a signature may be from this machine's clock, either way, ms. */
 export const FRESHNESS_MS = 30_000
 
+/** Bits of the credentials that came once each. */
+export const CREDENTIAL = { PUBLIC_KEY: 1, TIMESTAMP: 2, SIGNATURE: 4 } as const
+export const ALL_CREDENTIALS = CREDENTIAL.PUBLIC_KEY | CREDENTIAL.TIMESTAMP | CREDENTIAL.SIGNATURE
+
 /** The credentials of a request, of whatever transport. */
 export interface SignedHead {
-  /** As sent, '' when absent; `credentials` has header_validation.ts's bits. */
+  /** As sent, '' when absent; `credentials` has the bits of {@link CREDENTIAL}. */
   readonly publicKey: string
   readonly timestamp: string
   readonly signature: string

@@ -14,6 +14,7 @@ import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { reserve } from '../../core/ring/spsc.ts'
 import { formerOrder, formerTransfer, formOfOrder, formOfReplacement, formOfTransfer, HASH_TEXT, hashOf } from './payload.ts'
+import type { NamedTarget, OrderTerms, TransferTerms } from './terms.ts'
 import type { EngineClient } from './engine_client.ts'
 
 const C = ORDER_COMMAND.at
@@ -22,47 +23,6 @@ const HASH_BYTES = 16
 
 const scratchBytes = Buffer.from(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
 const scratch = viewsOf(scratchBytes.buffer)
-
-/** A decimal: `units` × 10^-`scale`. */
-export interface DecimalUnits {
-  /** A whole number, at most 2^53 - 1. */
-  readonly units: number
-  readonly scale: number
-}
-
-/** The order that a replacement names by its client order id, and what it asks for, before anybody knows the pair. */
-export interface NamedTarget {
-  readonly clientOrderId: string
-  readonly price: DecimalUnits | null
-  readonly quantity: DecimalUnits | null
-}
-
-/** Terms of PLACE_ORDER and REPLACE_ORDER as numbers; what a command does not use is 0. */
-export interface OrderTerms {
-  pair: number
-  /** Its id; not part of the record. '' in a replacement, whose order says it. */
-  pairId: string
-  /** Flag bits, without the length of the label. */
-  flags: number
-  /** {@link Option} bits of what a replacement changes. */
-  options: number
-  /** Ticks. */
-  price: number
-  lots: number
-  slippageBps: number
-  /** Unix ms. */
-  expiresAt: number
-  /** Printable ASCII, at most 40 bytes. */
-  clientOrderId: string
-  /** Idempotency key; '' without one. */
-  key: string
-  targetSlot: number
-  targetSequence: number
-  /** Instead of target, price and lots; null: these count. */
-  named: NamedTarget | null
-  /** Index of the asset the order pays with; not part of the record. */
-  pays: number
-}
 
 const firstSlot = scratch.i32.subarray(0, RECORD_WORDS)
 const secondSlot = scratch.i32.subarray(RECORD_WORDS)
@@ -229,20 +189,6 @@ export function encodeCreateSubAccount(
   scratch.i32[to.consented] = 1
   scratchBytes.write(username, to.username * 4, 'latin1')
   finishFor(engine, at, CommandType.CREATE_SUB_ACCOUNT, correlation, caller)
-}
-
-/** Terms of TRANSFER. */
-export interface TransferTerms {
-  /** Row of the sub-account. */
-  readonly subAccount: number
-  /** Index of the asset. */
-  readonly asset: number
-  /** From the master to the sub-account; otherwise back. */
-  readonly toSub: boolean
-  /** Atoms, at least 1. */
-  readonly amount: bigint
-  /** Idempotency key; '' without one. */
-  readonly key: string
 }
 
 export function encodeTransfer(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: TransferTerms): void {

@@ -25,7 +25,7 @@ import { Flag, Option } from '../../core/layout/command.ts'
 import { FIRST_ORDER, FIRST_TRANSFER } from '../../core/layout/first_layout.ts'
 import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import type { DecimalUnits, OrderTerms, TransferTerms } from './encode.ts'
+import type { DecimalUnits, OrderTerms, TransferTerms } from './terms.ts'
 
 /** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
 export const HASH_TEXT = 'binary'

@@ -16,7 +16,7 @@
  * One piece of work at a time: callers wait for each other (methods.ts). The header's beacon fields are those of an empty chain.
  */
 import { createBlock, type Block } from '@ethereumjs/block'
-import type { EVMResult, Log } from '@ethereumjs/evm'
+import type { EVMResult } from '@ethereumjs/evm'
 import {
   Capability, createTx, createTxFromRLP, TransactionType, type FeeMarketEIP1559TxData, type TypedTransaction, type TypedTxData,
 } from '@ethereumjs/tx'
@@ -26,7 +26,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { toRlp } from 'viem/utils'
 import { RPC, RpcError } from './errors.ts'
 import { commonOf, createMachine, HARDFORK, type Machine } from './machine.ts'
-import { doneRecord, headerRecord, type Fields } from './records.ts'
+import { doneRecord, headerRecord, type Mined } from './records.ts'
 import { ChainDamaged, type ChainStore, type Kept, type StoredBlock } from './store.ts'
 import { toBytes, toHex, type BlockReference, type Hex } from './values.ts'
 
@@ -45,29 +45,6 @@ const STORED_MS = 10_000
 /** Time that all transactions of the chain may have taken: about as long as executing them again would take, ms. */
 export const WORK_MS_MAX = 120_000
 const EMPTY_CODE_PREFIX = '0xef0100'
-
-/**
- * A block with what its one transaction did; the first block has none. It keeps records, not the library's objects: each of those holds a
- * copy of the chain's parameters, ten times as much as the block.
- */
-export interface Mined {
-  readonly number: number
-  readonly hash: Hex
-  /** Unix seconds. */
-  readonly timestamp: number
-  readonly stateRoot: Uint8Array
-  /** As JSON-RPC gives it, but for its transactions. */
-  readonly header: Fields
-  readonly done: Done | null
-}
-export interface Done {
-  readonly hash: Hex
-  readonly gasUsed: bigint
-  readonly logs: readonly Log[]
-  /** As JSON-RPC gives them. */
-  readonly transaction: Fields
-  readonly receipt: Fields
-}
 
 export interface CallRequest {
   readonly from: Hex

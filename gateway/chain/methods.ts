@@ -5,9 +5,9 @@
  * Bounds: a call runs {@link TRANSACTION_GAS_LIMIT} gas at most and as long as its request has time left; logs are looked for in
  * {@link LOG_BLOCKS_MAX} blocks and found up to {@link LOGS_MAX}.
  */
-import { BLOCK_GAS_LIMIT, TRANSACTION_GAS_LIMIT, type CallRequest, type Devnet, type EstimateRequest, type Mined } from './devnet.ts'
+import { BLOCK_GAS_LIMIT, TRANSACTION_GAS_LIMIT, type CallRequest, type Devnet, type EstimateRequest } from './devnet.ts'
 import { RPC, RpcError } from './errors.ts'
-import { blockRecord, matchingLogs, receiptRecord, revertReason, type LogFilter } from './records.ts'
+import { blockRecord, matchingLogs, receiptRecord, revertReason, type LogFilter, type Mined } from './records.ts'
 import {
   fields, quantity, readAddress, readBlock, readBlockTag, readData, readHash, readQuantity, toBytes, toHex, type BlockReference, type Hex,
 } from './values.ts'

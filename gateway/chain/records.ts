@@ -3,8 +3,30 @@ import type { Block } from '@ethereumjs/block'
 import type { Log } from '@ethereumjs/evm'
 import { TransactionType, type TypedTransaction } from '@ethereumjs/tx'
 import type { PostByzantiumTxReceipt, RunTxResult } from '@ethereumjs/vm'
-import type { Done, Mined } from './devnet.ts'
 import { quantity, toBytes, toHex, type Hex } from './values.ts'
+
+/**
+ * A block with what its one transaction did; the first block has none. It keeps records, not the library's objects: each of those holds a
+ * copy of the chain's parameters, ten times as much as the block.
+ */
+export interface Mined {
+  readonly number: number
+  readonly hash: Hex
+  /** Unix seconds. */
+  readonly timestamp: number
+  readonly stateRoot: Uint8Array
+  /** As JSON-RPC gives it, but for its transactions. */
+  readonly header: Fields
+  readonly done: Done | null
+}
+export interface Done {
+  readonly hash: Hex
+  readonly gasUsed: bigint
+  readonly logs: readonly Log[]
+  /** As JSON-RPC gives them. */
+  readonly transaction: Fields
+  readonly receipt: Fields
+}
 
 export type Fields = Readonly<Record<string, unknown>>
 type Place = Pick<Mined, 'hash' | 'number' | 'timestamp'>

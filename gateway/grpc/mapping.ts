@@ -18,7 +18,7 @@
  */
 import protobuf from 'protobufjs'
 import type { TSchema } from 'typebox'
-import type { JsonObject } from '../http/body.ts'
+import type { JsonObject } from '../operations/body.ts'
 
 /** A decoded message, and what is encoded: fields by JSON name. */
 export type Message = Record<string, unknown>

@@ -1,7 +1,7 @@
 /** Every operation as a gRPC method: path, messages and converters, compiled once per thread. */
 import type protobuf from 'protobufjs'
 import { Refused } from '../refused.ts'
-import type { JsonObject } from '../http/body.ts'
+import type { JsonObject } from '../operations/body.ts'
 import { type OperationName, OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import { flatCheck, partsOf } from '../operations/flat_input.ts'
 import type { Operation } from '../operations/operation.ts'

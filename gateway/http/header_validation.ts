@@ -9,7 +9,7 @@
  * after it are never read as a request. (Specification, What the service does and Authentication, rule 1.)
  */
 import type { RefusalCode } from '../../core/layout/refusals.ts'
-import type { MessageSignature } from '../auth/signed_request.ts'
+import { CREDENTIAL, type MessageSignature } from '../auth/signed_request.ts'
 
 /** The headers that matter, of one request at a time: one object per server, filled by {@link takeHeader}. */
 export interface Head {
@@ -63,10 +63,6 @@ export function resetHead(head: Head): void {
   head.messageHeaders = 0
 }
 
-const PUBLIC_KEY = 1
-const TIMESTAMP = 2
-const SIGNATURE = 4
-export const ALL_CREDENTIALS = PUBLIC_KEY | TIMESTAMP | SIGNATURE
 const DOUBLED = 8
 
 const INPUT = 1
@@ -129,13 +125,13 @@ function takeCredential(head: Head, name: string, value: string): void {
   head.legacy = true
   let bit = 0
   if (name === 'x-svc-publickey') {
-    bit = PUBLIC_KEY
+    bit = CREDENTIAL.PUBLIC_KEY
     head.publicKey = value
   } else if (name === 'x-svc-timestamp') {
-    bit = TIMESTAMP
+    bit = CREDENTIAL.TIMESTAMP
     head.timestamp = value
   } else if (name === 'x-svc-signature') {
-    bit = SIGNATURE
+    bit = CREDENTIAL.SIGNATURE
     head.signature = value
   }
   head.credentials |= (head.credentials & bit) !== 0 ? DOUBLED : bit

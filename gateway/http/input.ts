@@ -1,7 +1,7 @@
 /** From the parts of a request to the flat input of an operation, checked; or the refusal that names the field at fault. */
 import type { TObject } from 'typebox'
 import type { Check, Operation } from '../operations/operation.ts'
-import { parseBody, type JsonObject } from './body.ts'
+import { parseBody, type JsonObject } from '../operations/body.ts'
 import { Refused, refusedField } from '../refused.ts'
 import type { RequestContext } from './server.ts'
 

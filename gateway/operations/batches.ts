@@ -12,10 +12,11 @@ import Type, { type Static } from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
-import { encodeOrder, type OrderTerms } from '../bridge/encode.ts'
+import { encodeOrder } from '../bridge/encode.ts'
+import type { OrderTerms } from '../bridge/terms.ts'
 import { CREDIT, registerUntil, noRoom, send, slotAt, WAY_IN, WAY_OUT, type PendingRequest, type Way } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
-import { dropNulls } from '../http/body.ts'
+import { dropNulls } from './body.ts'
 import { Refused } from '../refused.ts'
 import {
   compile, engineRefusal, fullRefusal, operation, ORDER_NAME, OrderName, Uuid, UUID_TEXT, type Call, type Check, type JsonObject,

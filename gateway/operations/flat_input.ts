@@ -1,5 +1,5 @@
 /** Inputs whose path, query and body fields come together in one object: messages of gRPC, bodies of order entry on a WebSocket. */
-import type { JsonObject } from '../http/body.ts'
+import type { JsonObject } from './body.ts'
 import type { Refused } from '../refused.ts'
 import type { Check, Operation } from './operation.ts'
 

@@ -12,8 +12,7 @@ import { findSession, type FoundSession } from '../auth/session_cache.ts'
 import type { Caller, SignedRequest } from '../auth/signed_request.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { readSessionRow } from '../../core/view/accounts.ts'
-import type { Gateway } from '../context.ts'
-import { ALL_CREDENTIALS } from '../http/header_validation.ts'
+import { ALL_CREDENTIALS } from '../auth/signed_request.ts'
 import type { Channel, Subscriber } from './channels/channel.ts'
 import type { FanOut } from './fan_out.ts'
 import {
@@ -27,7 +26,7 @@ import { ANSWERS_MS } from '../stream/signed_stream.ts'
 import type { AccountSockets } from './limits.ts'
 import { OrderEntry, type OrderConnection } from './order_session.ts'
 import { isOrderType, ORDER_MESSAGE_MAX } from './order_messages.ts'
-import { Outbox, type Socket } from './outbox.ts'
+import { Outbox, type Sending, type Socket } from './outbox.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
 import type { MessageScheduler } from './message_scheduler.ts'
 
@@ -40,16 +39,11 @@ export const BURST_MS = 10_000
 const RETRY_MS = 250
 
 /** What the connections of a thread have in common. */
-export interface Context {
-  readonly gateway: Gateway
+export interface Context extends Sending<Connection> {
   readonly fanOut: FanOut
   readonly channels: ReadonlyMap<string, Channel>
   readonly accountSockets: AccountSockets
   readonly signatures: SignatureShares
-  /** Connections with frames to send. */
-  readonly dirty: Set<Connection>
-  /** Flushes a connection before anything else happens. */
-  readonly flushSoon: (connection: Connection) => void
   /** Whether the service stops. */
   readonly stopping: () => boolean
 }
@@ -65,7 +59,7 @@ export class Connection implements Subscriber, OrderConnection {
   readonly #budget: MessageBudget
   readonly #scheduler: MessageScheduler | null
   readonly #subscriptions = new Map<string, Subscription>()
-  readonly #outbox: Outbox
+  readonly #outbox: Outbox<Connection>
   #session: Watched | null = null
   /** Goes off when there were too many subscriptions for too long. */
   #burst: NodeJS.Timeout | null = null

@@ -4,7 +4,7 @@
  * A message is one JSON object of at most {@link MESSAGE_MAX} bytes in a text frame. Unknown fields are ignored, as in requests. What is no
  * such object gets an error frame and changes nothing.
  */
-import { fitsShape, type Shape } from '../http/json_shape.ts'
+import { fitsShape, type Shape } from '../operations/json_shape.ts'
 import { rfc3339 } from '../operations/operation.ts'
 import { isOrderType } from './order_messages.ts'
 import { NAME_MAX, type ErrorCode } from './protocol.ts'

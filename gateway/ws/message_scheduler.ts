@@ -7,12 +7,19 @@
  * for each, and who has its share is closed with MESSAGE_RATE_LIMIT, without room for anybody with 1013.
  */
 import type { Gateway } from '../context.ts'
-import { CLOSE } from './protocol.ts'
-import type { Connection } from './connection.ts'
+import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
 import type { Malformed, Message } from './frames.ts'
 
 /** What a message holds besides its bytes, about: its objects, its place in the line. */
 const OVERHEAD = 512
+
+/** The connection whose messages these are. */
+interface Scheduled {
+  readonly account: number
+  readonly closed: boolean
+  fail(code: ErrorCode, message: string): void
+  close(code: CloseCode, reason: string): void
+}
 
 export class MessageScheduler {
   readonly #gateway: Gateway
@@ -29,7 +36,7 @@ export class MessageScheduler {
   }
 
   /** Serves the message of `connection`, of this many bytes, when it is its turn. */
-  take(connection: Connection, message: Message | Malformed, bytes: number, serve: () => void): void {
+  take(connection: Scheduled, message: Message | Malformed, bytes: number, serve: () => void): void {
     const { anonymous, history } = this.#gateway
     if (this.#waiting === 0 && message.type !== 'subscribe' && message.type !== 'unsubscribe') return serve()
     const { account } = connection

@@ -10,7 +10,7 @@
  * bound has come behind the snapshot.
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
-import type { Connection, Context } from './connection.ts'
+import type { Gateway } from '../context.ts'
 import type { Frame, LaterFrame } from './frames.ts'
 import { CLOSE, type CloseCode } from './protocol.ts'
 
@@ -34,10 +34,27 @@ export const READS_MS = 10_000
 /** Frames that may wait behind a snapshot that waits for its reader: what they are made of is held as long. */
 const FRAMES_MAX = 1024
 
-export class Outbox {
-  readonly #context: Context
+/** The connection whose frames these are. */
+export interface Sender {
+  readonly closed: boolean
+  close(code: CloseCode, reason: string): void
+  /** The socket closed or is about to. */
+  release(): void
+}
+
+/** What the connections of a thread have in common, as far as sending goes. */
+export interface Sending<C> {
+  readonly gateway: Gateway
+  /** Connections with frames to send. */
+  readonly dirty: Set<C>
+  /** Flushes a connection before anything else happens. */
+  readonly flushSoon: (connection: C) => void
+}
+
+export class Outbox<C extends Sender> {
+  readonly #context: Sending<C>
   readonly #socket: Socket
-  readonly #connection: Connection
+  readonly #connection: C
   #waiting: (Frame | LaterFrame)[] = []
   /** Answers are waiting, and will be flushed. */
   #replied = false
@@ -46,7 +63,7 @@ export class Outbox {
   /** Bytes of the frames that came since. */
   #behind = 0
 
-  constructor(context: Context, socket: Socket, connection: Connection) {
+  constructor(context: Sending<C>, socket: Socket, connection: C) {
     this.#context = context
     this.#socket = socket
     this.#connection = connection

@@ -7,7 +7,6 @@
  */
 import Type, { type TObject } from 'typebox'
 import { Timestamp, Uuid } from '../operations/operation.ts'
-import type { Declaration, FrameDeclaration } from './channels/channel.ts'
 import * as fields from '../operations/fields.ts'
 
 /** Longest id of a request and name of a channel, characters. */
@@ -55,16 +54,3 @@ export const FRAMES = {
     id: Type.Optional(RequestId),
   }),
 } as const satisfies Readonly<Record<string, TObject>>
-
-/** A frame of a channel: `type` is one of those it declares. */
-export function channelFrame({ name, frames }: Declaration, type: string): TObject {
-  const { data, sequenced, reasons } = frames[type] as FrameDeclaration
-  return Type.Object({
-    channel: Type.Literal(name),
-    type: Type.Literal(type),
-    ...(reasons === undefined ? {} : { reason: Type.Enum([...reasons]) }),
-    ...(sequenced ? { sequence: Type.Integer() } : {}),
-    timestamp: Timestamp,
-    data,
-  })
-}

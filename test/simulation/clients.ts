@@ -10,9 +10,8 @@ import type { Prng } from '../../core/lib/prng.ts'
 import { CommandType, Flag, Option } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
-import {
-  encodeCancel, encodeCancelAll, encodeMint, encodeOpenSession, encodeOrder, encodeSession, type OrderTerms,
-} from '../../gateway/bridge/encode.ts'
+import { encodeCancel, encodeCancelAll, encodeMint, encodeOpenSession, encodeOrder, encodeSession } from '../../gateway/bridge/encode.ts'
+import type { OrderTerms } from '../../gateway/bridge/terms.ts'
 import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Caller } from '../../gateway/auth/signed_request.ts'
 import { Violation } from './violation.ts'

@@ -6,7 +6,8 @@ import { Compile } from 'typebox/schema'
 import type { TSchema } from 'typebox'
 import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
 import { ORDER_ACTIONS, orderResult, RefusedResult, RESULT_TYPE, SessionOpened, type OrderType } from '../../gateway/ws/order_messages.ts'
-import { channelFrame, FRAMES } from '../../gateway/ws/protocol.ts'
+import { channelFrame } from '../../gateway/ws/channels/channel.ts'
+import { FRAMES } from '../../gateway/ws/protocol.ts'
 import { close } from './openapi_check.ts'
 
 interface Json {

@@ -3,7 +3,7 @@
  * whatever its strings hold; the largest valid body of every operation is within its own.
  */
 import t from 'tap'
-import { fitsShape } from '../../gateway/http/json_shape.ts'
+import { fitsShape } from '../../gateway/operations/json_shape.ts'
 import { OPERATIONS } from '../../gateway/operations/index.ts'
 import { ACTIONS, ORDER_MESSAGE_SHAPE } from '../../gateway/ws/order_messages.ts'
 import { createPrng } from '../../core/lib/prng.ts'

@@ -6,10 +6,10 @@
  * them it belongs to. `send` is what the service says, `receive` what it is told.
  */
 import { VERSION } from '../../operations/health.ts'
-import type { Declaration } from '../../ws/channels/channel.ts'
+import { channelFrame, type Declaration } from '../../ws/channels/channel.ts'
 import { OPERATIONS, schemasOf } from '../../operations/index.ts'
 import { DECLARATIONS } from '../../ws/channels/index.ts'
-import { channelFrame, CLOSE, ERROR_CODES, FRAMES, MESSAGES, type ErrorCode } from '../../ws/protocol.ts'
+import { CLOSE, ERROR_CODES, FRAMES, MESSAGES, type ErrorCode } from '../../ws/protocol.ts'
 import { ERROR_SCHEMA } from '../rest/errors.ts'
 import { guideText } from '../guide.ts'
 import { BASE } from '../rest/samples.ts'

@@ -7,8 +7,9 @@
  * Channels of a thread see every event of the ring in order ({@link Channel.take}), and {@link Channel.flush} when all events of a turn
  * were seen and the last one ended its command. Subscribing happens only between commands too, so no snapshot has half of one.
  */
-import type { TObject, TSchema } from 'typebox'
+import Type, { type TObject, type TSchema } from 'typebox'
 import type { Views } from '../../../core/layout/table.ts'
+import { Timestamp } from '../../operations/operation.ts'
 import type { Frame, LaterFrame, Params } from '../frames.ts'
 
 /** A connection, as channels know it. */
@@ -66,4 +67,17 @@ export interface Channel {
    * between topics and with the longest waiting ones told; it then returns the sequenced time of the oldest event that is left, Unix ms.
    */
   flush(most: number): number | void
+}
+
+/** A frame of a channel: `type` is one of those it declares. */
+export function channelFrame({ name, frames }: Declaration, type: string): TObject {
+  const { data, sequenced, reasons } = frames[type] as FrameDeclaration
+  return Type.Object({
+    channel: Type.Literal(name),
+    type: Type.Literal(type),
+    ...(reasons === undefined ? {} : { reason: Type.Enum([...reasons]) }),
+    ...(sequenced ? { sequence: Type.Integer() } : {}),
+    timestamp: Timestamp,
+    data,
+  })
 }

@@ -1,0 +1,56 @@
+/** What orders and transfers are made of on their way to the engine: the terms that encode.ts writes and payload.ts hashes. */
+
+/** The order that a replacement names by its client order id, and what it asks for, before anybody knows the pair. */
+export interface NamedTarget {
+  readonly clientOrderId: string
+  readonly price: DecimalUnits | null
+  readonly quantity: DecimalUnits | null
+}
+
+/** Terms of PLACE_ORDER and REPLACE_ORDER as numbers; what a command does not use is 0. */
+export interface OrderTerms {
+  pair: number
+  /** Its id; not part of the record. '' in a replacement, whose order says it. */
+  pairId: string
+  /** Flag bits, without the length of the label. */
+  flags: number
+  /** {@link Option} bits of what a replacement changes. */
+  options: number
+  /** Ticks. */
+  price: number
+  lots: number
+  slippageBps: number
+  /** Unix ms. */
+  expiresAt: number
+  /** Printable ASCII, at most 40 bytes. */
+  clientOrderId: string
+  /** Idempotency key; '' without one. */
+  key: string
+  targetSlot: number
+  targetSequence: number
+  /** Instead of target, price and lots; null: these count. */
+  named: NamedTarget | null
+  /** Index of the asset the order pays with; not part of the record. */
+  pays: number
+}
+
+/** Terms of TRANSFER. */
+export interface TransferTerms {
+  /** Row of the sub-account. */
+  readonly subAccount: number
+  /** Index of the asset. */
+  readonly asset: number
+  /** From the master to the sub-account; otherwise back. */
+  readonly toSub: boolean
+  /** Atoms, at least 1. */
+  readonly amount: bigint
+  /** Idempotency key; '' without one. */
+  readonly key: string
+}
+
+/** A decimal: `units` × 10^-`scale`. */
+export interface DecimalUnits {
+  /** A whole number, at most 2^53 - 1. */
+  readonly units: number
+  readonly scale: number
+}
