@@ -44,7 +44,7 @@ const OUT_OF_RANGE = 'a time out of range'
 export const shapeOf = (schema: TSchema): Shape => schema as unknown as Shape
 
 /** The object or array in a schema that may also be null. */
-const bare = (shape: Shape | undefined): Shape | undefined =>
+export const bare = (shape: Shape | undefined): Shape | undefined =>
   shape?.anyOf?.find((each) => each.properties !== undefined || each.items !== undefined) ?? shape
 
 /** The texts a schema lists, if it lists any. */

@@ -1,5 +1,5 @@
 /**
- * The messages and services of `proto/`, read once per thread. The files are the published interface; nothing is generated from them.
+ * The messages and services of `proto/`, read once per thread. The files are the published interface (generate/protos.ts writes them).
  */
 import { globSync } from 'node:fs'
 import { join } from 'node:path'

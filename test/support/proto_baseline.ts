@@ -2,10 +2,10 @@
  * What the .proto files promise to clients, as plain data: names, numbers, types and labels of everything. The accepted promise is
  * `proto/baseline.json`; {@link breaking} says what a newer one takes back.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import protobuf from 'protobufjs'
-import { loadSchema, PROTO_ROOT } from '../../gateway/grpc/schema.ts'
+import { LOCK, type Lock } from '../../gateway/generate/protos.ts'
+import { loadSchema } from '../../gateway/grpc/schema.ts'
 
 export interface Promise {
   /** By full name, then by name of the field: number, label, type, oneof. */
@@ -16,9 +16,11 @@ export interface Promise {
   readonly services: Record<string, Record<string, string>>
 }
 
-const BASELINE = join(PROTO_ROOT, 'baseline.json')
-export const readBaseline = (): Promise => JSON.parse(readFileSync(BASELINE, 'utf8')) as Promise
-export const writeBaseline = (promise: Promise): void => writeFileSync(BASELINE, `${JSON.stringify(promise, null, 2)}\n`)
+/** Without the files that declare them, which only the generator needs. */
+export function readBaseline(): Promise {
+  const { messages, enums, services } = JSON.parse(readFileSync(LOCK, 'utf8')) as Lock
+  return { messages, enums, services }
+}
 
 const PACKAGES = ['svc.v1', 'google.rpc']
 

@@ -183,7 +183,7 @@ class _BatchCancelAllOrdersResponse(TypedDict):
 class BatchCancelAllOrdersResponse(_BatchCancelAllOrdersResponse, total=False):
     """Answer of BatchCancelAllOrders."""
     totalNotCancelled: int
-    """Orders that rest on, although the request meant them. Absent: none."""
+    """Orders that rest on, although the request meant them."""
     notCancelled: list[NotCancelled]
     """The first 1,000 of them, newest first."""
 
@@ -198,7 +198,7 @@ class _BatchCancelOrdersByPairResponse(TypedDict):
 class BatchCancelOrdersByPairResponse(_BatchCancelOrdersByPairResponse, total=False):
     """Answer of BatchCancelOrdersByPair."""
     totalNotCancelled: int
-    """Orders that rest on, although the request meant them. Absent: none."""
+    """Orders that rest on, although the request meant them."""
     notCancelled: list[NotCancelled]
     """The first 1,000 of them, newest first."""
 
