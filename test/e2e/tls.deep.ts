@@ -95,7 +95,7 @@ t.test('a terminal that goes away stops the exchange', async (t) => {
   const ports = ['--port', '--operator-port', '--grpc-port'].flatMap((name) => [name, '0'])
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'supervisor', 'main.ts')]
   const words = [...main, '--data-dir', join(directory, 'data'), ...ports, ...FLAGS]
-  const command = [process.execPath, ...words, '--log-level', 'info'].map((word) => `'${word}'`).join(' ')
+  const command = [process.execPath, ...words, '--log', 'json'].map((word) => `'${word}'`).join(' ')
   // `script` gives a program a terminal of its own, and is on every Debian.
   const script = spawn('script', ['-qefc', `echo pid $$; exec ${command}`, '/dev/null'], { cwd: root, stdio: ['pipe', 'pipe', 'ignore'] })
   let output = ''
