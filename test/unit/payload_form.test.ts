@@ -16,7 +16,7 @@ import { formOfOrder, formOfReplacement, formOfTransfer } from '../../gateway/br
 import type { EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import { Refused } from '../../gateway/refused.ts'
-import { placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_terms.ts'
+import { namedReplacement, placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_terms.ts'
 import { genesisText, VARIANTS } from '../support/variants.ts'
 
 const genesis = parseGenesis(genesisText(VARIANTS['market']!))
@@ -125,6 +125,15 @@ t.test('and replacements', async (t) => {
     t.equal(formOfReplacement(replaced(item)), form)
     t.same(hashes(CommandType.REPLACE_ORDER, replaced(item)), [payload, former], form)
     t.equal(payload, sha(form))
+  }
+})
+
+t.test('a replacement of an order that is named by its client order id has decimals, and no hash of before', async (t) => {
+  const form = 'replace/1;order=client:7:my;name;price=2.5;quantity=0.0001;clientOrderId=1:x'
+  for (const [price, quantity] of [['2.5', '0.0001'], ['02.50', '0.00010']] as const) {
+    const terms = taken(namedReplacement({ price, quantity, clientOrderId: 'x', idempotencyKey: 'a key' }, 'my;name'))
+    t.equal(formOfReplacement(terms), form)
+    t.same(hashes(CommandType.REPLACE_ORDER, terms), [sha(form), '00'.repeat(16)])
   }
 })
 

@@ -102,7 +102,11 @@ t.test('a replacement with a key is repeated, also when nothing rests under the 
   t.same((await put({ price: '91.0', quantity: '0.40', idempotencyKey: 'key' })).json, first.json)
   await call(harness, ann, 'DELETE', pathOf('k'))
   t.same((await put({ price: '91', quantity: '0.4', idempotencyKey: 'key' })).json, first.json)
-  for (const other of [{ price: '91.1', quantity: '0.4' }, { price: '91' }, { price: '91', quantity: '0.4', clientOrderId: 'k' }]) {
+  const others = [
+    { price: '91.1', quantity: '0.4' }, { price: '91', quantity: '0.5' }, { price: '91' },
+    { price: '91', quantity: '0.4', clientOrderId: 'k' },
+  ]
+  for (const other of others) {
     t.equal((await put({ ...other, idempotencyKey: 'key' })).json.code, 'IDEMPOTENCY_KEY_CONFLICT')
   }
   const other = `${ORDERS}/client:else`
