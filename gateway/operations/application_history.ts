@@ -71,7 +71,7 @@ export const ListApplicationOrders = operation({
   refusals: HISTORY,
   query: Type.Object({
     ...PageQuery,
-    status: Type.Optional(field(Type.Array(OrderStatus, { maxItems: 32 }), 'SUCCESS: what was asked for was done.')),
+    status: Type.Optional(field(Type.Array(OrderStatus, { maxItems: 32 }), 'Only orders in these states; may be repeated.')),
     tradingPairId: Type.Optional(fields.pairName),
     userId: Type.Optional(field(Uuid, 'Orders of this user.')),
     side: Type.Optional(field(Side, 'BUY or SELL.')),
