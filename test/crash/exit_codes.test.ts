@@ -176,7 +176,7 @@ t.test('a port that is taken is found before the journal is opened', async (t) =
   await refused(t, { cause: 'port', spoil, code: EXIT.CONFIG, words, before: [] })
 })
 
-t.test('a port that is taken after that look', { skip: DEEP ? false : 'takes long' }, async (t) => {
+if (DEEP) t.test('a port that is taken after that look', async (t) => {
   const knobs: [flag: string, words: RegExp, flags?: string[]][] = [
     ['--port', /gateway 1: cannot listen on .*--port/], ['--operator-port', /operator port: .*EADDRINUSE.*--operator-port/],
     ['--grpc-port', /gRPC: .*EADDRINUSE/, ['--grpc-thread', '1']], ['--chain-port', /chain port: .*EADDRINUSE/, ['--chain', '1']],

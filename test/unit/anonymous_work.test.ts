@@ -213,7 +213,7 @@ t.test('messages of sockets wait for as long as it takes, and hold a bounded roo
   work.signed(began, began)
   work.submit(new Request('before', 75))
   const waiting = Array.from({ length: 6 }, (_, i) =>
-    Object.assign(new Request('flood', 0), { bytes: MESSAGES_BYTES / 8, line: `line ${i % 2}` }))
+    Object.assign(new Request('flood', 0), { bytes: MESSAGES_BYTES / 8, queue: `queue ${i % 2}` }))
   for (const job of waiting) work.submit(job)
   t.same(waiting.map(({ refused }) => refused), ['', '', '', '', 'RATE_LIMIT_EXCEEDED', 'RATE_LIMIT_EXCEEDED'], 'half is one client’s')
   t.equal(counters[GATEWAY.ws_changes_bytes], MESSAGES_BYTES / 2)
