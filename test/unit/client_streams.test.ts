@@ -99,6 +99,37 @@ t.test('two spellings of one subscription: when one ends the other is subscribed
   t.match((await socket.said('subscribe', 3))[2], { channel: 'orderbook', params: written })
 })
 
+t.test('a pair by its symbol: frames carry its id, and go where the confirmation said', async (t) => {
+  const { server, streams } = await stage(t)
+  const ids: Readonly<Record<string, string>> = { 'BTC/USDC': PAIR, 'eth/usdc': OTHER, [PAIR]: PAIR }
+  const records = new Map(Object.keys(ids).map((name) => [name, record()]))
+  const subscriptions = [...records].map(([name, { handlers }]) => streams.subscribe('orderbook', { tradingPairId: name }, handlers))
+  const socket = await server.socket()
+  const asked = await socket.said('subscribe', 3)
+  t.strictSame(asked.map(({ params }) => (params as Frame)['tradingPairId']), Object.keys(ids), 'the service is asked by the name given')
+  const written = (pair: string): object => ({ tradingPairId: pair, magnitude: 1 })
+  // In another order than asked: the id of the request says which subscription stands.
+  for (const each of [...asked].reverse()) {
+    const { id, channel, params } = each
+    socket.send({ type: 'subscribed', id, channel, params: written(ids[(params as Frame)['tradingPairId'] as string]!) })
+  }
+  await Promise.all(subscriptions.map(({ ready }) => ready))
+  for (const pair of [PAIR, OTHER]) {
+    socket.send(snapshot('orderbook', { ...written(pair), bids: [], asks: [], checksum: 0 }, { sequence: 10 }))
+    socket.send(update('orderbook', { ...written(pair), previousSequence: 10, bids: [], asks: [], checksum: 1 }, { sequence: 11 }))
+  }
+  const heard = (name: string): string[] =>
+    (records.get(name)!.told as [string, Frame][]).slice(1).map(([type, data]) => `${type} ${String(data['tradingPairId'])}`)
+  await until('all frames', () => Object.keys(ids).every((name) => heard(name).length === 2))
+  for (const [name, id] of Object.entries(ids)) t.strictSame(heard(name), [`snapshot ${id}`, `orderbook_update ${id}`], name)
+  subscriptions[0]!.close()
+  const [left] = await socket.said('unsubscribe')
+  t.match(left, { params: { tradingPairId: 'BTC/USDC' } })
+  socket.send({ type: 'unsubscribed', id: left!['id'], channel: 'orderbook', params: written(PAIR) })
+  t.match((await socket.said('subscribe', 4))[3], { params: { tradingPairId: PAIR } }, 'who named it by id is subscribed again')
+  t.equal(subscriptions[1]!.status, 'open', 'the other pair is not touched')
+})
+
 t.test('what is refused is told and over', async (t) => {
   const { server, streams } = await stage(t, { subscriptions: 2 })
   const [one, two, three] = [record(), record(), record()]

@@ -6,22 +6,20 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { AsyncApi } from '../../gateway/client/python/generate/channels.ts'
-import { generate } from '../../gateway/client/python/generate/generate.ts'
 import { operationsOf, type OpenApi } from '../../gateway/client/python/generate/operations.ts'
 import { docstring, Types, type Schema } from '../../gateway/client/python/generate/schema.ts'
 import { createDocument } from '../../gateway/docs/rest/document.ts'
-import { createStreamsDocument } from '../../gateway/docs/streams/document.ts'
+import { PYTHON_FOLDER, pythonFiles } from '../../gateway/generate/python.ts'
 import { TABLE } from '../../gateway/operations/index.ts'
 import type { Row } from '../../gateway/operations/row.ts'
 
-const folder = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python', 'src', 'ringbook', '_generated')
+const folder = join(import.meta.dirname, '..', '..', PYTHON_FOLDER)
 const openapi = createDocument() as unknown as OpenApi
-const files = generate(openapi, createStreamsDocument() as unknown as AsyncApi)
+const files = pythonFiles()
 
 t.test('the files in the tree are those that are made', async (t) => {
   for (const [name, text] of files) {
-    t.ok(readFileSync(join(folder, name), 'utf8') === text, `${name}: npm run python:generate makes it anew`)
+    t.ok(readFileSync(join(folder, name), 'utf8') === text, `${name}: npm run generate makes it anew`)
   }
   t.strictSame(readdirSync(folder).filter((name) => name.endsWith('.py')).sort(), ['__init__.py', ...files.keys()].sort())
 })

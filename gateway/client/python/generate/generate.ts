@@ -7,7 +7,7 @@
  *   methods.py         operations as methods, for callers that wait
  *   async_methods.py   the same for asyncio
  *
- * `main.ts` writes them; test/unit/python_generated.test.ts sees that what is in the tree is what would be made.
+ * `npm run generate` writes them; test/unit/python_generated.test.ts sees that what is in the tree is what would be made.
  */
 import { actionsOf, channelsOf, limitsOf, listenMethodOf, type AsyncApi, type Channel } from './channels.ts'
 import { classesOf, methodOf, operationsOf, type OpenApi, type Operation } from './operations.ts'

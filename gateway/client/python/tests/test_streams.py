@@ -270,6 +270,35 @@ class Subscriptions(unittest.TestCase):
         stage.socket.tell(type="unsubscribed", id=left["id"], channel="trades", params={"tradingPairId": "ab"})
         self.assertEqual(len(stage.socket.asked("subscribe")), 3, "the other one is asked for again")
 
+    def test_a_pair_by_its_symbol_gets_the_frames_of_its_id(self) -> None:
+        stage = Stage()
+        ids = {"BTC/USDC": PAIR, "eth/usdc": OTHER, PAIR: PAIR}
+        records = {name: Record() for name in ids}
+        listeners = {
+            name: stage.streams.subscribe("trades", {"tradingPairId": name}, record) for name, record in records.items()
+        }
+        stage.socket.connected()
+        asked = stage.socket.asked("subscribe")
+        self.assertEqual([each["params"]["tradingPairId"] for each in asked], list(ids))
+        # In another order than asked: the id of the request says which subscription stands.
+        for each in reversed(asked):
+            written = {"tradingPairId": ids[each["params"]["tradingPairId"]]}
+            stage.socket.tell(type="subscribed", id=each["id"], channel="trades", params=written)
+        frames = {}
+        for pair in (PAIR, OTHER):
+            trades = [{"id": f"of {pair}", "tradingPairId": pair}]
+            frames[pair] = [{"tradingPairId": pair, "trades": []}, {"tradingPairId": pair, "trades": trades}]
+            stage.socket.tell(channel="trades", type="snapshot", sequence=1, data=frames[pair][0])
+            stage.socket.tell(channel="trades", type="trades_update", sequence=2, data=frames[pair][1])
+        for name, pair in ids.items():
+            self.assertEqual(records[name].told, ["open", *frames[pair]], name)
+        stage.streams.leave(listeners["BTC/USDC"])
+        left = stage.socket.asked("unsubscribe")[0]
+        self.assertEqual(left["params"], {"tradingPairId": "BTC/USDC"})
+        stage.socket.tell(type="unsubscribed", id=left["id"], channel="trades", params={"tradingPairId": PAIR})
+        again = stage.socket.asked("subscribe")[3:]
+        self.assertEqual([each["params"]["tradingPairId"] for each in again], [PAIR], "and not the other pair")
+
     def test_what_the_service_ends_has_ended(self) -> None:
         stage = Stage()
         record = stage.listen("trades", tradingPairId=PAIR)
