@@ -1,6 +1,6 @@
 /**
- * What the box serves besides the operations: the description of its interface and the page that shows it, to which `/`
- * leads.
+ * What the box serves besides the operations: the description of its interface, the pages that show it, to which `/` leads, and the
+ * files of docs/files.ts.
  *
  * Everything is constant: made once per thread when it is first asked for, then sent from the same bytes with an entity tag. The page
  * loads nothing from elsewhere, and its policy forbids it to. Answers leave in a later turn, so that a burst of pipelined requests
@@ -8,8 +8,7 @@
  * the bytes, most of which the kernel copies when nobody measures.
  */
 import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { FILES, type ServedFile } from '../docs/files.ts'
 import { createDocument, DOCUMENT_PATH } from '../docs/rest/document.ts'
 import { createStreamsDocument, STREAMS_PATH } from '../docs/streams/document.ts'
 import type { Payer } from '../limits/anonymous.ts'
@@ -23,7 +22,7 @@ interface Stored {
   readonly headers: HeaderList
 }
 
-const page = join(import.meta.dirname, '..', 'docs', 'page')
+/** Swagger UI needs no more than the page of our own: its styles are set from scripts, its icons are `data:` addresses. */
 const POLICY = [
   "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src data:", "base-uri 'none'",
   "form-action 'none'", "frame-ancestors 'none'",
@@ -32,27 +31,26 @@ const POLICY = [
 const CACHING: HeaderList = [['Cache-Control', 'public, no-cache'], ['X-Content-Type-Options', 'nosniff']]
 const PAGE: HeaderList = [['Content-Security-Policy', POLICY], ['Referrer-Policy', 'no-referrer']]
 
-const SOURCES: Readonly<Record<string, () => Stored>> = {
-  [DOCUMENT_PATH]: () => store('application/json', Buffer.from(JSON.stringify(createDocument()))),
-  [STREAMS_PATH]: () => store('application/json', Buffer.from(JSON.stringify(createStreamsDocument()))),
-  '/docs': () => store('text/html; charset=utf-8', readFileSync(join(page, 'index.html')), PAGE),
-  '/docs/page.css': () => store('text/css; charset=utf-8', readFileSync(join(page, 'page.css'))),
-  '/docs/page.js': () => store('text/javascript; charset=utf-8', readFileSync(join(page, 'page.js'))),
+const json = (create: () => object): ServedFile =>
+  ({ type: 'application/json', page: false, read: () => Buffer.from(JSON.stringify(create())) })
+const SOURCES: Readonly<Record<string, ServedFile>> = {
+  [DOCUMENT_PATH]: json(createDocument),
+  [STREAMS_PATH]: json(createStreamsDocument),
+  ...FILES,
 }
 /** Who opens the address of the exchange in a browser means the page. */
 const HOME = '/'
 const TO_PAGE: HeaderList = [['Location', '/docs'], ...CACHING]
 const stored = new Map<string, Stored>()
 
-function store(type: string, bytes: Uint8Array, headers: HeaderList = []): Stored {
+function load(path: string, { type, page, read }: ServedFile): Stored {
+  const known = stored.get(path)
+  if (known !== undefined) return known
+  const bytes = read()
   const tag = createHash('sha256').update(bytes).digest('base64url')
-  return { type, bytes, headers: [['ETag', `"${tag}"`], ...CACHING, ...headers] }
-}
-
-function load(path: string, source: () => Stored): Stored {
-  const known = stored.get(path) ?? source()
-  stored.set(path, known)
-  return known
+  const made: Stored = { type, bytes, headers: [['ETag', `"${tag}"`], ...CACHING, ...(page ? PAGE : [])] }
+  stored.set(path, made)
+  return made
 }
 
 const METHODS = ['GET', 'HEAD']

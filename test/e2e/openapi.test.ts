@@ -298,11 +298,14 @@ t.test('the document and the page are served with an entity tag, from the box al
   const types = {
     '/api/v1/openapi.json': 'application/json', '/docs': 'text/html; charset=utf-8', '/docs/page.css': 'text/css; charset=utf-8',
     '/docs/page.js': 'text/javascript; charset=utf-8', '/api/v1/asyncapi.json': 'application/json',
+    '/docs/guide': 'text/html; charset=utf-8', '/docs/kept/swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+    '/docs/kept/hashes/sha3.js': 'text/javascript; charset=utf-8', '/docs/proto/svc/v1/order.proto': 'text/plain; charset=utf-8',
+    '/docs/proto.zip': 'application/zip', '/llms.txt': 'text/plain; charset=utf-8',
   }
   for (const [path, type] of Object.entries(types)) {
     const answer = await get(path)
     const etag = answer.headers.get('etag')!
-    const text = await answer.text()
+    const text = Buffer.from(await answer.arrayBuffer())
     t.equal(answer.status, 200, path)
     t.equal(answer.headers.get('content-type'), type)
     t.equal(etag, `"${createHash('sha256').update(text).digest('base64url')}"`, 'the tag is of these bytes')
@@ -310,15 +313,18 @@ t.test('the document and the page are served with an entity tag, from the box al
     t.equal((await get(path, { headers: { 'If-None-Match': `W/"x", ${etag}` } })).status, 304)
     t.equal((await get(path, { headers: { 'If-None-Match': '"other"' } })).status, 200)
     const head = await get(path, { method: 'HEAD' })
-    t.equal(head.headers.get('content-length'), String(Buffer.byteLength(text)))
+    t.equal(head.headers.get('content-length'), String(text.length))
     const wrong = await get(path, { method: 'POST', body: '{}' })
     t.equal(wrong.status, 405)
     t.equal(wrong.headers.get('allow'), 'GET, HEAD')
     t.equal((await get(path, { headers: { 'User-Agent': '' } })).status, 403, 'the rules of the edge hold here too')
   }
-  const policy = (await get('/docs')).headers.get('content-security-policy')!
-  t.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/)
-  t.notMatch(policy, /unsafe|\*|https?:/)
+  for (const page of ['/docs', '/docs/guide']) {
+    const policy = (await get(page)).headers.get('content-security-policy')!
+    t.match(policy, /default-src 'none'; script-src 'self'; style-src 'self'/)
+    t.notMatch(policy, /unsafe|\*|https?:/)
+  }
+  t.equal((await get('/docs/kept/package.json')).status, 404)
   t.equal((await get('/docs/nothing.js')).status, 404)
   t.equal((await get('/docs/__proto__')).status, 404)
 })

@@ -1,12 +1,11 @@
 /**
- * Shows /api/v1/openapi.json: the guide, the operations by service, the records; and the channels of /api/v1/asyncapi.json, whose records
- * are the same. Everything is put in as text or as elements made here, never as HTML of a document.
+ * Shows the guide and the records of /api/v1/openapi.json, and the channels and messages of /api/v1/asyncapi.json, whose records are the
+ * same; Swagger UI shows the operations (rest.js). Everything is put in as text or as elements made here, never as HTML of a document.
  */
 'use strict'
 
 const main = document.getElementById('main')
 const contents = document.getElementById('contents')
-const METHODS = ['get', 'post', 'put', 'patch', 'delete']
 let api
 let streams
 
@@ -108,8 +107,8 @@ function limitsOf(schema) {
 
 function fieldRow(name, schema, required, description) {
   const limits = limitsOf(schema)
-  const { properties } = schema.items ?? schema
-  const inner = properties === undefined ? null : fieldTable(schema.items ?? schema)
+  const object = [schema.items ?? schema, ...(schema.anyOf ?? [])].find((each) => each.properties !== undefined)
+  const inner = object === undefined ? null : fieldTable(object)
   return [
     [make('code', {}, name), required ? null : make('span', { className: 'soft' }, ' optional')],
     [make('span', { className: 'soft' }, typeOf(schema))],
@@ -121,36 +120,6 @@ function fieldTable(schema) {
   const { properties = {}, required = [] } = schema
   const rows = Object.entries(properties).map(([name, each]) => fieldRow(name, each, required.includes(name), each.description))
   return rows.length === 0 ? make('p', { className: 'soft' }, 'No fields.') : table(['Field', 'Type', 'Meaning'], rows)
-}
-
-function content(body) {
-  const { schema, example } = body.content['application/json']
-  const shared = nameOf(schema).match(/(Request|Response)$/) === null
-  const fields = shared ? make('p', {}, typeOf(schema)) : fieldTable(resolve(schema))
-  return [fields, example === undefined ? null : fold('Example', json(example))]
-}
-
-function errors(responses) {
-  const rowsOf = ([status, response]) =>
-    Object.entries(response.content['application/json'].examples).map(([name, example]) =>
-      [[make('code', {}, name)], [status], [resolve(example).summary]])
-  const rows = Object.entries(responses).filter(([status]) => status !== '200').flatMap(rowsOf)
-  return fold(`Errors (${rows.length})`, table(['Code', 'HTTP', 'Meaning'], rows))
-}
-
-function operation(method, path, item) {
-  const { operationId, summary, description, parameters = [], requestBody, responses } = item
-  const rows = parameters.map((each) => fieldRow(each.name, each.schema, each.required, each.description))
-  return make('article', { id: operationId },
-    make('h3', {}, make('a', { href: `#${operationId}` }, summary)),
-    make('div', { className: 'endpoint' }, make('span', { className: `method ${method}` }, method.toUpperCase()), make('code', {}, path),
-      make('span', { className: 'soft' }, operationId)),
-    markdown(description),
-    rows.length === 0 ? null : [make('h4', {}, 'Parameters'), table(['Name', 'Type', 'Meaning'], rows)],
-    requestBody === undefined ? null : [make('h4', {}, requestBody.required ? 'Body' : 'Body, optional'), content(requestBody)],
-    make('h4', {}, 'Answer'), make('p', {}, responses[200].description), content(responses[200]),
-    make('h4', {}, 'Call it'), item['x-codeSamples'].map(({ label, source }) => fold(label, code(source))),
-    errors(responses))
 }
 
 /** A message or frame of a channel: its own fields, without those that all have. */
@@ -171,6 +140,21 @@ function channel(name, { address, summary, description, messages }) {
     frames.map(([type, frame]) => channelMessage(type, frame, 'data')))
 }
 
+/** A message with all its fields. */
+function wholeMessage(id, name, { summary, payload, examples = [] }) {
+  return make('article', { id }, make('h3', {}, make('a', { href: `#${id}` }, name)), make('p', {}, inline(summary ?? '')),
+    fieldTable(payload), examples.map((each) => fold('Example', json(each.payload))))
+}
+
+/** The messages of what is no channel to subscribe to, and their links. */
+function whole(title, { summary, description = '', messages }) {
+  const of = anchor(title)
+  const named = Object.entries(messages).map(([name, reference]) => [`${of}-${anchor(name)}`, name, resolve(reference, streams)])
+  contents.append(links(title, named.map(([id, name]) => [id, name])))
+  return [make('h2', { id: `messages-${of}` }, title), make('p', {}, inline(summary)), markdown(description),
+    named.map(([id, name, message]) => wholeMessage(id, name, message))]
+}
+
 function record(name, schema) {
   const kind = schema.properties === undefined ? make('p', {}, typeOf(schema), ' ', make('code', {}, limitsOf(schema))) : fieldTable(schema)
   return make('section', { id: `record-${anchor(name)}` }, make('h3', {}, name), make('p', {}, inline(schema.description ?? '')), kind)
@@ -181,18 +165,12 @@ function links(title, entries) {
 }
 
 function show() {
-  const operations = Object.entries(api.paths).flatMap(([path, item]) =>
-    METHODS.filter((method) => item[method] !== undefined).map((method) => ({ method, path, item: item[method] })))
   const guide = make('section', { id: 'guide' }, make('h1', {}, api.info.title), markdown(api.info.description))
-  const sections = api.tags.map(({ name, description }) => {
-    const own = operations.filter(({ item }) => item.tags.includes(name))
-    contents.append(links(name.replace(/Service$/, ''), own.map(({ item }) => [item.operationId, item.summary])))
-    return [make('h2', { id: anchor(name) }, name), make('p', {}, inline(description)),
-      own.map(({ method, path, item }) => operation(method, path, item))]
-  })
   const channels = Object.entries(streams.channels).filter(([, { messages }]) => messages.subscribe !== undefined)
   contents.append(links('Channels', channels.map(([name]) => [`channel-${name}`, name])))
-  sections.push(make('h2', { id: 'channels' }, 'Channels'), channels.map(([name, each]) => channel(name, each)))
+  const { connection, orderEntry } = streams.channels
+  const sections = [whole('Connection', connection), make('h2', { id: 'channels' }, 'Channels'),
+    channels.map(([name, each]) => channel(name, each)), whole('Order entry', orderEntry)]
   const records = Object.entries(api.components.schemas).filter(([name]) => !/(Request|Response)$/.test(name))
   contents.prepend(links('Guide', [...guide.querySelectorAll('h2')].map(({ id, textContent }) => [id, textContent])))
   contents.append(links('Records', records.map(([name]) => [`record-${anchor(name)}`, name])))
