@@ -1,6 +1,5 @@
 /**
- * What is served as it lies on disk or is put together once: the page under `/docs`, the kept files it loads, the `.proto` files and
- * `/llms.txt`.
+ * What is served as it lies on disk or is put together once: the page under `/docs`, the kept files it loads and the `.proto` files.
  *
  * The page for REST is Swagger UI, from node_modules. Of that package two files are served, of noble the modules that a wallet's signature
  * needs; nothing is read before somebody asks for it. A path that is not in {@link FILES} is no file: nothing of the disk can be asked for.
@@ -9,7 +8,6 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { PROTO_ROOT } from '../grpc/schema.ts'
-import { guideText } from './guide.ts'
 import { zip } from './zip.ts'
 
 export interface ServedFile {
@@ -71,5 +69,4 @@ export const FILES: Readonly<Record<string, ServedFile>> = {
   ...Object.fromEntries(NOBLE_HASHES.map((name) => [HASHES + name, noble('@noble/hashes/sha3.js', name)])),
   ...Object.fromEntries(protoPaths().map(protoFile)),
   '/docs/proto.zip': { type: 'application/zip', page: false, read: protoZip },
-  '/llms.txt': { type: TEXT, page: false, read: () => Buffer.from(guideText('llms.md')) },
 }

@@ -300,7 +300,7 @@ t.test('the document and the page are served with an entity tag, from the box al
     '/docs/page.js': 'text/javascript; charset=utf-8', '/api/v1/asyncapi.json': 'application/json',
     '/docs/guide': 'text/html; charset=utf-8', '/docs/kept/swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
     '/docs/kept/hashes/sha3.js': 'text/javascript; charset=utf-8', '/docs/proto/svc/v1/order.proto': 'text/plain; charset=utf-8',
-    '/docs/proto.zip': 'application/zip', '/llms.txt': 'text/plain; charset=utf-8',
+    '/docs/proto.zip': 'application/zip',
   }
   for (const [path, type] of Object.entries(types)) {
     const answer = await get(path)

@@ -45,6 +45,7 @@ interface Watched {
 async function watch(browser: BrowserContext): Promise<Watched> {
   const page = await browser.newPage()
   page.setDefaultTimeout(60_000)
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
   const complaints: string[] = []
   const asked: string[] = []
   page.on('console', (message) => {

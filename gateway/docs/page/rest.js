@@ -20,7 +20,8 @@ function tell(text, className = '') {
 function signedIn({ address, publicKey, expiresAt }, hint = '') {
   at('paste').hidden = true
   at('forget').hidden = false
-  tell(`Signed in as ${address} with the session key ${publicKey.slice(0, 16)}…, until ${expiresAt}. Requests are signed.${hint}`, 'signed')
+  const until = new Date(expiresAt * 1000).toLocaleString()
+  tell(`Signed in as ${address} with the session key ${publicKey.slice(0, 8)}… until ${until}. Requests are signed.${hint}`, 'signed')
 }
 
 /** Runs `action` on a click; what it throws is said. */
