@@ -8,6 +8,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { PROTO_ROOT } from '../grpc/schema.ts'
+import { guideText } from './guide.ts'
 import { zip } from './zip.ts'
 
 export interface ServedFile {
@@ -68,5 +69,6 @@ export const FILES: Readonly<Record<string, ServedFile>> = {
   ...Object.fromEntries(NOBLE_CURVES.map((name) => [CURVES + name, noble('@noble/curves/secp256k1.js', name)])),
   ...Object.fromEntries(NOBLE_HASHES.map((name) => [HASHES + name, noble('@noble/hashes/sha3.js', name)])),
   ...Object.fromEntries(protoPaths().map(protoFile)),
+  '/llms.txt': { type: TEXT, page: false, read: () => Buffer.from(guideText('llms.md')) },
   '/docs/proto.zip': { type: 'application/zip', page: false, read: protoZip },
 }
