@@ -62,6 +62,7 @@ export class OrderStream {
   readonly #stream: ClientDuplexStream<object, any>
   readonly #waiting = new Map<string, Waiter>()
   #next = 1
+  #ended: Error | null = null
 
   constructor(grpc: Grpc) {
     this.#grpc = grpc
@@ -74,6 +75,7 @@ export class OrderStream {
       }
     })
     const end = (error: Error): void => {
+      this.#ended ??= error
       for (const { reject } of this.#waiting.values()) reject(error)
       this.#waiting.clear()
     }
@@ -87,6 +89,7 @@ export class OrderStream {
     const { serialize } = this.#grpc.api['svc.v1.StreamOrdersAction'] as MessageTypeDefinition<object, object>
     const bytes = Buffer.from(serialize({ requestId, ...action }))
     const proof = await signed(this.#grpc.session, STREAM, bytes)
+    if (this.#ended !== null) throw this.#ended
     return new Promise((resolve, reject) => {
       this.#waiting.set(requestId, { resolve, reject })
       this.#stream.write({ action: bytes, ...proof })
@@ -95,6 +98,7 @@ export class OrderStream {
 
   /** No more actions; what was sent is still answered. */
   close(): void {
+    this.#ended ??= new Error('The stream was closed')
     this.#stream.end()
   }
 }
