@@ -7,7 +7,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { PROTO_ROOT } from '../grpc/schema.ts'
 import { guideText } from './guide.ts'
 import { zip } from './zip.ts'
 
@@ -23,6 +22,8 @@ const CSS = 'text/css; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 const TEXT = 'text/plain; charset=utf-8'
 
+/** Folder of the .proto files. */
+const PROTO_ROOT = join(import.meta.dirname, '..', '..', 'proto')
 const folder = join(import.meta.dirname, 'page')
 const packageOf = (name: string): string => dirname(createRequire(import.meta.url).resolve(name))
 const own = (name: string, type: string): ServedFile => ({ type, page: type === HTML, read: () => readFileSync(join(folder, name)) })
