@@ -116,7 +116,8 @@ t.test('the pages in Chromium', { skip }, async (t) => {
     const pairs = await fetch(`${exchange.baseUrl}/api/v1/market/pairs`)
     const { tradingPairs } = await pairs.json() as { tradingPairs: { id: string }[] }
     await search(page, 'CreateOrder')
-    const order = { tradingPairId: tradingPairs[0]!.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '2000', clientOrderId: 'try-it' }
+    const tradingPairId = tradingPairs[0]!.id
+    const order = { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '2000', clientOrderId: 'try-it' }
     t.match(await tryOut(page, 'CreateOrder', JSON.stringify(order)), { status: '200', answer: /"orderId"/ })
     await search(page, 'ListOrders')
     t.match(await tryOut(page, 'ListOrders'), { status: '200' }, 'a query is signed as it is sent')
