@@ -15,7 +15,7 @@ const WALKS = [
   'property/fee_simulation', 'property/history_market', 'property/history_resume', 'property/market_streams', 'unit/client_book',
   'unit/decimal', 'unit/grpc_mapping', 'unit/history_pages', 'unit/ids', 'unit/journal_frame', 'unit/json_shape', 'unit/layout',
   'unit/page_token', 'unit/rate_windows', 'unit/record_checks',
-  'unit/ring_broadcast', 'unit/ring_spsc', 'unit/ring_wait', 'unit/supervisor_lines', 'unit/tail',
+  'unit/ring_broadcast', 'unit/ring_spsc', 'unit/ring_wait', 'unit/supervisor_lines', 'unit/closed_orders',
 ]
 t.setTimeout(0)
 t.comment(`seed ${SEED}; again: npm run test:deep -- test/property/random_walks.deep.ts --seed ${SEED}`)
