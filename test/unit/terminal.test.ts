@@ -116,7 +116,8 @@ t.test('which form: asked for, or by where it goes', async (t) => {
 
 const SUPERVISOR = join(import.meta.dirname, '..', '..', 'core', 'supervisor', 'main.ts')
 const MAIN = ['--disable-warning=ExperimentalWarning', SUPERVISOR]
-const { NODE_OPTIONS: _, NO_COLOR: __, FORCE_COLOR: ___, ...BARE } = process.env
+// Whatever decides about colours of where this runs is left out; Node knows CI as a place without any.
+const { NODE_OPTIONS: _, NO_COLOR: __, FORCE_COLOR: ___, CI: ____, ...BARE } = process.env
 
 t.test('a configuration that is wrong, on a terminal and into a pipe', { skip: noTerminal() }, async (t) => {
   const cases: [flags: string[], environment: object, expected: RegExp][] = [
