@@ -23,7 +23,7 @@ import { field } from '../operations/schema.ts'
 import type { BodyRule, JsonObject } from '../operations/body.ts'
 import type { Refused } from '../refused.ts'
 import { DEPTH_MAX, type Shape } from '../operations/json_shape.ts'
-import { NAME_MAX } from './protocol.ts'
+import { MESSAGES, NAME_MAX } from './protocol.ts'
 import * as fields from '../operations/fields.ts'
 
 /** Largest message of order entry, bytes: a batch of 100 orders with every field there is fits. A longer one closes with 1009. */
@@ -78,12 +78,25 @@ export const isOrderType = (type: unknown): boolean => type === SESSION_OPEN || 
 // Schemas for documents and types; `check` of the operation decides what is taken.
 
 const Id = Type.Union([Type.String({ minLength: 1, maxLength: NAME_MAX }), Type.Integer()])
+const id = field(Id, 'Your own name for the message; the answer repeats it. It is not signed.')
+const answeredId = field(Id, 'The id of the message; absent when it had none that could be read.')
+const asks = <T extends string>(type: T) => field(Type.Literal(type), 'What is asked for; it is signed.')
+const resultType = field(Type.Literal(RESULT_TYPE), 'result')
+const STATUS = 'The HTTP status that REST would answer.'
+const ANSWERS = 'What REST answers.'
+const SIGNED_BODY = 'The text of a JSON object: what REST takes in path and body together. Signed as it is sent.'
+const COUNTED_BODY = 'What REST takes in path and body together, as an object or as its text.'
+const SESSION_BODY = 'The text of `{"counter": N}`: counters of the session are above N. Absent: above 0.'
 /** A whole number below 2^53. */
 const Counter = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const SIGNED = {
-  publicKey: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  timestamp: Type.Union([Type.String({ pattern: '^[0-9]{13}$' }), Type.Integer()]),
-  signature: Type.String({ pattern: '^[0-9a-f]{128}$' }),
+  publicKey: MESSAGES.auth.properties.publicKey,
+  timestamp: MESSAGES.auth.properties.timestamp,
+  signature: field(
+    Type.String({ pattern: '^[0-9a-f]{128}$' }),
+    'Signature by the session key, 128 lowercase hex digits, of the lines WS, the type, the timestamp as sent, and '
+      + 'the SHA-256 of the text of the body (of nothing without one).',
+  ),
 }
 
 /** The list `open` with the elements it should have. */
@@ -105,16 +118,19 @@ export const SessionBody = Type.Object({ counter: Type.Optional(Counter) })
 
 /** A message with a signature of its own; `body` is the text of {@link orderBody}. */
 export const signedOrder = (type: OrderType): TObject =>
-  Type.Object({ type: Type.Literal(type), id: Id, body: bodyPresence(type, Type.String()), ...SIGNED })
+  Type.Object({ type: asks(type), id, body: bodyPresence(type, field(Type.String(), SIGNED_BODY)), ...SIGNED })
 /** A message of the open session: its counter is above that of every one before. */
 export const sessionOrder = (type: OrderType): TObject =>
   Type.Object({
-    type: Type.Literal(type), id: Id, counter: Counter, body: bodyPresence(type, Type.Union([orderBody(type), Type.String()])),
+    type: asks(type), id, counter: field(Counter, 'Above that of every message of the session before, below 2^53.'),
+    body: bodyPresence(type, field(Type.Union([orderBody(type), Type.String()]), COUNTED_BODY)),
   })
 const bodyPresence = (type: OrderType, schema: TSchema): TSchema =>
   (ACTIONS.get(type)!.bodyRule === 'optional' ? Type.Optional(schema) : schema)
 /** The signed message that opens a session; `body` is the text of {@link SessionBody}. */
-export const SessionOpen = Type.Object({ type: Type.Literal(SESSION_OPEN), id: Id, body: Type.Optional(Type.String()), ...SIGNED })
+export const SessionOpen = Type.Object({
+  type: asks(SESSION_OPEN), id, body: Type.Optional(field(Type.String(), SESSION_BODY)), ...SIGNED,
+})
 
 const budgetOf = (name: keyof Budget) => Type.Optional(field(Type.Integer(), BUDGET_TEXTS[name]))
 /** What is left of the rate budget, as the X-RateLimit headers say it; a window that is not metered is absent. */
@@ -129,14 +145,17 @@ export const ResultError = Type.Object({
 })
 /** The answer to a message that was done. */
 export const orderResult = (type: OrderType): TObject => Type.Object({
-  type: Type.Literal(RESULT_TYPE), id: Id, status: Type.Literal(200), data: ACTIONS.get(type)!.operation.output,
-  budget: Type.Optional(ResultBudget),
+  type: resultType, id: answeredId, status: field(Type.Literal(200), STATUS),
+  data: field(ACTIONS.get(type)!.operation.output, ANSWERS),
+  budget: Type.Optional(field(ResultBudget, 'What is left of the rate budget, where one is drawn.')),
 })
 /** The answer to a message that was refused. Without `id`: it had none, or one that is none. */
 export const RefusedResult = Type.Object({
-  type: Type.Literal(RESULT_TYPE), id: Type.Optional(Id), status: Type.Integer({ minimum: 400, maximum: 599 }), error: ResultError,
+  type: resultType, id: Type.Optional(answeredId), status: field(Type.Integer({ minimum: 400, maximum: 599 }), STATUS),
+  error: field(ResultError, 'The error envelope, as over REST.'),
 })
 /** The answer to `session.open`: when the session ends, Unix seconds. */
 export const SessionOpened = Type.Object({
-  type: Type.Literal(RESULT_TYPE), id: Id, status: Type.Literal(200), data: Type.Object({ expiresAt: fields.expiresAt }),
+  type: resultType, id: answeredId, status: field(Type.Literal(200), STATUS),
+  data: field(Type.Object({ expiresAt: fields.expiresAt }), ANSWERS),
 })

@@ -8,6 +8,7 @@
 import Type, { type TObject } from 'typebox'
 import { Timestamp, Uuid } from '../operations/operation.ts'
 import * as fields from '../operations/fields.ts'
+import { field } from '../operations/schema.ts'
 
 /** Longest id of a request and name of a channel, characters. */
 export const NAME_MAX = 64
@@ -25,32 +26,57 @@ export type CloseCode = (typeof CLOSE)[keyof typeof CLOSE]
 
 const RequestId = Type.Union([Type.String({ maxLength: NAME_MAX }), Type.Integer()])
 const Terms = Type.Record(Type.String(), Type.Unknown())
+/** Of every message: what is asked for. */
+const asks = <T extends string>(type: T) => field(Type.Literal(type), 'What is asked for.')
+/** Of every frame. */
+const tells = <T extends string>(type: T) => field(Type.Literal(type), 'What the frame is.')
 const SUBSCRIPTION = {
-  id: Type.Optional(RequestId), channel: Type.String({ minLength: 1, maxLength: NAME_MAX }), params: Type.Optional(Terms),
+  id: Type.Optional(field(RequestId, 'A name of your own for the request; the answer repeats it.')),
+  channel: field(Type.String({ minLength: 1, maxLength: NAME_MAX }), 'Name of the channel.'),
+  params: Type.Optional(field(Terms, 'Parameters of the subscription; fields that are not named here are ignored.')),
 }
-const ANSWER = { id: Type.Optional(RequestId), channel: Type.String(), params: Terms }
+const answeredId = Type.Optional(field(RequestId, 'The id of the request that this answers; absent where it had none.'))
+const channel = field(Type.String(), 'Name of the channel.')
+const ANSWER = {
+  id: answeredId, channel,
+  params: field(Terms, 'Parameters of the subscription in their one written form: defaults filled in, ids in lower case.'),
+}
 
 /** What a client may say, by `type`. */
 export const MESSAGES = {
   auth: Type.Object({
-    type: Type.Literal('auth'), publicKey: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    timestamp: Type.Union([Type.String({ pattern: '^[0-9]{13}$' }), Type.Integer()]),
-    signature: Type.String({ pattern: '^[0-9a-f]{128}$' }),
+    type: asks('auth'),
+    publicKey: field(Type.String({ pattern: '^[0-9a-f]{64}$' }), 'Session public key: 64 lowercase hex digits.'),
+    timestamp: field(
+      Type.Union([Type.String({ pattern: '^[0-9]{13}$' }), Type.Integer()]),
+      'Unix milliseconds as text or number, within 30 seconds of the clock of the service.',
+    ),
+    signature: field(
+      Type.String({ pattern: '^[0-9a-f]{128}$' }),
+      'Signature by the session key, 128 lowercase hex digits, of the lines GET, /ws, the timestamp as sent, and the SHA-256 of nothing.',
+    ),
   }),
-  subscribe: Type.Object({ type: Type.Literal('subscribe'), ...SUBSCRIPTION }),
-  unsubscribe: Type.Object({ type: Type.Literal('unsubscribe'), ...SUBSCRIPTION }),
-  ping: Type.Object({ type: Type.Literal('ping') }),
+  subscribe: Type.Object({ type: asks('subscribe'), ...SUBSCRIPTION }),
+  unsubscribe: Type.Object({ type: asks('unsubscribe'), ...SUBSCRIPTION }),
+  ping: Type.Object({ type: asks('ping') }),
 } as const satisfies Readonly<Record<string, TObject>>
 
 /** What the service says of the connection itself, by `type`. */
 export const FRAMES = {
-  connected: Type.Object({ type: Type.Literal('connected'), connectionId: Uuid, heartbeatMs: Type.Integer() }),
-  authenticated: Type.Object({ type: Type.Literal('authenticated'), expiresAt: fields.expiresAt }),
-  subscribed: Type.Object({ type: Type.Literal('subscribed'), ...ANSWER }),
-  unsubscribed: Type.Object({ type: Type.Literal('unsubscribed'), ...ANSWER }),
-  pong: Type.Object({ type: Type.Literal('pong'), timestamp: Timestamp }),
+  connected: Type.Object({
+    type: tells('connected'),
+    connectionId: field(Uuid, 'The connection; name it when you ask for help.'),
+    heartbeatMs: field(
+      Type.Integer(),
+      'After this long without a sign of the client the connection is closed. The service pings in time; pongs are signs.',
+    ),
+  }),
+  authenticated: Type.Object({ type: tells('authenticated'), expiresAt: fields.expiresAt }),
+  subscribed: Type.Object({ type: tells('subscribed'), ...ANSWER }),
+  unsubscribed: Type.Object({ type: tells('unsubscribed'), ...ANSWER }),
+  pong: Type.Object({ type: tells('pong'), timestamp: field(Timestamp, 'When the frame was made.') }),
   error: Type.Object({
-    type: Type.Literal('error'), code: Type.Enum(ERROR_CODES), message: Type.String(), channel: Type.Optional(Type.String()),
-    id: Type.Optional(RequestId),
+    type: tells('error'), code: field(Type.Enum(ERROR_CODES), 'Stable code of the refusal.'),
+    message: field(Type.String(), 'What is wrong, in words; do not parse it.'), channel: Type.Optional(channel), id: answeredId,
   }),
 } as const satisfies Readonly<Record<string, TObject>>

@@ -14,7 +14,7 @@ import type { BookDone } from '../../gateway/bridge/books.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import { Refused } from '../../gateway/refused.ts'
 import type { Subscriber } from '../../gateway/ws/channels/channel.ts'
-import { createOrderbook } from '../../gateway/ws/channels/orderbook.ts'
+import { ORDERBOOK } from '../../gateway/ws/channels/orderbook.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import type { Frame } from '../support/sockets.ts'
 
@@ -37,7 +37,7 @@ class Stage {
     gate[APPLYING] = 1
     const books = { ask: (...[, , , , done]: unknown[]) => this.asked.push(done as BookDone) }
     const clocks = { now: () => this.time, time: () => this.time }
-    this.channel = createOrderbook({ genesis, state: createState(genesis), gate, pairs, books, ...clocks } as unknown as Gateway)
+    this.channel = ORDERBOOK.create({ genesis, state: createState(genesis), gate, pairs, books, ...clocks } as unknown as Gateway)
   }
 
   /** A bid at the tick of its sequence. */

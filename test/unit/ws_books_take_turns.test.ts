@@ -10,7 +10,7 @@ import { EventType, outcomeOf, Reason, RESULT, Status } from '../../core/layout/
 import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import type { Subscriber } from '../../gateway/ws/channels/channel.ts'
-import { createOrderbook } from '../../gateway/ws/channels/orderbook.ts'
+import { ORDERBOOK } from '../../gateway/ws/channels/orderbook.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import type { Frame } from '../support/sockets.ts'
 
@@ -20,7 +20,7 @@ const pairs = new Map(genesis.pairs.map((pair) => [pair.id, pair]))
 function stage(listeners: number) {
   const state = createState(genesis)
   const gateway = { genesis, state, gate: new Int32Array(16), pairs, now: () => 0, time: () => 0 } as unknown as Gateway
-  const channel = createOrderbook(gateway)
+  const channel = ORDERBOOK.create(gateway)
   /** What the first listener of each pair got. */
   const heard: Frame[][] = genesis.pairs.map(() => [])
   let frames = 0

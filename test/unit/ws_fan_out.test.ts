@@ -15,7 +15,7 @@ import { GATEWAY, GATEWAY_COUNTERS } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import { Faults } from '../../gateway/faults.ts'
 import type { Channel } from '../../gateway/ws/channels/channel.ts'
-import { createOrderbook } from '../../gateway/ws/channels/orderbook.ts'
+import { ORDERBOOK } from '../../gateway/ws/channels/orderbook.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 
@@ -129,7 +129,7 @@ t.test('a book takes in what is behind its copy, each event of a command, and no
   state.pairsF64[(pair.index * PAIR_WORDS + PAIR.SEQUENCE) >>> 1] = 10
   const pairs = new Map([[pair.id, pair]])
   const gateway = { genesis, state, gate: new Int32Array(16), pairs, now: () => 0, time: () => 0 } as unknown as Gateway
-  const book = createOrderbook(gateway)
+  const book = ORDERBOOK.create(gateway)
   const frames: { sequence: number; data: { previousSequence: number; bids: object[]; asks: object[] } }[] = []
   const subscriber = { account: -1, push: (frame: Buffer) => void frames.push(JSON.parse(frame.toString())) }
   const terms = book.read({ tradingPairId: pair.id }) as Record<string, unknown>

@@ -12,7 +12,7 @@ import { encode, RECORD_BYTES, viewsOf, type Decoded, type Layout } from '../../
 import { APPLYING } from '../../core/ring/counters.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import type { Subscriber } from '../../gateway/ws/channels/channel.ts'
-import { createOrders } from '../../gateway/ws/channels/orders.ts'
+import { ORDERS } from '../../gateway/ws/channels/orders.ts'
 import { testGenesis } from '../support/gateway_harness.ts'
 import type { Frame } from '../support/sockets.ts'
 
@@ -28,7 +28,7 @@ function stage() {
   const state = createState(genesis)
   const gate = new Int32Array(new SharedArrayBuffer(64))
   const pairs = new Map(genesis.pairs.map((pair) => [pair.id, pair]))
-  const channel = createOrders({ genesis, state, gate, pairs, now: () => 0, time: () => 0 } as unknown as Gateway)
+  const channel = ORDERS.create({ genesis, state, gate, pairs, now: () => 0, time: () => 0 } as unknown as Gateway)
   const listen = (account: number): { frames: Frame[]; subscriber: Subscriber } => {
     const frames: Frame[] = []
     const subscriber: Subscriber = { account, push: (frame) => void frames.push(read(frame)) }

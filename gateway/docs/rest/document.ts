@@ -73,11 +73,11 @@ const requestName = (name: string): string => `${name}Request`
 const responseName = (name: string): string => `${name}Response`
 
 /** The body as its operation reads it: with the elements of lists as they should be. */
-function bodySchema({ name, operation }: ServedOperation, body: Check): JsonSchema {
-  const schema = definitionOf(body.schema, requestName(name))
+function bodySchema({ operation }: ServedOperation, body: Check): JsonSchema {
+  const schema = definitionOf(body.schema)
   const properties = { ...(schema['properties'] as Record<string, JsonSchema>) }
   for (const [field, item] of Object.entries(operation.items)) {
-    properties[field] = { ...properties[field], items: schemaOf(item, requestName(name)) }
+    properties[field] = { ...properties[field], items: schemaOf(item) }
   }
   return { ...schema, properties }
 }
@@ -89,7 +89,7 @@ function ownSchemas(served: ServedOperation): Record<string, JsonSchema> {
     own[requestName(name)] = { ...bodySchema(served, operation.body), description: `Body of ${name}.` }
   }
   if (sharedName(operation.output) === undefined) {
-    own[responseName(name)] = { ...definitionOf(operation.output, responseName(name)), description: `Answer of ${name}.` }
+    own[responseName(name)] = { ...definitionOf(operation.output), description: `Answer of ${name}.` }
   }
   return own
 }
@@ -148,11 +148,11 @@ function requestBody({ name, operation }: ServedOperation, body: Check, example:
 }
 
 /** Path and query parameters; lists repeat their name. */
-function parametersOf({ name, operation }: ServedOperation, input: JsonSchema): JsonSchema[] {
+function parametersOf({ operation }: ServedOperation, input: JsonSchema): JsonSchema[] {
   const parameters = (place: 'path' | 'query', check: Check | null): JsonSchema[] => {
     const required: readonly string[] = check?.schema.required ?? []
     return Object.entries(check?.schema.properties ?? {}).map(([field, property]) => {
-      const { description, ...schema } = fieldSchema(name, field, property)
+      const { description, ...schema } = fieldSchema(property)
       return {
         name: field,
         in: place,

@@ -8,7 +8,6 @@
  */
 import type { TSchema } from 'typebox'
 import { namedSchemas, type RecordName } from '../../operations/schema.ts'
-import { STREAM_FIELDS } from '../streams/fields.ts'
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown
@@ -36,58 +35,57 @@ export const referenceTo = (name: string): JsonSchema => ({ $ref: `#/components/
 export const sharedName = (schema: TSchema | Source): string | undefined => (schema as Source).record?.name
 
 /** A part of a schema: a reference when it is shared, otherwise what {@link definitionOf} makes of it. */
-export function schemaOf(schema: TSchema | Source, record: string): JsonSchema {
+export function schemaOf(schema: TSchema | Source): JsonSchema {
   const name = sharedName(schema)
-  return name === undefined ? definitionOf(schema, record) : referenceTo(name)
+  return name === undefined ? definitionOf(schema) : referenceTo(name)
 }
 
 /** The definitions of the named schemas that are reached from these, by name. */
 export const sharedSchemas = (roots: readonly TSchema[]): Record<string, JsonSchema> =>
   Object.fromEntries([...namedSchemas(roots)].map(([name, schema]) =>
-    [name, { ...definitionOf(schema, name), description: (schema as Source).record!.about }]))
+    [name, { ...definitionOf(schema), description: (schema as Source).record!.about }]))
 
-/** The schema itself, without what it is called and means. `record` is the name its fields are described under (streams/fields.ts). */
-export function definitionOf(schema: TSchema | Source, record: string): JsonSchema {
+/** The schema itself, without what it is called and means. */
+export function definitionOf(schema: TSchema | Source): JsonSchema {
   const { description: _, record: name, stricter = {}, ...source } = schema as Source
   // What is stricter of a named schema stands in its definition, of a field beside it.
   const more = name === undefined ? {} : stricter
-  if (source.anyOf !== undefined) return choice(source.anyOf, record)
+  if (source.anyOf !== undefined) return choice(source.anyOf)
   if (source.const !== undefined) return { type: typeof source.const, enum: [source.const] }
   if (source.enum !== undefined) return { type: 'string', ...source }
-  if (source.items !== undefined) return { ...source, items: schemaOf(source.items, record) }
+  if (source.items !== undefined) return { ...source, items: schemaOf(source.items) }
   if (source.properties === undefined) return { ...source, ...more }
   const properties = Object.fromEntries(
-    Object.entries(source.properties).map(([field, property]) => [field, fieldSchema(record, field, property)]),
+    Object.entries(source.properties).map(([field, property]) => [field, fieldSchema(property)]),
   )
   const { required = [] } = source
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
 }
 
 /** Constants as one enumeration, `null` as one more type, anything else as it is. */
-function choice(options: readonly Source[], record: string): JsonSchema {
+function choice(options: readonly Source[]): JsonSchema {
   const values = options.map((option) => option.const).filter((value) => value !== undefined)
   if (values.length === options.length) return { type: 'string', enum: values }
   const other = options.filter((option) => option.type !== NULL)
-  if (other.length === 1 && options.length === 2) return nullable(other[0]!, record)
-  return { anyOf: options.map((option) => schemaOf(option, record)) }
+  if (other.length === 1 && options.length === 2) return nullable(other[0]!)
+  return { anyOf: options.map((option) => schemaOf(option)) }
 }
 
-function nullable(source: Source, record: string): JsonSchema {
-  if (source.properties !== undefined) return { anyOf: [schemaOf(source, record), { type: NULL }] }
-  const plain = definitionOf({ ...source, stricter: {} }, record)
+function nullable(source: Source): JsonSchema {
+  if (source.properties !== undefined) return { anyOf: [schemaOf(source), { type: NULL }] }
+  const plain = definitionOf({ ...source, stricter: {} })
   const values = plain['enum'] as readonly string[] | undefined
   return { ...plain, type: [plain['type'], NULL], ...(values === undefined ? {} : { enum: [...values, null] }) }
 }
 
-/** What `field` of the record `record` is, as its schema says, with what it means. */
-export function fieldSchema(record: string, field: string, source: TSchema | Source): JsonSchema {
-  const { description, stricter = {}, record: name } = source as Source
-  const schema = { ...schemaOf(source, record), ...(name === undefined ? stricter : {}) }
-  return described(record, field, schema, description)
+/** What a field is, as its schema says, with what it means. */
+export function fieldSchema(source: TSchema | Source): JsonSchema {
+  const { stricter = {}, record: name } = source as Source
+  return like(source, { ...schemaOf(source), ...(name === undefined ? stricter : {}) })
 }
 
-/** A field's schema with its description: what the stream says of it (streams/fields.ts), or what it was declared with. */
-export function described(record: string, field: string, schema: JsonSchema, declared?: string): JsonSchema {
-  const text = STREAM_FIELDS[`${record}.${field}`] ?? declared ?? STREAM_FIELDS[field]
-  return { ...schema, ...(text === undefined ? {} : { description: text }) }
+/** Another schema for a field, which means the same. */
+export function like(source: TSchema | Source, schema: JsonSchema): JsonSchema {
+  const { description } = source as Source
+  return { ...schema, ...(description === undefined ? {} : { description }) }
 }

@@ -1,23 +1,23 @@
 /**
  * The AsyncAPI 3.0 description of the streams, built from what the channels declare, the schemas of the protocol, and its error codes,
- * close codes and limits. People's words are in streams_texts.ts, fields.ts, streams_examples.ts and guide/streams.md.
+ * close codes and limits. A channel's words and examples are its own; those of the connection are in texts.ts, examples.ts and the guide.
  *
  * On a WebSocket everything goes over one path, so all channels have the same address, and `channel` in a message or frame says which of
  * them it belongs to. `send` is what the service says, `receive` what it is told.
  */
 import { VERSION } from '../../operations/health.ts'
-import { channelFrame, type Declaration } from '../../ws/channels/channel.ts'
+import { channelFrame, type ServedDeclaration } from '../../ws/channels/channel.ts'
 import { OPERATIONS, schemasOf } from '../../operations/index.ts'
 import { DECLARATIONS } from '../../ws/channels/index.ts'
 import { CLOSE, ERROR_CODES, FRAMES, MESSAGES, type ErrorCode } from '../../ws/protocol.ts'
 import { ERROR_SCHEMA } from '../rest/errors.ts'
 import { guideText } from '../guide.ts'
 import { BASE } from '../rest/samples.ts'
-import { definitionOf, described, schemaOf, sharedSchemas, type JsonSchema } from '../rest/schemas.ts'
-import { CHANNEL_EXAMPLES, EXAMPLE_SEQUENCE, EXAMPLE_TIME, FRAME_EXAMPLES, MESSAGE_EXAMPLES } from './examples.ts'
+import { definitionOf, like, sharedSchemas, type JsonSchema } from '../rest/schemas.ts'
+import { EXAMPLE_SEQUENCE, EXAMPLE_TIME, FRAME_EXAMPLES, MESSAGE_EXAMPLES } from './examples.ts'
 import { ORDER_ENTRY_SECURITY, orderSection } from './orders.ts'
 import {
-  channelObject, FRAME, MESSAGE, messageObject, operationObject, replyOf, SIGNED, withFields, type Example, type Parts, type Section,
+  channelObject, messageObject, operationObject, replyOf, SIGNED, withFields, type Example, type Parts, type Section,
 } from './parts.ts'
 import { FRAME_TEXTS, MESSAGE_TEXTS, STREAM_CLOSES, STREAM_ERRORS, STREAM_LIMITS } from './texts.ts'
 
@@ -74,13 +74,13 @@ function connectionSection(): Section {
   }
 }
 
-const ACCESS: Readonly<Record<Declaration['access'], string>> = {
+const ACCESS: Readonly<Record<ServedDeclaration['access'], string>> = {
   public: 'Public.', private: 'For authenticated connections: it tells of the account of the session.',
 }
 /** Answers of all channels. */
 const ANSWERS = ['subscribed', 'unsubscribed', 'error']
 
-function channelSection(declaration: Declaration): Section {
+function channelSection(declaration: ServedDeclaration): Section {
   const { name, access, about, frames } = declaration
   const own = ['subscribe', 'unsubscribe', ...Object.keys(frames)].map((type) => [type, `${name}.${type}`] as const)
   const shared = ANSWERS.map((type) => [type, type] as const)
@@ -102,13 +102,13 @@ function connectionMessages(): Parts {
   const parts: Parts = {}
   for (const [type, example] of Object.entries(MESSAGE_EXAMPLES)) {
     const name = type as keyof typeof MESSAGES
-    parts[type] = messageObject(type, MESSAGE_TEXTS[name], definitionOf(MESSAGES[name], MESSAGE), [{ name: type, payload: example }])
+    parts[type] = messageObject(type, MESSAGE_TEXTS[name], definitionOf(MESSAGES[name]), [{ name: type, payload: example }])
   }
   for (const [type, example] of Object.entries(FRAME_EXAMPLES)) {
     const name = type as keyof typeof FRAMES
-    parts[type] = messageObject(type, FRAME_TEXTS[name], definitionOf(FRAMES[name], FRAME), [{ name: type, payload: example }])
+    parts[type] = messageObject(type, FRAME_TEXTS[name], definitionOf(FRAMES[name]), [{ name: type, payload: example }])
   }
-  parts['error'] = messageObject('error', FRAME_TEXTS.error, definitionOf(FRAMES.error, FRAME), ERROR_CODES.map(errorExample))
+  parts['error'] = messageObject('error', FRAME_TEXTS.error, definitionOf(FRAMES.error), ERROR_CODES.map(errorExample))
   return parts
 }
 
@@ -117,21 +117,20 @@ const errorExample = (code: ErrorCode): Example => {
   return { name: code, summary: about, payload: { type: 'error', code, message: about } }
 }
 
-function channelMessages(declaration: Declaration): Parts {
-  const { name, params, frames } = declaration
-  const example = CHANNEL_EXAMPLES[name as keyof typeof CHANNEL_EXAMPLES] as { params: unknown; frames: JsonSchema }
+function channelMessages(declaration: ServedDeclaration): Parts {
+  const { name, params, frames, example } = declaration
   const parts: Parts = {}
   for (const type of ['subscribe', 'unsubscribe'] as const) {
-    const payload = withFields(definitionOf(MESSAGES[type], MESSAGE), {
-      channel: described(MESSAGE, 'channel', { type: 'string', enum: [name] }),
-      params: described(MESSAGE, 'params', definitionOf(params, name)),
+    const { properties } = MESSAGES[type]
+    const payload = withFields(definitionOf(MESSAGES[type]), {
+      channel: like(properties.channel, { type: 'string', enum: [name] }),
+      params: like(properties.params, definitionOf(params)),
     }, (params.required ?? []).length > 0 ? ['params'] : [])
     const sent = { type, id: 1, channel: name, params: example.params }
     parts[`${name}.${type}`] = messageObject(type, MESSAGE_TEXTS[type], payload, [{ name: type, payload: sent }])
   }
-  for (const [type, { about, data, sequenced, reasons }] of Object.entries(frames)) {
-    const envelope = definitionOf(channelFrame(declaration, type), FRAME)
-    const payload = withFields(envelope, { data: described(FRAME, 'data', schemaOf(data, name)) })
+  for (const [type, { about, sequenced, reasons }] of Object.entries(frames)) {
+    const payload = definitionOf(channelFrame(declaration, type))
     const told = {
       channel: name, type, ...(reasons === undefined ? {} : { reason: reasons[0] }), ...(sequenced ? { sequence: EXAMPLE_SEQUENCE } : {}),
       timestamp: EXAMPLE_TIME, data: example.frames[type],

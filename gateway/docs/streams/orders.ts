@@ -4,10 +4,10 @@
  */
 import { REFUSALS } from '../../../core/layout/refusals.ts'
 import {
-  ACTIONS, orderBody, orderResult, RefusedResult, SESSION_OPEN, SessionOpen, SessionOpened, sessionOrder, signedOrder, type OrderAction,
+  ACTIONS, orderResult, RefusedResult, SESSION_OPEN, SessionOpen, SessionOpened, sessionOrder, signedOrder, type OrderAction,
 } from '../../ws/order_messages.ts'
 import * as sample from '../../operations/example_values.ts'
-import { definitionOf, described, referenceTo, schemaOf, type JsonSchema } from '../rest/schemas.ts'
+import { definitionOf, like, referenceTo, type JsonSchema } from '../rest/schemas.ts'
 import { MESSAGE_EXAMPLES } from './examples.ts'
 import {
   channelObject, messageObject, operationObject, refer, replyOf, withFields, type Example, type Parts, type Section,
@@ -17,9 +17,6 @@ import { ORDER_ENTRY_TEXTS } from './texts.ts'
 const CHANNEL = 'orderEntry'
 const REFUSED = 'order.refused'
 const SESSION_OPENED = 'session.opened'
-/** Records of fields.ts. */
-const ORDER_MESSAGE = 'OrderMessage'
-const RESULT = 'Result'
 const SECURITY = { security: [refer('components', 'securitySchemes', 'signedMessage')] }
 const { type: _, ...CREDENTIALS } = MESSAGE_EXAMPLES.auth
 
@@ -53,13 +50,11 @@ const example = (name: string, payload: object): readonly Example[] => [{ name, 
 function sessionMessages(): Parts {
   const refusal = REFUSALS.INSUFFICIENT_BALANCE
   const error = { error: refusal.error, message: `${refusal.message}: USDC`, code: refusal.code, statusCode: refusal.http }
-  const refused = withFields(definitionOf(RefusedResult, RESULT), { error: described(RESULT, 'error', referenceTo('Error')) })
+  const refused = withFields(definitionOf(RefusedResult), { error: like(RefusedResult.properties.error, referenceTo('Error')) })
   const open = { type: SESSION_OPEN, id: 1, body: JSON.stringify({ counter: 0 }), ...CREDENTIALS }
   return {
-    [SESSION_OPEN]: messageObject(SESSION_OPEN, ORDER_ENTRY_TEXTS.session, withFields(definitionOf(SessionOpen, ORDER_MESSAGE), {
-      body: described('SessionOpen', 'body', { type: 'string' }),
-    }), example(SESSION_OPEN, open)),
-    [SESSION_OPENED]: messageObject(SESSION_OPENED, ORDER_ENTRY_TEXTS.opened, definitionOf(SessionOpened, RESULT), example(SESSION_OPENED, {
+    [SESSION_OPEN]: messageObject(SESSION_OPEN, ORDER_ENTRY_TEXTS.session, definitionOf(SessionOpen), example(SESSION_OPEN, open)),
+    [SESSION_OPENED]: messageObject(SESSION_OPENED, ORDER_ENTRY_TEXTS.opened, definitionOf(SessionOpened), example(SESSION_OPENED, {
       type: 'result', id: 1, status: 200, data: { expiresAt: sample.EXPIRES },
     })),
     [REFUSED]: messageObject(REFUSED, ORDER_ENTRY_TEXTS.refused, refused, example(REFUSED, {
@@ -68,24 +63,17 @@ function sessionMessages(): Parts {
   }
 }
 
-function orderMessages({ type, name, operation }: OrderAction): Parts {
+function orderMessages({ type, operation }: OrderAction): Parts {
   const { input, output } = operation.example
   const { summary, answer } = operation.text
-  const body = schemaOf(orderBody(type), `${name}Request`)
-  const counted = withFields(definitionOf(sessionOrder(type), ORDER_MESSAGE), {
-    body: described('CountedOrder', 'body', { anyOf: [body, { type: 'string' }] }),
-  })
-  const result = withFields(definitionOf(orderResult(type), RESULT), {
-    data: described(RESULT, 'data', schemaOf(operation.output, `${name}Response`)),
-  })
   return {
-    [type]: messageObject(type, `${summary}, signed.`, definitionOf(signedOrder(type), ORDER_MESSAGE), example(type, {
+    [type]: messageObject(type, `${summary}, signed.`, definitionOf(signedOrder(type)), example(type, {
       type, id: 1, body: JSON.stringify(input), ...CREDENTIALS,
     })),
-    [countedName(type)]: messageObject(countedName(type), `${summary}, in a session.`, counted, example(type, {
+    [countedName(type)]: messageObject(countedName(type), `${summary}, in a session.`, definitionOf(sessionOrder(type)), example(type, {
       type, id: 2, counter: 1, body: input,
     })),
-    [resultName(type)]: messageObject(resultName(type), answer, result, example(type, {
+    [resultName(type)]: messageObject(resultName(type), answer, definitionOf(orderResult(type)), example(type, {
       type: 'result', id: 2, status: 200, data: output,
     })),
   }

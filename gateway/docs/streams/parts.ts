@@ -3,9 +3,6 @@ import type { JsonSchema } from '../rest/schemas.ts'
 
 /** The path of the WebSocket, and so the address of every channel. */
 const ADDRESS = '/ws'
-/** Records of fields.ts for what every message and every frame has. */
-export const MESSAGE = 'Message'
-export const FRAME = 'Frame'
 
 export type Parts = Record<string, JsonSchema>
 

@@ -4,25 +4,32 @@
  * and a missing one are the same.
  */
 import Type from 'typebox'
+import { userId } from '../../../core/layout/ids.ts'
 import type { Gateway } from '../../context.ts'
 import { Uuid } from '../../operations/operation.ts'
-import type { Channel, Declaration } from './channel.ts'
+import { field } from '../../operations/schema.ts'
+import { channel, type Channel } from './channel.ts'
 import { createNotYetServed } from './not_yet_served.ts'
 
 /** What the specification names of it. */
-const MarginAccount = Type.Object({ marginAccountId: Uuid })
+const MarginAccount = Type.Object({ marginAccountId: field(Uuid, 'Margin account.') })
 
-export const ACCOUNT = {
+export const ACCOUNT = channel({
   name: 'account',
   access: 'private',
   about: 'The health of the margin accounts of the account, of all or of one. There are none in this version.',
-  params: Type.Object({ marginAccountId: Type.Optional(Uuid) }),
+  params: Type.Object({ marginAccountId: Type.Optional(field(Uuid, 'Only this margin account; absent: all.')) }),
   frames: {
-    snapshot: { about: 'Margin accounts.', data: Type.Object({ accounts: Type.Array(MarginAccount) }), sequenced: false },
+    snapshot: {
+      about: 'Margin accounts.', data: Type.Object({ accounts: field(Type.Array(MarginAccount), 'Margin accounts.') }), sequenced: false,
+    },
     account_update: { about: 'A margin account that changed.', data: MarginAccount, sequenced: true },
   },
-} as const satisfies Declaration
+  example: { params: {}, frames: { snapshot: { accounts: [] }, account_update: { marginAccountId: userId(2, 2) } } },
+  create: createAccount,
+})
 
-export const createAccount = (gateway: Gateway): Channel =>
-  createNotYetServed(gateway, ACCOUNT, { accounts: [] }, ({ marginAccountId }) =>
+function createAccount(gateway: Gateway): Channel {
+  return createNotYetServed(gateway, ACCOUNT, { accounts: [] }, ({ marginAccountId }) =>
     marginAccountId === undefined ? null : 'marginAccountId names no margin account')
+}

@@ -15,10 +15,11 @@ import type { Views } from '../../../core/layout/table.ts'
 import type { BalanceView } from '../../../core/view/accounts.ts'
 import { masterOf } from '../../../core/view/families.ts'
 import type { Gateway } from '../../context.ts'
+import * as sample from '../../operations/example_values.ts'
 import { Balance, balanceRecord, balancesOf } from '../../operations/accounts.ts'
 import { Nullable } from '../../operations/operation.ts'
 import { dataFrame } from '../frames.ts'
-import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { channel, type Channel, type Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 import { field } from '../../operations/schema.ts'
@@ -26,7 +27,7 @@ import { field } from '../../operations/schema.ts'
 const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer'] as const
 export type Reason = (typeof REASONS)[number]
 
-export const BALANCES = {
+export const BALANCES = channel({
   name: 'balances',
   access: 'private',
   about: 'The balances of the account.',
@@ -40,13 +41,25 @@ export const BALANCES = {
     balance_update: {
       about: 'One row as it is now: a higher `version` replaces what you have, an equal or lower one is ignored.',
       data: Type.Object({
-        ...Balance.properties, reasons: Type.Array(Type.Enum(REASONS)), tokenSymbol: Type.Optional(Nullable(Type.String())),
+        ...Balance.properties,
+        reasons: field(Type.Array(Type.Enum(REASONS)), 'Everything that changed the balance since the frame before.'),
+        tokenSymbol: Type.Optional(
+          field(Nullable(Type.String()), 'Symbol of the asset, where a reason is trade, fee or rebate.'),
+        ),
       }),
       sequenced: false,
       reasons: REASONS,
     },
   },
-} as const satisfies Declaration
+  example: {
+    params: {},
+    frames: {
+      snapshot: { balances: [sample.usdc] },
+      balance_update: { ...sample.usdc, version: 43, reasons: ['trade', 'fee'], tokenSymbol: 'USDC' },
+    },
+  },
+  create: createBalances,
+})
 const NAME = BALANCES.name
 /** Reasons that name the token (specification, Channels named). */
 const NAMING: ReadonlySet<Reason> = new Set<Reason>(['trade', 'fee', 'rebate'])
@@ -60,7 +73,7 @@ interface Listened {
   readonly touched: Map<number, Set<Reason>>
 }
 
-export function createBalances(gateway: Gateway): Channel {
+function createBalances(gateway: Gateway): Channel {
   const accounts = new Map<number, Listened>()
   const touched = new Set<Listened>()
   const touch = (account: number, asset: number, reason: Reason): void => {

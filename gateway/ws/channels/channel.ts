@@ -1,15 +1,18 @@
 /**
  * What a channel is: one file each, which declares name, parameters, access and frames, gives the snapshot and turns events into frames.
  *
- * What it declares is known without an exchange ({@link Declaration}): the check of its parameters, the AsyncAPI document and the types of
- * the client derive from it, and the tests hold every frame against it. Records in it are those of the operations, never repeated.
+ * What it declares is known without an exchange ({@link channel}): the check of its parameters, the AsyncAPI document, the types of the
+ * clients and the table of the guide derive from it, and the tests hold every frame against it. Records in it are those of the operations,
+ * never repeated. `list.ts` has a line for each file.
  *
  * Channels of a thread see every event of the ring in order ({@link Channel.take}), and {@link Channel.flush} when all events of a turn
  * were seen and the last one ended its command. Subscribing happens only between commands too, so no snapshot has half of one.
  */
-import Type, { type TObject, type TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import type { Views } from '../../../core/layout/table.ts'
+import type { Gateway } from '../../context.ts'
 import { Timestamp } from '../../operations/operation.ts'
+import { field } from '../../operations/schema.ts'
 import type { Frame, LaterFrame, Params } from '../frames.ts'
 
 /** A connection, as channels know it. */
@@ -47,6 +50,32 @@ export interface Declaration {
   readonly frames: Readonly<Record<string, FrameDeclaration>>
 }
 
+/** A declaration with its example and what makes the channel. */
+export interface ServedDeclaration extends Declaration {
+  /** Parameters as a client sends them, and what the frame of each type carries under `data`. */
+  readonly example: { readonly params: object; readonly frames: Readonly<Record<string, unknown>> }
+  /** Makes it for one gateway thread. */
+  readonly create: (gateway: Gateway) => Channel
+}
+
+/** A declaration whose example has the shape of its schemas. */
+interface Declared<Name extends string, Access, P extends TObject, F extends Declaration['frames']>
+  extends ServedDeclaration {
+  readonly name: Name
+  readonly access: Access & Declaration['access']
+  readonly params: P
+  readonly frames: F
+  readonly example: {
+    readonly params: NoInfer<Static<P>>
+    readonly frames: NoInfer<{ readonly [Type in keyof F]: Static<F[Type]['data']> }>
+  }
+}
+
+/** Declares a channel. One without its texts or its example, or with an example that its schemas do not have, is a type error. */
+export const channel = <
+  const Name extends string, const Access extends Declaration['access'], P extends TObject, const F extends Declaration['frames'],
+>(declared: Declared<Name, Access, P, F>): Declared<Name, Access, P, F> => declared
+
 export interface Channel {
   readonly declaration: Declaration
   /** The one written form of these parameters, or in words what is wrong with them. */
@@ -73,11 +102,11 @@ export interface Channel {
 export function channelFrame({ name, frames }: Declaration, type: string): TObject {
   const { data, sequenced, reasons } = frames[type] as FrameDeclaration
   return Type.Object({
-    channel: Type.Literal(name),
-    type: Type.Literal(type),
-    ...(reasons === undefined ? {} : { reason: Type.Enum([...reasons]) }),
-    ...(sequenced ? { sequence: Type.Integer() } : {}),
-    timestamp: Timestamp,
-    data,
+    channel: field(Type.Literal(name), 'Name of the channel.'),
+    type: field(Type.Literal(type), 'What the frame is.'),
+    ...(reasons === undefined ? {} : { reason: field(Type.Enum([...reasons]), 'What caused it; the first of `reasons`.') }),
+    ...(sequenced ? { sequence: field(Type.Integer(), 'Number of the last command that is in the frame.') } : {}),
+    timestamp: field(Timestamp, 'When the frame was made.'),
+    data: field(data, 'What the channel tells.'),
   })
 }

@@ -3,28 +3,19 @@
  * (conditional and TWAP orders, positions, margin accounts, liquidations) say that there is none of it (not_yet_served.ts).
  */
 import type { Gateway } from '../../context.ts'
-import { ACCOUNT, createAccount } from './account.ts'
-import { BALANCES, createBalances } from './balances.ts'
 import type { Channel, Declaration } from './channel.ts'
-import { CONDITIONAL_ORDERS, createConditionalOrders } from './conditional_orders.ts'
-import { createInstruments, INSTRUMENTS } from './instruments.ts'
-import { createLiquidations, LIQUIDATIONS } from './liquidations.ts'
-import { createMarketStats, MARKET_STATS } from './market_stats.ts'
-import { createOhlcv, OHLCV } from './ohlcv.ts'
-import { createOrderbook, ORDERBOOK } from './orderbook.ts'
-import { createOrders, ORDERS } from './orders.ts'
-import { createPositions, POSITIONS } from './positions.ts'
-import { createTrades, TRADES } from './trades.ts'
-import { createTwapOrders, TWAP_ORDERS } from './twap_orders.ts'
+import * as list from './list.ts'
 
-export const DECLARATIONS = [
-  ORDERBOOK, TRADES, OHLCV, MARKET_STATS, INSTRUMENTS, ORDERS, BALANCES, CONDITIONAL_ORDERS, TWAP_ORDERS, POSITIONS, ACCOUNT, LIQUIDATIONS,
-] as const satisfies readonly Declaration[]
-const CREATORS = [
-  createOrderbook, createTrades, createOhlcv, createMarketStats, createInstruments, createOrders, createBalances, createConditionalOrders,
-  createTwapOrders, createPositions, createAccount, createLiquidations,
-] as const
+type Declared = (typeof list)[keyof typeof list]
+
+/** In the order of documents: the public ones first, by name. */
+export const DECLARATIONS: readonly Declared[] = Object.values(list).sort(inOrder)
+
+function inOrder(a: Declaration, b: Declaration): number {
+  if (a.access !== b.access) return a.access === 'public' ? -1 : 1
+  return a.name < b.name ? -1 : 1
+}
 
 /** The channels of a thread by name. */
 export const createChannels = (gateway: Gateway): ReadonlyMap<string, Channel> =>
-  new Map(CREATORS.map((create) => create(gateway)).map((channel) => [channel.declaration.name, channel]))
+  new Map(DECLARATIONS.map(({ name, create }) => [name, create(gateway)]))

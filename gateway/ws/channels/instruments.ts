@@ -6,14 +6,16 @@ import Type from 'typebox'
 import { CommandType } from '../../../core/layout/command.ts'
 import { answeredTypeOf, EventType, eventTypeOf, RESULT } from '../../../core/layout/event.ts'
 import type { Gateway } from '../../context.ts'
+import * as sample from '../../operations/example_values.ts'
 import { pairRecord, TradingPair } from '../../operations/market.ts'
 import { dataFrame } from '../frames.ts'
-import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { field } from '../../operations/schema.ts'
+import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 
-const Instruments = Type.Object({ instruments: Type.Array(TradingPair) })
+const Instruments = Type.Object({ instruments: field(Type.Array(TradingPair), 'Trading pairs as they are now.') })
 
-export const INSTRUMENTS = {
+export const INSTRUMENTS = channel({
   name: 'instruments',
   access: 'public',
   about: 'The trading pairs and what they allow.',
@@ -22,13 +24,18 @@ export const INSTRUMENTS = {
     snapshot: { about: 'All trading pairs.', data: Instruments, sequenced: false },
     instruments_update: { about: 'The trading pairs that are new or changed, as they are now.', data: Instruments, sequenced: true },
   },
-} as const satisfies Declaration
+  example: {
+    params: {},
+    frames: { snapshot: { instruments: [sample.pair] }, instruments_update: { instruments: [{ ...sample.pair, isActive: false }] } },
+  },
+  create: createInstruments,
+})
 const NAME = INSTRUMENTS.name
 
 /** What changes a pair as it is told. */
 const CHANGES: ReadonlySet<number> = new Set([CommandType.SET_PAIR_STATUS, CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS])
 
-export function createInstruments(gateway: Gateway): Channel {
+function createInstruments(gateway: Gateway): Channel {
   const subscribers = new Set<Subscriber>()
   /** Indexes of the pairs that changed, and the sequence of the last change. */
   const changed = new Set<number>()

@@ -20,27 +20,38 @@ import { answeredTypeOf, EventType, eventTypeOf, FILL } from '../../../core/layo
 import type { Views } from '../../../core/layout/table.ts'
 import { askHistory } from '../../bridge/history.ts'
 import type { Gateway } from '../../context.ts'
+import * as sample from '../../operations/example_values.ts'
 import { Refused } from '../../refused.ts'
 import { Metadata, metadataRecord } from '../../operations/market_data.ts'
 import { Uuid } from '../../operations/operation.ts'
 import { dataFrame, errorFrame, type Frame, type Params } from '../frames.ts'
-import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { field } from '../../operations/schema.ts'
+import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 import { PairName } from '../../operations/operation.ts'
 
-export const MARKET_STATS = {
+export const MARKET_STATS = channel({
   name: 'market_stats',
   access: 'public',
   about: 'What pairs traded in 24 hours: one pair or all of them.',
-  params: Type.Object({ tradingPairId: Type.Optional(PairName) }),
+  params: Type.Object({ tradingPairId: Type.Optional(field(PairName, 'Only this pair, by id or symbol; absent: all.')) }),
   frames: {
     snapshot: {
-      about: 'The pair, or all pairs.', data: Type.Object({ tradingPairId: Type.Optional(Uuid), markets: Type.Array(Metadata) }),
+      about: 'The pair, or all pairs.',
+      data: Type.Object({
+        tradingPairId: Type.Optional(field(Uuid, 'The pair that was asked for; absent: all.')),
+        markets: field(Type.Array(Metadata), 'Statistics of pairs.'),
+      }),
       sequenced: true,
     },
     market_stats_update: { about: 'A pair that changed; at most one frame of it a second.', data: Metadata, sequenced: true },
   },
-} as const satisfies Declaration
+  example: {
+    params: { tradingPairId: sample.PAIR },
+    frames: { snapshot: { tradingPairId: sample.PAIR, markets: [sample.metadata] }, market_stats_update: sample.metadata },
+  },
+  create: createMarketStats,
+})
 const NAME = MARKET_STATS.name
 
 /** Between two questions about pairs that traded, ms. */
@@ -66,7 +77,7 @@ interface Topic {
   snapshot: Frame | null
 }
 
-export function createMarketStats(gateway: Gateway): Channel {
+function createMarketStats(gateway: Gateway): Channel {
   const stats = new MarketStats(gateway)
   const pairOf = ({ tradingPairId }: Params): number | null =>
     tradingPairId === undefined ? null : gateway.pairs.get((tradingPairId as string).toLowerCase())!.index

@@ -16,19 +16,19 @@ import { candleStart, INTERVALS, type HistoryCandle } from '../../../core/histor
 import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { Gateway } from '../../context.ts'
+import * as sample from '../../operations/example_values.ts'
 import { Candle, CandleInterval, candleRecord, CANDLES } from '../../operations/market_data.ts'
-import { } from '../../operations/operation.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import { Backfill, Joins } from '../backfill.ts'
-import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 import * as fields from '../../operations/fields.ts'
 import { field } from '../../operations/schema.ts'
 
 const PARAMS = { tradingPairId: fields.tradingPairId, interval: field(CandleInterval, 'Length of a candle; default 1m.') }
-const Candles = Type.Object({ ...PARAMS, candles: Type.Array(Candle) })
+const Candles = Type.Object({ ...PARAMS, candles: field(Type.Array(Candle), 'Oldest first.') })
 
-export const OHLCV = {
+export const OHLCV = channel({
   name: 'ohlcv',
   access: 'public',
   about: 'The candles of a pair.',
@@ -40,7 +40,12 @@ export const OHLCV = {
       sequenced: true,
     },
   },
-} as const satisfies Declaration
+  example: {
+    params: { tradingPairId: sample.PAIR, interval: sample.candles.interval },
+    frames: { snapshot: sample.candles, ohlcv_update: sample.candles },
+  },
+  create: createOhlcv,
+})
 const NAME = OHLCV.name
 /** Topics that ask the history at once. */
 const JOINS_MAX = 16
@@ -74,7 +79,7 @@ interface Topic {
   snapshot: Frame | null
 }
 
-export function createOhlcv(gateway: Gateway): Channel {
+function createOhlcv(gateway: Gateway): Channel {
   const joins = new Joins(gateway, JOINS_MAX)
   /** By index of the pair. */
   const topics: Topic[][] = Array.from({ length: gateway.genesis.limits.pairs }, () => [])

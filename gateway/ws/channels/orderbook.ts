@@ -19,14 +19,14 @@ import { readDepth, type Depth } from '../../../core/view/book.ts'
 import { noChange, pairOfEvent, readBookChange, type BookChange } from '../../bridge/book_events.ts'
 import type { Gateway } from '../../context.ts'
 import { priceText, quantityText } from '../../operations/amounts.ts'
-import { } from '../../operations/operation.ts'
+import * as sample from '../../operations/example_values.ts'
 import {
   checksumOf as checksumOfBest, CHECKSUM_LEVELS, isPowerOfTen, Magnitude, PricedLevel,
 } from '../../operations/orderbook.ts'
 import { Refused } from '../../refused.ts'
 import { BookSide, type Level } from '../book_side.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
-import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 import * as fields from '../../operations/fields.ts'
 import { field } from '../../operations/schema.ts'
@@ -34,9 +34,28 @@ import { field } from '../../operations/schema.ts'
 const GROUPED = field(Magnitude,
   'Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards.')
 const BOOK = { tradingPairId: fields.tradingPairId, magnitude: GROUPED }
-const LEVELS = { bids: Type.Array(PricedLevel), asks: Type.Array(PricedLevel), checksum: Type.Integer() }
+const Level = Type.Object({
+  price: field(PricedLevel.properties.price, 'Units of the quote token for one of the base token.'),
+  quantity: field(
+    PricedLevel.properties.quantity,
+    'Everything at this price, in units of the base token; "0" in an update: nothing any more.',
+  ),
+})
+const LEVELS = {
+  bids: field(Type.Array(Level), 'Buyers, best price first. In an update: those that changed.'),
+  asks: field(Type.Array(Level), 'Sellers, best price first. In an update: those that changed.'),
+  checksum: field(
+    Type.Integer(), 'CRC-32 of the ten best levels of each side after this frame: `price:quantity` joined by commas, bids first.',
+  ),
+}
+const previousSequence = field(
+  Type.Integer(), '`sequence` of the frame before. Another one than you have: frames are missing, subscribe again.',
+)
+const exampleTerms = { tradingPairId: sample.PAIR, magnitude: 1 }
+const exampleBids = [{ price: '60000', quantity: '0.03' }]
+const exampleAsks = [{ price: '60010.5', quantity: '1.2' }]
 
-export const ORDERBOOK = {
+export const ORDERBOOK = channel({
   name: 'orderbook',
   access: 'public',
   about: 'The best levels of both sides of a book, grouped by `magnitude` ticks.',
@@ -45,10 +64,21 @@ export const ORDERBOOK = {
     snapshot: { about: 'The best levels of each side.', data: Type.Object({ ...BOOK, ...LEVELS }), sequenced: true },
     orderbook_update: {
       about: 'The levels that changed since the frame that had `previousSequence`; quantity 0 removes one.',
-      data: Type.Object({ ...BOOK, previousSequence: Type.Integer(), ...LEVELS }), sequenced: true,
+      data: Type.Object({ ...BOOK, previousSequence, ...LEVELS }), sequenced: true,
     },
   },
-} as const satisfies Declaration
+  example: {
+    params: exampleTerms,
+    frames: {
+      snapshot: { ...exampleTerms, bids: exampleBids, asks: exampleAsks, checksum: checksumOfBest(exampleBids, exampleAsks) },
+      orderbook_update: {
+        ...exampleTerms, previousSequence: 42, bids: [{ price: '59999.5', quantity: '0' }], asks: [],
+        checksum: checksumOfBest(exampleBids, exampleAsks),
+      },
+    },
+  },
+  create: createOrderbook,
+})
 const NAME = ORDERBOOK.name
 /** Levels of a side that are mirrored at most; more than view/book.ts walks. */
 const LEVELS_MAX = 100_000
@@ -88,7 +118,7 @@ interface Topic {
 
 type Terms = Required<Static<typeof ORDERBOOK.params>>
 
-export function createOrderbook(gateway: Gateway): Channel {
+function createOrderbook(gateway: Gateway): Channel {
   /** By index of the pair. */
   const topics: Topic[][] = Array.from({ length: gateway.genesis.limits.pairs }, () => [])
   const find = ({ tradingPairId, magnitude }: Terms): Topic | undefined =>

@@ -28,12 +28,14 @@ import type { Views } from '../../../core/layout/table.ts'
 import { readOpenOrders } from '../../../core/view/open_orders.ts'
 import { orderOfEnded, orderOfFill, orderOfResult } from '../../bridge/closed_orders.ts'
 import type { Gateway } from '../../context.ts'
+import * as sample from '../../operations/example_values.ts'
 import { amountText, priceText, quantityText, rawText } from '../../operations/amounts.ts'
 import { Decimal, Uuid } from '../../operations/operation.ts'
 import { OrderRecord, orderRecord, type OrderFacts } from '../../operations/order_record.ts'
 import { Role } from '../../operations/trades.ts'
 import { dataFrame, type Params } from '../frames.ts'
-import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { field } from '../../operations/schema.ts'
+import { channel, type Channel, type Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
 import { PairName } from '../../operations/operation.ts'
@@ -48,39 +50,64 @@ const EventName = Type.Enum([
 ])
 type EventName = Static<typeof EventName>
 
-export const ORDERS = {
+/** What an event says of its trade. */
+const TRADE = {
+  tradeId: Type.Optional(field(Uuid, 'The trade, where the event is one.')),
+  lastFillQuantity: Type.Optional(field(Decimal, 'Quantity of this trade, in units of the base token.')),
+  lastFillPrice: Type.Optional(field(Decimal, 'Price of this trade.')),
+  role: Type.Optional(field(Role, 'maker: the order rested; taker: it came and took. With a trade only.')),
+  fee: field(
+    Decimal, 'Of the trade that the frame tells of, in units of the quote token: positive paid, negative earned; 0 without one.',
+  ),
+  feeRaw: field(Type.String(), 'The same in smallest units of the token.'),
+}
+
+export const ORDERS = channel({
   name: 'orders',
   access: 'private',
   about: 'What happens to the orders of the account, of all pairs or of one.',
-  params: Type.Object({ tradingPairId: Type.Optional(PairName) }),
+  params: Type.Object({
+    tradingPairId: Type.Optional(field(PairName, 'Only orders of this pair, by id or symbol; absent: all.')),
+  }),
   frames: {
     snapshot: {
       about: 'Orders that rest, in as many frames as it takes; `more` says whether another follows.',
       data: Type.Object({
-        tradingPairId: Type.Optional(Uuid), commandSequence: Type.Integer(), orders: Type.Array(OrderRecord), more: Type.Boolean(),
+        tradingPairId: Type.Optional(field(Uuid, 'The pair that was asked for; absent: all.')),
+        commandSequence: field(Type.Integer(), 'Number of the last command that is in it.'),
+        orders: field(Type.Array(OrderRecord), 'Orders that rest.'),
+        more: field(Type.Boolean(), 'Whether another frame of this snapshot follows.'),
       }),
       sequenced: false,
     },
     order_update: {
       about: 'One event of one order, with the whole order as it is then.',
       data: Type.Object({
-        eventType: EventName,
-        commandSequence: Type.Integer(),
+        eventType: field(EventName, 'What happened to the order.'),
+        commandSequence: field(Type.Integer(), 'Number of the command that the event came of, which its other events share.'),
         ...OrderRecord.properties,
-        postOnly: Type.Optional(Type.Literal(true)),
-        tradeId: Type.Optional(Uuid),
-        lastFillQuantity: Type.Optional(Decimal),
-        lastFillPrice: Type.Optional(Decimal),
-        role: Type.Optional(Role),
-        feeRaw: Type.String(),
-        totalFee: Decimal,
-        stpCounterpartyOrderId: Type.Optional(Uuid),
-        replacedByOrderId: Type.Optional(Uuid),
+        status: field(OrderRecord.properties.status, 'State of the order after the event.'),
+        postOnly: Type.Optional(field(Type.Literal(true), 'True where it is; absent otherwise.')),
+        ...TRADE,
+        totalFee: field(Decimal, 'Fees of the order so far: what `fee` adds up to.'),
+        stpCounterpartyOrderId: Type.Optional(field(Uuid, 'Your other order, where a trade with yourself was prevented.')),
+        replacedByOrderId: Type.Optional(field(Uuid, 'The order in its place, where it was replaced.')),
       }),
       sequenced: false,
     },
   },
-} as const satisfies Declaration
+  example: {
+    params: { tradingPairId: sample.PAIR },
+    frames: {
+      snapshot: { tradingPairId: sample.PAIR, commandSequence: 41, orders: [sample.order], more: false },
+      order_update: {
+        eventType: 'OrderPartiallyFilled', commandSequence: 43, ...sample.order, postOnly: true, tradeId: sample.TRADE,
+        lastFillQuantity: '0.02', lastFillPrice: '60000', role: 'maker', fee: '-0.06', feeRaw: '-60000', totalFee: '-0.06',
+      },
+    },
+  },
+  create: createOrders,
+})
 const NAME = ORDERS.name
 
 /** What a resting order has that its events do not say. */
@@ -110,7 +137,7 @@ interface Prevented {
   readonly order: OrderFacts
 }
 
-export function createOrders(gateway: Gateway): Channel {
+function createOrders(gateway: Gateway): Channel {
   const events = new OrderEvents(gateway)
   const pairOf = ({ tradingPairId }: Params): number =>
     tradingPairId === undefined ? ALL : gateway.pairs.get((tradingPairId as string).toLowerCase())!.index

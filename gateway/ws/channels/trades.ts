@@ -14,11 +14,12 @@ import { EventType, eventTypeOf, FILL } from '../../../core/layout/event.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import type { Pair } from '../../../core/state/genesis.ts'
 import type { Gateway } from '../../context.ts'
-import { } from '../../operations/operation.ts'
+import * as sample from '../../operations/example_values.ts'
 import { TradeRecord, tradeRecord, type PublicTrade } from '../../operations/trades.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import { Backfill, Joins } from '../backfill.ts'
-import type { Channel, Declaration, Subscriber } from './channel.ts'
+import { field } from '../../operations/schema.ts'
+import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 import * as fields from '../../operations/fields.ts'
 
@@ -27,9 +28,9 @@ export const SNAPSHOT_TRADES = 50
 /** Trades in one update; more make several. */
 const FRAME_TRADES = 500
 
-const Trades = Type.Object({ tradingPairId: fields.tradingPairId, trades: Type.Array(TradeRecord) })
+const Trades = Type.Object({ tradingPairId: fields.tradingPairId, trades: field(Type.Array(TradeRecord), 'Oldest first.') })
 
-export const TRADES = {
+export const TRADES = channel({
   name: 'trades',
   access: 'public',
   about: 'The trades of a pair, oldest first, without who made them.',
@@ -38,7 +39,14 @@ export const TRADES = {
     snapshot: { about: `The newest trades, ${SNAPSHOT_TRADES} at most.`, data: Trades, sequenced: true },
     trades_update: { about: 'Trades since the frame before; `sequence` is that of the last one.', data: Trades, sequenced: true },
   },
-} as const satisfies Declaration
+  example: {
+    params: { tradingPairId: sample.PAIR },
+    frames: {
+      snapshot: { tradingPairId: sample.PAIR, trades: [sample.trade] }, trades_update: { tradingPairId: sample.PAIR, trades: [sample.trade] },
+    },
+  },
+  create: createTrades,
+})
 const NAME = TRADES.name
 
 interface Topic {
@@ -55,7 +63,7 @@ interface Topic {
   newest: { trades: PublicTrade[]; sequence: number } | null
 }
 
-export function createTrades(gateway: Gateway): Channel {
+function createTrades(gateway: Gateway): Channel {
   const joins = new Joins(gateway, gateway.genesis.limits.pairs)
   /** By index of the pair. */
   const topics: (Topic | undefined)[] = []

@@ -4,26 +4,45 @@
  */
 import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
+import * as sample from '../../operations/example_values.ts'
 import { Uuid } from '../../operations/operation.ts'
-import type { Channel, Declaration } from './channel.ts'
+import { field } from '../../operations/schema.ts'
+import { channel, type Channel } from './channel.ts'
 import { createNotYetServed } from './not_yet_served.ts'
 import { PairName } from '../../operations/operation.ts'
 
 /** What the specification names of it. */
-const TwapOrder = Type.Object({ twapOrderId: Uuid, state: Type.String() })
+const TwapOrder = Type.Object({
+  twapOrderId: field(Uuid, 'TWAP order.'), state: field(Type.String(), 'State of the TWAP order.'),
+})
 
-export const TWAP_ORDERS = {
+export const TWAP_ORDERS = channel({
   name: 'twapOrders',
   access: 'private',
   about: 'The TWAP orders of the account, of all pairs or of one. There are none in this version.',
-  params: Type.Object({ tradingPairId: Type.Optional(PairName) }),
+  params: Type.Object({
+    tradingPairId: Type.Optional(field(PairName, 'Only TWAP orders of this pair, by id or symbol; absent: all.')),
+  }),
   frames: {
     snapshot: {
       about: 'TWAP orders that are PENDING or ACTIVE.',
-      data: Type.Object({ tradingPairId: Type.Optional(Uuid), twapOrders: Type.Array(TwapOrder) }), sequenced: false, reasons: ['snapshot'],
+      data: Type.Object({
+        tradingPairId: Type.Optional(field(Uuid, 'The pair that was asked for; absent: all.')),
+        twapOrders: field(Type.Array(TwapOrder), 'TWAP orders that are PENDING or ACTIVE.'),
+      }),
+      sequenced: false, reasons: ['snapshot'],
     },
     twap_order_update: { about: 'A TWAP order that changed.', data: TwapOrder, sequenced: false },
   },
-} as const satisfies Declaration
+  example: {
+    params: { tradingPairId: sample.PAIR },
+    frames: {
+      snapshot: { tradingPairId: sample.PAIR, twapOrders: [] }, twap_order_update: { twapOrderId: sample.ORDER, state: 'ACTIVE' },
+    },
+  },
+  create: createTwapOrders,
+})
 
-export const createTwapOrders = (gateway: Gateway): Channel => createNotYetServed(gateway, TWAP_ORDERS, { twapOrders: [] })
+function createTwapOrders(gateway: Gateway): Channel {
+  return createNotYetServed(gateway, TWAP_ORDERS, { twapOrders: [] })
+}

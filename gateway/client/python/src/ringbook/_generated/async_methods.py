@@ -1371,6 +1371,23 @@ class AsyncChannels:
     def _listen(self, channel: str, params: dict[str, Any]) -> AsyncStream[Any]:
         raise NotImplementedError
 
+    def instruments(self) -> AsyncStream[InstrumentsFrame]:
+        """The trading pairs and what they allow."""
+        return cast("AsyncStream[InstrumentsFrame]", self._listen("instruments", {}))
+
+    def market_stats(self, *, tradingPairId: str | None = None) -> AsyncStream[MarketStatsFrame]:
+        """What pairs traded in 24 hours: one pair or all of them."""
+        return cast("AsyncStream[MarketStatsFrame]", self._listen("market_stats", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def ohlcv(self, *, tradingPairId: str, interval: CandleInterval) -> AsyncStream[OhlcvFrame]:
+        """The candles of a pair."""
+        return cast("AsyncStream[OhlcvFrame]", self._listen("ohlcv", {
+            "tradingPairId": tradingPairId,
+            "interval": interval,
+        }))
+
     def orderbook(self, *, tradingPairId: str, magnitude: int | None = None) -> AsyncStream[OrderbookFrame]:
         """The best levels of both sides of a book, grouped by `magnitude` ticks."""
         return cast("AsyncStream[OrderbookFrame]", self._listen("orderbook", {
@@ -1384,27 +1401,11 @@ class AsyncChannels:
             "tradingPairId": tradingPairId,
         }))
 
-    def ohlcv(self, *, tradingPairId: str, interval: CandleInterval) -> AsyncStream[OhlcvFrame]:
-        """The candles of a pair."""
-        return cast("AsyncStream[OhlcvFrame]", self._listen("ohlcv", {
-            "tradingPairId": tradingPairId,
-            "interval": interval,
-        }))
-
-    def market_stats(self, *, tradingPairId: str | None = None) -> AsyncStream[MarketStatsFrame]:
-        """What pairs traded in 24 hours: one pair or all of them."""
-        return cast("AsyncStream[MarketStatsFrame]", self._listen("market_stats", {
-            "tradingPairId": tradingPairId,
-        }))
-
-    def instruments(self) -> AsyncStream[InstrumentsFrame]:
-        """The trading pairs and what they allow."""
-        return cast("AsyncStream[InstrumentsFrame]", self._listen("instruments", {}))
-
-    def orders(self, *, tradingPairId: str | None = None) -> AsyncStream[OrdersFrame]:
-        """What happens to the orders of the account, of all pairs or of one. Needs a session."""
-        return cast("AsyncStream[OrdersFrame]", self._listen("orders", {
-            "tradingPairId": tradingPairId,
+    def account(self, *, marginAccountId: str | None = None) -> AsyncStream[AccountFrame]:
+        """The health of the margin accounts of the account, of all or of one. There are none in this version. Needs
+        a session."""
+        return cast("AsyncStream[AccountFrame]", self._listen("account", {
+            "marginAccountId": marginAccountId,
         }))
 
     def balances(self) -> AsyncStream[BalancesFrame]:
@@ -1415,9 +1416,13 @@ class AsyncChannels:
         """The conditional orders of the account. There are none in this version. Needs a session."""
         return cast("AsyncStream[ConditionalOrdersFrame]", self._listen("conditionalOrders", {}))
 
-    def twap_orders(self, *, tradingPairId: str | None = None) -> AsyncStream[TwapOrdersFrame]:
-        """The TWAP orders of the account, of all pairs or of one. There are none in this version. Needs a session."""
-        return cast("AsyncStream[TwapOrdersFrame]", self._listen("twapOrders", {
+    def liquidations(self) -> AsyncStream[LiquidationsFrame]:
+        """Liquidations of the account. There are none in this version. Needs a session."""
+        return cast("AsyncStream[LiquidationsFrame]", self._listen("liquidations", {}))
+
+    def orders(self, *, tradingPairId: str | None = None) -> AsyncStream[OrdersFrame]:
+        """What happens to the orders of the account, of all pairs or of one. Needs a session."""
+        return cast("AsyncStream[OrdersFrame]", self._listen("orders", {
             "tradingPairId": tradingPairId,
         }))
 
@@ -1425,13 +1430,8 @@ class AsyncChannels:
         """The positions of the account. There are none in this version. Needs a session."""
         return cast("AsyncStream[PositionsFrame]", self._listen("positions", {}))
 
-    def account(self, *, marginAccountId: str | None = None) -> AsyncStream[AccountFrame]:
-        """The health of the margin accounts of the account, of all or of one. There are none in this version. Needs
-        a session."""
-        return cast("AsyncStream[AccountFrame]", self._listen("account", {
-            "marginAccountId": marginAccountId,
+    def twap_orders(self, *, tradingPairId: str | None = None) -> AsyncStream[TwapOrdersFrame]:
+        """The TWAP orders of the account, of all pairs or of one. There are none in this version. Needs a session."""
+        return cast("AsyncStream[TwapOrdersFrame]", self._listen("twapOrders", {
+            "tradingPairId": tradingPairId,
         }))
-
-    def liquidations(self) -> AsyncStream[LiquidationsFrame]:
-        """Liquidations of the account. There are none in this version. Needs a session."""
-        return cast("AsyncStream[LiquidationsFrame]", self._listen("liquidations", {}))

@@ -1371,6 +1371,23 @@ class Channels:
     def _listen(self, channel: str, params: dict[str, Any]) -> Stream[Any]:
         raise NotImplementedError
 
+    def instruments(self) -> Stream[InstrumentsFrame]:
+        """The trading pairs and what they allow."""
+        return cast("Stream[InstrumentsFrame]", self._listen("instruments", {}))
+
+    def market_stats(self, *, tradingPairId: str | None = None) -> Stream[MarketStatsFrame]:
+        """What pairs traded in 24 hours: one pair or all of them."""
+        return cast("Stream[MarketStatsFrame]", self._listen("market_stats", {
+            "tradingPairId": tradingPairId,
+        }))
+
+    def ohlcv(self, *, tradingPairId: str, interval: CandleInterval) -> Stream[OhlcvFrame]:
+        """The candles of a pair."""
+        return cast("Stream[OhlcvFrame]", self._listen("ohlcv", {
+            "tradingPairId": tradingPairId,
+            "interval": interval,
+        }))
+
     def orderbook(self, *, tradingPairId: str, magnitude: int | None = None) -> Stream[OrderbookFrame]:
         """The best levels of both sides of a book, grouped by `magnitude` ticks."""
         return cast("Stream[OrderbookFrame]", self._listen("orderbook", {
@@ -1384,27 +1401,11 @@ class Channels:
             "tradingPairId": tradingPairId,
         }))
 
-    def ohlcv(self, *, tradingPairId: str, interval: CandleInterval) -> Stream[OhlcvFrame]:
-        """The candles of a pair."""
-        return cast("Stream[OhlcvFrame]", self._listen("ohlcv", {
-            "tradingPairId": tradingPairId,
-            "interval": interval,
-        }))
-
-    def market_stats(self, *, tradingPairId: str | None = None) -> Stream[MarketStatsFrame]:
-        """What pairs traded in 24 hours: one pair or all of them."""
-        return cast("Stream[MarketStatsFrame]", self._listen("market_stats", {
-            "tradingPairId": tradingPairId,
-        }))
-
-    def instruments(self) -> Stream[InstrumentsFrame]:
-        """The trading pairs and what they allow."""
-        return cast("Stream[InstrumentsFrame]", self._listen("instruments", {}))
-
-    def orders(self, *, tradingPairId: str | None = None) -> Stream[OrdersFrame]:
-        """What happens to the orders of the account, of all pairs or of one. Needs a session."""
-        return cast("Stream[OrdersFrame]", self._listen("orders", {
-            "tradingPairId": tradingPairId,
+    def account(self, *, marginAccountId: str | None = None) -> Stream[AccountFrame]:
+        """The health of the margin accounts of the account, of all or of one. There are none in this version. Needs
+        a session."""
+        return cast("Stream[AccountFrame]", self._listen("account", {
+            "marginAccountId": marginAccountId,
         }))
 
     def balances(self) -> Stream[BalancesFrame]:
@@ -1415,9 +1416,13 @@ class Channels:
         """The conditional orders of the account. There are none in this version. Needs a session."""
         return cast("Stream[ConditionalOrdersFrame]", self._listen("conditionalOrders", {}))
 
-    def twap_orders(self, *, tradingPairId: str | None = None) -> Stream[TwapOrdersFrame]:
-        """The TWAP orders of the account, of all pairs or of one. There are none in this version. Needs a session."""
-        return cast("Stream[TwapOrdersFrame]", self._listen("twapOrders", {
+    def liquidations(self) -> Stream[LiquidationsFrame]:
+        """Liquidations of the account. There are none in this version. Needs a session."""
+        return cast("Stream[LiquidationsFrame]", self._listen("liquidations", {}))
+
+    def orders(self, *, tradingPairId: str | None = None) -> Stream[OrdersFrame]:
+        """What happens to the orders of the account, of all pairs or of one. Needs a session."""
+        return cast("Stream[OrdersFrame]", self._listen("orders", {
             "tradingPairId": tradingPairId,
         }))
 
@@ -1425,13 +1430,8 @@ class Channels:
         """The positions of the account. There are none in this version. Needs a session."""
         return cast("Stream[PositionsFrame]", self._listen("positions", {}))
 
-    def account(self, *, marginAccountId: str | None = None) -> Stream[AccountFrame]:
-        """The health of the margin accounts of the account, of all or of one. There are none in this version. Needs
-        a session."""
-        return cast("Stream[AccountFrame]", self._listen("account", {
-            "marginAccountId": marginAccountId,
+    def twap_orders(self, *, tradingPairId: str | None = None) -> Stream[TwapOrdersFrame]:
+        """The TWAP orders of the account, of all pairs or of one. There are none in this version. Needs a session."""
+        return cast("Stream[TwapOrdersFrame]", self._listen("twapOrders", {
+            "tradingPairId": tradingPairId,
         }))
-
-    def liquidations(self) -> Stream[LiquidationsFrame]:
-        """Liquidations of the account. There are none in this version. Needs a session."""
-        return cast("Stream[LiquidationsFrame]", self._listen("liquidations", {}))

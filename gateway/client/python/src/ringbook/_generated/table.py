@@ -197,18 +197,18 @@ CCXT = {
 
 #: Channels, and whether they need a session.
 CHANNELS = {
+    "instruments": False,
+    "market_stats": False,
+    "ohlcv": False,
     "orderbook": False,
     "trades": False,
-    "ohlcv": False,
-    "market_stats": False,
-    "instruments": False,
-    "orders": True,
+    "account": True,
     "balances": True,
     "conditionalOrders": True,
-    "twapOrders": True,
-    "positions": True,
-    "account": True,
     "liquidations": True,
+    "orders": True,
+    "positions": True,
+    "twapOrders": True,
 }
 
 #: Messages of order entry, by the operation they do.

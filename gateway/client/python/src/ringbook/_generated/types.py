@@ -28,7 +28,7 @@ class AccountSnapshotData(TypedDict):
 
 class AccountSnapshotDataAccountsItem(TypedDict):
     marginAccountId: str
-    """Margin account; as a parameter: only this one, absent: all."""
+    """Margin account."""
 
 
 class AccountTrade(TypedDict):
@@ -80,7 +80,7 @@ class AccountUpdate(TypedDict):
 class AccountUpdateData(TypedDict):
     """What the channel tells."""
     marginAccountId: str
-    """Margin account; as a parameter: only this one, absent: all."""
+    """Margin account."""
 
 
 #: Something a delegated agent may do.
@@ -1133,12 +1133,12 @@ class _MarketStatsSnapshotData(TypedDict):
 class MarketStatsSnapshotData(_MarketStatsSnapshotData, total=False):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair; as a parameter: only this pair, absent: all."""
+    """The pair that was asked for; absent: all."""
 
 
 class _MarketStatsSnapshotDataMarketsItem(TypedDict):
     tradingPairId: str
-    """Trading pair; as a parameter: only this pair, absent: all."""
+    """Trading pair."""
     symbol: str
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     lastPrice: str | None
@@ -1184,7 +1184,7 @@ class MarketStatsUpdate(TypedDict):
 
 class _MarketStatsUpdateData(TypedDict):
     tradingPairId: str
-    """Trading pair; as a parameter: only this pair, absent: all."""
+    """Trading pair."""
     symbol: str
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     lastPrice: str | None
@@ -1497,7 +1497,7 @@ class _OrderUpdateData(TypedDict):
     ]
     """What happened to the order."""
     commandSequence: int
-    """Number of the command that the event came of, which its other events share; of a snapshot the last one in it."""
+    """Number of the command that the event came of, which its other events share."""
     orderId: str
     """Order."""
     id: str
@@ -1505,7 +1505,7 @@ class _OrderUpdateData(TypedDict):
     userId: str
     """User the order belongs to."""
     tradingPairId: str
-    """Trading pair of the order; as a parameter: only orders of this pair, absent: all."""
+    """Trading pair."""
     symbol: str
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     side: Side
@@ -1675,7 +1675,7 @@ class OrdersSnapshot(TypedDict):
 
 class _OrdersSnapshotData(TypedDict):
     commandSequence: int
-    """Number of the command that the event came of, which its other events share; of a snapshot the last one in it."""
+    """Number of the last command that is in it."""
     orders: list[Order]
     """Orders that rest."""
     more: bool
@@ -1685,7 +1685,7 @@ class _OrdersSnapshotData(TypedDict):
 class OrdersSnapshotData(_OrdersSnapshotData, total=False):
     """What the channel tells."""
     tradingPairId: str
-    """Trading pair of the order; as a parameter: only orders of this pair, absent: all."""
+    """The pair that was asked for; absent: all."""
 
 
 class PositionUpdate(TypedDict):
@@ -2124,7 +2124,7 @@ class _TwapOrdersSnapshotData(TypedDict):
 class TwapOrdersSnapshotData(_TwapOrdersSnapshotData, total=False):
     """What the channel tells."""
     tradingPairId: str
-    """Only TWAP orders of this pair; absent: all."""
+    """The pair that was asked for; absent: all."""
 
 
 class TwapOrdersSnapshotDataTwapOrdersItem(TypedDict):
@@ -2163,18 +2163,18 @@ class VerifyResponseUser(TypedDict):
 
 
 
+InstrumentsFrame = Union[InstrumentsSnapshot, InstrumentsUpdate]
+MarketStatsFrame = Union[MarketStatsSnapshot, MarketStatsUpdate]
+OhlcvFrame = Union[OhlcvSnapshot, OhlcvUpdate]
 OrderbookFrame = Union[OrderbookSnapshot, OrderbookUpdate]
 TradesFrame = Union[TradesSnapshot, TradesUpdate]
-OhlcvFrame = Union[OhlcvSnapshot, OhlcvUpdate]
-MarketStatsFrame = Union[MarketStatsSnapshot, MarketStatsUpdate]
-InstrumentsFrame = Union[InstrumentsSnapshot, InstrumentsUpdate]
-OrdersFrame = Union[OrdersSnapshot, OrderUpdate]
+AccountFrame = Union[AccountSnapshot, AccountUpdate]
 BalancesFrame = Union[BalancesSnapshot, BalanceUpdate]
 ConditionalOrdersFrame = Union[ConditionalOrdersSnapshot, ConditionalOrderUpdate]
-TwapOrdersFrame = Union[TwapOrdersSnapshot, TwapOrderUpdate]
-PositionsFrame = Union[PositionsSnapshot, PositionUpdate]
-AccountFrame = Union[AccountSnapshot, AccountUpdate]
 LiquidationsFrame = Union[LiquidationsSnapshot, LiquidationUpdate]
+OrdersFrame = Union[OrdersSnapshot, OrderUpdate]
+PositionsFrame = Union[PositionsSnapshot, PositionUpdate]
+TwapOrdersFrame = Union[TwapOrdersSnapshot, TwapOrderUpdate]
 
 __all__ = [
     "AccountFrame", "AccountSnapshot", "AccountSnapshotData", "AccountSnapshotDataAccountsItem", "AccountTrade",

@@ -1,0 +1,13 @@
+/** The channels, a line for each. */
+export { ACCOUNT } from './account.ts'
+export { BALANCES } from './balances.ts'
+export { CONDITIONAL_ORDERS } from './conditional_orders.ts'
+export { INSTRUMENTS } from './instruments.ts'
+export { LIQUIDATIONS } from './liquidations.ts'
+export { MARKET_STATS } from './market_stats.ts'
+export { OHLCV } from './ohlcv.ts'
+export { ORDERBOOK } from './orderbook.ts'
+export { ORDERS } from './orders.ts'
+export { POSITIONS } from './positions.ts'
+export { TRADES } from './trades.ts'
+export { TWAP_ORDERS } from './twap_orders.ts'
