@@ -26,8 +26,8 @@ export const STREAMS_PATH = '/api/v1/asyncapi.json'
 const CONNECTION = 'connection'
 
 /** The whole document, as plain JSON values. */
-export function createStreamsDocument(): JsonSchema {
-  const sections: readonly Section[] = [connectionSection(), ...DECLARATIONS.map(channelSection), orderSection()]
+export function createStreamsDocument(declarations: readonly ServedDeclaration[] = DECLARATIONS): JsonSchema {
+  const sections: readonly Section[] = [connectionSection(), ...declarations.map(channelSection), orderSection()]
   const all = (part: keyof Section): Parts => Object.assign({}, ...sections.map((section) => section[part]))
   const messages = all('messages')
   return {
@@ -37,7 +37,7 @@ export function createStreamsDocument(): JsonSchema {
     servers: { exchange: serverObject() },
     channels: all('channels'),
     operations: all('operations'),
-    components: { messages, schemas: usedSchemas(messages), securitySchemes: { session: SESSION, signedMessage: ORDER_ENTRY_SECURITY } },
+    components: { messages, schemas: usedSchemas(messages, declarations), securitySchemes: { session: SESSION, signedMessage: ORDER_ENTRY_SECURITY } },
   }
 }
 
@@ -141,8 +141,8 @@ function channelMessages(declaration: ServedDeclaration): Parts {
 }
 
 /** The shared schemas that are referred to, by way of others too. */
-function usedSchemas(messages: Parts): Parts {
-  const declared = DECLARATIONS.flatMap(({ params, frames }) => [params, ...Object.values(frames).map(({ data }) => data)])
+function usedSchemas(messages: Parts, declarations: readonly ServedDeclaration[]): Parts {
+  const declared = declarations.flatMap(({ params, frames }) => [params, ...Object.values(frames).map(({ data }) => data)])
   const roots = [...OPERATIONS.flatMap(schemasOf), ...declared]
   const all: Parts = { ...sharedSchemas(roots), Error: ERROR_SCHEMA }
   const used: Parts = {}

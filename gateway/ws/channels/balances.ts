@@ -18,11 +18,11 @@ import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { Balance, balanceRecord, balancesOf } from '../../operations/accounts.ts'
 import { Nullable } from '../../operations/operation.ts'
+import { field } from '../../operations/schema.ts'
 import { dataFrame } from '../frames.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
-import { field } from '../../operations/schema.ts'
 
 const REASONS = ['trade', 'fee', 'rebate', 'lock', 'unlock', 'faucet', 'transfer'] as const
 export type Reason = (typeof REASONS)[number]

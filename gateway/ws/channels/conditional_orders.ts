@@ -6,10 +6,10 @@ import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { Decimal, Timestamp } from '../../operations/operation.ts'
+import * as fields from '../../operations/fields.ts'
 import { field } from '../../operations/schema.ts'
 import { channel, type Channel } from './channel.ts'
 import { createNotYetServed } from './not_yet_served.ts'
-import * as fields from '../../operations/fields.ts'
 
 /** What the specification names of it. */
 const ConditionalOrder = Type.Object({

@@ -8,8 +8,8 @@ import { answeredTypeOf, EventType, eventTypeOf, RESULT } from '../../../core/la
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { pairRecord, TradingPair } from '../../operations/market.ts'
-import { dataFrame } from '../frames.ts'
 import { field } from '../../operations/schema.ts'
+import { dataFrame } from '../frames.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
 

@@ -1,4 +1,4 @@
-/** The channels, a line for each. */
+/** The channels that are served, a line for each. */
 export { ACCOUNT } from './account.ts'
 export { BALANCES } from './balances.ts'
 export { CONDITIONAL_ORDERS } from './conditional_orders.ts'

@@ -23,12 +23,11 @@ import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { Refused } from '../../refused.ts'
 import { Metadata, metadataRecord } from '../../operations/market_data.ts'
-import { Uuid } from '../../operations/operation.ts'
-import { dataFrame, errorFrame, type Frame, type Params } from '../frames.ts'
+import { PairName, Uuid } from '../../operations/operation.ts'
 import { field } from '../../operations/schema.ts'
+import { dataFrame, errorFrame, type Frame, type Params } from '../frames.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
-import { PairName } from '../../operations/operation.ts'
 
 export const MARKET_STATS = channel({
   name: 'market_stats',

@@ -18,12 +18,12 @@ import type { Views } from '../../../core/layout/table.ts'
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { Candle, CandleInterval, candleRecord, CANDLES } from '../../operations/market_data.ts'
+import * as fields from '../../operations/fields.ts'
+import { field } from '../../operations/schema.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import { Backfill, Joins } from '../backfill.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
-import * as fields from '../../operations/fields.ts'
-import { field } from '../../operations/schema.ts'
 
 const PARAMS = { tradingPairId: fields.tradingPairId, interval: field(CandleInterval, 'Length of a candle; default 1m.') }
 const Candles = Type.Object({ ...PARAMS, candles: field(Type.Array(Candle), 'Oldest first.') })

@@ -24,12 +24,12 @@ import {
   checksumOf as checksumOfBest, CHECKSUM_LEVELS, isPowerOfTen, Magnitude, PricedLevel,
 } from '../../operations/orderbook.ts'
 import { Refused } from '../../refused.ts'
+import * as fields from '../../operations/fields.ts'
+import { field } from '../../operations/schema.ts'
 import { BookSide, type Level } from '../book_side.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
-import * as fields from '../../operations/fields.ts'
-import { field } from '../../operations/schema.ts'
 
 const GROUPED = field(Magnitude,
   'Group prices by this many ticks, a power of ten; default 1. Bids are grouped downwards, asks upwards.')

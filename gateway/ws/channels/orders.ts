@@ -30,15 +30,14 @@ import { orderOfEnded, orderOfFill, orderOfResult } from '../../bridge/closed_or
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { amountText, priceText, quantityText, rawText } from '../../operations/amounts.ts'
-import { Decimal, Uuid } from '../../operations/operation.ts'
+import { Decimal, PairName, Uuid } from '../../operations/operation.ts'
 import { OrderRecord, orderRecord, type OrderFacts } from '../../operations/order_record.ts'
 import { Role } from '../../operations/trades.ts'
-import { dataFrame, type Params } from '../frames.ts'
 import { field } from '../../operations/schema.ts'
+import { dataFrame, type Params } from '../frames.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { OrderChange, orderChangeOf, rests } from '../../bridge/book_events.ts'
 import { readerOf } from './parameters.ts'
-import { PairName } from '../../operations/operation.ts'
 
 /** Orders in one frame of a snapshot. */
 export const SNAPSHOT_ORDERS = 500

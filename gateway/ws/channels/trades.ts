@@ -16,12 +16,12 @@ import type { Pair } from '../../../core/state/genesis.ts'
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { TradeRecord, tradeRecord, type PublicTrade } from '../../operations/trades.ts'
+import * as fields from '../../operations/fields.ts'
+import { field } from '../../operations/schema.ts'
 import { dataFrame, errorFrame, type Frame } from '../frames.ts'
 import { Backfill, Joins } from '../backfill.ts'
-import { field } from '../../operations/schema.ts'
 import { channel, type Channel, type Subscriber } from './channel.ts'
 import { readerOf } from './parameters.ts'
-import * as fields from '../../operations/fields.ts'
 
 /** Trades in a snapshot, at most. */
 export const SNAPSHOT_TRADES = 50
@@ -42,7 +42,8 @@ export const TRADES = channel({
   example: {
     params: { tradingPairId: sample.PAIR },
     frames: {
-      snapshot: { tradingPairId: sample.PAIR, trades: [sample.trade] }, trades_update: { tradingPairId: sample.PAIR, trades: [sample.trade] },
+      snapshot: { tradingPairId: sample.PAIR, trades: [sample.trade] },
+      trades_update: { tradingPairId: sample.PAIR, trades: [sample.trade] },
     },
   },
   create: createTrades,

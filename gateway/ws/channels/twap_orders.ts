@@ -5,11 +5,10 @@
 import Type from 'typebox'
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
-import { Uuid } from '../../operations/operation.ts'
+import { PairName, Uuid } from '../../operations/operation.ts'
 import { field } from '../../operations/schema.ts'
 import { channel, type Channel } from './channel.ts'
 import { createNotYetServed } from './not_yet_served.ts'
-import { PairName } from '../../operations/operation.ts'
 
 /** What the specification names of it. */
 const TwapOrder = Type.Object({
