@@ -8,7 +8,7 @@ import { encode, RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import { createStreamsDocument } from '../../gateway/docs/streams/document.ts'
 import type { ServedDeclaration } from '../../gateway/ws/channels/channel.ts'
-import { createChannels, DECLARATIONS } from '../../gateway/ws/channels/index.ts'
+import { DECLARATIONS } from '../../gateway/ws/channels/index.ts'
 
 const folder = join(import.meta.dirname, '..', '..', 'gateway')
 const section = readFileSync(join(folder, 'README.md'), 'utf8').split('## A new channel')[1]!
@@ -59,7 +59,7 @@ t.test('it parses as TypeScript', async (t) => {
   t.strictSame(diagnostics, [])
 })
 
-t.test('every file of a channel has its line, and every channel is made', async (t) => {
+t.test('every file of a channel has its line', async (t) => {
   const channels = join(folder, 'ws', 'channels')
   const files = globSync('*.ts', { cwd: channels }).filter((name) => /= channel\(\{/.test(readFileSync(join(channels, name), 'utf8')))
   const lines = readFileSync(join(channels, 'list.ts'), 'utf8').matchAll(/^export \{ (\w+) \} from '\.\/(\w+\.ts)'$/gm)
@@ -67,5 +67,4 @@ t.test('every file of a channel has its line, and every channel is made', async 
   t.equal(DECLARATIONS.length, files.length)
   const names = DECLARATIONS.map(({ name, access }) => `${access === 'public' ? 0 : 1} ${name}`)
   t.strictSame(names, [...names].sort(), 'the public ones first, by name')
-  t.type(createChannels, 'function')
 })

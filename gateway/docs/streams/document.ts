@@ -37,7 +37,10 @@ export function createStreamsDocument(declarations: readonly ServedDeclaration[]
     servers: { exchange: serverObject() },
     channels: all('channels'),
     operations: all('operations'),
-    components: { messages, schemas: usedSchemas(messages, declarations), securitySchemes: { session: SESSION, signedMessage: ORDER_ENTRY_SECURITY } },
+    components: {
+      messages, schemas: usedSchemas(messages, declarations),
+      securitySchemes: { session: SESSION, signedMessage: ORDER_ENTRY_SECURITY },
+    },
   }
 }
 
