@@ -153,7 +153,7 @@ t.test('three restarts in the middle of trading leave what REST answers', async 
   t.ok(await place(dealers[0]!) || await place(dealers[1]!), 'trading goes on')
 })
 
-/** Every channel there is, of one pair and of all, gives its snapshot to whom it belongs. */
+/** Every channel there is, of one pair by id and by symbol and of all, gives its snapshot to whom it belongs. */
 async function everyChannel(t: Test, { client }: Dealer, tradingPairId: string): Promise<void> {
   const values: Record<string, unknown> = { tradingPairId, interval: '1m' }
   const wanted: [ChannelName, Record<string, unknown>][] = []
@@ -163,6 +163,8 @@ async function everyChannel(t: Test, { client }: Dealer, tradingPairId: string):
     const { required = [] } = params as { required?: string[] }
     if (given.some((field) => !required.includes(field))) wanted.push([name, {}])
   }
+  const ofPair = wanted.filter(([, params]) => params['tradingPairId'] !== undefined)
+  wanted.push(...ofPair.map(([name, params]): [ChannelName, Row] => [name, { ...params, tradingPairId: 'SEI/USDC' }]))
   const heard = wanted.map(() => [] as Row[])
   const subscriptions = wanted.map(([name, params], i) =>
     client.subscribe(name, params as never, { snapshot: (data: unknown) => heard[i]!.push(data as Row) }))
@@ -170,7 +172,8 @@ async function everyChannel(t: Test, { client }: Dealer, tradingPairId: string):
   await until('every snapshot', () => heard.every((each) => each.length > 0))
   wanted.forEach(([name, params], i) => {
     const pairs = heard[i]!.map((data) => data['tradingPairId'])
-    t.ok(pairs.every((pair) => pair === params['tradingPairId']), `${name} ${JSON.stringify(params)}: its own`)
+    const asked = params['tradingPairId'] === undefined ? undefined : tradingPairId
+    t.ok(pairs.every((pair) => pair === asked), `${name} ${JSON.stringify(params)}: its own`)
   })
   t.ok(wanted.length > DECLARATIONS.length)
   for (const subscription of subscriptions) subscription.close()
