@@ -92,7 +92,7 @@ t.test('a port that is taken refuses the start', async (t) => {
     (error: unknown) => error as StartFailed,
   )
   t.equal(failed?.code, EXIT.CONFIG)
-  t.match(failed?.log.at(-1)?.['msg'], /chain port: .*EADDRINUSE/)
+  t.match(failed?.log.at(-1)?.['msg'], /^port \d+ of 127\.0\.0\.1 \(--chain-port, RINGBOOK_CHAIN_PORT\) is in use/)
   const exchange = await startExchange(directory, ['--chain-port', String(port), '--chain', '0'])
   t.equal(await exchange.stop(), EXIT.OK, 'without the chain it is not needed')
 })

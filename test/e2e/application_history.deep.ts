@@ -23,12 +23,15 @@ async function arrive(baseUrl: string, clientId: string): Promise<{ client: Clie
   return { client, id: (await client.GetProfile()).id }
 }
 
+/** An answer without the time at which the history was read: that differs each time. */
+const withoutTime = <T extends { asOf: string }>({ asOf: _, ...answer }: T): Omit<T, 'asOf'> => answer
+
 /** Everything the backend with this key is told. */
 async function readAll(baseUrl: string, serverKey: string, since: string) {
   const backend = createClient({ baseUrl, serverKey })
   const { orders, total } = await backend.ListApplicationOrders({ pageSize: 100 })
   const { movements } = await backend.ListApplicationMovements({ pageSize: 100 })
-  return { orders, total, movements, stats: await backend.GetApplicationStats(), late: await backend.GetApplicationStats({ since }) }
+  return { orders, total, movements, stats: withoutTime(await backend.GetApplicationStats()), late: withoutTime(await backend.GetApplicationStats({ since })) }
 }
 type Told = Awaited<ReturnType<typeof readAll>>
 

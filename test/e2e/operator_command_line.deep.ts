@@ -306,7 +306,7 @@ async function keepsApplications(t: Test, exchange: Exchange, says: Says, gives:
   t.match(await says('origins', 'remove', 'desk', site), /^https:\/\/desk\.example is not allowed; origins: 1 \(sequence \d+\)\n$/)
   t.match(await says('origins', 'add', String(added['id']), '*'), /^\* is allowed; origins: 2 /)
   t.match(await fails('origins', 'remove', 'desk', site), { code: 1, err: /^operator: NOT_FOUND/ })
-  t.match(await says('applications', 'set', 'desk', '--name', 'Desk'), /^application signIn \(Desk\) is active \(sequence \d+\)\n$/)
+  t.match(await says('applications', 'set', 'desk', '--name', 'Desk'), /^application desk \(Desk\) is active \(sequence \d+\)\n$/)
 
   const issued = await fails('keys', 'issue', 'desk')
   t.match([issued.code, issued.out], [0, /^sk_[A-Za-z0-9_-]{43}\n$/], 'the key and nothing else')
@@ -327,7 +327,7 @@ async function keepsApplications(t: Test, exchange: Exchange, says: Says, gives:
   for (const grace of ['1', '1.5h', '-1h', '1w', '366d', '01h', '']) {
     t.equal((await fails('keys', 'issue', 'desk', `--grace=${grace}`)).code, 2, grace)
   }
-  t.match(await says('keys', 'revoke', 'desk'), /^application signIn has no server key \(sequence \d+\)\n$/)
+  t.match(await says('keys', 'revoke', 'desk'), /^application desk has no server key \(sequence \d+\)\n$/)
   t.same([await config(first), await config(second)], [401, 401])
   for (const words of ['applications add --name x', 'applications set desk', 'keys issue', 'status --grace 1h']) {
     t.equal((await fails(...words.split(' '))).code, 2, words)
