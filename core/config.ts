@@ -56,6 +56,15 @@ function powerOfTwo(fallback: number, low: number, high: number, unit: string, m
 
 const root = join(import.meta.dirname, '..')
 
+/**
+ * Gateway threads and their looks for answers, by the cores of the machine; `bench/README.md` has what was measured (`rest`, `ws-orders`).
+ * Verifying signatures is most of the work, and the matcher sleeps in the disk's fsync most of its time: on two cores both are for
+ * gateways, and none of them looks in vain, because the matcher wants that core. More cores leave one to the matcher.
+ */
+export const defaultsFor = (cores: number): { gateways: number; polls: number } =>
+  cores > 2 ? { gateways: cores - 1, polls: 32 } : { gateways: cores, polls: 0 }
+const byCores = defaultsFor(availableParallelism())
+
 export const KNOBS = {
   config: text('', 'path', 'JSON file with any of these keys (camelCase)'),
   dataDir: text(join(root, 'data', 'var'), 'path', 'Journal, snapshots and lock of this exchange'),
@@ -94,8 +103,14 @@ export const KNOBS = {
   operatorTokenFile: text(
     '', 'path', "File with the operator's token; without it operator.token of the data directory, made at the first start",
   ),
-  gateways: number(Math.max(1, availableParallelism() - 1), 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1'),
-  spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle thread looks before it parks; more lowers latency and burns a core'),
+  gateways: number(
+    byCores.gateways, 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1, which leaves one to the matcher, but 2 on two cores',
+  ),
+  polls: number(
+    byCores.polls, 0, 10_000, 'turns',
+    'Turns of its event loop in which a gateway looks for answers before it parks; default: 32, and 0 on one or two cores',
+  ),
+  spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle matcher looks before it parks; more lowers latency and burns a core'),
   commandRing: powerOfTwo(8192, 256, 1 << 20, 'commands', 'Command ring of each gateway; full answers 503'),
   replyRing: powerOfTwo(16384, 4096, 1 << 20, 'records', 'Reply ring of each gateway; bounds its requests in flight'),
   eventRing: powerOfTwo(65536, 1024, 1 << 22, 'records', 'Broadcast ring of events; a reader further behind resynchronises'),

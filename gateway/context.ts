@@ -127,7 +127,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
   const lane = shared.lanes[number]!
   const events = attachBroadcast(shared.events)
   const proxies = readProxies(config)
-  const asker = new Asker(lane.questions, shared.matcherWait, faults)
+  const asker = new Asker(lane.questions, shared.matcherWait, faults, config.polls)
   return {
     asker, faults, requestIds: new RequestIds(number, Date.now()),
     books: new Books({ state, gate, events, asker, counters, proxies, faults }),
@@ -135,9 +135,10 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
-    engine: createEngineClient(
-      lane, shared.matcherWait, number, genesis.limits.accounts, counters, matcher, faults, () => mayKnowFormerPayloads(state, time()),
-    ),
+    engine: createEngineClient({
+      lane, matcherWait: shared.matcherWait, gateway: number, accounts: genesis.limits.accounts, counters, matcher, faults,
+      formerKeys: () => mayKnowFormerPayloads(state, time()), polls: config.polls,
+    }),
     closedOrders: createClosedOrderCache(events, counters),
     signIn: createSignInClient(data.signIn, faults),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, faults),

@@ -3,9 +3,9 @@
  * Only what ends this process without asking it (SIGKILL) leaves them: directories as data/var-*, processes with their own log.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../../test/support/exchange.ts'
+import { removeDirectory, startAsConfigured as startExchange, temporaryDirectory, type Exchange } from '../../test/support/exchange.ts'
 
-export { removeDirectory, startExchange } from '../../test/support/exchange.ts'
+export { removeDirectory, startAsConfigured as startExchange } from '../../test/support/exchange.ts'
 
 const directories = new Set<string>()
 

@@ -22,8 +22,6 @@ export interface Task<Copy = unknown> {
   expire(now: number): void
 }
 
-/** Looks at the cell, one in each turn of the event loop, before the thread parks; as the engine client does (engine_client.ts). */
-const POLLS = 32
 /** A parked thread looks again after this long whatever happens, ms. */
 const PARK_MS = 50
 const SWEEP_MS = 100
@@ -35,13 +33,15 @@ export class Asker {
   readonly #tasks: Task[] = []
   #open: { readonly task: Task; readonly question: readonly number[]; readonly number: number } | null = null
   #idle = 0
+  readonly #polls: number
   readonly #timer: NodeJS.Timeout
 
-  /** `matcher`: the wait cell of the matcher. */
-  constructor(questions: SharedArrayBuffer, matcher: SharedArrayBuffer, faults: Faults) {
+  /** `matcher`: the wait cell of the matcher; `polls`: looks in vain before the thread parks, as those of engine_client.ts. */
+  constructor(questions: SharedArrayBuffer, matcher: SharedArrayBuffer, faults: Faults, polls: number) {
     this.#cell = attachQuestions(questions)
     this.#matcher = new Int32Array(matcher)
     this.#faults = faults
+    this.#polls = polls
     this.#timer = setInterval(() => this.#expire(), SWEEP_MS)
     this.#timer.unref()
   }
@@ -74,7 +74,7 @@ export class Asker {
   readonly #look = (): void => {
     if (this.#open === null) return
     if (isAnswered(this.#cell, this.#open.number)) this.#answered()
-    else if (this.#idle++ < POLLS) setImmediate(this.#look)
+    else if (this.#idle++ < this.#polls) setImmediate(this.#look)
     else this.#park()
   }
 

@@ -60,6 +60,8 @@ export interface EngineClient {
   readonly faults: Faults
   /** Receipts may have a payload hash of before the rules 4 (payload.ts). */
   readonly formerKeys: () => boolean
+  /** Turns of the event loop that look for replies in vain before the thread parks (`polls` of core/config.ts). */
+  readonly polls: number
   readonly pending: (PendingRequest | null)[]
   /** The request that each row is of (faults.ts); `null`: of none. */
   readonly requests: (Faulted | null)[]
@@ -88,16 +90,19 @@ export interface EngineClient {
   readonly wakeMatcher: () => void
 }
 
-/** `accounts`: how many there can be. */
-export function createEngineClient(
-  lane: Lane, matcherWait: SharedArrayBuffer, gateway: number, accounts: number, counters: Float64Array,
-  matcher: Float64Array, faults: Faults, formerKeys: () => boolean,
-): EngineClient {
+export interface EngineClientParts extends Pick<EngineClient, 'gateway' | 'counters' | 'matcher' | 'faults' | 'formerKeys' | 'polls'> {
+  readonly lane: Lane
+  readonly matcherWait: SharedArrayBuffer
+  /** How many there can be. */
+  readonly accounts: number
+}
+
+export function createEngineClient({ lane, matcherWait, accounts, ...parts }: EngineClientParts): EngineClient {
   const replies = attachRing(lane.replies)
   const commands = attachRing(lane.commands)
   const rows = replies.capacity
   const engine: EngineClient = {
-    gateway, counters, matcher, faults, formerKeys, replies, commands,
+    ...parts, replies, commands,
     holders: new Int32Array(rows),
     shares: new Int32Array(2 * (accounts + 1)),
     kept: Math.min(rows, Math.floor(commands.capacity / COMMAND_SLOTS)) >>> 3,
@@ -260,16 +265,14 @@ function dispatch(engine: EngineClient, records: Views, base: number): void {
   pending?.onResult(records, base, engine.indexes[row]!)
 }
 
-/**
- * Turns of the event loop that look for replies in vain before the thread parks. A turn costs a few microseconds and is how a
- * reply is seen within one; parking costs the matcher a wake-up. Few, because on a small machine the matcher, the disk and the
- * clients want the core that an idle poll would burn.
- */
-const POLLS = 32
 /** A parked thread looks again after this long whatever happens, ms. */
 const PARK_MS = 1000
 
-/** While commands are in flight, looks for replies once per turn of the event loop; parks when they take longer. */
+/**
+ * While commands are in flight, looks for replies once per turn of the event loop, and parks when they take longer. A turn costs a few
+ * microseconds and is how a reply is seen within one; parking costs the matcher a wake-up. Where threads share cores, matcher and clients
+ * want the core that a vain look would burn.
+ */
 function startPolling(engine: EngineClient): void {
   if (engine.polling) return
   engine.polling = true
@@ -277,7 +280,7 @@ function startPolling(engine: EngineClient): void {
   const poll = (): void => {
     idle = drain(engine) > 0 ? 0 : idle + 1
     if (engine.inFlight === 0) engine.polling = false
-    else if (idle < POLLS) setImmediate(poll)
+    else if (idle <= engine.polls) setImmediate(poll)
     else park(engine, resume)
   }
   const resume = (): void => {

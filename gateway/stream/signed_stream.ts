@@ -117,10 +117,10 @@ export class SignedStream {
   /** Serves one message: it is under way, its time is its sender's, what it throws is its answer. */
   serve(call: MessageCall, act: () => void): void {
     this.#open++
-    serveSigned(this.#gateway, call, this.#signer.client, () => {
+    serveSigned(this.#gateway, call, () => {
       this.#isGood = true
       act()
-      return this.#isGood
+      return this.#isGood ? null : this.#signer.client
     })
   }
 

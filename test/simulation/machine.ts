@@ -75,7 +75,10 @@ export function bridgeOn(
 ): EngineClient {
   const counters = gatewayCounters(shared.counters, number + 1)
   const matcher = matcherCounters(shared.counters)
-  const engine = createEngineClient(lane, shared.matcherWait, number, 64, counters, matcher, new Faults(onError), () => false)
+  const engine = createEngineClient({
+    lane, matcherWait: shared.matcherWait, gateway: number, accounts: 64, counters, matcher, faults: new Faults(onError),
+    formerKeys: () => false, polls: 0,
+  })
   closeEngineClient(engine)
   engine.polling = true
   engine.waking = true

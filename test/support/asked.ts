@@ -43,7 +43,7 @@ export class AskedStage {
     this.cells = Array.from({ length: lanes }, createCell)
     this.questions = createQuestions(this.cells)
     const faults = new Faults((error) => this.errors.push(error))
-    this.asker = new Asker(this.cells[0]!, this.matcherWait.buffer, faults)
+    this.asker = new Asker(this.cells[0]!, this.matcherWait.buffer, faults, 32)
     this.books = new Books({
       state, gate: new Int32Array(new SharedArrayBuffer(64)), events: this.events, asker: this.asker, counters: this.counters,
       proxies: new Set(), faults, ...given,

@@ -97,16 +97,24 @@ export class StartFailed extends Error {
 export const AS_NOBODY: readonly string[] =
   process.getuid?.() === 0 ? ['env', '-u', 'NODE_OPTIONS', 'setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
+/** What a test may say of a start besides the data directory. */
+type Start = [
+  dataDir: string, flags?: readonly string[], environment?: Record<string, string>, before?: readonly string[], heard?: (line: string) => void,
+]
+
+/**
+ * Starts the exchange with one gateway thread, unless the flags have another number: what a test counts is that of one thread and the same
+ * on every machine. The rest as {@link startAsConfigured}.
+ */
+export const startExchange = (...[dataDir, flags = [], ...rest]: Start): Promise<Exchange> =>
+  startAsConfigured(dataDir, ['--gateways', '1', ...flags], ...rest)
+
 /**
  * Starts the exchange with these flags and waits until it serves; `before` is a command that runs it, `heard` gets each
  * line it writes. Throws {@link StartFailed}.
  */
-export async function startExchange(
-  dataDir: string,
-  flags: readonly string[] = [],
-  environment: Record<string, string> = {},
-  before: readonly string[] = [],
-  heard: (line: string) => void = () => undefined,
+export async function startAsConfigured(
+  ...[dataDir, flags = [], environment = {}, before = [], heard = () => undefined]: Start
 ): Promise<Exchange> {
   const all = ['--data-dir', dataDir, '--port', '0', '--grpc-port', '0', '--operator-port', '0', '--chain-port', '0', ...flags]
   const main = ['--disable-warning=ExperimentalWarning', join(root, 'core', 'supervisor', 'main.ts'), ...all]

@@ -3,10 +3,10 @@
  * start and names the key; and the help says all of it.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { ConfigError, configHelp, describeConfig, KNOBS, readConfig, type Config } from '../../core/config.ts'
+import { ConfigError, configHelp, defaultsFor, describeConfig, KNOBS, readConfig, type Config } from '../../core/config.ts'
 import { removeDirectory } from '../support/exchange.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ringbook-config-'))
@@ -35,7 +35,7 @@ const RANGES: Record<string, [low: number, high: number]> = {
   grpcRequestMb: [4, 65_536], grpcAnswerMb: [4, 65_536],
   grpcRequestSeconds: [1, 3600], httpConnections: [1, 1_000_000], firstRequestSeconds: [1, 3600],
   wsUnusedSeconds: [1, 3600],
-  operatorPort: [0, 65_535], proxyPort: [0, 65_535], gateways: [1, 64], spin: [0, 10_000_000],
+  operatorPort: [0, 65_535], proxyPort: [0, 65_535], gateways: [1, 64], polls: [0, 10_000], spin: [0, 10_000_000],
   commandRing: [256, 1_048_576], replyRing: [4096, 1_048_576], eventRing: [1024, 4_194_304], batchMax: [1, 4096],
   clockJumpMs: [10, 3_600_000], clockGapSeconds: [1, 315_360_000],
   diskReserveMb: [0, 1_000_000], cutTail: [0, Number.MAX_SAFE_INTEGER], acceptLoss: [0, Number.MAX_SAFE_INTEGER],
@@ -70,6 +70,12 @@ t.test('without anything, the defaults', async (t) => {
   const config = read()
   for (const [name, knob] of Object.entries(KNOBS)) t.equal(config[name as keyof Config], knob.fallback, name)
   t.same(describeConfig(config), config)
+})
+
+t.test('gateway threads by the cores of the machine', async (t) => {
+  const gateways = [1, 2, 3, 8].map((cores) => defaultsFor(cores))
+  t.same(gateways, [{ gateways: 1, polls: 0 }, { gateways: 2, polls: 0 }, { gateways: 2, polls: 32 }, { gateways: 7, polls: 32 }])
+  t.match(read(), defaultsFor(availableParallelism()))
 })
 
 for (const [name, [low, high]] of Object.entries(RANGES)) {

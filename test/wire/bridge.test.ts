@@ -19,14 +19,16 @@ const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
 const ACCOUNTS = 1024
 
-function setUp(commands = 64, replies = 4096): { engine: EngineClient; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
+function setUp(commands = 64, replies = 4096, polls = 32): { engine: EngineClient; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
   const ring = createRing(commands * COMMAND_SLOTS)
   const lane = { commands: ring.buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
   const errors: unknown[] = []
   const matcher = new Float64Array(128)
   matcher[MATCHER.disk_level] = DISK.OPEN
   const faults = new Faults((error) => errors.push(error))
-  const engine = createEngineClient(lane, cell(), 1, ACCOUNTS, new Float64Array(128), matcher, faults, () => false)
+  const engine = createEngineClient({
+    lane, matcherWait: cell(), gateway: 1, accounts: ACCOUNTS, counters: new Float64Array(128), matcher, faults, formerKeys: () => false, polls,
+  })
   return { engine, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
 }
 
@@ -137,6 +139,23 @@ t.test('a parked gateway is woken by its reply', async (t) => {
   await turn()
   t.equal(engine.polling, false, 'and rests when nothing is in flight')
   closeEngineClient(engine)
+})
+
+t.test('a gateway looks as often as it was told to before it parks, and without looks at once', async (t) => {
+  for (const polls of [0, 3]) {
+    const { engine, matcher } = setUp(64, 4096, polls)
+    let answered = 0
+    const row = post(engine, { ...silent, onResult: () => answered++ })
+    let turns = 0
+    while (Atomics.load(engine.cell, WAIT.SLEEPING) === 0 && turns < 100) {
+      await turn()
+      turns++
+    }
+    t.equal(turns, polls + 1, `${polls} looks`)
+    matcher.reply(EventType.RESULT, row)
+    t.ok(await until(() => answered === 1), 'its reply wakes it')
+    closeEngineClient(engine)
+  }
 })
 
 t.test('a sleeping matcher is woken once per turn', async (t) => {
