@@ -104,7 +104,8 @@ export const KNOBS = {
     '', 'path', "File with the operator's token; without it operator.token of the data directory, made at the first start",
   ),
   gateways: number(
-    byCores.gateways, 1, 64, 'threads', 'Gateway threads sharing the port; default: cores - 1, which leaves one to the matcher, but 2 on two cores',
+    byCores.gateways, 1, 64, 'threads',
+    'Gateway threads sharing the port; default: cores - 1, which leaves one to the matcher, but 2 on two cores',
   ),
   polls: number(
     byCores.polls, 0, 10_000, 'turns',

@@ -17,9 +17,9 @@ import { createTierWatch, type TierWatch } from './tiers.ts'
 /** Commands of one transaction, at most. */
 const SLICE = 65_536
 /**
- * Rest after a transaction: this many times as long as it took, within these ms; and when there was nothing to do. Few large transactions
- * write each page once where many small ones write it again and again: at 12,000 orders a second over REST the follower takes 9 us of a core
- * for each, and with a rest of 3 times it took 18. What is read is older by the rest at most.
+ * Rest after a transaction: this many times as long as it took, within these ms; and when there was nothing to do. Few large
+ * transactions write each page once where many small ones write it again and again: at 12,000 orders a second over REST the follower
+ * takes 9 us of a core for each, and with a rest of 3 times it took 18. What is read is older by the rest at most.
  */
 const REST = 9
 const REST_LEAST_MS = 2

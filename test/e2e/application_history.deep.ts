@@ -31,7 +31,10 @@ async function readAll(baseUrl: string, serverKey: string, since: string) {
   const backend = createClient({ baseUrl, serverKey })
   const { orders, total } = await backend.ListApplicationOrders({ pageSize: 100 })
   const { movements } = await backend.ListApplicationMovements({ pageSize: 100 })
-  return { orders, total, movements, stats: withoutTime(await backend.GetApplicationStats()), late: withoutTime(await backend.GetApplicationStats({ since })) }
+  return {
+    orders, total, movements, stats: withoutTime(await backend.GetApplicationStats()),
+    late: withoutTime(await backend.GetApplicationStats({ since })),
+  }
 }
 type Told = Awaited<ReturnType<typeof readAll>>
 

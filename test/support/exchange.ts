@@ -99,7 +99,8 @@ export const AS_NOBODY: readonly string[] =
 
 /** What a test may say of a start besides the data directory. */
 type Start = [
-  dataDir: string, flags?: readonly string[], environment?: Record<string, string>, before?: readonly string[], heard?: (line: string) => void,
+  dataDir: string, flags?: readonly string[], environment?: Record<string, string>, before?: readonly string[],
+  heard?: (line: string) => void,
 ]
 
 /**

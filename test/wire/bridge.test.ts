@@ -19,7 +19,13 @@ const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
 
 const ACCOUNTS = 1024
 
-function setUp(commands = 64, replies = 4096, polls = 32): { engine: EngineClient; matcher: ReturnType<typeof matcherSide>; errors: unknown[] } {
+interface SetUp {
+  readonly engine: EngineClient
+  readonly matcher: ReturnType<typeof matcherSide>
+  readonly errors: unknown[]
+}
+
+function setUp(commands = 64, replies = 4096, polls = 32): SetUp {
   const ring = createRing(commands * COMMAND_SLOTS)
   const lane = { commands: ring.buffer, replies: createRing(replies).buffer, wait: cell(), questions: cell() }
   const errors: unknown[] = []
@@ -27,7 +33,8 @@ function setUp(commands = 64, replies = 4096, polls = 32): { engine: EngineClien
   matcher[MATCHER.disk_level] = DISK.OPEN
   const faults = new Faults((error) => errors.push(error))
   const engine = createEngineClient({
-    lane, matcherWait: cell(), gateway: 1, accounts: ACCOUNTS, counters: new Float64Array(128), matcher, faults, formerKeys: () => false, polls,
+    lane, matcherWait: cell(), gateway: 1, accounts: ACCOUNTS, counters: new Float64Array(128), matcher, faults,
+    formerKeys: () => false, polls,
   })
   return { engine, errors, matcher: matcherSide(lane.commands, lane.replies, lane.wait) }
 }
