@@ -100,7 +100,7 @@ export async function run(): Promise<Result> {
       rounds: ROUNDS,
       accounts: 20,
       batches: `${BATCHES} of ${ITEMS} LIMIT GTC orders, half of them taking, signed before each round`,
-      gateways: 'default (cores - 1)',
+      gateways: 'default',
     },
     figures: {
       'orders/s (median of rounds)': rate,

@@ -73,7 +73,7 @@ export async function run(): Promise<Result> {
       rounds: ROUNDS,
       'order book': `depth 50 of ${LEVELS} levels a side`,
       'open orders': `signed, 20 of ${LEVELS} of each of ${TRADERS} accounts`,
-      gateways: 'default (cores - 1)',
+      gateways: 'default',
     },
     figures: { ...figures('order books', books), ...figures('open orders', listings) },
     targets: [],

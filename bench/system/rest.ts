@@ -2,6 +2,8 @@
  * Signed single orders over HTTP by autocannon against the real exchange: verified, journaled with fsync, matched, answered. The
  * load generator shares the two cores. V is measured before and after, in the same run, while nothing else runs.
  */
+import { availableParallelism } from 'node:os'
+import { defaultsFor } from '../../core/config.ts'
 import { amount, median, type Result } from '../result.ts'
 import { round, type Round } from './http_load.ts'
 import { makeTraders, signOrders, verifiesPerSecond } from './orders.ts'
@@ -40,7 +42,7 @@ export async function run(): Promise<Result> {
       rounds: ROUNDS,
       accounts: 20,
       orders: `${ORDERS} LIMIT GTC orders around one price, signed before each round`,
-      gateways: 'default (cores - 1)',
+      'gateway threads': `default, ${defaultsFor(availableParallelism()).gateways}`,
     },
     figures: {
       'orders/s (2xx, median of rounds)': rate,
@@ -50,6 +52,6 @@ export async function run(): Promise<Result> {
       'saturated, p99, ms': median(rounds.map((r) => r.p99)),
       'answers other than 2xx': rounds.reduce((sum, r) => sum + r.other, 0),
     },
-    targets: [{ figure: 'orders/s as fraction of V', atLeast: 0.45, unit: 'V' }],
+    targets: [{ figure: 'orders/s as fraction of V', atLeast: 0.55, unit: 'V' }],
   }
 }
