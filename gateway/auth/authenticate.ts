@@ -5,7 +5,7 @@
  * In two steps: {@link identify} needs the head alone, so that a request of nobody is refused before its body is read; {@link verify}
  * takes the whole request. Between the two other requests may come, and the session may end: who waited for a body identifies again.
  */
-import type { RefusalCode } from '../../core/layout/refusals.ts'
+import { Refused } from '../refused.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { identifyLegacy, verifyLegacy } from './legacy.ts'
 import { identifyMessage, verifyMessage } from './rfc9421.ts'
@@ -13,20 +13,20 @@ import type { FoundSession, SessionCache } from './session_cache.ts'
 import { setCaller, type Caller, type SignedHead, type SignedRequest } from './signed_request.ts'
 
 /** The session that a head names, or which refusal it is. `now` in Unix ms. */
-export function identify(cache: SessionCache, head: SignedHead, now: number, counters: Float64Array): FoundSession | RefusalCode {
+export function identify(cache: SessionCache, head: SignedHead, now: number, counters: Float64Array): FoundSession | Refused {
   const { messageSignature } = head
   const found = messageSignature === null ? identifyLegacy(cache, head, now) : identifyMessage(cache, messageSignature, now)
-  if (typeof found === 'string') counters[GATEWAY.signature_rejected]!++
+  if (found instanceof Refused) counters[GATEWAY.signature_rejected]!++
   return found
 }
 
 /** Checks that the session found for its head signed the request, and fills `caller`; or says which refusal it is. */
-export function verify(request: SignedRequest, found: FoundSession, counters: Float64Array, caller: Caller): RefusalCode | null {
+export function verify(request: SignedRequest, found: FoundSession, counters: Float64Array, caller: Caller): Refused | null {
   const { messageSignature } = request
   const { publicKey, view } = found
-  const signed = messageSignature === null ? verifyLegacy(request, publicKey) : verifyMessage(request, messageSignature, publicKey)
-  counters[signed ? GATEWAY.signature_ok : GATEWAY.signature_rejected]!++
-  if (!signed) return 'INVALID_SIGNATURE'
+  const refused = messageSignature === null ? verifyLegacy(request, publicKey) : verifyMessage(request, messageSignature, publicKey)
+  counters[refused === null ? GATEWAY.signature_ok : GATEWAY.signature_rejected]!++
+  if (refused !== null) return refused
   setCaller(caller, view)
   return null
 }
@@ -34,7 +34,7 @@ export function verify(request: SignedRequest, found: FoundSession, counters: Fl
 /** Both steps: checks the signature of a request and fills `caller`, or says which refusal it is. `now` in Unix ms. */
 export function authenticate(
   cache: SessionCache, request: SignedRequest, now: number, counters: Float64Array, caller: Caller,
-): RefusalCode | null {
+): Refused | null {
   const found = identify(cache, request, now, counters)
-  return typeof found === 'string' ? found : verify(request, found, counters, caller)
+  return found instanceof Refused ? found : verify(request, found, counters, caller)
 }

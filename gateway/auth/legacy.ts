@@ -7,7 +7,8 @@
  * forty microseconds and an unknown key should not. Freshness is a window, not a replay cache (rule 3).
  */
 import { hash } from 'node:crypto'
-import type { RefusalCode } from '../../core/layout/refusals.ts'
+import type { Refused } from '../refused.ts'
+import { KEY_FORM, missingCredentials, SESSION_OVER, SIGNATURE_FORM, SIGNATURE_WRONG, skewed, TIMESTAMP_FORM } from './mistakes.ts'
 import { ALL_CREDENTIALS } from './signed_request.ts'
 import { findSession, refusalOf, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type SignedHead, type SignedRequest } from './signed_request.ts'
@@ -24,20 +25,22 @@ const EMPTY_HASH = hash('sha256', '')
 const signatureBytes = Buffer.alloc(SIGNATURE_BYTES)
 
 /** The session that these legacy credentials name, or which refusal they are. `now` in Unix ms. */
-export function identifyLegacy(cache: SessionCache, head: SignedHead, now: number): FoundSession | RefusalCode {
+export function identifyLegacy(cache: SessionCache, head: SignedHead, now: number): FoundSession | Refused {
   const { publicKey, timestamp } = head
-  if (head.credentials !== ALL_CREDENTIALS || !KEY.test(publicKey)) return 'UNAUTHENTICATED'
-  if (!TIMESTAMP.test(timestamp) || Math.abs(Number(timestamp) - now) > FRESHNESS_MS) return 'CLOCK_SKEW'
-  if (!SIGNATURE.test(head.signature)) return 'INVALID_SIGNATURE'
+  if (head.credentials !== ALL_CREDENTIALS) return missingCredentials(head.credentials)
+  if (!KEY.test(publicKey)) return KEY_FORM
+  if (!TIMESTAMP.test(timestamp)) return TIMESTAMP_FORM
+  if (Math.abs(Number(timestamp) - now) > FRESHNESS_MS) return skewed(now)
+  if (!SIGNATURE.test(head.signature)) return SIGNATURE_FORM
   const found = findSession(cache, publicKey)
   if (typeof found === 'string') return refusalOf(found)
-  return found.view.expiresAt <= cache.time(now) ? 'SESSION_INVALID' : found
+  return found.view.expiresAt <= cache.time(now) ? SESSION_OVER : found
 }
 
-/** Whether the session that {@link identifyLegacy} found signed this request. */
-export function verifyLegacy(request: SignedRequest, publicKey: Uint8Array): boolean {
+/** `null`: the session that {@link identifyLegacy} found signed this request; else what is wrong. */
+export function verifyLegacy(request: SignedRequest, publicKey: Uint8Array): Refused | null {
   signatureBytes.write(request.signature, 'hex')
-  return verifyText(signatureBytes, signedText(request), publicKey)
+  return verifyText(signatureBytes, signedText(request), publicKey) ? null : SIGNATURE_WRONG
 }
 
 function signedText({ method, target, timestamp, body }: SignedRequest): string {

@@ -14,7 +14,11 @@
  * window: CLOCK_SKEW. A byte sequence that is no signature, a digest of other bytes, a signature of another text: INVALID_SIGNATURE.
  */
 import { hash } from 'node:crypto'
-import type { RefusalCode } from '../../core/layout/refusals.ts'
+import type { Refused } from '../refused.ts'
+import {
+  DIGEST_FORM, DIGEST_WRONG, MESSAGE_SIGNATURE_BYTES, MESSAGE_SIGNATURE_FORM, SESSION_OVER, SIGNATURE_MISSING, SIGNATURE_WRONG,
+  signatureInputMistake, skewed,
+} from './mistakes.ts'
 import { findSession, refusalOf, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type MessageSignature, type SignedRequest } from './signed_request.ts'
 import { SIGNATURE_BYTES } from './verifier.ts'
@@ -86,21 +90,24 @@ function readSignature(text: string): boolean {
 }
 
 /** The session that the headers of a message signature name, or which refusal they are. `now` in Unix ms. */
-export function identifyMessage(cache: SessionCache, sent: MessageSignature, now: number): FoundSession | RefusalCode {
+export function identifyMessage(cache: SessionCache, sent: MessageSignature, now: number): FoundSession | Refused {
   const parameters = readSignatureInput(sent.input)
-  if (parameters === null || !SIGNATURE.test(sent.signature) || !DIGEST.test(sent.contentDigest)) return 'UNAUTHENTICATED'
-  if (Math.abs(parameters.created * 1000 - now) > FRESHNESS_MS) return 'CLOCK_SKEW'
-  if (!readSignature(sent.signature)) return 'INVALID_SIGNATURE'
+  if (parameters === null) return signatureInputMistake(sent.input, COMPONENTS, INPUT_MAX)
+  if (sent.signature === '') return SIGNATURE_MISSING
+  if (!SIGNATURE.test(sent.signature)) return MESSAGE_SIGNATURE_FORM
+  if (!DIGEST.test(sent.contentDigest)) return DIGEST_FORM
+  if (Math.abs(parameters.created * 1000 - now) > FRESHNESS_MS) return skewed(now)
+  if (!readSignature(sent.signature)) return MESSAGE_SIGNATURE_BYTES
   const found = findSession(cache, parameters.key)
   if (typeof found === 'string') return refusalOf(found)
-  return found.view.expiresAt <= cache.time(now) ? 'SESSION_INVALID' : found
+  return found.view.expiresAt <= cache.time(now) ? SESSION_OVER : found
 }
 
-/** Whether the session that {@link identifyMessage} found signed this request. */
-export function verifyMessage(request: SignedRequest, sent: MessageSignature, publicKey: Uint8Array): boolean {
+/** `null`: the session that {@link identifyMessage} found signed this request; else what is wrong. */
+export function verifyMessage(request: SignedRequest, sent: MessageSignature, publicKey: Uint8Array): Refused | null {
+  if (contentDigest(request.body) !== sent.contentDigest) return DIGEST_WRONG
   // Read again: other heads may have come while the body did.
-  return contentDigest(request.body) === sent.contentDigest && readSignature(sent.signature) &&
-    verifyText(signatureBytes, signedText(request, sent), publicKey)
+  return readSignature(sent.signature) && verifyText(signatureBytes, signedText(request, sent), publicKey) ? null : SIGNATURE_WRONG
 }
 
 /** Path and query are taken apart as sent. A request without a query has the query "?", as one with a bare question mark has. */

@@ -9,9 +9,10 @@
  * useless; this makes it plainly so. A key is good for the routes of its access class only, and nothing else is good for those.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
-import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Applications, ApplicationView } from '../../core/view/applications.ts'
+import type { Refused } from '../refused.ts'
+import { SERVER_KEY_WRONG } from './mistakes.ts'
 import type { Caller } from './signed_request.ts'
 
 const FORM = /^sk_[A-Za-z0-9_-]{43}$/
@@ -37,10 +38,10 @@ export function applicationOfKey(applications: readonly ApplicationView[], key: 
 /** Checks the server key of a request, '' for none, and makes `caller` its application's; or says which refusal it is. */
 export function authenticateServer(
   applications: Applications, key: string, now: number, counters: Float64Array, caller: Caller,
-): RefusalCode | null {
+): Refused | null {
   const found = applicationOfKey(applications.list(), key, now)
   counters[found === null ? GATEWAY.server_key_rejected : GATEWAY.server_key_ok]!++
-  if (found === null) return 'UNAUTHENTICATED'
+  if (found === null) return SERVER_KEY_WRONG
   caller.application = found.application
   return null
 }

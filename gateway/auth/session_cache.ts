@@ -5,6 +5,8 @@
  * probing the index. Every use reads the row again, so a revoked, expired, refreshed or reopened session is seen at once.
  */
 import type { State } from '../../core/state/state.ts'
+import type { Refused } from '../refused.ts'
+import { NOT_READABLE, UNKNOWN_KEY } from './mistakes.ts'
 import { createBoundedMap, remember, type BoundedMap } from '../bounded_map.ts'
 import { readSession, readSessionRow, type NoSession, type SessionView } from '../../core/view/accounts.ts'
 
@@ -37,8 +39,7 @@ export interface FoundSession {
 }
 
 /** The refusal of a request whose key has no session, or may have one that cannot be read now: that is no fault of the request. */
-export const refusalOf = (none: NoSession): 'UNAUTHENTICATED' | 'ENGINE_UNAVAILABLE' =>
-  none === 'unknown' ? 'UNAUTHENTICATED' : 'ENGINE_UNAVAILABLE'
+export const refusalOf = (none: NoSession): Refused => (none === 'unknown' ? UNKNOWN_KEY : NOT_READABLE)
 
 /** The session of `key`, 64 lowercase hex digits, or why there is none. */
 export function findSession(cache: SessionCache, key: string): FoundSession | NoSession {

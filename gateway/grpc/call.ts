@@ -6,7 +6,6 @@
  * grpc-js ends a call whose deadline passed; like a cancelled one it is dropped, and what it asked of the engine goes on.
  */
 import type { handleUnaryCall, sendUnaryData, ServerUnaryCall } from '@grpc/grpc-js'
-import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { authenticate } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
 import { Refused, SHUTTING_DOWN } from '../refused.ts'
@@ -81,12 +80,12 @@ class UnaryCall implements ServedCall {
     servePublic(this.#front.gateway, this.#method.served, this, payer)
   }
 
-  authenticate(): RefusalCode | null {
+  authenticate(): Refused | null {
     const { row } = this.#method.served
     const { request: body, metadata } = this.#incoming
     const { sessions, applications, counters, now, time } = this.#front.gateway
     const credentials = readCredentials(metadata)
-    if (typeof credentials === 'string') return credentials
+    if (credentials instanceof Refused) return credentials
     if (row.access === 'public') return null
     if (row.access === 'server-key') return authenticateServer(applications, credentials.serverKey, time(), counters, this)
     const signed = { method: 'POST', target: this.#method.path, body, messageSignature: null, ...credentials }

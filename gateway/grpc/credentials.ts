@@ -5,7 +5,8 @@
  * doubled or mixed headers are over HTTP.
  */
 import type { Metadata } from '@grpc/grpc-js'
-import type { RefusalCode } from '../../core/layout/refusals.ts'
+import { METADATA_BYTES } from '../auth/mistakes.ts'
+import { Refused } from '../refused.ts'
 import { createHead, validateHead, resetHead, takeHeader } from '../http/header_validation.ts'
 
 /** What legacy.ts checks, without what was signed. */
@@ -28,18 +29,18 @@ const ANY_CLIENT = 'grpc'
 
 const head = createHead()
 
-export function readCredentials(metadata: Metadata): Credentials | RefusalCode {
+export function readCredentials(metadata: Metadata): Credentials | Refused {
   resetHead(head)
   head.userAgent = ANY_CLIENT
   head.userAgents = 1
   for (const [name, values] of Object.entries(metadata.toJSON())) {
     if (STRUCTURED.includes(name)) takeHeader(head, name, '')
     if (!name.startsWith(PREFIX) && !name.startsWith(SERVER_KEY)) continue
-    if (name.endsWith('-bin')) return 'UNAUTHENTICATED'
+    if (name.endsWith('-bin')) return METADATA_BYTES
     for (const value of values) for (const each of String(value).split(',')) takeHeader(head, name, each)
   }
-  const code = validateHead(head, METHOD, ANY_TARGET)
-  if (code !== null) return code
+  const refused = validateHead(head, METHOD, ANY_TARGET)
+  if (refused !== null) return refused
   const { publicKey, timestamp, signature, credentials, serverKey } = head
   return { publicKey, timestamp, signature, credentials, serverKey }
 }

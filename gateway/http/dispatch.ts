@@ -11,7 +11,6 @@
 import { identify, verify } from '../auth/authenticate.ts'
 import { authenticateServer } from '../auth/server_key.ts'
 import type { FoundSession } from '../auth/session_cache.ts'
-import type { RefusalCode } from '../../core/layout/refusals.ts'
 import type { Gateway } from '../context.ts'
 import type { Job, Payer } from '../limits/anonymous.ts'
 import { budgetHeaders, type Budget } from '../limits/budget.ts'
@@ -112,7 +111,7 @@ class HttpCall implements ServedCall, Taker {
   }
 
   /** Who this is by the head, or which refusal it is. */
-  identify(): RefusalCode | null {
+  identify(): Refused | null {
     const { applications, counters, sessions, now, time } = this.#gateway
     switch (this.#match.route.served.row.access) {
       case 'public':
@@ -121,7 +120,7 @@ class HttpCall implements ServedCall, Taker {
         return authenticateServer(applications, this.#exchange.serverKey, time(), counters, this)
       case 'session': {
         const found = identify(sessions, this.#exchange, now(), counters)
-        if (typeof found === 'string') return found
+        if (found instanceof Refused) return found
         this.#found = found
         return null
       }
@@ -159,13 +158,13 @@ class HttpCall implements ServedCall, Taker {
     this.#kept = null
   }
 
-  authenticate(): RefusalCode | null {
+  authenticate(): Refused | null {
     const { counters } = this.#gateway
     const exchange = this.#exchange
     // While a body was awaited the session may have ended.
-    const code = (this.#late ? this.identify() : null) ?? (this.#found === null ? null : verify(exchange, this.#found, counters, this))
-    if (code === null && this.#match.route.served.row.access !== 'public') exchange.application = this.application
-    return code
+    const refused = (this.#late ? this.identify() : null) ?? (this.#found === null ? null : verify(exchange, this.#found, counters, this))
+    if (refused === null && this.#match.route.served.row.access !== 'public') exchange.application = this.application
+    return refused
   }
 
   readInput(): JsonObject | Refused {
@@ -191,9 +190,9 @@ function open(gateway: Gateway, router: Router, context: RequestContext): Taker 
   const found = findRoute(router, method, path)
   if (found !== null && 'route' in found) {
     const call = new HttpCall(gateway, context, found)
-    const code = call.identify()
-    if (code === null) return call
-    later(gateway, context, () => call.refuse(new Refused(code)))
+    const refused = call.identify()
+    if (refused === null) return call
+    later(gateway, context, () => call.refuse(refused))
   } else if (found === null) openOther(gateway, context)
   else if (method === 'OPTIONS') later(gateway, context, () => context.send(204, '', preflightHeaders(found.allow)))
   else later(gateway, context, () => context.refuse(new Refused('METHOD_NOT_ALLOWED'), [['Allow', found.allow]]))

@@ -8,7 +8,8 @@
  * clients send here has a length. Whatever breaks this is a smuggling suspect: it is refused and its connection closed, so that the bytes
  * after it are never read as a request. (Specification, What the service does and Authentication, rule 1.)
  */
-import type { RefusalCode } from '../../core/layout/refusals.ts'
+import { DOUBLED as CAME_TWICE, SERVER_KEY_DOUBLED } from '../auth/mistakes.ts'
+import { Refused } from '../refused.ts'
 import { CREDENTIAL, type MessageSignature } from '../auth/signed_request.ts'
 
 /** The headers that matter, of one request at a time: one object per server, filled by {@link takeHeader}. */
@@ -154,17 +155,23 @@ export const lengthOf = (head: Head): number => (head.contentLengths === 0 ? 0 :
 /** Characters a request target may hold: visible ASCII. What is signed is exactly what was sent, so nothing else may pass. */
 const TARGET = /^[\x21-\x7e]+$/
 
+const USER_AGENT = new Refused('USER_AGENT_REQUIRED')
+const LENGTH_REQUIRED = new Refused('LENGTH_REQUIRED')
+const FRAMING = new Refused('MALFORMED_REQUEST', 'The method is no token, or Host or Content-Length is doubled or malformed')
+const TARGET_FORM = new Refused('MALFORMED_REQUEST', 'The request target must be visible ASCII characters: percent-encode all others')
+const MIXED = new Refused('MIXED_CREDENTIALS')
+
 /** The refusal of this head, or `null`. The missing User-Agent comes before everything else. */
-export function validateHead(head: Head, method: string, target: string): RefusalCode | null {
-  if (head.userAgents !== 1 || head.userAgent.trim() === '') return 'USER_AGENT_REQUIRED'
-  if (isSuspect(head, method)) return head.transferEncodings > 0 ? 'LENGTH_REQUIRED' : 'MALFORMED_REQUEST'
-  if (!TARGET.test(target)) return 'MALFORMED_REQUEST'
-  if (head.structured && head.legacy) return 'MIXED_CREDENTIALS'
-  if (head.serverKeys > 0 && (head.structured || head.legacy)) return 'MIXED_CREDENTIALS'
-  if (head.serverKeys > 1) return 'UNAUTHENTICATED'
-  if ((head.credentials & DOUBLED) !== 0) return 'UNAUTHENTICATED'
+export function validateHead(head: Head, method: string, target: string): Refused | null {
+  if (head.userAgents !== 1 || head.userAgent.trim() === '') return USER_AGENT
+  if (isSuspect(head, method)) return head.transferEncodings > 0 ? LENGTH_REQUIRED : FRAMING
+  if (!TARGET.test(target)) return TARGET_FORM
+  if (head.structured && head.legacy) return MIXED
+  if (head.serverKeys > 0 && (head.structured || head.legacy)) return MIXED
+  if (head.serverKeys > 1) return SERVER_KEY_DOUBLED
+  if ((head.credentials & DOUBLED) !== 0) return CAME_TWICE
   // Without the others a digest selects nothing, so two of them say nothing.
-  if (head.structured && (head.messageHeaders & DOUBLED) !== 0) return 'UNAUTHENTICATED'
+  if (head.structured && (head.messageHeaders & DOUBLED) !== 0) return CAME_TWICE
   return null
 }
 

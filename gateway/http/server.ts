@@ -304,9 +304,9 @@ function accept(server: Server, response: HttpResponse, request: HttpRequest): v
   const exchange = readHead(server, response, request)
   const { method, target, length } = exchange
   const named = namesAddress(response)
-  const code = named ? 'MALFORMED_REQUEST' : validateHead(server.head, method, target)
-  if (code !== null && (named || isSuspect(server.head, method))) exchange.sendLast(new Refused(code))
-  else if (code !== null) server.open(exchange, new Refused(code))
+  const refused = named ? PROXY_HEADER : validateHead(server.head, method, target)
+  if (refused !== null && (named || isSuspect(server.head, method))) exchange.sendLast(refused)
+  else if (refused !== null) server.open(exchange, refused)
   else if (length > DISCARD_MAX) exchange.sendLast(new Refused('BODY_TOO_LARGE'))
   else {
     const taker = server.open(exchange, null)
@@ -320,6 +320,9 @@ function accept(server: Server, response: HttpResponse, request: HttpRequest): v
  * connection, so that the client behind a proxy could write one too. Nobody is believed it: the connection is closed.
  */
 const namesAddress = (response: HttpResponse): boolean => response.getProxiedRemoteAddress().byteLength > 0
+
+const PROXY_HEADER = new Refused('MALFORMED_REQUEST', 'A PROXY header is not taken on this port')
+const NO_UPGRADE = new Refused('MALFORMED_REQUEST', 'This is no request for a WebSocket of version 13 (RFC 6455, 4.2.1)')
 
 /** The one version of the protocol there is (RFC 6455, 4.4). */
 const SOCKET_VERSION = '13'
@@ -339,10 +342,10 @@ export function screenUpgrade(server: Server, response: HttpResponse, request: H
   })
   const isUpgrade = request.getHeader('upgrade').toLowerCase() === 'websocket' && connection.some((token) => token.trim() === 'upgrade') &&
     request.getHeader('sec-websocket-version') === SOCKET_VERSION && keys.length === 1 && SOCKET_KEY.test(keys[0]!)
-  const code = validateHead(head, request.getCaseSensitiveMethod(), request.getUrl()) ??
-    (isUpgrade && lengthOf(head) === 0 && !namesAddress(response) ? null : 'MALFORMED_REQUEST')
-  if (code === null) return true
-  refuseUpgrade(server, response, request, new Refused(code))
+  const refused = validateHead(head, request.getCaseSensitiveMethod(), request.getUrl()) ??
+    (isUpgrade && lengthOf(head) === 0 && !namesAddress(response) ? null : NO_UPGRADE)
+  if (refused === null) return true
+  refuseUpgrade(server, response, request, refused)
   return false
 }
 

@@ -6,7 +6,6 @@
  *   serveSigned  a message of a stream (stream/signed_stream.ts), whose sender the stream finds out
  *   runOperation what both come to: input, admission, the operation
  */
-import type { RefusalCode } from '../../core/layout/refusals.ts'
 import type { Gateway } from '../context.ts'
 import type { Job, Payer } from '../limits/anonymous.ts'
 import { Refused } from '../refused.ts'
@@ -30,7 +29,7 @@ export interface ReadableCall extends Call {
 export interface ServedCall extends ReadableCall, Job {
   readonly requestId: string
   /** Who it is by; or which refusal that is, whose time its client pays. */
-  authenticate(): RefusalCode | null
+  authenticate(): Refused | null
 }
 
 /** Serves a request of its own: at once what is signed, and what is not when there is time for it. */
@@ -63,15 +62,18 @@ export function serveSigned(gateway: Gateway, call: Call, act: () => string | nu
   else anonymous.charge(stranger, until - from)
 }
 
-/** The client, when the credentials were no good. Only then is it read: the library takes 3 us to say an address, and knows none later. */
+/**
+ * The client, when the credentials were no good. Only then is it read: the library takes 3 us to say an address, and knows none
+ * later.
+ */
 function attempt(gateway: Gateway, served: Served, call: ServedCall): string | null {
-  const code = call.authenticate()
-  if (code === null) {
+  const refused = call.authenticate()
+  if (refused === null) {
     runOperation(gateway, served, call)
     return null
   }
   const { client } = call
-  call.refuse(new Refused(code))
+  call.refuse(refused)
   return client
 }
 

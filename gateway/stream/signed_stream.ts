@@ -179,10 +179,10 @@ export class SignedStream {
     }
     if (!this.#signatures.take(this.#signer)) return 'share'
     const { sessions, counters, now } = this.#gateway
-    const code = authenticate(sessions, signed, now(), counters, call)
-    this.#signer.account = code === null ? call.account : UNKNOWN
-    if (code === null) return 'known'
-    this.refuseUnknown(new Refused(code), bytes, call)
+    const refused = authenticate(sessions, signed, now(), counters, call)
+    this.#signer.account = refused === null ? call.account : UNKNOWN
+    if (refused === null) return 'known'
+    this.refuseUnknown(refused, bytes, call)
     return 'over'
   }
 

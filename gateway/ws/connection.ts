@@ -203,9 +203,9 @@ export class Connection implements Subscriber, OrderConnection {
     const request: SignedRequest = {
       method: 'GET', target: TARGET, body: NO_BYTES, publicKey, timestamp, signature, credentials: ALL_CREDENTIALS, messageSignature: null,
     }
-    const code = authenticate(gateway.sessions, request, gateway.now(), gateway.counters, caller)
-    if (code === 'SESSION_INVALID') return this.sessionOver()
-    if (code !== null) return this.fail('AUTH_FAILED', `Authentication failed: ${code}`)
+    const refused = authenticate(gateway.sessions, request, gateway.now(), gateway.counters, caller)
+    if (refused?.code === 'SESSION_INVALID') return this.sessionOver()
+    if (refused !== null) return this.fail('AUTH_FAILED', `Authentication failed: ${refused.code}: ${refused.message}`)
     const found = this.adopt(caller, publicKey)
     if (found !== null) this.push(authenticatedFrame(Math.floor(found.view.expiresAt / 1000)))
   }

@@ -148,7 +148,8 @@ t.test('the window is 30,000 ms to the millisecond', async (t) => {
       method: 'GET', target: '/x', body: new Uint8Array(0), timestamp, credentials: ALL_CREDENTIALS,
       publicKey: headers['X-Svc-PublicKey']!, signature: headers['X-Svc-Signature']!, messageSignature: null,
     } as RequestContext
-    return authenticate(cache, exchange, now, new Float64Array(64), { account: 0, application: 0, session: 0, generation: 0, agent: -1 })
+    const caller = { account: 0, application: 0, session: 0, generation: 0, agent: -1 }
+    return authenticate(cache, exchange, now, new Float64Array(64), caller)?.code ?? null
   }
   t.equal(attempt(-FRESHNESS_MS), null)
   t.equal(attempt(FRESHNESS_MS), null)

@@ -137,7 +137,7 @@ t.test('the window is 30,000 ms to the millisecond', async (t) => {
   const attempt = (age: number): string | null => authenticate(cache, {
     method: 'GET', target: '/x', body: new Uint8Array(0), publicKey: '', timestamp: '', signature: '', credentials: 0,
     messageSignature: { input: headers['Signature-Input']!, signature: headers['Signature']!, contentDigest: headers['Content-Digest']! },
-  }, created * 1000 + age, new Float64Array(64), { account: 0, application: 0, session: 0, generation: 0, agent: -1 })
+  }, created * 1000 + age, new Float64Array(64), { account: 0, application: 0, session: 0, generation: 0, agent: -1 })?.code ?? null
   t.equal(attempt(0), null)
   t.equal(attempt(FRESHNESS_MS), null)
   t.equal(attempt(-FRESHNESS_MS), null)

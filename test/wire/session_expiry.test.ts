@@ -147,8 +147,8 @@ t.test('to the millisecond, by the clock of the gateway', async (t) => {
     }
   }
   for (const [protocol, make] of Object.entries({ legacy, structured })) {
-    const at = (now: number): string | null =>
-      authenticate(cache, make(now), now, new Float64Array(64), { account: 0, application: 0, session: 0, generation: 0, agent: 0 })
+    const caller = { account: 0, application: 0, session: 0, generation: 0, agent: 0 }
+    const at = (now: number): string | null => authenticate(cache, make(now), now, new Float64Array(64), caller)?.code ?? null
     t.equal(at(second - 1), null, `${protocol}: the last millisecond`)
     for (const late of [0, 1, 788, 789, 1000]) t.equal(at(second + late), 'SESSION_INVALID', `${protocol}: ${late} ms later`)
   }
