@@ -3,6 +3,7 @@
  * commands alone. Records are named by the place of their first word, orders by the address of their row; fields are those of
  * layout/event.ts and state/columns.ts. A result is returned by its place, so that its command can add to it.
  */
+import { SHORT_REFUSAL } from '../layout/answers.ts'
 import { EventType, FILL, LABEL, ORDER_ENDED, RESULT, CREDIT, outcomeOf, SELF_TRADE } from '../layout/event.ts'
 import { CLIENT_ORDER_ID_SHIFT, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
 import { clearFrom, read, write, writeF64, writeI64 } from '../layout/record.ts'
@@ -37,6 +38,14 @@ export function emitResult(
   write(outbox, at, RESULT.at.detail, detail)
   write(outbox, at, RESULT.at.detail2, detail2)
   return at
+}
+
+/** Adds to the refusal at `at` that register REQUIRED of an asset was asked for and register AMOUNT was there. */
+export function addShort(state: State, at: number, asset: number): void {
+  const { outbox, registers } = state
+  write(outbox, at, SHORT_REFUSAL.at.asset, asset)
+  writeI64(outbox, at, SHORT_REFUSAL.at.required, registers[R.REQUIRED]!)
+  writeI64(outbox, at, SHORT_REFUSAL.at.available, registers[R.AMOUNT]!)
 }
 
 /** RESULT of a command about the order at `row`, as it stands: words 8 to 27 of an order row are those of its RESULT. */

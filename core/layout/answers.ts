@@ -33,6 +33,17 @@ export const REFUSAL = answer('refusal', {
   lacking: 'detail',
 })
 
+/** PLACE_ORDER, REPLACE_ORDER and TRANSFER, refused; of all but the grant 0 before the rules 4. */
+export const SHORT_REFUSAL = answer('short_refusal', {
+  lacking: 'detail',
+  /** The pair, once it is known that there is such an order. */
+  pair: 'pair',
+  /** INSUFFICIENT_BALANCE and SUB_ACCOUNT_LIMIT_EXCEEDED: atoms of `asset`, `required` more than `available`; -1: that is not told. */
+  asset: 'detail2', required: 'hold', available: 'filledQuote',
+  /** TOO_MANY_OPEN_ORDERS: how many may rest, and 1 when it is the share of the account's family. */
+  limit: 'lots', ofFamily: 'trades',
+})
+
 /** The order as it stands after its command. */
 const ORDER = {
   pair: 'pair', flags: 'flags', slot: 'slot', price: 'price', lots: 'lots', remaining: 'remaining', outcome: 'outcome', trades: 'trades',
@@ -184,6 +195,9 @@ type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof 
 export type DecodedAnswer<T extends number> = Readonly<Record<keyof typeof HEAD, Decoded[string]> & Record<NamesOf<T>, Decoded[string]>>
 
 const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
+  [CommandType.PLACE_ORDER]: SHORT_REFUSAL,
+  [CommandType.REPLACE_ORDER]: SHORT_REFUSAL,
+  [CommandType.TRANSFER]: SHORT_REFUSAL,
   [CommandType.MINT]: MINT_ANSWER,
   [CommandType.ENTER_ORDER]: ENTRY_REFUSAL,
   [CommandType.LIST_ASSET]: LISTING_REFUSAL,

@@ -63,6 +63,23 @@ export function roomToSpend(state: State, sub: number, asset: number): void {
   else registers[R.BUDGET] = getI64(state, row, SPEND_LIMIT.MAX) - getI64(state, row, SPEND_LIMIT.OUTSTANDING)
 }
 
+/** Register AMOUNT: what {@link maySpend} leaves of the limit of `sub` today, at least 0. */
+export function leftToSpend(state: State, sub: number, asset: number): void {
+  const { registers } = state
+  const row = addressOfLimit(state, sub, asset)
+  registers[R.AMOUNT] = 0n
+  if (row < 0 || get(state, row, SPEND_LIMIT.STATE) !== USABLE) return
+  registers[R.AMOUNT] = getI64(state, row, SPEND_LIMIT.MAX)
+  if (signOf(state, row, SPEND_LIMIT.DAILY) >= 0) {
+    registers[R.TAKEN] = getI64(state, row, SPEND_LIMIT.DAILY)
+    const today = getF64(state, row, SPEND_LIMIT.RESET_AT) + DAY_MS > now(state)
+    if (today) registers[R.TAKEN] = registers[R.TAKEN]! - getI64(state, row, SPEND_LIMIT.SPENT)
+    if (registers[R.TAKEN]! < registers[R.AMOUNT]!) registers[R.AMOUNT] = registers[R.TAKEN]!
+  }
+  registers[R.AMOUNT] = registers[R.AMOUNT]! + registers[R.RELEASE]! - getI64(state, row, SPEND_LIMIT.OUTSTANDING)
+  if (registers[R.AMOUNT]! < 0n) registers[R.AMOUNT] = 0n
+}
+
 /** Counts the hold in register HOLD of the master-funded order at `row`, which rests from now on, and marks its payer as changed. */
 export function countHold(state: State, row: number): void {
   const { registers } = state

@@ -29,6 +29,7 @@ import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } from './admission.ts'
 import { enlist, giveSlot, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
+import { refuseOrder } from './refuse.ts'
 
 const C = ORDER_COMMAND.at
 
@@ -49,7 +50,7 @@ export function placeOrder(state: State, command: Views, base: number): void {
     return
   }
   const result = enterOrder(state, command, base, account, agent, given & FLAG_ORDER_MASK)
-  if (result < 0) emitResult(state, command, base, -result, account, -result === NOT_ALLOWED ? AgentGrant.NOTIONAL : 0, 0)
+  if (result < 0) refuseOrder(state, command, base, -result, account, -result === NOT_ALLOWED ? AgentGrant.NOTIONAL : 0, pair, given)
   else if (keyed) keepReceipt(state, account, command, base, result)
 }
 

@@ -30,6 +30,7 @@ import { delist, enlist, markAgent, takeSlot, writeClientOrderId, writeOrder } f
 import { askedLots, askedPrice, targetRow } from './named_target.ts'
 import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
+import { refuseOrder } from './refuse.ts'
 
 const C = ORDER_COMMAND.at
 
@@ -59,7 +60,7 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   if (agent >= 0 && code === 0) lacking = lacksNotional(state, agent, get(state, row, ORDER.PAIR), flags, price, lots)
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {
-    emitResult(state, command, base, code, account, lacking, 0)
+    refuseOrder(state, command, base, code, account, lacking, get(state, row, ORDER.PAIR), flags)
     return
   }
   const keepsPlace = price === get(state, row, ORDER.PRICE) && lots < get(state, row, ORDER.REMAINING)

@@ -17,7 +17,7 @@ import {
   accountRow, add, assetCount, balanceRow, gain, get, getF64, getI64, profileRow, set, setWords, touchBalance,
 } from '../state/rows.ts'
 import { ACCOUNT, BALANCE, CLOCK, PROFILE, SCALAR } from '../state/columns.ts'
-import { emitCredit, emitResult } from '../events/emit.ts'
+import { addShort, emitCredit, emitResult } from '../events/emit.ts'
 import { MAX_ISSUED } from '../state/genesis.ts'
 import { findAccount } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
@@ -120,6 +120,7 @@ export function transfer(state: State, command: Views, base: number): void {
   const toSub = command.i32[base + T.toSub] !== 0
   const [from, to] = toSub ? [master, sub] : [sub, master]
   if (code === 0) code = transferRefusal(state, command, base, master, from)
+  if (code === REFUSALS.INSUFFICIENT_BALANCE.number) return refuseShort(state, command, base, from, asset)
   if (code !== 0) return refuse(state, command, base, code)
   const atoms = command.i64[(base + T.amount) >>> 1]!
   credit(state, from, asset, -atoms)
@@ -138,6 +139,15 @@ function transferRefusal(state: State, command: Views, base: number, master: num
   if (asset < 0 || asset >= assetCount(state)) return REFUSALS.NOT_FOUND.number
   if (atoms < 1n || atoms > MAX_ISSUED) return REFUSALS.VALIDATION_ERROR.number
   return getI64(state, balanceRow(state, from, asset), BALANCE.AVAILABLE) < atoms ? REFUSALS.INSUFFICIENT_BALANCE.number : 0
+}
+
+/** INSUFFICIENT_BALANCE; since the rules 4 with what `from` has (SHORT_REFUSAL). */
+function refuseShort(state: State, command: Views, base: number, from: number, asset: number): void {
+  const result = emitResult(state, command, base, REFUSALS.INSUFFICIENT_BALANCE.number, -1, 0, 0)
+  if (state.scalars[SCALAR.RULES]! < 4) return
+  state.registers[R.REQUIRED] = command.i64[(base + T.amount) >>> 1]!
+  state.registers[R.AMOUNT] = getI64(state, balanceRow(state, from, asset), BALANCE.AVAILABLE)
+  addShort(state, result, asset)
 }
 
 /** Adds `atoms`, which may be negative, to an account's available, and says so. */

@@ -7,7 +7,7 @@
 import {
   AGENT_ANSWER, answerOf, APPLICATION_ANSWER, ASSET_ANSWER, CANCEL_ANSWER, DELEGATED_ANSWER, ENTRY_REFUSAL, LIMIT_ANSWER,
   LISTING_REFUSAL, MINT_ANSWER, ORDER_ANSWER, ORIGIN_ANSWER, PAIR_ANSWER, REFUSAL, REVOKED_ANSWER, SERVER_KEY_ANSWER, SESSION_ANSWER,
-  SETTING_ANSWER, SPEND_LIMIT_ANSWER, SUB_ACCOUNT_ANSWER, SWEEP_ANSWER, TRANSFER_ANSWER,
+  SETTING_ANSWER, SHORT_REFUSAL, SPEND_LIMIT_ANSWER, SUB_ACCOUNT_ANSWER, SWEEP_ANSWER, TRANSFER_ANSWER,
 } from '../layout/answers.ts'
 import { AgentGrant, CommandType, Flag, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { IdKind } from '../layout/ids.ts'
@@ -15,8 +15,8 @@ import { RAISABLE } from '../layout/limits.ts'
 import { TERM_FAULTS } from '../layout/listing.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import {
-  application, asset, bits, both, columnsOf, given, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity, quote,
-  session, time, unlessRefused, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
+  amount, application, asset, bits, both, columnsOf, given, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity, quote,
+  session, time, unlessRefused, unlessZero, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
 
 /** The code is a column of the command's row (kinds.ts). */
@@ -93,10 +93,18 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 
 const REFUSAL_COLUMNS = columnsOf(REFUSAL, { ...HEAD, lacking: LACKING })
+/** The pair is a column of the command's. Without `required` nothing of it is told. */
+const SHORT_REFUSAL_COLUMNS = columnsOf(SHORT_REFUSAL, {
+  ...HEAD, lacking: LACKING, pair: hidden, asset: unlessZero(asset('requiredAsset'), 'required'), required: amount('required', 0n),
+  available: unlessZero(amount('available', -1n), 'required'), limit: whole('openOrdersAllowed', 0), ofFamily: hidden,
+})
 const LISTING_REFUSAL_COLUMNS = columnsOf(LISTING_REFUSAL, {
   ...HEAD, fault: whenRefused(named(TERM_FAULTS, 'fault'), REFUSALS.LISTING_TERMS.number),
 })
 const REFUSED: Readonly<Record<number, readonly Column[]>> = {
+  [CommandType.PLACE_ORDER]: SHORT_REFUSAL_COLUMNS,
+  [CommandType.REPLACE_ORDER]: SHORT_REFUSAL_COLUMNS,
+  [CommandType.TRANSFER]: SHORT_REFUSAL_COLUMNS,
   [CommandType.MINT]: columnsOf(MINT_ANSWER, {
     ...HEAD, asset: both(unlessRefused(asset(), REFUSALS.AGENT_NOT_ALLOWED.number), LACKING), nextAvailableAt: time(),
   }),

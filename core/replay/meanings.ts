@@ -90,6 +90,11 @@ export const unlessRefused = (meaning: Meaning, code: number): Meaning => (own, 
   const refused = numberAt(layout, 'code')
   return meaning(own, layout).map((column) => ({ ...column, cell: (told) => (refused(told) === code ? null : column.cell(told)) }))
 }
+/** The same where field `atoms` of the record is not 0. */
+export const unlessZero = (meaning: Meaning, atoms: string): Meaning => (own, layout) => {
+  const read = atomsAt(layout, atoms)
+  return meaning(own, layout).map((column) => ({ ...column, cell: (told) => (read(told) === 0n ? null : column.cell(told)) }))
+}
 export const both = (...meanings: readonly Meaning[]): Meaning => (field, layout) => meanings.flatMap((meaning) => meaning(field, layout))
 
 // Plain values. `name`: of the column, where it is not the field's.

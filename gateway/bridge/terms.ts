@@ -30,8 +30,6 @@ export interface OrderTerms {
   targetSequence: number
   /** Instead of target, price and lots; null: these count. */
   named: NamedTarget | null
-  /** Index of the asset the order pays with; not part of the record. */
-  pays: number
 }
 
 /** Terms of TRANSFER. */

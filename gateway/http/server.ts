@@ -307,7 +307,7 @@ function accept(server: Server, response: HttpResponse, request: HttpRequest): v
   const refused = named ? PROXY_HEADER : validateHead(server.head, method, target)
   if (refused !== null && (named || isSuspect(server.head, method))) exchange.sendLast(refused)
   else if (refused !== null) server.open(exchange, refused)
-  else if (length > DISCARD_MAX) exchange.sendLast(new Refused('BODY_TOO_LARGE'))
+  else if (length > DISCARD_MAX) exchange.sendLast(tooLarge(DISCARD_MAX))
   else {
     const taker = server.open(exchange, null)
     if (taker !== null) receive(exchange, taker)

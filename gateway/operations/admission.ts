@@ -60,6 +60,8 @@ const REFUSED = counters('rate_refused')
 /** `retryAfter`: whole seconds until the last window that refuses has ended. More items than a window ever holds need a smaller batch. */
 function overBudget({ waitMs, limitSecond, limitMinute }: Acquired, items: number): Refused {
   const limit = Math.min(limitSecond, limitMinute)
-  const message = items > limit ? `Rate limit exceeded: ${items} items are more than the ${limit} that one window holds` : undefined
+  const message = items > limit
+    ? `Rate limit exceeded: ${items} items are more than the ${limit} that one window holds`
+    : `Rate limit exceeded: ${limitSecond} a second and ${limitMinute} a minute`
   return new Refused('RATE_LIMIT_EXCEEDED', message, { retryAfter: Math.ceil(waitMs / 1000) })
 }

@@ -22,6 +22,7 @@ import { agentRecord, AgentRecord, AgentRequest, agentTerms } from './agent_reco
 import {
   Address, ChainId, ClientId, refusalOf, seconds, SessionKey, SessionSignature, VERIFY_BODY_MAX, WalletSignature,
 } from './auth.ts'
+import { limitedTo } from './engine_refusal.ts'
 import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, READ, WALLET } from './refusal_groups.ts'
@@ -82,7 +83,7 @@ export const UpsertDelegatedAgent = operation({
       // It was applied; only the answer could not be read.
       if (agent === undefined) call.refuse(new Refused('SERVICE_UNAVAILABLE'))
       else call.answer(agentRecord(gateway, agent))
-    })
+    }, limitedTo('TOO_MANY_AGENTS', gateway.genesis.limits.agentsPerAccount))
     submit(gateway, call, pending, (at, correlation) => encodeUpsertAgent(gateway.engine, at, correlation, call, terms))
   },
 })

@@ -23,8 +23,9 @@ import {
 } from './operation.ts'
 import { OrderItem, placeTerms, ReplaceItem } from './order_terms.ts'
 import {
-  answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
+  answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
+import { orderRefusal } from './engine_refusal.ts'
 import { orderOf, type NamedOrder } from './lookup.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
 import * as sample from './example_values.ts'
@@ -55,7 +56,7 @@ interface Kind<Terms, Result extends { error?: ItemError }> {
   encode(gateway: Gateway, at: number, correlation: number, call: Call<never>, terms: Terms): void
   accepted(gateway: Gateway, records: Views, base: number, terms: Terms): Result
   /** What the engine's refusal means for this item. */
-  refusal(gateway: Gateway, records: Views, base: number, terms: Terms): Refused
+  refusal(gateway: Gateway, call: Call<never>, records: Views, base: number, terms: Terms): Refused
   /** The answer for a refused element. */
   refused(item: unknown, error: ItemError): Result
 }
@@ -113,9 +114,9 @@ class Batch<Terms, Result extends { error?: ItemError }> implements PendingReque
   }
 
   onResult(records: Views, base: number, index: number): void {
-    const { gateway, kind } = this
+    const { gateway, call, kind } = this
     const terms = this.terms[index]!
-    if (records.i32[base + RESULT.at.code] !== 0) this.refuse(index, kind.refusal(gateway, records, base, terms))
+    if (records.i32[base + RESULT.at.code] !== 0) this.refuse(index, kind.refusal(gateway, call, records, base, terms))
     else {
       this.results[index] = kind.accepted(gateway, records, base, terms)
       this.left--
@@ -163,7 +164,7 @@ const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   accepted: (gateway, records, base) => ({
     orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base), ...orderSequenced(records, base),
   }),
-  refusal: (gateway, records, base, terms) => orderRefusal(gateway, records, base, terms.pays),
+  refusal: orderRefusal,
   refused: (_item, error) => ({ error }),
 }
 
@@ -217,7 +218,7 @@ const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
     originalOrderId: replacedId(records, base), newOrderId: createdId(records, base), quantity: answeredQuantity(gateway, records, base),
     matchResult: matchResultOf(gateway, records, base), ...orderSequenced(records, base),
   }),
-  refusal: (gateway, records, base, terms) => orderRefusal(gateway, records, base, terms.pays),
+  refusal: orderRefusal,
   refused: (item, error) => {
     const original = idText((item as Partial<Static<typeof ReplaceElement>> | null)?.orderId)
     return original === undefined ? { error } : { originalOrderId: original, error }
@@ -273,7 +274,7 @@ const CANCEL: Kind<NamedOrder, Static<typeof CancelledItem>> = {
   },
   encode: encodeCancelOf,
   accepted: (_gateway, records, base) => ({ orderId: createdId(records, base), ...sequencedOf(records, base) }),
-  refusal: (_gateway, records, base) => engineRefusal(records, base),
+  refusal: (_gateway, _call, records, base) => engineRefusal(records, base),
   refused: (item, error) => {
     const id = idText(item)
     return id === undefined ? { error } : { orderId: id, error }

@@ -17,10 +17,14 @@ export function parseBody(body: Uint8Array, rule: BodyRule, shape: Shape): JsonO
   if (rule === 'ignored') return {}
   if (body.length === 0) return noBody(rule)
   if (rule === 'empty') return new Refused('VALIDATION_ERROR', 'This operation takes no body', { field: 'body' })
-  if (!fitsShape(body, shape)) return new Refused('BODY_TOO_COMPLEX')
+  if (!fitsShape(body, shape)) return tooComplex(shape)
   if (!isUtf8(body)) return new Refused('MALFORMED_REQUEST', 'The body is not valid UTF-8')
   return parseText(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
 }
+
+const tooComplex = ({ depth, values }: Shape): Refused => new Refused(
+  'BODY_TOO_COMPLEX', `The body has more than ${values} values, or more than ${depth} inside one another`, { maxValues: values, depth },
+)
 
 /** What a body of nothing is. */
 export const noBody = (rule: BodyRule): JsonObject | Refused =>
@@ -33,7 +37,7 @@ const scratch = Buffer.alloc(3 * TEXT_MAX)
 
 /** The JSON object of a text of {@link TEXT_MAX} characters at most. */
 export function parseBoundedText(text: string, shape: Shape): JsonObject | Refused {
-  if (text.length > TEXT_MAX || !fitsShape(scratch.subarray(0, scratch.write(text, 'utf8')), shape)) return new Refused('BODY_TOO_COMPLEX')
+  if (text.length > TEXT_MAX || !fitsShape(scratch.subarray(0, scratch.write(text, 'utf8')), shape)) return tooComplex(shape)
   return parseText(text)
 }
 

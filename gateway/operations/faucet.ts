@@ -131,7 +131,8 @@ export const Mint = operation({
       if (records.i32[base + MINT_ANSWER.at.code]! !== REFUSALS.FAUCET_LIMIT.number) return onResult(records, base)
       const wait = records.f64[(base + MINT_ANSWER.at.nextAvailableAt) >>> 1]! - records.f64[(base + MINT_ANSWER.at.time) >>> 1]!
       const retryAfter = Number.isFinite(wait) ? Math.max(1, Math.ceil(wait / 1000)) : FAUCET_WINDOW_MS / 1000
-      call.refuse(new Refused('FAUCET_LIMIT', REFUSALS.FAUCET_LIMIT.message, { retryAfter }))
+      const limit = gateway.genesis.faucetDailyLimit
+      call.refuse(new Refused('FAUCET_LIMIT', `${REFUSALS.FAUCET_LIMIT.message}: the limit is ${limit}`, { retryAfter, limit }))
     }
     submit(gateway, call, pending, (at, correlation) => encodeMint(gateway.engine, at, correlation, call, asset.index))
   },

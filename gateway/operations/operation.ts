@@ -158,13 +158,16 @@ export const fullRefusal = (code: Full): Refused =>
 
 /**
  * A pending request for one command: refuses the call when the engine did or the deadline passed, otherwise reads the RESULT with
- * `take`.
+ * `take`. `refusal` says why the engine did.
  */
-export function pendingRequest(call: Call<never>, take: (records: Views, base: number) => void) {
+export function pendingRequest(
+  call: Call<never>, take: (records: Views, base: number) => void,
+  refusal: (records: Views, base: number) => Refused = engineRefusal,
+) {
   return {
     onResult: (records: Views, base: number): void => {
       if (records.i32[base + RESULT.at.code] === 0) take(records, base)
-      else call.refuse(engineRefusal(records, base))
+      else call.refuse(refusal(records, base))
     },
     onDeadline: () => call.refuse(new Refused('SERVICE_UNAVAILABLE')),
   }

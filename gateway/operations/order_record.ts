@@ -9,9 +9,8 @@ import type { Pair } from '../../core/state/genesis.ts'
 import { readAccount, type OrderView } from '../../core/view/accounts.ts'
 import type { ClosedOrder } from '../bridge/closed_orders.ts'
 import type { Gateway } from '../context.ts'
-import { Refused } from '../refused.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
-import { Decimal, engineRefusal, rfc3339, Timestamp, Uuid } from './operation.ts'
+import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
 import { OrderType, Side, TimeInForce } from './order_terms.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
@@ -115,18 +114,6 @@ export const answeredQuantity = (gateway: Gateway, { i32 }: Views, base: number)
 export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId(
   f64[(base + ORDER_ANSWER.at.replacedSequence) >>> 1]!, i32[base + ORDER_ANSWER.at.replacedSlot]!,
 )
-
-/**
- * Why the engine refused an order that pays with asset `pays` (-1: not known here), of the RESULT at word `base`: a shortfall names what is
- * short.
- */
-export function orderRefusal(gateway: Gateway, records: Views, base: number, pays: number): Refused {
-  const refused = engineRefusal(records, base)
-  const field = refused.code === 'INVALID_TICK' ? 'price' : refused.code === 'INVALID_LOT' ? 'quantity' : ''
-  if (field !== '') return new Refused(refused.code, refused.message, { field })
-  if (refused.code !== 'INSUFFICIENT_BALANCE' || pays < 0) return refused
-  return new Refused('INSUFFICIENT_BALANCE', `${refused.message}: ${gateway.genesis.assets[pays]!.symbol}`)
-}
 
 /** The match result in the RESULT at word `base`. */
 export function matchResultOf(gateway: Gateway, { i32, u32, i64 }: Views, base: number): MatchResult {

@@ -12,7 +12,6 @@
 import { SCALAR, ORDER } from '../../core/state/columns.ts'
 import { get, getF64, orderRow } from '../../core/view/rows.ts'
 import { type Id } from '../../core/layout/ids.ts'
-import { Flag } from '../../core/layout/command.ts'
 import { readReceipt } from '../../core/view/receipts.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { encodeCancel, encodeNamedCancel, keyWords } from '../bridge/encode.ts'
@@ -35,7 +34,6 @@ export function replacementOf(gateway: Gateway, account: number, orderId: string
   if (terms instanceof Refused) return terms
   terms.targetSlot = target.slot
   terms.targetSequence = target.sequence
-  terms.pays = (found.flags & Flag.SELL) !== 0 ? pair.base : pair.quote
   return terms
 }
 
@@ -47,15 +45,13 @@ export function encodeCancelOf({ engine }: Gateway, at: number, correlation: num
 
 interface Found {
   readonly pair: number
-  /** Flag bits. */
-  readonly flags: number
 }
 
 /** What the order's row says; the row keeps its words until another order gets it, which changes the sequence. */
 function inRow({ state }: Gateway, account: number, target: Id): Found | null {
   if (target.slot >= state.scalars[SCALAR.ORDERS_USED]!) return null
   const row = orderRow(state, target.slot)
-  const found = { pair: get(state, row, ORDER.PAIR), flags: get(state, row, ORDER.FLAGS) }
+  const found = { pair: get(state, row, ORDER.PAIR) }
   const theirs = get(state, row, ORDER.ACCOUNT) === account && getF64(state, row, ORDER.SEQUENCE) === target.sequence
   return theirs ? found : null
 }

@@ -138,7 +138,7 @@ const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`
 const noTerms = (): OrderTerms =>
   ({
     pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, clientOrderId: '', key: '', targetSlot: 0,
-    targetSequence: 0, named: null, pays: 0,
+    targetSequence: 0, named: null,
   })
 
 /** The terms of one order to place, or why it cannot be. */
@@ -150,7 +150,6 @@ export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refu
   const terms = noTerms()
   terms.pair = pair.index
   terms.pairId = pair.id
-  terms.pays = item.side === 'SELL' ? pair.base : pair.quote
   if (item.side === 'SELL') terms.flags |= Flag.SELL
   return (
     (item.orderType === 'MARKET' ? takeMarket(item, terms) : takeLimit(item, pair, terms)) ??
@@ -177,12 +176,8 @@ export function namedReplacement(item: ReplaceItem, clientOrderId: string): Orde
   const quantity = item.quantity === undefined ? null : decimalOf('quantity', item.quantity, 'INVALID_LOT')
   if (quantity instanceof Refused) return quantity
   terms.named = { clientOrderId, price, quantity }
-  terms.pays = PAYS_UNKNOWN
   return takeChanges(item, terms)
 }
-
-/** `pays` of an order whose pair the gateway does not know. */
-export const PAYS_UNKNOWN = -1
 
 /** A positive decimal as whole units at the least scale; or the refusal that names `field`. */
 function decimalOf(field: string, text: string, code: 'INVALID_TICK' | 'INVALID_LOT'): DecimalUnits | Refused {

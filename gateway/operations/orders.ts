@@ -17,8 +17,9 @@ import { Refused } from '../refused.ts'
 import { operation, submit, Uuid, pendingRequest, type Call } from './operation.ts'
 import { OrderItem, placeTerms, plain, ReplaceItem } from './order_terms.ts'
 import {
-  answeredQuantity, createdId, MatchResult, matchResultOf, orderRefusal, orderSequenced, replacedId, Sequenced, sequencedOf,
+  answeredQuantity, createdId, MatchResult, matchResultOf, orderSequenced, replacedId, Sequenced, sequencedOf,
 } from './order_record.ts'
+import { orderRefusal } from './engine_refusal.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, KEYED, TERMS } from './refusal_groups.ts'
@@ -35,11 +36,10 @@ function submitOrder(
   gateway: Gateway, call: Call<never>, type: number, terms: OrderTerms, take: (records: Views, base: number) => void,
 ): void {
   const keyed = terms.key !== ''
-  const { pays } = terms
   const pending = {
     onResult: (records: Views, base: number) => {
       if (records.i32[base + RESULT.at.code] === 0) take(records, base)
-      else call.refuse(orderRefusal(gateway, records, base, pays))
+      else call.refuse(orderRefusal(gateway, call, records, base, terms))
     },
     onDeadline: () => call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'SERVICE_UNAVAILABLE')),
   }

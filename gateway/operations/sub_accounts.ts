@@ -25,6 +25,7 @@ import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, balancesOf, userIdOf, usernameText } from './accounts.ts'
 import { Amount, amountText, atomsOf } from './amounts.ts'
 import { Address, refusalOf, WalletSignature } from './auth.ts'
+import { limitedTo, transferRefusal } from './engine_refusal.ts'
 import { describeForm } from './schema_errors.ts'
 import { operation, rfc3339, submit, Uuid, pendingRequest } from './operation.ts'
 import { IDEMPOTENCY_KEY_MAX, keyOf } from './order_terms.ts'
@@ -150,8 +151,11 @@ export const CreateSubAccount = operation({
     if (nonce === undefined || signature === undefined) {
       return call.refuse(new Refused('INVALID_SIGNATURE', 'The wallet has to agree: nonce and signature of its challenge'))
     }
-    const pending = pendingRequest(call, ({ i32 }, base) =>
-      call.answer({ subAccount: subAccountRecord(gateway, i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!, []) }),
+    const pending = pendingRequest(
+      call,
+      ({ i32 }, base) =>
+        call.answer({ subAccount: subAccountRecord(gateway, i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!, []) }),
+      limitedTo('TOO_MANY_SUB_ACCOUNTS', gateway.genesis.limits.subAccountsPerMaster),
     )
     const { application, address: wallet } = readAccount(gateway.state, call.account)
     const master = { master: addressText(wallet), application, sessionPublicKey: readSessionKey(gateway.state, call.session) }
@@ -225,6 +229,7 @@ export const TransferSubAccountBalance = operation({
         amount: amountText(asset, amount),
         direction,
       }),
+      (records, base) => transferRefusal(gateway, records, base),
     )
     const unanswered = key === '' ? 'SERVICE_UNAVAILABLE' : 'ORDER_SUBMISSION_UNAVAILABLE'
     pending.onDeadline = () => call.refuse(new Refused(unanswered))

@@ -178,9 +178,9 @@ export class NaiveExchange {
     return record
   }
 
-  /** `lacking`: number of the grant that an agent lacks. */
-  refuse(command: Decoded, code: number, account: number, lacking = 0): void {
-    this.result(command, { code, account, detail: lacking })
+  /** `lacking`: number of the grant that an agent lacks; `told`: what else is said of an order. */
+  refuse(command: Decoded, code: number, account: number, lacking = 0, told: Decoded = {}): void {
+    this.result(command, { code, account, detail: lacking, ...told })
   }
 
   /** The account that signed the command, or -1. */

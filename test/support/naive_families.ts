@@ -79,6 +79,22 @@ export function fundingRefusal(ex: NaiveExchange, account: number, asset: number
   return limit.daily >= 0n && spentToday(ex, account, asset) + bound > limit.daily ? CODE.SUB_ACCOUNT_LIMIT_EXCEEDED : 0
 }
 
+/** What the most of a limit leaves, whether or not it is in force: how far the path of a MARKET BUY is looked at. */
+export function boundLeft(ex: NaiveExchange, account: number, asset: number): bigint {
+  const limit = ex.spendLimits.find((each) => each.sub === account && each.asset === asset)
+  const left = limit === undefined ? 0n : limit.max - onHold(ex, account, asset)
+  return left < 0n ? 0n : left
+}
+
+/** How much more of its master a sub-account may bind today. */
+export function mayBind(ex: NaiveExchange, account: number, asset: number, released: bigint): bigint {
+  const limit = ex.spendLimits.find((each) => each.sub === account && each.asset === asset && each.exists && each.active)
+  if (limit === undefined) return 0n
+  const today = limit.daily < 0n ? limit.max : limit.daily - spentToday(ex, account, asset)
+  const left = (today < limit.max ? today : limit.max) + released - onHold(ex, account, asset)
+  return left < 0n ? 0n : left
+}
+
 /** CREATE_SUB_ACCOUNT, TRANSFER and SET_SPEND_LIMIT; false: the command is something else. */
 export function family(ex: NaiveExchange, command: Decoded): boolean {
   const type = typeOfKind(Number(command['kind']))
@@ -141,7 +157,10 @@ function transfer(ex: NaiveExchange, command: Decoded): void {
   if (code === 0 && ex.genesis.assets[asset] === undefined) code = CODE.NOT_FOUND
   if (code === 0 && (atoms <= 0n || atoms > MOST)) code = CODE.VALIDATION_ERROR
   const [from, to] = command['toSub'] !== 0 ? [master, sub] : [sub, master]
-  if (code === 0 && ex.available(from, asset) < atoms) code = CODE.INSUFFICIENT_BALANCE
+  if (code === 0 && ex.available(from, asset) < atoms) {
+    const told = { hold: atoms, filledQuote: ex.available(from, asset), detail2: asset }
+    return void ex.result(command, { code: CODE.INSUFFICIENT_BALANCE, account: -1, ...(ex.inForce < 4 ? {} : told) })
+  }
   if (code !== 0) return refuseOwner(ex, command, code)
   credit(ex, from, asset, -atoms)
   credit(ex, to, asset, atoms)

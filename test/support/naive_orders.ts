@@ -12,7 +12,7 @@ import { CODE } from './naive.ts'
 import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
 import {
-  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, termsRefusal, valueOf,
+  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, tellPair, tellShort, termsRefusal, valueOf,
   type Ex, type Order, type Terms,
 } from './naive_terms.ts'
 
@@ -101,17 +101,17 @@ export function place(ex: Ex, command: Decoded): void {
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
-  const refuse: Refuse = (code, missing = 0) => ex.refuse(command, code, account, missing)
+  const refuse: Refuse = (code, missing, told) => ex.refuse(command, code, account, missing, told)
   const result = enter(ex, command, account, agent, given & FLAG_ORDER_MASK, refuse)
   if (result !== null) ex.keep(command, account, result)
 }
 
-export type Refuse = (code: number, lacking?: number) => void
+export type Refuse = (code: number, lacking?: number, told?: Decoded) => void
 
 /** Places an order and answers; `null`: it was refused. */
 export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | null, flags: number, refuse: Refuse): Decoded | null {
-  const no = (code: number, lacking = 0): null => (refuse(code, lacking), null)
   const pair = Number(command['pair'])
+  const no = (code: number, lacking = 0, told = tellPair(ex, pair)): null => (refuse(code, lacking, told), null)
   const least = has(flags, Flag.MARKET) ? anyPrice(flags) : Number(command['price'])
   if (!clearTouch(ex, pair, has(flags, Flag.SELL), least)) return no(CODE.OVERLOADED)
   const labelLength = Number(command['flags']) >>> 24
@@ -123,7 +123,7 @@ export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | 
   const asked = has(flags, Flag.EXPIRES) ? Number(command['expiresAt']) : ex.now + ex.genesis.limits.orderLifetimeMs
   const code = roomRefusal(ex, account, flags) || termsRefusal(ex, terms) ||
     (asked <= ex.now ? CODE.INVALID_EXPIRATION : 0) || claimRefusal(ex, terms)
-  if (code !== 0) return no(code)
+  if (code !== 0) return no(code, 0, tellShort(ex, terms, code))
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
   if (tooMuch !== 0) return no(CODE.AGENT_NOT_ALLOWED, tooMuch)
   const seen = simulate(ex, terms)
@@ -328,13 +328,14 @@ export function replace(ex: Ex, command: Decoded): void {
   const lacking = agent === null ? 0 : lacksToReplace(ex, agent, original)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
   const asked = inSteps(ex, command, original)
-  if (typeof asked === 'number') return ex.refuse(command, asked, account)
+  const told = tellPair(ex, original.pair)
+  if (typeof asked === 'number') return ex.refuse(command, asked, account, 0, told)
   const terms = successorTerms(ex, asked, original)
-  if (!clearTouch(ex, original.pair, original.sell, terms.limit)) return ex.refuse(command, CODE.OVERLOADED, account)
+  if (!clearTouch(ex, original.pair, original.sell, terms.limit)) return ex.refuse(command, CODE.OVERLOADED, account, 0, told)
   const code = openRefusal(ex, original.pair) || termsRefusal(ex, terms) || claimRefusal(ex, terms)
-  if (code !== 0) return ex.refuse(command, code, account)
+  if (code !== 0) return ex.refuse(command, code, account, 0, tellShort(ex, terms, code))
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
-  if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch)
+  if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch, told)
   const { place: oldPlace } = original
   const keepsPlace = terms.limit === original.price && terms.lots < original.remaining
   end(ex, original, Status.CANCELLED, Reason.REPLACED, Number(command['correlation']), true)

@@ -3,9 +3,10 @@
  * changes something is in naive_orders.ts. See naive.ts.
  */
 import { Flag } from '../../core/layout/command.ts'
+import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
 import type { Agent } from './naive_agents.ts'
-import { familyOf, fundingRefusal, isOwn, payerOf, share } from './naive_families.ts'
+import { boundLeft, familyOf, fundingRefusal, isOwn, mayBind, payerOf, share } from './naive_families.ts'
 
 /** Largest value of one order, quote atoms. */
 const MOST_VALUE = 450_000_000_000_000n
@@ -114,14 +115,14 @@ export function termsRefusal(ex: Ex, terms: Terms): number {
   return valueOf(ex, pair, dearest, lots) > MOST_VALUE ? CODE.ABOVE_MAX_ORDER_SIZE : 0
 }
 
-/** What an order may cost at most, in the asset it pays with. */
-function mayCost(ex: Ex, terms: Terms): bigint {
+/** What an order may cost at most, in the asset it pays with; a MARKET BUY no further than where it costs more than `budget`. */
+function mayCost(ex: Ex, terms: Terms, budget = -1n): bigint {
   const { pair, flags, limit, lots } = terms
   const rules = ex.genesis.pairs[pair]!
   if (has(flags, Flag.SELL)) return BigInt(lots) * rules.lotAtoms
   const rates = ratesOf(ex, terms.account, pair)
   const withFee = (value: bigint, ppm: number): bigint => value + (value * BigInt(ppm) + 999_999n) / 1_000_000n
-  if (has(flags, Flag.MARKET)) return withFee(simulate(ex, terms).value, rates.taker)
+  if (has(flags, Flag.MARKET)) return withFee(simulate(ex, terms, budget).value, rates.taker)
   const whileResting = Math.max(0, rates.maker)
   const crossing = path(ex, pair, false, limit).length > 0
   return withFee(valueOf(ex, pair, limit, lots), crossing ? Math.max(rates.taker, whileResting) : whileResting)
@@ -132,9 +133,9 @@ export const PATH_MOST = 20_000
 
 /**
  * Walks the path without trading. `own`: the order of the same account or payer that was met before the quantity was reached. `tooLong`:
- * nobody looked further.
+ * nobody looked further. `budget`: the value beyond which nobody looks; -1: none.
  */
-export function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; own: Order | null; tooLong: boolean } {
+export function simulate(ex: Ex, terms: Terms, budget = -1n): { left: number; value: bigint; own: Order | null; tooLong: boolean } {
   let left = terms.lots
   let value = 0n
   let looked = 0
@@ -146,6 +147,7 @@ export function simulate(ex: Ex, terms: Terms): { left: number; value: bigint; o
     const lots = Math.min(left, maker.remaining)
     value += valueOf(ex, terms.pair, maker.price, lots)
     left -= lots
+    if (budget >= 0n && value > budget) break
   }
   return { left, value, own: null, tooLong: false }
 }
@@ -170,6 +172,30 @@ export function claimRefusal(ex: Ex, terms: Terms): number {
   const need = mayCost(ex, terms)
   const limited = funded ? fundingRefusal(ex, account, asset, need, terms.released) : 0
   return limited || (ex.available(payer, asset) + terms.released < need ? CODE.INSUFFICIENT_BALANCE : 0)
+}
+
+/** What a refusal of an order says of the pair, since the rules 4. */
+export const tellPair = (ex: Ex, pair: number): Decoded => (ex.inForce < 4 ? {} : { pair })
+
+/** What a refusal of these terms says, since the rules 4: what was asked for and what there was. */
+export function tellShort(ex: Ex, terms: Terms, code: number): Decoded {
+  const { account, pair, flags, released } = terms
+  const told = tellPair(ex, pair)
+  if (ex.inForce < 4) return told
+  if (code === CODE.TOO_MANY_OPEN_ORDERS) return { ...told, ...tellRoom(ex, account) }
+  if (code !== CODE.INSUFFICIENT_BALANCE && code !== CODE.SUB_ACCOUNT_LIMIT_EXCEEDED) return told
+  const asset = ex.genesis.pairs[pair]![has(flags, Flag.SELL) ? 'base' : 'quote']
+  const funded = has(flags, Flag.MASTER_FUNDED)
+  const funds = ex.available(payerOf(ex, account, flags), asset) + released
+  const hold = mayCost(ex, terms, funded ? boundLeft(ex, account, asset) : funds)
+  const left = code === CODE.INSUFFICIENT_BALANCE ? (funded ? -1n : funds) : mayBind(ex, account, asset, released)
+  return { ...told, detail2: asset, hold, filledQuote: left }
+}
+
+function tellRoom(ex: Ex, account: number): Decoded {
+  const { orders: most, openOrdersPerAccount } = ex.genesis.limits
+  if (ex.openOrders(account).length >= openOrdersPerAccount) return { lots: openOrdersPerAccount }
+  return { lots: share(most, most - ex.books.flat().length - 1), trades: 1 }
 }
 
 export function openRefusal(ex: Ex, pair: number): number {

@@ -214,7 +214,9 @@ const ANSWERS: Record<string, string> = {
   RAISE_LIMIT: 'limit:detail before:detail2',
   SET_MAINTENANCE: set, SET_PAIR_STATUS: set, SET_FEE_TIER: set, SET_RULES: set,
 }
+const short = 'lacking:detail pair:pair asset:detail2 required:hold available:filledQuote limit:lots ofFamily:trades'
 const REFUSED: Record<string, string> = {
+  PLACE_ORDER: short, REPLACE_ORDER: short, TRANSFER: short,
   ENTER_ORDER: 'pair:pair flags:flags price:price lots:lots', MINT: ANSWERS['MINT']!,
   LIST_ASSET: 'fault:detail', LIST_PAIR: 'fault:detail', SET_PAIR_TERMS: 'fault:detail',
 }
