@@ -16,6 +16,7 @@ import { Door, PORT_TAKEN } from './limits/door.ts'
 import { ConnectionPort } from './limits/port.ts'
 import { readProxies } from './limits/shares.ts'
 import { OPERATIONS } from './operations/index.ts'
+import { testnetOperations } from './operations/signature_debug.ts'
 import { serveSockets } from './ws/server.ts'
 
 /** Requests under way get this long to end at a stop, ms. */
@@ -33,8 +34,9 @@ const { config } = data
 const apps = createApps()
 const gateway = attachGateway(data, post)
 const connections = new HttpConnections(config.httpConnections, readProxies(config), gateway.portCounters('http'))
+const router = createRouter([...OPERATIONS, ...testnetOperations(gateway.genesis)])
 const server = createServer(
-  gateway.counters, config, createDispatcher(gateway, createRouter(OPERATIONS)), createCors(gateway.applications), connections, apps,
+  gateway.counters, config, createDispatcher(gateway, router), createCors(gateway.applications), connections, apps,
   gateway.requestIds,
 )
 const sockets = serveSockets(gateway, server, connections, data.shared.events, data.budgets)

@@ -1,8 +1,9 @@
 /**
- * RESULT of an order that was refused for want of funds or of room. Since the rules 4 it says how much was asked for and how much there
- * was (SHORT_REFUSAL), so that the answer can. Only what is refused comes here: an order that is placed pays nothing for it.
+ * RESULT of an order that was refused for want of funds or of room. Since the rules 4 it says how much was asked for
+ * and how much there was (SHORT_REFUSAL), so that the answer can. Only what is refused comes here: an order that is
+ * placed pays nothing for it.
  *
- *   INSUFFICIENT_BALANCE         asset, what the order may cost, and what its payer has; of a master's funds its sub-account is told nothing
+ *   INSUFFICIENT_BALANCE         asset, what the order may cost, and what its payer has; what a master has is not told
  *   SUB_ACCOUNT_LIMIT_EXCEEDED   asset, what the order may cost, and what the limit leaves
  *   TOO_MANY_OPEN_ORDERS         how many the account, or its family, may have
  *
@@ -25,8 +26,8 @@ import type { State } from '../state/state.ts'
 const at = SHORT_REFUSAL.at
 
 /**
- * Refuses an order of `account` on a pair that is known, with these flags. Registers REQUIRED and RELEASE are as checkFunds left them.
- * `lacking`: AgentGrant of AGENT_NOT_ALLOWED.
+ * Refuses an order of `account` on a pair that is known, with these flags. Registers REQUIRED and RELEASE are as
+ * checkFunds left them. `lacking`: AgentGrant of AGENT_NOT_ALLOWED.
  */
 export function refuseOrder(
   state: State, command: Views, base: number, code: number, account: number, lacking: number, pair: number, flags: number,

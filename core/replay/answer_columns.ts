@@ -15,8 +15,8 @@ import { RAISABLE } from '../layout/limits.ts'
 import { TERM_FAULTS } from '../layout/listing.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import {
-  amount, application, asset, bits, both, columnsOf, given, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity, quote,
-  session, time, unlessRefused, unlessZero, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
+  amount, application, asset, bits, both, columnsOf, given, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity,
+  quote, session, time, unlessRefused, unlessZero, user, userMadeAt, whenRefused, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
 
 /** The code is a column of the command's row (kinds.ts). */

@@ -24,15 +24,21 @@ const EMPTY_HASH = hash('sha256', '')
 
 const signatureBytes = Buffer.alloc(SIGNATURE_BYTES)
 
-/** The session that these legacy credentials name, or which refusal they are. `now` in Unix ms. */
-export function identifyLegacy(cache: SessionCache, head: SignedHead, now: number): FoundSession | Refused {
+/** What is wrong with the form or the time of legacy credentials; `null`: nothing. `now` in Unix ms. */
+export function legacyMistake(head: SignedHead, now: number): Refused | null {
   const { publicKey, timestamp } = head
   if (head.credentials !== ALL_CREDENTIALS) return missingCredentials(head.credentials)
   if (!KEY.test(publicKey)) return KEY_FORM
   if (!TIMESTAMP.test(timestamp)) return TIMESTAMP_FORM
   if (Math.abs(Number(timestamp) - now) > FRESHNESS_MS) return skewed(now)
-  if (!SIGNATURE.test(head.signature)) return SIGNATURE_FORM
-  const found = findSession(cache, publicKey)
+  return SIGNATURE.test(head.signature) ? null : SIGNATURE_FORM
+}
+
+/** The session that these legacy credentials name, or which refusal they are. `now` in Unix ms. */
+export function identifyLegacy(cache: SessionCache, head: SignedHead, now: number): FoundSession | Refused {
+  const mistake = legacyMistake(head, now)
+  if (mistake !== null) return mistake
+  const found = findSession(cache, head.publicKey)
   if (typeof found === 'string') return refusalOf(found)
   return found.view.expiresAt <= cache.time(now) ? SESSION_OVER : found
 }
@@ -40,10 +46,11 @@ export function identifyLegacy(cache: SessionCache, head: SignedHead, now: numbe
 /** `null`: the session that {@link identifyLegacy} found signed this request; else what is wrong. */
 export function verifyLegacy(request: SignedRequest, publicKey: Uint8Array): Refused | null {
   signatureBytes.write(request.signature, 'hex')
-  return verifyText(signatureBytes, signedText(request), publicKey) ? null : SIGNATURE_WRONG
+  return verifyText(signatureBytes, legacyText(request), publicKey) ? null : SIGNATURE_WRONG
 }
 
-function signedText({ method, target, timestamp, body }: SignedRequest): string {
+/** The text that is signed. */
+export function legacyText({ method, target, timestamp, body }: SignedRequest): string {
   const digest = body.length === 0 ? EMPTY_HASH : hash('sha256', body)
   return `${method}\n${target}\n${timestamp}\n${digest}`
 }

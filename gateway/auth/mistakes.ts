@@ -1,6 +1,7 @@
 /**
- * What is wrong with credentials, in words. What was wrong with the form is no secret, and whoever builds a client needs to know it; who
- * a key belongs to is never told. The codes are those of the specification (Authentication, RFC 9421 signing).
+ * What is wrong with credentials, in words. What was wrong with the form is no secret, and whoever builds a client
+ * needs to know it; who a key belongs to is never told. The codes are those of the specification (Authentication, RFC
+ * 9421 signing).
  */
 import { Refused } from '../refused.ts'
 import { CREDENTIAL } from './signed_request.ts'

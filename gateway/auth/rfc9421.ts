@@ -14,7 +14,7 @@
  * window: CLOCK_SKEW. A byte sequence that is no signature, a digest of other bytes, a signature of another text: INVALID_SIGNATURE.
  */
 import { hash } from 'node:crypto'
-import type { Refused } from '../refused.ts'
+import { Refused } from '../refused.ts'
 import {
   DIGEST_FORM, DIGEST_WRONG, MESSAGE_SIGNATURE_BYTES, MESSAGE_SIGNATURE_FORM, SESSION_OVER, SIGNATURE_MISSING, SIGNATURE_WRONG,
   signatureInputMistake, skewed,
@@ -89,15 +89,21 @@ function readSignature(text: string): boolean {
   return signatureBytes.write(encoded, 'base64') === SIGNATURE_BYTES && signatureBytes.toString('base64') === encoded
 }
 
-/** The session that the headers of a message signature name, or which refusal they are. `now` in Unix ms. */
-export function identifyMessage(cache: SessionCache, sent: MessageSignature, now: number): FoundSession | Refused {
+/** What the headers of a message signature say, or what is wrong with their form or time. `now` in Unix ms. */
+export function readMessage(sent: MessageSignature, now: number): SignatureParameters | Refused {
   const parameters = readSignatureInput(sent.input)
   if (parameters === null) return signatureInputMistake(sent.input, COMPONENTS, INPUT_MAX)
   if (sent.signature === '') return SIGNATURE_MISSING
   if (!SIGNATURE.test(sent.signature)) return MESSAGE_SIGNATURE_FORM
   if (!DIGEST.test(sent.contentDigest)) return DIGEST_FORM
   if (Math.abs(parameters.created * 1000 - now) > FRESHNESS_MS) return skewed(now)
-  if (!readSignature(sent.signature)) return MESSAGE_SIGNATURE_BYTES
+  return readSignature(sent.signature) ? parameters : MESSAGE_SIGNATURE_BYTES
+}
+
+/** The session that the headers of a message signature name, or which refusal they are. `now` in Unix ms. */
+export function identifyMessage(cache: SessionCache, sent: MessageSignature, now: number): FoundSession | Refused {
+  const parameters = readMessage(sent, now)
+  if (parameters instanceof Refused) return parameters
   const found = findSession(cache, parameters.key)
   if (typeof found === 'string') return refusalOf(found)
   return found.view.expiresAt <= cache.time(now) ? SESSION_OVER : found
@@ -107,11 +113,18 @@ export function identifyMessage(cache: SessionCache, sent: MessageSignature, now
 export function verifyMessage(request: SignedRequest, sent: MessageSignature, publicKey: Uint8Array): Refused | null {
   if (contentDigest(request.body) !== sent.contentDigest) return DIGEST_WRONG
   // Read again: other heads may have come while the body did.
-  return readSignature(sent.signature) && verifyText(signatureBytes, signedText(request, sent), publicKey) ? null : SIGNATURE_WRONG
+  const signed = readSignature(sent.signature) && verifyText(signatureBytes, messageText(request, sent), publicKey)
+  return signed ? null : SIGNATURE_WRONG
 }
 
-/** Path and query are taken apart as sent. A request without a query has the query "?", as one with a bare question mark has. */
-function signedText({ method, target }: SignedRequest, sent: MessageSignature): string {
+/** The 64 bytes of a Signature of the profile; `null` for any other text. */
+export const readMessageSignature = (text: string): Buffer | null => (readSignature(text) ? Buffer.from(signatureBytes) : null)
+
+/**
+ * The text that is signed. Path and query are taken apart as sent. A request without a query has the query "?", as one with a
+ * bare question mark has.
+ */
+export function messageText({ method, target }: SignedRequest, sent: MessageSignature): string {
   const mark = target.indexOf('?')
   return signatureBase(
     [

@@ -1,7 +1,7 @@
 /**
- * Why the engine refused, in words that say what to do: what was asked for and what there was, in which asset; the limit
- * that was passed; the field to change. The numbers are those the engine compared (SHORT_REFUSAL of core/layout/answers.ts),
- * or terms of the pair. A grant of a delegated agent is read when the answer is written.
+ * Why the engine refused, in words that say what to do: what was asked for and what there was, in which asset; the
+ * limit that was passed; the field to change. The numbers are those the engine compared (SHORT_REFUSAL of
+ * core/layout/answers.ts), or terms of the pair. A grant of a delegated agent is read when the answer is written.
  *
  * `details` has the same for programs: `required`, `available` and `asset`; `limit`, `minimum` or `maximum`; `field`.
  */

@@ -33,12 +33,20 @@ export function describeForm(pattern: RegExp, words: string): void {
   FORMS.set(pattern.source, words)
 }
 
+/** Characters of an unknown field's name that are repeated. */
+const NAME_MAX = 64
+
 /** The first error as a refusal that names the field. */
 export function explain(schema: TObject, errors: readonly SchemaError[]): Refused {
   const error = errors[0]
   if (error === undefined) return new Refused('VALIDATION_ERROR')
   const steps = error.instancePath.split('/').slice(1)
   const missing = error.keyword === 'required' ? (error.params as { requiredProperties: string[] }).requiredProperties[0]! : null
+  if (error.keyword === 'additionalProperties') {
+    const [unknown = ''] = (error.params as { additionalProperties: string[] }).additionalProperties
+    const name = unknown.slice(0, NAME_MAX)
+    return new Refused('VALIDATION_ERROR', `${name} is no field of this request`, { field: name })
+  }
   const names = steps.filter((step) => !/^[0-9]+$/.test(step))
   const field = [...names, ...(missing === null ? [] : [missing])].join('.')
   const message = missing === null ? `${field === '' ? 'it' : field} ${problemOf(nodeAt(schema, steps), error)}` : `${field} is required`

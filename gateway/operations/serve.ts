@@ -12,6 +12,7 @@ import { Refused } from '../refused.ts'
 import { admit } from './admission.ts'
 import type { Call, JsonObject, Operation } from './operation.ts'
 import type { Row } from './row.ts'
+import { hinted } from './signature_debug.ts'
 
 /** An operation, ready to be served. */
 export interface Served {
@@ -73,7 +74,7 @@ function attempt(gateway: Gateway, served: Served, call: ServedCall): string | n
     return null
   }
   const { client } = call
-  call.refuse(refused)
+  call.refuse(hinted(gateway.genesis, refused))
   return client
 }
 

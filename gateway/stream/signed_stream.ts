@@ -24,6 +24,7 @@ import type { Gateway } from '../context.ts'
 import type { Call } from '../operations/operation.ts'
 import { serveSigned } from '../operations/serve.ts'
 import { Refused } from '../refused.ts'
+import { hinted } from '../operations/signature_debug.ts'
 import { stranger, type SignatureShares, type Signer } from './signature_shares.ts'
 
 /** Messages of one connection that are not answered. */
@@ -182,7 +183,7 @@ export class SignedStream {
     const refused = authenticate(sessions, signed, now(), counters, call)
     this.#signer.account = refused === null ? call.account : UNKNOWN
     if (refused === null) return 'known'
-    this.refuseUnknown(refused, bytes, call)
+    this.refuseUnknown(hinted(this.#gateway.genesis, refused), bytes, call)
     return 'over'
   }
 

@@ -16,7 +16,9 @@ async function said(headers: Headers): Promise<{ code: string; message: string }
   return { code: status === 200 ? 'served' : json.code, message: json.message }
 }
 
-async function check(t: Test, right: Headers, cases: readonly (readonly [change: Headers, code: string, message: RegExp])[]): Promise<void> {
+type Case = readonly [change: Headers, code: string, message: RegExp]
+
+async function check(t: Test, right: Headers, cases: readonly Case[]): Promise<void> {
   t.equal((await said(right)).code, 'served')
   for (const [change, code, message] of cases) {
     const answer = await said({ ...right, ...change })
@@ -29,7 +31,10 @@ t.test('legacy headers', async (t) => {
   const right = signed(session, 'GET', ME, '') as Headers
   const other = signed({ ...session, publicKey: 'ab'.repeat(32) }, 'GET', ME, '') as Headers
   await check(t, right, [
-    [{ 'X-Svc-PublicKey': undefined, 'X-Svc-Timestamp': undefined, 'X-Svc-Signature': undefined }, 'UNAUTHENTICATED', /^Authentication required$/],
+    [
+      { 'X-Svc-PublicKey': undefined, 'X-Svc-Timestamp': undefined, 'X-Svc-Signature': undefined }, 'UNAUTHENTICATED',
+      /^Authentication required$/,
+    ],
     [{ 'X-Svc-Signature': undefined }, 'UNAUTHENTICATED', /^X-Svc-Signature is missing/],
     [{ 'X-Svc-PublicKey': undefined, 'X-Svc-Timestamp': undefined }, 'UNAUTHENTICATED', /^X-Svc-PublicKey and X-Svc-Timestamp are missing/],
     [{ 'X-Svc-PublicKey': 'AB' }, 'UNAUTHENTICATED', /^X-Svc-PublicKey must be 64 lowercase hex digits$/],

@@ -12,8 +12,8 @@ import { CODE } from './naive.ts'
 import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
 import {
-  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, tellPair, tellShort, termsRefusal, valueOf,
-  type Ex, type Order, type Terms,
+  bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, tellPair,
+  tellShort, termsRefusal, valueOf, type Ex, type Order, type Terms,
 } from './naive_terms.ts'
 
 const wordOf = (order: Order): number =>

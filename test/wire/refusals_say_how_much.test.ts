@@ -1,6 +1,6 @@
 /**
- * Promise: who is refused for want of funds is told what was required, what was available and in which asset; who passed a limit is told
- * which; the same on REST, gRPC and sockets. Of a master's funds its sub-accounts learn nothing.
+ * Promise: who is refused for want of funds is told what was required, what was available and in which asset; who
+ * passed a limit is told which; the same on REST, gRPC and sockets. Of a master's funds its sub-accounts learn nothing.
  */
 import t from 'tap'
 import { CommandType, UPSERT_AGENT_COMMAND } from '../../core/layout/command.ts'
@@ -15,7 +15,7 @@ import { grpcTransport } from '../support/transports.ts'
 const ORDERS = '/api/v1/orders'
 const OPEN_MOST = 3
 const harness = await startHarness(
-  ['--grpc-thread', '1', '--ws-order-entry', '1'], testGenesis({ openOrdersPerAccount: OPEN_MOST, subAccountsPerMaster: 2, agentsPerAccount: 1 }),
+  ['--grpc-thread', '1', '--ws-order-entry', '1'], testGenesis({ openOrdersPerAccount: OPEN_MOST }),
 )
 const client = connectGrpc(harness.grpcPort)
 t.teardown(async () => {
@@ -87,7 +87,8 @@ t.test('funds, of every kind of order', async (t) => {
 
 t.test('terms of the pair', async (t) => {
   t.same(await said(ann, ORDERS, limit('BUY', '0.0001', '99')), [
-    'BELOW_MIN_NOTIONAL', 'Order value is below the minimum notional: the minimum is 1 USDC', { field: 'quantity', minimum: '1', asset: 'USDC' },
+    'BELOW_MIN_NOTIONAL', 'Order value is below the minimum notional: the minimum is 1 USDC',
+    { field: 'quantity', minimum: '1', asset: 'USDC' },
   ])
   t.same(await said(ann, ORDERS, limit('SELL', '1000.5', '99')), [
     'ABOVE_MAX_ORDER_SIZE', 'Quantity or value is above the maximum order size: the maximum is 1000 BTC',
@@ -135,7 +136,9 @@ t.test('sub-accounts', async (t) => {
   t.same(await said(sub, ORDERS, limit('BUY', '1', '15000', { useMasterBalance: true })), [
     'INSUFFICIENT_BALANCE', 'Insufficient balance: 15000 USDC required', { required: '15000', asset: 'USDC' },
   ], 'of the master nothing is told')
-  t.match(await said(master, ORDERS, limit('BUY', '1', '90', { useMasterBalance: true })), ['NOT_SUB_ACCOUNT', /./, { field: 'useMasterBalance' }])
+  t.match(await said(master, ORDERS, limit('BUY', '1', '90', { useMasterBalance: true })), [
+    'NOT_SUB_ACCOUNT', /./, { field: 'useMasterBalance' },
+  ])
 })
 
 t.test('agents', async (t) => {
