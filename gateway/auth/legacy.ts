@@ -8,7 +8,9 @@
  */
 import { hash } from 'node:crypto'
 import type { Refused } from '../refused.ts'
-import { KEY_FORM, missingCredentials, SESSION_OVER, SIGNATURE_FORM, SIGNATURE_WRONG, skewed, TIMESTAMP_FORM } from './mistakes.ts'
+import {
+  KEY_FORM, missingCredentials, SESSION_OVER, SIGNATURE_FORM, SIGNATURE_WRONG, skewed, TIMESTAMP_DIGITS, TIMESTAMP_FORM,
+} from './mistakes.ts'
 import { ALL_CREDENTIALS } from './signed_request.ts'
 import { findSession, refusalOf, type FoundSession, type SessionCache } from './session_cache.ts'
 import { FRESHNESS_MS, verifyText, type SignedHead, type SignedRequest } from './signed_request.ts'
@@ -20,6 +22,7 @@ export { FRESHNESS_MS } from './signed_request.ts'
 const KEY = /^[0-9a-f]{64}$/
 const SIGNATURE = /^[0-9a-f]{128}$/
 const TIMESTAMP = /^[0-9]{13}$/
+const DIGITS = /^[0-9]+$/
 const EMPTY_HASH = hash('sha256', '')
 
 const signatureBytes = Buffer.alloc(SIGNATURE_BYTES)
@@ -29,7 +32,7 @@ export function legacyMistake(head: SignedHead, now: number): Refused | null {
   const { publicKey, timestamp } = head
   if (head.credentials !== ALL_CREDENTIALS) return missingCredentials(head.credentials)
   if (!KEY.test(publicKey)) return KEY_FORM
-  if (!TIMESTAMP.test(timestamp)) return TIMESTAMP_FORM
+  if (!TIMESTAMP.test(timestamp)) return DIGITS.test(timestamp) ? TIMESTAMP_DIGITS : TIMESTAMP_FORM
   if (Math.abs(Number(timestamp) - now) > FRESHNESS_MS) return skewed(now)
   return SIGNATURE.test(head.signature) ? null : SIGNATURE_FORM
 }

@@ -29,6 +29,10 @@ export const SERVER_KEY_DOUBLED = unauthenticated('x-server-key came more than o
 export const KEY_FORM = unauthenticated('X-Svc-PublicKey must be 64 lowercase hex digits')
 export const SIGNATURE_FORM = new Refused('INVALID_SIGNATURE', 'X-Svc-Signature must be 128 lowercase hex digits')
 export const TIMESTAMP_FORM = new Refused('CLOCK_SKEW', 'X-Svc-Timestamp must be Unix milliseconds: 13 digits')
+/** Digits, but not 13: a time that is stale or far in the future all the same, for which the specification has the text. */
+export const TIMESTAMP_DIGITS = new Refused(
+  'CLOCK_SKEW', undefined, { field: 'X-Svc-Timestamp', expected: 'Unix milliseconds: 13 digits' },
+)
 export const UNKNOWN_KEY = unauthenticated('This public key has no session: sign in with it first')
 export const SESSION_OVER = new Refused('SESSION_INVALID')
 export const NOT_READABLE = new Refused('ENGINE_UNAVAILABLE')

@@ -158,23 +158,28 @@ function* bodies(body: Uint8Array): Iterable<readonly [message: string, body: Ui
   const text = Buffer.from(body).toString('utf8')
   yield ['Signed was the body without white space at its ends', Buffer.from(text.trim())]
   yield ['Signed was the body with a newline at its end', Buffer.from(`${text}\n`)]
-  const value = jsonOf(text)
-  if (value === undefined) return
-  yield ['Signed was the same JSON without spaces: sign the bytes that are sent', Buffer.from(JSON.stringify(value))]
-  yield ['Signed was the same JSON with spaces: sign the bytes that are sent', Buffer.from(spaced(value))]
+  const [compact, wide] = rewritten(text)
+  if (compact === undefined || wide === undefined) return
+  yield ['Signed was the same JSON without spaces: sign the bytes that are sent', Buffer.from(compact)]
+  yield ['Signed was the same JSON with spaces: sign the bytes that are sent', Buffer.from(wide)]
 }
 
-function jsonOf(text: string): unknown {
+/** The same JSON without spaces and with them; nothing when it is none, or too deep. */
+function rewritten(text: string): readonly string[] {
   try {
-    return JSON.parse(text) as unknown
+    const value = JSON.parse(text) as unknown
+    return [JSON.stringify(value), spaced(value)]
   } catch {
-    return undefined
+    return []
   }
 }
 
 /** JSON with a space behind each comma and colon, as many libraries write it. */
-const spaced = (value: unknown): string =>
-  JSON.stringify(value, null, 1).replace(/\n +/g, ' ').replaceAll('\n', '').replace(/([[{]) /g, '$1')
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  return `{${Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${spaced(each)}`).join(', ')}}`
+}
 
 function* legacyTexts(request: SignedRequest): Iterable<Tried> {
   const { method, target, timestamp, body } = request

@@ -55,7 +55,7 @@ t.test('legacy', async (t) => {
   const other = legacy('something else')
   t.same([other.refused?.code, other.differs], ['INVALID_SIGNATURE', null], 'anything else is only wrong')
   t.match(legacy(lines(), { 'x-svc-publickey': 'zz' }).refused?.message, /64 lowercase hex digits/)
-  t.match(legacy(lines(), { 'x-svc-timestamp': '1' }).refused?.message, /13 digits/)
+  t.match(legacy(lines(), { 'x-svc-timestamp': '1' }).refused?.details, { expected: /13 digits/ })
   t.match(examine({ method: METHOD, target: TARGET, headers: {}, body: Buffer.alloc(0) }).refused?.code, 'UNAUTHENTICATED')
 })
 
@@ -66,6 +66,8 @@ t.test('a body without and with spaces', async (t) => {
   })
   const compact = JSON.stringify(JSON.parse(BODY))
   tells(t, examine({ method: METHOD, target: TARGET, headers: headersOf(HASH), body: Buffer.from(compact) }), 'body', /with spaces/)
+  const deep = '['.repeat(30_000) + ']'.repeat(30_000)
+  t.equal(examine({ method: METHOD, target: TARGET, headers: headersOf(HASH), body: Buffer.from(deep) }).differs, null, 'too deep')
   tells(t, examine({ method: METHOD, target: TARGET, headers: headersOf(sha256('{}')), body: Buffer.alloc(0) }), 'body', /the body \{\}/)
 })
 

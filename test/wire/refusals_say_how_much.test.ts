@@ -146,7 +146,7 @@ t.test('agents', async (t) => {
   const { session } = await delegate(harness, owner)
   await harness.operate(CommandType.UPSERT_AGENT, UPSERT_AGENT_COMMAND, {
     session: owner.row, sessionGeneration: owner.generation, address: session.address.slice(2), grants: 0xf, expiresAt: 0,
-    pairs: 'ff'.repeat(32), maxNotional: 100_000_000_000n, maxOpenOrders: 1,
+    pairs: '01'.padEnd(64, '0'), maxNotional: 100_000_000_000n, maxOpenOrders: 1,
   })
   t.same(await said(session, ORDERS, limit('BUY', '1', '101')), [
     'AGENT_NOT_ALLOWED', 'The delegated agent is not allowed to do this: the value of the order is above what is granted: 100 USDC',
