@@ -8,12 +8,28 @@
  * Whoever sends the text that was signed is told the first line that differs.
  */
 import { hash } from 'node:crypto'
+import type { Genesis } from '../../core/state/genesis.ts'
 import { legacyMistake, legacyText } from './legacy.ts'
 import { DIGEST_WRONG, SIGNATURE_WRONG } from './mistakes.ts'
 import { contentDigest, messageText, readMessage, readMessageSignature } from './rfc9421.ts'
 import { ALL_CREDENTIALS, CREDENTIAL, FRESHNESS_MS, type SignedRequest } from './signed_request.ts'
 import { verifySignature } from './verifier.ts'
 import { Refused } from '../refused.ts'
+
+/** Where it is asked, on test nets only (http/signature_debug.ts). */
+export const DEBUG_PATH = '/debug/signature'
+
+/** Whether this is a test net: a faucet gives its assets away. */
+export const isTestnet = ({ faucetDailyLimit, assets }: Genesis): boolean =>
+  faucetDailyLimit > 0 && assets.some(({ faucetAtoms }) => faucetAtoms > 0n)
+
+const HINT = `POST ${DEBUG_PATH} tells what the server rebuilds and what differs`
+
+/** The same refusal; of a signature, on test nets, with the way to find out why. */
+export function hinted(genesis: Genesis, refused: Refused): Refused {
+  if (refused.code !== 'INVALID_SIGNATURE' || !isTestnet(genesis)) return refused
+  return new Refused(refused.code, refused.message, { ...refused.details, hint: HINT })
+}
 
 /** The headers that are looked at, in lower case. No other is signed. */
 export const SIGNED_HEADERS = [

@@ -6,13 +6,13 @@
  *   serveSigned  a message of a stream (stream/signed_stream.ts), whose sender the stream finds out
  *   runOperation what both come to: input, admission, the operation
  */
+import { hinted } from '../auth/signature_debug.ts'
 import type { Gateway } from '../context.ts'
 import type { Job, Payer } from '../limits/anonymous.ts'
 import { Refused } from '../refused.ts'
 import { admit } from './admission.ts'
 import type { Call, JsonObject, Operation } from './operation.ts'
 import type { Row } from './row.ts'
-import { hinted } from './signature_debug.ts'
 
 /** An operation, ready to be served. */
 export interface Served {

@@ -24,7 +24,7 @@ import type { Gateway } from '../context.ts'
 import type { Call } from '../operations/operation.ts'
 import { serveSigned } from '../operations/serve.ts'
 import { Refused } from '../refused.ts'
-import { hinted } from '../operations/signature_debug.ts'
+import { hinted } from '../auth/signature_debug.ts'
 import { stranger, type SignatureShares, type Signer } from './signature_shares.ts'
 
 /** Messages of one connection that are not answered. */

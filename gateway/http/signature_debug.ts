@@ -13,15 +13,16 @@ import Type from 'typebox'
 import type { Genesis } from '../../core/state/genesis.ts'
 import { createLimit, type Limit } from '../auth/challenge.ts'
 import { contentDigest } from '../auth/rfc9421.ts'
-import { examine, firstDifference, isFresh, SIGNED_HEADERS, type Examined, type SignedHeaders } from '../auth/signature_debug.ts'
+import {
+  DEBUG_PATH, examine, firstDifference, isFresh, isTestnet, SIGNED_HEADERS, type Examined, type SignedHeaders,
+} from '../auth/signature_debug.ts'
 import { FRESHNESS_MS } from '../auth/signed_request.ts'
 import { networkOf } from '../limits/network.ts'
 import { Refused, refusedField } from '../refused.ts'
-import { operationsOf, type ServedOperation } from './index.ts'
-import { operation } from './operation.ts'
-import { field } from './schema.ts'
+import { operationsOf, type ServedOperation } from '../operations/index.ts'
+import { operation } from '../operations/operation.ts'
+import { field } from '../operations/schema.ts'
 
-export const DEBUG_PATH = '/debug/signature'
 /** Questions of one address, of each gateway thread. */
 const PER_SECOND = 5
 /** Characters of a body: a batch of 100 orders has 25,000. */
@@ -29,10 +30,6 @@ const BODY_CHARACTERS = 64 * 1024
 const TEXT_CHARACTERS = 8 * 1024
 /** Characters of JSON that a body may become, and all the rest. */
 const REQUEST_BYTES = 6 * BODY_CHARACTERS + 64 * 1024
-
-/** Whether this is a test net: a faucet gives its assets away. */
-export const isTestnet = ({ faucetDailyLimit, assets }: Genesis): boolean =>
-  faucetDailyLimit > 0 && assets.some(({ faucetAtoms }) => faucetAtoms > 0n)
 
 const perAddress: Limit = createLimit(PER_SECOND, Date.now)
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/
@@ -155,11 +152,3 @@ function verdictOf({ refused, differs, signedAt }: Examined, now: number): Verdi
 /** What is served beside the table of operations. */
 export const testnetOperations = (genesis: Genesis): ServedOperation[] =>
   (isTestnet(genesis) ? operationsOf({ DebugSignature }) : [])
-
-/** The same refusal; of a signature, on test nets, with the way to find out why. */
-export function hinted(genesis: Genesis, refused: Refused): Refused {
-  if (refused.code !== 'INVALID_SIGNATURE' || !isTestnet(genesis)) return refused
-  return new Refused(refused.code, refused.message, { ...refused.details, hint: HINT })
-}
-
-const HINT = `POST ${DEBUG_PATH} tells what the server rebuilds and what differs`
