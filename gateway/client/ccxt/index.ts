@@ -8,21 +8,24 @@
  *
  * Arguments and structures are those that ccxt documents (shapes.ts), errors have its class names (errors.ts). Numbers are floats as in
  * ccxt, decimal text is taken too; what is sent is text in whole steps: amounts are cut to the lot size, prices rounded to the tick size.
- * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`... Where an order is looked up,
- * `params.clientOrderId` names it in place of the id, which may be empty then.
+ * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`...; others are NotSupported (params.ts).
+ * Where an order is looked up, `params.clientOrderId` names it in place of the id, which may be empty then.
  *
- * Private verbs sign in by themselves. `watch` verbs subscribe with their first call and answer with what came since the last one;
- * {@link Ringbook.close} ends them. A creation is never sent twice by itself; what may have been applied is a RequestTimeout.
+ * Private verbs sign in by themselves, and again when the session is over (session.ts). `watch` verbs subscribe with their first call and
+ * answer with what came since the last one (watching.ts); {@link Ringbook.close} ends them. A creation is never sent twice by itself;
+ * what may have been applied is a RequestTimeout.
  */
-import { createClient, type Client, type ClientOptions, type Input, type Output, type Subscription } from '../index.ts'
+import { createClient, type Client, type ClientOptions, type Input, type Output } from '../index.ts'
 import type { LocalBook } from '../book.ts'
-import { BadSymbol, ExchangeError, InvalidOrder, unified } from './errors.ts'
-import { Feed } from './feed.ts'
+import { BadSymbol, InvalidOrder, unified } from './errors.ts'
+import { checkParams } from './params.ts'
 import { inSteps } from './precision.ts'
+import { AdapterSession } from './session.ts'
 import {
   balancesOf, bookOf, candleOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf, screenerTicker, tradeOf,
   type Balances, type Market, type OHLCV, type OrderBook, type Ticker, type Trade, type UnifiedOrder,
 } from './shapes.ts'
+import { Watching } from './watching.ts'
 
 export * from './errors.ts'
 export type {
@@ -47,11 +50,6 @@ const VERBS = [
   'fetchMyTrades', 'fetchTime', 'fetchStatus', 'watchOrderBook', 'watchTrades', 'watchOrders', 'watchBalance',
 ] as const
 
-interface Watched<Item> {
-  readonly feed: Feed<Item>
-  readonly close: () => void
-}
-
 export class Ringbook {
   readonly id = 'ringbook'
   readonly name = 'Ringbook'
@@ -65,11 +63,13 @@ export class Ringbook {
   markets: Record<string, Market> = {}
   #byId = new Map<string, Market>()
   #loading: Promise<Record<string, Market>> | null = null
-  #signingIn: Promise<unknown> | null = null
-  readonly #watched = new Map<string, Watched<unknown>>()
+  readonly #session: AdapterSession
+  readonly #watching: Watching
 
   constructor(options: ClientOptions | { readonly client: Client }) {
     this.client = 'client' in options ? options.client : createClient(options)
+    this.#session = new AdapterSession(this.client, !('client' in options))
+    this.#watching = new Watching(this.#session)
   }
 
   get symbols(): string[] {
@@ -189,14 +189,16 @@ export class Ringbook {
 
   createOrder(symbol: string, type: string, side: string, amount: Num, price?: Num, params: Params = {}): Promise<UnifiedOrder> {
     return this.#privately(async () => {
+      checkParams('CreateOrder', params)
       await this.loadMarkets()
       const market = this.market(symbol)
+      const orderType = oneOf(type, ['LIMIT', 'MARKET'])
       const { timeInForce, ...rest } = params
       const postOnly = timeInForce === 'PO' ? { postOnly: true } : timeInForce === undefined ? {} : { timeInForce }
       const terms = {
-        tradingPairId: market.id, orderType: oneOf(type, ['LIMIT', 'MARKET']), side: oneOf(side, ['BUY', 'SELL']),
-        quantity: this.amountToPrecision(symbol, amount),
-        ...(price === undefined ? {} : { price: this.priceToPrecision(symbol, price) }), ...postOnly, ...rest,
+        tradingPairId: market.id, orderType, side: oneOf(side, ['BUY', 'SELL']), quantity: this.amountToPrecision(symbol, amount),
+        // In ccxt a market order may be given a price, which does not count.
+        ...(price === undefined || orderType === 'MARKET' ? {} : { price: this.priceToPrecision(symbol, price) }), ...postOnly, ...rest,
       } as Input<'CreateOrder'>
       return placedOf(await this.client.CreateOrder(terms), terms, market.symbol)
     })
@@ -209,15 +211,18 @@ export class Ringbook {
   editOrder(
     id: string, symbol: string, _type?: string, _side?: string, amount?: Num, price?: Num, params: Params = {},
   ): Promise<UnifiedOrder> {
-    return this.#privately(async () => {
+    const replace = async (): Promise<string> => {
+      checkParams('ReplaceOrder', params)
       await this.loadMarkets()
-      const { orderId } = await this.client.ReplaceOrder({
+      const replaced = await this.client.ReplaceOrder({
         orderId: id === '' ? nameOf(id, params) : id,
         ...(amount === undefined ? {} : { quantity: this.amountToPrecision(symbol, amount) }),
         ...(price === undefined ? {} : { price: this.priceToPrecision(symbol, price) }), ...params,
       })
-      return orderOf(await this.client.GetOrder({ orderId }))
-    })
+      return replaced.orderId
+    }
+    // One after the other: what is done again after a sign-in is one of them.
+    return this.#privately(replace).then((orderId) => this.fetchOrder(orderId))
   }
 
   /** `symbol` is not needed. */
@@ -271,23 +276,23 @@ export class Ringbook {
   /** The book after its next change; every change was verified. */
   watchOrderBook(symbol: string, limit?: number): Promise<OrderBook> {
     return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
-      const watched = this.#watch<LocalBook>(`book ${tradingPairId}`, (feed) => {
-        const book = this.client.book({ tradingPairId }, {
-          changed: (now) => now.live && feed.push([now]), error: (error) => feed.fail(unified(error)),
-        })
-        return () => book.close()
-      })
-      return localBookOf(name, (await watched.next()).at(-1)!, limit)
+      for (;;) {
+        const feed = this.#watching.feed<LocalBook>(`book ${tradingPairId}`, (into, watch) =>
+          this.client.book({ tradingPairId }, { changed: (now) => now.live && into.push([now]), ...watch }))
+        const book = (await feed.next()).at(-1)!
+        // What came before the connection was lost is old, and after a wrong checksum the book is empty.
+        if (book.live) return localBookOf(name, book, limit)
+      }
     })
   }
 
   /** Trades since the last call. */
   watchTrades(symbol: string, since?: number, limit?: number): Promise<Trade[]> {
     return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
-      const feed = this.#watch<Trade>(`trades ${tradingPairId}`, (into) => this.#subscribed(into, (fail) =>
+      const feed = this.#watching.feed<Trade>(`trades ${tradingPairId}`, (into, watch) =>
         this.client.subscribe('trades', { tradingPairId }, {
-          update: ({ trades }) => into.push(trades.map((trade) => tradeOf(trade, name))), error: fail,
-        })))
+          update: ({ trades }) => into.push(trades.map((trade) => tradeOf(trade, name))), ...watch,
+        }))
       return bounded(await feed.next(), since, limit)
     })
   }
@@ -296,16 +301,16 @@ export class Ringbook {
   watchOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
     return this.#privately(async () => {
       const pair = await this.#pairOf(symbol)
-      const feed = this.#watch<UnifiedOrder>(`orders ${pair.tradingPairId ?? ''}`, (into) => {
+      const feed = this.#watching.feed<UnifiedOrder>(`orders ${pair.tradingPairId ?? ''}`, (into, watch) => {
         let isFirst = true
-        return this.#subscribed(into, (fail) => this.client.subscribe('orders', pair, {
+        return this.client.subscribe('orders', pair, {
           snapshot: ({ orders, more }) => {
             if (!isFirst) into.push(orders.map(orderOf))
             isFirst &&= more
           },
           update: (order) => into.push([orderOf(order)]),
-          error: fail,
-        }))
+          ...watch,
+        })
       })
       return bounded(await feed.next(), since, limit)
     })
@@ -314,15 +319,13 @@ export class Ringbook {
   /** All balances, now and then after each change. */
   watchBalance(): Promise<Balances> {
     return this.#privately(async () => {
-      const feed = this.#watch<Balances>('balances', (into) => {
+      const feed = this.#watching.feed<Balances>('balances', (into, watch) => {
         const rows = new Map<string, BalanceRow>()
         const keep = (more: readonly BalanceRow[]): void => {
           for (const row of more) rows.set(row.assetId, row)
           into.push([balancesOf([...rows.values()])])
         }
-        return this.#subscribed(into, (fail) => this.client.subscribe('balances', {}, {
-          snapshot: ({ balances }) => keep(balances), update: (row) => keep([row]), error: fail,
-        }))
+        return this.client.subscribe('balances', {}, { snapshot: ({ balances }) => keep(balances), update: (row) => keep([row]), ...watch })
       })
       return (await feed.next()).at(-1)!
     })
@@ -330,31 +333,9 @@ export class Ringbook {
 
   /** Ends all that is watched; calls that wait fail. */
   async close(): Promise<void> {
-    const watched = [...this.#watched.values()]
-    this.#watched.clear()
-    for (const { close } of watched) close()
+    this.#watching.close()
     this.client.closeStreams()
     this.client.orders.close()
-  }
-
-  #watch<Item>(key: string, start: (feed: Feed<Item>) => () => void): Feed<Item> {
-    const known = this.#watched.get(key) as Watched<Item> | undefined
-    if (known !== undefined) return known.feed
-    const feed = new Feed<Item>()
-    const end = start(feed)
-    this.#watched.set(key, {
-      feed,
-      close: () => {
-        end()
-        feed.fail(new ExchangeError('what was watched is closed'))
-      },
-    } as Watched<unknown>)
-    return feed
-  }
-
-  #subscribed<Item>(feed: Feed<Item>, subscribe: (fail: (error: Error) => void) => Subscription): () => void {
-    const subscription = subscribe((error) => feed.fail(unified(error)))
-    return () => subscription.close()
   }
 
   #orders(status: Status[], symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
@@ -398,10 +379,7 @@ export class Ringbook {
   }
 
   #privately<Result>(act: () => Promise<Result>): Promise<Result> {
-    return this.#run(async () => {
-      if (this.client.signer === null) await (this.#signingIn ??= this.client.signIn().finally(() => (this.#signingIn = null)))
-      return act()
-    })
+    return this.#run(() => this.#session.run(act))
   }
 
   async #run<Result>(act: () => Promise<Result>): Promise<Result> {
