@@ -139,6 +139,33 @@ class Verbs(unittest.TestCase):
         self.assertEqual(asked[0], ("ReplaceOrder", {"orderId": "o", "price": "100.00"}))
         self.assertEqual(asked[1], ("GetOrder", {"orderId": "o2"}))
 
+    def test_an_order_with_a_parameter_that_the_service_would_ignore_is_not_placed(self) -> None:
+        client = Answers()
+        exchange = Unified(cast(Client, client))
+        exchange.load_markets()
+        client.asked.clear()
+        for name in ("triggerPrice", "stopPrice", "stopLossPrice", "takeProfitPrice", "cost", "test", "self"):
+            with self.assertRaises(ccxt_errors.NotSupported):
+                exchange.create_order("ETH/USDC", "market", "sell", 1, None, {name: 90.0})
+            with self.assertRaises(ccxt_errors.NotSupported):
+                exchange.edit_order("o", "ETH/USDC", "limit", "buy", 1, 1, {name: 90.0})
+        self.assertEqual(client.asked, [])
+        exchange.create_order("ETH/USDC", "limit", "buy", 1, 90, {"stopPrice": None, "clientOrderId": "mine"})
+        self.assertEqual(client.asked[0][1]["clientOrderId"], "mine")
+
+    def test_arguments_are_where_ccxt_has_them(self) -> None:
+        _, asked = both(lambda exchange: exchange.create_order("ETH/USDC", "market", "sell", 1, 100))
+        self.assertNotIn("price", asked[0][1], "a market order has none")
+        _, asked = both(lambda exchange: exchange.edit_order("o", "ETH/USDC", "limit", "buy", 1.5, 99.99))
+        self.assertEqual(asked[0], ("ReplaceOrder", {"orderId": "o", "quantity": "1.5", "price": "100.00"}))
+        named = {"clientOrderId": "mine"}
+        _, asked = both(lambda exchange: exchange.cancel_order("", "ETH/USDC", named))
+        self.assertEqual(asked, [("CancelOrder", {"orderId": "client:mine"})])
+        _, asked = both(lambda exchange: exchange.fetch_order("", "ETH/USDC", named))
+        self.assertEqual(asked, [("GetOrder", {"orderId": "client:mine"})])
+        _, asked = both(lambda exchange: exchange.edit_order("", "ETH/USDC", None, None, None, 99, named))
+        self.assertEqual(asked[0][1], {"orderId": "client:mine", "price": "99.0", "clientOrderId": "mine"})
+
     def test_orders_and_trades_of_the_account(self) -> None:
         order, _ = both(lambda exchange: exchange.fetch_order("o"))
         names = ("id", "status", "filled", "remaining", "cost", "fee", "timestamp")

@@ -53,6 +53,10 @@ class DuplicateOrderId(InvalidOrder):
     """Another open order has this client order id."""
 
 
+class NotSupported(ExchangeError):
+    """The exchange has nothing of the kind."""
+
+
 class NetworkError(BaseError):
     """It may pass."""
 

@@ -108,21 +108,25 @@ class Unified(_Base):
         """Places a limit or market order; `params` are fields of CreateOrder."""
         return cast("Shape", self._run(self._verbs.create_order(symbol, type, side, amount, price, params)))
 
-    def edit_order(self, id: str, symbol: str, amount: Any = None, price: Any = None, params: Params = None) -> Shape:
-        """Replaces an order; the new one has another id."""
+    def edit_order(
+        self, id: str, symbol: str, type: Optional[str] = None, side: Optional[str] = None, amount: Any = None,
+        price: Any = None, params: Params = None,
+    ) -> Shape:
+        """Replaces an order; the new one has another id. `type` and `side` stay what they are. With an empty id
+        `params["clientOrderId"]` names the order, otherwise it is the new one's."""
         return cast("Shape", self._run(self._verbs.edit_order(id, symbol, amount, price, params)))
 
-    def cancel_order(self, id: str, symbol: Optional[str] = None) -> Shape:
-        """Cancels an order; `symbol` is not needed."""
-        return cast("Shape", self._run(self._verbs.cancel_order(id)))
+    def cancel_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
+        """Cancels an order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        return cast("Shape", self._run(self._verbs.cancel_order(id, params)))
 
     def cancel_all_orders(self, symbol: Optional[str] = None) -> List[Shape]:
         """Cancels all orders, or those of a market."""
         return cast("List[Shape]", self._run(self._verbs.cancel_all_orders(symbol)))
 
-    def fetch_order(self, id: str, symbol: Optional[str] = None) -> Shape:
-        """An order; `symbol` is not needed."""
-        return cast("Shape", self._run(self._verbs.fetch_order(id)))
+    def fetch_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
+        """An order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        return cast("Shape", self._run(self._verbs.fetch_order(id, params)))
 
     def fetch_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
@@ -210,22 +214,24 @@ class AsyncUnified(_Base):
         return cast("Shape", await self._run(self._verbs.create_order(symbol, type, side, amount, price, params)))
 
     async def edit_order(
-        self, id: str, symbol: str, amount: Any = None, price: Any = None, params: Params = None,
+        self, id: str, symbol: str, type: Optional[str] = None, side: Optional[str] = None, amount: Any = None,
+        price: Any = None, params: Params = None,
     ) -> Shape:
-        """Replaces an order; the new one has another id."""
+        """Replaces an order; the new one has another id. `type` and `side` stay what they are. With an empty id
+        `params["clientOrderId"]` names the order, otherwise it is the new one's."""
         return cast("Shape", await self._run(self._verbs.edit_order(id, symbol, amount, price, params)))
 
-    async def cancel_order(self, id: str, symbol: Optional[str] = None) -> Shape:
-        """Cancels an order; `symbol` is not needed."""
-        return cast("Shape", await self._run(self._verbs.cancel_order(id)))
+    async def cancel_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
+        """Cancels an order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        return cast("Shape", await self._run(self._verbs.cancel_order(id, params)))
 
     async def cancel_all_orders(self, symbol: Optional[str] = None) -> List[Shape]:
         """Cancels all orders, or those of a market."""
         return cast("List[Shape]", await self._run(self._verbs.cancel_all_orders(symbol)))
 
-    async def fetch_order(self, id: str, symbol: Optional[str] = None) -> Shape:
-        """An order; `symbol` is not needed."""
-        return cast("Shape", await self._run(self._verbs.fetch_order(id)))
+    async def fetch_order(self, id: str, symbol: Optional[str] = None, params: Params = None) -> Shape:
+        """An order; `symbol` is not needed. `params["clientOrderId"]` names it in place of the id."""
+        return cast("Shape", await self._run(self._verbs.fetch_order(id, params)))
 
     async def fetch_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,

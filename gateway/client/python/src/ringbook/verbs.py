@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
-from typing import Any, Dict, Generator, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, FrozenSet, Generator, List, Mapping, Optional, Sequence
 
+from ._generated.methods import Operations
 from .ccxt_errors import class_of
 from .shapes import (
     Shape, balances_of, candle_of, market_of, moment_of, number_of, order_of, own_trade_of, placed_of, ticker_of,
@@ -16,6 +18,13 @@ Params = Optional[Mapping[str, Any]]
 OPEN = ("SUBMITTED", "PARTIALLY_FILLED")
 CLOSED = ("FILLED", "SETTLED", "SETTLED_ON_CHAIN")
 _PAGE = 100
+
+
+def _fields_of(method: Callable[..., Any]) -> FrozenSet[str]:
+    return frozenset(inspect.signature(method).parameters) - {"self"}
+
+
+_FIELDS = {"CreateOrder": _fields_of(Operations.create_order), "ReplaceOrder": _fields_of(Operations.replace_order)}
 
 
 class Verbs:
@@ -92,12 +101,26 @@ class Verbs:
             page, pages = page + 1, answer["totalPages"]
         return balances_of(rows)
 
+    def checked(self, operation: str, params: Params) -> Mapping[str, Any]:
+        """`params` of an order. Raises NotSupported for one that the operation has no field for.
+
+        The service ignores fields that it does not know, and ccxt has many for orders that wait for a price: an order
+        with `stopLossPrice` would be done at once, without it.
+        """
+        for name, value in (params or {}).items():
+            if value is not None and name not in _FIELDS[operation]:
+                said = f"{operation} has no parameter {name}, and an order without it is another order"
+                raise class_of("NotSupported", self.errors)(f"{said}: nothing was sent")
+        return {name: value for name, value in (params or {}).items() if value is not None}
+
     def create_order(self, symbol: str, kind: str, side: str, amount: Any, price: Any, params: Params) -> Verb:
+        # In ccxt a market order may be given a price, which does not count.
+        unpriced = price is None or kind.upper() == "MARKET"
         fields: Dict[str, Any] = {
             "tradingPairId": self.pair_of(symbol), "orderType": kind.upper(), "side": side.upper(),
             "quantity": self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
-            "price": None if price is None else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
-            **(params or {}),
+            "price": None if unpriced else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
+            **self.checked("CreateOrder", params),
         }
         if fields.get("timeInForce") == "PO":
             fields = {**fields, "timeInForce": None, "postOnly": True}
@@ -106,17 +129,17 @@ class Verbs:
 
     def edit_order(self, order: str, symbol: str, amount: Any, price: Any, params: Params) -> Verb:
         fields = {
-            "orderId": order,
+            "orderId": _name_of(order, params) if order == "" else order,
             "quantity": None if amount is None else self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
             "price": None if price is None else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
-            **(params or {}),
+            **self.checked("ReplaceOrder", params),
         }
         replaced = yield "ReplaceOrder", fields
         record = yield "GetOrder", {"orderId": replaced["orderId"]}
         return order_of(record)
 
-    def cancel_order(self, order: str) -> Verb:
-        answer = yield "CancelOrder", {"orderId": order}
+    def cancel_order(self, order: str, params: Params) -> Verb:
+        answer = yield "CancelOrder", {"orderId": _name_of(order, params)}
         return {"id": answer["orderId"], "status": "canceled", "info": answer}
 
     def cancel_all_orders(self, symbol: Optional[str]) -> Verb:
@@ -126,8 +149,8 @@ class Verbs:
             answer = yield "BatchCancelOrdersByPair", {"tradingPairId": self.pair_of(symbol)}
         return [{"id": order, "status": "canceled", "info": answer} for order in answer["orderIds"]]
 
-    def fetch_order(self, order: str) -> Verb:
-        record = yield "GetOrder", {"orderId": order}
+    def fetch_order(self, order: str, params: Params) -> Verb:
+        record = yield "GetOrder", {"orderId": _name_of(order, params)}
         return order_of(record)
 
     def fetch_orders(
@@ -163,6 +186,12 @@ class Verbs:
             if not token:
                 break
         return found
+
+
+def _name_of(order: str, params: Params) -> str:
+    """How the service knows the order: its id, or the client order id of one that rests."""
+    name = (params or {}).get("clientOrderId")
+    return f"client:{name}" if name else order
 
 
 def _text(since: Optional[int]) -> Optional[str]:
