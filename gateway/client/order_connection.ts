@@ -42,7 +42,8 @@ export type Orders = { readonly [N in OrderOperation]: (...rest: Arguments<N>) =
 const SESSION_OPEN = 'session.open'
 const IN_FLIGHT = 256
 const WAITING_MAX = 4096
-const NO_BYTES = new Uint8Array(0)
+/** A session begins with one of so many counters; far below 2^53, where they end. */
+const COUNTERS = 2 ** 40
 /** Order messages have rate classes of their own; the pace of streams is not theirs. */
 const UNPACED = 1e9
 
@@ -119,16 +120,20 @@ export class OrderEntry implements SocketOwner {
 
   #openSession(): object {
     this.#opening = 'asked'
-    const headers = signRequest(this.#session.signer()!, 'WS', SESSION_OPEN, NO_BYTES, this.#session.now())
+    const body = JSON.stringify({ counter: this.#counter })
+    const bytes = new TextEncoder().encode(body)
+    const headers = signRequest(this.#session.signer()!, 'WS', SESSION_OPEN, bytes, this.#session.now())
     return {
-      type: SESSION_OPEN, id: ++this.#lastId, publicKey: headers['X-Svc-PublicKey'], timestamp: headers['X-Svc-Timestamp'],
-      signature: headers['X-Svc-Signature'],
+      type: SESSION_OPEN, id: ++this.#lastId, body, publicKey: headers['X-Svc-PublicKey'],
+      timestamp: headers['X-Svc-Timestamp'], signature: headers['X-Svc-Signature'],
     }
   }
 
   opened(): void {
     this.#opening = 'none'
-    this.#counter = 0
+    // One signature opens one session, and a signature is of the millisecond: with a counter of its own no other client
+    // of the same key, opening at the same time, has the same one.
+    this.#counter = Math.floor(this.#clock.random() * COUNTERS)
   }
 
   took({ type, id, status, data, error, code, message }: RawFrame): void {

@@ -73,6 +73,17 @@ t.test('a session that ended is the error it is over REST', async (t) => {
   await t.rejects(nobody.orders.CreateOrder(ORDER), /sign in first/)
 })
 
+t.test('clients of one key may open their sessions in the same millisecond', async (t) => {
+  const { session } = await trader(t)
+  const signer = signerOf(session) as never
+  const at = Date.now()
+  const url = urlOf(`http://127.0.0.1:${harness.port}`)
+  const entries = Array.from({ length: 8 }, () => new OrderEntry(url, {}, { signer: () => signer, now: () => at }, TIMEOUT_MS))
+  t.teardown(() => entries.forEach((entry) => entry.close()))
+  const answers = await Promise.all(entries.map((entry) => outcome(entry.call('BatchCancelAllOrders'))))
+  for (const answer of answers) t.match(answer, { totalCancelled: 0 })
+})
+
 t.test('where order entry is off, a call says so', async (t) => {
   const plain = await startHarness()
   t.teardown(() => plain.close())
@@ -110,10 +121,11 @@ t.test('one signature and a counter; a lost socket fails what was not answered, 
   const second = outcome(orders.call('CancelOrder', { n: 2 }))
   const socket = await server.socket()
   const opening = await openSession(socket)
-  t.strictSame(Object.keys(opening), ['type', 'id', 'publicKey', 'timestamp', 'signature'])
+  t.strictSame(Object.keys(opening), ['type', 'id', 'body', 'publicKey', 'timestamp', 'signature'])
+  const { counter } = JSON.parse(opening['body'] as string) as { counter: number }
   await socket.said('order.cancel')
   t.match(socket.messages.slice(1), [
-    { type: 'order.create', counter: 1, body: { n: 1 } }, { type: 'order.cancel', counter: 2, body: { n: 2 } },
+    { type: 'order.create', counter: counter + 1, body: { n: 1 } }, { type: 'order.cancel', counter: counter + 2, body: { n: 2 } },
   ])
   // Answers come in any order, and those of nobody are nothing.
   socket.send({ type: 'result', id: 999, status: 200, data: 'of nobody' })
@@ -124,9 +136,9 @@ t.test('one signature and a counter; a lost socket fails what was not answered, 
   const third = outcome(orders.call('CreateOrder', { n: 3 }))
   clock.advance(1000)
   const next = await server.socket(1)
-  await openSession(next)
+  const { body } = await openSession(next)
   const [again] = await next.said('order.create')
-  t.match(again, { counter: 1, body: { n: 3 } })
+  t.match(again, { counter: (JSON.parse(body as string) as { counter: number }).counter + 1, body: { n: 3 } })
   next.send({ type: 'result', id: again!['id'], status: 200, data: 'third' })
   t.equal(await third, 'third')
   t.equal(next.messages.length, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import unittest
 from concurrent.futures import Future
 from typing import Any, Dict, List
@@ -34,7 +36,9 @@ class Orders(unittest.TestCase):
         opening = self.stage.socket.said[0]
         self.stage.socket.tell(type="result", id=opening["id"], status=200, data={"expiresAt": 1})
         said = self.stage.socket.said[1:]
-        self.assertEqual([(each["type"], each["counter"]) for each in said], [("order.create", 1), ("order.cancel", 2)])
+        begin = json.loads(opening["body"])["counter"]
+        counted = [(each["type"], each["counter"] - begin) for each in said]
+        self.assertEqual(counted, [("order.create", 1), ("order.cancel", 2)])
         self.assertEqual(said[0]["body"], ORDER)
         envelope = {"error": "NOT_FOUND", "code": "ORDER_NOT_FOUND", "message": "no"}
         self.stage.socket.tell(type="result", id=said[1]["id"], status=404, error=envelope)
@@ -96,9 +100,24 @@ class Orders(unittest.TestCase):
         opened(self.stage)
         said = self.stage.socket.said
         self.assertEqual([each["type"] for each in said], ["session.open", "order.create"])
-        self.assertEqual(said[1]["counter"], 1)
+        self.assertEqual(said[1]["counter"], json.loads(said[0]["body"])["counter"] + 1)
         self.stage.socket.tell(type="result", id=said[1]["id"], status=200, data={})
         self.assertEqual(second.result(0), {})
+
+    def test_two_clients_of_one_key_open_with_signatures_of_their_own(self) -> None:
+        openings = []
+        key = SessionKey()
+        for chance in (0.25, 0.75):
+            stage = Stage(key=key)
+            stage.clock.chance = chance
+            stage.entry.call("CreateOrder", ORDER)
+            stage.socket.connected()
+            openings.append(stage.socket.asked("session.open")[0])
+        one, other = openings
+        self.assertEqual(one["timestamp"], other["timestamp"])
+        self.assertNotEqual(one["signature"], other["signature"])
+        lines = f"WS\nsession.open\n{one['timestamp']}\n{hashlib.sha256(one['body'].encode()).hexdigest()}"
+        self.assertEqual(key.sign(lines.encode()).hex(), one["signature"])
 
     def test_the_answer_to_a_call_that_was_given_up_is_nobodys(self) -> None:
         call = self.call()

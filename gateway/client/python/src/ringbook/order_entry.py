@@ -28,6 +28,8 @@ IN_FLIGHT = LIMITS["ordersInFlight"]
 #: Bytes of a body: a larger message would close the socket, and leave what is under way on it without an answer.
 BODY_MAX = LIMITS["orderMessageBytes"] - 256
 WAITING_MAX = 4096
+#: A session begins with one of so many counters; far below 2^53, where they end.
+COUNTERS = 2**40
 
 
 class _Call:
@@ -131,7 +133,9 @@ class OrderEntry:
         if self._opening == "none":
             self._opening = "asked"
             self._last_id += 1
-            return {**signed_message(self._session, SESSION_OPEN, "WS", SESSION_OPEN), "id": self._last_id}
+            body = json.dumps({"counter": self._counter})
+            signed = signed_message(self._session, SESSION_OPEN, "WS", SESSION_OPEN, body)
+            return {**signed, "id": self._last_id, "body": body}
         if self._opening == "asked" or len(self._sent) >= IN_FLIGHT:
             return None
         while self._waiting:
@@ -150,7 +154,9 @@ class OrderEntry:
 
     def opened(self) -> None:
         self._opening = "none"
-        self._counter = 0
+        # One signature opens one session, and a signature is of the millisecond: with a counter of its own no other
+        # client of the same key, opening at the same time, has the same one.
+        self._counter = int(self._clock.random() * COUNTERS)
 
     def took(self, frame: Frame) -> None:
         kind, frame_id = frame.get("type"), frame.get("id")

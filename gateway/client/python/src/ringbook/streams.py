@@ -39,11 +39,11 @@ def url_of(base_url: str) -> str:
     return "ws" + base_url.rstrip("/")[len("http"):] + TARGET
 
 
-def signed_message(session: Session, kind: str, method: str, target: str) -> Frame:
-    """A message that the session's key signs, without a body."""
+def signed_message(session: Session, kind: str, method: str, target: str, body: str = "") -> Frame:
+    """What a message needs that the session's key signs with this body."""
     if session.key is None:
         raise RuntimeError("sign in first")
-    headers = sign_request(session.key, method, target, b"", session.service_time())
+    headers = sign_request(session.key, method, target, body.encode(), session.service_time())
     return {
         "type": kind, "publicKey": headers["X-Svc-PublicKey"], "timestamp": headers["X-Svc-Timestamp"],
         "signature": headers["X-Svc-Signature"],
