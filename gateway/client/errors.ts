@@ -65,8 +65,11 @@ export function retryOf(status: number, code: string): RetryClass {
 }
 
 /** The class of a failure of which more is known: what was applied is asked for again with its key, what was not is free. */
-const retryKnowing = (outcome: Outcome, retry: RetryClass): RetryClass =>
-  outcome === 'applied' ? 'same-key' : outcome === 'not-applied' && retry === 'ambiguous' ? 'safe' : retry
+function retryKnowing(outcome: Outcome, retry: RetryClass): RetryClass {
+  if (outcome === 'applied') return 'same-key'
+  if (outcome === 'unknown') return 'ambiguous'
+  return retry === 'ambiguous' ? 'safe' : retry
+}
 
 export class RingbookError extends Error {
   override readonly name = 'RingbookError'

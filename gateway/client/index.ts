@@ -277,7 +277,7 @@ async function exchange(send: typeof globalThis.fetch, url: string, read: boolea
     response = await send(url, init)
     text = await response.text()
   } catch (error) {
-    const outcome = read || neverSent(error) ? 'not-applied' : response?.ok === true ? 'applied' : 'unknown'
+    const outcome = read || neverSent(error) ? 'not-applied' : response?.ok === true ? saidYes(response) : 'unknown'
     throw named(new NetworkError(`${init.method} ${url}: no answer`, error, outcome), response, init)
   }
   const { status, ok, headers } = response
@@ -286,9 +286,13 @@ async function exchange(send: typeof globalThis.fetch, url: string, read: boolea
     return text === '' ? undefined : JSON.parse(text)
   } catch {
     const unread = { error: UNEXPECTED_RESPONSE, message: 'the answer is not JSON', statusCode: status }
-    throw named(new RingbookError(unread, read ? 'not-applied' : 'applied'), response, init)
+    throw named(new RingbookError(unread, read ? 'not-applied' : saidYes(response)), response, init)
   }
 }
+
+/** What a success says whose body cannot be read. The service says everything in JSON: another type is of something in between. */
+const saidYes = ({ headers }: Response): Outcome =>
+  /^application\/json\b/i.test(headers.get('content-type') ?? '') ? 'applied' : 'unknown'
 
 /** The error with the name that the request has in the service's log, as far as it is known. */
 function named<E extends NetworkError | RingbookError>(error: E, response: Response | null, { headers }: RequestInit): E {

@@ -53,6 +53,7 @@ async function serverOf(t: Teardown, ...steps: Step[]): Promise<{ baseUrl: strin
 }
 
 const BROKEN_OFF = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 90'
+const OTHER_PAGE = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 17\r\n\r\n<p>Please sign in'
 const ORDER = { tradingPairId: 'p', orderType: 'LIMIT', side: 'BUY', quantity: '1', price: '1' } as const
 const KEYED = { ...ORDER, idempotencyKey: 'k' }
 const RETRY = { attempts: 3, baseMs: 1, capMs: 1500 }
@@ -86,6 +87,8 @@ t.test('a creation that failed says what became of it', async (t) => {
     ['a cut connection behind the request', 'cut', 'unknown', 'ambiguous'],
     ['200 that broke off', `${BROKEN_OFF}\r\n\r\n{"orderId":`, 'applied', 'same-key'],
     ['200 that is no JSON', http('200 OK', 'oh'), 'applied', 'same-key'],
+    ['200 of something in between', OTHER_PAGE, 'unknown', 'ambiguous'],
+    ['200 of something in between that broke off', OTHER_PAGE.slice(0, -1), 'unknown', 'ambiguous'],
     ['204 of nobody', 'HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n', 'unknown', 'ambiguous'],
   ]
   for (const [what, step, outcome, retry] of cases) {
