@@ -4,7 +4,7 @@
  * file.
  */
 import t from 'tap'
-import { AuthenticationError, ExchangeError, NotSupported, Ringbook } from '../../gateway/client/ccxt/index.ts'
+import { AuthenticationError, ExchangeError, NotSupported, RequestTimeout, Ringbook } from '../../gateway/client/ccxt/index.ts'
 import { createClient, createSigner, type ClientOptions } from '../../gateway/client/index.ts'
 import { crc32 } from '../../gateway/client/checksum.ts'
 import type { SocketType } from '../../gateway/client/reconnecting_socket.ts'
@@ -40,8 +40,9 @@ class Service {
   /** Keys of sessions that are open. */
   readonly keys = new Set<string>()
   signIns = 0
-  /** What becomes of a sign-in from now on. */
+  /** What becomes of a sign-in from now on: whether it is done, and whether the session is known then. */
   opens = true
+  knows = true
 
   readonly fetch: typeof globalThis.fetch = async (url, init) => {
     const operation = `${init!.method} ${new URL(String(url)).pathname.slice('/api/v1'.length)}`
@@ -59,7 +60,7 @@ class Service {
     if (operation === 'POST /auth/verify') {
       if (!this.opens) return null
       this.signIns++
-      this.keys.add(body['sessionPublicKey'] as string)
+      if (this.knows) this.keys.add(body['sessionPublicKey'] as string)
       return {}
     }
     if (operation === 'GET /market/pairs') return { tradingPairs: [MARKET], totalPages: 1 }
@@ -168,7 +169,15 @@ t.test('the price of a market order does not count', async (t) => {
 
 t.test('a session that is over is renewed, and what was refused because of it is done once', async (t) => {
   const service = new Service()
-  const venue = venueOf(t, service)
+  const { fetch } = service
+  let refused = 0
+  const late: typeof fetch = async (url, init) => {
+    const answer = await fetch(url, init)
+    // The first refusal comes behind the sign-in that another one led to.
+    if (answer.status === 401 && refused++ === 0) await until('a sign-in', () => service.signIns === 2)
+    return answer
+  }
+  const venue = venueOf(t, service, { fetch: late })
   await venue.createOrder('BTC/USDC', 'limit', 'buy', 1, 10)
   service.end()
   await Promise.all([1, 2, 3].map((price) => venue.createOrder('BTC/USDC', 'limit', 'buy', 1, price)))
@@ -198,6 +207,22 @@ t.test('a replacement is not repeated when the session ends behind it', async (t
   const other = venueOf(t, service, { fetch: ending })
   t.equal((await other.editOrder(ORDER_ID, 'BTC/USDC', 'limit', 'buy', 1, 10)).id, ORDER_ID)
   t.equal(service.of('PUT /orders').length, 1)
+})
+
+t.test('an order of which nobody knows is not placed again, because a later try found the session over', async (t) => {
+  const service = new Service()
+  const { fetch } = service
+  let lost = 0
+  const losing: typeof fetch = async (url, init) => {
+    const answer = await fetch(url, init)
+    if (!String(url).endsWith('/orders') || lost++ > 0) return answer
+    service.end()
+    throw new TypeError('fetch failed')
+  }
+  const venue = venueOf(t, service, { fetch: losing, retry: { attempts: 2, baseMs: 1 } })
+  const params = { idempotencyKey: 'k' }
+  await t.rejects(venue.createOrder('BTC/USDC', 'limit', 'buy', 1, 10, params), RequestTimeout)
+  t.same([service.of('POST /orders').length, service.signIns], [2, 1])
 })
 
 t.test('a session that was given is not replaced', async (t) => {
@@ -243,6 +268,11 @@ t.test('a session that is refused again and again is told, and what is watched t
   await t.rejects(venue.watchOrders(), AuthenticationError)
   await t.rejects(venue.watchOrders(), AuthenticationError, 'it does not wait for what cannot come')
   service.opens = true
+  service.knows = false
+  const before = service.signIns
+  await t.rejects(venue.watchOrders(), AuthenticationError, 'a new session that is refused as well')
+  t.ok(service.signIns - before <= 2, 'not again and again')
+  service.knows = true
   const coming = venue.watchOrders()
   const tell = (): void => service.sockets.at(-1)!.tell({ channel: 'orders', type: 'order_update', data: ORDER })
   const timer = setInterval(tell, 5)
