@@ -8,7 +8,8 @@
  * `unknown` for one that was: it may have happened, and an idempotency key is the way to ask. Nothing is sent twice by itself. The next
  * socket comes as for streams (reconnecting_socket.ts).
  *
- * Bounds: {@link IN_FLIGHT} calls are not answered at the service, {@link WAITING_MAX} more wait here; others are OVERLOADED.
+ * Bounds: {@link IN_FLIGHT} calls are not answered at the service, {@link WAITING_MAX} more wait here; others are OVERLOADED. A body of more
+ * than {@link BODY_MAX} bytes is BODY_TOO_LARGE here: the service closes the socket for it, and all else under way would be unknown.
  */
 import type { OperationTypes } from '../operations/index.ts'
 import type { ORDER_ACTIONS } from '../ws/order_messages.ts'
@@ -47,6 +48,15 @@ const COUNTERS = 2 ** 40
 /** Order messages have rate classes of their own; the pace of streams is not theirs. */
 const UNPACED = 1e9
 
+/** Bytes of a body: what a message may have, less what stands around it. */
+export const BODY_MAX = 64 * 1024 - 256
+
+/** Length of a body as it is sent. Throws TypeError for what JSON cannot say, before it is in the way of others. */
+function bytesOf(body: object): number {
+  const text = JSON.stringify(body)
+  return text.length * 3 <= BODY_MAX ? text.length : new TextEncoder().encode(text).length
+}
+
 interface Call {
   readonly type: string
   readonly body: object
@@ -81,6 +91,10 @@ export class OrderEntry implements SocketOwner {
 
   async call(name: OrderOperation, body: object = {}): Promise<unknown> {
     if (this.#session.signer() === null) throw new Error('sign in first')
+    if (bytesOf(body) > BODY_MAX) {
+      const message = 'Too large for a socket: split the batch, or use REST'
+      throw new RingbookError({ error: 'VALIDATION_ERROR', code: 'BODY_TOO_LARGE', message, statusCode: 413 })
+    }
     if (this.#waiting.size >= WAITING_MAX) {
       throw new RingbookError({ error: 'UNAVAILABLE', code: 'OVERLOADED', message: 'Too many calls are waiting', statusCode: 503 })
     }

@@ -6,6 +6,7 @@ import t from 'tap'
 import { createClient, createSigner, NetworkError, RingbookError, type Client } from '../../gateway/client/index.ts'
 import { OrderEntry } from '../../gateway/client/order_connection.ts'
 import { urlOf } from '../../gateway/client/streams.ts'
+import { ORDER_MESSAGE_MAX } from '../../gateway/ws/order_messages.ts'
 import { call, startHarness, type Session } from '../support/gateway_harness.ts'
 import { signerOf, type Frame } from '../support/sockets.ts'
 import { NOW, StreamServer, TestClock, until, type ServedSocket } from '../support/stream_server.ts'
@@ -163,6 +164,24 @@ t.test('calls have their time, and there are not too many', async (t) => {
   t.equal(outcomes.filter((each) => each === 'not-applied').length, 3839, 'these had not')
   t.equal(orders.status, 'open')
   t.strictSame(clock.waiting, [600_000], 'nothing else is left to wait for')
+})
+
+t.test('what would close the socket is not sent, and is in nobodys way', async (t) => {
+  const { client } = await trader(t)
+  await client.Mint()
+  const batch = (order: object, count = 100): Promise<unknown> =>
+    outcome(client.orders.BatchCreateOrders({ orders: Array.from({ length: count }, () => ({ ...ORDER, ...order })) }))
+  const longest = 64 * 1024 - 256
+  t.ok(longest + 256 <= ORDER_MESSAGE_MAX)
+  const refused = batch({ idempotencyKey: 'ä'.repeat(128), clientOrderId: 'x'.repeat(40), selfTradePreventionMode: '🙂'.repeat(60) })
+  const odd = batch({ price: 1n as never }, 1)
+  const other = outcome(client.orders.CreateOrder(ORDER))
+  t.match(await refused, { name: 'RingbookError', code: 'BODY_TOO_LARGE', status: 413, outcome: 'not-applied', retry: 'no' })
+  t.match(await odd, { name: 'TypeError' })
+  t.match(await other, { status: 'SUCCESS' }, 'what is under way goes on')
+  const name = 'y'.repeat(longest - Buffer.byteLength(JSON.stringify({ ...ORDER, unknown: '' })))
+  t.match(await outcome(client.orders.CreateOrder({ ...ORDER, unknown: name } as never)), { status: 'SUCCESS' }, 'the longest is taken')
+  t.match(await outcome(client.orders.CreateOrder({ ...ORDER, unknown: `${name}y` } as never)), { code: 'BODY_TOO_LARGE' })
 })
 
 t.test('what never left is not applied, whatever ends the socket; what left is ambiguous', async (t) => {
