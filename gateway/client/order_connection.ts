@@ -8,8 +8,9 @@
  * `unknown` for one that was: it may have happened, and an idempotency key is the way to ask. Nothing is sent twice by itself. The next
  * socket comes as for streams (reconnecting_socket.ts).
  *
- * Bounds: {@link IN_FLIGHT} calls are not answered at the service, {@link WAITING_MAX} more wait here; others are OVERLOADED. A body of more
- * than {@link BODY_MAX} bytes is BODY_TOO_LARGE here: the service closes the socket for it, and all else under way would be unknown.
+ * Bounds: {@link IN_FLIGHT} calls are not answered at the service, {@link WAITING_MAX} more wait here; others are
+ * OVERLOADED. A body of more than {@link BODY_MAX} bytes is BODY_TOO_LARGE here: the service closes the socket for it,
+ * and everything else under way would be unknown.
  */
 import type { OperationTypes } from '../operations/index.ts'
 import type { ORDER_ACTIONS } from '../ws/order_messages.ts'

@@ -8,8 +8,9 @@
  *
  * Arguments and structures are those that ccxt documents (shapes.ts), errors have its class names (errors.ts). Numbers are floats as in
  * ccxt, decimal text is taken too; what is sent is text in whole steps: amounts are cut to the lot size, prices rounded to the tick size.
- * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`...; others are NotSupported (params.ts).
- * Where an order is looked up, `params.clientOrderId` names it in place of the id, which may be empty then.
+ * `params` are fields of the operation: `clientOrderId`, `idempotencyKey`, `selfTradePreventionMode`...; others are
+ * NotSupported (params.ts). Where an order is looked up, `params.clientOrderId` names it in place of the id, which may
+ * be empty then.
  *
  * Private verbs sign in by themselves, and again when the session is over (session.ts). `watch` verbs subscribe with their first call and
  * answer with what came since the last one (watching.ts); {@link Ringbook.close} ends them. A creation is never sent twice by itself;
