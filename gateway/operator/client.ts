@@ -5,7 +5,7 @@
  * Every way it can fail is an {@link OperatorError} whose message says what to do. A change without an answer may have been made.
  */
 import { request, type IncomingMessage } from 'node:http'
-import { needsToken, TOKEN_HEADER } from './access.ts'
+import { TOKEN_HEADER } from './access.ts'
 
 /** Longest answer that is read, bytes. The metrics of 64 gateways and 64 pairs are far below. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
@@ -35,13 +35,13 @@ export class OperatorError extends Error {
   }
 }
 
-/**
- * A client of 127.0.0.1:`port` that waits `timeoutMs` for a whole answer. `token` gives the operator's token, or `null` when there is none;
- * it is only asked, and only sent, for what needs it: whoever listens there otherwise has no use for it.
- */
-export function createAsk(port: number, timeoutMs: number, token: () => string | null): Ask {
+/** The operator's token for a request; `null` when there is none, or the request needs none: whoever listens there has no use for it. */
+export type TokenOf = (method: string, path: string) => string | null
+
+/** A client of 127.0.0.1:`port` that waits `timeoutMs` for a whole answer. */
+export function createAsk(port: number, timeoutMs: number, token: TokenOf): Ask {
   return async (path, body) => {
-    const { status, type, text } = await exchange({ port, timeoutMs, path, body, token: needed(path, body) ? token() : null })
+    const { status, type, text } = await exchange({ port, timeoutMs, path, body, token: tokenFor(path, body, token) })
     const json = type.startsWith(JSON_TYPE) ? parseObject(text) : null
     if (json !== null && typeof json['error'] === 'string') throw refusal(json, body !== undefined)
     // Not ready is an answer, and the only one beside 200 that is no refusal.
@@ -51,8 +51,8 @@ export function createAsk(port: number, timeoutMs: number, token: () => string |
   }
 }
 
-const needed = (path: string, body: object | undefined): boolean =>
-  needsToken(body === undefined ? 'GET' : 'POST', path.split('?', 1)[0]!)
+const tokenFor = (path: string, body: object | undefined, token: TokenOf): string | null =>
+  token(body === undefined ? 'GET' : 'POST', path.split('?', 1)[0]!)
 
 export function unexpected(port: number, what: string): OperatorError {
   const message = `what answers on 127.0.0.1:${port} is not the operator port of this version (${what}). Another port is named with --port`

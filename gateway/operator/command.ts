@@ -16,8 +16,9 @@ export interface Shown {
   readonly warning?: string
 }
 
-/** Values of the options that belong to commands; which of them a command takes is in its row. */
+/** Values of the options that were typed, by name; which of them a command takes is in its row. */
 export interface Options {
+  readonly [name: string]: string | boolean | readonly string[] | undefined
   readonly user?: string
   readonly 'client-id'?: string
   readonly name?: string
@@ -48,11 +49,13 @@ export interface Options {
 }
 
 export interface OptionUse {
-  readonly name: keyof Options
+  readonly name: string
   /** What is typed behind it, in help; '': nothing. */
   readonly value: string
   /** Need not be given. */
-  readonly optional?: true
+  readonly optional?: boolean
+  /** May be given several times. */
+  readonly many?: boolean
 }
 
 export interface Command {

@@ -4,27 +4,25 @@
  *
  * With `--json` the answer of the port is printed as it came, so that a script sees what any other client of the port sees.
  */
-import { PAIR_STATUS_NAMES } from '../../core/layout/command.ts'
 import { formatId, IdKind, userId as formatUserId } from '../../core/layout/ids.ts'
 import { APPLICATION_COMMANDS } from './application_commands.ts'
 import { BACKUP_COMMANDS } from './backup_commands.ts'
-import type { Ask } from './client.ts'
 import { CLOCK_COMMANDS } from './clock.ts'
-import { get, said, UsageError, type Command, type Shown } from './command.ts'
+import { get, said, type Command } from './command.ts'
 import { LISTING_COMMANDS } from './listing_commands.ts'
 import { POOL_COMMANDS } from './pool_commands.ts'
+import { commandsOf } from './route_command.ts'
+import { DECLARED } from './routes.ts'
 import {
-  showFeeTiers, showPairs, showReady, showSessions, showStatus, showUnconsented,
-  type FeeTiers, type Pairs, type Ready, type SessionList, type Status,
+  showReady, showSessions, showStatus, showUnconsented, type Ready, type SessionList, type Status,
 } from './show.ts'
 import type { Unconsented, UnconsentedList } from './sub_accounts.ts'
-import { printable } from './text.ts'
 
 /** Ids as they look, for examples. */
 const USER = formatUserId(1040, 7)
 const SESSION = formatId(IdKind.SESSION, 1041, 9)
 
-type Changed = Readonly<Record<'sequence', number> & Record<'symbol' | 'status' | 'before' | 'userId' | 'session' | 'tier', string>>
+type Changed = Readonly<Record<'sequence', number> & Record<'userId' | 'session', string>>
 
 const LOOKING: readonly Command[] = [
   {
@@ -81,11 +79,6 @@ const LOOKING: readonly Command[] = [
   },
 ]
 
-const maintenance = async (ask: Ask, on: boolean): Promise<Shown> => {
-  const changed = await get<Changed>(ask, '/maintenance', { on })
-  return said(changed, `maintenance is ${on ? 'on' : 'off'} (sequence ${changed.sequence})`)
-}
-
 const MAINTENANCE: readonly Command[] = [
   {
     name: 'maintenance show',
@@ -96,84 +89,6 @@ const MAINTENANCE: readonly Command[] = [
     run: async (ask) => {
       const { maintenance: on } = await get<Status>(ask, '/status')
       return said({ maintenance: on }, `maintenance is ${on ? 'on' : 'off'}`)
-    },
-  },
-  {
-    name: 'maintenance on',
-    parameters: [],
-    purpose: 'block what changes something; cancels go on',
-    explains: 'Orders, replacements and the faucet are answered 503 OPERATIONS_BLOCKED. Cancels, reads and sign-in go on, resting orders\n'
-      + 'stay, and expire when they are due. It is in the journal and outlives a restart.',
-    example: ['maintenance on', 'maintenance is on (sequence 1042)'],
-    run: (ask) => maintenance(ask, true),
-  },
-  {
-    name: 'maintenance off',
-    parameters: [],
-    purpose: 'let operations through again',
-    explains: 'The end of maintenance on. Pairs keep the status they have.',
-    example: ['maintenance off', 'maintenance is off (sequence 1043)'],
-    run: (ask) => maintenance(ask, false),
-  },
-]
-
-const PAIRS: readonly Command[] = [
-  {
-    name: 'pairs list',
-    parameters: [],
-    purpose: 'every trading pair, its status and its resting orders',
-    explains: 'Bids and asks are the numbers of orders resting on the two sides of the book.',
-    example: ['pairs list', 'SYMBOL    STATUS  BIDS  ASKS  ID\nBTC/USDC  ACTIVE    12     9  7a1c0000-0000-4000-8000-000000000001'],
-    run: async (ask) => {
-      const pairs = await get<Pairs>(ask, '/pairs')
-      return said(pairs, showPairs(pairs))
-    },
-  },
-  {
-    name: 'pairs set',
-    parameters: ['PAIR', 'STATUS'],
-    purpose: `what a pair lets happen: ${PAIR_STATUS_NAMES.join(', ')}`,
-    explains: 'PAIR is a symbol or an id.\n'
-      + '  ACTIVE       everything\n'
-      + '  CANCEL_ONLY  orders and replacements are refused, cancels work\n'
-      + '  HALTED       nothing moves but expiry: cancels are refused too\n'
-      + 'Resting orders stay on the book. It is in the journal and outlives a restart.',
-    example: ['pairs set BTC/USDC CANCEL_ONLY', 'BTC/USDC is CANCEL_ONLY, was ACTIVE (sequence 1042)'],
-    run: async (ask, [pair, typed]) => {
-      const status = typed!.toUpperCase()
-      if (!PAIR_STATUS_NAMES.some((name) => name === status)) throw new UsageError(`STATUS is one of ${PAIR_STATUS_NAMES.join(', ')}`)
-      const changed = await get<Changed>(ask, '/pairs', { pair, status })
-      return said(changed, `${printable(changed.symbol)} is ${changed.status}, was ${changed.before} (sequence ${changed.sequence})`)
-    },
-  },
-]
-
-const TIERS: readonly Command[] = [
-  {
-    name: 'tiers list',
-    parameters: [],
-    purpose: 'the fee tiers: what leads to each and what it takes off',
-    explains: 'A tier is earned with the volume of 30 UTC days. Its discounts are subtracted from the rates of a pair, in basis points.',
-    example: [
-      'tiers list',
-      'TIER  VOLUME USDC  MAKER DISCOUNT BPS  TAKER DISCOUNT BPS\n   1  100000       0                   0.5',
-    ],
-    run: async (ask) => {
-      const tiers = await get<FeeTiers>(ask, '/fee-tier')
-      return said(tiers, showFeeTiers(tiers))
-    },
-  },
-  {
-    name: 'tiers set',
-    parameters: ['USER_ID', 'TIER'],
-    purpose: 'put a user into a fee tier',
-    explains: 'Orders placed from now on have its rates; resting orders keep the maker rate they were placed with. The tier stands\n'
-      + "until the history finds that the user's volume has earned another.",
-    example: [`tiers set ${USER} 3`, `${USER} is in tier 3, was in 0 (sequence 1042)`],
-    run: async (ask, [userId, typed]) => {
-      if (!/^\d{1,6}$/.test(typed!)) throw new UsageError('TIER is a number of tiers list')
-      const changed = await get<Changed>(ask, '/fee-tier', { userId, tier: Number(typed) })
-      return said(changed, `${userId} is in tier ${changed.tier}, was in ${changed.before} (sequence ${changed.sequence})`)
     },
   },
 ]
@@ -235,9 +150,13 @@ const SUB_ACCOUNTS: readonly Command[] = [
   },
 ]
 
+/** Commands of declared routes that begin with this word. */
+const declared = (word: string): Command[] =>
+  DECLARED.flatMap(({ route }) => commandsOf(route)).filter(({ name }) => name.split(' ')[0] === word)
+
 export const COMMANDS: readonly Command[] = [
-  ...LOOKING, ...CLOCK_COMMANDS, ...MAINTENANCE, ...PAIRS, ...LISTING_COMMANDS, ...TIERS, ...SESSIONS, ...SUB_ACCOUNTS, ...POOL_COMMANDS,
-  ...APPLICATION_COMMANDS, ...BACKUP_COMMANDS,
+  ...LOOKING, ...CLOCK_COMMANDS, ...MAINTENANCE, ...declared('maintenance'), ...declared('pairs'), ...LISTING_COMMANDS, ...declared('tiers'),
+  ...SESSIONS, ...SUB_ACCOUNTS, ...POOL_COMMANDS, ...APPLICATION_COMMANDS, ...BACKUP_COMMANDS,
 ]
 
 /** Samples of the text format by series; the port writes no timestamps. */

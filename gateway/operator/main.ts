@@ -9,37 +9,29 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { KNOBS, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from '../../core/config.ts'
-import { createAsk, OperatorError, unexpected } from './client.ts'
+import { createAsk, OperatorError, unexpected, type TokenOf } from './client.ts'
 import { UsageError, type Command, type Options } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { details, overview, RUN, usage } from './help.ts'
+import { needsToken } from './routes.ts'
 import { printable } from './text.ts'
 
 const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
 const TIMEOUT_SECONDS = { fallback: 10, low: 1, high: 60 } as const
 const PORT_VARIABLE = 'RINGBOOK_OPERATOR_PORT'
 const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
-/** Options that belong to commands. */
-const OWN_OPTIONS = [
-  'user', 'client-id', 'name', 'origin', 'active', 'grace', 'out', 'top', 'pair', 'family', 'rate', 'full', 'without-history',
-  'token', 'decimals', 'scale', 'faucet', 'tick', 'lot', 'min', 'max', 'min-notional', 'maker', 'taker', 'category',
-] as const
+const TEXT = { type: 'string' } as const
+const FLAG = { type: 'boolean' } as const
+/** Options of the command line itself. */
+const GENERAL = { port: TEXT, timeout: TEXT, 'token-file': TEXT, 'data-dir': TEXT, json: FLAG, help: FLAG } as const
+/** Those that belong to commands. */
+const OWN = COMMANDS.flatMap(({ options = [] }) => options)
 
 function parse(argv: readonly string[]) {
-  const text = { type: 'string' } as const
-  const flag = { type: 'boolean' } as const
+  const own = Object.fromEntries(OWN.map(({ name, value, many }) =>
+    [name, value === '' ? FLAG : { ...TEXT, ...(many === true ? { multiple: true } : {}) }]))
   try {
-    const origin = { ...text, multiple: true } as const
-    const own = { user: text, 'client-id': text, name: text, origin, active: text, grace: text, out: text }
-    const ofPools = { top: text, pair: text, family: text }
-    const copying = { rate: text, full: flag, 'without-history': flag }
-    const listing = {
-      token: text, decimals: text, scale: text, faucet: text, tick: text, lot: text, min: text, max: text, 'min-notional': text,
-      maker: text, taker: text, category: text,
-    }
-    const general = { port: text, timeout: text, 'token-file': text, 'data-dir': text, json: flag, help: flag } as const
-    const options = { ...general, ...own, ...ofPools, ...copying, ...listing }
-    return parseArgs({ args: [...argv], allowPositionals: true, options })
+    return parseArgs({ args: [...argv], allowPositionals: true, options: { ...own, ...GENERAL } })
   } catch (error) {
     throw new UsageError((error as Error).message.split('. ')[0]!)
   }
@@ -116,9 +108,11 @@ async function run(argv: readonly string[]): Promise<number> {
     return EXIT.DONE
   }
   if (words.length === 0) throw new UsageError(`which command? There is: ${COMMANDS.map(({ name }) => name).join(', ')}`)
-  const { command, parameters } = commandOf(words, OWN_OPTIONS.filter((name) => values[name] !== undefined))
+  const { command, parameters } = commandOf(words, OWN.map(({ name }) => name).filter((name) => (values as Options)[name] !== undefined))
   const port = portOf(values.port)
-  const ask = createAsk(port, secondsOf(values.timeout) * 1000, () => tokenOf(values['token-file'], values['data-dir']))
+  const tokens: TokenOf = (method, path) =>
+    (needsToken(method, path) ? tokenOf(values['token-file'], values['data-dir']) : null)
+  const ask = createAsk(port, secondsOf(values.timeout) * 1000, tokens)
   try {
     const shown = await command.run(ask, parameters, values as Options)
     if (shown.warning !== undefined) process.stderr.write(`${shown.warning}\n`)

@@ -55,16 +55,19 @@ import { doorOf, listenOn, PORT_TAKEN, type Door } from '../limits/door.ts'
 import { admitTo, timeLimits } from '../limits/http_port.ts'
 import { ConnectionPort } from '../limits/port.ts'
 import { readProxies } from '../limits/shares.ts'
-import { isToken, needsToken, TOKEN_HEADER } from './access.ts'
+import { isToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
 import { ApplicationRoutes } from './applications.ts'
 import { AuditStop } from './audit.ts'
 import { createClockRoutes } from './clock.ts'
+import { createDocument } from './document.ts'
 import { json, refuse, refused, respond, type Answer, type Route } from './http.ts'
 import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
-import { createPolicy } from './policy.ts'
+import type { OperatorContext } from './route.ts'
+import { DECLARED, needsToken } from './routes.ts'
+import { handlerOf } from './serve.ts'
 import { createPools } from './pools.ts'
 import { createSessions } from './sessions.ts'
 import { createUnconsented } from './sub_accounts.ts'
@@ -76,13 +79,14 @@ export const GATEWAY_READY_MS = 2_000
 /** How often growth is looked at without a scrape, ms. */
 const GROWTH_MS = 10_000
 const REQUEST_TIMEOUT_MS = 5_000
+/** Where the OpenAPI document of the declared routes is. */
+const DOCUMENT_PATH = '/openapi.json'
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
 
 const { config, shared, genesis, token } = workerData as OperatorData
 const post = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
-const policy = createPolicy(state, admin, post)
 const listing = createListing(state, admin, post)
 const limits = createLimits(state, admin, post)
 const gate = new Int32Array(shared.gate)
@@ -93,6 +97,9 @@ const clock = createClockRoutes(matcherCounters(shared.counters), time, admin, p
 const applicationRoutes = new ApplicationRoutes(state, applications, admin, post)
 const pools = createPools(state, gate, admin, post)
 const tiers = createTierQueue(admin, post)
+const context: OperatorContext = {
+  state, gate, applications, admin, time, matcher: matcherCounters(shared.counters), tell: post,
+}
 const audits = new AuditStop(state, admin, post)
 const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now())
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
@@ -114,21 +121,18 @@ function ready(): Answer {
   return json(all ? 200 : 503, { ready: all, matcher, gateways, degraded: degraded(gauges), ...audit })
 }
 
-const ROUTES: Readonly<Record<string, Route>> = {
+const ROUTES: Readonly<Record<string, Route>> = withDeclared({
   '/metrics': { GET: metrics },
   '/health': { GET: health },
   '/ready': { GET: ready },
   '/status': { GET: () => json(200, status(gauges, Date.now())) },
   '/clock': { GET: clock.show },
   '/clock/accept': { POST: clock.accept },
-  '/maintenance': { POST: policy.setMaintenance },
-  '/pairs': { GET: policy.listPairs, POST: policy.setPairStatus },
   '/pairs/add': { POST: listing.addPair },
   '/pairs/terms': { POST: listing.setTerms },
   '/assets': { GET: listing.listAssets, POST: listing.addAsset },
   '/limits': { GET: limits.list },
   '/limits/raise': { POST: limits.raise },
-  '/fee-tier': { GET: policy.listFeeTiers, POST: policy.setFeeTier },
   '/sessions': { GET: sessions.list },
   '/sessions/revoke': { POST: sessions.revoke },
   '/sub-accounts/unconsented': { GET: createUnconsented(state, applications) },
@@ -140,6 +144,13 @@ const ROUTES: Readonly<Record<string, Route>> = {
   '/applications/origins': { POST: applicationRoutes.setOrigin },
   '/keys/issue': { POST: applicationRoutes.issueKey },
   '/keys/revoke': { POST: applicationRoutes.revokeKey },
+})
+
+/** These and the routes that are declared (routes.ts), with the document of those. */
+function withDeclared(routes: Record<string, Route>): Record<string, Route> {
+  routes[DOCUMENT_PATH] = { GET: () => json(200, createDocument(DECLARED)) }
+  for (const { route } of DECLARED) routes[route.path] = { ...routes[route.path], [route.method]: handlerOf(route, context) }
+  return routes
 }
 
 function withoutToken(): Answer {

@@ -25,15 +25,6 @@ export interface Ready {
   readonly audit?: { readonly sequence: number; readonly broken: string }
 }
 
-export interface Pairs {
-  readonly pairs: readonly Readonly<{ id: string; symbol: string; status: string; bidOrders: number; askOrders: number }>[]
-}
-
-export interface FeeTiers {
-  readonly asset: string
-  readonly tiers: readonly Readonly<{ tier: number; minVolume: string; makerDiscountBps: string; takerDiscountBps: string }>[]
-}
-
 export interface SessionList {
   readonly userId: string
   /** All live sessions; `sessions` has the newest of them. */
@@ -100,18 +91,6 @@ export function showReady({ ready, matcher, gateways, degraded, audit }: Ready):
   const standing = gateways.flatMap((works, i) => (works ? [] : [`gateway ${i + 1}`]))
   return `NOT ready: ${[...(matcher ? [] : ['matcher']), ...standing].join(', ')}`
 }
-
-export const showPairs = ({ pairs }: Pairs): string =>
-  table(
-    ['SYMBOL', 'STATUS', 'BIDS', 'ASKS', 'ID'],
-    pairs.map(({ symbol, status, bidOrders, askOrders, id }) => [symbol, status, bidOrders, askOrders, id]),
-  )
-
-export const showFeeTiers = ({ asset, tiers }: FeeTiers): string =>
-  table(
-    ['TIER', `VOLUME ${asset}`, 'MAKER DISCOUNT BPS', 'TAKER DISCOUNT BPS'],
-    tiers.map(({ tier, minVolume, makerDiscountBps, takerDiscountBps }) => [tier, minVolume, makerDiscountBps, takerDiscountBps]),
-  )
 
 export function showSessions({ userId, live, sessions }: SessionList): string {
   if (live === 0) return `user ${userId} has no live session`
