@@ -7,12 +7,12 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { KNOBS, OPERATOR_TOKEN_FILE, OPERATOR_TOKEN_VARIABLE } from '../../core/config.ts'
 import { createAsk, OperatorError, unexpected, type TokenOf } from './client.ts'
-import { UsageError, type Command, type Options } from './command.ts'
+import { UsageError } from './command.ts'
+import { familyOf, parseCommand, parseWords } from './command_words.ts'
 import { COMMANDS } from './commands.ts'
-import { details, overview, RUN, usage } from './help.ts'
+import { details, overview, RUN } from './help.ts'
 import { needsToken } from './routes.ts'
 import { printable } from './text.ts'
 
@@ -20,23 +20,6 @@ const EXIT = { DONE: 0, FAILED: 1, USAGE: 2 } as const
 const TIMEOUT_SECONDS = { fallback: 10, low: 1, high: 60 } as const
 const PORT_VARIABLE = 'RINGBOOK_OPERATOR_PORT'
 const DATA_DIR_VARIABLE = 'RINGBOOK_DATA_DIR'
-const TEXT = { type: 'string' } as const
-const FLAG = { type: 'boolean' } as const
-/** Options of the command line itself. */
-const GENERAL = { port: TEXT, timeout: TEXT, 'token-file': TEXT, 'data-dir': TEXT, json: FLAG, help: FLAG } as const
-/** Those that belong to commands. */
-const OWN = COMMANDS.flatMap(({ options = [] }) => options)
-
-function parse(argv: readonly string[]) {
-  const own = Object.fromEntries(OWN.map(({ name, value, many }) =>
-    [name, value === '' ? FLAG : { ...TEXT, ...(many === true ? { multiple: true } : {}) }]))
-  try {
-    return parseArgs({ args: [...argv], allowPositionals: true, options: { ...own, ...GENERAL } })
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0]!)
-  }
-}
-
 /** Whole number of this option from `low` to `high`. */
 function whole(text: string, name: string, low: number, high: number): number {
   const value = Number(text)
@@ -75,46 +58,21 @@ function readToken(path: string, named: boolean): string | null {
   }
 }
 
-/** The commands that begin with these words; throws when there are none. */
-function family(words: readonly string[]): readonly Command[] {
-  const typed = words.slice(0, 2).join(' ')
-  const found = COMMANDS.filter(({ name }) => name === typed || name === words[0] || name.startsWith(`${typed} `))
-  if (found.length > 0) return found
-  const siblings = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `)).map(({ name }) => name)
-  throw new UsageError(`no such command: ${typed}${siblings.length > 0 ? `; there is: ${siblings.join(', ')}` : ''}`)
-}
-
-/** The command these words name, with its parameters. `given`: names of the options that were typed. */
-function commandOf(words: readonly string[], given: readonly string[]): { command: Command; parameters: readonly string[] } {
-  const found = family(words)
-  const [command] = found as [Command]
-  const length = command.name.split(' ').length
-  if (words.length < length) throw new UsageError(`which of them: ${found.map(({ name }) => name).join(', ')}?`)
-  const parameters = words.slice(length)
-  const { options = [] } = command
-  const fits = given.every((name) => options.some((option) => option.name === name))
-    && options.every(({ name, optional }) => optional === true || given.includes(name))
-  if (parameters.length !== command.parameters.length || !fits) {
-    throw new UsageError(`it is typed as: ${usage(command)}`)
-  }
-  return { command, parameters }
-}
-
 async function run(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parse(argv)
+  const { values, positionals } = parseWords(COMMANDS, argv)
   const words = positionals[0] === 'help' ? positionals.slice(1) : positionals
   if (values.help === true || positionals[0] === 'help') {
-    print(words.length === 0 ? overview(COMMANDS) : details(family(words)))
+    print(words.length === 0 ? overview(COMMANDS) : details(familyOf(COMMANDS, words)))
     return EXIT.DONE
   }
   if (words.length === 0) throw new UsageError(`which command? There is: ${COMMANDS.map(({ name }) => name).join(', ')}`)
-  const { command, parameters } = commandOf(words, OWN.map(({ name }) => name).filter((name) => (values as Options)[name] !== undefined))
+  const { command, parameters, options } = parseCommand(COMMANDS, argv)
   const port = portOf(values.port)
   const tokens: TokenOf = (method, path) =>
     (needsToken(method, path) ? tokenOf(values['token-file'], values['data-dir']) : null)
   const ask = createAsk(port, secondsOf(values.timeout) * 1000, tokens)
   try {
-    const shown = await command.run(ask, parameters, values as Options)
+    const shown = await command.run(ask, parameters, options)
     if (shown.warning !== undefined) process.stderr.write(`${shown.warning}\n`)
     print(values.json === true ? `${JSON.stringify(shown.json)}\n` : `${shown.text}\n`)
     return shown.good === false ? EXIT.FAILED : EXIT.DONE

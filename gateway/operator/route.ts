@@ -96,8 +96,8 @@ interface Declaration<Q extends TObject, B extends TObject, R extends TSchema> {
   readonly run: (context: OperatorContext, input: Static<Q> & Static<B>) => Answered<Static<R>>
 }
 
-/** A declared route, whatever its types are. */
-export interface OperatorRoute<In = never, Out = unknown> {
+/** A declared route; what its input and output are, its declaration has checked. */
+export interface OperatorRoute {
   readonly operatorRoute: true
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -109,25 +109,28 @@ export interface OperatorRoute<In = never, Out = unknown> {
   readonly description: string
   readonly refusals: readonly RefusalCode[]
   readonly example: { readonly input: object; readonly output: unknown }
-  readonly commands: readonly RouteCommand<In, Out>[] | string
-  readonly status: (output: Out) => number
+  readonly commands: readonly AnyCommand[] | string
+  readonly status: (output: never) => number
   readonly type: string | null
   /** Why an input is refused; `null`: it is not. The schema is compiled with the first one: the command line has none. */
   readonly check: (input: unknown) => Refused | null
-  readonly run: (context: OperatorContext, input: In) => Answered<Out>
+  readonly run: (context: OperatorContext, input: never) => Answered<unknown>
 }
+
+/** A command whose input its words make. */
+export type AnyCommand = RouteCommand<Record<string, unknown>, unknown>
 
 type Empty = TObject<Record<never, never>>
 
 /** Declares a route. */
 export function operatorRoute<Q extends TObject = Empty, B extends TObject = Empty, R extends TSchema = TSchema>(
   declared: Declaration<Q, B, R>,
-): OperatorRoute<Static<Q> & Static<B>, Static<R>> {
+): OperatorRoute {
   const { query = null, body = null, type = null, status = () => 200, ...rest } = declared
   const schema = query ?? body
   let compiled: Check | null = null
   const check = (input: unknown): Refused | null => (schema === null ? null : (compiled ??= compile(schema)).check(input))
-  return { operatorRoute: true, ...rest, query, body, type, status, check }
+  return { operatorRoute: true, ...rest, commands: declared.commands as string | readonly AnyCommand[], query, body, type, status, check }
 }
 
 export const isRoute = (value: unknown): value is OperatorRoute => typeof value === 'object' && value !== null && 'operatorRoute' in value

@@ -2,7 +2,7 @@
 import type { TObject } from 'typebox'
 import type { Ask } from './client.ts'
 import { get, UsageError, type Command, type Options, type OptionUse, type Shown } from './command.ts'
-import type { OperatorRoute, RouteCommand, Word } from './route.ts'
+import type { AnyCommand, OperatorRoute, Word } from './route.ts'
 
 /** What of a field's schema matters to who types it. */
 interface Field {
@@ -15,11 +15,10 @@ interface Field {
   readonly maximum?: number
 }
 type AnyWord = Word<Record<string, unknown>>
-type AnyCommand = RouteCommand<Record<string, unknown>, unknown>
 
 /** The commands that ask `route`. */
 export const commandsOf = (route: OperatorRoute): Command[] =>
-  typeof route.commands === 'string' ? [] : route.commands.map((command) => commandOf(route, command as unknown as AnyCommand))
+  typeof route.commands === 'string' ? [] : route.commands.map((command) => commandOf(route, command))
 
 function commandOf(route: OperatorRoute, command: AnyCommand): Command {
   const { name, parameters = [], options = [], fixed = {}, purpose, explains, example } = command

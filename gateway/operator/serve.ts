@@ -19,7 +19,7 @@ export const handlerOf = (route: OperatorRoute, context: OperatorContext): Handl
   if (wrong !== null) return answerOf(wrong)
   const answered = await route.run(context, input as never)
   if (answered instanceof Refused) return answerOf(answered)
-  const status = route.status(answered)
+  const status = route.status(answered as never)
   return route.type === null ? json(status, answered) : { status, body: String(answered), type: route.type }
 }
 

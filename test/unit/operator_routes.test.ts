@@ -1,0 +1,140 @@
+/**
+ * Promise: every route of the operator's port is declared once, and what derives from that is whole: it has a command or says why not,
+ * its example is one its schemas take, help's examples parse to such an input, and its document names it.
+ */
+import { createServer, type IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import Type from 'typebox'
+import { Compile } from 'typebox/compile'
+import t from 'tap'
+import { UsageError, type Command } from '../../gateway/operator/command.ts'
+import { parseCommand } from '../../gateway/operator/command_words.ts'
+import { COMMANDS } from '../../gateway/operator/commands.ts'
+import { createDocument } from '../../gateway/operator/document.ts'
+import { respond } from '../../gateway/operator/http.ts'
+import { operatorRoute, type OperatorContext, type OperatorRoute } from '../../gateway/operator/route.ts'
+import { commandsOf, valueOf } from '../../gateway/operator/route_command.ts'
+import { DECLARED, needsToken } from '../../gateway/operator/routes.ts'
+import { handlerOf } from '../../gateway/operator/serve.ts'
+
+/** What a command asks when it is typed as its example says, answered with the example of its route. */
+async function asked({ example: [call] }: Command, answer: unknown): Promise<[path: string, body: object | undefined]> {
+  const { command, parameters, options } = parseCommand(COMMANDS, call.split(' | ')[0]!.split(' '))
+  const questions: [string, object | undefined][] = []
+  await command.run((path, body) => {
+    questions.push([path, body])
+    return Promise.resolve({ status: 200, text: '', json: answer as Record<string, unknown> })
+  }, parameters, options)
+  return questions[0]!
+}
+
+for (const { name, route } of DECLARED) {
+  t.test(name, async (t) => {
+    t.equal(route.check(route.example.input), null, 'the example is an input')
+    t.ok(Compile(route.output).Check(route.example.output), 'and has an answer')
+    t.equal(needsToken(route.method, route.path), route.token)
+    t.ok(route.token || route.method === 'GET', 'what changes something needs the token')
+    if (typeof route.commands === 'string') return t.ok(route.commands.length > 10, 'it says why there is no command')
+    t.ok(route.commands.length > 0)
+    for (const command of commandsOf(route)) {
+      t.ok(COMMANDS.some(({ name }) => name === command.name), 'the command line has it')
+      const [path, body] = await asked(command, route.example.output)
+      t.equal(path.split('?')[0], route.path)
+      const query = Object.fromEntries(new URLSearchParams(path.split('?')[1] ?? ''))
+      if (route.method === 'POST') t.equal(route.check(body), null, JSON.stringify(body))
+      else t.same([body, Object.keys(query).every((field) => field in (route.query?.properties ?? {}))], [undefined, true])
+    }
+  })
+}
+
+t.test('each path and method, and each command, is declared once', async (t) => {
+  const routes = DECLARED.map(({ route }) => `${route.method} ${route.path}`)
+  t.equal(new Set(routes).size, routes.length)
+  t.equal(new Set(COMMANDS.map(({ name }) => name)).size, COMMANDS.length)
+})
+
+t.test('the document has all of them, every field with its meaning', async (t) => {
+  const document = createDocument(DECLARED) as { paths: Record<string, Record<string, { operationId: string; security: object[] }>> }
+  for (const { name, route } of DECLARED) {
+    const operation = document.paths[route.path]?.[route.method.toLowerCase()]
+    t.equal(operation?.operationId, name)
+    t.equal(operation!.security.length, route.token ? 1 : 0, name)
+  }
+  const wordless: string[] = []
+  const walk = (schema: unknown, at: string): void => {
+    if (typeof schema !== 'object' || schema === null) return
+    const { properties = {} } = schema as { properties?: Record<string, { description?: string }> }
+    for (const [field, property] of Object.entries(properties)) if (property.description === undefined) wordless.push(`${at}.${field}`)
+    for (const [key, part] of Object.entries(schema)) if (key !== 'example') walk(part, `${at}/${key}`)
+  }
+  walk(document, '')
+  t.same(wordless, [])
+  const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!)
+  const { components: { schemas } } = document as unknown as { components: { schemas: object } }
+  t.ok(references.length > 0 && references.every((name) => name in schemas))
+})
+
+const Echo = operatorRoute({
+  method: 'POST', path: '/echo', token: true, summary: 'Says it again', description: '', refusals: [],
+  body: Type.Object({ word: Type.Enum(['YES', 'NO']), count: Type.Optional(Type.Integer({ minimum: 0, maximum: 9 })) }),
+  output: Type.Object({ word: Type.String() }),
+  example: { input: { word: 'YES' }, output: { word: 'YES' } }, commands: 'a route of this test only',
+  run: (_context, { word }) => ({ word }),
+})
+const Asked = operatorRoute({
+  method: 'GET', path: '/asked', token: false, summary: 'Counts', description: '', refusals: [],
+  query: Type.Object({ top: Type.Integer({ minimum: 1, maximum: 9 }) }), output: Type.Object({ top: Type.Integer() }),
+  example: { input: { top: 1 }, output: { top: 1 } }, commands: 'a route of this test only',
+  status: ({ top }) => (top === 9 ? 503 : 200), run: (_context, { top }) => ({ top }),
+})
+
+t.test('an input is checked as the public interface checks it', async (t) => {
+  const context = {} as OperatorContext
+  const routes: Readonly<Record<string, OperatorRoute>> = { '/echo': Echo, '/asked': Asked }
+  const route = async (request: IncomingMessage) => handlerOf(routes[request.url!.split('?')[0]!]!, context)(request)
+  const server = createServer((request, response) => void respond(request, response, route, (error) => t.fail(String(error))))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const post = async (body: unknown, type = 'application/json'): Promise<unknown[]> => {
+    const answer = await fetch(`${at}/echo`, { method: 'POST', headers: { 'content-type': type }, body: JSON.stringify(body) })
+    const { code, message, details, word } = await answer.json() as Record<string, unknown>
+    return answer.status === 200 ? [200, word] : [answer.status, code, message, details]
+  }
+  const wrong = (message: string, field: string): unknown[] => [400, 'VALIDATION_ERROR', message, { field }]
+  t.same(await post({ word: 'YES', count: null, more: 1 }), [200, 'YES'], 'null is absent, what is not known is ignored')
+  t.same(await post({}), wrong('word is required', 'word'))
+  t.same(await post({ word: null }), wrong('word is required', 'word'))
+  t.same(await post({ word: 'MAYBE' }), wrong('word must be one of YES, NO', 'word'))
+  t.match(await post({ word: 'NO', count: 10 }), [400, 'VALIDATION_ERROR', /^count must be <= 9$/, { field: 'count' }])
+  t.match(await post({ word: 'NO' }, 'text/plain'), [400, 'MALFORMED_REQUEST'])
+  t.match(await post([]), wrong('word is required', 'word'))
+  const get = async (query: string): Promise<unknown[]> => {
+    const answer = await fetch(`${at}/asked${query}`)
+    return [answer.status, await answer.json()]
+  }
+  t.same(await get('?top=3&other=1'), [200, { top: 3 }])
+  t.same(await get('?top=9'), [503, { top: 9 }])
+  for (const bad of ['', '?top=', '?top=x', '?top=1.5', '?top=10']) t.match(await get(bad), [400, { details: { field: 'top' } }], bad)
+})
+
+t.test('what is typed becomes what the schema asks for, or says what it is', async (t) => {
+  const whole = Type.Integer({ minimum: 0, maximum: 18 }) as unknown as Parameters<typeof valueOf>[0]
+  const says = (schema: unknown, text: string, must?: string): unknown => {
+    try {
+      return valueOf(schema as Parameters<typeof valueOf>[0], text, 'IT', must)
+    } catch (error) {
+      return error instanceof UsageError ? error.message : error
+    }
+  }
+  t.equal(says(whole, '18'), 18)
+  for (const text of ['19', '-1', '1.5', '1e1', '', ' 1', '0x1']) t.equal(says(whole, text), 'IT is a whole number from 0 to 18', text)
+  t.equal(says(Type.Integer(), 'many', 'a number of the list'), 'IT is a number of the list')
+  t.equal(says(Type.Boolean(), 'true'), true)
+  t.equal(says(Type.Boolean(), 'yes'), 'IT is true or false')
+  t.equal(says(Type.Enum(['YES', 'NO']), 'yes'), 'YES', 'choices in any case')
+  t.equal(says(Type.Enum(['YES', 'NO']), 'x'), 'IT is one of YES, NO')
+  t.equal(says(Type.String({ pattern: '^a$' }), 'b'), 'b', 'the form of a text is for the port to judge')
+})
