@@ -1,7 +1,7 @@
 /** Commands of the operator's command line that list assets and pairs and change terms; see commands.ts. */
 import type { Ask } from './client.ts'
 import { get, said, UsageError, type Command, type Options } from './command.ts'
-import { count, printable, table } from './text.ts'
+import { printable, table } from './text.ts'
 
 interface Asset {
   readonly id: string
@@ -21,13 +21,6 @@ interface Pair {
   readonly minNotional: string
   readonly makerFeeBps: string
   readonly takerFeeBps: string
-}
-
-interface Limit {
-  readonly limit: string
-  readonly now: number
-  readonly next: number
-  readonly most: number
 }
 
 const TOKEN = '0x00000000000000000000000000000000000010ff'
@@ -129,33 +122,6 @@ export const LISTING_COMMANDS: readonly Command[] = [
       if (Object.keys(terms).length === 0) throw new UsageError('which terms? There is: --min, --max, --min-notional, --maker, --taker')
       const changed = await get<Pair>(ask, '/pairs/terms', { pair, ...terms })
       return said(changed, `${sayTerms(changed)} (sequence ${changed.sequence})`)
-    },
-  },
-  {
-    name: 'limits list',
-    parameters: [],
-    purpose: 'the limits that can be raised: now, from the next start on, and at most',
-    explains: 'How full each pool is, is told by pools.',
-    example: ['limits list', 'LIMIT     NOW      NEXT START  MOST\naccounts  131,072     262,144  16,777,216'],
-    run: async (ask) => {
-      const answer = await get<{ limits: readonly Limit[] }>(ask, '/limits')
-      const rows = answer.limits.map(({ limit, now, next, most }) => [limit, now, next, most])
-      return said(answer, table(['LIMIT', 'NOW', 'NEXT START', 'MOST'], rows))
-    },
-  },
-  {
-    name: 'limits raise',
-    parameters: ['LIMIT', 'VALUE'],
-    purpose: 'raise a limit from the next start on, for good',
-    explains: 'LIMIT is one of limits list. It is in the journal; the next start makes the room, says so in the journal too, and what was\n'
-      + 'decided before stays decided under the old limit. A limit is never lowered, and all of them together must fit the 8 GiB that\n'
-      + 'the engine can have; memory is taken as rows are used.',
-    example: ['limits raise accounts 262144', 'accounts is 131,072 and will be 262,144 after the next start (sequence 1042)'],
-    run: async (ask, [limit, typed]) => {
-      if (!/^\d{1,9}$/.test(typed!)) throw new UsageError('VALUE is a whole number')
-      const raised = await get<Limit & { sequence: number }>(ask, '/limits/raise', { limit, value: Number(typed) })
-      const [now, next] = [raised.now, raised.next].map(count)
-      return said(raised, `${raised.limit} is ${now} and will be ${next} after the next start (sequence ${raised.sequence})`)
     },
   },
 ]

@@ -1,7 +1,12 @@
 /** The files whose exported routes the operator's port serves, and all their routes. */
 import { needsToken as neededByPath } from './access.ts'
 import { isRoute, type OperatorRoute } from './route.ts'
+import * as clock from './clock.ts'
+import * as limits from './limits.ts'
 import * as policy from './policy.ts'
+import * as pools from './pools.ts'
+import * as sessions from './sessions.ts'
+import * as subAccounts from './sub_accounts.ts'
 
 export interface NamedRoute {
   /** What its export is called; `operationId` in the document. */
@@ -9,7 +14,7 @@ export interface NamedRoute {
   readonly route: OperatorRoute
 }
 
-export const DECLARED: readonly NamedRoute[] = [policy]
+export const DECLARED: readonly NamedRoute[] = [clock, limits, policy, pools, sessions, subAccounts]
   .flatMap((area) => Object.entries(area as Readonly<Record<string, unknown>>))
   .filter((entry): entry is [string, OperatorRoute] => isRoute(entry[1]))
   .map(([name, route]) => ({ name, route }))

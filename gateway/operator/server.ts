@@ -59,18 +59,13 @@ import { isToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
 import { ApplicationRoutes } from './applications.ts'
 import { AuditStop } from './audit.ts'
-import { createClockRoutes } from './clock.ts'
 import { createDocument } from './document.ts'
 import { json, refuse, refused, respond, type Answer, type Route } from './http.ts'
 import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
-import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
 import type { OperatorContext } from './route.ts'
 import { DECLARED, needsToken } from './routes.ts'
 import { handlerOf } from './serve.ts'
-import { createPools } from './pools.ts'
-import { createSessions } from './sessions.ts'
-import { createUnconsented } from './sub_accounts.ts'
 import { createTierQueue } from './tiers.ts'
 
 /** A thread whose heartbeat is older is not ready. */
@@ -88,14 +83,10 @@ const post = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
 const listing = createListing(state, admin, post)
-const limits = createLimits(state, admin, post)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
-const sessions = createSessions(state, gate, applications, admin, time, post)
-const clock = createClockRoutes(matcherCounters(shared.counters), time, admin, post)
 const applicationRoutes = new ApplicationRoutes(state, applications, admin, post)
-const pools = createPools(state, gate, admin, post)
 const tiers = createTierQueue(admin, post)
 const context: OperatorContext = {
   state, gate, applications, admin, time, matcher: matcherCounters(shared.counters), tell: post,
@@ -126,19 +117,9 @@ const ROUTES: Readonly<Record<string, Route>> = withDeclared({
   '/health': { GET: health },
   '/ready': { GET: ready },
   '/status': { GET: () => json(200, status(gauges, Date.now())) },
-  '/clock': { GET: clock.show },
-  '/clock/accept': { POST: clock.accept },
   '/pairs/add': { POST: listing.addPair },
   '/pairs/terms': { POST: listing.setTerms },
   '/assets': { GET: listing.listAssets, POST: listing.addAsset },
-  '/limits': { GET: limits.list },
-  '/limits/raise': { POST: limits.raise },
-  '/sessions': { GET: sessions.list },
-  '/sessions/revoke': { POST: sessions.revoke },
-  '/sub-accounts/unconsented': { GET: createUnconsented(state, applications) },
-  '/pools': { GET: pools.list },
-  '/holders': { GET: pools.holders },
-  '/orders/cancel': { POST: pools.cancel },
   '/applications': { GET: applicationRoutes.list, POST: applicationRoutes.add },
   '/applications/set': { POST: applicationRoutes.set },
   '/applications/origins': { POST: applicationRoutes.setOrigin },

@@ -1,6 +1,5 @@
 /** The answers of the operator port as text for people. The shapes are those of server.ts's routes. */
 import type { GatewayCounter, HistoryCounter, MatcherCounter } from '../../core/ring/counters.ts'
-import type { Unconsented } from './sub_accounts.ts'
 import { bytes, count, duration, facts, table } from './text.ts'
 
 export interface Status {
@@ -23,18 +22,6 @@ export interface Ready {
   readonly degraded: readonly string[]
   /** With AUDIT_FAILED: which invariant, in words. */
   readonly audit?: { readonly sequence: number; readonly broken: string }
-}
-
-export interface SessionList {
-  readonly userId: string
-  /** All live sessions; `sessions` has the newest of them. */
-  readonly live: number
-  readonly sessions: readonly ListedSession[]
-}
-
-type ListedSession = Readonly<Record<'id' | 'createdAt' | 'expiresAt' | 'application' | 'publicKey', string>> & {
-  /** The delegated agent that signs with it. */
-  readonly agent: Readonly<Record<'id' | 'address', string>> | null
 }
 
 export interface ApplicationList {
@@ -90,20 +77,4 @@ export function showReady({ ready, matcher, gateways, degraded, audit }: Ready):
   if (ready) return [`ready: matcher and ${gateways.length} gateways`, ...lines].join('\n')
   const standing = gateways.flatMap((works, i) => (works ? [] : [`gateway ${i + 1}`]))
   return `NOT ready: ${[...(matcher ? [] : ['matcher']), ...standing].join(', ')}`
-}
-
-export function showSessions({ userId, live, sessions }: SessionList): string {
-  if (live === 0) return `user ${userId} has no live session`
-  const delegated = sessions.some(({ agent }) => agent !== null)
-  const rows = sessions.map(({ createdAt, expiresAt, application, publicKey, id, agent }) => [
-    createdAt, expiresAt, application, publicKey, id, ...(delegated ? [agent?.address ?? '-'] : []),
-  ])
-  const listed = table(['CREATED', 'EXPIRES', 'APPLICATION', 'KEY', 'SESSION', ...(delegated ? ['AGENT'] : [])], rows)
-  return live > sessions.length ? `${listed}\n\nthe newest ${sessions.length} of ${count(live)} live sessions` : listed
-}
-
-export function showUnconsented(subAccounts: readonly Unconsented[]): string {
-  if (subAccounts.length === 0) return 'every sub-account has the consent of its wallet'
-  const rows = subAccounts.map(({ createdAt, application, address, master }) => [createdAt, application, address, master.address])
-  return table(['CREATED', 'APPLICATION', 'WALLET', 'MASTER'], rows)
 }

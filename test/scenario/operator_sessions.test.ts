@@ -22,7 +22,9 @@ import { KEY_KEPT_MS } from '../../core/state/session_lists.ts'
 import type { FromThread } from '../../core/threads.ts'
 import type { Admin } from '../../gateway/operator/admin.ts'
 import type { Answer } from '../../gateway/operator/http.ts'
-import { createSessions, LISTED_MAX } from '../../gateway/operator/sessions.ts'
+import type { OperatorContext } from '../../gateway/operator/route.ts'
+import { handlerOf } from '../../gateway/operator/serve.ts'
+import { LISTED_MAX, ListSessions, RevokeSession } from '../../gateway/operator/sessions.ts'
 
 const HOUR = 3_600_000
 const LIFETIME = 24 * HOUR
@@ -80,7 +82,10 @@ function createWorld(): World {
   const log: World['log'] = []
   const gate = new Int32Array(1)
   const applications = new Applications(state, gate)
-  const sessions = createSessions(state, gate, applications, admin, Date.now, (message) => message.type === 'log' && log.push(message))
+  const context: OperatorContext = {
+    state, gate, applications, admin, time: Date.now, matcher: new Float64Array(0), tell: (message) => message.type === 'log' && log.push(message),
+  }
+  const [list, revoke] = [handlerOf(ListSessions, context), handlerOf(RevokeSession, context)]
   const users = new Map<number, string>()
   let keys = 0
   return {
@@ -118,12 +123,12 @@ function createWorld(): World {
       return formatId(IdKind.SESSION, (detail2 as number) >>> 0, detail as number)
     },
     async list(user) {
-      const { status, body } = await sessions.list({ url: `/sessions?userId=${user}` } as IncomingMessage)
+      const { status, body } = await list({ url: `/sessions?userId=${user}` } as IncomingMessage)
       return { status, ...(JSON.parse(body) as Omit<Listing, 'status'>) }
     },
     async revoke(body) {
       const stream = Object.assign(Readable.from([Buffer.from(JSON.stringify(body))]), { headers: { 'content-type': 'application/json' } })
-      const answer: Answer = await sessions.revoke(stream as unknown as IncomingMessage)
+      const answer: Answer = await revoke(stream as unknown as IncomingMessage)
       return { status: answer.status, json: JSON.parse(answer.body) as Record<string, unknown> }
     },
   }

@@ -10,14 +10,17 @@ import { createState } from '../../core/state/state.ts'
 import { orderId, userId } from '../../core/layout/ids.ts'
 import { createAccount } from '../../core/programs/accounts.ts'
 import { Applications } from '../../core/view/applications.ts'
-import { createUnconsented, UNCONSENTED_MAX, type UnconsentedList } from '../../gateway/operator/sub_accounts.ts'
+import type { OperatorContext } from '../../gateway/operator/route.ts'
+import { handlerOf } from '../../gateway/operator/serve.ts'
+import { ListUnconsented, UNCONSENTED_MAX, type UnconsentedList } from '../../gateway/operator/sub_accounts.ts'
 import { genesisText, pairSpec } from '../support/variants.ts'
 
 const ACCOUNTS = 3 * UNCONSENTED_MAX
 const assets: [string, number, string][] = [['BTC', 8, '1'], ['USD', 6, '1']]
 const genesis = genesisText({ limits: { accounts: ACCOUNTS }, dailyLimit: 1, assets, pairs: [pairSpec('BTC/USD')] })
 const state = createState(parseGenesis(genesis))
-const list = createUnconsented(state, new Applications(state, new Int32Array(16)))
+const context = { state, applications: new Applications(state, new Int32Array(16)) } as unknown as OperatorContext
+const list = handlerOf(ListUnconsented, context)
 
 async function ask(after?: string): Promise<{ status: number; json: UnconsentedList }> {
   const url = `/sub-accounts/unconsented${after === undefined ? '' : `?after=${after}`}`
