@@ -4,7 +4,6 @@
  *
  * With `--json` the answer of the port is printed as it came, so that a script sees what any other client of the port sees.
  */
-import { APPLICATION_COMMANDS } from './application_commands.ts'
 import { BACKUP_COMMANDS } from './backup_commands.ts'
 import { get, said, type Command } from './command.ts'
 import { LISTING_COMMANDS } from './listing_commands.ts'
@@ -87,7 +86,7 @@ const declared = (word: string): Command[] =>
 
 export const COMMANDS: readonly Command[] = [
   ...LOOKING, ...declared('clock'), ...MAINTENANCE, ...declared('maintenance'), ...declared('pairs'), ...LISTING_COMMANDS, ...declared('limits'),
-  ...declared('tiers'), ...declared('sessions'), ...declared('sub-accounts'), ...declared('pools'), ...declared('holders'), ...declared('orders'), ...APPLICATION_COMMANDS, ...BACKUP_COMMANDS,
+  ...declared('tiers'), ...declared('sessions'), ...declared('sub-accounts'), ...declared('pools'), ...declared('holders'), ...declared('orders'), ...declared('applications'), ...declared('origins'), ...declared('keys'), ...BACKUP_COMMANDS,
 ]
 
 /** Samples of the text format by series; the port writes no timestamps. */

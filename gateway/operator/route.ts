@@ -16,7 +16,7 @@ import type { Applications } from '../../core/view/applications.ts'
 import { compile, type Check } from '../operations/operation.ts'
 import { Refused } from '../refused.ts'
 import type { Admin } from './admin.ts'
-import type { Shown } from './command.ts'
+import type { Options, OptionUse, Shown } from './command.ts'
 
 /** What routes work with. */
 export interface OperatorContext {
@@ -45,6 +45,8 @@ export interface Word<In> {
 /** One that is typed behind `--option`. Whether it may be left out is what the schema says of the field. */
 export interface OptionWord<In> extends Word<In> {
   readonly option: string
+  /** The value of what was typed, where the schema does not say it; throws a UsageError. */
+  readonly value?: (text: string) => unknown
 }
 
 /** A command of the command line that asks a route. One route may have several. */
@@ -54,6 +56,10 @@ export interface RouteCommand<In, Out> {
   /** Fields that follow them, in the order they are typed. */
   readonly parameters?: readonly Word<In>[]
   readonly options?: readonly OptionWord<In>[]
+  /** Options that the command line itself needs, for `run`. */
+  readonly local?: readonly OptionUse[]
+  /** What is missing among what was typed, in words; `null`: nothing. */
+  readonly wants?: (input: In) => string | null
   /** Fields that the command itself says. */
   readonly fixed?: Partial<In>
   readonly purpose: string
@@ -68,7 +74,7 @@ export interface RouteCommand<In, Out> {
   /** Whether the answer is a good one; a bad one has exit code 1. */
   readonly good?: (output: Out) => boolean
   /** Where one request does not do. */
-  readonly run?: (ask: (input: In) => Promise<Out>, input: In) => Promise<Shown>
+  readonly run?: (ask: (input: In) => Promise<Out>, input: In, options: Options) => Promise<Shown>
 }
 
 export type Answered<Out> = Out | Refused | Promise<Out | Refused>

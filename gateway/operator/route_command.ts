@@ -21,34 +21,39 @@ export const commandsOf = (route: OperatorRoute): Command[] =>
   typeof route.commands === 'string' ? [] : route.commands.map((command) => commandOf(route, command))
 
 function commandOf(route: OperatorRoute, command: AnyCommand): Command {
-  const { name, parameters = [], options = [], fixed = {}, purpose, explains, example } = command
+  const { name, parameters = [], options = [], local = [], fixed = {}, purpose, explains, example } = command
   const schema = route.query ?? route.body
   const fieldOf = ({ field }: AnyWord): Field => (schema?.properties as Readonly<Record<string, Field>> | undefined)?.[field] ?? {}
   const needed = new Set((schema as (TObject & { readonly required?: readonly string[] }) | null)?.required ?? [])
-  const uses = options.map((word): OptionUse => ({
+  const uses: OptionUse[] = options.map((word): OptionUse => ({
     name: word.option, value: word.typed, ...(needed.has(word.field) ? {} : { optional: true }),
     ...(fieldOf(word).items === undefined ? {} : { many: true }),
-  }))
+  })).concat(local)
   const inputOf = (typed: readonly string[], given: Options): Record<string, unknown> => ({
     ...Object.fromEntries(parameters.map((word, i) => [word.field, valueOf(fieldOf(word), typed[i]!, word.typed, word.must)])),
     ...Object.fromEntries(options.flatMap((word) => {
       const value = given[word.option]
       if (value === undefined || typeof value === 'boolean') return []
       const field = fieldOf(word)
+      if (typeof value === 'string' && word.value !== undefined) return [[word.field, word.value(value)]]
       return [[word.field, typeof value === 'string' ? valueOf(field, value, `--${word.option}`, word.must) : [...value]]]
     })),
     ...fixed,
   })
   return {
     name, parameters: parameters.map(({ typed }) => typed), ...(uses.length === 0 ? {} : { options: uses }), purpose, explains, example,
-    run: (ask, typed, given) => runRoute(ask, route, command, inputOf(typed, given)),
+    run: (ask, typed, given) => runRoute(ask, route, command, inputOf(typed, given), given),
   }
 }
 
-async function runRoute(ask: Ask, route: OperatorRoute, command: AnyCommand, input: Record<string, unknown>): Promise<Shown> {
+async function runRoute(
+  ask: Ask, route: OperatorRoute, command: AnyCommand, input: Record<string, unknown>, options: Options,
+): Promise<Shown> {
+  const missing = command.wants?.(input) ?? null
+  if (missing !== null) throw new UsageError(missing)
   const asked = (fields: Record<string, unknown>): Promise<unknown> =>
     route.method === 'GET' ? get(ask, `${route.path}${queryOf(fields)}`) : get(ask, route.path, fields)
-  if (command.run !== undefined) return command.run(asked, input)
+  if (command.run !== undefined) return command.run(asked, input, options)
   const output = await asked(input)
   const { show, json = (given) => given, good = () => true } = command
   return { json: json(output), text: show(output, input), good: good(output) }

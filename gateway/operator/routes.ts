@@ -1,7 +1,9 @@
 /** The files whose exported routes the operator's port serves, and all their routes. */
 import { needsToken as neededByPath } from './access.ts'
 import { isRoute, type OperatorRoute } from './route.ts'
+import * as applications from './applications.ts'
 import * as clock from './clock.ts'
+import * as keys from './keys.ts'
 import * as limits from './limits.ts'
 import * as policy from './policy.ts'
 import * as pools from './pools.ts'
@@ -14,7 +16,7 @@ export interface NamedRoute {
   readonly route: OperatorRoute
 }
 
-export const DECLARED: readonly NamedRoute[] = [clock, limits, policy, pools, sessions, subAccounts]
+export const DECLARED: readonly NamedRoute[] = [applications, clock, keys, limits, policy, pools, sessions, subAccounts]
   .flatMap((area) => Object.entries(area as Readonly<Record<string, unknown>>))
   .filter((entry): entry is [string, OperatorRoute] => isRoute(entry[1]))
   .map(([name, route]) => ({ name, route }))

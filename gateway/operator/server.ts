@@ -57,7 +57,6 @@ import { ConnectionPort } from '../limits/port.ts'
 import { readProxies } from '../limits/shares.ts'
 import { isToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
-import { ApplicationRoutes } from './applications.ts'
 import { AuditStop } from './audit.ts'
 import { createDocument } from './document.ts'
 import { json, refuse, refused, respond, type Answer, type Route } from './http.ts'
@@ -86,7 +85,6 @@ const listing = createListing(state, admin, post)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
-const applicationRoutes = new ApplicationRoutes(state, applications, admin, post)
 const tiers = createTierQueue(admin, post)
 const context: OperatorContext = {
   state, gate, applications, admin, time, matcher: matcherCounters(shared.counters), tell: post,
@@ -120,11 +118,6 @@ const ROUTES: Readonly<Record<string, Route>> = withDeclared({
   '/pairs/add': { POST: listing.addPair },
   '/pairs/terms': { POST: listing.setTerms },
   '/assets': { GET: listing.listAssets, POST: listing.addAsset },
-  '/applications': { GET: applicationRoutes.list, POST: applicationRoutes.add },
-  '/applications/set': { POST: applicationRoutes.set },
-  '/applications/origins': { POST: applicationRoutes.setOrigin },
-  '/keys/issue': { POST: applicationRoutes.issueKey },
-  '/keys/revoke': { POST: applicationRoutes.revokeKey },
 })
 
 /** These and the routes that are declared (routes.ts), with the document of those. */

@@ -24,27 +24,6 @@ export interface Ready {
   readonly audit?: { readonly sequence: number; readonly broken: string }
 }
 
-export interface ApplicationList {
-  readonly applications: readonly Readonly<{
-    id: string
-    clientId: string
-    name: string
-    allowedOrigins: readonly string[]
-    isActive: boolean
-    users: number
-    serverKey: Readonly<{ issuedAt: string; oldKeyUntil: string | null }> | null
-  }>[]
-}
-
-export const showApplications = ({ applications }: ApplicationList): string =>
-  table(
-    ['CLIENT ID', 'NAME', 'ACTIVE', 'USERS', 'SERVER KEY', 'ORIGINS', 'ID'],
-    applications.map(({ id, clientId, name, allowedOrigins, isActive, users, serverKey }) => {
-      const origins = allowedOrigins.length === 0 ? 'none' : allowedOrigins.join(' ')
-      return [clientId, name, isActive ? 'yes' : 'no', users, serverKey === null ? 'none' : serverKey.issuedAt, origins, id]
-    }),
-  )
-
 /** By `disk_level` (core/disk.ts). */
 const DISK_SAYS = ['FULL, reads only', 'BELOW THE RESERVE, no new orders', 'enough']
 
