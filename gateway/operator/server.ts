@@ -1,39 +1,18 @@
 /**
  * The operator thread: metrics, probes and what an operator can change, on a port of its own, on loopback only.
  *
- * Open:
+ * Routes are declared in the files of their areas (route.ts, routes.ts), and `GET /openapi.json` describes them. Still listed here by hand:
  *   GET  /metrics      Prometheus text 0.0.4
  *   GET  /health       liveness: this thread answers
  *   GET  /ready        200 when the matcher and every gateway passed their loops within their bound, else 503; `degraded` names what is
  *                      not well although orders are matched
  *   GET  /status       every counter as JSON
- *   GET  /pairs        {pairs: [{id, symbol, status, bidOrders, askOrders}]}
  *   GET  /assets       {assets: [{id, symbol, token, decimals, scale, faucetAmount}], room}
- *   GET  /limits       {limits: [{limit, now, next, most}]}; `next`: from the next start on
- *   GET  /clock        {sequenced, wall, behindMs, jumps, waits}
- *   GET  /pools        {pools: [{pool, used, capacity, share}]}; share `null`: not shared out by core/state/shares.ts
- *   GET  /fee-tier     {asset, tiers: [{tier, minVolume, makerDiscountBps, takerDiscountBps}]}
- * With the operator's token in x-operator-token (access.ts):
- *   POST /maintenance  {"on": true | false} -> {maintenance, sequence}
- *   POST /pairs        {"pair": id or symbol, "status": "ACTIVE" | "CANCEL_ONLY" | "HALTED"} -> {id, symbol, status, before, sequence}
  *   POST /assets       {"symbol", "token", "decimals", "scale"?, "faucetAmount"?} -> the asset, and {sequence}
  *   POST /pairs/add    {"base", "quote", "tickSize", "lotSize", "minOrderSize", "maxOrderSize", "minNotional", "makerFeeBps",
  *                      "takerFeeBps", "symbol"?, "category"?} -> the pair, and {sequence}
  *   POST /pairs/terms  {"pair", and any of those from minOrderSize to takerFeeBps} -> the same
- *   POST /limits/raise {"limit", "value"} -> {limit, now, next, before, sequence}
- *   POST /clock/accept {} -> the same as GET /clock, and {sequence}
- *   POST /fee-tier     {"userId": id, "tier": number} -> {userId, tier, before, sequence}
- *   GET  /sessions?userId=id   {userId, live, sessions: [{id, createdAt, expiresAt, application, publicKey, agent}]}, the newest 100
- *   POST /sessions/revoke      {"session": id} -> {session, userId, sequence}
- *   GET  /sub-accounts/unconsented?after=id   {subAccounts: [{userId, address, application, createdAt, master: {userId, address}}], next}
- *   GET  /holders?pool=orders|receipts&top=20   {pool, accounts: [{userId, held}], families: [{userId, held}]}
- *   POST /orders/cancel        {"userId", "pair"?, "family"?: true | false} -> {cancelled, left, accounts, sequence, ...}
- *   GET  /applications         {applications: [{id, clientId, name, allowedOrigins, isActive, createdAt, users, serverKey}]}
- *   POST /applications         {"clientId", "name", "allowedOrigins"?} -> {id, clientId, name, isActive, sequence}
- *   POST /applications/set     {"application": id or client id, "clientId"?, "name"?, "isActive"?} -> the same
- *   POST /applications/origins {"application", "origin", "allowed": true | false} -> {id, origin, allowed, origins, sequence}
- *   POST /keys/issue           {"application", "graceSeconds"?} -> {id, clientId, oldKeyUntil, sequence, serverKey}
- *   POST /keys/revoke          {"application"} -> {id, clientId, sequence}
+ * What changes something, and what shows users or applications, needs the operator's token in x-operator-token (access.ts).
  *
  * `npm run operator` (main.ts) puts it on the command line.
  *
