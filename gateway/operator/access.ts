@@ -7,7 +7,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 export const TOKEN_HEADER = 'x-operator-token'
 /** What GET and HEAD may ask without a token. */
 const OPEN: readonly string[] = [
-  '/metrics', '/health', '/ready', '/status', '/assets', '/openapi.json',
+  '/metrics', '/health', '/ready', '/status', '/openapi.json',
 ]
 
 /** Whether a request needs the token; `path` without query. */

@@ -6,7 +6,6 @@
  */
 import { BACKUP_COMMANDS } from './backup_commands.ts'
 import { get, said, type Command } from './command.ts'
-import { LISTING_COMMANDS } from './listing_commands.ts'
 import { commandsOf } from './route_command.ts'
 import { DECLARED } from './routes.ts'
 import { showReady, showStatus, type Ready, type Status } from './show.ts'
@@ -85,7 +84,7 @@ const declared = (word: string): Command[] =>
   DECLARED.flatMap(({ route }) => commandsOf(route)).filter(({ name }) => name.split(' ')[0] === word)
 
 export const COMMANDS: readonly Command[] = [
-  ...LOOKING, ...declared('clock'), ...MAINTENANCE, ...declared('maintenance'), ...declared('pairs'), ...LISTING_COMMANDS, ...declared('limits'),
+  ...LOOKING, ...declared('clock'), ...MAINTENANCE, ...declared('maintenance'), ...declared('pairs'), ...declared('assets'), ...declared('limits'),
   ...declared('tiers'), ...declared('sessions'), ...declared('sub-accounts'), ...declared('pools'), ...declared('holders'), ...declared('orders'), ...declared('applications'), ...declared('origins'), ...declared('keys'), ...BACKUP_COMMANDS,
 ]
 

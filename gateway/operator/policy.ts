@@ -8,21 +8,16 @@ import Type from 'typebox'
 import { ACCOUNT, PAIR, SCALAR } from '../../core/state/columns.ts'
 import { accountRow, get, getF64, pairRow } from '../../core/view/rows.ts'
 import type { Genesis, Pair } from '../../core/state/genesis.ts'
-import { refusalByNumber } from '../../core/layout/refusals.ts'
 import type { State } from '../../core/state/state.ts'
 import {
   CommandType, PAIR_STATUS_NAMES, SET_FEE_TIER_COMMAND, SET_MAINTENANCE_COMMAND, SET_PAIR_STATUS_COMMAND,
 } from '../../core/layout/command.ts'
 import { IdKind, parseId, userId as formatUserId } from '../../core/layout/ids.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import type { DecodedAnswer } from '../../core/layout/answers.ts'
-import type { Decoded, Layout } from '../../core/layout/table.ts'
 import * as fields from '../operations/fields.ts'
 import { Decimal, PairName, Uuid } from '../operations/operation.ts'
 import { field, record } from '../operations/schema.ts'
 import { Refused, refusedField } from '../refused.ts'
-import type { Admin } from './admin.ts'
-import { refuse, refused, type Answer } from './http.ts'
 import { note, operatorRoute, SENDS, sendCommand } from './route.ts'
 import { printable, table } from './text.ts'
 
@@ -33,18 +28,6 @@ const PAIR_ID = '7a1c0000-0000-4000-8000-000000000001'
 /** Name of a pair's status, from the shared columns. */
 export const pairStatus = (state: State, pair: Pair): string =>
   PAIR_STATUS_NAMES[get(state, pairRow(state, pair.index), PAIR.STATUS)] ?? 'unknown'
-
-const refusedBy = ({ code }: Decoded): Answer => refused(refusalByNumber(code as number))
-
-/** Sends a command and says what `done` makes of its result, or `refusal` of one that is a refusal. */
-export async function change<T extends CommandType>(
-  admin: Admin, type: T, layout: Layout, values: Decoded, done: (result: DecodedAnswer<T>) => Answer, refusal = refusedBy,
-): Promise<Answer> {
-  const result = await admin.send(type, layout, values)
-  if (result === 'full') return refuse('OVERLOADED')
-  if (result === 'late') return refuse('SERVICE_UNAVAILABLE')
-  return result['code'] === 0 ? done(result as DecodedAnswer<T>) : refusal(result)
-}
 
 /** True when the row is an account that was created by the command with this sequence. */
 export function hasAccount(state: State, account: number, sequence: number): boolean {

@@ -5,6 +5,7 @@ import * as applications from './applications.ts'
 import * as clock from './clock.ts'
 import * as keys from './keys.ts'
 import * as limits from './limits.ts'
+import * as listing from './listing.ts'
 import * as policy from './policy.ts'
 import * as pools from './pools.ts'
 import * as sessions from './sessions.ts'
@@ -16,7 +17,7 @@ export interface NamedRoute {
   readonly route: OperatorRoute
 }
 
-export const DECLARED: readonly NamedRoute[] = [applications, clock, keys, limits, policy, pools, sessions, subAccounts]
+export const DECLARED: readonly NamedRoute[] = [applications, clock, keys, limits, listing, policy, pools, sessions, subAccounts]
   .flatMap((area) => Object.entries(area as Readonly<Record<string, unknown>>))
   .filter((entry): entry is [string, OperatorRoute] => isRoute(entry[1]))
   .map(([name, route]) => ({ name, route }))

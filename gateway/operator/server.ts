@@ -7,11 +7,6 @@
  *   GET  /ready        200 when the matcher and every gateway passed their loops within their bound, else 503; `degraded` names what is
  *                      not well although orders are matched
  *   GET  /status       every counter as JSON
- *   GET  /assets       {assets: [{id, symbol, token, decimals, scale, faucetAmount}], room}
- *   POST /assets       {"symbol", "token", "decimals", "scale"?, "faucetAmount"?} -> the asset, and {sequence}
- *   POST /pairs/add    {"base", "quote", "tickSize", "lotSize", "minOrderSize", "maxOrderSize", "minNotional", "makerFeeBps",
- *                      "takerFeeBps", "symbol"?, "category"?} -> the pair, and {sequence}
- *   POST /pairs/terms  {"pair", and any of those from minOrderSize to takerFeeBps} -> the same
  * What changes something, and what shows users or applications, needs the operator's token in x-operator-token (access.ts).
  *
  * `npm run operator` (main.ts) puts it on the command line.
@@ -40,7 +35,6 @@ import { AuditStop } from './audit.ts'
 import { createDocument } from './document.ts'
 import { json, refuse, refused, respond, type Answer, type Route } from './http.ts'
 import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
-import { createListing } from './listing.ts'
 import type { OperatorContext } from './route.ts'
 import { DECLARED, needsToken } from './routes.ts'
 import { handlerOf } from './serve.ts'
@@ -60,7 +54,6 @@ const { config, shared, genesis, token } = workerData as OperatorData
 const post = (message: FromThread): void => parentPort!.postMessage(message)
 const state = attachState(parseGenesis(genesis), shared.columns)
 const admin = createAdmin(shared.lanes[0]!, shared.matcherWait)
-const listing = createListing(state, admin, post)
 const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
@@ -94,9 +87,6 @@ const ROUTES: Readonly<Record<string, Route>> = withDeclared({
   '/health': { GET: health },
   '/ready': { GET: ready },
   '/status': { GET: () => json(200, status(gauges, Date.now())) },
-  '/pairs/add': { POST: listing.addPair },
-  '/pairs/terms': { POST: listing.setTerms },
-  '/assets': { GET: listing.listAssets, POST: listing.addAsset },
 })
 
 /** These and the routes that are declared (routes.ts), with the document of those. */

@@ -2,7 +2,9 @@
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { createAdmin } from '../../gateway/operator/admin.ts'
-import { createListing } from '../../gateway/operator/listing.ts'
+import { SetTerms } from '../../gateway/operator/listing.ts'
+import type { OperatorContext } from '../../gateway/operator/route.ts'
+import { handlerOf } from '../../gateway/operator/serve.ts'
 import { removeDirectory, temporaryDirectory } from '../support/exchange.ts'
 import { startMatcher } from '../support/journal.ts'
 
@@ -18,13 +20,14 @@ t.test('two operators', async (t) => {
   const shared = { commands: lane.commands.buffer, replies: lane.replies.buffer, wait: lane.wait.buffer, questions: wait }
   const admin = createAdmin(shared as never, wait)
   const { pairs } = matcher.sequencer.state.genesis
-  const listing = createListing(matcher.sequencer.state, admin, () => undefined)
+  const context = { state: matcher.sequencer.state, admin, tell: () => undefined } as unknown as OperatorContext
+  const setTerms = handlerOf(SetTerms, context)
   const timer = setInterval(() => matcher.turn(), 2)
   const { symbol } = pairs[0]!
   const answers = await Promise.all([
-    listing.setTerms(requestOf({ pair: symbol, takerFeeBps: '20' })),
-    listing.setTerms(requestOf({ pair: symbol, makerFeeBps: '-90' })),
-    listing.setTerms(requestOf({ pair: symbol, makerFeeBps: '7' })),
+    setTerms(requestOf({ pair: symbol, takerFeeBps: '20' })),
+    setTerms(requestOf({ pair: symbol, makerFeeBps: '-90' })),
+    setTerms(requestOf({ pair: symbol, makerFeeBps: '7' })),
   ])
   clearInterval(timer)
   t.same(answers.map(({ status }) => status), [200, answers[1].status, 200])
