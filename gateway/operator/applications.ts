@@ -1,6 +1,7 @@
 /**
- * Applications, for an operator (their server keys: keys.ts). Each change is a command through lane 0, answered after it is durable and applied;
- * the engine decides (core/programs/applications.ts), here is what a command record cannot say: which texts are names and origins.
+ * Applications, for an operator (their server keys: keys.ts). Each change is a command through lane 0, answered after it is durable
+ * and applied; the engine decides (core/programs/applications.ts), here is what a command record cannot say: which texts are names and
+ * origins.
  */
 import Type, { type Static } from 'typebox'
 import { APPLICATION } from '../../core/state/columns.ts'
@@ -52,7 +53,8 @@ const badOrigin = (field: string): Refused =>
 
 const List = Type.Object({
   applications: field(Type.Array(Type.Object({
-    id, clientId, name, allowedOrigins: origins, isActive, createdAt: field(Nullable(Timestamp), 'When it was made; null: with the exchange.'),
+    id, clientId, name, allowedOrigins: origins, isActive,
+    createdAt: field(Nullable(Timestamp), 'When it was made; null: with the exchange.'),
     users: field(Type.Integer(), 'Its users.'),
     serverKey: field(Nullable(Type.Object({
       issuedAt: field(Nullable(Timestamp), 'When it was issued.'), oldKeyUntil,

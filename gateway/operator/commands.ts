@@ -84,8 +84,9 @@ const declared = (word: string): Command[] =>
   DECLARED.flatMap(({ route }) => commandsOf(route)).filter(({ name }) => name.split(' ')[0] === word)
 
 export const COMMANDS: readonly Command[] = [
-  ...LOOKING, ...declared('clock'), ...MAINTENANCE, ...declared('maintenance'), ...declared('pairs'), ...declared('assets'), ...declared('limits'),
-  ...declared('tiers'), ...declared('sessions'), ...declared('sub-accounts'), ...declared('pools'), ...declared('holders'), ...declared('orders'), ...declared('applications'), ...declared('origins'), ...declared('keys'), ...BACKUP_COMMANDS,
+  ...LOOKING, ...declared('clock'), ...MAINTENANCE,
+  ...['maintenance', 'pairs', 'assets', 'limits', 'tiers', 'sessions', 'sub-accounts', 'pools', 'holders', 'orders'].flatMap(declared),
+  ...['applications', 'origins', 'keys'].flatMap(declared), ...BACKUP_COMMANDS,
 ]
 
 /** Samples of the text format by series; the port writes no timestamps. */

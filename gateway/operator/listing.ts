@@ -176,7 +176,8 @@ export const AddAsset = operatorRoute({
     name: 'assets add', parameters: [{ field: 'symbol', typed: 'SYMBOL' }],
     options: [
       { field: 'token', typed: 'ADDRESS', option: 'token' },
-      { field: 'decimals', typed: 'DIGITS', option: 'decimals', must: WHOLE }, { field: 'scale', typed: 'DIGITS', option: 'scale', must: WHOLE },
+      { field: 'decimals', typed: 'DIGITS', option: 'decimals', must: WHOLE },
+      { field: 'scale', typed: 'DIGITS', option: 'scale', must: WHOLE },
       { field: 'faucetAmount', typed: 'AMOUNT', option: 'faucet' },
     ],
     purpose: 'list an asset, for good',
@@ -208,7 +209,8 @@ const termFields = {
 const PairTerms = Type.Object({
   id: field(Uuid, 'Trading pair.'), symbol: field(Type.String(), 'BASE/QUOTE.'), base: field(Type.String(), 'Symbol of the base.'),
   quote: field(Type.String(), 'Symbol of the quote.'), tickSize: step('prices'), lotSize: step('quantities'), ...termFields,
-  category: field(Nullable(Type.String()), 'Category, or null.'), status: field(Type.String(), 'What it lets happen.'), sequence: fields.sequence,
+  category: field(Nullable(Type.String()), 'Category, or null.'), status: field(Type.String(), 'What it lets happen.'),
+  sequence: fields.sequence,
 })
 const PAIR_EXAMPLE = {
   id: '7a1c0000-0000-4000-8000-000000000005', symbol: 'SOL/USDC', base: 'SOL', quote: 'USDC', tickSize: '0.01', lotSize: '0.01',

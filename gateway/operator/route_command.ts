@@ -70,7 +70,8 @@ export function valueOf(field: Field, text: string, name: string, must?: string)
   if (type === 'integer') {
     const value = Number(text)
     if (/^\d{1,15}$/.test(text) && value >= minimum && value <= maximum) return value
-    throw new UsageError(`${name} is ${must ?? (field.maximum === undefined ? 'a whole number' : `a whole number from ${minimum} to ${maximum}`)}`)
+    const range = field.maximum === undefined ? '' : ` from ${minimum} to ${maximum}`
+    throw new UsageError(`${name} is ${must ?? `a whole number${range}`}`)
   }
   if (type === 'boolean') {
     if (text === 'true' || text === 'false') return text === 'true'

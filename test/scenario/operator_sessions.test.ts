@@ -82,9 +82,8 @@ function createWorld(): World {
   const log: World['log'] = []
   const gate = new Int32Array(1)
   const applications = new Applications(state, gate)
-  const context: OperatorContext = {
-    state, gate, applications, admin, time: Date.now, matcher: new Float64Array(0), tell: (message) => message.type === 'log' && log.push(message),
-  }
+  const tell: OperatorContext['tell'] = (message) => message.type === 'log' && log.push(message)
+  const context = { state, gate, applications, admin, time: Date.now, matcher: new Float64Array(0), tell }
   const [list, revoke] = [handlerOf(ListSessions, context), handlerOf(RevokeSession, context)]
   const users = new Map<number, string>()
   let keys = 0
