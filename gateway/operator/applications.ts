@@ -1,7 +1,7 @@
 /**
- * Applications, for an operator (their server keys: keys.ts). Each change is a command through lane 0, answered after it is durable
- * and applied; the engine decides (core/programs/applications.ts), here is what a command record cannot say: which texts are names and
- * origins.
+ * Applications, for an operator (their server keys: keys.ts). Each change is a command through lane 0, answered after
+ * it is durable and applied; the engine decides (core/programs/applications.ts), here is what a command record cannot
+ * say: which texts are names and origins.
  */
 import Type, { type Static } from 'typebox'
 import { APPLICATION } from '../../core/state/columns.ts'
@@ -206,7 +206,7 @@ export const SetOrigin = operatorRoute({
       name: 'origins remove', ...originCommand(false),
       purpose: 'no longer let pages of an origin call',
       explains: 'Browsers find out with their next request; they may keep the answer to a preflight for ten minutes.',
-      example: ['origins remove desk https://desk.example', 'https://desk.example is not allowed; origins: 0 (sequence 1044)'],
+      example: ['origins remove desk https://desk.example', 'https://desk.example is not allowed; origins: 1 (sequence 1044)'],
     },
   ],
   run: (context, { application, origin, allowed }) => {

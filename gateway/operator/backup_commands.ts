@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { KNOBS } from '../../core/config.ts'
 import { QUICK } from '../../core/lib/quick_thread.ts'
 import { OperatorError } from './client.ts'
-import { said, UsageError, type Command, type Options, type Shown } from './command.ts'
+import { said, typedFor, UsageError, type Command, type Options, type Shown } from './command.ts'
 import { bytes, count, facts } from './text.ts'
 
 const RATE = { fallback: '64', low: 1, high: 100_000 } as const
@@ -23,7 +23,8 @@ interface Manifest {
   readonly files: readonly { readonly bytes: number }[]
 }
 
-function rateOf({ rate = RATE.fallback }: Options): string {
+function rateOf(options: Options): string {
+  const rate = typedFor(options, 'rate') ?? RATE.fallback
   if (/^\d+$/.test(rate) && Number(rate) >= RATE.low && Number(rate) <= RATE.high) return rate
   throw new UsageError(`--rate is a whole number of MiB a second, ${RATE.low} to ${RATE.high}`)
 }
@@ -78,7 +79,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       + 'Without the history the restored exchange makes it anew, which takes longer.',
     example: ['backup /srv/backup/monday', 'directory  /srv/backup/monday\nsequence   1,042'],
     run: async (_ask, [to], options) => {
-      const from = resolve(options['data-dir'] ?? process.env[DATA_DIR_VARIABLE] ?? KNOBS.dataDir.fallback)
+      const from = resolve(typedFor(options, 'data-dir') ?? process.env[DATA_DIR_VARIABLE] ?? KNOBS.dataDir.fallback)
       return shown(await run(['backup', from, resolve(to!), '--rate', rateOf(options), ...flags(options)]), resolve(to!))
     },
   },

@@ -1,8 +1,9 @@
 /**
- * One request to the operator port of an exchange on this machine, for the command line: bounded in time and size, on a connection of
- * its own, never through a proxy.
+ * One request to the operator port of an exchange on this machine, for the command line: bounded in time and size, on a
+ * connection of its own, never through a proxy.
  *
- * Every way it can fail is an {@link OperatorError} whose message says what to do. A change without an answer may have been made.
+ * Every way it can fail is an {@link OperatorError} whose message says what to do. A change without an answer may have
+ * been made.
  */
 import { request, type IncomingMessage } from 'node:http'
 import { TOKEN_HEADER } from './access.ts'
@@ -35,7 +36,10 @@ export class OperatorError extends Error {
   }
 }
 
-/** The operator's token for a request; `null` when there is none, or the request needs none: whoever listens there has no use for it. */
+/**
+ * The operator's token for a request; `null` when there is none, or the request needs none: whoever listens there has
+ * no use for it.
+ */
 export type TokenOf = (method: string, path: string) => string | null
 
 /** A client of 127.0.0.1:`port` that waits `timeoutMs` for a whole answer. */

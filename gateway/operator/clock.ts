@@ -1,5 +1,6 @@
 /**
- * The clock: what sequenced time is beside the wall clock, and the operator's word that the wall clock is right (core/sequencer/clock.ts).
+ * The clock: what sequenced time is beside the wall clock, and the operator's word that the wall clock is right
+ * (core/sequencer/clock.ts).
  */
 import Type, { type Static } from 'typebox'
 import { ACCEPT_CLOCK_COMMAND, CommandType } from '../../core/layout/command.ts'
@@ -23,7 +24,7 @@ const EXAMPLE: Clock = {
   sequenced: '2026-01-02T03:04:05.678Z', wall: '2026-01-02T03:04:05.678Z', behindMs: 0, jumps: 0, waits: false,
 }
 
-const look = ({ matcher, time }: OperatorContext): Clock => ({
+const look = ({ gauges: { matcher }, time }: OperatorContext): Clock => ({
   sequenced: new Date(time()).toISOString(),
   wall: new Date().toISOString(),
   behindMs: Math.round(matcher[MATCHER.clock_behind_ms]!),

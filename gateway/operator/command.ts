@@ -1,4 +1,4 @@
-/** What a command of the operator's command line is; the commands themselves are in commands.ts and application_commands.ts. */
+/** What a command of the operator's command line is. Those that ask the port stand beside their routes (route.ts). */
 import type { Ask } from './client.ts'
 
 /** The call was wrong: nothing was asked. */
@@ -16,36 +16,13 @@ export interface Shown {
   readonly warning?: string
 }
 
-/** Values of the options that were typed, by name; which of them a command takes is in its row. */
-export interface Options {
-  readonly [name: string]: string | boolean | readonly string[] | undefined
-  readonly user?: string
-  readonly 'client-id'?: string
-  readonly name?: string
-  readonly origin?: readonly string[]
-  readonly active?: string
-  readonly grace?: string
-  readonly out?: string
-  readonly top?: string
-  readonly pair?: string
-  readonly family?: string
-  readonly rate?: string
-  readonly token?: string
-  readonly decimals?: string
-  readonly scale?: string
-  readonly faucet?: string
-  readonly tick?: string
-  readonly lot?: string
-  readonly min?: string
-  readonly max?: string
-  readonly 'min-notional'?: string
-  readonly maker?: string
-  readonly taker?: string
-  readonly category?: string
-  readonly full?: boolean
-  readonly 'without-history'?: boolean
-  /** Of the command line itself, not of a command. */
-  readonly 'data-dir'?: string
+/** Values of the options that were typed, by name; which of them a command takes, it says itself. */
+export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>
+
+/** What was typed behind an option that is given once; `undefined`: it was not given. */
+export function typedFor(options: Options, name: string): string | undefined {
+  const value = options[name]
+  return typeof value === 'string' ? value : undefined
 }
 
 export interface OptionUse {
@@ -74,6 +51,3 @@ export interface Command {
 }
 
 export const said = (json: unknown, text: string): Shown => ({ json, text })
-
-/** What the port answered; its shape is this version's own. */
-export const get = async <T>(ask: Ask, path: string, body?: object): Promise<T> => (await ask(path, body)).json as T

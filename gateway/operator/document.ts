@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the operator's port, made of its declared routes. The port itself serves it (`GET /openapi.json`), on the
- * loopback only; it is no part of the public documents.
+ * The OpenAPI 3.1 document of the operator's port, made of its declared routes. The port itself serves it (`GET
+ * /openapi.json`), on the loopback only; it is no part of the public documents.
  */
 import Type, { type TSchema } from 'typebox'
 import { REFUSALS, type RefusalCode } from '../../core/layout/refusals.ts'
@@ -8,8 +8,7 @@ import { definitionOf, fieldSchema, schemaOf, sharedSchemas, type JsonSchema } f
 import { VERSION } from '../operations/health.ts'
 import { field, record } from '../operations/schema.ts'
 import { TOKEN_HEADER } from './access.ts'
-import type { OperatorRoute } from './route.ts'
-import type { NamedRoute } from './routes.ts'
+import type { NamedRoute, OperatorRoute } from './route.ts'
 
 const JSON_TYPE = 'application/json'
 const TOKEN = 'OperatorToken'
@@ -23,16 +22,16 @@ const ErrorEnvelope = record('Error', 'Envelope of every error. Decide by code; 
 }))
 
 /** The codes a route can be refused with, by number. */
-export function refusalsOf({ token, query, body, refusals }: OperatorRoute): readonly RefusalCode[] {
+export function refusalsOf({ method, token, query, body, refusals }: OperatorRoute): readonly RefusalCode[] {
   const codes = new Set<RefusalCode>([...refusals, 'MALFORMED_REQUEST', 'INTERNAL'])
   if (token) codes.add('UNAUTHENTICATED')
-  if (body !== null) codes.add('BODY_TOO_LARGE')
+  if (method === 'POST') codes.add('BODY_TOO_LARGE')
   if (Object.keys((query ?? body)?.properties ?? {}).length > 0) codes.add('VALIDATION_ERROR')
   return [...codes].sort((a, b) => REFUSALS[a].number - REFUSALS[b].number)
 }
 
 /** The whole document, as plain JSON values. */
-export function createDocument(routes: readonly NamedRoute[]): JsonSchema {
+export function createDocument(routes: readonly NamedRoute[]) {
   const paths: Record<string, Record<string, JsonSchema>> = {}
   for (const named of routes) (paths[named.route.path] ??= {})[named.route.method.toLowerCase()] = operationObject(named)
   return {
@@ -54,28 +53,29 @@ export function createDocument(routes: readonly NamedRoute[]): JsonSchema {
 const schemasOf = ({ query, body, output }: OperatorRoute): TSchema[] => [query, body, output].filter((schema) => schema !== null)
 
 function operationObject({ name, route }: NamedRoute): JsonSchema {
-  const { summary, description, token, output, type, example, body } = route
-  const parameters = parametersOf(name, route)
+  const { summary, description, token, output, type, example, body, otherStatus: other } = route
+  const parameters = parametersOf(route)
   return {
     operationId: name,
     summary,
     description,
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === null ? {} : {
-      requestBody: { required: true, content: { [JSON_TYPE]: { schema: definitionOf(body, name), example: example.input } } },
+      requestBody: { required: true, content: { [JSON_TYPE]: { schema: definitionOf(body), example: example.input } } },
     }),
     responses: {
-      200: { description: 'The answer.', content: { [type ?? JSON_TYPE]: { schema: schemaOf(output, name), example: example.output } } },
+      200: { description: 'The answer.', content: { [type ?? JSON_TYPE]: { schema: schemaOf(output), example: example.output } } },
       ...errorResponses(route),
+      ...(other === null ? {} : { [other.status]: { description: other.means, content: { [JSON_TYPE]: { schema: schemaOf(output) } } } }),
     },
     security: token ? [{ [TOKEN]: [] }] : [],
   }
 }
 
-function parametersOf(name: string, { query, example }: OperatorRoute): JsonSchema[] {
+function parametersOf({ query, example }: OperatorRoute): JsonSchema[] {
   const { properties = {}, required = [] } = (query ?? {}) as { properties?: Record<string, TSchema>; required?: readonly string[] }
   return Object.entries(properties).map(([parameter, schema]) => {
-    const { description, ...plain } = fieldSchema(name, parameter, schema)
+    const { description, ...plain } = fieldSchema(schema)
     const given = (example.input as Readonly<Record<string, unknown>>)[parameter]
     return {
       name: parameter, in: 'query', required: required.includes(parameter), description, schema: plain,
@@ -90,6 +90,6 @@ function errorResponses(route: OperatorRoute): Record<string, JsonSchema> {
   for (const code of refusalsOf(route)) byStatus.set(REFUSALS[code].http, [...(byStatus.get(REFUSALS[code].http) ?? []), code])
   return Object.fromEntries([...byStatus].map(([status, codes]) => [status, {
     description: codes.map((code) => `${code}: ${REFUSALS[code].message}`).join('; '),
-    content: { [JSON_TYPE]: { schema: schemaOf(ErrorEnvelope, 'Error') } },
+    content: { [JSON_TYPE]: { schema: schemaOf(ErrorEnvelope) } },
   }]))
 }

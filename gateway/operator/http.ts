@@ -14,8 +14,6 @@ export interface Answer {
 }
 
 export type Handler = (request: IncomingMessage) => Answer | Promise<Answer>
-/** Handlers by method; HEAD is served by GET's. */
-export type Route = Readonly<Partial<Record<'GET' | 'POST', Handler>>>
 
 export const json = (code: number, body: unknown): Answer => ({ status: code, body: `${JSON.stringify(body)}\n`, type: 'application/json' })
 

@@ -1,6 +1,6 @@
 /**
- * Server keys of applications, for an operator. A key is made here, answered once over loopback, and forgotten: commands, columns and
- * journal have its hash only. It is never logged; neither is what it replaces.
+ * Server keys of applications, for an operator. A key is made here, answered once over loopback, and forgotten:
+ * commands, columns and journal have its hash only. It is never logged; neither is what it replaces.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { Nullable, Timestamp, Uuid } from '../operations/operation.ts'
 import { field } from '../operations/schema.ts'
 import { Refused } from '../refused.ts'
 import { find } from './applications.ts'
-import { UsageError } from './command.ts'
+import { typedFor, UsageError } from './command.ts'
 import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from './route.ts'
 import { printable } from './text.ts'
 
@@ -87,8 +87,9 @@ export const IssueKey = operatorRoute({
       + 'the key goes to a new file that only you can read.',
     example: ['keys issue desk --grace 24h', EXAMPLE_KEY],
     show: ({ serverKey }) => serverKey,
-    run: async (ask, input, { out }) => {
-      if (typeof out !== 'string') {
+    run: async (ask, input, options) => {
+      const out = typedFor(options, 'out')
+      if (out === undefined) {
         const issued = await ask(input)
         return { json: issued, text: issued.serverKey, warning: WARNING }
       }

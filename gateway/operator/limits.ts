@@ -1,4 +1,7 @@
-/** Limits, for an operator: what they are, what they are from the next start on, and raising one (core/programs/limits.ts). */
+/**
+ * Limits, for an operator: what they are, what they are from the next start on, and raising one
+ * (core/programs/limits.ts).
+ */
 import Type from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
 import { RAISABLE, RAISE_LIMIT_COMMAND } from '../../core/layout/limits.ts'
@@ -28,7 +31,7 @@ export const ListLimits = operatorRoute({
     name: 'limits list',
     purpose: 'the limits that can be raised: now, from the next start on, and at most',
     explains: 'How full each pool is, is told by pools.',
-    example: ['limits list', 'LIMIT     NOW      NEXT START  MOST\naccounts  131,072     262,144  16,777,216'],
+    example: ['limits list', 'LIMIT         NOW  NEXT START        MOST\naccounts  131,072     262,144  16,777,216'],
     show: ({ limits }) => table(
       ['LIMIT', 'NOW', 'NEXT START', 'MOST'], limits.map(({ limit, now, next, most }) => [limit, now, next, most]),
     ),
@@ -53,7 +56,7 @@ export const RaiseLimit = operatorRoute({
     limit: field(Type.String(), 'Its name.'), now, next, before: field(Type.Integer(), 'What it would have been from the next start on.'),
     sequence: fields.sequence,
   }),
-  refusals: SENDS,
+  refusals: [...SENDS, 'LIMIT_NOT_RAISED', 'LIMIT_TOO_LARGE'],
   example: {
     input: { limit: 'accounts', value: 262_144 },
     output: { limit: 'accounts', now: 131_072, next: 262_144, before: 131_072, sequence: 1042 },

@@ -1,9 +1,10 @@
 /**
- * Listing, for an operator: assets, pairs and their terms as decimals, made into the numbers of LIST_ASSET, LIST_PAIR and SET_PAIR_TERMS
- * (core/programs/listing.ts). The engine decides; what it finds wrong with terms is told in its words.
+ * Listing, for an operator: assets, pairs and their terms as decimals, made into the numbers of LIST_ASSET, LIST_PAIR
+ * and SET_PAIR_TERMS (core/programs/listing.ts). The schemas say what the form of a field is; here is said which
+ * decimals are numbers of the engine. The engine decides; what it finds wrong with terms is told in its words.
  */
-import Type from 'typebox'
-import { CommandType, PAIR_STATUS_NAMES } from '../../core/layout/command.ts'
+import Type, { type Static } from 'typebox'
+import { CommandType } from '../../core/layout/command.ts'
 import {
   ASSET_SYMBOL_BYTES, CATEGORY_BYTES, LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, PAIR_SYMBOL_BYTES, SET_PAIR_TERMS_COMMAND, TERM_FAULTS,
 } from '../../core/layout/listing.ts'
@@ -11,84 +12,18 @@ import { REFUSALS, refusalByNumber, type RefusalCode } from '../../core/layout/r
 import type { DecodedAnswer } from '../../core/layout/answers.ts'
 import type { Decoded, Layout } from '../../core/layout/table.ts'
 import { formatDecimal, parseDecimal, scaleOf } from '../../core/lib/decimal.ts'
-import { PAIR } from '../../core/state/columns.ts'
-import { get, pairRow } from '../../core/view/rows.ts'
 import type { Asset, Pair } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { oneByOne } from '../one_by_one.ts'
-import { amountText, quantityText } from '../operations/amounts.ts'
+import { Amount, amountText, quantityText } from '../operations/amounts.ts'
 import * as fields from '../operations/fields.ts'
-import { Decimal, Nullable, Uuid } from '../operations/operation.ts'
+import { Nullable, Uuid } from '../operations/operation.ts'
+import { describeForm } from '../operations/schema_errors.ts'
 import { field } from '../operations/schema.ts'
 import { Refused, refusedField } from '../refused.ts'
+import { pairName, pairStatus } from './policy.ts'
 import { note, operatorRoute, SENDS, sendCommand, type OperatorContext } from './route.ts'
 import { printable, table } from './text.ts'
-
-/** A field that is not what it must be. */
-class Wrong extends Error {
-  readonly field: string
-  constructor(field: string) {
-    super(field)
-    this.field = field
-  }
-}
-
-/** The fields of a body, by what they must be; each throws {@link Wrong}. */
-class Fields {
-  readonly #fields: Readonly<Record<string, unknown>>
-  constructor(fields: Readonly<Record<string, unknown>>) {
-    this.#fields = fields
-  }
-
-  has(name: string): boolean {
-    return this.#fields[name] !== undefined
-  }
-
-  text(name: string, bytes: number): string {
-    const value = this.#fields[name]
-    if (typeof value !== 'string' || !/^[\x21-\x7e]+$/.test(value) || value.length > bytes) throw new Wrong(name)
-    return value
-  }
-
-  whole(name: string, low: number, high: number): number {
-    const value = this.#fields[name]
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < low || value > high) throw new Wrong(name)
-    return value
-  }
-
-  /** A decimal × 10^scale, whole and within 63 bits. */
-  decimal(name: string, scale: number): bigint {
-    const value = this.#fields[name]
-    const units = typeof value === 'string' ? parseDecimal(value, scale) : null
-    if (units === null || units >= 2n ** 63n || units < -(2n ** 63n)) throw new Wrong(name)
-    return units
-  }
-
-  /** A positive decimal as units of its last digit, and its digits after the point. */
-  step(name: string): { units: number; scale: number } {
-    const value = this.#fields[name]
-    if (typeof value !== 'string' || parseDecimal(value, 18) === null) throw new Wrong(name)
-    const scale = scaleOf(value)
-    const units = Number(this.decimal(name, scale))
-    if (units < 1 || units > 2 ** 31 - 1) throw new Wrong(name)
-    return { units, scale }
-  }
-
-  /** A quantity in lots. */
-  lots(name: string, lot: { units: number; scale: number }): number {
-    const units = this.decimal(name, lot.scale)
-    const lots = Number(units / BigInt(lot.units))
-    if (units % BigInt(lot.units) !== 0n || lots < 1 || lots > 2 ** 31 - 1) throw new Wrong(name)
-    return lots
-  }
-
-  /** Basis points with two digits, in ppm. */
-  rate(name: string): number {
-    const ppm = Number(this.decimal(name, 2))
-    if (Math.abs(ppm) > 1_000_000) throw new Wrong(name)
-    return ppm
-  }
-}
 
 const hex = (text: string): string => Buffer.from(text, 'ascii').toString('hex')
 
@@ -96,16 +31,6 @@ const hex = (text: string): string => Buffer.from(text, 'ascii').toString('hex')
 function listingRefusal({ code, fault }: Decoded): Refused {
   if (code !== REFUSALS.LISTING_TERMS.number) return new Refused(refusalByNumber(Number(code)).code as RefusalCode)
   return new Refused('LISTING_TERMS', `${REFUSALS.LISTING_TERMS.message}: ${TERM_FAULTS[Number(fault)]}`)
-}
-
-/** What `run` answers, or which field is wrong. */
-async function checked<Out>(input: Readonly<Record<string, unknown>>, run: (fields: Fields) => Promise<Out | Refused>) {
-  try {
-    return await run(new Fields(input))
-  } catch (error) {
-    if (error instanceof Wrong) return refusedField(error.field, `${error.field} is not what it must be`)
-    throw error
-  }
 }
 
 const named = <T extends Asset | Pair>(listed: readonly T[], name: string): T | undefined =>
@@ -121,17 +46,79 @@ const send = <T extends CommandType, Out extends object>(
     return answer
   }, listingRefusal)
 
-/** Changes of terms: each sets all terms, those that are not given as the one before left them. Connections of the port bound them. */
+const INT32_MAX = 2 ** 31 - 1
+const INT64_END = 2n ** 63n
+const PPM_MAX = 1_000_000
+/** Basis points have two digits, as ppm. */
+const BPS_DIGITS = 2
+
+/** `text` × 10^scale; or the refusal that names `field`. */
+function unitsOf(field: string, text: string, scale: number): bigint | Refused {
+  const units = parseDecimal(text, scale)
+  if (units === null) return refusedField(field, `${field} has more than ${scale} digits behind the point`)
+  return units < INT64_END && units >= -INT64_END ? units : refusedField(field, `${field} is out of range`)
+}
+
+/** What prices or quantities are multiples of: units × 10^-scale. */
+interface Step {
+  readonly units: number
+  readonly scale: number
+}
+
+function stepOf(field: string, text: string): Step | Refused {
+  const scale = scaleOf(text)
+  const units = unitsOf(field, text, scale)
+  if (units instanceof Refused) return units
+  if (units >= 1n && units <= INT32_MAX) return { units: Number(units), scale }
+  return refusedField(field, `${field} must be positive and at most ${formatDecimal(INT32_MAX, scale)}, when it has ${scale} digits`)
+}
+
+/** A quantity in lots. */
+function lotsOf(field: string, text: string, lot: Step): number | Refused {
+  const units = unitsOf(field, text, lot.scale)
+  if (units instanceof Refused) return units
+  const lots = units / BigInt(lot.units)
+  if (units % BigInt(lot.units) === 0n && lots >= 1n && lots <= INT32_MAX) return Number(lots)
+  const most = formatDecimal(BigInt(lot.units) * BigInt(INT32_MAX), lot.scale)
+  return refusedField(field, `${field} must be a multiple of the lot, ${formatDecimal(lot.units, lot.scale)}, and at most ${most}`)
+}
+
+/** A rate in ppm. */
+function rateOf(field: string, text: string): number | Refused {
+  const ppm = unitsOf(field, text, BPS_DIGITS)
+  if (ppm instanceof Refused) return ppm
+  return Math.abs(Number(ppm)) <= PPM_MAX ? Number(ppm) : refusedField(field, `${field} must be within 10000 basis points`)
+}
+
+/** The values, or the first refusal among them. */
+function allOf<T extends object>(values: { readonly [Name in keyof T]: T[Name] | Refused }): T | Refused {
+  return Object.values(values).find((value) => value instanceof Refused) as Refused | undefined ?? (values as T)
+}
+
+/**
+ * Changes of terms: each sets all terms, those that are not given as the one before left them. Connections of the port
+ * bound them.
+ */
 const inTurn = oneByOne()
 
 const TOKEN = '0x00000000000000000000000000000000000010ff'
 const digits = Type.Integer({ minimum: 0, maximum: 18 })
+const TOKEN_FORM = /^0x([0-9a-fA-F]{40})$/
+describeForm(TOKEN_FORM, 'the address of a token: 0x and 40 hex digits')
+/** Text of the engine's columns: visible ASCII of so many bytes. */
+function visible(bytes: number) {
+  const form = new RegExp(`^[!-~]{1,${bytes}}$`)
+  describeForm(form, `1 to ${bytes} visible ASCII characters`)
+  return Type.String({ pattern: form.source })
+}
 const assetFields = {
-  symbol: field(Type.String(), 'Symbol of the asset.'), token: fields.token, decimals: field(digits, 'Digits of the token.'),
+  symbol: field(visible(ASSET_SYMBOL_BYTES), 'Symbol of the asset.'),
+  token: field(Type.String({ pattern: TOKEN_FORM.source }), 'Address of its token.'),
+  decimals: field(digits, 'Digits of the token.'),
 }
 const AssetFields = Type.Object({
   id: fields.assetId, ...assetFields, scale: field(digits, 'How many of them are kept here.'),
-  faucetAmount: field(Decimal, 'What the faucet gives.'),
+  faucetAmount: field(Amount, 'What the faucet gives.'),
 })
 const ASSET = {
   id: '5a550000-0000-4000-8000-000000000005', symbol: 'SOL', token: TOKEN, decimals: 9, scale: 9, faucetAmount: '100',
@@ -149,7 +136,7 @@ export const ListAssets = operatorRoute({
     name: 'assets list',
     purpose: 'every asset: its token, digits and what the faucet gives',
     explains: 'ROOM is how many more can be listed before the limit is raised.',
-    example: ['assets list', `SYMBOL  DECIMALS  SCALE  FAUCET  TOKEN\nUSDC           6      6  10000   ${TOKEN}\n\nroom for 4 more`],
+    example: ['assets list', `SYMBOL  DECIMALS  SCALE  FAUCET  TOKEN\nSOL            9      9  100     ${TOKEN}\n\nroom for 4 more`],
     show: ({ assets, room }) => {
       const rows = assets.map(({ symbol, decimals, scale, faucetAmount, token }) => [symbol, decimals, scale, faucetAmount, token])
       return `${table(['SYMBOL', 'DECIMALS', 'SCALE', 'FAUCET', 'TOKEN'], rows)}\n\nroom for ${room} more`
@@ -159,16 +146,18 @@ export const ListAssets = operatorRoute({
 })
 
 const WHOLE = 'a whole number from 0 to 18'
+/** Digits kept of a token that says no scale: 64 bits hold all balances. */
+const KEPT_DIGITS = 9
 
 export const AddAsset = operatorRoute({
   method: 'POST', path: '/assets', token: true,
   summary: 'List an asset, for good', description: 'Symbol, token and digits cannot be changed later.',
   body: Type.Object({
     ...assetFields, scale: Type.Optional(field(digits, 'How many of them are kept here; 9 or fewer if it is not given.')),
-    faucetAmount: Type.Optional(field(Decimal, 'What the faucet gives a request; nothing if it is not given.')),
+    faucetAmount: Type.Optional(field(Amount, 'What the faucet gives a request; nothing if it is not given.')),
   }),
   output: Type.Object({ ...AssetFields.properties, sequence: fields.sequence }),
-  refusals: [...SENDS, 'LISTING_TERMS', 'TOO_MANY_ASSETS'],
+  refusals: [...SENDS, 'LISTING_TERMS', 'SYMBOL_IN_USE', 'TOO_MANY_ASSETS'],
   example: {
     input: { symbol: 'SOL', token: TOKEN, decimals: 9, faucetAmount: '100' }, output: { ...ASSET, sequence: 1042 },
   },
@@ -187,24 +176,20 @@ export const AddAsset = operatorRoute({
     example: [`assets add SOL --token ${TOKEN} --decimals 9 --faucet 100`, 'SOL is listed (sequence 1042)'],
     show: ({ symbol, sequence }) => `${printable(symbol)} is listed (sequence ${sequence})`,
   }],
-  run: (context, input) => checked(input, async (fields) => {
-    const symbol = fields.text('symbol', ASSET_SYMBOL_BYTES)
-    const token = fields.text('token', 42)
-    if (!/^0x[0-9a-fA-F]{40}$/.test(token)) throw new Wrong('token')
-    const decimals = fields.whole('decimals', 0, 18)
-    const scale = fields.has('scale') ? fields.whole('scale', 0, decimals) : Math.min(decimals, 9)
-    const faucet = fields.has('faucetAmount') ? fields.decimal('faucetAmount', scale) : 0n
-    const values = { faucet, decimals, scale, symbol: hex(symbol), token: token.slice(2) }
+  run: (context, { symbol, token, decimals, scale = Math.min(decimals, KEPT_DIGITS), faucetAmount = '0' }) => {
+    const faucet = unitsOf('faucetAmount', faucetAmount, scale)
+    if (faucet instanceof Refused) return faucet
+    const values = { faucet, decimals, scale, symbol: hex(symbol), token: TOKEN_FORM.exec(token)![1]! }
     const { assets } = context.state.genesis
     return send(context, CommandType.LIST_ASSET, LIST_ASSET_COMMAND, values, ({ asset }) => assetRecord(assets[Number(asset)]!))
-  }),
+  },
 })
 
-const step = (what: string) => field(Decimal, `Step of ${what}.`)
+const step = (what: string) => field(Amount, `Step of ${what}.`)
 const termFields = {
-  minOrderSize: field(Decimal, 'Least quantity of an order.'), maxOrderSize: field(Decimal, 'Largest quantity of an order.'),
-  minNotional: field(Decimal, 'Least value of an order.'), makerFeeBps: field(Decimal, 'Rate of makers, basis points; below 0: a rebate.'),
-  takerFeeBps: field(Decimal, 'Rate of takers, basis points.'),
+  minOrderSize: field(Amount, 'Least quantity of an order.'), maxOrderSize: field(Amount, 'Largest quantity of an order.'),
+  minNotional: field(Amount, 'Least value of an order.'), makerFeeBps: field(Amount, 'Rate of makers, basis points; below 0: a rebate.'),
+  takerFeeBps: field(Amount, 'Rate of takers, basis points.'),
 }
 const PairTerms = Type.Object({
   id: field(Uuid, 'Trading pair.'), symbol: field(Type.String(), 'BASE/QUOTE.'), base: field(Type.String(), 'Symbol of the base.'),
@@ -223,17 +208,20 @@ const TERM_OPTIONS = [
   { field: 'takerFeeBps', typed: 'BPS', option: 'taker' },
 ] as const
 
+const Terms = Type.Object(termFields)
+const assetName = field(Type.String({ minLength: 1, maxLength: 64 }), 'Asset, by id or symbol.')
+const NewPair = Type.Object({
+  base: assetName, quote: assetName, tickSize: step('prices'), lotSize: step('quantities'), ...termFields,
+  symbol: Type.Optional(field(visible(PAIR_SYMBOL_BYTES), 'BASE/QUOTE if it is not given.')),
+  category: Type.Optional(field(visible(CATEGORY_BYTES), 'Category; none if it is not given.')),
+})
+
 export const AddPair = operatorRoute({
   method: 'POST', path: '/pairs/add', token: true,
   summary: 'List a trading pair, for good', description: 'It is CANCEL_ONLY until its status is set.',
-  body: Type.Object({
-    base: field(Type.String(), 'Asset, by id or symbol.'), quote: field(Type.String(), 'Asset, by id or symbol.'),
-    tickSize: step('prices'), lotSize: step('quantities'), ...termFields,
-    symbol: Type.Optional(field(Type.String(), 'BASE/QUOTE if it is not given.')),
-    category: Type.Optional(field(Type.String(), 'Category; none if it is not given.')),
-  }),
+  body: NewPair,
   output: PairTerms,
-  refusals: [...SENDS, 'NOT_FOUND', 'LISTING_TERMS', 'TOO_MANY_PAIRS'],
+  refusals: [...SENDS, 'NOT_FOUND', 'LISTING_TERMS', 'SYMBOL_IN_USE', 'TOO_MANY_PAIRS'],
   example: {
     input: {
       base: 'SOL', quote: 'USDC', tickSize: '0.01', lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '100000', minNotional: '1',
@@ -257,21 +245,22 @@ export const AddPair = operatorRoute({
     show: ({ symbol, status, sequence }) =>
       `${printable(symbol)} is listed and ${status} (sequence ${sequence}); pairs set ${printable(symbol)} ACTIVE lets orders in`,
   }],
-  run: (context, input) => checked(input, async (fields) => {
+  run: (context, input) => {
     const { assets, pairs } = context.state.genesis
-    const [base, quote] = [named(assets, fields.text('base', 64)), named(assets, fields.text('quote', 64))]
+    const [base, quote] = [named(assets, input.base), named(assets, input.quote)]
     if (base === undefined || quote === undefined) {
       return new Refused('NOT_FOUND', undefined, { field: base === undefined ? 'base' : 'quote' })
     }
-    const values = pairValues(fields, base, quote)
+    const values = pairValues(input, base, quote)
+    if (values instanceof Refused) return values
     return send(context, CommandType.LIST_PAIR, LIST_PAIR_COMMAND, values, ({ pair }) => pairRecord(context.state, pairs[Number(pair)]!))
-  }),
+  },
 })
 
 export const SetTerms = operatorRoute({
   method: 'POST', path: '/pairs/terms', token: true,
   summary: 'Change sizes, least value and fees of a pair', description: 'What is not given stays. Tick and lot are for ever.',
-  body: Type.Object({ pair: field(Type.String(), 'Trading pair, by id or symbol.'), ...Type.Partial(Type.Object(termFields)).properties }),
+  body: Type.Object({ pair: pairName, ...Type.Partial(Terms).properties }),
   output: PairTerms,
   refusals: [...SENDS, 'NOT_FOUND', 'LISTING_TERMS'],
   example: {
@@ -290,42 +279,52 @@ export const SetTerms = operatorRoute({
       `${printable(symbol)}: orders of ${minOrderSize} to ${maxOrderSize}, worth ${minNotional} at least; `
       + `maker ${makerFeeBps} bps, taker ${takerFeeBps} bps (sequence ${sequence})`,
   }],
-  run: (context, input) => checked(input, async (fields) => {
+  run: (context, input) => {
     const { pairs, assets } = context.state.genesis
-    const pair = named(pairs, fields.text('pair', 64))
+    const pair = named(pairs, input.pair)
     if (pair === undefined) return new Refused('NOT_FOUND', undefined, { field: 'pair' })
     return inTurn(async () => {
-      const values = termValues(fields, pairs[pair.index]!, assets[pair.quote]!)
+      const values = termValues(input, pairs[pair.index]!, assets[pair.quote]!)
+      if (values instanceof Refused) return values
       return send(context, CommandType.SET_PAIR_TERMS, SET_PAIR_TERMS_COMMAND, values, () => pairRecord(context.state, pairs[pair.index]!))
     })
-  }),
+  },
 })
 
 /** The fields of LIST_PAIR. */
-function pairValues(fields: Fields, base: Asset, quote: Asset): Decoded {
-  const symbol = fields.has('symbol') ? fields.text('symbol', PAIR_SYMBOL_BYTES) : `${base.symbol}/${quote.symbol}`
-  if (symbol.length > PAIR_SYMBOL_BYTES) throw new Wrong('symbol')
-  const [tick, lot] = [fields.step('tickSize'), fields.step('lotSize')]
+function pairValues(input: Static<typeof NewPair>, base: Asset, quote: Asset): Decoded | Refused {
+  const { symbol = `${base.symbol}/${quote.symbol}`, category = '' } = input
+  const { minOrderSize, maxOrderSize, minNotional, makerFeeBps, takerFeeBps } = input
+  if (symbol.length > PAIR_SYMBOL_BYTES) {
+    return refusedField('symbol', `symbol must be given: ${symbol} has more than ${PAIR_SYMBOL_BYTES} characters`)
+  }
+  const steps = allOf({ tick: stepOf('tickSize', input.tickSize), lot: stepOf('lotSize', input.lotSize) })
+  if (steps instanceof Refused) return steps
+  const { tick, lot } = steps
+  const terms = allOf({
+    minLots: lotsOf('minOrderSize', minOrderSize, lot), maxLots: lotsOf('maxOrderSize', maxOrderSize, lot),
+    minNotional: unitsOf('minNotional', minNotional, quote.scale),
+    makerPpm: rateOf('makerFeeBps', makerFeeBps), takerPpm: rateOf('takerFeeBps', takerFeeBps),
+  })
+  if (terms instanceof Refused) return terms
   return {
-    base: base.index, quote: quote.index, symbol: hex(symbol),
-    category: fields.has('category') ? hex(fields.text('category', CATEGORY_BYTES)) : '',
-    priceScale: tick.scale, tickUnits: tick.units, lotScale: lot.scale, lotUnits: lot.units,
-    minLots: fields.lots('minOrderSize', lot), maxLots: fields.lots('maxOrderSize', lot),
-    minNotional: fields.decimal('minNotional', quote.scale), makerPpm: fields.rate('makerFeeBps'), takerPpm: fields.rate('takerFeeBps'),
+    base: base.index, quote: quote.index, symbol: hex(symbol), category: hex(category),
+    priceScale: tick.scale, tickUnits: tick.units, lotScale: lot.scale, lotUnits: lot.units, ...terms,
   }
 }
 
 /** The fields of SET_PAIR_TERMS; what is not given stays. */
-function termValues(fields: Fields, pair: Pair, quote: Asset): Decoded {
+function termValues(input: Partial<Static<typeof Terms>>, pair: Pair, quote: Asset): Decoded | Refused {
+  const { minOrderSize, maxOrderSize, minNotional, makerFeeBps, takerFeeBps } = input
   const lot = { units: pair.lotUnits, scale: pair.lotScale }
-  return {
-    pair: pair.index,
-    minLots: fields.has('minOrderSize') ? fields.lots('minOrderSize', lot) : pair.minLots,
-    maxLots: fields.has('maxOrderSize') ? fields.lots('maxOrderSize', lot) : pair.maxLots,
-    minNotional: fields.has('minNotional') ? fields.decimal('minNotional', quote.scale) : pair.minNotionalAtoms,
-    makerPpm: fields.has('makerFeeBps') ? fields.rate('makerFeeBps') : pair.makerPpm,
-    takerPpm: fields.has('takerFeeBps') ? fields.rate('takerFeeBps') : pair.takerPpm,
-  }
+  const terms = allOf({
+    minLots: minOrderSize === undefined ? pair.minLots : lotsOf('minOrderSize', minOrderSize, lot),
+    maxLots: maxOrderSize === undefined ? pair.maxLots : lotsOf('maxOrderSize', maxOrderSize, lot),
+    minNotional: minNotional === undefined ? pair.minNotionalAtoms : unitsOf('minNotional', minNotional, quote.scale),
+    makerPpm: makerFeeBps === undefined ? pair.makerPpm : rateOf('makerFeeBps', makerFeeBps),
+    takerPpm: takerFeeBps === undefined ? pair.takerPpm : rateOf('takerFeeBps', takerFeeBps),
+  })
+  return terms instanceof Refused ? terms : { pair: pair.index, ...terms }
 }
 
 const assetRecord = ({ id, symbol, token, decimals, scale, faucetAtoms }: Asset) =>
@@ -338,6 +337,6 @@ function pairRecord(state: State, pair: Pair) {
     id: pair.id, symbol: pair.symbol, base: base.symbol, quote: quote.symbol, tickSize: pair.tickSize, lotSize: pair.lotSize,
     minOrderSize: quantityText(pair, pair.minLots), maxOrderSize: quantityText(pair, pair.maxLots),
     minNotional: amountText(quote, pair.minNotionalAtoms), makerFeeBps: pair.makerFeeBps, takerFeeBps: pair.takerFeeBps,
-    category: pair.category, status: PAIR_STATUS_NAMES[get(state, pairRow(state, pair.index), PAIR.STATUS)],
+    category: pair.category, status: pairStatus(state, pair),
   }
 }

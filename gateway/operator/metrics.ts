@@ -1,20 +1,19 @@
 /**
- * Counters as text: Prometheus exposition format 0.0.4 for `/metrics`, JSON for `/status`.
+ * Counters as text: Prometheus exposition format 0.0.4 for `/metrics`. `/status` (status.ts) tells what they mean in
+ * the same words.
  *
- * One row per counter of core/ring/counters.ts names the metric, so that a counter without a metric does not compile. Names are
- * `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane numbers, response
- * classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
+ * One row per counter of core/ring/counters.ts names the metric, so that a counter without a metric does not compile.
+ * Names are `exchange_<noun>_<unit>`; units are seconds, bytes or records; labels are bounded: gateway and lane
+ * numbers, response classes, verdicts. A scrape reads shared memory and costs the matcher nothing.
  */
-import { PAIR, SCALAR } from '../../core/state/columns.ts'
+import { PAIR } from '../../core/state/columns.ts'
 import { get, pairRow } from '../../core/view/rows.ts'
 import type { State } from '../../core/state/state.ts'
 import {
-  BACKUP, backupCounters, type BackupCounter,
-  COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, SIGN_IN, SIGN_IN_COUNTERS, signInCounters, FILES, GATEWAY, GATEWAY_COUNTERS, gatewayCounters,
-  HISTORY, LATE_SECONDS,
-  HISTORY_COUNTERS, historyCounters, LAG_BUCKETS, LAG_HISTOGRAM, LAG_SUM, MATCHER, MATCHER_COUNTERS, matcherCounters, SNAPSHOTS,
-  SCRUB, scrubCounters, SNAPSHOTS_COUNTERS, snapshotsCounters, type SignInCounter, type GatewayCounter, type HistoryCounter,
-  type MatcherCounter, type ScrubCounter, type SnapshotsCounter,
+  BACKUP, backupCounters, COMMIT_BUCKETS, COMMIT_HISTOGRAM, DISK, FILES, GATEWAY, gatewayCounters, HISTORY, historyCounters, LAG_BUCKETS,
+  LAG_HISTOGRAM, LAG_SUM, LATE_SECONDS, MATCHER, matcherCounters, SCRUB, scrubCounters, SIGN_IN, signInCounters, SNAPSHOTS,
+  snapshotsCounters, type BackupCounter, type GatewayCounter, type HistoryCounter, type MatcherCounter, type ScrubCounter,
+  type SignInCounter, type SnapshotsCounter,
 } from '../../core/ring/counters.ts'
 import { portBlock, PORT_COUNTER, PORTS, type PortBlock, type PortCounter } from '../../core/ring/ports.ts'
 import { attachRing, waiting, type Ring } from '../../core/ring/spsc.ts'
@@ -22,13 +21,15 @@ import type { Shared } from '../../core/threads.ts'
 import { readPools } from '../../core/view/pools.ts'
 import { filesOf, Growth } from './fills.ts'
 import { counter, gauge, GATEWAY_METRICS, PORT_METRICS, type Metric } from './metric_names.ts'
-import { pairStatus } from './policy.ts'
 import type { TierQueue } from './tiers.ts'
 
-/** `commit_seconds` is the sum of the commit histogram; `clock_offset_ms` is for the threads. They have no rows of their own. */
 /** Shown as pools. */
 type Pooled = 'journal_used_bytes' | 'journal_limit_bytes' | 'open_descriptors' | 'descriptor_limit'
-const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_offset_ms' | Pooled>, Metric> = {
+/**
+ * `commit_seconds` is the sum of the commit histogram; `clock_offset_ms` is for the threads. They have no rows of their
+ * own.
+ */
+export const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_offset_ms' | Pooled>, Metric> = {
   commands: counter('exchange_commands_total', 'Commands applied'),
   refusals: counter('exchange_refusals_total', 'Commands the engine refused'),
   invalid_records: counter('exchange_invalid_records_total', 'Records that a gateway should not have sent, refused before the journal'),
@@ -66,7 +67,7 @@ const MATCHER_METRICS: Record<Exclude<MatcherCounter, 'commit_seconds' | 'clock_
   receipt_pages_waiting: gauge('exchange_receipt_pages_waiting', 'Pages of receipts that could not be written yet and stay in memory'),
 }
 
-const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
+export const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
   up: gauge('exchange_history_up', '1 while the history follows and can be read'),
   sequence: gauge('exchange_history_sequence', 'Sequence the history has reached'),
   lag_commands: gauge('exchange_history_lag_records', 'Commands the history is behind'),
@@ -82,7 +83,7 @@ const HISTORY_METRICS: Record<HistoryCounter, Metric> = {
   rebuilds: counter('exchange_history_rebuilds_total', 'Times the store was damaged and had to be made anew'),
 }
 
-const SNAPSHOTS_METRICS: Record<SnapshotsCounter, Metric> = {
+export const SNAPSHOTS_METRICS: Record<SnapshotsCounter, Metric> = {
   up: gauge('exchange_snapshots_up', '1 while the snapshot follower follows'),
   sequence: gauge('exchange_snapshots_sequence', 'Sequence the snapshot follower has replayed'),
   lag_commands: gauge('exchange_snapshots_lag_records', 'Commands it is behind'),
@@ -111,7 +112,7 @@ const verifies = (name: string): Metric =>
 const contractChecks = (name: string): Metric =>
   counter('exchange_contract_signatures_total', 'Signatures the chain was asked about, by outcome', `outcome="${name}"`)
 
-const DESK_METRICS: Record<SignInCounter, Metric> = {
+export const SIGN_IN_METRICS: Record<SignInCounter, Metric> = {
   challenges: counter('exchange_sign_in_challenges_total', 'Challenges given'),
   verifies_signed: verifies('signed'),
   verifies_rejected: verifies('rejected'),
@@ -196,7 +197,7 @@ export function exposition(gauges: Gauges, now: number): string {
   }
   for (const [name, metric] of Object.entries(BACKUP_METRICS)) text.sample(metric, gauges.backup[BACKUP[name as BackupCounter]]!)
   for (const [name, metric] of Object.entries(SCRUB_METRICS)) text.sample(metric, gauges.scrub[SCRUB[name as ScrubCounter]]!)
-  for (const [name, metric] of Object.entries(DESK_METRICS)) text.sample(metric, gauges.signIn[SIGN_IN[name as SignInCounter]]!)
+  for (const [name, metric] of Object.entries(SIGN_IN_METRICS)) text.sample(metric, gauges.signIn[SIGN_IN[name as SignInCounter]]!)
   const ports = gauges.ports.filter(([, block]) => block[PORT_COUNTER.most]! > 0)
   for (const [name, metric] of Object.entries(PORT_METRICS)) {
     for (const [labels, block] of ports) text.sample(metric, block[PORT_COUNTER[name as PortCounter]]!, labels)
@@ -332,28 +333,5 @@ class Exposition {
 
   toString(): string {
     return `${[...this.#families.values()].flat().join('\n')}\n`
-  }
-}
-
-const block = (names: readonly string[], values: Float64Array): Record<string, number> =>
-  Object.fromEntries(names.map((name, i) => [name, values[i]!]))
-
-/** The body of `/status`: every counter by name, for people. */
-export function status(gauges: Gauges, now: number): Record<string, unknown> {
-  return {
-    timestamp: new Date(now).toISOString(),
-    uptimeSeconds: Math.round((now - gauges.startedAt) / 1000),
-    maintenance: gauges.state.scalars[SCALAR.MAINTENANCE] !== 0,
-    sequence: gauges.matcher[MATCHER.sequence],
-    pairs: Object.fromEntries(gauges.state.genesis.pairs.map((pair) => [pair.symbol, pairStatus(gauges.state, pair)])),
-    feeTierChanges: { changed: gauges.tiers.changed, waiting: gauges.tiers.waiting },
-    matcher: block(MATCHER_COUNTERS, gauges.matcher),
-    history: block(HISTORY_COUNTERS, gauges.history),
-    snapshots: block(SNAPSHOTS_COUNTERS, gauges.snapshots),
-    signIn: block(SIGN_IN_COUNTERS, gauges.signIn),
-    gateways: gauges.gateways.map((values, i) => ({ gateway: i + 1, ...block(GATEWAY_COUNTERS, values) })),
-    rings: gauges.lanes.map(({ commands, replies }, lane) => ({
-      lane, commands: waiting(commands), commandSlots: commands.capacity, replies: waiting(replies), replySlots: replies.capacity,
-    })),
   }
 }

@@ -1,8 +1,9 @@
 /**
- * What an operator can change: maintenance, the status of a pair, the fee tier of an account (and sessions.ts). Each is one command
- * through lane 0 and is answered after it is durable and applied.
+ * What an operator can change: maintenance, the status of a pair, the fee tier of an account (and sessions.ts). Each is
+ * one command through lane 0 and is answered after it is durable and applied.
  *
- * A fee tier set by hand stands until the history finds that the account's volume has earned another (core/history/project/tiers.ts).
+ * A fee tier set by hand stands until the history finds that the account's volume has earned another
+ * (core/history/project/tiers.ts).
  */
 import Type from 'typebox'
 import { ACCOUNT, PAIR, SCALAR } from '../../core/state/columns.ts'
@@ -15,7 +16,7 @@ import {
 import { IdKind, parseId, userId as formatUserId } from '../../core/layout/ids.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 import * as fields from '../operations/fields.ts'
-import { Decimal, PairName, Uuid } from '../operations/operation.ts'
+import { Decimal, Uuid } from '../operations/operation.ts'
 import { field, record } from '../operations/schema.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { note, operatorRoute, SENDS, sendCommand } from './route.ts'
@@ -59,7 +60,7 @@ export const SetMaintenance = operatorRoute({
       name: 'maintenance off', fixed: { on: false },
       purpose: 'let operations through again',
       explains: 'The end of maintenance on. Pairs keep the status they have.',
-      example: ['maintenance off', 'maintenance is off (sequence 1043)'],
+      example: ['maintenance off', 'maintenance is off (sequence 1042)'],
       show: ({ sequence }) => `maintenance is off (sequence ${sequence})`,
     },
   ],
@@ -71,6 +72,8 @@ export const SetMaintenance = operatorRoute({
 })
 
 const PairStatus = record('OperatorPairStatus', 'What a pair lets happen.', Type.Enum(PAIR_STATUS_NAMES))
+/** Any pair that is listed, whatever its symbol looks like. */
+export const pairName = field(Type.String({ minLength: 1, maxLength: 64 }), 'Trading pair, by id or symbol.')
 const pairId = field(Uuid, 'Trading pair.')
 const pairSymbol = field(Type.String(), 'BASE/QUOTE.')
 
@@ -112,7 +115,7 @@ export const SetPairStatus = operatorRoute({
   method: 'POST', path: '/pairs', token: true,
   summary: 'What a pair lets happen',
   description: 'Resting orders stay on the book.',
-  body: Type.Object({ pair: field(PairName, 'Trading pair, by id or symbol.'), status: field(PairStatus, 'What it shall let happen.') }),
+  body: Type.Object({ pair: pairName, status: field(PairStatus, 'What it shall let happen.') }),
   output: Type.Object({
     id: pairId, symbol: pairSymbol, status: field(Type.String(), 'What it lets happen now.'),
     before: field(Type.String(), 'What it let happen before.'), sequence: fields.sequence,

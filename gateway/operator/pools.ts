@@ -1,9 +1,10 @@
 /**
- * The pools of the state, for an operator: how full they are, who holds most, and the end of anybody's orders (core/view/pools.ts,
- * core/orders/cancel_account.ts).
+ * The pools of the state, for an operator: how full they are, who holds most, and the end of anybody's orders
+ * (core/view/pools.ts, core/orders/cancel_account.ts).
  *
- * A cancel is as many commands through lane 0 as it takes, 1,000 orders each, one after the other, {@link COMMANDS_MAX} at most in one
- * request; `left` is 1 when more may rest, and asking again goes on. Each command is in the journal; the log has one line for the whole.
+ * A cancel is as many commands through lane 0 as it takes, 1,000 orders each, one after the other, {@link COMMANDS_MAX}
+ * at most in one request; `left` is 1 when more may rest, and asking again goes on. Each command is in the journal; the
+ * log has one line for the whole.
  */
 import Type from 'typebox'
 import { ACCOUNT } from '../../core/state/columns.ts'
@@ -22,7 +23,7 @@ import { Refused, refusedField } from '../refused.ts'
 import { said, UsageError } from './command.ts'
 import { hasAccount } from './policy.ts'
 import { note, operatorRoute, SENDS, type OperatorContext } from './route.ts'
-import { table } from './text.ts'
+import { count, table } from './text.ts'
 
 /** Holders in one answer. */
 export const TOP_MAX = 100
@@ -58,7 +59,7 @@ export const ListPools = operatorRoute({
     purpose: 'how full every bounded pool of the state is',
     explains: 'SHARE is what one user with all sub-accounts may hold of it now; it shrinks as the pool fills. What happens when one\n'
       + 'is full is in gateway/README.md, What is bounded. Alerts stand at 70 and 90 %.',
-    example: ['pools', 'POOL    USED     CAPACITY   FULL %  SHARE\norders  734,003  1,048,576  70.0    1061'],
+    example: ['pools', 'POOL       USED   CAPACITY  FULL %  SHARE\norders  734,003  1,048,576  70.0    1061'],
     show: ({ pools }) => table(['POOL', 'USED', 'CAPACITY', 'FULL %', 'SHARE'], pools.map(({ pool, used, capacity, share }) => [
       pool, used, capacity, ((used / capacity) * 100).toFixed(1), share === null ? '-' : String(share),
     ])),
@@ -91,7 +92,7 @@ export const ListHolders = operatorRoute({
     explains: 'The largest accounts, and the largest families: a master with its sub-accounts, by its master. NUMBER is 1 to 100, 20 if\n'
       + 'it is not given.',
     example: ['holders orders --top 1', `ACCOUNT                               HOLDS\n${USER}  9,984\n\n`
-      + `FAMILY                                HOLDS\n${OTHER}  20,117`],
+      + `FAMILY                                 HOLDS\n${OTHER}  20,117`],
     show: ({ accounts, families }) => `${showHeld('ACCOUNT', accounts)}\n\n${showHeld('FAMILY', families)}`,
   }],
   run: async ({ state }, { pool, top = 20 }) => {
@@ -173,7 +174,7 @@ export const CancelOrders = operatorRoute({
 })
 
 const showCancelled = ({ accounts, sequence }: { readonly accounts: number; readonly sequence: number }, total: number): string =>
-  `${total} orders of ${accounts === 1 ? '1 account' : `${accounts} accounts`} are cancelled (sequence ${sequence})`
+  `${count(total)} orders of ${accounts === 1 ? '1 account' : `${accounts} accounts`} are cancelled (sequence ${sequence})`
 
 const createdSequence = (state: State, account: number): number =>
   getF64(state, accountRow(state, account), ACCOUNT.CREATED_SEQUENCE)
@@ -193,7 +194,10 @@ interface Cancelled {
   sequence: number
 }
 
-/** Cancels the orders of these accounts; a refusal of the first command is the answer, what was done before a later one counts. */
+/**
+ * Cancels the orders of these accounts; a refusal of the first command is the answer, what was done before a later one
+ * counts.
+ */
 async function cancelOrders(
   admin: Admin, accounts: readonly { account: number; createdSequence: number }[], pair: number,
 ): Promise<Cancelled | Refused> {

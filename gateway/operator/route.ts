@@ -1,9 +1,9 @@
 /**
- * What a route of the operator's port is: one declaration in the file of its area. The server's routing and input checks, the command
- * line with its help, and the port's OpenAPI document (document.ts) derive from it.
+ * What a route of the operator's port is: one declaration in the file of its area. The server's routing and input
+ * checks, the command line with its help, and the port's OpenAPI document (document.ts) derive from it.
  *
- * Input is one flat object of query or body fields, checked by the schemas before `run` sees it; `null` and absent are the same. What
- * is wrong is told in the words of the public interface (operations/schema_errors.ts).
+ * Input is one flat object of query or body fields, checked by the schemas before `run` sees it; `null` and absent are
+ * the same. What is wrong is told in the words of the public interface (operations/schema_errors.ts).
  */
 import type { Static, TObject, TSchema } from 'typebox'
 import type { DecodedAnswer } from '../../core/layout/answers.ts'
@@ -16,7 +16,9 @@ import type { Applications } from '../../core/view/applications.ts'
 import { compile, type Check } from '../operations/operation.ts'
 import { Refused } from '../refused.ts'
 import type { Admin } from './admin.ts'
+import type { AuditStop } from './audit.ts'
 import type { Options, OptionUse, Shown } from './command.ts'
+import type { Gauges } from './metrics.ts'
 
 /** What routes work with. */
 export interface OperatorContext {
@@ -27,8 +29,10 @@ export interface OperatorContext {
   readonly admin: Admin
   /** Sequenced time, Unix milliseconds. */
   readonly time: () => number
-  /** The matcher's block of counters. */
-  readonly matcher: Float64Array
+  /** Counters of every thread. */
+  readonly gauges: Gauges
+  /** Which audit of the state failed, if one did. */
+  readonly audits: Pick<AuditStop, 'failed'>
   /** Messages to the main thread, for the log. */
   readonly tell: (message: FromThread) => void
 }
@@ -79,6 +83,14 @@ export interface RouteCommand<In, Out> {
 
 export type Answered<Out> = Out | Refused | Promise<Out | Refused>
 
+/** A status other than 200 of an answer that is no refusal. */
+export interface OtherStatus<Out> {
+  readonly status: number
+  /** What it tells. */
+  readonly means: string
+  readonly when: (output: Out) => boolean
+}
+
 interface Declaration<Q extends TObject, B extends TObject, R extends TSchema> {
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -95,8 +107,7 @@ interface Declaration<Q extends TObject, B extends TObject, R extends TSchema> {
   readonly example: { readonly input: NoInfer<Static<Q> & Static<B>>; readonly output: NoInfer<Static<R>> }
   /** The commands that ask it, or why there is none. */
   readonly commands: readonly RouteCommand<Static<Q> & Static<B>, Static<R>>[] | string
-  /** Status of an answer that is no refusal, when it may be another than 200. */
-  readonly status?: (output: Static<R>) => number
+  readonly otherStatus?: OtherStatus<Static<R>>
   /** Content type of an answer that is text. */
   readonly type?: string
   readonly run: (context: OperatorContext, input: Static<Q> & Static<B>) => Answered<Static<R>>
@@ -116,9 +127,11 @@ export interface OperatorRoute {
   readonly refusals: readonly RefusalCode[]
   readonly example: { readonly input: object; readonly output: unknown }
   readonly commands: readonly AnyCommand[] | string
-  readonly status: (output: never) => number
+  readonly otherStatus: OtherStatus<never> | null
   readonly type: string | null
-  /** Why an input is refused; `null`: it is not. The schema is compiled with the first one: the command line has none. */
+  /**
+   * Why an input is refused; `null`: it is not. The schema is compiled with the first one: the command line has none.
+   */
   readonly check: (input: unknown) => Refused | null
   readonly run: (context: OperatorContext, input: never) => Answered<unknown>
 }
@@ -132,11 +145,19 @@ type Empty = TObject<Record<never, never>>
 export function operatorRoute<Q extends TObject = Empty, B extends TObject = Empty, R extends TSchema = TSchema>(
   declared: Declaration<Q, B, R>,
 ): OperatorRoute {
-  const { query = null, body = null, type = null, status = () => 200, ...rest } = declared
+  const { query = null, body = null, type = null, otherStatus = null, ...rest } = declared
   const schema = query ?? body
   let compiled: Check | null = null
   const check = (input: unknown): Refused | null => (schema === null ? null : (compiled ??= compile(schema)).check(input))
-  return { operatorRoute: true, ...rest, commands: declared.commands as string | readonly AnyCommand[], query, body, type, status, check }
+  const commands = declared.commands as string | readonly AnyCommand[]
+  return { operatorRoute: true, ...rest, commands, query, body, type, otherStatus, check }
+}
+
+/** A route with its name. */
+export interface NamedRoute {
+  /** What its export is called; `operationId` in the document. */
+  readonly name: string
+  readonly route: OperatorRoute
 }
 
 export const isRoute = (value: unknown): value is OperatorRoute => typeof value === 'object' && value !== null && 'operatorRoute' in value

@@ -1,7 +1,7 @@
 /** The commands of declared routes: what is typed becomes the input that the schema of the route asks for. */
 import type { TObject } from 'typebox'
 import type { Ask } from './client.ts'
-import { get, UsageError, type Command, type Options, type OptionUse, type Shown } from './command.ts'
+import { UsageError, type Command, type Options, type OptionUse, type Shown } from './command.ts'
 import type { AnyCommand, OperatorRoute, Word } from './route.ts'
 
 /** What of a field's schema matters to who types it. */
@@ -51,8 +51,10 @@ async function runRoute(
 ): Promise<Shown> {
   const missing = command.wants?.(input) ?? null
   if (missing !== null) throw new UsageError(missing)
-  const asked = (fields: Record<string, unknown>): Promise<unknown> =>
-    route.method === 'GET' ? get(ask, `${route.path}${queryOf(fields)}`) : get(ask, route.path, fields)
+  const asked = async (fields: Record<string, unknown>): Promise<unknown> => {
+    const { json, text } = await (route.method === 'GET' ? ask(`${route.path}${queryOf(fields)}`) : ask(route.path, fields))
+    return route.type === null ? json : text
+  }
   if (command.run !== undefined) return command.run(asked, input, options)
   const output = await asked(input)
   const { show, json = (given) => given, good = () => true } = command
@@ -64,7 +66,10 @@ function queryOf(fields: Record<string, unknown>): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][])}`
 }
 
-/** The value of a field of what was typed for it. The form of a text is for the port to judge, which knows what there is. */
+/**
+ * The value of a field of what was typed for it. The form of a text is for the port to judge, which knows what there
+ * is.
+ */
 export function valueOf(field: Field, text: string, name: string, must?: string): unknown {
   const { type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = field
   if (type === 'integer') {

@@ -1,18 +1,14 @@
 /**
  * The operator thread: metrics, probes and what an operator can change, on a port of its own, on loopback only.
  *
- * Routes are declared in the files of their areas (route.ts, routes.ts), and `GET /openapi.json` describes them. Still listed here by hand:
- *   GET  /metrics      Prometheus text 0.0.4
- *   GET  /health       liveness: this thread answers
- *   GET  /ready        200 when the matcher and every gateway passed their loops within their bound, else 503; `degraded` names what is
- *                      not well although orders are matched
- *   GET  /status       every counter as JSON
- * What changes something, and what shows users or applications, needs the operator's token in x-operator-token (access.ts).
+ * Every route is declared in the file of its area (route.ts, routes.ts), and nothing else is served; `GET
+ * /openapi.json` describes them. What changes something, and what shows users or applications, needs the operator's
+ * token in x-operator-token (access.ts).
  *
  * `npm run operator` (main.ts) puts it on the command line.
  *
- * Web pages are kept out: a foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot send unasked)
- * are refused.
+ * Web pages are kept out: a foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot
+ * send unasked) are refused.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -21,7 +17,7 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { attachState } from '../../core/state/state.ts'
 import { sequencedClock } from '../../core/ring/clock.ts'
-import { MATCHER, matcherCounters } from '../../core/ring/counters.ts'
+import { matcherCounters } from '../../core/ring/counters.ts'
 import { OPERATOR_CONNECTIONS, portBlock } from '../../core/ring/ports.ts'
 import { EXIT, type FromThread, type OperatorData, type ToOperator } from '../../core/threads.ts'
 import { Applications } from '../../core/view/applications.ts'
@@ -32,22 +28,16 @@ import { readProxies } from '../limits/shares.ts'
 import { isToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
 import { AuditStop } from './audit.ts'
-import { createDocument } from './document.ts'
-import { json, refuse, refused, respond, type Answer, type Route } from './http.ts'
-import { degraded, exposition, gatewayAge, gaugesOf, lookAtGrowth, matcherAge, status } from './metrics.ts'
+import { refuse, refused, respond, type Answer } from './http.ts'
+import { gaugesOf, lookAtGrowth } from './metrics.ts'
 import type { OperatorContext } from './route.ts'
-import { DECLARED, needsToken } from './routes.ts'
-import { handlerOf } from './serve.ts'
+import { DECLARED } from './routes.ts'
+import { servedBy } from './serve.ts'
 import { createTierQueue } from './tiers.ts'
 
-/** A thread whose heartbeat is older is not ready. */
-export const MATCHER_READY_MS = 1_000
-export const GATEWAY_READY_MS = 2_000
 /** How often growth is looked at without a scrape, ms. */
 const GROWTH_MS = 10_000
 const REQUEST_TIMEOUT_MS = 5_000
-/** Where the OpenAPI document of the declared routes is. */
-const DOCUMENT_PATH = '/openapi.json'
 const LOOPBACK_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i
 
 const { config, shared, genesis, token } = workerData as OperatorData
@@ -58,43 +48,11 @@ const gate = new Int32Array(shared.gate)
 const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
 const tiers = createTierQueue(admin, post)
-const context: OperatorContext = {
-  state, gate, applications, admin, time, matcher: matcherCounters(shared.counters), tell: post,
-}
 const audits = new AuditStop(state, admin, post)
 const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now())
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
-
-function metrics(): Answer {
-  return { status: 200, body: exposition(gauges, Date.now()), type: 'text/plain; version=0.0.4; charset=utf-8' }
-}
-
-function health(): Answer {
-  return json(200, { status: 'ok', sequence: gauges.matcher[MATCHER.sequence], timestamp: new Date().toISOString() })
-}
-
-function ready(): Answer {
-  const now = Date.now()
-  const matcher = matcherAge(gauges, now) < MATCHER_READY_MS
-  const gateways = gauges.gateways.map((_, i) => gatewayAge(gauges, i, now) < GATEWAY_READY_MS)
-  const all = matcher && gateways.every(Boolean)
-  const audit = audits.failed === null ? {} : { audit: audits.failed }
-  return json(all ? 200 : 503, { ready: all, matcher, gateways, degraded: degraded(gauges), ...audit })
-}
-
-const ROUTES: Readonly<Record<string, Route>> = withDeclared({
-  '/metrics': { GET: metrics },
-  '/health': { GET: health },
-  '/ready': { GET: ready },
-  '/status': { GET: () => json(200, status(gauges, Date.now())) },
-})
-
-/** These and the routes that are declared (routes.ts), with the document of those. */
-function withDeclared(routes: Record<string, Route>): Record<string, Route> {
-  routes[DOCUMENT_PATH] = { GET: () => json(200, createDocument(DECLARED)) }
-  for (const { route } of DECLARED) routes[route.path] = { ...routes[route.path], [route.method]: handlerOf(route, context) }
-  return routes
-}
+const context: OperatorContext = { state, gate, applications, admin, time, gauges, audits, tell: post }
+const paths = servedBy(DECLARED, context)
 
 function withoutToken(): Answer {
   const message = `The operator's token is needed in the header ${TOKEN_HEADER}; it is in ${token.said}`
@@ -104,14 +62,13 @@ function withoutToken(): Answer {
 async function route(request: IncomingMessage): Promise<Answer> {
   if (!LOOPBACK_HOST.test(request.headers.host ?? '')) return refuse('MALFORMED_REQUEST', { field: 'Host' })
   if (request.headers.origin !== undefined) return refuse('MALFORMED_REQUEST', { field: 'Origin' })
-  const path = request.url!.split('?', 1)[0]!
-  const found = Object.hasOwn(ROUTES, path) ? ROUTES[path] : undefined
+  const found = paths.get(request.url!.split('?', 1)[0]!)
   if (found === undefined) return refuse('ROUTE_NOT_FOUND')
   const { method } = request
-  const handle = method === 'GET' || method === 'HEAD' ? found.GET : method === 'POST' ? found.POST : undefined
-  if (handle !== undefined) {
-    const known = !needsToken(method!, path) || isToken(request.headers[TOKEN_HEADER], token.token)
-    return known ? handle(request) : withoutToken()
+  const served = method === 'GET' || method === 'HEAD' ? found.GET : method === 'POST' ? found.POST : undefined
+  if (served !== undefined) {
+    const known = !served.token || isToken(request.headers[TOKEN_HEADER], token.token)
+    return known ? served.handle(request) : withoutToken()
   }
   const allowed = [...(found.GET === undefined ? [] : ['GET', 'HEAD']), ...(found.POST === undefined ? [] : ['POST'])]
   return { ...refuse('METHOD_NOT_ALLOWED'), headers: { Allow: allowed.join(', ') } }

@@ -1,13 +1,13 @@
 /**
  * Sessions of an account, for an operator: who may sign for it right now, and the end of one of them.
  *
- * The list is one consistent copy of the shared columns, of the account's own sessions and those of its delegated agents, by the lists that
- * the engine keeps: at most 1,024 of each, the newest, and what is not among them is not counted either. Of a key only the first
- * characters are shown, enough to recognise it.
+ * The list is one consistent copy of the shared columns, of the account's own sessions and those of its delegated
+ * agents, by the lists that the engine keeps: at most 1,024 of each, the newest, and what is not among them is not
+ * counted either. Of a key only the first characters are shown, enough to recognise it.
  *
- * A session's id names its row and the low 32 bits of the sequence that opened it, as commands do. Revoking is the same command as a
- * trader's own revocation, through lane 0: it is sequenced and journaled, and it cannot hit what the row was opened for later. Orders
- * stay, and the wallet may sign in again.
+ * A session's id names its row and the low 32 bits of the sequence that opened it, as commands do. Revoking is the same
+ * command as a trader's own revocation, through lane 0: it is sequenced and journaled, and it cannot hit what the row
+ * was opened for later. Orders stay, and the wallet may sign in again.
  */
 import Type, { type Static } from 'typebox'
 import { ACCOUNT, SCALAR } from '../../core/state/columns.ts'

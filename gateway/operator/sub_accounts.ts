@@ -1,8 +1,9 @@
 /**
- * Sub-accounts whose wallets have not agreed to their masters, for an operator. They were linked before consent was asked for; masters can
- * take nothing from them until the wallets sign in or agree.
+ * Sub-accounts whose wallets have not agreed to their masters, for an operator. They were linked before consent was
+ * asked for; masters can take nothing from them until the wallets sign in or agree.
  *
- * A listing walks all rows of accounts in slices and answers in pages: of 1,000, oldest first, each with what comes after it.
+ * A listing walks all rows of accounts in slices and answers in pages: of 1,000, oldest first, each with what comes
+ * after it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type, { type Static } from 'typebox'

@@ -24,6 +24,8 @@ import { portsBytes } from '../../core/ring/ports.ts'
 import { attachRing, available, consume, createRing, front, push } from '../../core/ring/spsc.ts'
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import { EXIT, type FromThread, type OperatorData, type Shared, type TierChange, type ToOperator } from '../../core/threads.ts'
+import { createDocument } from '../../gateway/operator/document.ts'
+import { DECLARED } from '../../gateway/operator/routes.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const genesisText = ((): string => {
@@ -344,6 +346,28 @@ await t.test('what changes something or shows users needs the token; probes and 
     for (const method of ['GET', 'HEAD']) t.equal((await ask(method, path, { token: {} })).status, 200, `${method} ${path} is open`)
   }
   t.not((await ask('GET', '/ready', { token: {} })).status, 401)
+})
+
+await t.test('every declared route is served, and nothing else', async (t) => {
+  for (const { name, route: { method, path, token } } of DECLARED) {
+    const { json, text } = await ask(method, path)
+    t.notOk(['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED', 'INTERNAL'].includes(String(json['code'])), `${name}: ${text.slice(0, 100)}`)
+    t.equal((await ask(method, path, { token: {} })).status === 401, token, `${name} needs the token when it says so`)
+  }
+  const methods = Map.groupBy(DECLARED, ({ route: { path } }) => path)
+  for (const [path, routes] of methods) {
+    const { status, headers } = await ask('DELETE', path)
+    const declared = routes.flatMap(({ route: { method } }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+    t.same([status, headers['allow']], [405, declared.join(', ')], path)
+  }
+  const parts = [...new Set([...methods.keys()].flatMap((path) => path.split('/').slice(1)))]
+  const paths = parts.flatMap((first) => [`/${first}`, ...parts.map((second) => `/${first}/${second}`)])
+  const strange = paths.filter((path) => !methods.has(path))
+  t.ok(strange.length > 300)
+  for (const path of strange) if ((await ask('GET', path)).status !== 404) t.fail(path)
+  const server = readFileSync(join(root, 'gateway', 'operator', 'server.ts'), 'utf8')
+  t.equal(/['"`]\/[^'"`]*['"`]/.exec(server), null, 'no path stands in the server itself')
+  t.same((await ask('GET', '/openapi.json')).json, JSON.parse(JSON.stringify(createDocument(DECLARED))))
 })
 
 await t.test('malformed requests and web pages are refused', async (t) => {

@@ -83,7 +83,7 @@ function createWorld(): World {
   const gate = new Int32Array(1)
   const applications = new Applications(state, gate)
   const tell: OperatorContext['tell'] = (message) => message.type === 'log' && log.push(message)
-  const context = { state, gate, applications, admin, time: Date.now, matcher: new Float64Array(0), tell }
+  const context = { state, gate, applications, admin, time: Date.now, tell } as Partial<OperatorContext> as OperatorContext
   const [list, revoke] = [handlerOf(ListSessions, context), handlerOf(RevokeSession, context)]
   const users = new Map<number, string>()
   let keys = 0

@@ -1,6 +1,7 @@
 /**
- * Promise: every route of the operator's port is declared once, and what derives from that is whole: it has a command or says why not,
- * its example is one its schemas take, help's examples parse to such an input, and its document names it.
+ * Promise: every route of the operator's port is declared once, and what derives from that is whole: it has a command or
+ * says why not, its example is one its schemas take, help's examples parse to such an input and print such an answer,
+ * and its document names it.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
@@ -8,25 +9,30 @@ import type { AddressInfo } from 'node:net'
 import Type from 'typebox'
 import { Compile } from 'typebox/compile'
 import t from 'tap'
+import { parseGenesis } from '../../core/state/genesis.ts'
+import { createState } from '../../core/state/state.ts'
 import { UsageError, type Command } from '../../gateway/operator/command.ts'
 import { parseCommand } from '../../gateway/operator/command_words.ts'
 import { COMMANDS } from '../../gateway/operator/commands.ts'
 import { createDocument } from '../../gateway/operator/document.ts'
 import { respond } from '../../gateway/operator/http.ts'
+import { AddAsset, AddPair, SetTerms } from '../../gateway/operator/listing.ts'
 import { operatorRoute, type OperatorContext, type OperatorRoute } from '../../gateway/operator/route.ts'
 import { commandsOf, valueOf } from '../../gateway/operator/route_command.ts'
 import { DECLARED, needsToken } from '../../gateway/operator/routes.ts'
 import { handlerOf } from '../../gateway/operator/serve.ts'
+import { Refused } from '../../gateway/refused.ts'
+import { genesisText, pairSpec } from '../support/variants.ts'
 
 /** What a command asks when it is typed as its example says, answered with the example of its route. */
-async function asked({ example: [call] }: Command, answer: unknown): Promise<[path: string, body: object | undefined]> {
+async function asked({ example: [call] }: Command, answer: unknown): Promise<[path: string, body: object | undefined, text: string]> {
   const { command, parameters, options } = parseCommand(COMMANDS, call.split(' | ')[0]!.split(' '))
   const questions: [string, object | undefined][] = []
-  await command.run((path, body) => {
+  const { text } = await command.run((path, body) => {
     questions.push([path, body])
-    return Promise.resolve({ status: 200, text: '', json: answer as Record<string, unknown> })
+    return Promise.resolve({ status: 200, text: String(answer), json: answer as Record<string, unknown> })
   }, parameters, options)
-  return questions[0]!
+  return [...questions[0]!, text]
 }
 
 for (const { name, route } of DECLARED) {
@@ -39,7 +45,8 @@ for (const { name, route } of DECLARED) {
     t.ok(route.commands.length > 0)
     for (const command of commandsOf(route)) {
       t.ok(COMMANDS.some(({ name }) => name === command.name), 'the command line has it')
-      const [path, body] = await asked(command, route.example.output)
+      const [path, body, text] = await asked(command, route.example.output)
+      t.ok(text.includes(command.example[1]), `it prints as help says: ${text}`)
       t.equal(path.split('?')[0], route.path)
       const query = Object.fromEntries(new URLSearchParams(path.split('?')[1] ?? ''))
       if (route.method === 'POST') t.equal(route.check(body), null, JSON.stringify(body))
@@ -54,12 +61,24 @@ t.test('each path and method, and each command, is declared once', async (t) => 
   t.equal(new Set(COMMANDS.map(({ name }) => name)).size, COMMANDS.length)
 })
 
+interface Described {
+  readonly operationId: string
+  readonly security: readonly object[]
+  readonly responses: Readonly<Record<string, { readonly description: string }>>
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
+  readonly components: { readonly schemas: object }
+}
+
 t.test('the document has all of them, every field with its meaning', async (t) => {
-  const document = createDocument(DECLARED) as { paths: Record<string, Record<string, { operationId: string; security: object[] }>> }
+  const document = createDocument(DECLARED) as unknown as Document
   for (const { name, route } of DECLARED) {
     const operation = document.paths[route.path]?.[route.method.toLowerCase()]
     t.equal(operation?.operationId, name)
     t.equal(operation!.security.length, route.token ? 1 : 0, name)
+    const { otherStatus: other } = route
+    if (other !== null) t.equal(operation!.responses[other.status]?.description, other.means, name)
   }
   const wordless: string[] = []
   const walk = (schema: unknown, at: string): void => {
@@ -71,8 +90,7 @@ t.test('the document has all of them, every field with its meaning', async (t) =
   walk(document, '')
   t.same(wordless, [])
   const references = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!)
-  const { components: { schemas } } = document as unknown as { components: { schemas: object } }
-  t.ok(references.length > 0 && references.every((name) => name in schemas))
+  t.ok(references.length > 0 && references.every((name) => name in document.components.schemas))
 })
 
 const Echo = operatorRoute({
@@ -86,7 +104,7 @@ const Asked = operatorRoute({
   method: 'GET', path: '/asked', token: false, summary: 'Counts', description: '', refusals: [],
   query: Type.Object({ top: Type.Integer({ minimum: 1, maximum: 9 }) }), output: Type.Object({ top: Type.Integer() }),
   example: { input: { top: 1 }, output: { top: 1 } }, commands: 'a route of this test only',
-  status: ({ top }) => (top === 9 ? 503 : 200), run: (_context, { top }) => ({ top }),
+  otherStatus: { status: 503, means: 'All of them', when: ({ top }) => top === 9 }, run: (_context, { top }) => ({ top }),
 })
 
 t.test('an input is checked as the public interface checks it', async (t) => {
@@ -137,4 +155,44 @@ t.test('what is typed becomes what the schema asks for, or says what it is', asy
   t.equal(says(Type.Enum(['YES', 'NO']), 'yes'), 'YES', 'choices in any case')
   t.equal(says(Type.Enum(['YES', 'NO']), 'x'), 'IT is one of YES, NO')
   t.equal(says(Type.String({ pattern: '^a$' }), 'b'), 'b', 'the form of a text is for the port to judge')
+})
+
+t.test('decimals that are no numbers of the engine are told by field, and nothing is sent', async (t) => {
+  const assets: [string, number, string][] = [['A', 3, '1'], ['USD', 4, '1']]
+  const listed = createState(parseGenesis(genesisText({ limits: {}, dailyLimit: 1, assets, pairs: [pairSpec('A/USD')] })))
+  const context = { state: listed, admin: { send: () => t.fail('sent') } } as unknown as OperatorContext
+  const says = async (route: OperatorRoute, change: object): Promise<unknown> => {
+    const input = { ...route.example.input, ...change }
+    const answered = route.check(input) ?? await route.run(context, input as never)
+    return answered instanceof Refused ? `${answered.message} ${JSON.stringify(answered.details)}` : answered
+  }
+  const visible = (bytes: number): string => `must be 1 to ${bytes} visible ASCII characters`
+  const decimal = 'must be a decimal string, such as 12.5: at most 28 digits before the point and 18 behind it'
+  const cases: [OperatorRoute, field: string, value: unknown, message: string][] = [
+    [AddAsset, 'symbol', 'A B', visible(16)],
+    [AddAsset, 'symbol', 'x'.repeat(17), visible(16)],
+    [AddAsset, 'token', '0x12', 'must be the address of a token: 0x and 40 hex digits'],
+    [AddAsset, 'decimals', 19, 'must be <= 18'],
+    [AddAsset, 'scale', 0.5, 'must be integer'],
+    [AddAsset, 'faucetAmount', '1.0000000001', 'has more than 9 digits behind the point'],
+    [AddAsset, 'faucetAmount', '9223372037', 'is out of range'],
+    [AddPair, 'tickSize', '0', 'must be positive and at most 2147483647, when it has 0 digits'],
+    [AddPair, 'tickSize', '-0.01', 'must be positive and at most 21474836.47, when it has 2 digits'],
+    [AddPair, 'lotSize', '1e3', decimal],
+    [AddPair, 'minOrderSize', '0.015', 'has more than 2 digits behind the point'],
+    [AddPair, 'maxOrderSize', '0', 'must be a multiple of the lot, 0.01, and at most 21474836.47'],
+    [AddPair, 'maxOrderSize', '21474836.48', 'must be a multiple of the lot, 0.01, and at most 21474836.47'],
+    [AddPair, 'minNotional', '0.00001', 'has more than 4 digits behind the point'],
+    [AddPair, 'makerFeeBps', '0.001', 'has more than 2 digits behind the point'],
+    [AddPair, 'takerFeeBps', '10000.01', 'must be within 10000 basis points'],
+    [AddPair, 'category', '', visible(16)],
+    [AddPair, 'symbol', 'x'.repeat(33), visible(32)],
+    [SetTerms, 'maxOrderSize', 'many', decimal],
+    [SetTerms, 'takerFeeBps', '-10000.01', 'must be within 10000 basis points'],
+  ]
+  const names = { base: 'A', quote: 'USD', pair: 'A/USD' }
+  for (const [route, field, value, message] of cases) {
+    t.equal(await says(route, { ...names, [field]: value }), `${field} ${message} ${JSON.stringify({ field })}`, `${field} ${value}`)
+  }
+  t.equal(await says(AddPair, { ...names, quote: 'EUR' }), 'Not found {"field":"quote"}')
 })
