@@ -30,7 +30,7 @@ const clientId = field(Type.String(), 'What clients name it by.')
 const application = field(Type.String(), 'The application, by id or client id.')
 
 /** Seconds of `90s`, `15m`, `24h` or `7d`; `0` is none. */
-export function durationSeconds(text: string): number {
+function durationSeconds(text: string): number {
   const [, count, unit] = /^([1-9][0-9]{0,8})([smhd])$/.exec(text) ?? []
   const seconds = text === '0' ? 0 : count === undefined ? Number.NaN : Number(count) * UNITS[unit!]!
   if (!(seconds * MS <= KEY_GRACE_MAX_MS)) throw new UsageError('a duration is 0, or a whole number with s, m, h or d, at most 365d')

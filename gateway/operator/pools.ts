@@ -26,7 +26,7 @@ import { note, operatorRoute, SENDS, type OperatorContext } from './route.ts'
 import { count, table } from './text.ts'
 
 /** Holders in one answer. */
-export const TOP_MAX = 100
+const TOP_MAX = 100
 /** Commands of one request: twelve for each account of the largest family, each of which may have 10,000 orders. */
 const COMMANDS_MAX = 1212
 /** Requests of one cancel on the command line, at most. */
