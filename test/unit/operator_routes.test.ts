@@ -159,7 +159,8 @@ t.test('what is typed becomes what the schema asks for, or says what it is', asy
 
 t.test('decimals that are no numbers of the engine are told by field, and nothing is sent', async (t) => {
   const assets: [string, number, string][] = [['A', 3, '1'], ['USD', 4, '1']]
-  const listed = createState(parseGenesis(genesisText({ limits: {}, dailyLimit: 1, assets, pairs: [pairSpec('A/USD')] })))
+  const pairs = [pairSpec('A/USD', { lotSize: '0.01', minOrderSize: '0.01', maxOrderSize: '20' })]
+  const listed = createState(parseGenesis(genesisText({ limits: {}, dailyLimit: 1, assets, pairs })))
   const context = { state: listed, admin: { send: () => t.fail('sent') } } as unknown as OperatorContext
   const says = async (route: OperatorRoute, change: object): Promise<unknown> => {
     const input = { ...route.example.input, ...change }
