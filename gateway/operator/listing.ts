@@ -180,8 +180,8 @@ export const AddAsset = operatorRoute({
     const faucet = unitsOf('faucetAmount', faucetAmount, scale)
     if (faucet instanceof Refused) return faucet
     const values = { faucet, decimals, scale, symbol: hex(symbol), token: TOKEN_FORM.exec(token)![1]! }
-    const { assets } = context.state.genesis
-    return send(context, CommandType.LIST_ASSET, LIST_ASSET_COMMAND, values, ({ asset }) => assetRecord(assets[Number(asset)]!))
+    const { genesis } = context.state
+    return send(context, CommandType.LIST_ASSET, LIST_ASSET_COMMAND, values, ({ asset }) => assetRecord(genesis.assets[Number(asset)]!))
   },
 })
 
@@ -246,14 +246,14 @@ export const AddPair = operatorRoute({
       `${printable(symbol)} is listed and ${status} (sequence ${sequence}); pairs set ${printable(symbol)} ACTIVE lets orders in`,
   }],
   run: (context, input) => {
-    const { assets, pairs } = context.state.genesis
-    const [base, quote] = [named(assets, input.base), named(assets, input.quote)]
+    const { state } = context
+    const [base, quote] = [input.base, input.quote].map((name) => named(state.genesis.assets, name))
     if (base === undefined || quote === undefined) {
       return new Refused('NOT_FOUND', undefined, { field: base === undefined ? 'base' : 'quote' })
     }
     const values = pairValues(input, base, quote)
     if (values instanceof Refused) return values
-    return send(context, CommandType.LIST_PAIR, LIST_PAIR_COMMAND, values, ({ pair }) => pairRecord(context.state, pairs[Number(pair)]!))
+    return send(context, CommandType.LIST_PAIR, LIST_PAIR_COMMAND, values, ({ pair }) => pairRecord(state, Number(pair)))
   },
 })
 
@@ -280,13 +280,13 @@ export const SetTerms = operatorRoute({
       + `maker ${makerFeeBps} bps, taker ${takerFeeBps} bps (sequence ${sequence})`,
   }],
   run: (context, input) => {
-    const { pairs, assets } = context.state.genesis
-    const pair = named(pairs, input.pair)
+    const { state, state: { genesis } } = context
+    const pair = named(genesis.pairs, input.pair)
     if (pair === undefined) return new Refused('NOT_FOUND', undefined, { field: 'pair' })
     return inTurn(async () => {
-      const values = termValues(input, pairs[pair.index]!, assets[pair.quote]!)
+      const values = termValues(input, genesis.pairs[pair.index]!, genesis.assets[pair.quote]!)
       if (values instanceof Refused) return values
-      return send(context, CommandType.SET_PAIR_TERMS, SET_PAIR_TERMS_COMMAND, values, () => pairRecord(context.state, pairs[pair.index]!))
+      return send(context, CommandType.SET_PAIR_TERMS, SET_PAIR_TERMS_COMMAND, values, () => pairRecord(state, pair.index))
     })
   },
 })
@@ -330,8 +330,10 @@ function termValues(input: Partial<Static<typeof Terms>>, pair: Pair, quote: Ass
 const assetRecord = ({ id, symbol, token, decimals, scale, faucetAtoms }: Asset) =>
   ({ id, symbol, token, decimals, scale, faucetAmount: formatDecimal(faucetAtoms, scale) })
 
-function pairRecord(state: State, pair: Pair) {
+/** What is listed now: `genesis.assets` and `genesis.pairs` are other lists after each listing and each change of terms. */
+function pairRecord(state: State, index: number) {
   const { genesis } = state
+  const pair = genesis.pairs[index]!
   const [base, quote] = [genesis.assets[pair.base]!, genesis.assets[pair.quote]!]
   return {
     id: pair.id, symbol: pair.symbol, base: base.symbol, quote: quote.symbol, tickSize: pair.tickSize, lotSize: pair.lotSize,

@@ -1,6 +1,6 @@
 /**
  * The operator thread over real HTTP, with shared memory whose counters the test sets and a matcher that is the real engine
- * behind lane 0's rings; and the files of data/ops, whose metric names and exit codes must exist.
+ * behind lane 0's rings; and the files of data/ops, whose metric names must exist.
  */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -23,7 +23,7 @@ import {
 import { portsBytes } from '../../core/ring/ports.ts'
 import { attachRing, available, consume, createRing, front, push } from '../../core/ring/spsc.ts'
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
-import { EXIT, type FromThread, type OperatorData, type Shared, type TierChange, type ToOperator } from '../../core/threads.ts'
+import type { FromThread, OperatorData, Shared, TierChange, ToOperator } from '../../core/threads.ts'
 import { createDocument } from '../../gateway/operator/document.ts'
 import { DECLARED } from '../../gateway/operator/routes.ts'
 
@@ -348,6 +348,18 @@ await t.test('what changes something or shows users needs the token; probes and 
   t.not((await ask('GET', '/ready', { token: {} })).status, 401)
 })
 
+await t.test('what was listed is answered as the state has it then', async (t) => {
+  const engine = consumer()
+  const asset = { symbol: 'SOL', token: `0x${'c0'.repeat(20)}`, decimals: 9 }
+  t.match(await change('/assets', asset), { status: 200, json: { ...asset, scale: 9, faucetAmount: '0', sequence: Number } })
+  const terms = { minOrderSize: '0.01', maxOrderSize: '100', minNotional: '1', makerFeeBps: '1', takerFeeBps: '5' }
+  const pair = { base: 'SOL', quote: 'USDC', tickSize: '0.01', lotSize: '0.01', ...terms }
+  t.match(await change('/pairs/add', pair), { status: 200, json: { ...pair, symbol: 'SOL/USDC', status: 'CANCEL_ONLY' } })
+  t.match(await change('/pairs/terms', { pair: 'SOL/USDC', maxOrderSize: '50' }), { status: 200, json: { ...pair, maxOrderSize: '50' } })
+  t.match((await ask('GET', '/pairs')).json['pairs'], [{}, {}, {}, {}, { symbol: 'SOL/USDC' }])
+  await engine.stop()
+})
+
 await t.test('every declared route is served, and nothing else', async (t) => {
   for (const { name, route: { method, path, token } } of DECLARED) {
     const { json, text } = await ask(method, path)
@@ -362,9 +374,7 @@ await t.test('every declared route is served, and nothing else', async (t) => {
   }
   const parts = [...new Set([...methods.keys()].flatMap((path) => path.split('/').slice(1)))]
   const paths = parts.flatMap((first) => [`/${first}`, ...parts.map((second) => `/${first}/${second}`)])
-  const strange = paths.filter((path) => !methods.has(path))
-  t.ok(strange.length > 300)
-  for (const path of strange) if ((await ask('GET', path)).status !== 404) t.fail(path)
+  for (const path of paths.filter((path) => !methods.has(path))) if ((await ask('GET', path)).status !== 404) t.fail(path)
   const server = readFileSync(join(root, 'gateway', 'operator', 'server.ts'), 'utf8')
   t.equal(/['"`]\/[^'"`]*['"`]/.exec(server), null, 'no path stands in the server itself')
   t.same((await ask('GET', '/openapi.json')).json, JSON.parse(JSON.stringify(createDocument(DECLARED))))
@@ -424,16 +434,6 @@ await t.test('every bounded pool has alerts at 70 and 90 %', async (t) => {
       t.match(alerts, new RegExp(`expr: .*exchange_[a-z_]+\\)? > ${fill} \\* ${bound}\\b`), `${fill} of ${bound}`)
     }
   }
-})
-
-await t.test('the unit does not restart what cannot get better', (t) => {
-  const unit = readFileSync(join(root, 'data', 'ops', 'ringbook.service'), 'utf8')
-  t.ok(unit.includes(`\nRestartPreventExitStatus=${EXIT.CONFIG} ${EXIT.JOURNAL} ${EXIT.LOCKED}\n`))
-  t.match(unit, /\nRestart=on-failure\n/)
-  const words = /ExecStart=.* core\/supervisor\/main\.ts (.*)/.exec(unit)![1]!.split(' ')
-  const flags = words.filter((word) => word.startsWith('--') && word !== '--config')
-  for (const flag of flags) t.ok(readConfig([flag, 'x'], {}), flag)
-  t.end()
 })
 
 await t.test('without an answer the caller is told so; stopping closes the port', async (t) => {
