@@ -16,7 +16,7 @@ import { constants, type Http2Server, type Http2Session, type ServerHttp2Session
 import { createServer, type Server, type Socket } from 'node:net'
 import { listenOn } from '../limits/door.ts'
 import type { Backlog } from '../limits/backlog.ts'
-import type { ClientAddresses } from '../limits/client_address.ts'
+import { NOBODY, type ClientAddresses } from '../limits/client_address.ts'
 import { networkOf } from '../limits/network.ts'
 import { readProxyHeader } from '../limits/proxy_header.ts'
 import { type Shares } from '../limits/shares.ts'
@@ -70,9 +70,13 @@ export class Listener {
     })
   }
 
-  /** Address at the other end of this connection, or that of the client whose connection a trusted proxy handed on. */
+  /**
+   * Address at the other end of this connection, or that of the client whose connection a trusted proxy handed on. Whether a connection
+   * that is over was handed on is not known any more.
+   */
   addressOf(socket: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
-    return this.#sources.get(placeOf(socket)) ?? socket.remoteAddress ?? ''
+    const place = placeOf(socket)
+    return this.#sources.get(place) ?? (this.#sockets.has(place) ? socket.remoteAddress! : NOBODY)
   }
 
   /** The accepted socket under this one, which may be a wrapper; `undefined` when it is gone. */

@@ -19,7 +19,8 @@ const HOPS_MAX = 16
 /** Relayed connections come from here: 127.64.0.0/10, whose last 22 bits count. */
 const RELAYED = /^127\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\./
 const RELAYED_BITS = 22
-const LOOPBACK = '127.0.0.1'
+/** Of a connection that is over, whose client is not known any more. No connection comes from this address (RFC 1122, 3.2.1.3). */
+export const NOBODY = '0.0.0.0'
 /** Peers of which it is remembered whether they are proxies. */
 const PEERS = 1_024
 
@@ -67,16 +68,16 @@ export class ClientAddresses {
 
   /**
    * Address at the other end of a connection: for a relayed one that of its client. One that was relayed and is over, whose last bytes are
-   * still being read, is of this machine, and not of a client of its own each.
+   * still being read, is {@link NOBODY}'s: not of a client of its own each, and not of this machine either, which may be trusted.
    */
   peerOf(address: string): string {
     if (this.#relays === 0 || !RELAYED.test(address)) return address
-    return this.#relayed.get(address) ?? LOOPBACK
+    return this.#relayed.get(address) ?? NOBODY
   }
 
   /** Address of the client. `peer`: of the socket; `forwarded`: all of X-Forwarded-For in its order, '' without it. */
   clientOf(peer: string, forwarded: string): string {
-    if (forwarded === '' || !this.trusts(peer)) return peer
+    if (forwarded === '' || peer === NOBODY || !this.trusts(peer)) return peer
     let client = peer
     let end = forwarded.length
     for (let hops = 0; hops < HOPS_MAX && end >= 0; hops++) {

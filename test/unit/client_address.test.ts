@@ -4,7 +4,7 @@
  */
 import t from 'tap'
 import { addressBits, Networks } from '../../core/lib/networks.ts'
-import { ClientAddresses } from '../../gateway/limits/client_address.ts'
+import { ClientAddresses, NOBODY } from '../../gateway/limits/client_address.ts'
 
 const contains = (list: string, address: string): boolean => new Networks(list).contains(addressBits(address)!)
 
@@ -64,6 +64,13 @@ t.test('from whom X-Forwarded-For counts, and which of it', async (t) => {
   t.equal(new ClientAddresses('').clientOf('10.0.0.1', '198.51.100.1'), '10.0.0.1', 'without trusted proxies nothing counts')
 })
 
+t.test('who closes quickly is no proxy, whatever is trusted', async (t) => {
+  const addresses = new ClientAddresses('127.0.0.0/8,0.0.0.0/1')
+  const gone = addresses.relay('198.51.100.1')
+  addresses.relayed(gone)
+  t.equal(addresses.clientOf(addresses.peerOf(gone), '203.0.113.9'), NOBODY)
+})
+
 t.test('a relayed connection has its client’s address; one that is over has none of its own', async (t) => {
   const addresses = new ClientAddresses('10.0.0.1')
   t.equal(addresses.peerOf('127.64.0.0'), '127.64.0.0', 'nothing is relayed')
@@ -72,8 +79,8 @@ t.test('a relayed connection has its client’s address; one that is over has no
   const peers = [first, second, '127.0.0.1', '192.0.2.1'].map((each) => addresses.peerOf(each))
   t.same(peers, ['198.51.100.1', '198.51.100.2', '127.0.0.1', '192.0.2.1'])
   addresses.relayed(first)
-  t.equal(addresses.peerOf(first), '127.0.0.1', 'or whoever closes quickly would be a new client each time')
-  t.equal(addresses.peerOf('127.127.255.255'), '127.0.0.1')
+  t.equal(addresses.peerOf(first), NOBODY, 'or whoever closes quickly would be a new client each time')
+  t.equal(addresses.peerOf('127.127.255.255'), NOBODY)
   const all = new Set(Array.from({ length: 70_000 }, () => addresses.relay('198.51.100.3')))
   t.equal(all.size, 70_000)
   t.notOk(all.has(second), 'and none is given twice')
