@@ -80,12 +80,11 @@ export class ConnectionPort {
     const member = this.#members.get(socket)
     if (member === undefined) return false
     const client = networkOf(address)
-    this.shares.give(member.client)
-    const none = this.shares.take(client)
-    // What it gave a moment ago is there again.
-    if (none !== null) this.shares.take(member.client)
-    else member.client = client
-    if (none === null) return true
+    const none = this.shares.move(member.client, client)
+    if (none === null) {
+      member.client = client
+      return true
+    }
     this.#counters[none === 'full' ? PORT_COUNTER.refused_full : PORT_COUNTER.refused_share]!++
     socket.destroy()
     return false

@@ -41,6 +41,16 @@ export class Shares {
     return this.#held.get(client) ?? 0
   }
 
+  /** Makes a place of `from` one of `to`, or leaves it and says why: what others have taken since then counts for `to` alone. */
+  move(from: string, to: string): NoRoom | null {
+    this.give(from)
+    const none = this.take(to)
+    if (none === null) return null
+    this.#held.set(from, this.heldBy(from) + 1)
+    this.#total++
+    return none
+  }
+
   /** Takes `amount` for `client`, or nothing and says why. */
   take(client: string, amount = 1): NoRoom | null {
     const free = this.most - this.#total - amount

@@ -44,3 +44,15 @@ t.test('a proxy has all but the last tenth', async (t) => {
   t.equal(fill(shares, 'b'), 50)
   t.equal(fill(new Shares(100, readProxies({ proxyAddresses: '2001:db8::/32', trustedProxies: '' })), networkOf('2001:db8::ff')), 90)
 })
+
+t.test('a place that changes hands is never lost, whatever others have taken meanwhile', async (t) => {
+  const shares = new Shares(100, readProxies({ proxyAddresses: '10.0.0.1', trustedProxies: '' }))
+  t.equal(fill(shares, '10.0.0.1'), 90)
+  for (let i = 0; i < 10; i++) t.equal(shares.take(`b${i}`), null)
+  t.equal(shares.move('10.0.0.1', 'b0'), 'share', 'who has its share gets no other')
+  t.same([shares.heldBy('10.0.0.1'), shares.heldBy('b0'), shares.total], [90, 1, 100], 'and the proxy keeps what it has')
+  t.equal(shares.move('10.0.0.1', 'c'), null)
+  t.same([shares.heldBy('10.0.0.1'), shares.heldBy('c'), shares.total], [89, 1, 100])
+  shares.give('10.0.0.1', 89)
+  t.equal(shares.total, 11)
+})
