@@ -7,7 +7,8 @@
  *
  * A snapshot may be longer than the bound, so its frames are made as the client reads: over the bound none is made until half of it was
  * read ({@link Outbox.drained}). A client that reads nothing for {@link READS_MS} meanwhile is cut, and so is one for which more than the
- * bound has come behind the snapshot.
+ * bound has come behind the snapshot. What such frames are made of is held for each subscriber: it counts as waiting for the socket, so
+ * that all sockets together have their bound (limits/backlog.ts).
  */
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { Gateway } from '../context.ts'
@@ -20,6 +21,8 @@ export interface Socket {
   send(frame: Uint8Array): boolean
   /** Bytes that the kernel has not taken yet. */
   buffered(): number
+  /** So many bytes are held for it outside of the library; it or others may be cut for that. */
+  holds(bytes: number): void
   /** Runs `write` and sends what it wrote together. */
   together(write: () => void): void
   /** Closes with a code and a reason. */
@@ -33,6 +36,9 @@ export const READS_MS = 10_000
 
 /** Frames that may wait behind a snapshot that waits for its reader: what they are made of is held as long. */
 const FRAMES_MAX = 1024
+
+/** What is held of a long snapshot for each frame that has to be made still, bytes, about: copies of 500 orders. */
+export const LATER_BYTES = 128 * 1024
 
 /** The connection whose frames these are. */
 export interface Sender {
@@ -60,8 +66,10 @@ export class Outbox<C extends Sender> {
   #replied = false
   /** The next frame of a snapshot waits for the client; until this timer. */
   #pause: NodeJS.Timeout | null = null
-  /** Bytes of the frames that came since. */
+  /** Bytes of the frames that wait behind it. */
   #behind = 0
+  /** Frames of snapshots that wait, to be made yet. */
+  #later = 0
 
   constructor(context: Sending<C>, socket: Socket, connection: C) {
     this.#context = context
@@ -76,6 +84,7 @@ export class Outbox<C extends Sender> {
 
   clear(): void {
     this.#waiting = []
+    this.#later = 0
     this.#resume()
   }
 
@@ -84,6 +93,14 @@ export class Outbox<C extends Sender> {
     if (this.#connection.closed || this.#isTooMuch(frame)) return
     this.#waiting.push(frame)
     this.#context.dirty.add(this.#connection)
+    if (!isLater(frame)) return
+    this.#later++
+    this.#tell()
+  }
+
+  /** Says what is held here; the connection may be cut for it. */
+  #tell(): void {
+    if (!this.#connection.closed) this.#socket.holds(this.#later * LATER_BYTES + this.#behind)
   }
 
   /** The client read some of what it was sent. */
@@ -125,16 +142,21 @@ export class Outbox<C extends Sender> {
     this.#replied = false
     if (this.#connection.closed || waiting.length === 0 || this.#pause !== null) return false
     const later = waiting.findIndex(isLater)
-    if (later === 0 && this.#socket.buffered() > this.#bound) {
-      this.#pause = setTimeout(() => this.#cut(), READS_MS).unref()
-      return false
-    }
+    if (later === 0 && this.#socket.buffered() > this.#bound) return this.#wait()
     this.#waiting = later < 0 ? [] : waiting.slice(Math.max(1, later))
     if (later === 0) this.#sendLater(waiting[0] as LaterFrame)
     else if (!this.#isSlow()) this.#send((later < 0 ? waiting : waiting.slice(0, later)) as Frame[])
     if (this.#waiting.length === 0) return false
     this.#context.dirty.add(this.#connection)
     return true
+  }
+
+  /** The snapshot waits for its reader. */
+  #wait(): false {
+    this.#pause = setTimeout(() => this.#cut(), READS_MS).unref()
+    for (const frame of this.#waiting) if (!isLater(frame)) this.#behind += frame.length
+    this.#tell()
+    return false
   }
 
   /** Bytes that may wait. */
@@ -153,9 +175,9 @@ export class Outbox<C extends Sender> {
   #isTooMuch(frame: Frame | LaterFrame): boolean {
     if (this.#pause === null) return false
     if (!isLater(frame)) this.#behind += frame.length
-    if (this.#behind <= this.#bound && this.#waiting.length < FRAMES_MAX) return false
-    this.#cut()
-    return true
+    if (this.#behind > this.#bound || this.#waiting.length >= FRAMES_MAX) this.#cut()
+    else this.#tell()
+    return this.#connection.closed
   }
 
   #cut(): void {
@@ -165,13 +187,15 @@ export class Outbox<C extends Sender> {
   }
 
   #sendLater(make: LaterFrame): void {
+    this.#later--
     try {
       this.#send([make()])
     } catch (error) {
       this.#context.gateway.faults.end(error, null)
-      this.#waiting = []
+      this.clear()
       this.#connection.close(CLOSE.RESYNC, 'internal error')
     }
+    this.#tell()
   }
 
   #send(frames: readonly Frame[]): void {

@@ -51,6 +51,8 @@ const LOOK_MS = 5
 
 interface UserData extends Backlogged {
   connection: Connection | null
+  /** Bytes that its outbox holds. */
+  outbox: number
 }
 
 export interface Sockets {
@@ -159,11 +161,11 @@ function guard(gateway: Gateway, socket: WebSocket<UserData>, act: (connection: 
 /** The kernel took some of what waited for the client. */
 function drained(socket: WebSocket<UserData>, backlog: Backlog): void {
   const data = socket.getUserData()
-  backlog.note(data, socket.getBufferedAmount())
+  backlog.note(data, socket.getBufferedAmount() + data.outbox)
   data.connection?.drained()
 }
 
-const userDataOf = (client: string): UserData => ({ connection: null, client, held: 0, over: false, cut: () => undefined })
+const userDataOf = (client: string): UserData => ({ connection: null, outbox: 0, client, held: 0, over: false, cut: () => undefined })
 
 /** What `send` of the library says when the kernel took all of it. */
 const SENT = 1
@@ -172,7 +174,7 @@ function socketOf(socket: WebSocket<UserData>, backlog: Backlog): Socket {
   const data = socket.getUserData()
   data.cut = () => socket.close()
   const note = (): void => {
-    if (!data.over) backlog.note(data, socket.getBufferedAmount())
+    if (!data.over) backlog.note(data, socket.getBufferedAmount() + data.outbox)
   }
   return {
     send: (frame) => {
@@ -181,6 +183,10 @@ function socketOf(socket: WebSocket<UserData>, backlog: Backlog): Socket {
       return isSent
     },
     buffered: () => socket.getBufferedAmount(),
+    holds: (bytes) => {
+      data.outbox = bytes
+      note()
+    },
     together: (write) => {
       socket.cork(write)
       note()

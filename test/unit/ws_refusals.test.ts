@@ -31,7 +31,8 @@ function refusalsOf(text: string): { refused: number; counted: number; end: stri
       if (Buffer.from(frame).includes('OVERLOADED')) refused++
       return true
     },
-    buffered: () => 0, together: (write) => write(), end: (code, reason) => void (end = `${code} ${reason}`), drop: () => undefined,
+    buffered: () => 0, holds: () => undefined, together: (write) => write(), drop: () => undefined,
+    end: (code, reason) => void (end = `${code} ${reason}`),
   })
   const bytes = new TextEncoder().encode(text)
   for (let sent = 0; end === '' && sent < 100_000; sent++) {

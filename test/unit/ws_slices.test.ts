@@ -19,18 +19,19 @@ import type { Channel } from '../../gateway/ws/channels/channel.ts'
 import { Connection, type Context } from '../../gateway/ws/connection.ts'
 import { flushUntil } from '../../gateway/ws/flush.ts'
 import { FanOut } from '../../gateway/ws/fan_out.ts'
-import { READS_MS } from '../../gateway/ws/outbox.ts'
+import { LATER_BYTES, READS_MS } from '../../gateway/ws/outbox.ts'
 import { AccountSockets } from '../../gateway/ws/limits.ts'
 import { SignatureShares } from '../../gateway/stream/signature_shares.ts'
 
 const HELD = 5_000_000
 const NOW = 1_000_020
 
-/** Connections with sockets that write down what they are sent; `held`: bytes that their clients do not take. */
+/** Connections with sockets that write down what they are sent; `held`: bytes that their clients do not take, `kept`: that wait here. */
 function stage(send?: (until: number) => boolean) {
   const log: string[] = []
   const counters = gatewayCounters(new SharedArrayBuffer(countersBytes(1)), 1)
   const held = new Map<string, number>()
+  const kept = new Map<string, number>()
   const dirty = new Set<Connection>()
   const channel: Channel = {
     declaration: { name: 'log', access: 'public', about: '', params: Type.Object({}), frames: {} },
@@ -55,10 +56,10 @@ function stage(send?: (until: number) => boolean) {
   }
   const connect = (name: string): Connection => new Connection(context, {
     send: (frame) => log.push(`${name} ${Buffer.from(frame).toString()}`) > 0 && !held.has(name), buffered: () => held.get(name) ?? 0,
-    together: (write) => write(),
+    together: (write) => write(), holds: (bytes) => void kept.set(name, bytes),
     end: (code) => void log.push(`${name} ${code}`), drop: () => void log.push(`${name} dropped`),
   })
-  return { log, counters, held, dirty, fanOut, connect, ring }
+  return { log, counters, held, kept, dirty, fanOut, connect, ring }
 }
 
 const text = (value: string): Buffer => Buffer.from(value)
@@ -138,6 +139,33 @@ t.test('a snapshot longer than the bound goes on as its client reads, and who re
   t.ok(silent.closed)
   t.strictSame(log, ['silent dropped'])
   t.equal(counters[GATEWAY.ws_slow], 3)
+})
+
+t.test('what a snapshot is made of is held for its socket until it was made, and what waits behind it', async (t) => {
+  const { connect, dirty, held, kept } = stage()
+  const connection = connect('a')
+  const page = (): Buffer => text('page')
+  for (let i = 0; i < 3; i++) connection.push(page)
+  t.equal(kept.get('a'), 3 * LATER_BYTES)
+  t.notOk(flushUntil(dirty, 0))
+  t.equal(kept.get('a'), 2 * LATER_BYTES)
+  connection.push(Buffer.alloc(1000))
+  held.set('a', HELD)
+  t.ok(flushUntil(dirty, Infinity))
+  t.equal(kept.get('a'), 2 * LATER_BYTES + 1000, 'it reads nothing')
+  connection.push(Buffer.alloc(500))
+  connection.push(page)
+  t.equal(kept.get('a'), 3 * LATER_BYTES + 1500)
+  held.delete('a')
+  connection.drained()
+  while (connection.flush());
+  t.equal(kept.get('a'), 0)
+  connection.push(() => {
+    throw new Error('a fault')
+  })
+  connection.push(page)
+  connection.flush()
+  t.ok(connection.closed)
 })
 
 t.test('a frame that cannot be made ends its connection with 1013 and no other', async (t) => {
