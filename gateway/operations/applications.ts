@@ -128,11 +128,13 @@ function walk(gateway: Gateway, call: Call<never>, visit: (account: number) => b
   if (walks >= WALKS_MAX) return call.refuse(new Refused('OVERLOADED'))
   walks++
   const ended = (whole: boolean): void => {
-    walks--
     if (whole) done()
     else call.refuse(new Refused('ENGINE_UNAVAILABLE'))
   }
-  walkAccounts(gateway.state, gateway.gate, call.application, visit).then(ended).catch((error: unknown) => gateway.faults.end(error, call))
+  walkAccounts(gateway.state, gateway.gate, call.application, visit)
+    .finally(() => walks--)
+    .then(ended)
+    .catch((error: unknown) => gateway.faults.end(error, call))
 }
 
 export const ListApplicationUsers = operation({

@@ -154,11 +154,12 @@ function cancelSome(sweep: Sweep): void {
 
 /** Says what was cancelled and names what stays. */
 function answer(sweep: Sweep): void {
-  const { gateway: { state, gate, genesis }, call, pair, orderIds, began, until } = sweep
+  const { gateway, call, pair, orderIds, began, until } = sweep
+  const { state, gate, genesis } = gateway
   const left = readLeftOrders(state, gate, call.account, pair, began, NOT_CANCELLED_NAMED)
   if (left === null) {
     if (performance.now() > until) return call.refuse(new Refused('SERVICE_UNAVAILABLE'))
-    setTimeout(answer, RETRY_MS, sweep)
+    setTimeout(() => gateway.faults.guard(call, () => answer(sweep)), RETRY_MS)
     return
   }
   const totalCancelled = orderIds.length
