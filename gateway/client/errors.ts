@@ -126,11 +126,14 @@ const NEVER_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED',
   'DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
+/** Calls of the system on a connection that stands: it may end with the same names, EHOSTUNREACH for one, when a route is lost. */
+const CONNECTED: ReadonlySet<unknown> = new Set(['read', 'write', 'writev', 'shutdown'])
 
 /** Whether a failed `fetch` is known to have sent nothing. */
 export function neverSent(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    if (NEVER_CONNECTED.has((at as { code?: unknown }).code)) return true
+    const { code, syscall } = at as { code?: unknown; syscall?: unknown }
+    if (NEVER_CONNECTED.has(code)) return !CONNECTED.has(syscall)
   }
   return false
 }

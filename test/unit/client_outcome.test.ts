@@ -181,3 +181,15 @@ t.test('the outcome of every refusal of the register', (t) => {
   t.equal(outcomeOf(200, 'INSUFFICIENT_BALANCE'), 'not-applied', 'of an item of a batch')
   t.end()
 })
+
+t.test('a name of the system is of a connection that never stood, or of one that was lost on the way', async (t) => {
+  for (const [code, syscall, outcome] of [
+    ['EHOSTUNREACH', 'connect', 'not-applied'], ['EHOSTUNREACH', 'read', 'unknown'], ['ENETUNREACH', 'write', 'unknown'],
+    ['ENOTFOUND', 'getaddrinfo', 'not-applied'], ['ECONNREFUSED', undefined, 'not-applied'], ['ETIMEDOUT', 'connect', 'unknown'],
+    ['ECONNRESET', 'read', 'unknown'],
+  ] as const) {
+    const cause = Object.assign(new Error(`${syscall} ${code}`), { code, syscall })
+    const client = clientOf('http://127.0.0.1:1', { fetch: () => Promise.reject(new TypeError('fetch failed', { cause })) })
+    t.equal((await failure(client.CreateOrder(ORDER))).outcome, outcome, `${syscall} ${code}`)
+  }
+})
