@@ -16,16 +16,11 @@ const HEARTBEAT_MS = 1000
 const Health = Type.Object({
   status: field(
     Type.Union([Type.Literal('ok'), Type.Literal('degraded'), Type.Literal('maintenance')]),
-    'SUCCESS: what was asked for was done.',
+    'ok; maintenance: the operator blocks orders and transfers; degraded: something is not well, which `degraded` names.',
   ),
-  version: field(Type.String(), 'Ranks states of one thing: higher is newer.'),
-  sequence: field(
-    Type.Integer(),
-    'Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the '
-      + 'last one that was applied when this was read.',
-  ),
+  version: field(Type.String(), 'Version of this interface.'),
+  sequence: field(Type.Integer(), 'Number of the newest command that was applied when this was read; it only grows.'),
   timestamp: field(Timestamp, 'When this was read.'),
-  /** What is not well: engine, history. More may come. */
   degraded: field(
     Type.Array(Type.String()),
     'What is not well: engine, the matching engine does not answer; history, it cannot be read or is late. More may come.',

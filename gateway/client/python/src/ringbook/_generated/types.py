@@ -346,12 +346,12 @@ class ChallengeResponse(TypedDict):
 class CheckResponse(TypedDict):
     """Answer of Check."""
     status: Literal["ok", "degraded", "maintenance"]
-    """SUCCESS: what was asked for was done."""
+    """ok; maintenance: the operator blocks orders and transfers; degraded: something is not well, which `degraded`
+    names."""
     version: str
-    """Ranks states of one thing: higher is newer."""
+    """Version of this interface."""
     sequence: int
-    """Number of a command in the one sequence of the exchange, which only grows: the one that is answered, or the
-    last one that was applied when this was read."""
+    """Number of the newest command that was applied when this was read; it only grows."""
     timestamp: str
     """When this was read."""
     degraded: list[str]
