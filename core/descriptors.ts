@@ -24,7 +24,7 @@ const PROCESS_FILES = 112
 const THREAD_FILES = 8
 /** Of a database of SQLite: file, log, index, and one for a moment. */
 const SQLITE_FILES = 4
-/** Main thread, matcher, desk and operator. */
+/** Main thread, matcher, sign-in thread and operator. */
 const THREADS = 4
 
 /** The most files this process may have open; `null` where that cannot be told. Node raises its own limit to the hard one. */

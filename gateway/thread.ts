@@ -69,6 +69,8 @@ function createApps(): Apps {
 
 /** Takes the certificate that the files have now; what is wrong with it is said, and the old one stays. */
 function renew(): void {
+  // What served it then would be closed by nobody.
+  if (stopping) return
   try {
     apps.renew()
   } catch (error) {

@@ -57,7 +57,7 @@ export interface ClosedOrderCache {
 
 export function createClosedOrderCache(ring: Broadcast, counters: Float64Array, room: number = CLOSED_ORDERS_MAX): ClosedOrderCache {
   const reader = createReader(ring, BATCH)
-  const tail: ClosedOrderCache = {
+  const cache: ClosedOrderCache = {
     reader, counters, room,
     records: viewsOf(reader.copy.buffer),
     count: 0,
@@ -66,52 +66,52 @@ export function createClosedOrderCache(ring: Broadcast, counters: Float64Array, 
     chains: new Int32Array(room).fill(-1),
     older: new Int32Array(room).fill(-1),
     clientOrderIds: createBoundedMap(room),
-    timer: setInterval(() => drainClosedOrders(tail), DRAIN_MS),
+    timer: setInterval(() => drainClosedOrders(cache), DRAIN_MS),
   }
-  return tail
+  return cache
 }
 
-export const closeClosedOrderCache = (tail: ClosedOrderCache): void => clearInterval(tail.timer)
+export const closeClosedOrderCache = (cache: ClosedOrderCache): void => clearInterval(cache.timer)
 
 /** Reads what is new, at most {@link COPIES_MAX} copies of it. */
-export function drainClosedOrders(tail: ClosedOrderCache): void {
+export function drainClosedOrders(cache: ClosedOrderCache): void {
   for (let copies = 0; copies < COPIES_MAX; copies++) {
-    const count = read(tail.reader)
+    const count = read(cache.reader)
     if (count === 0) return
-    if (count < 0) tail.counters[GATEWAY.lapped]!++
-    for (let i = 0; i < count; i++) take(tail, tail.records, i * RECORD_WORDS)
+    if (count < 0) cache.counters[GATEWAY.lapped]!++
+    for (let i = 0; i < count; i++) take(cache, cache.records, i * RECORD_WORDS)
   }
 }
 
 /** The order with this identity if it ended lately and is the account's. */
-export function findFinished(tail: ClosedOrderCache, account: number, sequence: number, slot: number): ClosedOrder | undefined {
-  const { chains, older, kept, count, room } = tail
+export function findFinished(cache: ClosedOrderCache, account: number, sequence: number, slot: number): ClosedOrder | undefined {
+  const { chains, older, kept, count, room } = cache
   let place = chains[sequence % room]!
   for (let age = -1; place >= 0; place = older[place]!) {
     const next = (count - 1 - place) % room
     if (next <= age) return undefined
     age = next
-    const order = closedOrderAt(kept, place * RECORD_WORDS, tail.keptClientOrderIds[place]!)
+    const order = closedOrderAt(kept, place * RECORD_WORDS, cache.keptClientOrderIds[place]!)
     if (order.sequence === sequence) return order.account === account && order.slot === slot ? order : undefined
   }
   return undefined
 }
 
-function take(tail: ClosedOrderCache, records: Views, base: number): void {
+function take(cache: ClosedOrderCache, records: Views, base: number): void {
   switch (eventTypeOf(records.u32[base]!)) {
     case EventType.RESULT:
-      if (endsOrder(records, base)) keep(tail, records, base, RESULT.at.orderSequence, RESULT.at.flags)
+      if (endsOrder(records, base)) keep(cache, records, base, RESULT.at.orderSequence, RESULT.at.flags)
       return
     case EventType.FILL:
       // A resting order that was filled to the end.
-      if (records.i32[base + FILL.at.makerRemaining] === 0) keep(tail, records, base, FILL.at.makerSequence, FILL.at.makerFlags)
+      if (records.i32[base + FILL.at.makerRemaining] === 0) keep(cache, records, base, FILL.at.makerSequence, FILL.at.makerFlags)
       return
     case EventType.ORDER_ENDED:
-      return keep(tail, records, base, ORDER_ENDED.at.orderSequence, ORDER_ENDED.at.flags)
+      return keep(cache, records, base, ORDER_ENDED.at.orderSequence, ORDER_ENDED.at.flags)
     case EventType.LABEL: {
       const at = (base + LABEL.at.label) * 4
       const text = Buffer.from(records.bytes.buffer, at, records.i32[base + LABEL.at.length]!).toString('latin1')
-      return remember(tail.clientOrderIds, records.f64[(base + LABEL.at.orderSequence) >>> 1]!, text)
+      return remember(cache.clientOrderIds, records.f64[(base + LABEL.at.orderSequence) >>> 1]!, text)
     }
   }
 }
@@ -128,23 +128,23 @@ function endsOrder({ i32, u32 }: Views, base: number): boolean {
 }
 
 /** Keeps the event at `base` as the end of the order whose sequence and flags stand at these words of it. */
-function keep(tail: ClosedOrderCache, records: Views, base: number, sequenceAt: number, flagsAt: number): void {
-  const { chains, older, kept, keptClientOrderIds, room } = tail
-  const place = tail.count++ % room
+function keep(cache: ClosedOrderCache, records: Views, base: number, sequenceAt: number, flagsAt: number): void {
+  const { chains, older, kept, keptClientOrderIds, room } = cache
+  const place = cache.count++ % room
   const to = place * RECORD_WORDS
   for (let word = 0; word < RECORD_WORDS; word++) kept.i32[to + word] = records.i32[base + word]!
   const sequence = records.f64[(base + sequenceAt) >>> 1]!
   const chain = sequence % room
   older[place] = chains[chain]!
   chains[chain] = place
-  keptClientOrderIds[place] = records.u32[base + flagsAt]! >>> CLIENT_ORDER_ID_SHIFT === 0 ? '' : clientOrderIdOf(tail, sequence)
+  keptClientOrderIds[place] = records.u32[base + flagsAt]! >>> CLIENT_ORDER_ID_SHIFT === 0 ? '' : clientOrderIdOf(cache, sequence)
 }
 
 /** The client order id, which is needed here no longer once its order ended. */
-function clientOrderIdOf(tail: ClosedOrderCache, sequence: number): string {
-  const label = tail.clientOrderIds.entries.get(sequence) ?? ''
-  tail.clientOrderIds.entries.delete(sequence)
-  return label
+function clientOrderIdOf(cache: ClosedOrderCache, sequence: number): string {
+  const clientOrderId = cache.clientOrderIds.entries.get(sequence) ?? ''
+  cache.clientOrderIds.entries.delete(sequence)
+  return clientOrderId
 }
 
 function closedOrderAt(kept: Views, base: number, clientOrderId: string): ClosedOrder {

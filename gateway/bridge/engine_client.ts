@@ -1,7 +1,7 @@
 /**
  * Commands on their way and who waits for their answers.
  *
- *   noRoom -> enlist -> slots of the command ring -> send ... matcher ... reply ring -> drain -> pending request
+ *   noRoom -> register -> slots of the command ring -> send ... matcher ... reply ring -> drain -> pending request
  *
  * Credits: every command reserves as many reply records as it can cause, so what is in flight always fits the reply ring and
  * the matcher never has to wait for a gateway. A command may take two slots of the command ring and is reckoned with two. No
@@ -65,7 +65,7 @@ export interface EngineClient {
   readonly pending: (PendingRequest | null)[]
   /** The request that each row is of (faults.ts); `null`: of none. */
   readonly requests: (Faulted | null)[]
-  /** What the waiter calls the command of each row. */
+  /** What the pending request calls the command of each row. */
   readonly indexes: Int32Array
   /** Credits each row holds; 0: the row is free. */
   readonly held: Int32Array

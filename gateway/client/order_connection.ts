@@ -70,7 +70,7 @@ export class OrderEntry implements SocketOwner {
   readonly #clock: Clock
   readonly #session: Session
   readonly #timeoutMs: number
-  readonly #line: ReconnectingSocket
+  readonly #socket: ReconnectingSocket
   /** Calls that were not sent, in order, and those that were, by id. */
   readonly #waiting = new Set<Call>()
   readonly #sent = new Map<number, Call>()
@@ -83,11 +83,11 @@ export class OrderEntry implements SocketOwner {
     this.#clock = options.clock ?? REAL_CLOCK
     this.#session = session
     this.#timeoutMs = timeoutMs
-    this.#line = new ReconnectingSocket(url, { ...options, messagesPerSecond: UNPACED, messageBurst: UNPACED }, this.#clock, this)
+    this.#socket = new ReconnectingSocket(url, { ...options, messagesPerSecond: UNPACED, messageBurst: UNPACED }, this.#clock, this)
   }
 
   get status(): SocketStatus {
-    return this.#line.status
+    return this.#socket.status
   }
 
   async call(name: OrderOperation, body: object = {}): Promise<unknown> {
@@ -107,18 +107,18 @@ export class OrderEntry implements SocketOwner {
       }
       const call: Call = { type: TYPES[name], body, resolve, reject, stopTimer: this.#clock.after(this.#timeoutMs, late) }
       this.#waiting.add(call)
-      this.#line.open()
-      this.#line.wake()
+      this.#socket.open()
+      this.#socket.wake()
     })
   }
 
   /** A new session may be of another account: what comes is for that one. */
   signedIn(): void {
-    this.#line.restart()
+    this.#socket.restart()
   }
 
   close(): void {
-    this.#line.close()
+    this.#socket.close()
     this.#failAll((call, outcome) => new NetworkError(`${call.type}: the socket was closed`, undefined, outcome))
   }
 
@@ -159,7 +159,7 @@ export class OrderEntry implements SocketOwner {
     if (isOpening) {
       if (failure !== null) return this.#refuse(failure)
       this.#opening = 'open'
-      return this.#line.wake()
+      return this.#socket.wake()
     }
     const call = this.#sent.get(id as number)
     if (call === undefined) return
@@ -167,12 +167,12 @@ export class OrderEntry implements SocketOwner {
     call.stopTimer()
     if (failure === null) call.resolve(data)
     else call.reject(failure)
-    this.#line.wake()
+    this.#socket.wake()
   }
 
   /** No session is to be had: who waits is told, and the next call tries again. Nothing has left: the session comes first. */
   #refuse(error: Error): void {
-    this.#line.close()
+    this.#socket.close()
     this.#failAll(() => error)
   }
 

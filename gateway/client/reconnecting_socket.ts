@@ -98,14 +98,14 @@ export class ReconnectingSocket {
     return this.#status
   }
 
-  /** Opens the line, if it is not. */
+  /** Opens it, if it is closed. */
   open(): void {
     if (this.#status !== 'closed') return
     this.#setStatus('connecting')
     this.#connect()
   }
 
-  /** Closes the line for good, or until it is opened again. */
+  /** Closes it for good, or until it is opened again. */
   close(): void {
     if (this.#status === 'closed') return
     this.#drop()

@@ -2,7 +2,7 @@
  * The streams of a client: any number of subscriptions over one line (reconnecting_socket.ts), which is opened by the first and closed
  * with the last.
  *
- * Whatever happens to the line, what stands here is subscribed to again and begins with a new snapshot. Private channels wait for the
+ * Whatever happens to the socket, what stands here is subscribed to again and begins with a new snapshot. Private channels wait for the
  * session, which authenticates each socket. A session that is over is dropped: private subscriptions are told and stand still until the
  * next sign-in, public ones go on.
  */
@@ -49,7 +49,7 @@ export class Streams implements SocketOwner {
   readonly #options: StreamOptions
   readonly #clock: Clock
   readonly #session: Session
-  readonly #line: ReconnectingSocket
+  readonly #socket: ReconnectingSocket
   /** By channel and parameters as given. */
   readonly #topics = new Map<string, Topic>()
   /** Those about which something is to be said. */
@@ -70,11 +70,11 @@ export class Streams implements SocketOwner {
     this.#options = options
     this.#clock = options.clock ?? REAL_CLOCK
     this.#session = session
-    this.#line = new ReconnectingSocket(url, options, this.#clock, this)
+    this.#socket = new ReconnectingSocket(url, options, this.#clock, this)
   }
 
   get status(): SocketStatus {
-    return this.#line.status
+    return this.#socket.status
   }
 
   subscribe<N extends ChannelName>(channel: N, params: ChannelParams<N>, handlers: Handlers<N>): Subscription {
@@ -96,7 +96,7 @@ export class Streams implements SocketOwner {
       queueMicrotask(() => topic.phase === 'suspended' && listener.refuse(error))
     }
     this.#cancelLinger()
-    this.#line.open()
+    this.#socket.open()
     return listener
   }
 
@@ -104,7 +104,7 @@ export class Streams implements SocketOwner {
   signedIn(): void {
     this.#sessionError = null
     // A socket keeps its account, and whose the new session is, is not known here.
-    if (this.#auth !== 'none') this.#line.restart()
+    if (this.#auth !== 'none') this.#socket.restart()
     for (const topic of this.#topics.values()) {
       if (topic.phase !== 'suspended') continue
       topic.setStatus('connecting')
@@ -121,7 +121,7 @@ export class Streams implements SocketOwner {
 
   #hangUp(): void {
     this.#forget()
-    this.#line.close()
+    this.#socket.close()
   }
 
   #listen(topic: Topic, key: string, handlers: AnyHandlers): Listener {
@@ -148,7 +148,7 @@ export class Streams implements SocketOwner {
 
   #say(topic: Topic): void {
     this.#dirty.add(topic)
-    this.#line.wake()
+    this.#socket.wake()
   }
 
   /** Nobody listens to it any more. */
@@ -256,7 +256,7 @@ export class Streams implements SocketOwner {
     switch (type) {
       case 'authenticated':
         this.#auth = 'done'
-        return this.#line.wake()
+        return this.#socket.wake()
       case 'subscribed':
         return this.#stand(this.#asked.get(id as number), frame)
       case 'unsubscribed':

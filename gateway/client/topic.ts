@@ -57,14 +57,14 @@ export class Topic {
   /** Parameters as the service writes them; `null` before it confirmed. */
   confirmed: Fields | null = null
   #cancelPause = (): void => undefined
-  #continuity: GapDetection
+  #gaps: GapDetection
 
   constructor(channel: string, params: Fields, isPrivate: boolean, backoff: Backoff) {
     this.channel = channel
     this.params = params
     this.isPrivate = isPrivate
     this.backoff = backoff
-    this.#continuity = gapDetectionOf(channel)
+    this.#gaps = gapDetectionOf(channel)
   }
 
   /** Tries again after a while. */
@@ -81,13 +81,13 @@ export class Topic {
   stand(params: Fields): void {
     this.phase = 'standing'
     this.confirmed = params
-    this.#continuity = gapDetectionOf(this.channel)
+    this.#gaps = gapDetectionOf(this.channel)
     for (const listener of [...this.listeners]) listener.confirm()
   }
 
   /** Hands a frame on. False: something is missing before it. */
   take(frame: RawFrame): boolean {
-    const whole = this.#continuity.take(frame)
+    const whole = this.#gaps.take(frame)
     if (whole === GAP) return false
     if (whole !== null) for (const listener of [...this.listeners]) listener.hear(whole)
     return true

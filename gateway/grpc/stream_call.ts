@@ -67,7 +67,7 @@ export class StreamCall implements MessageCall, ReadableCall {
     this.#stream = stream
   }
 
-  /** For the log: the action's own, or one that is made when that is none for a log. */
+  /** For the log: the action's own, or one that is made when that is not fit for a log. */
   get requestId(): string {
     return this.#stream.front.gateway.requestIds.of(this.id)
   }

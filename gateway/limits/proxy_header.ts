@@ -21,7 +21,7 @@ const TCP6 = 0x21
 const UNSPECIFIED = 0x00
 const UNIX = 0x31
 
-/** `more`: it is not whole; `none`: these bytes begin no header; `bad`: it is none that is taken here. */
+/** `more`: it is not whole; `none`: these bytes begin no header; `bad`: it is broken, or of a kind that is not taken here. */
 export type ProxyHeader = 'more' | 'none' | 'bad' | {
   /** Bytes of the header. */
   readonly length: number

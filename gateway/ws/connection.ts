@@ -73,7 +73,7 @@ export class Connection implements Subscriber, OrderConnection {
   #usedAt: number
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
 
-  /** `turns`: when its messages are served; without them at once. */
+  /** `scheduler`: when its messages are served; without one at once. */
   constructor(context: Context, socket: Socket, scheduler: MessageScheduler | null = null) {
     this.#scheduler = scheduler
     const { config } = context.gateway

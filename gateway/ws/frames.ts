@@ -29,7 +29,7 @@ export type Message =
   /** Of order entry, which is not switched on. */
   | { readonly type: 'order'; readonly id: RequestId }
 
-/** A message that is none, in words. `channel` and `id` as far as they could be read. */
+/** A message that cannot be served, and `problem`, why not. `channel` and `id` as far as they could be read. */
 export interface Malformed {
   readonly type: 'malformed'
   readonly problem: string
@@ -42,7 +42,7 @@ const malformed = (problem: string, more: { id?: RequestId; channel?: string } =
 /** How a message may be built: a subscription has seven values, and may have fields that are not known. */
 export const MESSAGE_SHAPE: Shape = { depth: 8, values: 64 }
 
-/** The JSON object of a message, or what is wrong with it in words. Never throws. */
+/** The JSON object of a message, or a text that says what is wrong with it. Never throws. */
 export function parseMessage(bytes: ArrayBuffer, binary: boolean, shape: Shape): Params | string {
   if (binary) return 'messages are JSON in text frames'
   if (!fitsShape(new Uint8Array(bytes), shape)) return 'the message has too many values, or too many inside one another'

@@ -2,7 +2,7 @@
  * When a socket's messages are served: changes of subscriptions have their share of the thread's time (limits/anonymous.ts), because
  * each may copy a book or ask the history, whoever sends it. Signed orders and signatures go before them.
  *
- * The messages of a socket are served in their order: while a change waits, what comes behind it does too. Who is signed in has a line of
+ * The messages of a socket are served in their order: while a change waits, what comes behind it does too. Who is signed in has a queue of
  * its own in the rotation, the others one for each client. Changes wait for as long as it takes; what they hold is bounded, for all and
  * for each, and who has its share is closed with MESSAGE_RATE_LIMIT, without room for anybody with 1013.
  */
@@ -10,7 +10,7 @@ import type { Gateway } from '../context.ts'
 import { CLOSE, type CloseCode, type ErrorCode } from './protocol.ts'
 import type { Malformed, Message } from './frames.ts'
 
-/** What a message holds besides its bytes, about: its objects, its place in the line. */
+/** What a message holds besides its bytes, about: its objects, its place in the queue. */
 const OVERHEAD = 512
 
 /** The connection whose messages these are. */
@@ -26,9 +26,9 @@ export class MessageScheduler {
   /** Where the socket comes from (limits/network.ts). */
   readonly client: string
   #waiting = 0
-  /** Whose share they have, and in which line they wait. */
+  /** Whose share they have, and in which queue of the rotation they wait. */
   #share = ''
-  #line = ''
+  #queue = ''
 
   constructor(gateway: Gateway, client: string) {
     this.#gateway = gateway
@@ -40,14 +40,14 @@ export class MessageScheduler {
     const { anonymous, history } = this.#gateway
     if (this.#waiting === 0 && message.type !== 'subscribe' && message.type !== 'unsubscribe') return serve()
     const { account } = connection
-    // What waits keeps its line, whoever signs in meanwhile.
+    // What waits keeps its queue, whoever signs in meanwhile.
     if (this.#waiting === 0) {
       this.#share = account < 0 ? this.client : `account ${account}`
-      this.#line = account < 0 ? `sockets of ${this.client}` : this.#share
+      this.#queue = account < 0 ? `sockets of ${this.client}` : this.#share
     }
     this.#waiting++
     anonymous.submit({
-      client: this.#share, queue: this.#line, reads: false, bytes: bytes + OVERHEAD,
+      client: this.#share, queue: this.#queue, reads: false, bytes: bytes + OVERHEAD,
       get over() {
         return connection.closed
       },

@@ -1,5 +1,5 @@
 /**
- * Order entry on the WebSocket, declared: messages, what they ask for and how they are answered, as schemas. order_entry.ts serves them;
+ * Order entry on the WebSocket, declared: messages, what they ask for and how they are answered, as schemas. order_session.ts serves them;
  * the document of the streams and the client derive from here.
  *
  * A message is signed by itself, or belongs to the session that `session.open` opened on the connection.
@@ -149,7 +149,7 @@ export const orderResult = (type: OrderType): TObject => Type.Object({
   data: field(ACTIONS.get(type)!.operation.output, ANSWERS),
   budget: Type.Optional(field(ResultBudget, 'What is left of the rate budget, where one is drawn.')),
 })
-/** The answer to a message that was refused. Without `id`: it had none, or one that is none. */
+/** The answer to a message that was refused. `id` is absent when the message had no valid one. */
 export const RefusedResult = Type.Object({
   type: resultType, id: Type.Optional(answeredId), status: field(Type.Integer({ minimum: 400, maximum: 599 }), STATUS),
   error: field(ResultError, 'The error envelope, as over REST.'),

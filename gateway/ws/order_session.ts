@@ -236,7 +236,7 @@ class OrderCall implements MessageCall, ReadableCall {
     this.id = id
   }
 
-  /** The message's own id, which its answer carries; one that is made when it is none for a log. */
+  /** The message's own id, which its answer carries; one that is made when that is not fit for a log. */
   get requestId(): string {
     return this.#entry.gateway.requestIds.of(this.id.replaceAll('"', ''))
   }
@@ -300,7 +300,7 @@ function fullAnswer(message: Uint8Array, idFrom: number, idTo: number): Uint8Arr
   return unread.subarray(0, at + BEHIND_ID.length)
 }
 
-/** The id of a message as JSON; '' when it is none. */
+/** The id of a message as JSON; '' when it is not valid. */
 function idText(id: unknown): string {
   if (typeof id === 'string') return id.length >= 1 && id.length <= NAME_MAX ? JSON.stringify(id) : ''
   return Number.isSafeInteger(id) ? String(id) : ''

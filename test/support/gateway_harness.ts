@@ -43,7 +43,7 @@ export interface Harness {
   lastSequence(): number
   readonly shared: Shared
   readonly logs: FromThread[]
-  /** What the gateways asked of the sign-in desk, which answers nothing here. */
+  /** What the gateways asked of the sign-in thread, which answers nothing here. */
   readonly asked: SignInRequest[]
   /** Opens a session for a new wallet, or for this one, in an application of the genesis. */
   openSession(application?: number, address?: string): Promise<Session>

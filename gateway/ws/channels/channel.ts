@@ -78,7 +78,7 @@ export const channel = <
 
 export interface Channel {
   readonly declaration: Declaration
-  /** The one written form of these parameters, or in words what is wrong with them. */
+  /** The one written form of these parameters, or a text that says what is wrong with them. */
   read(params: Params): Params | string
   /**
    * Subscribes with parameters that {@link read} gave and pushes the snapshot; a subscription that exists gets a new snapshot. False: the

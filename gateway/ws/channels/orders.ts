@@ -159,7 +159,7 @@ class OrderEvents {
   #prevented: Prevented | null = null
   /** Id of the resting order that stopped the incoming one. */
   #stoppedBy: string | null = null
-  #label = { sequence: 0, text: '' }
+  #clientOrderId = { sequence: 0, text: '' }
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -227,7 +227,7 @@ class OrderEvents {
     if (!this.#accounts.has(i32[base + LABEL.at.account]!)) return
     const at = (base + LABEL.at.label) * 4
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, i32[base + LABEL.at.length]!).toString('latin1')
-    this.#label = { sequence: f64[(base + LABEL.at.orderSequence) >>> 1]!, text }
+    this.#clientOrderId = { sequence: f64[(base + LABEL.at.orderSequence) >>> 1]!, text }
   }
 
   #takeSelfTrade({ i32, f64 }: Views, base: number): void {
@@ -295,7 +295,7 @@ class OrderEvents {
     if (answeredTypeOf(records.u32[base]!) === CommandType.CANCEL_ORDER) {
       return this.#publish('OrderCancelled', sequence, this.#complete(listened, order, true))
     }
-    if (this.#label.sequence === order.sequence) order.clientOrderId = this.#label.text
+    if (this.#clientOrderId.sequence === order.sequence) order.clientOrderId = this.#clientOrderId.text
     if (rests(records, base)) listened.known.set(order.sequence, { clientOrderId: order.clientOrderId, expiresAt: order.expiresAt })
     this.#publishPlaced(sequence, order)
   }
