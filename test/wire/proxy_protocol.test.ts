@@ -61,7 +61,7 @@ async function addressOf(
 for (const tls of [false, true]) {
   t.test(tls ? 'with TLS' : 'without TLS', async (t) => {
     const pair = tls ? ['--grpc-cert', files.cert, '--grpc-key', files.key] : []
-    const flags = ['--grpc-thread', '1', '--grpc-connections', '16', '--first-request-seconds', '1']
+    const flags = ['--grpc-thread', '1', '--grpc-connections', '16', '--first-request-seconds', '2']
     const trusted = ['--trusted-proxies', `${PROXY},2001:db8::/32`]
     const harness = await startHarness([...flags, ...trusted, ...pair])
     t.teardown(() => harness.close())
