@@ -1,4 +1,4 @@
-/** Promise: a connection that a proxy handed on counts for its client from then on, and for nobody once it is closed, however full it was. */
+/** Promise: a connection that a proxy handed on counts for its client, and for nobody once it is closed, however full the port is. */
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import t from 'tap'

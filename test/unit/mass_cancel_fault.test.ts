@@ -22,7 +22,10 @@ t.test('a fault of the second look is INTERNAL', async (t) => {
   const matcher = new Float64Array(MATCHER_COUNTERS.length)
   matcher[MATCHER.disk_level] = DISK.OPEN
   const faults = new Faults(() => undefined)
-  const engine = createEngineClient(lane, cell(), 1, 16, new Float64Array(GATEWAY_COUNTERS.length), matcher, faults, () => false)
+  const engine = createEngineClient({
+    lane, matcherWait: cell(), gateway: 1, accounts: 16, counters: new Float64Array(GATEWAY_COUNTERS.length), matcher, faults,
+    formerKeys: () => false, polls: 32,
+  })
   t.teardown(() => closeEngineClient(engine))
   // A batch is being applied for good.
   const gate = new Int32Array(new SharedArrayBuffer(64))
@@ -41,7 +44,8 @@ t.test('a fault of the second look is INTERNAL', async (t) => {
     faults.guard(call, () => BatchCancelAllOrders.run(gateway, call, {}))
   })
   const replies = attachRing(lane.replies)
-  encode(RESULT, replies.slots, reserve(replies, 0), { kind: EventType.RESULT, correlation: engine.held.findIndex((credits) => credits > 0) })
+  const correlation = engine.held.findIndex((credits) => credits > 0)
+  encode(RESULT, replies.slots, reserve(replies, 0), { kind: EventType.RESULT, correlation })
   publish(replies, 1)
   t.equal((await refused).code, 'INTERNAL')
   t.equal(looks, 2)

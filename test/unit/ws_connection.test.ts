@@ -49,7 +49,8 @@ function stage() {
     gateway, fanOut, channels, dirty, accountSockets, signatures, flushSoon: () => undefined, stopping: () => false,
   }
   const connect = (name: string): Connection => new Connection(context, {
-    send: (frame) => log.push(`${name}: ${Buffer.from(frame).toString()}`) > 0, buffered: () => 0, holds: () => undefined, together: (write) => write(),
+    send: (frame) => log.push(`${name}: ${Buffer.from(frame).toString()}`) > 0,
+    buffered: () => 0, holds: () => undefined, together: (write) => write(),
     end: (code, reason) => void log.push(`${name}: ${code} ${reason}`), drop: () => void log.push(`${name}: dropped`),
   })
   const send = (connection: Connection, message: object): void => {

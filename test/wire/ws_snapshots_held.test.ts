@@ -19,7 +19,7 @@ async function maker(count: number): Promise<Session> {
   const order = { tradingPairId: harness.genesis.pairs[0]!.id, orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '3' }
   for (let placed = 0; placed < count; placed += BATCH) {
     const orders = Array.from({ length: BATCH }, () => order)
-    const { json } = await call(harness, session, 'POST', '/api/v1/orders/batch', { orders })
+    const { json } = await call(harness, session, 'POST', '/api/v1/orders/batch-create', { orders })
     if (json.totalSucceeded !== BATCH) throw new Error(JSON.stringify(json).slice(0, 300))
   }
   return session

@@ -7,8 +7,8 @@ import type { Params } from '../frames.ts'
 import type { Declaration } from './channel.ts'
 
 /**
- * A reader of the parameters this channel declares: gives the fields it declares and nothing else, or a text that says what is wrong. A pair that
- * `tradingPairId` names exists, and its id is in its one written form.
+ * A reader of the parameters this channel declares: gives the fields it declares and nothing else, or a text that says what is wrong. A
+ * pair that `tradingPairId` names exists, and its id is in its one written form.
  */
 export function readerOf<D extends Declaration>(
   gateway: Gateway, { params: schema }: D,
