@@ -59,7 +59,7 @@ export interface RetryPolicy {
 }
 
 export interface ClientOptions {
-  /** Scheme, host and port, without a slash at the end. */
+  /** Scheme, host and port. */
   readonly baseUrl: string
   readonly wallet?: Wallet
   /** Application; absent: the service's default one. */
@@ -141,7 +141,8 @@ interface Connection {
 }
 type Fields = Readonly<Record<string, unknown>>
 
-export function createClient(options: ClientOptions): Client {
+export function createClient(given: ClientOptions): Client {
+  const options = { ...given, baseUrl: given.baseUrl.replace(/\/+$/, '') }
   const connection: Connection = {
     options,
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),

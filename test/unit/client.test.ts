@@ -98,6 +98,12 @@ t.test('parameters go into path, query and body, and what is sent is what is sig
   t.equal(seen.length, 4, 'nothing was sent for those')
 })
 
+t.test('an address may end with a slash', async (t) => {
+  const { baseUrl, seen } = await serverOf(t, [200, {}])
+  await call({ baseUrl: `${baseUrl}//` }).ListBalances()
+  t.same([seen[0]!.target, signed(seen[0]!)], ['/api/v1/accounts/balances', true])
+})
+
 t.test('signing in: challenge, wallet, verify; then calls are signed by the new key', async (t) => {
   const challenge = { nonce: 'n', message: 'text', expiresAt: 1 }
   const { baseUrl, seen } = await serverOf(t, [200, challenge], [200, { expiresAt: 2 }], [200, { id: 'u' }])
