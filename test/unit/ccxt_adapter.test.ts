@@ -4,7 +4,9 @@
  * file.
  */
 import t from 'tap'
-import { AuthenticationError, ExchangeError, NotSupported, RequestTimeout, Ringbook } from '../../gateway/client/ccxt/index.ts'
+import {
+  AuthenticationError, ExchangeError, NotSupported, RequestTimeout, Ringbook,
+} from '../../gateway/client/ccxt/index.ts'
 import { createClient, createSigner, type ClientOptions } from '../../gateway/client/index.ts'
 import { crc32 } from '../../gateway/client/checksum.ts'
 import type { SocketType } from '../../gateway/client/reconnecting_socket.ts'
@@ -43,6 +45,10 @@ class Service {
   /** What becomes of a sign-in from now on: whether it is done, and whether the session is known then. */
   opens = true
   knows = true
+  /** What is different of orders that are asked for. */
+  ended: Json = {}
+  /** Orders that rest, as snapshots have them. */
+  resting: Json[] = []
 
   readonly fetch: typeof globalThis.fetch = async (url, init) => {
     const operation = `${init!.method} ${new URL(String(url)).pathname.slice('/api/v1'.length)}`
@@ -65,7 +71,8 @@ class Service {
     }
     if (operation === 'GET /market/pairs') return { tradingPairs: [MARKET], totalPages: 1 }
     if (operation === 'POST /orders' || operation.startsWith('PUT /orders/')) return PLACED
-    if (operation.startsWith('GET /orders/')) return ORDER
+    const [, orderId] = /^GET .orders.(.*)$/.exec(operation) ?? []
+    if (orderId !== undefined) return { ...ORDER, ...this.ended, orderId }
     throw new Error(operation)
   }
 
@@ -122,7 +129,7 @@ class Socket {
     const isRefused = (params as Json)['refused'] === true
     if (isRefused) return this.tell({ type: 'error', id, channel, code: 'INVALID_SUBSCRIPTION', message: 'no' })
     this.tell({ type: 'subscribed', id, channel, params })
-    const data = { orders: [], more: false, commandSequence: 1, ...(params as Json) }
+    const data = { orders: this.#service.resting, more: false, commandSequence: 1, ...(params as Json) }
     if (channel === 'orders') this.tell({ channel, type: 'snapshot', data })
   }
 
@@ -257,6 +264,31 @@ t.test('who watches orders goes on in the next session', async (t) => {
   const timer = setInterval(tell, 5)
   t.teardown(() => clearInterval(timer))
   t.equal((await coming)[0]!.id, ORDER_ID)
+})
+
+t.test('orders that ended while the connection was lost are told', async (t) => {
+  const service = new Service()
+  const venue = venueOf(t, service)
+  service.resting = ['a', 'b', 'c'].map((orderId) => ({ ...ORDER, orderId }))
+  const first = venue.watchOrders()
+  const subscribed = (count: number): boolean =>
+    service.sockets.filter(({ said }) => said.some(({ type }) => type === 'subscribe')).length === count
+  await until('a subscription', () => subscribed(1))
+  const told = (orderId: string, status: string): void =>
+    service.sockets.at(-1)!.tell({ channel: 'orders', type: 'order_update', data: { ...ORDER, orderId, status } })
+  // Behind the snapshot.
+  await new Promise((resolve) => setImmediate(resolve))
+  told('b', 'CANCELLED')
+  told('d', 'SUBMITTED')
+  t.same((await first).map(({ id, status }) => [id, status]), [['b', 'canceled']])
+  t.same((await venue.watchOrders()).map(({ id, status }) => [id, status]), [['d', 'open']])
+  service.resting = [{ ...ORDER, orderId: 'c' }]
+  service.ended = { status: 'FILLED', filledQuantity: '1', remainingQuantity: '0' }
+  service.sockets.at(-1)!.onclose?.({ code: 1006, reason: '' })
+  const found: string[][] = []
+  while (found.length < 3) found.push(...(await venue.watchOrders()).map(({ id, status }) => [id, status]))
+  t.same(found, [['c', 'open'], ['a', 'closed'], ['d', 'closed']])
+  t.equal(service.of('GET /orders').length, 2, 'b had been told')
 })
 
 t.test('a session that is refused again and again is told, and what is watched then begins anew', async (t) => {

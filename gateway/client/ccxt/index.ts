@@ -19,12 +19,14 @@
 import { createClient, type Client, type ClientOptions, type Input, type Output } from '../index.ts'
 import type { LocalBook } from '../book.ts'
 import { BadSymbol, InvalidOrder, unified } from './errors.ts'
+import type { Feed } from './feed.ts'
 import { checkParams } from './params.ts'
 import { inSteps } from './precision.ts'
+import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
 import {
   balancesOf, bookOf, candleOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf, screenerTicker, tradeOf,
-  type Balances, type Market, type OHLCV, type OrderBook, type Ticker, type Trade, type UnifiedOrder,
+  type Balances, type Market, type OHLCV, type OrderBook, type Status, type Ticker, type Trade, type UnifiedOrder,
 } from './shapes.ts'
 import { Watching } from './watching.ts'
 
@@ -37,7 +39,6 @@ export type {
 export type Num = number | string
 export type Params = Readonly<Record<string, unknown>>
 type Interval = NonNullable<Input<'GetCandles'>['interval']>
-type Status = NonNullable<Input<'ListOrders'>['status']>[number]
 type BalanceRow = Output<'ListBalances'>['balances'][number]
 
 const PAGE = 100
@@ -298,23 +299,40 @@ export class Ringbook {
     })
   }
 
-  /** What happened to orders since the last call; after a lost connection also the orders that rest. */
+  /**
+   * What happened to orders since the last call; after a lost connection also those that rest, and those that ended
+   * meanwhile.
+   */
   watchOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
     return this.#privately(async () => {
       const pair = await this.#pairOf(symbol)
       const feed = this.#watching.feed<UnifiedOrder>(`orders ${pair.tradingPairId ?? ''}`, (into, watch) => {
-        let isFirst = true
+        const resting = new RestingOrders()
         return this.client.subscribe('orders', pair, {
-          snapshot: ({ orders, more }) => {
-            if (!isFirst) into.push(orders.map(orderOf))
-            isFirst &&= more
+          snapshot: ({ orders }) => {
+            const ended = resting.snapshot(orders)
+            if (ended === null) return
+            into.push(orders.map(orderOf))
+            void this.#tellEnded(ended, into)
           },
-          update: (order) => into.push([orderOf(order)]),
+          update: (order) => {
+            resting.update(order)
+            into.push([orderOf(order)])
+          },
           ...watch,
         })
       })
       return bounded(await feed.next(), since, limit)
     })
+  }
+
+  /** Asks what became of orders whose end was not told. */
+  async #tellEnded(ids: readonly string[], into: Feed<UnifiedOrder>): Promise<void> {
+    try {
+      for (const orderId of ids) into.push([orderOf(await this.client.GetOrder({ orderId }))])
+    } catch (error) {
+      into.fail(unified(error))
+    }
   }
 
   /** All balances, now and then after each change. */

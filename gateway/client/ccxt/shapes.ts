@@ -159,7 +159,9 @@ export type Balances = { [currency: string]: Balance } & {
 
 export type OHLCV = [timestamp: number, open: number, high: number, low: number, close: number, volume: number]
 
-const STATUS: Readonly<Record<OrderRow['status'], OrderStatus>> = {
+/** Status of an order as the service has it. */
+export type Status = OrderRow['status']
+const STATUS: Readonly<Record<Status, OrderStatus>> = {
   SUBMITTED: 'open', PARTIALLY_FILLED: 'open', FILLED: 'closed', SETTLED: 'closed', SETTLED_ON_CHAIN: 'closed', CANCELLED: 'canceled',
   EXPIRED: 'expired', REJECTED: 'rejected',
 }
