@@ -93,6 +93,8 @@ export interface ConsentReply {
 export interface RefusalReply {
   readonly id: number
   readonly refusal: RefusalCode
+  /** Absent: the register's. */
+  readonly message?: string
   readonly details?: Readonly<Record<string, string | number>>
 }
 export type SignInReply = ChallengeReply | VerifyReply | ConsentReply | RefusalReply
@@ -154,6 +156,8 @@ const WINDOW_KEYS_MAX = 65_536
  * into one window's time across a border; the long-run rate is exact.
  */
 export interface Limit {
+  /** Of a key in a window. */
+  readonly most: number
   /** Draws one from the key's budget; false when the window's budget is used up. */
   acquire(key: string): boolean
   /** Whether the key's budget is used up. */
@@ -177,7 +181,7 @@ export function createLimit(most: number, now: () => number, { windowMs = 1000, 
     return used === undefined ? counts.size >= keysMax : used >= most
   }
   return {
-    isUsedUp,
+    most, isUsedUp,
     acquire(key) {
       if (isUsedUp(key)) return false
       counts.set(key, (counts.get(key) ?? 0) + 1)

@@ -14,6 +14,7 @@
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { embedsChain } from '../../core/config.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
@@ -74,7 +75,16 @@ const textOf = (entry: Nonce, application: ApplicationView): string =>
   challengeText(entry, { application: application.name, host: config.publicHost, chainId: genesis.chainId })
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
-const used = (id: number, limit: Limit): RefusalReply => refuse(id, 'RATE_LIMIT_EXCEEDED', { retryAfter: limit.retryAfter() })
+/** What each limit counts. */
+const COUNTED = new Map<Limit, string>([
+  [addressLimit, 'sign-ins of a wallet in a second'], [networkLimit, 'sign-ins from an address in a second'],
+  [accountLimit, 'new accounts from an address in an hour'], [masterLimit, 'sub-accounts of a master in an hour'],
+])
+
+function used(id: number, limit: Limit): RefusalReply {
+  const message = `${REFUSALS.RATE_LIMIT_EXCEEDED.message}: ${limit.most} ${COUNTED.get(limit)!}`
+  return { id, refusal: 'RATE_LIMIT_EXCEEDED', message, details: { retryAfter: limit.retryAfter(), limit: limit.most } }
+}
 
 /** What every request is checked for first: form of the address, budget of the client. `null`, or the refusal. */
 function refusalOf({ id, address, ip }: SignInRequest): RefusalReply | null {

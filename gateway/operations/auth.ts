@@ -11,7 +11,6 @@ import { NONCE_LIFETIME_MS } from '../auth/nonces.ts'
 import { askChallenge, askVerify } from '../auth/sign_in_client.ts'
 import { encodeOpenSession, encodeSession } from '../bridge/encode.ts'
 import { WAY_OUT } from '../bridge/engine_client.ts'
-import { REFUSALS } from '../../core/layout/refusals.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { usernameText } from './accounts.ts'
 import { describeForm } from './schema_errors.ts'
@@ -39,7 +38,7 @@ export const SessionSignature = Type.Optional(Type.String({ pattern: SESSION_SIG
 export const VERIFY_BODY_MAX = 24 * 1024
 export const ChainId = Type.Optional(Type.Union([Type.Integer(), Type.String({ maxLength: 32 })]))
 
-export const refusalOf = (reply: RefusalReply): Refused => new Refused(reply.refusal, REFUSALS[reply.refusal].message, reply.details)
+export const refusalOf = ({ refusal, message, details }: RefusalReply): Refused => new Refused(refusal, message, details)
 
 const EXAMPLE_ISSUED = Date.parse(sample.MOMENT)
 const EXAMPLE_NONCE_EXPIRES = EXAMPLE_ISSUED + NONCE_LIFETIME_MS

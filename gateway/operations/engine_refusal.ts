@@ -14,7 +14,7 @@ import { AGENT, SCALAR } from '../../core/state/columns.ts'
 import { MAX_NOTIONAL, type Asset, type Pair } from '../../core/state/genesis.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
 import { agentRow, get, getI64 } from '../../core/view/rows.ts'
-import type { OrderTerms } from '../bridge/terms.ts'
+import type { DecimalUnits, OrderTerms } from '../bridge/terms.ts'
 import type { Gateway } from '../context.ts'
 import { Refused, type Details } from '../refused.ts'
 import { amountText, priceText, quantityText } from './amounts.ts'
@@ -102,14 +102,18 @@ function openOrders({ i32 }: Views, base: number): Told {
 }
 
 /** By quantity, by value, or because too many orders would have been met. */
-function tooLarge(pair: Pair, assets: readonly Asset[], { flags, lots }: OrderTerms): Told {
-  if (lots > pair.maxLots) return bounded('maximum', quantityText(pair, pair.maxLots), assets[pair.base]!)
+function tooLarge(pair: Pair, assets: readonly Asset[], { flags, lots, named }: OrderTerms): Told {
+  if (lots > pair.maxLots || isAbove(pair, named?.quantity ?? null)) return bounded('maximum', quantityText(pair, pair.maxLots), assets[pair.base]!)
   const quote = assets[pair.quote]!
   const maximum = amountText(quote, BigInt(MAX_NOTIONAL))
   const walked = (flags & Flag.FOK) !== 0 || ((flags & Flag.MARKET) !== 0 && (flags & Flag.SELL) === 0)
   const path = walked ? `, and it may meet ${PATH_MAX} orders` : ''
   return [`the most that one may be worth is ${maximum} ${quote.symbol}${path}`, { maximum, asset: quote.symbol }]
 }
+
+/** Whether a quantity that was given as a decimal is more than the pair takes. */
+const isAbove = (pair: Pair, quantity: DecimalUnits | null): boolean => quantity !== null &&
+  BigInt(quantity.units) * 10n ** BigInt(pair.lotScale) > BigInt(pair.maxLots) * BigInt(pair.lotUnits) * 10n ** BigInt(quantity.scale)
 
 /** Digits of a grant's notional. */
 const NOTIONAL_SCALE = 9

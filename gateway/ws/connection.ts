@@ -20,7 +20,7 @@ import {
   type LaterFrame, type Malformed, type Message, type Params, type RequestId,
 } from './frames.ts'
 import { CLOSED } from './closed.ts'
-import { MessageBudget } from '../limits/token_bucket.ts'
+import { BYTES_PER_SECOND, MessageBudget } from '../limits/token_bucket.ts'
 import type { SignatureShares } from '../stream/signature_shares.ts'
 import { ANSWERS_MS } from '../stream/signed_stream.ts'
 import type { AccountSockets } from './limits.ts'
@@ -140,7 +140,7 @@ export class Connection implements Subscriber, OrderConnection {
     const early = this.#orders !== null && byteLength <= ORDER_MESSAGE_MAX ? parseMessage(bytes, binary, this.#orders.shape) : null
     if (early !== null && typeof early !== 'string' && isOrderType(early['type'])) return this.#takeOrder(early, byteLength)
     if (this.#ending || !this.acquire(byteLength)) return
-    if (byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, 'message too large')
+    if (byteLength > MESSAGE_MAX) return this.close(CLOSE.TOO_LARGE, `message over ${MESSAGE_MAX} bytes`)
     const message = readMessage(early ?? parseMessage(bytes, binary, MESSAGE_SHAPE))
     const serve = (): void => this.#context.fanOut.betweenCommands(() => this.#serveSafely(message))
     if (this.#scheduler === null) serve()
@@ -167,7 +167,9 @@ export class Connection implements Subscriber, OrderConnection {
 
   charge(bytes: number): boolean {
     if (this.#budget.take(bytes)) return true
-    this.fail('MESSAGE_RATE_LIMIT', 'Too many messages')
+    const { wsMessagesPerSecond, wsMessageBurst } = this.#context.gateway.config
+    const most = `${wsMessagesPerSecond} a second, ${wsMessageBurst} at once, ${BYTES_PER_SECOND} bytes a second`
+    this.fail('MESSAGE_RATE_LIMIT', `Too many messages: the most are ${most}`)
     return false
   }
 
@@ -220,7 +222,8 @@ export class Connection implements Subscriber, OrderConnection {
     if (typeof found === 'string') return refuse(...SESSION_OVER)
     if (this.account >= 0 && this.account !== account) return refuse('AUTH_FAILED', 'The connection belongs to another account')
     if (this.account < 0 && !accountSockets.take(account)) {
-      return refuse('SUBSCRIPTION_LIMIT', 'Too many authenticated connections of this account')
+      const { wsConnectionsPerAccount } = gateway.config
+      return refuse('SUBSCRIPTION_LIMIT', `Too many authenticated connections of this account: the most are ${wsConnectionsPerAccount}`)
     }
     if (this.account < 0) gateway.counters[GATEWAY.ws_authenticated]!++
     Object.assign(this.#caller, { account, application, session, generation, agent })
@@ -264,8 +267,9 @@ export class Connection implements Subscriber, OrderConnection {
     const { gateway, fanOut } = this.#context
     const { wsSubscriptions, wsSubscriptionBurst } = gateway.config
     if (!this.#subscriptions.has(key)) {
-      if (this.#subscriptions.size >= Math.max(wsSubscriptions, wsSubscriptionBurst)) {
-        return this.push(errorFrame('SUBSCRIPTION_LIMIT', 'Too many subscriptions', id, name))
+      const most = Math.max(wsSubscriptions, wsSubscriptionBurst)
+      if (this.#subscriptions.size >= most) {
+        return this.push(errorFrame('SUBSCRIPTION_LIMIT', `Too many subscriptions: the most are ${most}`, id, name))
       }
       this.#subscriptions.set(key, subscription)
       fanOut.count(1)

@@ -140,7 +140,8 @@ export class OrderEntry {
 
   #drawBytes(bytes: number, now: number): boolean {
     if (this.#bytes.take(bytes, now)) return true
-    this.#connection.fail('MESSAGE_RATE_LIMIT', 'Too many bytes of order messages')
+    const { wsOrderBytesPerSecond } = this.#gateway.config
+    this.#connection.fail('MESSAGE_RATE_LIMIT', `Too many bytes of order messages: the most are ${wsOrderBytesPerSecond} a second`)
     return false
   }
 
