@@ -103,7 +103,8 @@ function openOrders({ i32 }: Views, base: number): Told {
 
 /** By quantity, by value, or because too many orders would have been met. */
 function tooLarge(pair: Pair, assets: readonly Asset[], { flags, lots, named }: OrderTerms): Told {
-  if (lots > pair.maxLots || isAbove(pair, named?.quantity ?? null)) return bounded('maximum', quantityText(pair, pair.maxLots), assets[pair.base]!)
+  const above = lots > pair.maxLots || isAbove(pair, named?.quantity ?? null)
+  if (above) return bounded('maximum', quantityText(pair, pair.maxLots), assets[pair.base]!)
   const quote = assets[pair.quote]!
   const maximum = amountText(quote, BigInt(MAX_NOTIONAL))
   const walked = (flags & Flag.FOK) !== 0 || ((flags & Flag.MARKET) !== 0 && (flags & Flag.SELL) === 0)

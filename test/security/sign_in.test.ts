@@ -285,7 +285,8 @@ await t.test('limits per client network, over all gateways', async (t) => {
   const through = ofOne.filter((reply) => codeOf(reply) === 'challenged').length
   t.ok(through >= 12 && through <= 24, `${through} of 40 for one network`)
   const refused = ofOne.find((reply) => 'refusal' in reply) as RefusalReply
-  t.same([refused.refusal, refused.details], ['RATE_LIMIT_EXCEEDED', { retryAfter: 1 }])
+  t.same([refused.refusal, refused.details], ['RATE_LIMIT_EXCEEDED', { retryAfter: 1, limit: 12 }])
+  t.equal(refused.message, 'Rate limit exceeded: 12 sign-ins from an address in a second')
   const verifies = await Promise.all(clients.map((each) => each.verify({ nonce: 'x', signature: '0x' }, { ip: '198.51.100.1' })))
   t.ok(verifies.some((reply) => codeOf(reply) === 'RATE_LIMIT_EXCEEDED'), 'verifies draw from it too')
 })

@@ -99,6 +99,7 @@ t.test('terms of the pair', async (t) => {
   const above = { field: 'quantity', maximum: '1000', asset: 'BTC' }
   t.match(await said(ann, `${ORDERS}/client:large`, { quantity: '1000.5' }, 'PUT'), ['ABOVE_MAX_ORDER_SIZE', /is 1000 BTC$/, above])
   t.match(await said(ann, `${ORDERS}/client:large`, { price: '150000', quantity: '999.5' }, 'PUT'), ['INSUFFICIENT_BALANCE'])
+  await call(harness, ann, 'POST', `${ORDERS}/batch-cancel-all`)
   const [, words, details] = await said(ann, ORDERS, limit('BUY', '0.1', '167772.17'))
   t.match(words, /: a multiple of 0.01, at most 167772.15$/)
   t.same(details, { field: 'price', maximum: '167772.15' })
