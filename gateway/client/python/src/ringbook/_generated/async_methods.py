@@ -322,6 +322,7 @@ class AsyncOperations:
         maxAmount: str | None = None,
         dailyLimit: str | None = None,
         isActive: bool | None = None,
+        noDailyLimit: bool | None = None,
     ) -> UpdateSubAccountLimitResponse:
         """Change a limit. PUT /api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}
 
@@ -338,6 +339,7 @@ class AsyncOperations:
             "maxAmount": maxAmount,
             "dailyLimit": dailyLimit,
             "isActive": isActive,
+            "noDailyLimit": noDailyLimit,
         }))
 
     async def delete_sub_account_limit(
