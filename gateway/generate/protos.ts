@@ -11,7 +11,7 @@ import { bare, enumPrefix, enumSuffix, literalsOf, type Shape } from '../grpc/ma
 import { PACKAGE, PROTO_ROOT } from '../grpc/schema.ts'
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import { SERVICES, type Service } from '../operations/row.ts'
-import type { Annotated } from '../operations/schema.ts'
+import { formOf, type Annotated } from '../operations/schema.ts'
 
 /** Numbers, types and labels of everything that was ever published, and the file of each message and enumeration. */
 export interface Lock {
@@ -74,8 +74,8 @@ export class Protos {
     this.lock.files[full(name)] ??= file
     const fields: Field[] = []
     this.#messages.set(name, { about, fields })
-    for (const [json, part] of Object.entries(schema.properties ?? {}) as [string, Schema][]) {
-      if (isOpen(part)) continue
+    for (const [json, given] of Object.entries(schema.properties ?? {}) as [string, Schema][]) {
+      const part = formOf(given)
       const field = snake(json)
       const declared = typeOf(name, json, part, schema.required?.includes(json) ?? false)
       locked[field] ??= `${nextNumber(locked)}: ${declared}`
@@ -83,7 +83,7 @@ export class Protos {
       if (kindOf(declared) !== kindOf(locked[field])) {
         throw new Error(`${name}.${field} is "${locked[field]}" for good, and declared as "${declared}"`)
       }
-      fields.push({ name: field, number: Number(number), label, type: type!, json, schema: part })
+      fields.push({ name: field, number: Number(number), label, type: type!, json, schema: given })
       this.#referred(type!, itemOf(part), file)
     }
   }
@@ -152,10 +152,6 @@ export class Protos {
 /** The number after the highest that was ever taken. */
 const nextNumber = (taken: Readonly<Record<string, string>>): number =>
   Math.max(0, ...Object.values(taken).map((text) => parseInt(text, 10))) + 1
-
-/** What may be anything has no type of protobuf; such fields are there to be refused, and gRPC refuses what it does not know. */
-const isOpen = ({ type, anyOf, const: only, properties }: Schema): boolean =>
-  type === undefined && anyOf === undefined && only === undefined && properties === undefined
 
 /** Label and type of a field that is new. */
 function typeOf(message: string, json: string, schema: Schema, required: boolean): string {

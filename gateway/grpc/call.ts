@@ -93,8 +93,8 @@ class UnaryCall implements ServedCall {
   }
 
   readInput(): JsonObject | Refused {
-    const message = decodeMessage(this.#method.request, this.#incoming.request)
-    return message instanceof Refused ? message : this.#method.readInput(message)
+    const decoded = decodeMessage(this.#method.request, this.#incoming.request)
+    return decoded instanceof Refused ? decoded : this.#method.readInput(decoded.message, decoded.unknown)
   }
 
   answer(output: unknown): void {

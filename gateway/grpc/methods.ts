@@ -1,12 +1,12 @@
 /** Every operation as a gRPC method: path, messages and converters, compiled once per thread. */
 import type protobuf from 'protobufjs'
-import { Refused } from '../refused.ts'
+import { Refused, refusedField } from '../refused.ts'
 import type { JsonObject } from '../operations/body.ts'
 import { type OperationName, OPERATIONS, type ServedOperation } from '../operations/index.ts'
 import { flatCheck, partsOf } from '../operations/flat_input.ts'
 import type { Operation } from '../operations/operation.ts'
 import { compileReader, compileWriter, shapeOf, type Message, type Shape } from './mapping.ts'
-import { StrictReader } from './reader.ts'
+import { StrictReader, unknownField } from './reader.ts'
 import { messageOf, PACKAGE } from './schema.ts'
 
 export interface Method {
@@ -16,8 +16,8 @@ export interface Method {
   readonly path: string
   readonly request: protobuf.Type
   readonly response: protobuf.Type
-  /** The checked input of a decoded request message, or why it is refused. */
-  readonly readInput: (message: Message) => JsonObject | Refused
+  /** The checked input of a decoded request message, or why it is refused. `unknown`: of {@link decodeMessage}. */
+  readonly readInput: (message: Message, unknown: string | null) => JsonObject | Refused
   /** An output as a response message to encode. */
   readonly write: (output: object) => Message
 }
@@ -51,16 +51,34 @@ export function inputShape(operation: Operation<never>): Shape {
 function compileInput(request: protobuf.Type, operation: Operation<never>): Method['readInput'] {
   const read = compileReader(request, inputShape(operation))
   const check = flatCheck(operation)
-  return (message) => {
+  const closed = isClosed(operation)
+  return (message, unknown) => {
+    if (closed && unknown !== null) {
+      return refusedField(unknown, `This service does not know field ${unknown} of the message: compare its .proto files`)
+    }
     const input = read(message)
     return check(input) ?? input
   }
 }
 
+/**
+ * Whether fields that the service does not know are refused: terms of an order must not be lost, and what takes no body over REST
+ * takes none here. Everything else may be called by clients of a later version.
+ */
+const isClosed = ({ row, bodyRule }: Operation<never>): boolean => row.rate === 'create' || bodyRule === 'empty'
+
+/** A decoded request, and where the first field of it is that its type does not have ({@link unknownField}). */
+export interface Decoded {
+  readonly message: Message
+  readonly unknown: string | null
+}
+
 /** Decodes a request; bytes that are no such message are a refusal. */
-export function decodeMessage(type: protobuf.Type, bytes: Buffer): Message | Refused {
+export function decodeMessage(type: protobuf.Type, bytes: Buffer): Decoded | Refused {
   try {
-    return type.decode(new StrictReader(bytes)) as unknown as Message
+    const reader = new StrictReader(bytes)
+    const message = type.decode(reader) as unknown as Message
+    return { message, unknown: reader.skipped ? unknownField(type, bytes) : null }
   } catch {
     return new Refused('MALFORMED_REQUEST', 'The bytes are no message of the declared type')
   }

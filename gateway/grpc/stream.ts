@@ -133,10 +133,12 @@ export class OrderStream implements ActionStream, StreamConnection {
 
   #serve(bytes: Buffer, call: StreamCall): void {
     const { envelope, action: actionType } = this.#types
-    const message = decodeMessage(envelope, bytes)
-    if (message instanceof Refused) return this.#end(message, call)
-    const action = decodeMessage(actionType, bytesOf(message))
-    if (action instanceof Refused) return this.#end(action, call)
+    const outer = decodeMessage(envelope, bytes)
+    if (outer instanceof Refused) return this.#end(outer, call)
+    const { message } = outer
+    const inner = decodeMessage(actionType, bytesOf(message))
+    if (inner instanceof Refused) return this.#end(inner, call)
+    const { message: action, unknown } = inner
     const { requestId, action: field } = action as { requestId: string; action?: string }
     call.id = requestId.slice(0, REQUEST_ID_MAX)
     const kind = this.#types.kinds.get(field ?? '')
@@ -149,7 +151,7 @@ export class OrderStream implements ActionStream, StreamConnection {
       return call.refuse(refusedField('requestId', `requestId must be 1 to ${REQUEST_ID_MAX} characters`))
     }
     if (kind === undefined) return call.refuse(refusedField('action', 'action is required'))
-    call.asks(kind, action[kind.field] as Message)
+    call.asks(kind, action[kind.field] as Message, unknown)
     if (opens) this.#openSession(known, call)
     else if (this.front.stopping) call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
     else runOperation(this.front.gateway, kind.method!.served, call)

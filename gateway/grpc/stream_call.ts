@@ -60,6 +60,7 @@ export class StreamCall implements MessageCall, ReadableCall {
   id = ''
   #kind: ActionKind | null = null
   #message: Message | null = null
+  #unknown: string | null = null
   readonly #stream: ActionStream
   #done = false
 
@@ -72,14 +73,15 @@ export class StreamCall implements MessageCall, ReadableCall {
     return this.#stream.front.gateway.requestIds.of(this.id)
   }
 
-  /** What it asks for, of whom is known who sent it. */
-  asks(kind: ActionKind, message: Message): void {
+  /** What it asks for, of whom is known who sent it. `unknown`: where it has a field that nobody knows. */
+  asks(kind: ActionKind, message: Message, unknown: string | null): void {
     this.#kind = kind
     this.#message = message
+    this.#unknown = unknown
   }
 
   readInput(): JsonObject | Refused {
-    return this.#kind!.method!.readInput(this.#message!)
+    return this.#kind!.method!.readInput(this.#message!, this.#unknown)
   }
 
   /** No operation of the stream asks for it. */

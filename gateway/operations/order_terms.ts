@@ -14,9 +14,9 @@ import type { Gateway } from '../context.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { lotsOf, ticksOf } from './amounts.ts'
 import { parseDateTime } from './date_time.ts'
-import { DECIMAL, Decimal,  } from './operation.ts'
+import { DECIMAL, Decimal, Timestamp } from './operation.ts'
 import * as fields from './fields.ts'
-import { field, record } from './schema.ts'
+import { field, record, refusedWhole } from './schema.ts'
 import { pairOf } from './lookup.ts'
 
 export const Side = record('Side', 'BUY takes from the asks, SELL from the bids.', Type.Union([Type.Literal('BUY'), Type.Literal('SELL')]))
@@ -31,7 +31,35 @@ export const TradingMode = record('TradingMode', 'This market is SPOT.', Type.Un
 export const MarginMode = Type.Union([Type.Literal('ISOLATED'), Type.Literal('CROSS')])
 export const PositionSide = Type.Union([Type.Literal('LONG'), Type.Literal('SHORT')])
 
-export const OrderItem = record('OrderItem', 'One order to place. Unknown fields are ignored.', Type.Object({
+// Legs of margin orders, which are refused. They are declared so that gRPC has messages for them: proto3 drops what it
+// has no field for, and an order would be placed without the protection that its sender relies on.
+const LegQuantity = field(Decimal, 'How much it closes, in units of the base token; absent: all of it.')
+const LegSlippage =
+  field(Type.Integer({ minimum: 0, maximum: 1000 }), 'How far from the best price it may trade, in basis points.')
+const LegExpiry = field(Timestamp, 'When it ends without having triggered, RFC 3339.')
+
+const TrailingStopLeg = record('TrailingStopLeg', 'A market close whose trigger follows the best price.', Type.Object({
+  trailBps: Type.Optional(
+    field(Type.Integer({ minimum: 10, maximum: 2000 }), 'How far behind the best price, in basis points, 10 to 2000.'),
+  ),
+  activationPrice: Type.Optional(field(Decimal, 'It follows from this price on; absent: at once.')),
+  quantity: Type.Optional(LegQuantity),
+  closePosition: Type.Optional(field(Type.Boolean(), 'Close the whole position.')),
+  slippageToleranceBps: Type.Optional(LegSlippage),
+  expiresAt: Type.Optional(LegExpiry),
+}))
+
+const TpSlLeg = record('TpSlLeg', 'A close that is placed when the price reaches a trigger.', Type.Object({
+  triggerPrice: Type.Optional(field(Decimal, 'The mark price that triggers it.')),
+  orderType: Type.Optional(field(OrderType, 'What is placed then.')),
+  limitPrice: Type.Optional(field(Decimal, 'Price of a LIMIT order.')),
+  timeInForce: Type.Optional(field(TimeInForce, 'Of a LIMIT order.')),
+  slippageToleranceBps: Type.Optional(LegSlippage),
+  quantity: Type.Optional(LegQuantity),
+  expiresAt: Type.Optional(LegExpiry),
+}))
+
+export const OrderItem = record('OrderItem', 'One order to place. Unknown fields are ignored in JSON and refused over gRPC.', Type.Object({
   tradingPairId: fields.pairName,
   orderType: field(OrderType, 'LIMIT or MARKET.'),
   side: field(Side, 'BUY or SELL.'),
@@ -84,9 +112,9 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
       { enum: ['CANCEL_TAKER', 'CANCEL_BOTH'] },
     ),
   ),
-  trailingStop: Type.Optional(field(Type.Unknown(), 'Of margin orders; this market is spot and refuses it.')),
-  takeProfit: Type.Optional(field(Type.Unknown(), 'Of margin orders; this market is spot and refuses it.')),
-  stopLoss: Type.Optional(field(Type.Unknown(), 'Of margin orders; this market is spot and refuses it.')),
+  trailingStop: Type.Optional(refusedWhole(TrailingStopLeg, 'Of margin orders; this market is spot and refuses it.')),
+  takeProfit: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; this market is spot and refuses it.')),
+  stopLoss: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; this market is spot and refuses it.')),
 }))
 export type OrderItem = Static<typeof OrderItem>
 

@@ -2,7 +2,7 @@
  * What schemas say to people beside what they check: every field what it means, with its unit, and records a name. OpenAPI components,
  * messages of gRPC and types of clients derive from it; the checks ignore it.
  */
-import type { TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 
 /** Name of a schema that stands by itself in documents, and one sentence about it. */
 export interface RecordName {
@@ -16,6 +16,8 @@ export interface Annotated {
   readonly record?: RecordName
   /** Keywords of JSON Schema that narrow what the check lets pass where the operation refuses it; documents show them. */
   readonly stricter?: Readonly<Record<string, unknown>>
+  /** What documents and messages show of a value that the operation refuses whole, so that its check lets anything pass. */
+  readonly form?: TSchema
 }
 
 /** A copy of `schema` that says more; hidden properties of TypeBox are kept. */
@@ -27,6 +29,13 @@ function annotated<T extends TSchema>(schema: T, more: Annotated): T {
 /** The schema of a field with what the field means. */
 export const field = <T extends TSchema>(schema: T, description: string, stricter?: Annotated['stricter']): T =>
   annotated(schema, stricter === undefined ? { description } : { description, stricter })
+
+/** A field of this form that is refused by its name, whatever stands in it: the check looks no deeper. */
+export const refusedWhole = <T extends TSchema>(form: T, description: string) =>
+  annotated(Type.Unsafe<Static<T>>({}), { description, form })
+
+/** The form of a schema: what the value is, rather than what the check lets pass. */
+export const formOf = <T extends Annotated>(schema: T): T => (schema.form as T | undefined) ?? schema
 
 /** A schema with a name of its own: a record, an enumeration or a form of text. */
 export const record = <T extends TSchema>(name: string, about: string, schema: T, stricter?: Annotated['stricter']): T =>
@@ -43,10 +52,10 @@ interface Parts extends Annotated {
 export function namedSchemas(roots: readonly TSchema[]): ReadonlyMap<string, TSchema> {
   const found = new Map<string, TSchema>()
   const visit = (schema: Parts): void => {
-    const { record: named, properties = {}, items, anyOf = [] } = schema
+    const { record: named, properties = {}, items, anyOf = [] } = formOf(schema)
     if (named !== undefined) {
       if (found.has(named.name)) return
-      found.set(named.name, schema as TSchema)
+      found.set(named.name, formOf(schema) as TSchema)
     }
     for (const part of [...Object.values(properties), ...anyOf, ...(items === undefined ? [] : [items])]) visit(part)
   }

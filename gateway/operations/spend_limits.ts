@@ -1,10 +1,10 @@
 /**
  * What a sub-account's orders may spend of its master's balance, by asset (specification, Sub-account limits). Masters only.
  *
- * `maxAmount` bounds what such orders hold at any time, `dailyLimit` what they spend in a UTC day together with what they hold. A limit
- * is one per sub-account and asset; after it was deleted another may be made. A change keeps what it leaves out, and null is left out
- * too on every transport, so `noDailyLimit` says that the daily limit goes. Limits are read from the shared columns, in one copy
- * with what is held and spent.
+ * `maxAmount` bounds what such orders hold at any time, `dailyLimit` what they spend in a UTC day together with what they
+ * hold. A limit is one per sub-account and asset; after it was deleted another may be made. A change keeps what is absent
+ * or null, so `noDailyLimit` takes the daily limit away. Limits are read from the shared columns, in one copy with what is
+ * held and spent.
  */
 import Type, { type Static } from 'typebox'
 import type { Asset } from '../../core/state/genesis.ts'
@@ -179,16 +179,20 @@ export const UpdateSubAccountLimit = operation({
   service: 'AccountsService', method: 'PUT', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
   access: 'session', agent: 'no', maintenance: 'open', rate: 'none',
   summary: 'Change a limit',
-  description: 'What is left out, or null, stays as it is. A limit below what is held already ends no order; it refuses new ones. '
-    + '`noDailyLimit: true` takes the daily limit away; beside `dailyLimit` it is refused.',
+  description: 'What is absent or null stays as it is. A limit below what is held already ends no order; it refuses '
+    + 'new ones. `noDailyLimit: true` takes the daily limit away; beside `dailyLimit` it is refused.',
   answer: 'The limit.',
   refusals: ['MASTER_ONLY', 'NOT_FOUND', ...COMMAND, ...READ],
   params: LimitPath,
   body: Type.Object({
     maxAmount: Type.Optional(field(Amount, 'New bound of what may be held; absent: unchanged.')),
     dailyLimit: Type.Optional(field(Amount, 'New daily limit; absent: unchanged.')),
-    isActive: Type.Optional(field(Type.Boolean(), 'false: no new orders on it until it is true again; absent: unchanged.')),
-    noDailyLimit: Type.Optional(field(Type.Boolean(), 'true: from now on there is no daily limit; not together with dailyLimit.')),
+    isActive: Type.Optional(
+      field(Type.Boolean(), 'false: no new orders on it until it is true again; absent: unchanged.'),
+    ),
+    noDailyLimit: Type.Optional(
+      field(Type.Boolean(), 'true: from now on there is no daily limit; not together with dailyLimit.'),
+    ),
   }),
   output: Type.Object({ limit: field(SpendLimit, 'The limit.') }),
   example: {
@@ -198,13 +202,16 @@ export const UpdateSubAccountLimit = operation({
   run: (gateway, call, input) => {
     const target = findTarget(gateway, call, input)
     if (target instanceof Refused) return call.refuse(target)
-    const clears = input.noDailyLimit === true
-    if (clears && input.dailyLimit !== undefined) return call.refuse(refusedField('noDailyLimit', 'Send dailyLimit or noDailyLimit, not both'))
+    const endless = input.noDailyLimit === true
+    if (endless && input.dailyLimit !== undefined) {
+      return call.refuse(refusedField('noDailyLimit', 'Send dailyLimit or noDailyLimit, not both'))
+    }
     const amounts = amountsOf(target.asset, input)
     if (amounts instanceof Refused) return call.refuse(amounts)
     // Without an amount dailyLimit is UNLIMITED.
     const fields = (input.maxAmount === undefined ? 0 : LimitField.MAX_AMOUNT) |
-      (input.dailyLimit === undefined && !clears ? 0 : LimitField.DAILY_LIMIT) | (input.isActive === undefined ? 0 : LimitField.ACTIVE)
+      (input.dailyLimit === undefined && !endless ? 0 : LimitField.DAILY_LIMIT) |
+      (input.isActive === undefined ? 0 : LimitField.ACTIVE)
     change(gateway, call, target, { change: LimitChange.UPDATE, fields, ...amounts, active: input.isActive === true })
   },
 })

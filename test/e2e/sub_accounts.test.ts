@@ -184,7 +184,8 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
     const beyond = await family.bySub('CreateOrder', funded('1', '1800'))
     t.ok(beyond['orderId'], 'more than the 1500 of before in one day')
     t.match(await family.bySub('CancelOrder', beyond), { status: 'SUCCESS' })
-    const bounded = await family.byMaster('UpdateSubAccountLimit', { ...target, maxAmount: '100', dailyLimit: '1500', noDailyLimit: false })
+    const again1500 = { ...target, maxAmount: '100', dailyLimit: '1500', noDailyLimit: false }
+    const bounded = await family.byMaster('UpdateSubAccountLimit', again1500)
     t.match(bounded, { limit: { maxAmount: '100', dailyLimit: '1500' } })
     t.match(await family.bySub('CreateOrder', funded('0.001', '1800')), EXCEEDED)
     t.match(await family.bySub('CancelOrder', { orderId: rest['orderId'] }), { status: 'SUCCESS' })

@@ -83,7 +83,8 @@ t.test('what an operation may answer is read back as it was', async (t) => {
 const create = byName.get('CreateOrder')!
 const bytesOf = (type: protobuf.Type, value: object): Uint8Array => type.encode(type.fromObject(value)).finish()
 /** The input that CreateOrder reads of these fields, or the refusal. */
-const inputOf = (value: object): any => create.readInput(create.request.decode(bytesOf(create.request, value)) as unknown as Message)
+const inputOf = (value: object): any =>
+  create.readInput(create.request.decode(bytesOf(create.request, value)) as unknown as Message, null)
 const ORDER = {
   tradingPairId: '7a1c0000-0000-4000-8000-000000000001', orderType: 'ORDER_TYPE_LIMIT', side: 'SIDE_BUY', quantity: '1', price: '2',
 }
@@ -121,7 +122,7 @@ t.test('whole numbers beyond 2^53 are not rounded', async (t) => {
   const challenge = byName.get('Challenge')!
   const read = (chainId: string): any => {
     const value = { address: `0x${'a'.repeat(40)}`, sessionPublicKey: 'b'.repeat(64), chainId }
-    return challenge.readInput(challenge.request.decode(bytesOf(challenge.request, value)) as unknown as Message)
+    return challenge.readInput(challenge.request.decode(bytesOf(challenge.request, value)) as unknown as Message, null)
   }
   t.equal(read('9007199254740991').chainId, Number.MAX_SAFE_INTEGER)
   t.equal(read('9007199254740993').chainId, '9007199254740993')
@@ -133,18 +134,47 @@ t.test('bytes that are no text, and bytes that are no message, are refused', asy
   t.match(create.request.decode(label), { clientOrderId: '\ufffd(' }, 'the decoder hides bad UTF-8')
   t.match(decodeMessage(create.request, label), { code: 'MALFORMED_REQUEST' })
   const sent = Buffer.from(bytesOf(create.request, { clientOrderId: 'a\ufffd' }))
-  t.match(decodeMessage(create.request, sent), { clientOrderId: 'a\ufffd' }, 'the character itself may be sent')
+  t.match(decodeMessage(create.request, sent), { message: { clientOrderId: 'a\ufffd' } }, 'the character itself may be sent')
   for (const bytes of ['0a', '0aff', '0a05616263', 'ff', '0affffffffff7f', '08', '0f', '00']) {
     t.match(decodeMessage(create.request, Buffer.from(bytes, 'hex')), { code: 'MALFORMED_REQUEST' }, bytes)
   }
-  t.notOk(decodeMessage(create.request, Buffer.from('fa7f0161', 'hex')) instanceof Refused, 'fields nobody knows are skipped')
+})
+
+t.test('fields nobody knows are found, and refused in what places orders and in what takes nothing', async (t) => {
+  /** Field 2047, text "a". */
+  const UNKNOWN = Buffer.from('fa7f0161', 'hex')
+  const outcomeOf = (name: string, bytes: Uint8Array): any => {
+    const { request, readInput } = byName.get(name)!
+    const decoded = decodeMessage(request, Buffer.from(bytes))
+    return decoded instanceof Refused ? decoded : readInput(decoded.message, decoded.unknown)
+  }
+  const order = bytesOf(create.request, ORDER)
+  t.match(outcomeOf('CreateOrder', order), { side: 'BUY' })
+  const named = (field: string): object => ({ code: 'VALIDATION_ERROR', details: { field } })
+  t.match(outcomeOf('CreateOrder', Buffer.concat([order, UNKNOWN])), named('2047'), 'behind what is known')
+  t.match(outcomeOf('CreateOrder', Buffer.concat([UNKNOWN, order])), named('2047'), 'and before it')
+  /** A field of `number` that holds a message. */
+  const holding = (number: number, bytes: Uint8Array): Buffer =>
+    Buffer.from(protobuf.Writer.create().uint32((number << 3) | 2).bytes(bytes).finish())
+  const { orders } = byName.get('BatchCreateOrders')!.request.fields
+  const items = [order, Buffer.concat([order, UNKNOWN])].map((item) => holding(orders!.id, item))
+  t.match(outcomeOf('BatchCreateOrders', Buffer.concat(items)), named('orders.2047'), 'in one of many')
+  const group = Buffer.from('fb7f0801fc7f', 'hex')
+  t.match(outcomeOf('CreateOrder', Buffer.concat([order, group])), named('2047'), 'a group')
+  t.match(outcomeOf('ReplaceOrder', UNKNOWN), named('2047'))
+  t.match(outcomeOf('Revoke', UNKNOWN), named('2047'), 'as a body is refused over REST')
+  const { orderId } = byName.get('CancelOrder')!.request.fields
+  const cancel = Buffer.concat([holding(orderId!.id, Buffer.from(ORDER.tradingPairId)), UNKNOWN])
+  t.match(outcomeOf('CancelOrder', cancel), { orderId: ORDER.tradingPairId }, 'a way out stays open to clients of a later version')
+  t.match(outcomeOf('ListOrders', UNKNOWN), {})
 })
 
 t.test('a list the schema requires is empty rather than absent; others are absent', async (t) => {
   const batch = byName.get('BatchCreateOrders')!
-  t.match(batch.readInput({}), { code: 'VALIDATION_ERROR', details: { field: 'orders' } })
+  t.match(batch.readInput({}, null), { code: 'VALIDATION_ERROR', details: { field: 'orders' } })
   const listed = byName.get('ListOrders')!
-  const read = (value: object): unknown => listed.readInput(listed.request.decode(bytesOf(listed.request, value)) as unknown as Message)
+  const read = (value: object): unknown =>
+    listed.readInput(listed.request.decode(bytesOf(listed.request, value)) as unknown as Message, null)
   t.same(read({}), {})
   t.same(read({ status: ['ORDER_STATUS_FILLED', 'ORDER_STATUS_EXPIRED'] }), { status: ['FILLED', 'EXPIRED'] })
   t.same(inputShape(batch.served.operation).required, ['orders'])

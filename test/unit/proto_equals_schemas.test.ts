@@ -10,12 +10,11 @@ import { compileMethods, inputShape, methodPath } from '../../gateway/grpc/metho
 import { loadSchema } from '../../gateway/grpc/schema.ts'
 import { streamTypes } from '../../gateway/grpc/stream_call.ts'
 import { OPERATIONS } from '../../gateway/operations/index.ts'
+import { formOf, type Annotated } from '../../gateway/operations/schema.ts'
 
 const root = loadSchema()
 const methods = compileMethods(root)
 
-/** Legs of margin orders: the schema only knows that a spot order must not carry them, so they have no messages. */
-const NO_MESSAGE = ['trailingStop', 'takeProfit', 'stopLoss']
 const WHOLE = ['int32', 'uint32', 'int64', 'uint64']
 
 const isNull = (shape: Shape): boolean => shape.type === 'null'
@@ -24,7 +23,8 @@ const choices = (shape: Shape): readonly Shape[] => (shape.anyOf ?? [shape]).fil
 const nullable = (shape: Shape): boolean => shape.anyOf?.some(isNull) === true
 
 function checkMessage(t: Test, type: protobuf.Type, shape: Shape): void {
-  const properties = Object.entries(shape.properties ?? {}).filter(([name]) => !NO_MESSAGE.includes(name))
+  const formed = ([name, property]: [string, Shape & Annotated]) => [name, formOf(property)] as const
+  const properties = Object.entries(shape.properties ?? {}).map(formed)
   t.same(Object.keys(type.fields).sort(), properties.map(([name]) => name).sort(), `${type.name} has the fields of its schema`)
   for (const [name, property] of properties) {
     const field = type.fields[name]

@@ -10,7 +10,7 @@ import { SET_MAINTENANCE_COMMAND, CommandType } from '../../core/layout/command.
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { codeOf, createStatusWriter } from '../../gateway/grpc/status.ts'
 import { Refused } from '../../gateway/refused.ts'
-import { startHarness } from '../support/gateway_harness.ts'
+import { call, startHarness } from '../support/gateway_harness.ts'
 import { connectGrpc, credentialsFor, detailsOf, encodeMessage, pathOf, schema } from '../support/grpc.ts'
 
 const harness = await startHarness(['--grpc-thread', '1', '--enforce-rate-limits', '1', '--rate-create-per-second', '1000',
@@ -22,6 +22,7 @@ t.teardown(async () => {
 })
 const pair = harness.genesis.pairs[0]!.id
 const ORDER = { tradingPairId: pair, orderType: 'ORDER_TYPE_LIMIT', side: 'SIDE_BUY', quantity: '0.5', price: '100' }
+const REST_ORDER = { ...ORDER, orderType: 'LIMIT', side: 'BUY' }
 
 t.test('every refusal of the register has a gRPC status and its details', async (t) => {
   const { message, ending } = createStatusWriter(schema)
@@ -46,6 +47,25 @@ t.test('a refusal of a field names it', async (t) => {
   t.match(reply, { code: status.INVALID_ARGUMENT, reason: 'INVALID_TICK', domain: 'svc', details: { field: 'price' }, response: null })
   t.match(reply.message, /multiple of 0\.01/)
   t.equal(reply.retrySeconds, undefined)
+})
+
+t.test('legs of margin orders are refused by name, as over REST, and never dropped', async (t) => {
+  const legs: [string, object][] = [
+    ['trailingStop', { trailBps: 50 }], ['trailingStop', {}], ['trailingStop', { expiresAt: { seconds: 2 ** 60 } }],
+    ['takeProfit', { triggerPrice: '120', orderType: 9 }], ['stopLoss', { triggerPrice: '90', quantity: '0.5' }],
+  ]
+  for (const [field, leg] of legs) {
+    const session = await harness.openSession()
+    const before = harness.lastSequence()
+    const message = `${field} is for margin orders only`
+    const reply = await client.call('CreateOrder', { ...ORDER, [field]: leg }, session)
+    t.match(reply, { code: status.INVALID_ARGUMENT, reason: 'VALIDATION_ERROR', message, details: { field } }, JSON.stringify(leg))
+    const { json, status: http } = await call(harness, session, 'POST', '/api/v1/orders', { ...REST_ORDER, [field]: leg })
+    t.match([http, json], [400, { code: 'VALIDATION_ERROR', message, details: { field } }], `${field} over REST`)
+    const { response } = await client.call('BatchCreateOrders', { orders: [{ ...ORDER, [field]: leg }] }, session)
+    t.match(response.results, [{ error: { code: 'VALIDATION_ERROR', message } }], `${field} in a batch`)
+    t.equal(harness.lastSequence(), before, 'nothing was asked of the engine')
+  }
 })
 
 t.test('bytes that are no message are refused after the signature was checked', async (t) => {

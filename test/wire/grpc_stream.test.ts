@@ -79,6 +79,12 @@ t.test('a refused action is its own answer', async (t) => {
     code: status.INVALID_ARGUMENT, reason: 'INVALID_TICK', details: { field: 'price' },
   })
   t.match(await refusal('side', { createOrder: { ...ORDER, side: 0 } }), { reason: 'VALIDATION_ERROR', details: { field: 'side' } })
+  t.match(await refusal('leg', { createOrder: { ...ORDER, stopLoss: {} } }), { reason: 'VALIDATION_ERROR', details: { field: 'stopLoss' } })
+  // Field 2047, text "a".
+  const unknown = Buffer.concat([encodeAction({ requestId: 'unknown', createOrder: ORDER }), Buffer.from('fa7f0161', 'hex')])
+  stream.call.write(encodeMessage('StreamOrdersRequest', { action: unknown, ...signAction(session, unknown) }))
+  await stream.count(1, (id) => id === 'unknown')
+  t.match(refusalOf(stream.answers.get('unknown')), { reason: 'VALIDATION_ERROR', details: { field: '2047' } }, 'no term is lost')
   t.match(await refusal('nothing', {}), { reason: 'VALIDATION_ERROR', details: { field: 'action' } })
   t.match(await refusal('x'.repeat(64), { cancelOrder: { orderId: '00000000-0005-8001-8000-00001f2a335e' } }), { code: status.NOT_FOUND })
   stream.send({ requestId: '', createOrder: ORDER }, session)

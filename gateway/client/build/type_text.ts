@@ -5,7 +5,7 @@
  * several operations share gets the name it has in the documents. A test holds the text against the derived types.
  */
 import type { TSchema } from 'typebox'
-import type { RecordName } from '../../operations/schema.ts'
+import { formOf, type RecordName } from '../../operations/schema.ts'
 
 /** The parts of a schema that decide its type. */
 interface Source {
@@ -18,6 +18,7 @@ interface Source {
   readonly properties?: Readonly<Record<string, Source>>
   readonly required?: readonly string[]
   readonly record?: RecordName
+  readonly form?: TSchema
   readonly patternProperties?: Readonly<Record<string, Source>>
 }
 
@@ -51,7 +52,8 @@ export class TypeText {
     return schema === undefined ? '{}' : this.#textOf(schema as Source, indent)
   }
 
-  #textOf(source: Source, indent: string): string {
+  #textOf(given: Source, indent: string): string {
+    const source = formOf(given)
     const name = source.record?.name
     return name !== undefined && this.names(name) ? name : this.#definitionOf(source, indent)
   }

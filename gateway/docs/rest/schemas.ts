@@ -7,7 +7,7 @@
  * may gain fields.
  */
 import type { TSchema } from 'typebox'
-import { namedSchemas, type RecordName } from '../../operations/schema.ts'
+import { formOf, namedSchemas, type RecordName } from '../../operations/schema.ts'
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown
@@ -25,6 +25,7 @@ export interface Source {
   readonly description?: string
   readonly record?: RecordName
   readonly stricter?: JsonSchema
+  readonly form?: TSchema
 }
 
 const NULL = 'null'
@@ -81,7 +82,7 @@ function nullable(source: Source): JsonSchema {
 /** What a field is, as its schema says, with what it means. */
 export function fieldSchema(source: TSchema | Source): JsonSchema {
   const { stricter = {}, record: name } = source as Source
-  return like(source, { ...schemaOf(source), ...(name === undefined ? stricter : {}) })
+  return like(source, { ...schemaOf(formOf(source as Source)), ...(name === undefined ? stricter : {}) })
 }
 
 /** Another schema for a field, which means the same. */

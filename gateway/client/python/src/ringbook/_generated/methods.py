@@ -21,9 +21,9 @@ if TYPE_CHECKING:
         ListOrdersResponse, ListSubAccountLimitsResponse, ListSubAccountsResponse, ListTradesResponse,
         ListTradingPairsResponse, MarketStatsFrame, MintResponse, OhlcvFrame, Order, OrderItem, OrderStatus, OrderType,
         OrderbookFrame, OrdersFrame, PositionsFrame, RefreshResponse, ReplaceElement, ReplaceOrderResponse,
-        RevokeDelegatedAgentResponse, RevokeResponse, Side, SimulateFeesResponse, TimeInForce, Trade, TradesFrame,
-        TradingMode, TransactionType, TransferDirection, TransferSubAccountBalanceResponse, TwapOrdersFrame,
-        UpdateSubAccountLimitResponse, VerifyResponse,
+        RevokeDelegatedAgentResponse, RevokeResponse, Side, SimulateFeesResponse, TimeInForce, TpSlLeg, Trade,
+        TradesFrame, TradingMode, TrailingStopLeg, TransactionType, TransferDirection,
+        TransferSubAccountBalanceResponse, TwapOrdersFrame, UpdateSubAccountLimitResponse, VerifyResponse,
     )
 
 
@@ -455,9 +455,9 @@ class Operations:
         clientOrderId: str | None = None,
         idempotencyKey: str | None = None,
         selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
-        trailingStop: Any | None = None,
-        takeProfit: Any | None = None,
-        stopLoss: Any | None = None,
+        trailingStop: TrailingStopLeg | None = None,
+        takeProfit: TpSlLeg | None = None,
+        stopLoss: TpSlLeg | None = None,
     ) -> CreateOrderResponse:
         """Place an order. POST /api/v1/orders
 
@@ -1180,9 +1180,9 @@ class OrderOperations:
         clientOrderId: str | None = None,
         idempotencyKey: str | None = None,
         selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
-        trailingStop: Any | None = None,
-        takeProfit: Any | None = None,
-        stopLoss: Any | None = None,
+        trailingStop: TrailingStopLeg | None = None,
+        takeProfit: TpSlLeg | None = None,
+        stopLoss: TpSlLeg | None = None,
     ) -> CreateOrderResponse:
         """Place an order. POST /api/v1/orders
 

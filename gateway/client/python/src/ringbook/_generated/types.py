@@ -1423,7 +1423,7 @@ class _OrderItem(TypedDict):
 
 
 class OrderItem(_OrderItem, total=False):
-    """One order to place. Unknown fields are ignored."""
+    """One order to place. Unknown fields are ignored in JSON and refused over gRPC."""
     price: Amount
     """Quote per base, a positive multiple of tickSize. A LIMIT order needs it, a MARKET order must not have it."""
     tradingMode: TradingMode
@@ -1461,11 +1461,11 @@ class OrderItem(_OrderItem, total=False):
     nothing."""
     selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"]
     """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
-    trailingStop: Any
+    trailingStop: TrailingStopLeg
     """Of margin orders; this market is spot and refuses it."""
-    takeProfit: Any
+    takeProfit: TpSlLeg
     """Of margin orders; this market is spot and refuses it."""
-    stopLoss: Any
+    stopLoss: TpSlLeg
     """Of margin orders; this market is spot and refuses it."""
 
 
@@ -1942,6 +1942,24 @@ class SubAccountLimit(TypedDict):
 #: or not at all. A MARKET order carries none.
 TimeInForce = Literal["GTC", "IOC", "FOK"]
 
+class TpSlLeg(TypedDict, total=False):
+    """A close that is placed when the price reaches a trigger."""
+    triggerPrice: Amount
+    """The mark price that triggers it."""
+    orderType: OrderType
+    """What is placed then."""
+    limitPrice: Amount
+    """Price of a LIMIT order."""
+    timeInForce: TimeInForce
+    """Of a LIMIT order."""
+    slippageToleranceBps: int
+    """How far from the best price it may trade, in basis points."""
+    quantity: Amount
+    """How much it closes, in units of the base token; absent: all of it."""
+    expiresAt: str
+    """When it ends without having triggered, RFC 3339."""
+
+
 class Trade(TypedDict):
     """A trade as everybody sees it: nothing of it tells who traded."""
     id: str
@@ -2055,6 +2073,22 @@ class TradingPair(TypedDict):
     """SPOT or MARGIN."""
     category: str | None
     """Group of markets, or null."""
+
+
+class TrailingStopLeg(TypedDict, total=False):
+    """A market close whose trigger follows the best price."""
+    trailBps: int
+    """How far behind the best price, in basis points, 10 to 2000."""
+    activationPrice: Amount
+    """It follows from this price on; absent: at once."""
+    quantity: Amount
+    """How much it closes, in units of the base token; absent: all of it."""
+    closePosition: bool
+    """Close the whole position."""
+    slippageToleranceBps: int
+    """How far from the best price it may trade, in basis points."""
+    expiresAt: str
+    """When it ends without having triggered, RFC 3339."""
 
 
 #: What caused a movement.
@@ -2208,9 +2242,9 @@ __all__ = [
     "PositionUpdate", "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
     "PositionsSnapshotDataPositionsItem", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
     "RevokeDelegatedAgentResponse", "RevokeResponse", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side",
-    "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce", "Trade", "TradesFrame", "TradesSnapshot",
-    "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair", "TransactionType",
-    "TransferDirection", "TransferSubAccountBalanceResponse", "TwapOrderUpdate", "TwapOrderUpdateData",
-    "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
-    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
+    "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame",
+    "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair",
+    "TrailingStopLeg", "TransactionType", "TransferDirection", "TransferSubAccountBalanceResponse", "TwapOrderUpdate",
+    "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData",
+    "TwapOrdersSnapshotDataTwapOrdersItem", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
 ]
