@@ -29,7 +29,10 @@ describeForm(DECIMAL, 'a decimal string, such as 12.5: at most 28 digits before 
 /** Atoms of an {@link Amount}, at least `least` and at most what may be issued of an asset; or the refusal that names `field`. */
 export function atomsOf(asset: Asset, field: string, text: string, least: bigint): bigint | Refused {
   const atoms = parseDecimal(text, asset.scale)
-  if (atoms === null) return refusedField(field, `${field} has more than the ${asset.scale} digits of ${asset.symbol}`)
+  if (atoms === null) {
+    const most = `at most ${asset.scale} digits behind the point`
+    return refusedField(field, `${field} must have ${most}, as amounts of ${asset.symbol} do`)
+  }
   if (text.startsWith('-') || atoms < least) return refusedField(field, `${field} must ${least === 0n ? 'not be negative' : 'be positive'}`)
   return atoms <= MAX_ISSUED ? atoms : refusedField(field, `${field} is out of range`)
 }

@@ -11,6 +11,9 @@ export const asOf = field(
     + 'Lists have it only when the history is behind.',
 )
 export const assetId = field(Uuid, 'Asset.')
+/** Meaning of `amountDecimals`, whose asset its name says. */
+export const AMOUNT_DECIMALS =
+  'Digits behind the point that amounts of it may have; may be fewer than the token has on the chain.'
 export const createdAt = field(Timestamp, 'When it was made.')
 export const expiresAt = field(Type.Integer(), 'Unix time in seconds.')
 export const id = field(Uuid, 'Identifier of this record.')

@@ -189,7 +189,7 @@ export const TransferSubAccountBalance = operation({
   body: Type.Object({
     subAccountId: fields.subAccountId,
     assetId: fields.assetId,
-    amount: field(Amount, 'In units of the asset; positive, with no more digits than the asset has.'),
+    amount: field(Amount, 'In units of the asset; positive, with at most its amountDecimals digits behind the point.'),
     direction: field(Direction, 'TO_SUB_ACCOUNT gives, FROM_SUB_ACCOUNT takes back.'),
     idempotencyKey: Type.Optional(
       field(

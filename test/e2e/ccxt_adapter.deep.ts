@@ -44,6 +44,10 @@ t.test('markets', async (t) => {
   t.equal(symbol, `${market.base}/${market.quote}`)
   const { tradingPair } = await maker.client.GetTradingPair({ tradingPairId: market.id })
   t.same([market.precision.price, market.precision.amount], [Number(tradingPair.tickSize), Number(tradingPair.lotSize)])
+  const eth = (await maker.client.ListBalances()).balances.find((balance) => balance.symbol === 'ETH')!
+  t.same(maker.currencies['ETH'], { id: eth.assetId, code: 'ETH', precision: Number(`1e-${eth.amountDecimals}`) })
+  t.equal(maker.currencyToPrecision('ETH', '1.0123456789'), '1.012345678')
+  t.throws(() => maker.currencyToPrecision('NONE', 1), ccxt.BadSymbol)
   t.same(market.limits.cost.min, Number(tradingPair.minNotional))
   t.equal(maker.market(market.id), maker.market(symbol), 'by id too')
   t.throws(() => maker.market('NO/PE'), ccxt.BadSymbol)

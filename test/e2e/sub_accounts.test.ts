@@ -129,6 +129,13 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
       ['amount', { amount: '1e3' }, 'VALIDATION_ERROR'], ['assetId', { assetId: NOTHING }, 'NOT_FOUND'],
       ['subAccountId', { subAccountId: NOTHING }, 'NOT_FOUND'], ['idempotencyKey', { idempotencyKey: 'x'.repeat(129) }, 'VALIDATION_ERROR'],
     ]
+    const message = 'maxAmount must have at most 9 digits behind the point, as amounts of ETH do'
+    const digits = { refused: 'VALIDATION_ERROR', message }
+    const finest = { subAccountId: family.subAccountId, assetId: ETH, maxAmount: '0.0000000001' }
+    t.match(await family.byMaster('CreateSubAccountLimit', finest), digits, 'the 18 of the chain are not what is taken')
+    t.match(await family.byMaster('GetBalance', { assetId: ETH }), { decimals: 18, amountDecimals: 9 })
+    const { tradingPair } = await family.byMaster('GetTradingPair', { tradingPairId: pair['id'] })
+    t.match(tradingPair, { baseDecimals: 18, baseAmountDecimals: 9, quoteDecimals: 6, quoteAmountDecimals: 6 })
     for (const [field, change, refused] of wrong) {
       const outcome = await family.byMaster('TransferSubAccountBalance', { ...give, ...change })
       t.match(outcome, { refused, details: { field } }, JSON.stringify(change))

@@ -15,7 +15,8 @@ export const MARKET: Shape = {
   spot: 'boolean', margin: 'boolean', swap: 'boolean', future: 'boolean', option: 'boolean', contract: 'boolean', settle: 'string?',
   settleId: 'string?', contractSize: 'number?', linear: 'boolean?', inverse: 'boolean?', expiry: 'number?', expiryDatetime: 'string?',
   strike: 'number?', optionType: 'string?', taker: 'number', maker: 'number', percentage: 'boolean', tierBased: 'boolean',
-  feeSide: ['get', 'give', 'base', 'quote', 'other'], precision: { amount: 'number', price: 'number' },
+  feeSide: ['get', 'give', 'base', 'quote', 'other'],
+  precision: { amount: 'number', price: 'number', base: 'number', quote: 'number' },
   limits: { amount: RANGE, price: RANGE, cost: RANGE, leverage: RANGE }, created: 'number?', info: 'any',
 }
 export const TICKER: Shape = {

@@ -3,8 +3,10 @@ import t from 'tap'
 import { REFUSALS, type Refusal } from '../../core/layout/refusals.ts'
 import * as ccxt from '../../gateway/client/ccxt/errors.ts'
 import { Feed } from '../../gateway/client/ccxt/feed.ts'
-import { inSteps } from '../../gateway/client/ccxt/precision.ts'
+import { inSteps, stepOf } from '../../gateway/client/ccxt/precision.ts'
+import { currenciesOf, marketOf } from '../../gateway/client/ccxt/shapes.ts'
 import { NetworkError, RingbookError, StreamError } from '../../gateway/client/errors.ts'
+import { pair } from '../../gateway/operations/example_values.ts'
 
 const classes = ccxt as unknown as Record<string, new () => Error>
 
@@ -37,6 +39,15 @@ t.test('other failures', async (t) => {
   for (const [error, name] of cases) t.equal((ccxt.unified(error) as Error).name, name)
   t.ok(new ccxt.OnMaintenance('m') instanceof ccxt.NetworkError, 'the hierarchy')
   t.ok(new ccxt.OrderNotFound('m') instanceof ccxt.InvalidOrder, 'the hierarchy')
+})
+
+t.test('precisions of currencies are what amounts take, not what the token has on its chain', async (t) => {
+  const market = marketOf({ ...pair, baseDecimals: 18, baseAmountDecimals: 9 })
+  t.same(market.precision, { amount: 0.0001, price: 0.01, base: 1e-9, quote: 1e-6 })
+  t.same(currenciesOf(market), [
+    { id: pair.baseAssetId, code: 'BTC', precision: 1e-9 }, { id: pair.quoteAssetId, code: 'USDC', precision: 1e-6 },
+  ])
+  t.same([stepOf(0), stepOf(1), stepOf(18)], ['1', '0.1', '0.000000000000000001'])
 })
 
 t.test('amounts and prices in whole steps', async (t) => {

@@ -112,7 +112,7 @@ t.test('a small market', async (t) => {
     { availableBalance: '9939.899965', lockedBalance: '0', totalBalance: '9939.899965', availableBalanceRaw: '9939899965' },
   )
   const eth = conforms(t, 'GetBalance', await call(harness, taker, 'GET', `/api/v1/accounts/balances/${genesis.assets[2]!.id}`)).json
-  t.match(eth, { symbol: 'ETH', availableBalance: '10', availableBalanceRaw: '10000000000000000000', decimals: 18 })
+  t.match(eth, { symbol: 'ETH', availableBalance: '10', availableBalanceRaw: '10000000000000000000', decimals: 18, amountDecimals: 9 })
   conforms(t, 'GetProfile', await call(harness, taker, 'GET', '/api/v1/accounts/me'))
   conforms(t, 'ListTradingPairs', await request(port, 'GET', '/api/v1/market/pairs?baseToken=ETH&pageSize=1'))
   conforms(t, 'GetTradingPair', await request(port, 'GET', `/api/v1/market/pairs/${pair}`))

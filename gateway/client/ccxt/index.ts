@@ -25,14 +25,16 @@ import { inSteps } from './precision.ts'
 import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
 import {
-  balancesOf, bookOf, candleOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf, screenerTicker, tradeOf,
-  type Balances, type Market, type OHLCV, type OrderBook, type Status, type Ticker, type Trade, type UnifiedOrder,
+  balancesOf, bookOf, candleOf, currenciesOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf,
+  screenerTicker, tradeOf,
+  type Balances, type Currency, type Market, type OHLCV, type OrderBook, type Status, type Ticker, type Trade,
+  type UnifiedOrder,
 } from './shapes.ts'
 import { Watching } from './watching.ts'
 
 export * from './errors.ts'
 export type {
-  Balance, Balances, Fee, Market, MinMax, OHLCV, OrderBook, OrderStatus, Ticker, Trade, UnifiedOrder,
+  Balance, Balances, Currency, Fee, Market, MinMax, OHLCV, OrderBook, OrderStatus, Ticker, Trade, UnifiedOrder,
 } from './shapes.ts'
 
 /** A number as ccxt has it, or decimal text, which is exact. */
@@ -63,6 +65,8 @@ export class Ringbook {
   readonly client: Client
   /** By symbol, once they were loaded. */
   markets: Record<string, Market> = {}
+  /** By code, of the markets that were loaded. */
+  currencies: Record<string, Currency> = {}
   #byId = new Map<string, Market>()
   #loading: Promise<Record<string, Market>> | null = null
   readonly #session: AdapterSession
@@ -95,12 +99,22 @@ export class Ringbook {
     return inSteps(price, this.market(symbol).info.tickSize, 'round')
   }
 
+  /** Cut to the digits that amounts of a currency have, as in transfers. */
+  currencyToPrecision(code: string, amount: Num): string {
+    const currency = Object.hasOwn(this.currencies, code) ? this.currencies[code] : undefined
+    if (currency === undefined) {
+      throw new BadSymbol(this.#byId.size === 0 ? 'loadMarkets() first' : `no market has the currency ${code}`)
+    }
+    return inSteps(amount, String(currency.precision), 'cut')
+  }
+
   /** Markets by symbol; they are kept, unless `reload`. */
   async loadMarkets(reload = false): Promise<Record<string, Market>> {
     if (this.#byId.size > 0 && !reload) return this.markets
     this.#loading ??= this.fetchMarkets().then((markets) => {
       this.markets = Object.fromEntries(markets.map((market) => [market.symbol, market]))
       this.#byId = new Map(markets.map((market) => [market.id, market]))
+      this.currencies = Object.fromEntries(markets.flatMap(currenciesOf).map((currency) => [currency.code, currency]))
       return this.markets
     }).finally(() => (this.#loading = null))
     return this.#loading

@@ -16,6 +16,9 @@ function decimalOf(value: number | string): Decimal {
   return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
 }
 
+/** The step of amounts with so many digits behind the point, as decimal text. */
+export const stepOf = (digits: number): string => textOf(1n, digits)
+
 /** `value` in whole steps of `step`, cut or rounded half up, as decimal text without idle zeros. */
 export function inSteps(value: number | string, step: string, rounding: 'cut' | 'round'): string {
   const wanted = decimalOf(value)

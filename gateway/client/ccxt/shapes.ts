@@ -4,6 +4,7 @@
  */
 import type { Frame, Input, Output } from '../index.ts'
 import type { LocalBook } from '../book.ts'
+import { stepOf } from './precision.ts'
 
 type Pair = Output<'GetTradingPair'>['tradingPair']
 type OrderRow = Output<'GetOrder'> | Extract<Frame<'orders'>, { type: 'order_update' }>['data']
@@ -50,10 +51,24 @@ export interface Market {
   readonly tierBased: true
   readonly feeSide: 'quote'
   /** Steps: amounts and prices are whole multiples of these (ccxt's TICK_SIZE). */
-  readonly precision: { readonly amount: number; readonly price: number }
+  readonly precision: {
+    readonly amount: number
+    readonly price: number
+    /** Steps of amounts of the two currencies, as in transfers. */
+    readonly base: number
+    readonly quote: number
+  }
   readonly limits: { readonly amount: MinMax; readonly price: MinMax; readonly cost: MinMax; readonly leverage: MinMax }
   readonly created: undefined
   readonly info: Pair
+}
+
+export interface Currency {
+  /** Id of the asset. */
+  readonly id: string
+  readonly code: string
+  /** Step of amounts, which may be coarser than that of the token on its chain. */
+  readonly precision: number
 }
 
 interface Moment {
@@ -185,7 +200,10 @@ export function marketOf(pair: Pair): Market {
     linear: none, inverse: none, contractSize: none, expiry: none, expiryDatetime: none, strike: none, optionType: none,
     active: pair.isActive, taker: Number(pair.takerFeeBps) / 10_000, maker: Number(pair.makerFeeBps) / 10_000,
     percentage: true, tierBased: true, feeSide: 'quote',
-    precision: { amount: Number(pair.lotSize), price: Number(pair.tickSize) },
+    precision: {
+      amount: Number(pair.lotSize), price: Number(pair.tickSize),
+      base: Number(stepOf(pair.baseAmountDecimals)), quote: Number(stepOf(pair.quoteAmountDecimals)),
+    },
     limits: {
       amount: { min: Number(pair.minOrderSize), max: Number(pair.maxOrderSize) },
       price: { min: Number(pair.tickSize), max: none },
@@ -195,6 +213,11 @@ export function marketOf(pair: Pair): Market {
     created: none, info: pair,
   }
 }
+
+/** The two currencies of a market. */
+export const currenciesOf = ({ base, baseId, quote, quoteId, precision }: Market): Currency[] => [
+  { id: baseId, code: base, precision: precision.base }, { id: quoteId, code: quote, precision: precision.quote },
+]
 
 interface Best {
   readonly bids: readonly { price: string; quantity: string }[]

@@ -18,7 +18,7 @@ MS = 1768469402125
 MARKET = {
     "id": PAIR, "symbol": "ETH/USDC", "baseAssetId": "e", "quoteAssetId": "u", "isActive": True, "makerFeeBps": "-0.5",
     "takerFeeBps": "5", "lotSize": "0.001", "tickSize": "0.05", "minOrderSize": "0.001", "maxOrderSize": "1000",
-    "minNotional": "1",
+    "minNotional": "1", "baseAmountDecimals": 9, "quoteAmountDecimals": 6,
 }
 ORDER = {
     "orderId": "o", "symbol": "ETH/USDC", "side": "BUY", "orderType": "LIMIT", "status": "PARTIALLY_FILLED",
@@ -101,7 +101,7 @@ class Verbs(unittest.TestCase):
         market = markets["ETH/USDC"]
         self.assertEqual([market["id"], market["base"], market["quote"], market["spot"]], [PAIR, "ETH", "USDC", True])
         self.assertEqual([market["maker"], market["taker"]], [-0.00005, 0.0005])
-        self.assertEqual(market["precision"], {"amount": 0.001, "price": 0.05})
+        self.assertEqual(market["precision"], {"amount": 0.001, "price": 0.05, "base": 1e-9, "quote": 1e-6})
         self.assertEqual(market["limits"]["cost"], {"min": 1.0, "max": None})
         self.assertEqual(asked, [], "they were loaded before, and are kept")
 

@@ -42,7 +42,10 @@ def market_of(pair: Mapping[str, Any]) -> Shape:
         "option": False, "contract": False, "settle": None, "active": pair["isActive"], "percentage": True,
         "tierBased": True,
         "maker": float(pair["makerFeeBps"]) / 10_000, "taker": float(pair["takerFeeBps"]) / 10_000,
-        "precision": {"amount": number_of(pair["lotSize"]), "price": number_of(pair["tickSize"])},
+        "precision": {
+            "amount": number_of(pair["lotSize"]), "price": number_of(pair["tickSize"]),
+            "base": float(f"1e-{pair['baseAmountDecimals']}"), "quote": float(f"1e-{pair['quoteAmountDecimals']}"),
+        },
         "limits": {
             "amount": {"min": number_of(pair["minOrderSize"]), "max": number_of(pair["maxOrderSize"])},
             "price": {"min": number_of(pair["tickSize"]), "max": None},
@@ -50,6 +53,14 @@ def market_of(pair: Mapping[str, Any]) -> Shape:
             "leverage": {"min": None, "max": None},
         },
         "info": pair,
+    }
+
+
+def currencies_of(market: Mapping[str, Any]) -> Dict[str, Shape]:
+    """The two currencies of a market, by code."""
+    return {
+        market[side]: {"id": market[f"{side}Id"], "code": market[side], "precision": market["precision"][side]}
+        for side in ("base", "quote")
     }
 
 

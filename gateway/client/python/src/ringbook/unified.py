@@ -43,6 +43,11 @@ class _Base:
     def symbols(self) -> List[str]:
         return sorted(self._verbs.markets)
 
+    @property
+    def currencies(self) -> Dict[str, Shape]:
+        """By code, of the markets that were loaded."""
+        return self._verbs.currencies
+
     def market(self, symbol: str) -> Shape:
         """The market of a symbol. Raises BadSymbol."""
         return self._verbs.market(symbol)
@@ -54,6 +59,10 @@ class _Base:
     def price_to_precision(self, symbol: str, price: Any) -> str:
         """A price rounded to the tick size, as it is sent."""
         return self._verbs.rounded(symbol, price, "tickSize", ROUND_HALF_UP)
+
+    def currency_to_precision(self, code: str, amount: Any) -> str:
+        """An amount cut to the digits that amounts of a currency have, as in transfers."""
+        return self._verbs.cut(code, amount)
 
 
 class Unified(_Base):

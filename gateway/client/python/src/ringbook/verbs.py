@@ -9,8 +9,8 @@ from typing import Any, Callable, Dict, FrozenSet, Generator, List, Mapping, Opt
 from ._generated.methods import Operations
 from .ccxt_errors import class_of
 from .shapes import (
-    Shape, balances_of, candle_of, market_of, moment_of, number_of, order_of, own_trade_of, placed_of, ticker_of,
-    trade_of,
+    Shape, balances_of, candle_of, currencies_of, market_of, moment_of, number_of, order_of, own_trade_of, placed_of,
+    ticker_of, trade_of,
 )
 
 Verb = Generator["tuple[str, Dict[str, Any]]", Any, Any]
@@ -34,6 +34,7 @@ class Verbs:
         self.errors = errors
         self.markets: Dict[str, Shape] = {}
         self.by_id: Dict[str, Shape] = {}
+        self.currencies: Dict[str, Shape] = {}
 
     def market(self, symbol: str) -> Shape:
         """The market of a symbol. Raises BadSymbol."""
@@ -47,8 +48,14 @@ class Verbs:
         return None if symbol is None else str(self.market(symbol)["id"])
 
     def rounded(self, symbol: str, value: Any, what: str, rounding: str) -> str:
-        step = Decimal(self.market(symbol)["info"][what])
-        return format((Decimal(str(value)) / step).to_integral_value(rounding) * step, "f")
+        return _in_steps(value, Decimal(self.market(symbol)["info"][what]), rounding)
+
+    def cut(self, code: str, amount: Any) -> str:
+        currency = self.currencies.get(code)
+        if currency is None:
+            said = f"no market has the currency {code}" if self.markets else "load_markets() first"
+            raise class_of("BadSymbol", self.errors)(said)
+        return _in_steps(amount, Decimal(str(currency["precision"])), ROUND_DOWN)
 
     def prepared(self, verb: Verb) -> Verb:
         """The verb, with the markets loaded before it."""
@@ -66,6 +73,7 @@ class Verbs:
             page, pages = page + 1, answer["totalPages"]
         self.markets = {market["symbol"]: market for market in markets}
         self.by_id = {market["id"]: market for market in markets}
+        self.currencies = {code: each for market in markets for code, each in currencies_of(market).items()}
         return self.markets
 
     def fetch_ticker(self, symbol: str) -> Verb:
@@ -192,6 +200,10 @@ def _name_of(order: str, params: Params) -> str:
     """How the service knows the order: its id, or the client order id of one that rests."""
     name = (params or {}).get("clientOrderId")
     return f"client:{name}" if name else order
+
+
+def _in_steps(value: Any, step: Decimal, rounding: str) -> str:
+    return format((Decimal(str(value)) / step).to_integral_value(rounding) * step, "f")
 
 
 def _text(since: Optional[int]) -> Optional[str]:

@@ -96,6 +96,8 @@ class Balance(TypedDict):
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     decimals: int
     """Digits of the token on the chain: raw amounts are this many places longer."""
+    amountDecimals: int
+    """Digits behind the point that amounts of it may have; may be fewer than the token has on the chain."""
     availableBalance: str
     """Free to use, in units of the token."""
     lockedBalance: str
@@ -133,6 +135,8 @@ class _BalanceUpdateData(TypedDict):
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     decimals: int
     """Digits of the token on the chain: raw amounts are this many places longer."""
+    amountDecimals: int
+    """Digits behind the point that amounts of it may have; may be fewer than the token has on the chain."""
     availableBalance: str
     """Free to use, in units of the token."""
     lockedBalance: str
@@ -882,6 +886,8 @@ class ListApplicationBalancesResponseBalancesItem(TypedDict):
     """Symbol of the asset, or BASE/QUOTE of the pair."""
     decimals: int
     """Digits of the token on the chain: raw amounts are this many places longer."""
+    amountDecimals: int
+    """Digits behind the point that amounts of it may have; may be fewer than the token has on the chain."""
     availableBalance: str
     """Free to use, in units of the token."""
     lockedBalance: str
@@ -2049,6 +2055,10 @@ class TradingPair(TypedDict):
     """Digits of the base token on the chain."""
     quoteDecimals: int
     """Digits of the quote token on the chain."""
+    baseAmountDecimals: int
+    """Digits behind the point that amounts of it may have; may be fewer than the token has on the chain."""
+    quoteAmountDecimals: int
+    """Digits behind the point that amounts of it may have; may be fewer than the token has on the chain."""
     baseIconUrl: str | None
     """Icon, or null."""
     quoteIconUrl: str | None
