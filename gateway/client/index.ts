@@ -7,8 +7,10 @@
  *   const { orderId } = await client.CreateOrder({ tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '1', price: '100' })
  *
  * A call throws {@link RingbookError} when the service refused and {@link NetworkError} when there was no answer; `outcome` of both says
- * whether it was applied. Without a retry policy every call is sent once. With one, only calls that may be repeated are: reads, cancels,
- * challenge, refresh, and creations with an idempotency key. (Specification, Errors, rules 6 and 7.)
+ * whether it was applied. Without a retry policy every call is sent once. With one, only calls that may be repeated
+ * are: reads, cancels, challenge, refresh, and creations with an idempotency key. A cancel by client order id
+ * (`client:...`) is repeated only when it is known that nothing was done: later another order may have that id.
+ * (Specification, Errors, rules 6 and 7.)
  *
  * `client.subscribe` listens to a channel of `/ws` and `client.book` keeps a book; both survive lost connections (streams.ts, book.ts).
  */
@@ -225,12 +227,14 @@ async function call(connection: Connection, name: OperationName, input: Fields =
   const { policy } = connection
   const { signal } = options
   const attempts = mayRepeat(name, input) ? policy.attempts : 1
+  const byName = cancelsByName(name, input)
   let before: Outcome = 'not-applied'
   for (let attempt = 1; ; attempt++) {
     try {
       return await once(connection, name, input, options)
     } catch (error) {
-      const pause = attempt < attempts && signal?.aborted !== true ? pauseBefore(error, attempt, policy) : null
+      const again = attempt < attempts && signal?.aborted !== true && !(byName && mayBeDone(error))
+      const pause = again ? pauseBefore(error, attempt, policy) : null
       if (pause === null) throw keepOutcome(error, before)
       before = (keepOutcome(error, before) as NetworkError).outcome
       await new Promise((resolve) => setTimeout(resolve, pause))
@@ -314,6 +318,19 @@ function mayRepeat(name: OperationName, input: Fields): boolean {
   const items = Array.isArray(input['orders']) ? (input['orders'] as Fields[]) : [input]
   return items.length > 0 && items.every((item) => typeof item['idempotencyKey'] === 'string' && item['idempotencyKey'] !== '')
 }
+
+/** Begins the name of an order by its client order id. */
+const CLIENT_PREFIX = 'client:'
+
+/** Whether a call cancels what rests under a client order id: an order that a second try finds may be a newer one. */
+function cancelsByName(name: OperationName, { orderId, orderIds }: Fields): boolean {
+  if (name !== 'CancelOrder' && name !== 'BatchCancelOrders') return false
+  const names: readonly unknown[] = Array.isArray(orderIds) ? orderIds : [orderId]
+  return names.some((each) => String(each).startsWith(CLIENT_PREFIX))
+}
+
+const mayBeDone = (error: unknown): boolean =>
+  !((error instanceof RingbookError || error instanceof NetworkError) && error.outcome === 'not-applied')
 
 /** Ms to wait before trying again after `error`, or `null` when trying again is no use. */
 function pauseBefore(error: unknown, attempt: number, policy: Required<RetryPolicy>): number | null {

@@ -136,9 +136,9 @@ export const CancelOrder = operation({
   service: 'OrdersService', method: 'DELETE', path: '/api/v1/orders/{orderId}',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'reduce',
   summary: 'Cancel an order',
-  description: 'Cancels a resting order, named by its id or by `client:` and its client order id, and frees what it held. An order '
-    + 'that has ended, or was never there, is ORDER_NOT_FOUND: '
-    + 'repeating a cancel is safe. Stays available in maintenance.',
+  description: 'Cancels a resting order, named by its id or by `client:` and its client order id, and frees what it held. '
+    + 'An order that has ended, or was never there, is ORDER_NOT_FOUND: repeating a cancel by id is safe. One by client '
+    + 'order id may meet a newer order that has it. Stays available in maintenance.',
   answer: 'The order is cancelled.',
   refusals: ['ORDER_NOT_FOUND', 'PAIR_NOT_ACTIVE', ...COMMAND],
   params: OrderPath,

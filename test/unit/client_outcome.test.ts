@@ -149,6 +149,20 @@ t.test('only what may be repeated is, whatever it failed with', async (t) => {
   }
 })
 
+t.test('a cancel by client order id is repeated only when nothing was done', async (t) => {
+  const busy = named(503, 'OVERLOADED')
+  for (const [step, times] of [['cut', 1], [http('502 Bad', ''), 1], [named(500, 'INTERNAL'), 1], [busy, 3]] as const) {
+    const { baseUrl, seen } = await serverOf(t, step)
+    const client = clientOf(baseUrl, { retry: RETRY })
+    const outcome = times === 1 ? 'unknown' : 'not-applied'
+    t.equal((await failure(client.CancelOrder({ orderId: 'client:quote' }))).outcome, outcome)
+    t.equal((await failure(client.BatchCancelOrders({ orderIds: ['o', 'client:quote'] }))).outcome, outcome)
+    t.equal(seen.whole, 2 * times, `${step.slice(0, 30)}: by then another order may rest under the name`)
+    await failure(client.BatchCancelOrders({ orderIds: ['o', 'p'] }))
+    t.equal(seen.whole, 2 * times + 3, 'by id they are repeated')
+  }
+})
+
 t.test('an error has the name of its request', async (t) => {
   const { baseUrl } = await serverOf(t, http('404 No', '{}', 'X-Request-Id: theirs\r\n'), named(503, 'OVERLOADED'), 'cut')
   const client = clientOf(baseUrl)

@@ -32,8 +32,10 @@ t.test('every operation is there, and may be repeated where the table says that 
     const row: Row = TABLE[name as keyof typeof TABLE]
     t.strictSame([http, path, access], [row.method, row.path, row.access], name)
     const always = row.method === 'GET' || row.rate === 'reduce' || row.rate === 'mass-exit' || harmless.includes(name)
-    t.equal(repeat === 'always', always, name)
+    t.equal(repeat === 'always' || repeat === 'by-id', always, name)
   }
+  const byId = operations.filter(({ repeat }) => repeat === 'by-id').map(({ name }) => name)
+  t.strictSame(byId.sort(), ['BatchCancelOrders', 'CancelOrder'])
   t.strictSame(operations.filter(({ repeat }) => repeat === 'with-key').map(({ name }) => name).sort(), [
     'BatchCreateOrders', 'BatchReplaceOrders', 'CreateOrder', 'ReplaceOrder', 'TransferSubAccountBalance',
   ])

@@ -55,7 +55,7 @@ function tableFile(
     'from typing import NamedTuple', '', '',
     'class Operation(NamedTuple):', '    """An operation of the service."""', '    name: str', '    method: str', '    path: str',
     '    #: public, session or server-key.', '    access: str',
-    '    #: Whether sending it twice is as good as once: always, with-key, or never known.', '    repeat: str',
+    '    #: Whether sending it twice is as good as once: always, by-id, with-key, or never known.', '    repeat: str',
     '    #: Whether fields go into the body, and not into the query.', '    in_body: bool',
     '    #: How its rows go on: token, number of a page, or none.', '    pages: str', '', '',
     'OPERATIONS = {row[0]: Operation(*row) for row in (', rows, ')}', '',

@@ -31,7 +31,7 @@ export interface OpenApi {
 
 export type Access = 'public' | 'session' | 'server-key'
 /** Whether sending it twice is as good as once: always, with an idempotency key, or never known. */
-export type Repeat = 'always' | 'with-key' | 'never'
+export type Repeat = 'always' | 'by-id' | 'with-key' | 'never'
 
 interface Argument {
   readonly name: string
@@ -62,8 +62,10 @@ export interface Operation {
  * against the table.
  */
 const REPEATABLE: ReadonlySet<string> = new Set([
-  'Challenge', 'Refresh', 'SimulateFees', 'CancelOrder', 'BatchCancelOrders', 'BatchCancelAllOrders', 'BatchCancelOrdersByPair',
+  'Challenge', 'Refresh', 'SimulateFees', 'BatchCancelAllOrders', 'BatchCancelOrdersByPair',
 ])
+/** So do these, of orders that are named by id. By client order id they may meet a newer order that has it. */
+const REPEATABLE_BY_ID: ReadonlySet<string> = new Set(['CancelOrder', 'BatchCancelOrders'])
 const KEY = 'idempotencyKey'
 
 export const snake = (name: string): string => name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
@@ -118,6 +120,7 @@ function accessOf({ security = [] }: PathOperation): Access {
 
 function repeatOf(document: OpenApi, name: string, http: string, body: Schema): Repeat {
   if (http === 'GET' || REPEATABLE.has(name)) return 'always'
+  if (REPEATABLE_BY_ID.has(name)) return 'by-id'
   const items = resolve(document, body.properties?.['orders']?.items ?? {})
   return KEY in (body.properties ?? {}) || KEY in (items.properties ?? {}) ? 'with-key' : 'never'
 }
@@ -135,6 +138,7 @@ const NEEDS: Readonly<Record<Access, string>> = {
 }
 const REPEATS: Readonly<Record<Repeat, string>> = {
   always: 'May be repeated.',
+  'by-id': 'May be repeated, unless `client:` names an order: by then it may be another one.',
   'with-key': 'May be repeated with the same idempotency key only.',
   never: 'Without an answer it may have happened: look before it is repeated.',
 }

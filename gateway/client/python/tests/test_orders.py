@@ -50,6 +50,7 @@ class Orders(unittest.TestCase):
 
     def test_after_a_lost_socket_sent_and_unsent_calls_are_told_apart(self) -> None:
         create, keyed, cancel = self.call(), self.call(idempotencyKey="k"), self.call("CancelOrder", orderId="a")
+        named = self.call("CancelOrder", orderId="client:quote")
         opened(self.stage)
         full = [self.call("CancelOrder", orderId=str(i)) for i in range(IN_FLIGHT)]
         self.assertEqual(len(self.stage.socket.said), IN_FLIGHT + 1, "no more than the service takes")
@@ -57,6 +58,7 @@ class Orders(unittest.TestCase):
         self.assertIsInstance(create.exception(0), AmbiguousError)
         self.assertIsInstance(keyed.exception(0), AmbiguousError)
         self.assertIs(type(cancel.exception(0)), NetworkError)
+        self.assertIsInstance(named.exception(0), AmbiguousError, "by then another order may have the name")
         self.assertIsInstance(full[-1].exception(0), NotSentError)
 
     def test_refusals_that_nobody_named_are_ambiguous_for_an_order(self) -> None:

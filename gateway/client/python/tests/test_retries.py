@@ -106,6 +106,17 @@ class Retries(unittest.TestCase):
             self.expect([(502, b"")], name, fields, RefusedError, 3)
             self.expect([RESET], name, fields, NetworkError, 3)
 
+    def test_a_cancel_by_client_order_id_may_meet_another_order_when_it_is_repeated(self) -> None:
+        calls: List[Tuple[str, Dict[str, Any]]] = [
+            ("CancelOrder", {"orderId": "client:quote"}), ("BatchCancelOrders", {"orderIds": ["a", "client:quote"]}),
+        ]
+        for name, fields in calls:
+            for act in [*UNNAMED, refusal(503, "SERVICE_UNAVAILABLE"), refusal(500, "INTERNAL")]:
+                self.expect([act, DONE], name, fields, AmbiguousError, 1)
+            self.expect([refusal(503, "OVERLOADED"), DONE], name, fields, {"orderId": "a"}, 2)
+            self.expect([refusal(404, "ORDER_NOT_FOUND"), DONE], name, fields, RefusedError, 1)
+        self.expect([RESET, DONE], "BatchCancelOrders", {"orderIds": ["a", "b"]}, {"orderId": "a"}, 2)
+
     def test_answers_in_parts_are_read(self) -> None:
         self.expect([CHUNKED], "CreateOrder", ORDER, {"orderId": "a"}, 1)
         with Service(CHUNKED) as service, Client(service.base_url) as client:

@@ -16,7 +16,7 @@ from . import types
 from ._generated.table import OPERATIONS, Operation
 from .errors import NetworkError, NotSentError, RefusedError, RingbookError, failure_of, known_not_applied
 from .signing import SessionKey, sign_message, sign_request
-from .wire import Request, keyed, place_of, read_answer, repeatable, target_and_body
+from .wire import Request, harmless, keyed, place_of, read_answer, repeatable, target_and_body
 
 USER_AGENT = "ringbook-python/1.0.0"
 
@@ -36,7 +36,8 @@ Steps = Generator[Step, Any, Any]
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often a call is tried. Repeated is only what may be: reads, cancels, and calls with an idempotency key."""
+    """How often a call is tried. Repeated is only what may be: reads, cancels by id, and calls with an idempotency
+    key."""
     #: Tries in all, at least 1.
     attempts: int = 1
     #: Longest pause before the second try in seconds; doubles with each further one.
@@ -93,7 +94,7 @@ def call(state: State, name: str, fields: Mapping[str, Any]) -> Steps:
             if doubt is None and not known_not_applied(error):
                 doubt = error
             if pause is None or not (may_repeat or _was_not_taken(error)):
-                raise failure_of(name, operation.repeat == "always", error, doubt) from error
+                raise failure_of(name, harmless(operation, fields), error, doubt) from error
         yield Pause(pause)
         attempt += 1
 

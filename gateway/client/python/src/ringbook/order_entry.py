@@ -21,7 +21,7 @@ from .clock import Cancel, Clock
 from .errors import NetworkError, NotSentError, RefusedError, RingbookError, StreamError, failure_of, known_not_applied
 from .link import Dialer, Frame, Link, StreamOptions
 from .streams import Session, signed_message
-from .wire import plain
+from .wire import harmless, plain
 
 SESSION_OPEN = "session.open"
 IN_FLIGHT = LIMITS["ordersInFlight"]
@@ -42,7 +42,7 @@ class _Call:
     def fail(self, error: RingbookError) -> None:
         self.stop_timer()
         doubt = None if known_not_applied(error) else error
-        self._settle(failure_of(self.name, OPERATIONS[self.name].repeat == "always", error, doubt))
+        self._settle(failure_of(self.name, harmless(OPERATIONS[self.name], self.body), error, doubt))
 
     def lose(self, why: str, timed_out: bool = False) -> None:
         """No answer comes any more."""

@@ -12,6 +12,10 @@ from ._generated.table import Operation
 from .errors import UNEXPECTED_RESPONSE, RefusedError, error_of
 
 
+#: Begins the name of an order by its client order id.
+CLIENT_PREFIX = "client:"
+
+
 class Request(NamedTuple):
     """What is sent; it is signed exactly as it stands here."""
     method: str
@@ -112,9 +116,19 @@ def keyed(operation: Operation, fields: Mapping[str, Any]) -> bool:
     return len(items) > 0 and all(isinstance(item, Mapping) and bool(item.get("idempotencyKey")) for item in items)
 
 
+def harmless(operation: Operation, fields: Mapping[str, Any]) -> bool:
+    """Whether the call may be sent again in any case. A cancel by `client:` and a client order id may not: by then
+    another order may rest under it."""
+    if operation.repeat != "by-id":
+        return operation.repeat == "always"
+    orders = fields.get("orderIds")
+    names: List[Any] = orders if isinstance(orders, (list, tuple)) else [fields.get("orderId")]
+    return not any(str(name).startswith(CLIENT_PREFIX) for name in names)
+
+
 def repeatable(operation: Operation, fields: Mapping[str, Any]) -> bool:
     """Whether sending the same call twice has the effect of sending it once."""
-    return operation.repeat == "always" or keyed(operation, fields)
+    return harmless(operation, fields) or keyed(operation, fields)
 
 
 class Place(NamedTuple):

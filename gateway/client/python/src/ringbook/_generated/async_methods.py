@@ -507,7 +507,7 @@ class AsyncOperations:
     ) -> BatchCancelOrdersResponse:
         """Cancel up to 100 orders. POST /api/v1/orders/batch-cancel
 
-        Signed by the session. May be repeated.
+        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
         CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
@@ -647,7 +647,7 @@ class AsyncOperations:
     ) -> CancelOrderResponse:
         """Cancel an order. DELETE /api/v1/orders/{orderId}
 
-        Signed by the session. May be repeated.
+        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
         CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,
@@ -1232,7 +1232,7 @@ class AsyncOrderOperations:
     ) -> BatchCancelOrdersResponse:
         """Cancel up to 100 orders. POST /api/v1/orders/batch-cancel
 
-        Signed by the session. May be repeated.
+        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, BODY_TOO_COMPLEX, UNAUTHENTICATED, INVALID_SIGNATURE,
         CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, REQUEST_TIMEOUT,
@@ -1355,7 +1355,7 @@ class AsyncOrderOperations:
     ) -> CancelOrderResponse:
         """Cancel an order. DELETE /api/v1/orders/{orderId}
 
-        Signed by the session. May be repeated.
+        Signed by the session. May be repeated, unless `client:` names an order: by then it may be another one.
 
         Refused with VALIDATION_ERROR, MALFORMED_REQUEST, PAIR_NOT_ACTIVE, UNAUTHENTICATED, INVALID_SIGNATURE,
         CLOCK_SKEW, SESSION_INVALID, MIXED_CREDENTIALS, USER_AGENT_REQUIRED, AGENT_NOT_ALLOWED, ORDER_NOT_FOUND,

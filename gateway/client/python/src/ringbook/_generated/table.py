@@ -13,7 +13,7 @@ class Operation(NamedTuple):
     path: str
     #: public, session or server-key.
     access: str
-    #: Whether sending it twice is as good as once: always, with-key, or never known.
+    #: Whether sending it twice is as good as once: always, by-id, with-key, or never known.
     repeat: str
     #: Whether fields go into the body, and not into the query.
     in_body: bool
@@ -45,14 +45,14 @@ OPERATIONS = {row[0]: Operation(*row) for row in (
     ("ListAccountTrades", "GET", "/api/v1/accounts/trades", "session", "always", False, "token"),
     ("ListOrders", "GET", "/api/v1/orders", "session", "always", False, "token"),
     ("CreateOrder", "POST", "/api/v1/orders", "session", "with-key", True, "none"),
-    ("BatchCancelOrders", "POST", "/api/v1/orders/batch-cancel", "session", "always", True, "none"),
+    ("BatchCancelOrders", "POST", "/api/v1/orders/batch-cancel", "session", "by-id", True, "none"),
     ("BatchCancelAllOrders", "POST", "/api/v1/orders/batch-cancel-all", "session", "always", True, "none"),
     ("BatchCancelOrdersByPair", "POST", "/api/v1/orders/batch-cancel-by-pair", "session", "always", True, "none"),
     ("BatchCreateOrders", "POST", "/api/v1/orders/batch-create", "session", "with-key", True, "none"),
     ("BatchReplaceOrders", "POST", "/api/v1/orders/batch-replace", "session", "with-key", True, "none"),
     ("GetOrder", "GET", "/api/v1/orders/{orderId}", "session", "always", False, "none"),
     ("ReplaceOrder", "PUT", "/api/v1/orders/{orderId}", "session", "with-key", True, "none"),
-    ("CancelOrder", "DELETE", "/api/v1/orders/{orderId}", "session", "always", False, "none"),
+    ("CancelOrder", "DELETE", "/api/v1/orders/{orderId}", "session", "by-id", False, "none"),
     ("ListTradingPairs", "GET", "/api/v1/market/pairs", "public", "always", False, "number"),
     ("GetTradingPair", "GET", "/api/v1/market/pairs/{tradingPairId}", "public", "always", False, "none"),
     ("GetCandles", "GET", "/api/v1/market/pairs/{tradingPairId}/candles", "public", "always", False, "none"),
