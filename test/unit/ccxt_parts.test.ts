@@ -1,8 +1,10 @@
 /** Parts of the adapter with ccxt's verbs: errors by the register, precision, what a `watch` verb waits for. */
 import t from 'tap'
+import { createPrng } from '../../core/lib/prng.ts'
 import { REFUSALS, type Refusal } from '../../core/layout/refusals.ts'
 import * as ccxt from '../../gateway/client/ccxt/errors.ts'
 import { Feed } from '../../gateway/client/ccxt/feed.ts'
+import { rowsOf, type Answer, type Page } from '../../gateway/client/ccxt/listing.ts'
 import { inSteps, stepOf } from '../../gateway/client/ccxt/precision.ts'
 import { currenciesOf, marketOf } from '../../gateway/client/ccxt/shapes.ts'
 import { NetworkError, RingbookError, StreamError } from '../../gateway/client/errors.ts'
@@ -48,6 +50,36 @@ t.test('precisions of currencies are what amounts take, not what the token has o
     { id: pair.baseAssetId, code: 'BTC', precision: 1e-9 }, { id: pair.quoteAssetId, code: 'USDC', precision: 1e-6 },
   ])
   t.same([stepOf(0), stepOf(1), stepOf(18)], ['1', '0.1', '0.000000000000000001'])
+})
+
+t.test('rows from a time on are the oldest, whatever there is behind them', async (t) => {
+  const random = createPrng(7)
+  for (let round = 0; round < 40; round++) {
+    // Bursts in one millisecond and gaps of days, newest first as the service lists them.
+    const times: number[] = []
+    for (let at = 1_700_000_000_000; times.length < 6000;) {
+      at += random.below(4) === 0 ? random.below(200_000_000) : random.below(3)
+      for (let burst = random.below(40) === 0 ? random.below(2500) : 1; burst > 0; burst--) times.push(at)
+    }
+    const rows = times.map((at, id) => ({ id, at })).reverse()
+    let asked = 0
+    const ask = async ({ startTime = '0', endTime = '9e15', pageToken, pageSize }: Page): Promise<Answer<(typeof rows)[number]>> => {
+      asked++
+      if (pageSize > 1000 || pageSize < 1) throw new Error(`${pageSize} rows in a page`)
+      const found = rows.filter(({ at }) => at >= Number(startTime) && at <= Number(endTime))
+      const end = Number(pageToken) + pageSize
+      return { rows: found.slice(Number(pageToken), end), nextPageToken: end < found.length ? String(end) : '' }
+    }
+    const listing = { ask, timeOf: ({ at }: { at: number }) => new Date(at).toISOString() }
+    const since = [0, -5, times[random.below(times.length)]!, times[random.below(times.length)]! + 0.5, 1e14][random.below(5)]!
+    const limit = [undefined, 1, 7, 100, 1500][random.below(5)]
+    const found = (await rowsOf(listing, since, limit)).map(({ id }) => id)
+    const wanted = times.flatMap((at, id) => (at >= since ? [id] : [])).slice(0, limit ?? 100)
+    t.same(found, wanted, `since ${since}, ${limit} rows`)
+    t.ok(asked <= 100 * Math.ceil((limit ?? 100) / 1000), `${asked} requests for ${limit} rows`)
+    const newest = (await rowsOf(listing, undefined, limit)).map(({ id }) => id)
+    t.same(newest, times.map((_, id) => id).slice(-(limit ?? 100)), 'without a time the newest')
+  }
 })
 
 t.test('amounts and prices in whole steps', async (t) => {

@@ -20,6 +20,7 @@ import { createClient, type Client, type ClientOptions, type Input, type Output 
 import type { LocalBook } from '../book.ts'
 import { BadSymbol, InvalidOrder, unified } from './errors.ts'
 import type { Feed } from './feed.ts'
+import { rowsOf } from './listing.ts'
 import { checkParams } from './params.ts'
 import { inSteps } from './precision.ts'
 import { RestingOrders } from './resting_orders.ts'
@@ -44,7 +45,6 @@ type Interval = NonNullable<Input<'GetCandles'>['interval']>
 type BalanceRow = Output<'ListBalances'>['balances'][number]
 
 const PAGE = 100
-const PAGE_MAX = 1000
 const OPEN: Status[] = ['SUBMITTED', 'PARTIALLY_FILLED']
 const CLOSED: Status[] = ['FILLED', 'SETTLED', 'SETTLED_ON_CHAIN']
 const INTERVALS: readonly Interval[] = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w']
@@ -172,13 +172,16 @@ export class Ringbook {
       bookOf(name, await this.client.GetOrderbook({ tradingPairId, ...(limit === undefined ? {} : { depth: limit }) })))
   }
 
-  /** The newest trades since then, oldest first. */
+  /** Trades from `since` on, or the newest; oldest first. */
   fetchTrades(symbol: string, since?: number, limit?: number): Promise<Trade[]> {
     return this.#on(symbol, async ({ id: tradingPairId, symbol: name }) => {
-      const rows = await this.#rows(limit, async (page) => {
-        const { trades, nextPageToken } = await this.client.ListTrades({ ...page, tradingPairId, ...sinceOf(since) })
-        return { rows: trades, nextPageToken }
-      })
+      const rows = await rowsOf({
+        ask: async (page) => {
+          const { trades, nextPageToken } = await this.client.ListTrades({ ...page, tradingPairId })
+          return { rows: trades, nextPageToken }
+        },
+        timeOf: ({ executedAt }) => executedAt,
+      }, since, limit)
       return rows.map((trade) => tradeOf(trade, name))
     })
   }
@@ -264,7 +267,7 @@ export class Ringbook {
     return this.#privately(async () => orderOf(await this.client.GetOrder({ orderId: nameOf(id, params) })))
   }
 
-  /** The newest orders since then, oldest first. */
+  /** Orders from `since` on, or the newest; oldest first. */
   fetchOrders(symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
     return this.#orders([], symbol, since, limit)
   }
@@ -278,13 +281,17 @@ export class Ringbook {
     return this.#orders(CLOSED, symbol, since, limit)
   }
 
+  /** Own trades from `since` on, or the newest; oldest first. */
   fetchMyTrades(symbol?: string, since?: number, limit?: number): Promise<Trade[]> {
     return this.#privately(async () => {
       const pair = await this.#pairOf(symbol)
-      const rows = await this.#rows(limit, async (page) => {
-        const { trades, nextPageToken } = await this.client.ListAccountTrades({ ...page, ...pair, ...sinceOf(since) })
-        return { rows: trades, nextPageToken }
-      })
+      const rows = await rowsOf({
+        ask: async (page) => {
+          const { trades, nextPageToken } = await this.client.ListAccountTrades({ ...page, ...pair })
+          return { rows: trades, nextPageToken }
+        },
+        timeOf: ({ executedAt }) => executedAt,
+      }, since, limit)
       return rows.map((trade) => ownTradeOf(trade, this.market(trade.tradingPairId).symbol))
     })
   }
@@ -373,11 +380,14 @@ export class Ringbook {
 
   #orders(status: Status[], symbol?: string, since?: number, limit?: number): Promise<UnifiedOrder[]> {
     return this.#privately(async () => {
-      const filters = { ...(await this.#pairOf(symbol)), ...(status.length === 0 ? {} : { status }), ...sinceOf(since) }
-      const rows = await this.#rows(limit, async (page) => {
-        const { orders, nextPageToken } = await this.client.ListOrders({ ...page, ...filters })
-        return { rows: orders, nextPageToken }
-      })
+      const filters = { ...(await this.#pairOf(symbol)), ...(status.length === 0 ? {} : { status }) }
+      const rows = await rowsOf({
+        ask: async (page) => {
+          const { orders, nextPageToken } = await this.client.ListOrders({ ...page, ...filters })
+          return { rows: orders, nextPageToken }
+        },
+        timeOf: ({ createdAt }) => createdAt,
+      }, since, limit)
       return rows.map(orderOf)
     })
   }
@@ -385,23 +395,6 @@ export class Ringbook {
   async #pairOf(symbol: string | undefined): Promise<{ tradingPairId?: string }> {
     await this.loadMarkets()
     return symbol === undefined ? {} : { tradingPairId: this.market(symbol).id }
-  }
-
-  /** The newest rows, oldest first: `limit` of them, or a page. */
-  async #rows<Row>(
-    limit: number | undefined,
-    ask: (page: { pageToken: string; pageSize: number }) => Promise<{ rows: Row[]; nextPageToken?: string | undefined }>,
-  ): Promise<Row[]> {
-    const wanted = limit ?? PAGE
-    const found: Row[] = []
-    for (let pageToken: string | undefined = ''; found.length < wanted;) {
-      const { rows, nextPageToken }: { rows: Row[]; nextPageToken?: string | undefined } =
-        await ask({ pageToken, pageSize: Math.min(PAGE_MAX, wanted - found.length) })
-      found.push(...rows)
-      if (nextPageToken === undefined || nextPageToken === '') break
-      pageToken = nextPageToken
-    }
-    return found.reverse()
   }
 
   #on<Result>(symbol: string, act: (market: Market) => Promise<Result>): Promise<Result> {

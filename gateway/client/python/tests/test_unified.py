@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unittest
+from datetime import datetime, timezone
 from types import SimpleNamespace
 from typing import Any, Callable, Dict, List, Tuple, cast
 
@@ -80,6 +81,29 @@ class AsyncAnswers(Answers):
         return super().call(name, **fields)
 
 
+class History(Answers):
+    """Trades at these times in ms, listed newest first and in pages, as the service does."""
+
+    def __init__(self, times: List[int]) -> None:
+        super().__init__()
+        self.trades = [
+            {**TRADE, "id": str(i), "executedAt": datetime.fromtimestamp(at / 1000, timezone.utc).isoformat()}
+            for i, at in enumerate(times)
+        ]
+        self.times = times
+
+    def call(self, name: str, **fields: Any) -> Any:
+        if name != "ListTrades":
+            return super().call(name, **fields)
+        self.asked.append((name, fields))
+        low, high = int(fields["startTime"] or 0), int(fields["endTime"] or 10 ** 15)
+        found = [each for each, at in zip(self.trades, self.times) if low <= at <= high][::-1]
+        first = int(fields["pageToken"] or 0)
+        after = first + fields["pageSize"]
+        token = str(after) if after < len(found) else ""
+        return {"trades": found[first:after], "nextPageToken": token}
+
+
 def both(call: Callable[[Any], Any]) -> Tuple[Any, List[Tuple[str, Dict[str, Any]]]]:
     """What a verb gives and what it asked for, which is the same for both clients."""
     first, second = Answers(), AsyncAnswers()
@@ -116,10 +140,24 @@ class Verbs(unittest.TestCase):
         trades, asked = both(lambda exchange: exchange.fetch_trades("ETH/USDC", MS, 2))
         seen = [(each["id"], each["side"], each["cost"]) for each in trades]
         self.assertEqual(seen, [("t", "buy", 50.0), ("newest", "sell", 50.0)])
-        self.assertEqual(asked[0][1], {"tradingPairId": PAIR, "startTime": str(MS), "pageToken": "", "pageSize": 2})
+        self.assertEqual(asked[0][1], {"tradingPairId": PAIR, "startTime": str(MS), "pageToken": "", "pageSize": 100})
         candles, asked = both(lambda exchange: exchange.fetch_ohlcv("ETH/USDC", "1h", limit=3))
         self.assertEqual(candles, [[60000, 1.0, 2.0, 0.5, 1.5, 7.0]])
         self.assertEqual(asked[0][1], {"tradingPairId": PAIR, "interval": "1h", "limit": 3})
+
+    def test_since_gives_the_oldest_rows_from_then_on(self) -> None:
+        times = [MS + gap for gap in (0, 0, 5, *range(1000, 400_000, 7), *[500_000] * 2500, 500_001)]
+        client = History(times)
+        exchange = Unified(cast(Client, client))
+        for since, limit in ((MS, 3), (MS, None), (MS + 1, 150), (MS + 399_000, 2000), (MS + 500_000, 2200), (0, 1)):
+            del client.asked[:]
+            found = [each["id"] for each in exchange.fetch_trades("ETH/USDC", since, limit)]
+            expected = [str(i) for i, at in enumerate(times) if at >= since][:100 if limit is None else limit]
+            self.assertEqual(found, expected, (since, limit))
+            self.assertLess(len(client.asked), 100, "bounded, however many rows there are")
+        self.assertEqual([each["id"] for each in exchange.fetch_trades("ETH/USDC", None, 2)], [
+            str(len(times) - 2), str(len(times) - 1),
+        ])
 
     def test_orders_are_sent_as_exact_text(self) -> None:
         terms = ("ETH/USDC", "limit", "buy", 1.2349, 100.07, {"timeInForce": "PO"})

@@ -98,7 +98,7 @@ class Unified(_Base):
         return cast("Shape", self._run(self._verbs.fetch_order_book(symbol, limit)))
 
     def fetch_trades(self, symbol: str, since: Optional[int] = None, limit: Optional[int] = None) -> List[Shape]:
-        """The newest public trades, oldest first; 100 or `limit`. `since` in Unix ms."""
+        """Public trades from `since` (Unix ms) on, or the newest; oldest first, 100 or `limit`."""
         return cast("List[Shape]", self._run(self._verbs.fetch_trades(symbol, since, limit)))
 
     def fetch_ohlcv(
@@ -140,7 +140,7 @@ class Unified(_Base):
     def fetch_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
     ) -> List[Shape]:
-        """The newest orders, oldest first; 100 or `limit`."""
+        """Orders from `since` (Unix ms) on, or the newest; oldest first, 100 or `limit`."""
         return cast("List[Shape]", self._run(self._verbs.fetch_orders((), symbol, since, limit)))
 
     def fetch_open_orders(
@@ -158,7 +158,7 @@ class Unified(_Base):
     def fetch_my_trades(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
     ) -> List[Shape]:
-        """The newest trades of the account, oldest first; 100 or `limit`."""
+        """Trades of the account from `since` (Unix ms) on, or the newest; oldest first, 100 or `limit`."""
         return cast("List[Shape]", self._run(self._verbs.fetch_my_trades(symbol, since, limit)))
 
     def fetch_time(self) -> int:
@@ -203,7 +203,7 @@ class AsyncUnified(_Base):
         return cast("Shape", await self._run(self._verbs.fetch_order_book(symbol, limit)))
 
     async def fetch_trades(self, symbol: str, since: Optional[int] = None, limit: Optional[int] = None) -> List[Shape]:
-        """The newest public trades, oldest first; 100 or `limit`. `since` in Unix ms."""
+        """Public trades from `since` (Unix ms) on, or the newest; oldest first, 100 or `limit`."""
         return cast("List[Shape]", await self._run(self._verbs.fetch_trades(symbol, since, limit)))
 
     async def fetch_ohlcv(
@@ -245,7 +245,7 @@ class AsyncUnified(_Base):
     async def fetch_orders(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
     ) -> List[Shape]:
-        """The newest orders, oldest first; 100 or `limit`."""
+        """Orders from `since` (Unix ms) on, or the newest; oldest first, 100 or `limit`."""
         return cast("List[Shape]", await self._run(self._verbs.fetch_orders((), symbol, since, limit)))
 
     async def fetch_open_orders(
@@ -263,7 +263,7 @@ class AsyncUnified(_Base):
     async def fetch_my_trades(
         self, symbol: Optional[str] = None, since: Optional[int] = None, limit: Optional[int] = None,
     ) -> List[Shape]:
-        """The newest trades of the account, oldest first; 100 or `limit`."""
+        """Trades of the account from `since` (Unix ms) on, or the newest; oldest first, 100 or `limit`."""
         return cast("List[Shape]", await self._run(self._verbs.fetch_my_trades(symbol, since, limit)))
 
     async def fetch_time(self) -> int:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import inspect
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
-from typing import Any, Callable, Dict, FrozenSet, Generator, List, Mapping, Optional, Sequence
+from math import ceil
+from typing import (
+    Any, Callable, Dict, FrozenSet, Generator, List, Mapping, NamedTuple, Optional, Sequence,
+)
 
 from ._generated.methods import Operations
 from .ccxt_errors import class_of
@@ -18,6 +21,7 @@ Params = Optional[Mapping[str, Any]]
 OPEN = ("SUBMITTED", "PARTIALLY_FILLED")
 CLOSED = ("FILLED", "SETTLED", "SETTLED_ON_CHAIN")
 _PAGE = 100
+_PAGE_MAX = 1000
 
 
 def _fields_of(method: Callable[..., Any]) -> FrozenSet[str]:
@@ -91,9 +95,9 @@ class Verbs:
         return {"symbol": symbol, **sides, **moment_of(book["timestamp"]), "nonce": book["sequence"], "info": book}
 
     def fetch_trades(self, symbol: str, since: Optional[int], limit: Optional[int]) -> Verb:
-        fields = {"tradingPairId": self.pair_of(symbol), "startTime": _text(since)}
-        rows = yield from self._rows("ListTrades", "trades", fields, limit)
-        return [trade_of(row, symbol) for row in reversed(rows)]
+        trades = _Listing("ListTrades", "trades", "executedAt", {"tradingPairId": self.pair_of(symbol)})
+        rows = yield from _rows(trades, since, limit)
+        return [trade_of(row, symbol) for row in rows]
 
     def fetch_ohlcv(self, symbol: str, timeframe: str, since: Optional[int], limit: Optional[int]) -> Verb:
         terms = {"interval": timeframe, "startTime": _text(since), "limit": limit}
@@ -164,14 +168,14 @@ class Verbs:
     def fetch_orders(
         self, statuses: Sequence[str], symbol: Optional[str], since: Optional[int], limit: Optional[int],
     ) -> Verb:
-        fields = {"status": list(statuses) or None, "tradingPairId": self.pair_of(symbol), "startTime": _text(since)}
-        rows = yield from self._rows("ListOrders", "orders", fields, limit)
-        return [order_of(row) for row in reversed(rows)]
+        fields = {"status": list(statuses) or None, "tradingPairId": self.pair_of(symbol)}
+        rows = yield from _rows(_Listing("ListOrders", "orders", "createdAt", fields), since, limit)
+        return [order_of(row) for row in rows]
 
     def fetch_my_trades(self, symbol: Optional[str], since: Optional[int], limit: Optional[int]) -> Verb:
-        fields = {"tradingPairId": self.pair_of(symbol), "startTime": _text(since)}
-        rows = yield from self._rows("ListAccountTrades", "trades", fields, limit)
-        return [own_trade_of(row, str(self.by_id[row["tradingPairId"]]["symbol"])) for row in reversed(rows)]
+        trades = _Listing("ListAccountTrades", "trades", "executedAt", {"tradingPairId": self.pair_of(symbol)})
+        rows = yield from _rows(trades, since, limit)
+        return [own_trade_of(row, str(self.by_id[row["tradingPairId"]]["symbol"])) for row in rows]
 
     def fetch_time(self) -> Verb:
         answer = yield "GetServerTime", {}
@@ -182,18 +186,63 @@ class Verbs:
         status = {"ok": "ok", "maintenance": "maintenance"}.get(answer["status"], "error")
         return {"status": status, **moment_of(answer["timestamp"]), "info": answer}
 
-    def _rows(self, name: str, rows: str, fields: Dict[str, Any], limit: Optional[int]) -> Verb:
-        """The newest rows, newest first: `limit` of them, or a page."""
-        found: List[Any] = []
-        token = ""
-        wanted = _PAGE if limit is None else limit
-        while len(found) < wanted:
-            answer = yield name, {**fields, "pageToken": token, "pageSize": min(1000, wanted - len(found))}
-            found += answer[rows]
-            token = answer.get("nextPageToken") or ""
-            if not token:
-                break
-        return found
+
+class _Listing(NamedTuple):
+    """A listing of the service, which is newest first."""
+    name: str
+    #: Field of the answer with the rows, and of a row with the time by which they are ordered.
+    rows: str
+    time: str
+    fields: Dict[str, Any]
+
+    def ask(self, token: str, size: int, start: Optional[int] = None, end: Optional[int] = None) -> Verb:
+        span = {"startTime": _text(start), "endTime": _text(end)}
+        answer = yield self.name, {**self.fields, **span, "pageToken": token, "pageSize": size}
+        return answer[self.rows], answer.get("nextPageToken") or ""
+
+
+def _rows(listing: _Listing, since: Optional[int], limit: Optional[int]) -> Verb:
+    """`limit` rows, or a page: the oldest from `since` (Unix ms) on, or without it the newest. Oldest first."""
+    wanted = _PAGE if limit is None else limit
+    if since is None:
+        newest = yield from _newest(listing, wanted)
+        return newest[::-1]
+    return (yield from _oldest(listing, max(0, ceil(since)), None, wanted))
+
+
+def _newest(listing: _Listing, wanted: Optional[int], start: Optional[int] = None, end: Optional[int] = None) -> Verb:
+    """The newest rows, newest first; None: all."""
+    found: List[Any] = []
+    token = ""
+    while wanted is None or len(found) < wanted:
+        size = _PAGE_MAX if wanted is None else min(_PAGE_MAX, wanted - len(found))
+        rows, token = yield from listing.ask(token, size, start, end)
+        found += rows
+        if not token:
+            break
+    return found
+
+
+def _oldest(listing: _Listing, start: int, end: Optional[int], wanted: int) -> Verb:
+    """The oldest rows of a span of time, oldest first.
+
+    A span with more rows than a page holds is halved, and its earlier half asked for first. Each answer also says when
+    its oldest row was, which ends the halving early.
+    """
+    rows, token = yield from listing.ask("", min(_PAGE_MAX, max(_PAGE, wanted)), start, end)
+    if not token or not rows:
+        return rows[::-1][:wanted]
+    last = moment_of(rows[-1][listing.time])["timestamp"]
+    if last <= start and end is not None and end <= start:
+        # All of it in one millisecond: there is nothing to halve.
+        rows = yield from _newest(listing, None, start, end)
+        return rows[::-1][:wanted]
+    middle = start + max(0, last - start) // 2
+    earlier = yield from _oldest(listing, start, middle, wanted)
+    if len(earlier) >= wanted:
+        return earlier
+    later = yield from _oldest(listing, middle + 1, end, wanted - len(earlier))
+    return earlier + later
 
 
 def _name_of(order: str, params: Params) -> str:
