@@ -6,7 +6,7 @@
  */
 
 /** A client's own: 1 to 64 letters, digits, dots, underscores and hyphens. */
-const GIVEN = /^[A-Za-z0-9._-]{1,64}$/
+export const GIVEN = /^[A-Za-z0-9._-]{1,64}$/
 /** The header of REST, and the metadata of gRPC. */
 export const REQUEST_ID = 'x-request-id'
 

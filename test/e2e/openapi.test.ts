@@ -14,7 +14,7 @@ import {
   issueServerKey, operate, removeDirectory, startExchange, temporaryDirectory, type Exchange,
 } from '../support/exchange.ts'
 import {
-  checkingFetch, createChecker, findOperation, type ApiDocument, type Checker, type DocumentOperation,
+  checkingFetch, createChecker, fieldsOf, findOperation, type ApiDocument, type Checker, type DocumentOperation,
 } from '../support/openapi_check.ts'
 import { pairOf, sodiumSigner } from '../support/traders.ts'
 import { wrongBodies, wrongValues } from '../support/wrong_values.ts'
@@ -185,7 +185,8 @@ function authorised(name: OperationName, signer: Signer, sent: Sent): Sent {
 /** The example call of an operation, as the document has it. */
 function example(name: OperationName): Sent {
   const row: Row = TABLE[name]
-  const { parameters = [], requestBody } = findOperation(document, row.method, row.path)!
+  const operation = findOperation(document, row.method, row.path)!
+  const [parameters, { requestBody }] = [fieldsOf(operation), operation]
   const path = row.path.replace(/\{(\w+)\}/g, (_, field) => String(parameters.find((each) => each.name === field)!.example))
   const body = requestBody?.content['application/json']!.example
   return { method: row.method, target: path, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
@@ -227,7 +228,8 @@ t.test('what the document does not allow is refused, field by field', async (t) 
   }
   for (const name of names) {
     const { method, path }: Row = TABLE[name]
-    const { parameters = [], requestBody } = findOperation(document, method, path)!
+    const operation = findOperation(document, method, path)!
+    const [parameters, { requestBody }] = [fieldsOf(operation), operation]
     // A replacement is judged in ticks and lots of its original, so there must be one.
     const call = { ...example(name), ...(name === 'ReplaceOrder' ? { target: path.replace('{orderId}', orderId) } : {}) }
     for (const { name: field, in: place, schema } of parameters) {

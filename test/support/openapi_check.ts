@@ -95,8 +95,16 @@ function headerProblems(response: DocumentResponse, status: number, headers: Hea
     ...(announced.includes(name) ? [] : [`the header ${name} is not announced`]),
     ...(/^\d+$/.test(value) ? [] : [`the header ${name} is ${value}`]),
   ])
+  for (const name of announced) {
+    if (!LIMITED.test(name) && !headers.has(name)) problems.push(`the header ${name} is announced and did not come`)
+  }
+  if (!announced.includes('x-request-id')) problems.push('X-Request-Id is not announced')
   return status === 429 && !headers.has('retry-after') ? [...problems, 'a 429 without Retry-After'] : problems
 }
+
+/** Parameters that are fields of the input: those of the path and the query. */
+export const fieldsOf = ({ parameters = [] }: DocumentOperation): NonNullable<DocumentOperation['parameters']> =>
+  parameters.filter(({ in: place }) => place === 'path' || place === 'query')
 
 /** The operation of a request; literal segments win over parameters. */
 export function findOperation(document: ApiDocument, method: string, target: string): DocumentOperation | null {

@@ -10,7 +10,7 @@ import t from 'tap'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { createDocument } from '../../gateway/docs/rest/document.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
-import { createChecker, findOperation, type ApiDocument } from '../support/openapi_check.ts'
+import { createChecker, fieldsOf, findOperation, type ApiDocument } from '../support/openapi_check.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const document = JSON.parse(JSON.stringify(createDocument())) as ApiDocument
@@ -50,8 +50,9 @@ t.test('every field and parameter is described', async (t) => {
     walk(name, schema as Schema)
   }
   for (const item of Object.values(document.paths)) {
-    for (const { operationId, parameters = [] } of Object.values(item)) {
-      for (const { name, description } of parameters) if (description === undefined) missing.push(`${operationId}.${name}`)
+    for (const operation of Object.values(item)) {
+      const { operationId } = operation
+      for (const { name, description } of fieldsOf(operation)) if (description === undefined) missing.push(`${operationId}.${name}`)
     }
   }
   t.strictSame(missing, [])
@@ -60,15 +61,25 @@ t.test('every field and parameter is described', async (t) => {
 t.test('examples are valid', async (t) => {
   const checker = createChecker(document)
   for (const name of names) {
-    const { parameters = [], requestBody, responses } = findOperation(document, TABLE[name].method, TABLE[name].path)!
+    const operation = findOperation(document, TABLE[name].method, TABLE[name].path)!
+    const { requestBody, responses } = operation
     const answer = responses['200']!.content[JSON_TYPE]!
     t.strictSame(checker.schema(answer.schema, answer.example, true), [], `answer of ${name}`)
     const body = requestBody?.content[JSON_TYPE]
     if (body !== undefined) t.strictSame(checker.schema(body.schema, body.example, true), [], `body of ${name}`)
-    for (const { name: field, schema, example, required } of parameters) {
+    for (const { name: field, schema, example, required } of fieldsOf(operation)) {
       t.ok(example !== undefined || !required, `${name}.${field} has an example or may be left out`)
       if (example !== undefined) t.strictSame(checker.schema(schema, example, true), [], `${name}.${field}`)
     }
+  }
+})
+
+t.test('every request may name itself, and every answer has the name', async (t) => {
+  const reference = { $ref: '#/components/headers/X-Request-Id' }
+  for (const name of names) {
+    const { parameters, responses } = findOperation(document, TABLE[name].method, TABLE[name].path)!
+    t.ok(parameters!.some((each) => '$ref' in each && each.$ref === '#/components/parameters/RequestId'), name)
+    for (const [status, { headers }] of Object.entries(responses)) t.strictSame(headers?.['X-Request-Id'], reference, `${name} ${status}`)
   }
 })
 

@@ -13,6 +13,7 @@ import { SERVICES, type Access, type AgentRule, type Row } from '../../operation
 import { ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts'
 import { guideText } from '../guide.ts'
 import { codeSamples, exampleCall } from './samples.ts'
+import { REQUEST_ID_HEADER, REQUEST_ID_PARAMETER, requestIdParts } from './request_id.ts'
 import { definitionOf, fieldSchema, referenceTo, schemaOf, sharedName, sharedSchemas, type JsonSchema } from './schemas.ts'
 
 export const DOCUMENT_PATH = '/api/v1/openapi.json'
@@ -55,7 +56,8 @@ export function createDocument(): JsonSchema {
         Error: ERROR_SCHEMA, ...sharedSchemas(OPERATIONS.flatMap(schemasOf)),
         ...Object.assign({}, ...OPERATIONS.map(ownSchemas)),
       },
-      headers: headerObjects(),
+      headers: { ...headerObjects(), ...requestIdParts().headers },
+      parameters: requestIdParts().parameters,
       examples: errorExamples(OPERATIONS),
       securitySchemes: Object.fromEntries([...schemes].map((name) => [name, SCHEMES[name]])),
     },
@@ -113,18 +115,17 @@ function operationObject(served: ServedOperation): JsonSchema {
   const { input, output } = operation.example as { input: JsonSchema; output: unknown }
   const body = operation.body
   const call = exampleCall(row, input, Object.keys(operation.query?.schema.properties ?? {}), body !== null)
-  const parameters = parametersOf(served, input)
   return {
     operationId: name,
     tags: [row.service],
     summary,
     description: `${description}\n\n${rules(row)}`,
-    ...(parameters.length === 0 ? {} : { parameters }),
+    parameters: [...parametersOf(served, input), REQUEST_ID_PARAMETER],
     ...(body === null ? {} : { requestBody: requestBody(served, body, call.body) }),
     responses: {
       200: {
         description: answer,
-        ...(row.rate === 'none' ? {} : { headers: budgetHeaderReferences() }),
+        headers: { ...REQUEST_ID_HEADER, ...(row.rate === 'none' ? {} : budgetHeaderReferences()) },
         content: { [JSON_TYPE]: { schema: schemaOrName(operation.output, responseName(name)), example: output } },
       },
       ...errorResponses(served),

@@ -7,6 +7,7 @@
 import { REFUSALS, type Refusal, type RefusalCode } from '../../../core/layout/refusals.ts'
 import { needsDisk } from '../../operations/admission.ts'
 import type { ServedOperation } from '../../operations/index.ts'
+import { REQUEST_ID_HEADER } from './request_id.ts'
 import type { JsonSchema } from './schemas.ts'
 
 /** Every request can be told these: by the edge before anything is routed, and when something breaks. */
@@ -75,7 +76,7 @@ export function errorResponses(served: ServedOperation): Record<string, JsonSche
       String(status),
       {
         description: refusals.map(({ code }) => code).join(', '),
-        ...(status === 429 ? { headers: RETRY_AFTER } : {}),
+        headers: { ...REQUEST_ID_HEADER, ...(status === 429 ? RETRY_AFTER : {}) },
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Error' },

@@ -75,13 +75,13 @@ export function operationsOf(document: OpenApi, types: Types): Operation[] {
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([http, operation]) => ({ path, http: http.toUpperCase(), operation, body: bodyOf(document, operation) })))
   for (const { operation, body } of found) {
-    for (const { schema } of operation.parameters ?? []) types.announce(schema, true)
+    for (const { schema } of fieldsOf(operation)) types.announce(schema, true)
     types.announce(body, true)
     types.announce(answerOf(operation), false)
   }
   return found.map(({ path, http, operation, body }) => {
     const { operationId: name, summary, responses } = operation
-    const argumentsOfPath = (operation.parameters ?? []).map(({ name: key, in: place, required = false, schema }) =>
+    const argumentsOfPath = fieldsOf(operation).map(({ name: key, in: place, required = false, schema }) =>
       ({ name: identifier(key), type: types.typeOf(schema, `${name}${key}`, true), required: required || place === 'path' }))
     const argumentsOfBody = Object.entries(body.properties ?? {}).map(([key, schema]) => ({
       name: identifier(key), type: types.typeOf(schema, name + key[0]!.toUpperCase() + key.slice(1), true),
@@ -98,6 +98,9 @@ export function operationsOf(document: OpenApi, types: Types): Operation[] {
     }
   })
 }
+
+/** Parameters that are fields of the input: those of the path and the query. Headers are the client's own business. */
+const fieldsOf = ({ parameters = [] }: PathOperation): Parameter[] => parameters.filter(({ in: place }) => place === 'path' || place === 'query')
 
 const pagesOf = (names: readonly string[]): 'token' | 'number' | 'none' =>
   names.includes('pageToken') ? 'token' : names.includes('page') ? 'number' : 'none'
