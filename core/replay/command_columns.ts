@@ -10,8 +10,8 @@ import { IdKind } from '../layout/ids.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISABLE, RAISE_LIMIT_COMMAND } from '../layout/limits.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from '../layout/listing.ts'
 import {
-  address, amount, application, asset, basisPoints, bits, both, columnsOf, decimals, given, hex, hidden, madeId, named, order, orderFlags,
-  options, otherFlags, pair, price, quantity, signer, text, time, user, userMadeAt, whole, yes, type Column, type Meaning,
+  address, amount, application, asset, basisPoints, bits, both, columnsOf, decimals, given, hex, hidden, madeId, named, ofKnownPair, order,
+  orderFlags, options, otherFlags, pair, price, quantity, signer, text, time, user, userMadeAt, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
 import { agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
 
@@ -28,7 +28,10 @@ const KEY = { key: hex('idempotencyKeyHash'), payload: hex('payloadHash'), forme
 const SLIPPAGE = given(whole('slippageToleranceBps'), 'flags', Flag.SLIPPAGE)
 const EXPIRES = given(time(), 'flags', Flag.EXPIRES)
 
-/** An order that is named by its client order id; what a replacement then asks for in decimals, its answer has in the pair's. */
+/**
+ * An order that may be named by its client order id. Its id and pair are in the answer then, and the decimals of a
+ * replacement are told as they came.
+ */
 const DECIMALS = { priceUnits: hidden, lotsUnits: hidden, priceScale: hidden, lotsScale: hidden }
 const BY_CLIENT_ORDER_ID = { ...DECIMALS, targetLength: hidden, target: text('targetClientOrderId') }
 const NOT_NAMED = { ...DECIMALS, targetLength: hidden, target: hidden }
@@ -59,8 +62,9 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   }),
   // Terms that are not given stay those of the original: the answer has all of the successor's.
   [CommandType.REPLACE_ORDER]: columnsOf(ORDER_COMMAND, {
-    ...SIGNED, pair, flags: otherFlags(), price: given(price(), 'options', Option.NEW_PRICE),
-    lots: given(quantity('quantity'), 'options', Option.NEW_LOTS), slippageBps: SLIPPAGE,
+    ...SIGNED, pair: ofKnownPair(pair), flags: otherFlags(),
+    price: given(ofKnownPair(price(), 'priceUnits', 'priceScale'), 'options', Option.NEW_PRICE),
+    lots: given(ofKnownPair(quantity('quantity'), 'lotsUnits', 'lotsScale'), 'options', Option.NEW_LOTS), slippageBps: SLIPPAGE,
     targetSlot: order('replacedOrderId', 'targetSequence'), expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY,
     label: text('clientOrderId'), ...BY_CLIENT_ORDER_ID,
   }),

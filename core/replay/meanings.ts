@@ -81,6 +81,28 @@ export const given = (meaning: Meaning, field: string, bit: number): Meaning => 
   return meaning(own, layout).map((column) => ({ ...column, cell: (told) => ((bits(told) & bit) === 0 ? null : column.cell(told)) }))
 }
 
+/**
+ * The same of a command that names its order by id. One that names it by client order id does not know the pair: of it the decimal in
+ * the fields `units` and `scale` is told, and without these fields nothing.
+ */
+export const ofKnownPair = (meaning: Meaning, units?: string, scale?: string): Meaning => (own, layout) => {
+  const length = numberAt(layout, 'targetLength')
+  const decimal = units === undefined || scale === undefined ? () => null : decimalAt(layout, units, scale)
+  return meaning(own, layout).map((column) =>
+    ({ ...column, cell: (told) => (length(told) === 0 ? column.cell(told) : decimal(told)) }))
+}
+
+/** units × 10^-scale; `null`: what a gateway never sends. */
+function decimalAt(layout: Layout, units: string, scale: string): (told: Told) => string | null {
+  const [count, digits] = [numberAt(layout, units), numberAt(layout, scale)]
+  return (told) => {
+    const isDecimal = Number.isSafeInteger(count(told)) && digits(told) >= 0 && digits(told) <= DIGITS_MAX
+    return isDecimal ? formatDecimal(count(told), digits(told)) : null
+  }
+}
+
+const DIGITS_MAX = 18
+
 /** The same in refusals of this number alone: their word means something else, or nothing, in others. */
 export const whenRefused = (meaning: Meaning, code: number): Meaning => (own, layout) => {
   const refused = numberAt(layout, 'code')

@@ -40,7 +40,10 @@ const INT32_MAX = 2n ** 31n - 1n
 export const AgentRequest = Type.Object({
   agentAddress: field(Address, 'Wallet of the agent.'),
   allowedActions: field(Type.Array(Action, { minItems: 1, maxItems: NAMES_MAX }), 'What it may do.'),
-  allowedTradingPairIds: field(Type.Array(PairName, { minItems: 1, maxItems: AGENT_PAIRS_MAX }), 'Trading pairs it may act on.'),
+  allowedTradingPairIds: field(
+    Type.Array(PairName, { minItems: 1, maxItems: AGENT_PAIRS_MAX }),
+    'Trading pairs it may act on, each by id or symbol (`BTC/USDC`).',
+  ),
   name: Type.Optional(field(Type.String({ minLength: 1, maxLength: NAME_BYTES }), 'Name of your own, up to 32 bytes of UTF-8.')),
   expiresAt: Type.Optional(
     field(Type.String(), 'When the grant and its sessions end, RFC 3339, in the future; absent: never.', { format: 'date-time' }),

@@ -27,7 +27,7 @@ export const symbol = field(Type.String(), 'Symbol of the asset, or BASE/QUOTE o
 export const token = field(Type.String(), 'Contract address of the token.')
 export const tradingPairId = field(Uuid, 'Trading pair.')
 /** As a request or a subscription names it. */
-export const pairName = field(PairName, 'Trading pair, by id or symbol (`BTC/USDC`); in a path the slash is written `%2F`.')
+export const pairName = field(PairName, 'Trading pair, by id or symbol (`BTC/USDC`); in a path of REST the slash is `%2F`.')
 export const updatedAt = field(Timestamp, 'When it changed last.')
 export const username = field(Nullable(Type.String()), 'Chosen name, or null.')
 /** Of an answer, and of a state that is read. */

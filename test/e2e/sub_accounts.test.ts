@@ -190,7 +190,7 @@ for (const [name, call] of Object.entries(TRANSPORTS)) {
     t.equal(whole['limit'].dailyLimit ?? null, null, 'a later change of something else keeps it so')
     const beyond = await family.bySub('CreateOrder', funded('1', '1800'))
     t.ok(beyond['orderId'], 'more than the 1500 of before in one day')
-    t.match(await family.bySub('CancelOrder', beyond), { status: 'SUCCESS' })
+    t.match(await family.bySub('CancelOrder', { orderId: beyond['orderId'] }), { status: 'SUCCESS' })
     const again1500 = { ...target, maxAmount: '100', dailyLimit: '1500', noDailyLimit: false }
     const bounded = await family.byMaster('UpdateSubAccountLimit', again1500)
     t.match(bounded, { limit: { maxAmount: '100', dailyLimit: '1500' } })

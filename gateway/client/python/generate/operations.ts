@@ -100,7 +100,8 @@ export function operationsOf(document: OpenApi, types: Types): Operation[] {
 }
 
 /** Parameters that are fields of the input: those of the path and the query. Headers are the client's own business. */
-const fieldsOf = ({ parameters = [] }: PathOperation): Parameter[] => parameters.filter(({ in: place }) => place === 'path' || place === 'query')
+const fieldsOf = ({ parameters = [] }: PathOperation): Parameter[] =>
+  parameters.filter(({ in: place }) => place === 'path' || place === 'query')
 
 const pagesOf = (names: readonly string[]): 'token' | 'number' | 'none' =>
   names.includes('pageToken') ? 'token' : names.includes('page') ? 'number' : 'none'

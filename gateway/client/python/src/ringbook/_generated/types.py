@@ -1419,7 +1419,7 @@ class Order(_Order, total=False):
 
 class _OrderItem(TypedDict):
     tradingPairId: str
-    """Trading pair, by id or symbol (`BTC/USDC`); in a path the slash is written `%2F`."""
+    """Trading pair, by id or symbol (`BTC/USDC`); in a path of REST the slash is `%2F`."""
     orderType: OrderType
     """LIMIT or MARKET."""
     side: Side
