@@ -3,8 +3,8 @@
  * and no pair, order or quantity that the command does not have; its answer has those.
  */
 import t from 'tap'
-import { CommandType, kindOf, Option, ORDER_COMMAND } from '../../core/layout/command.ts'
-import { encode, viewsOf, type Decoded } from '../../core/layout/table.ts'
+import { COMMAND_SLOTS, CommandType, kindOf, Option, ORDER_COMMAND } from '../../core/layout/command.ts'
+import { encode, RECORD_BYTES, viewsOf, type Decoded } from '../../core/layout/table.ts'
 import { COMMAND_COLUMNS } from '../../core/replay/command_columns.ts'
 import type { Cell } from '../../core/replay/meanings.ts'
 import { Names } from '../../core/replay/names.ts'
@@ -20,7 +20,7 @@ const target = { targetLength: NAME.length, target: Buffer.from(NAME).toString('
 
 /** What is told of an order command with these values. */
 function told(type: CommandType, values: Decoded): Record<string, Cell> {
-  const views = viewsOf(new ArrayBuffer(ORDER_COMMAND.words * 4))
+  const views = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
   encode(ORDER_COMMAND, views, 0, { kind: kindOf(type, 2, 1), session: -1, ...values })
   const cells = COMMAND_COLUMNS[type].map(({ name, cell }) => [name, cell({ views, at: 0, names })] as const)
   return Object.fromEntries(cells.filter(([, value]) => value !== null))
