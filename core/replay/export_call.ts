@@ -29,6 +29,7 @@ Reading it:
            read_csv takes decimals for DOUBLE: what must be exact is read from Parquet, or as text with all_varchar = true
   pandas   pandas.read_parquet('/tmp/day/orders.parquet')     decimals are decimal.Decimal, times have their zone
            pandas.read_csv('fills.csv', dtype=str)             exact; numbers that are read as float are not
+  sheets   take columns as text: a clientOrderId is what its user chose, and text that begins with = is a formula there
 
 How an order ended stands where it ended: in orders when it never rested, in fills when remainingQuantity became 0, in cancels when a
 CANCEL_ORDER was done, otherwise in ended_orders (replaced, expired, mass cancels, self-trade prevention).

@@ -205,7 +205,7 @@ export class OrderEntry implements SocketOwner {
 export function ordersOf(entry: () => OrderEntry, close: () => void): Orders {
   const orders = { close }
   for (const name of Object.keys(TYPES) as OrderOperation[]) {
-    Object.defineProperty(orders, name, { value: (input?: object) => entry().call(name, input) })
+    Object.defineProperty(orders, name, { value: async (input?: object) => entry().call(name, input) })
   }
   Object.defineProperty(orders, 'status', { get: () => entry().status })
   return orders as Orders

@@ -85,6 +85,14 @@ t.test('clients of one key may open their sessions in the same millisecond', asy
   for (const answer of answers) t.match(answer, { totalCancelled: 0 })
 })
 
+t.test('without a WebSocket a call is rejected, and throws nothing beside that', async (t) => {
+  const { client } = await trader(t)
+  const { WebSocket } = globalThis
+  Object.assign(globalThis, { WebSocket: undefined })
+  t.teardown(() => Object.assign(globalThis, { WebSocket }))
+  await t.rejects(client.orders.CreateOrder(ORDER), /streams.WebSocket/)
+})
+
 t.test('where order entry is off, a call says so', async (t) => {
   const plain = await startHarness()
   t.teardown(() => plain.close())
