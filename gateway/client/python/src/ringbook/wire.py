@@ -122,7 +122,7 @@ def harmless(operation: Operation, fields: Mapping[str, Any]) -> bool:
     if operation.repeat != "by-id":
         return operation.repeat == "always"
     orders = fields.get("orderIds")
-    names: List[Any] = orders if isinstance(orders, (list, tuple)) else [fields.get("orderId")]
+    names: List[Any] = list(orders) if isinstance(orders, (list, tuple)) else [fields.get("orderId")]
     return not any(str(name).startswith(CLIENT_PREFIX) for name in names)
 
 
