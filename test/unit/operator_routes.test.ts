@@ -17,6 +17,7 @@ import { COMMANDS } from '../../gateway/operator/commands.ts'
 import { createDocument } from '../../gateway/operator/document.ts'
 import { respond } from '../../gateway/operator/http.ts'
 import { AddAsset, AddPair, SetTerms } from '../../gateway/operator/listing.ts'
+import { SetPairStatus } from '../../gateway/operator/policy.ts'
 import { operatorRoute, type OperatorContext, type OperatorRoute } from '../../gateway/operator/route.ts'
 import { commandsOf, valueOf } from '../../gateway/operator/route_command.ts'
 import { DECLARED, needsToken } from '../../gateway/operator/routes.ts'
@@ -30,7 +31,8 @@ async function asked({ example: [call] }: Command, answer: unknown): Promise<[pa
   const questions: [string, object | undefined][] = []
   const { text } = await command.run((path, body) => {
     questions.push([path, body])
-    return Promise.resolve({ status: 200, text: String(answer), json: answer as Record<string, unknown> })
+    const json = typeof answer === 'string' ? null : answer as Record<string, unknown>
+    return Promise.resolve({ status: 200, text: String(answer), json })
   }, parameters, options)
   return [...questions[0]!, text]
 }
@@ -70,6 +72,15 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
   readonly components: { readonly schemas: object }
 }
+
+t.test('of one word, what looks stands before what changes; an exchange that is not ready is no good answer', async (t) => {
+  const maintenance = COMMANDS.map(({ name }) => name).filter((name) => name.startsWith('maintenance '))
+  t.same(maintenance, ['maintenance show', 'maintenance on', 'maintenance off'])
+  const answer = { ready: false, matcher: true, gateways: [true, false], degraded: [] }
+  const ready = COMMANDS.find(({ name }) => name === 'ready')!
+  const shown = await ready.run(() => Promise.resolve({ status: 503, text: '', json: answer }), [], {})
+  t.same(shown, { json: answer, text: 'NOT ready: gateway 2', good: false })
+})
 
 t.test('the document has all of them, every field with its meaning', async (t) => {
   const document = createDocument(DECLARED) as unknown as Document
@@ -181,8 +192,9 @@ t.test('decimals that are no numbers of the engine are told by field, and nothin
     [AddPair, 'tickSize', '-0.01', 'must be positive and at most 21474836.47, when it has 2 digits'],
     [AddPair, 'lotSize', '1e3', decimal],
     [AddPair, 'minOrderSize', '0.015', 'has more than 2 digits behind the point'],
-    [AddPair, 'maxOrderSize', '0', 'must be a multiple of the lot, 0.01, and at most 21474836.47'],
-    [AddPair, 'maxOrderSize', '21474836.48', 'must be a multiple of the lot, 0.01, and at most 21474836.47'],
+    [AddPair, 'maxOrderSize', '0', 'must be a multiple of the lot, 0.02, and at most 42949672.94'],
+    [AddPair, 'maxOrderSize', '1.01', 'must be a multiple of the lot, 0.02, and at most 42949672.94'],
+    [AddPair, 'maxOrderSize', '42949672.96', 'must be a multiple of the lot, 0.02, and at most 42949672.94'],
     [AddPair, 'minNotional', '0.00001', 'has more than 4 digits behind the point'],
     [AddPair, 'makerFeeBps', '0.001', 'has more than 2 digits behind the point'],
     [AddPair, 'takerFeeBps', '10000.01', 'must be within 10000 basis points'],
@@ -191,9 +203,10 @@ t.test('decimals that are no numbers of the engine are told by field, and nothin
     [SetTerms, 'maxOrderSize', 'many', decimal],
     [SetTerms, 'takerFeeBps', '-10000.01', 'must be within 10000 basis points'],
   ]
-  const names = { base: 'A', quote: 'USD', pair: 'A/USD' }
+  const names = { base: 'A', quote: 'USD', pair: 'A/USD', lotSize: '0.02', minOrderSize: '0.02' }
   for (const [route, field, value, message] of cases) {
     t.equal(await says(route, { ...names, [field]: value }), `${field} ${message} ${JSON.stringify({ field })}`, `${field} ${value}`)
   }
   t.equal(await says(AddPair, { ...names, quote: 'EUR' }), 'Not found {"field":"quote"}')
+  t.equal(SetPairStatus.check({ pair: 'AUSD', status: 'ACTIVE' }), null, 'a symbol may be any text that can be listed')
 })
