@@ -4,13 +4,14 @@
  */
 import t from 'tap'
 import { call, request, signed, startHarness, testGenesis, type Harness, type Headers, type Reply } from '../support/gateway_harness.ts'
+import { connectGrpc, credentialsFor, encodeMessage, pathOf } from '../support/grpc.ts'
 import { OrderSocket, signedOrder } from '../support/order_client.ts'
 import { signerOf } from '../support/sockets.ts'
 
 const ME = '/api/v1/accounts/me'
 const DEBUG = '/debug/signature'
 
-const testnet = await startHarness(['--ws-order-entry', '1'])
+const testnet = await startHarness(['--ws-order-entry', '1', '--grpc-thread', '1'])
 t.teardown(() => testnet.close())
 const session = await testnet.openSession()
 /** Questions of one address in a second: the test waits until it may ask. */
@@ -59,6 +60,18 @@ t.test('a message of order entry', async (t) => {
   const { error } = await socket.send({ ...message, id: 'wrong', body: '{ }' })
   t.match(error, { code: 'INVALID_SIGNATURE', details: { hint: /debug/ } })
   socket.close()
+})
+
+t.test('a gRPC call', async (t) => {
+  const client = connectGrpc(testnet.grpcPort)
+  t.teardown(() => client.close())
+  const [path, bytes] = [pathOf('GetBalance'), encodeMessage('GetBalanceRequest', { assetId: 'x' })]
+  const headers = credentialsFor(session, path, bytes)
+  const { reason, details } = await client.send(path, Buffer.alloc(0), headers)
+  t.match([reason, details], ['INVALID_SIGNATURE', { hint: /debug/ }])
+  const question = { method: 'POST', target: path, headers }
+  t.match((await ask({ ...question, bodyBase64: bytes.toString('base64') })).json, { valid: true })
+  t.match((await ask(question)).json, { valid: false, differs: undefined, code: 'INVALID_SIGNATURE' })
 })
 
 t.test('nothing but what is signed is taken', async (t) => {
