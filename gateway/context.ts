@@ -18,6 +18,7 @@ import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
 import { SessionWatch } from './auth/session_watch.ts'
 import { Asker } from './bridge/asker.ts'
 import { Books } from './bridge/books.ts'
+import { CancelsAtEnd } from './bridge/cancel_at_end.ts'
 import { closeHistory, createHistory, type History } from './bridge/history.ts'
 import { closeEngineClient, createEngineClient, type EngineClient } from './bridge/engine_client.ts'
 import { closeClosedOrderCache, createClosedOrderCache, type ClosedOrderCache } from './bridge/closed_orders.ts'
@@ -86,6 +87,8 @@ export interface Gateway {
   readonly watch: SessionWatch
   /** Signatures that opened a session, on any thread. */
   readonly replayGuard: ReplayGuard
+  /** Mass cancels of connections that ended. */
+  readonly cancelsAtEnd: CancelsAtEnd
   /** Requests without a signature. */
   readonly anonymous: AnonymousWork
   /** Rate budgets. */
@@ -127,6 +130,10 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
   const lane = shared.lanes[number]!
   const events = attachBroadcast(shared.events)
   const proxies = readProxies(config)
+  const engine = createEngineClient({
+    lane, matcherWait: shared.matcherWait, gateway: number, accounts: genesis.limits.accounts, counters, matcher, faults,
+    formerKeys: () => mayKnowFormerPayloads(state, time()), polls: config.polls,
+  })
   const asker = new Asker(lane.questions, shared.matcherWait, faults, config.polls)
   return {
     asker, faults, requestIds: new RequestIds(number, Date.now()),
@@ -135,10 +142,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
-    engine: createEngineClient({
-      lane, matcherWait: shared.matcherWait, gateway: number, accounts: genesis.limits.accounts, counters, matcher, faults,
-      formerKeys: () => mayKnowFormerPayloads(state, time()), polls: config.polls,
-    }),
+    engine, cancelsAtEnd: new CancelsAtEnd(engine, config.deadlineMs),
     closedOrders: createClosedOrderCache(events, counters),
     signIn: createSignInClient(data.signIn, faults),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, faults),
@@ -157,6 +161,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
 
 /** Stops timers and closes ports, so that the thread can end. */
 export function detachGateway(gateway: Gateway): void {
+  gateway.cancelsAtEnd.close()
   closeEngineClient(gateway.engine)
   gateway.asker.close()
   closeClosedOrderCache(gateway.closedOrders)

@@ -4,6 +4,7 @@ import { httpCertificate } from '../core/certificates.ts'
 import { settingOf } from '../core/config.ts'
 import { GATEWAY } from '../core/ring/counters.ts'
 import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToThread } from '../core/threads.ts'
+import { settleCancels } from './bridge/cancel_at_end.ts'
 import { attachGateway, detachGateway } from './context.ts'
 import { Apps } from './http/apps.ts'
 import { HttpConnections } from './http/connections.ts'
@@ -93,6 +94,7 @@ async function stop(graceMs: number): Promise<void> {
   relay?.stopListening()
   await closeServer(server, graceMs, () => sockets.stop(graceMs))
   relay?.close()
+  await settleCancels(gateway.cancelsAtEnd, graceMs, post)
   post({ type: 'stopped' })
   detach()
 }

@@ -147,14 +147,24 @@ export const CANCEL_ALL_COMMAND = defineLayout('cancel_all', {
   pair: 'i32',
   /** At most this many orders, 1..{@link CANCEL_ALL_MAX}; the result says whether there may be more. */
   limit: 'i32',
-  /** Where to begin, as the result of the command before said: slot ... */
+  /** Where to begin, as the result of the command before said: slot ... Of {@link AT_END}: the account's row ... */
   fromSlot: 'i32',
-  reserved: 'i32',
-  /** ... and sequence of an order; 0: with the newest. */
+  /**
+   * Dead man's switch (orders/dead_man.ts). 0: cancel now; above: in so many ms, to {@link AFTER_MS_MAX}; {@link DISARM}; {@link
+   * AT_END}.
+   */
+  afterMs: 'i32',
+  /** ... and sequence of an order; 0: with the newest. ... and the sequence that made it. */
   fromSequence: 'f64',
 })
 /** Orders one CANCEL_ALL record may end: bounds the work of one command and the answers it puts on a reply ring. */
 export const CANCEL_ALL_MAX = 1000
+/** Longest time of a dead man's switch, ms: a day. */
+export const AFTER_MS_MAX = 86_400_000
+/** CANCEL_ALL.afterMs: the account has no deadline from now on. */
+export const DISARM = -1
+/** CANCEL_ALL.afterMs: the connection ended that asked for it (orders/dead_man.ts); its session may be over. */
+export const AT_END = -2
 
 export const MINT_COMMAND = defineLayout('mint', {
   ...HEADER,
@@ -344,13 +354,17 @@ export const CANCEL_ACCOUNT_ORDERS_COMMAND = defineLayout('cancel_account_orders
   fromSequence: 'f64',
 })
 
-/** Of the sequencer itself: the next part of a mass cancel that nobody goes on with (orders/sweep_rows.ts). */
+/**
+ * Of the sequencer itself: the next part of a mass cancel that nobody goes on with (orders/sweep_rows.ts), or the beginning of one that a
+ * dead man's switch asked for (orders/dead_man.ts).
+ */
 export const CONTINUE_CANCEL_COMMAND = defineLayout('continue_cancel', {
   ...HEADER,
   /** Row of the account ... */
   account: 'i32',
-  reserved: 'i32',
-  /** ... and the sequence that began it, which is its identity. */
+  /** 1: the deadline of the account is over. */
+  fires: 'i32',
+  /** ... and the sequence that began it, which is its identity; 0 when it `fires`. */
   began: 'f64',
 })
 

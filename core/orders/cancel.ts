@@ -6,7 +6,7 @@ import { CANCEL_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND } from '../layout/command.ts'
 import { outcomeOf, Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ORDER } from '../state/columns.ts'
+import { ORDER, SweptBy } from '../state/columns.ts'
 import { emitOrderResult, emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { copyOf, get } from '../state/rows.ts'
@@ -17,6 +17,7 @@ import { lacksToCancel, lacksToCancelAny } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { withdraw } from '../book/end.ts'
 import { giveSlot, isHalted } from '../book/pool.ts'
+import { cancelAtEnd, isAboutDeadline, isAtEnd, setDeadline } from './dead_man.ts'
 import { targetRow } from './named_target.ts'
 import { sweepOrders } from './sweep.ts'
 
@@ -50,9 +51,10 @@ export function cancelOrder(state: State, command: Views, base: number): void {
 
 /**
  * Cancels the caller's orders of one pair or all, up to `limit`, newest first. Orders on halted pairs, and of pairs that a delegated
- * agent is not granted, stay: another call would not end them either.
+ * agent is not granted, stay: another call would not end them either. With `afterMs` it cancels nothing now (dead_man.ts).
  */
 export function cancelAll(state: State, command: Views, base: number): void {
+  if (isAtEnd(state, command, base)) return cancelAtEnd(state, command, base)
   const account = sessionAccount(state, command, base)
   if (account < 0) {
     emitResult(state, command, base, REFUSALS.SESSION_INVALID.number, account, 0, 0)
@@ -64,9 +66,10 @@ export function cancelAll(state: State, command: Views, base: number): void {
     emitResult(state, command, base, REFUSALS.AGENT_NOT_ALLOWED.number, account, lacking, 0)
     return
   }
+  if (isAboutDeadline(state, command, base)) return setDeadline(state, command, base, account, agent)
   const { at } = CANCEL_ALL_COMMAND
   sweepOrders(state, command, base, {
-    account, agent, byOperator: false, pair: command.i32[base + at.pair]!, limit: command.i32[base + at.limit]!,
+    account, agent, by: SweptBy.OWNER, pair: command.i32[base + at.pair]!, limit: command.i32[base + at.limit]!,
     fromSlot: command.i32[base + at.fromSlot]!, fromSequence: command.f64[(base + at.fromSequence) >>> 1]!, heard: true,
   })
 }

@@ -11,6 +11,7 @@ import { CANCEL_ACCOUNT_ORDERS_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
+import { SweptBy } from '../state/columns.ts'
 import { pairCount } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { isAccount } from '../programs/accounts.ts'
@@ -36,7 +37,7 @@ export function cancelAccountOrders(state: State, command: Views, base: number):
     return
   }
   const [fromSlot, fromSequence] = [command.i32[base + at.fromSlot]!, command.f64[(base + at.fromSequence) >>> 1]!]
-  const sweep = { account, pair, agent: -1, byOperator: true, limit, fromSlot, fromSequence, heard: true }
+  const sweep = { account, pair, agent: -1, by: SweptBy.OPERATOR, limit, fromSlot, fromSequence, heard: true }
   const result = sweepOrders(state, command, base, sweep)
   state.outbox.i32[result + SWEEP_ANSWER.at.pair] = pair
 }

@@ -1,4 +1,7 @@
-/** CONTINUE_CANCEL: a part of a mass cancel that the sequencer goes on with, because whoever asked for it is silent (sweep_rows.ts). */
+/**
+ * CONTINUE_CANCEL: a part of a mass cancel that the sequencer goes on with, because whoever asked for it is silent
+ * (sweep_rows.ts), or begins at a deadline (dead_man.ts).
+ */
 import { CONTINUE_CANCEL_COMMAND } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { SCALAR, SWEEP } from '../state/columns.ts'
@@ -6,7 +9,9 @@ import { emitResult } from '../events/emit.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { get, getF64, scalar, sweepRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { fireDeadline } from './dead_man.ts'
 import { sweepOrders } from './sweep.ts'
+import { goesOnByItself, sweptBy } from './sweep_rows.ts'
 
 const { at } = CONTINUE_CANCEL_COMMAND
 
@@ -17,13 +22,17 @@ export const CONTINUED_MAX = 256
 export function continueCancel(state: State, command: Views, base: number): void {
   const account = command.i32[base + at.account]!
   const began = command.f64[(base + at.began) >>> 1]!
-  const row = account >= 0 && account < scalar(state, SCALAR.ACCOUNTS) ? sweepRow(state, account) : -1
-  if (row < 0 || began === 0 || getF64(state, row, SWEEP.BEGAN) !== began) {
+  const isThere = account >= 0 && account < scalar(state, SCALAR.ACCOUNTS)
+  if (isThere && command.i32[base + at.fires] === 1) return fireDeadline(state, command, base, account)
+  const row = isThere ? sweepRow(state, account) : -1
+  // One that goes on by itself may have begun anew since this was written.
+  const isMeant = row >= 0 && began !== 0 && (getF64(state, row, SWEEP.BEGAN) === began || goesOnByItself(state, account))
+  if (!isMeant) {
     emitResult(state, command, base, REFUSALS.NOT_FOUND.number, -1, 0, 0)
     return
   }
   sweepOrders(state, command, base, {
-    account, pair: get(state, row, SWEEP.PAIR), agent: -1, byOperator: get(state, row, SWEEP.STATE) === 2, limit: CONTINUED_MAX,
+    account, pair: get(state, row, SWEEP.PAIR), agent: -1, by: sweptBy(state, row), limit: CONTINUED_MAX,
     fromSlot: get(state, row, SWEEP.FROM_SLOT), fromSequence: getF64(state, row, SWEEP.FROM_SEQUENCE), heard: false,
   })
 }

@@ -17,27 +17,26 @@ import { SWEEP_ANSWER } from '../layout/answers.ts'
 import { CANCEL_ALL_COMMAND, CANCEL_ALL_MAX, Flag } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { ACCOUNT, ORDER, SCALAR } from '../state/columns.ts'
+import { ACCOUNT, ORDER, SCALAR, SweptBy } from '../state/columns.ts'
 import { emitResult } from '../events/emit.ts'
 import { accountRow, get, getF64, orderRow, scalar, sequence, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { mayTrade } from '../programs/grants.ts'
 import { endOrder } from '../book/end.ts'
 import { isHalted, restingAt } from '../book/pool.ts'
-import { beganAt, endSweep, noteSweep } from './sweep_rows.ts'
+import { beganAt, endSweep, goesOnByItself, noteSweep, type Meant } from './sweep_rows.ts'
 
 /** Orders that one command looks at beyond those it may end. */
 export const LOOKS_MORE = 256
 
 /** Whose orders, and which of them. */
-export interface Sweep {
-  readonly account: number
+export interface Sweep extends Meant {
   /** Only orders of this pair; -1: of all. */
   readonly pair: number
   /** Only orders of pairs that this delegated agent is granted; -1: nobody signed but the owner. */
   readonly agent: number
   /** The operator ends orders on halted pairs too, and they say whose doing it was. */
-  readonly byOperator: boolean
+  readonly by: SweptBy
   /** At most this many; {@link CANCEL_ALL_MAX} when it is more. */
   readonly limit: number
   /** Where to begin: slot and sequence of an order; sequence 0: with the newest. */
@@ -52,6 +51,7 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
   const correlation = command.u32[base + CANCEL_ALL_COMMAND.at.correlation]!
   const limit = Math.min(CANCEL_ALL_MAX, sweep.limit)
   const bounded = state.scalars[SCALAR.RULES]! >= 1
+  const byOperator = sweep.by === SweptBy.OPERATOR
   let [ended, left, looked] = [0, 0, 0]
   const began = beginning(state, sweep)
   let slot = firstSlot(state, sweep)
@@ -62,7 +62,7 @@ export function sweepOrders(state: State, command: Views, base: number, sweep: S
     if (getF64(state, row, ORDER.SEQUENCE) > began || !isMeant(state, row, sweep)) continue
     if (ended >= limit) left++
     else {
-      if (sweep.byOperator) set(state, row, ORDER.FLAGS, get(state, row, ORDER.FLAGS) | Flag.BY_OPERATOR)
+      if (byOperator) set(state, row, ORDER.FLAGS, get(state, row, ORDER.FLAGS) | Flag.BY_OPERATOR)
       endOrder(state, row, Status.CANCELLED, Reason.USER_CANCELLED, correlation, false)
       ended++
     }
@@ -92,13 +92,13 @@ function beginning(state: State, sweep: Sweep): number {
   return began === 0 ? sweep.fromSequence : began
 }
 
-/** Notes where it goes on, slot -1: nowhere. One that another has taken the place of is not noted. */
+/** Notes where it goes on, slot -1: nowhere. One whose place another has is not noted. */
 function note(state: State, sweep: Sweep, began: number, slot: number, from: number): void {
   if (scalar(state, SCALAR.RULES) < 2 || sweep.agent >= 0) return
   const known = beganAt(state, sweep)
   if (slot >= 0) {
-    if (known === 0 && sweep.fromSequence !== 0) return
-    noteSweep(state, sweep, began, slot, from, sweep.heard)
+    if (known === 0 && (sweep.fromSequence !== 0 || goesOnByItself(state, sweep.account))) return
+    noteSweep(state, sweep, began, slot, from, sweep.heard || sweep.by === SweptBy.ITSELF)
   } else if (known !== 0) endSweep(state, sweep.account)
 }
 
@@ -115,8 +115,8 @@ function restingFrom(state: State, slot: number, from: number): number {
   return restingAt(state, slot, scalar(state, SCALAR.RULES) >= 3 && own > from ? own : from)
 }
 
-function isMeant(state: State, row: number, { pair, agent, byOperator }: Sweep): boolean {
+function isMeant(state: State, row: number, { pair, agent, by }: Sweep): boolean {
   const of = get(state, row, ORDER.PAIR)
   if (pair >= 0 && of !== pair) return false
-  return (agent < 0 || mayTrade(state, agent, of)) && (byOperator || !isHalted(state, row))
+  return (agent < 0 || mayTrade(state, agent, of)) && (by === SweptBy.OPERATOR || !isHalted(state, row))
 }

@@ -19,6 +19,7 @@
  * by then are in no list and stay as they are when the row goes: dead, and soon of no use to anybody.
  */
 import { ACCOUNT, PROFILE, SCALAR } from '../state/columns.ts'
+import { noteDeadline } from '../state/due.ts'
 import { unindexAccount } from '../state/indexes.ts'
 import { accountRow, get, getF64, now, profileRow, scalar, set, setF64, setScalar } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
@@ -119,6 +120,8 @@ export function giveUpOldest(state: State): number {
   unindexAccount(state, account)
   uncountAccount(state, get(state, row, ACCOUNT.APPLICATION))
   keepAccount(state, account)
+  setF64(state, row, ACCOUNT.DEADLINE, 0)
+  noteDeadline(state, account)
   touchAccount(state, account)
   return account
 }

@@ -76,14 +76,14 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.CANCEL_ORDER]: ORDER_TARGET,
   [CommandType.EXPIRE_ORDER]: ORDER_TARGET,
   [CommandType.CANCEL_ALL]: columnsOf(CANCEL_ALL_COMMAND, {
-    ...SIGNED, pair, limit: whole(), fromSlot: hidden, reserved: hidden, fromSequence: hidden,
+    ...SIGNED, pair, limit: whole(), fromSlot: hidden, afterMs: whole(), fromSequence: hidden,
   }),
   [CommandType.CANCEL_ACCOUNT_ORDERS]: columnsOf(CANCEL_ACCOUNT_ORDERS_COMMAND, {
     ...OWN, account: userMadeAt('userId', 'createdSequence'), createdSequence: hidden, pair, limit: whole(), fromSlot: hidden,
     fromSequence: hidden,
   }),
   [CommandType.CONTINUE_CANCEL]: columnsOf(CONTINUE_CANCEL_COMMAND, {
-    ...OWN, account: user(), reserved: hidden, began: whole('beganSequence'),
+    ...OWN, account: user(), fires: yes(), began: whole('beganSequence'),
   }),
   [CommandType.MINT]: columnsOf(MINT_COMMAND, { ...SIGNED, asset: asset() }),
   [CommandType.OPEN_SESSION]: columnsOf(OPEN_SESSION_COMMAND, {

@@ -119,6 +119,8 @@ export const GATEWAY_COUNTERS = [
   'ws_changes_capacity',
   'openings',
   'openings_full',
+  'cancels_at_end',
+  'cancels_at_end_waiting',
   'grpc_held_bytes',
   'grpc_held_limit',
   'grpc_no_room',

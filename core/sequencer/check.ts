@@ -11,8 +11,8 @@
  * which nothing is allocated.
  */
 import {
-  AGENT_OPEN_ORDERS_MAX, AgentAction, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK, CLIENT_ORDER_ID_BYTES,
-  CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
+  AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AgentAction, AT_END, CANCEL_ALL_MAX, COMMAND_LAYOUTS, CommandType, commandName, FLAG_ORDER_MASK,
+  CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
 import { RAISABLE } from '../layout/limits.ts'
 import { REFUSALS } from '../layout/refusals.ts'
@@ -76,7 +76,9 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       priceUnits: ANY, lotsUnits: ANY, priceScale: range(0, DECIMAL_SCALE_MAX), lotsScale: range(0, DECIMAL_SCALE_MAX),
       flags: bits(ORDER_FLAGS), options: bits(type === CommandType.REPLACE_ORDER ? OPTION_MASK : PLACE_OPTIONS), targetSequence: SEQUENCE,
     },
-    cancel_all: { pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, reserved: ZERO, fromSequence: SEQUENCE },
+    cancel_all: {
+      pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, afterMs: range(AT_END, AFTER_MS_MAX), fromSequence: SEQUENCE,
+    },
     mint: { asset: range(-1, genesis.limits.assets - 1) },
     open_session: { application, master: range(0, ROW_MAX), address: ANY, reserved2: ZERO, publicKey: ANY },
     session: {},

@@ -2,15 +2,16 @@
  * Timers: what is due becomes commands, so that time acts through the journal like everything else.
  *
  * The due queue (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one
- * EXPIRE_ORDER each. Of each turn timers take half of a batch at most, and {@link TIMED_MAX} commands, so that however many orders
- * expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an order
- * is at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
+ * EXPIRE_ORDER each, and accounts whose deadline is over (orders/dead_man.ts), one CONTINUE_CANCEL each. Then come parts of mass cancels
+ * that nobody goes on with, {@link SWEEPS_MAX}. Of each turn timers take half of a batch at most, and {@link TIMED_MAX} commands, so that
+ * however many orders expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its
+ * command came an order is at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
  */
 import { CommandType, CONTINUE_CANCEL_COMMAND, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
-import { dueSweep } from '../orders/sweep_rows.ts'
+import { nextByItself, nextSilent } from '../orders/sweep_rows.ts'
 import { ORDER, SWEEP } from '../state/columns.ts'
-import { NOT_DUE, takeExpired } from '../state/due.ts'
+import { accountTaken, LOOK_AGAIN, NOT_DUE, takeExpired } from '../state/due.ts'
 import { getF64, orderRow, sweepRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
@@ -30,6 +31,7 @@ export interface Timers {
 export function writeDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
   const end = Math.min(maxSlots, used + TIMED_MAX)
   let looks = LOOKS_MAX
+  let fired = false
   timers.behind = true
   while (used < end && looks-- > 0) {
     const slot = takeExpired(state, now)
@@ -37,7 +39,12 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
       timers.behind = false
       break
     }
-    if (slot < 0) continue
+    if (slot === LOOK_AGAIN) continue
+    if (slot < 0) {
+      fired = true
+      writeFire(batch, used++, accountTaken(slot))
+      continue
+    }
     encode(ORDER_COMMAND, batch, used * RECORD_WORDS, {
       kind: kindOf(CommandType.EXPIRE_ORDER, 1, 0),
       session: -1,
@@ -46,20 +53,36 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
     })
     used++
   }
+  // What a deadline began is gone on with in the next turn, whether or not more is due.
+  if (fired) timers.behind = true
   return writeSweeps(timers, state, now, batch, used, Math.min(maxSlots, used + SWEEPS_MAX))
 }
 
-/** Writes a part of each mass cancel that nobody goes on with, up to slot `end`. */
+/** The deadline of the account is over. */
+function writeFire(batch: Views, slot: number, account: number): void {
+  const kind = kindOf(CommandType.CONTINUE_CANCEL, 1, 0)
+  encode(CONTINUE_CANCEL_COMMAND, batch, slot * RECORD_WORDS, { kind, session: -1, account, fires: 1 })
+}
+
+/** Writes a part of each mass cancel that nobody goes on with, up to slot `end`: half of them at least of each kind, when both wait. */
 function writeSweeps(timers: Timers, state: State, now: number, batch: Views, used: number, end: number): number {
-  for (let account = dueSweep(state, -1, now); account >= 0 && used < end; account = dueSweep(state, account, now)) {
-    encode(CONTINUE_CANCEL_COMMAND, batch, used * RECORD_WORDS, {
-      kind: kindOf(CommandType.CONTINUE_CANCEL, 1, 0),
-      session: -1,
-      account,
-      began: getF64(state, sweepRow(state, account), SWEEP.BEGAN),
-    })
-    used++
-    timers.behind = true
+  const first = used
+  const half = nextByItself(state, -1) < 0 ? end : used + Math.ceil((end - used) / 2)
+  for (let account = nextSilent(state, -1, now); account >= 0 && used < half; account = nextSilent(state, account, now)) {
+    writePart(state, batch, used++, account)
   }
+  for (let account = nextByItself(state, -1); account >= 0 && used < end; account = nextByItself(state, account)) {
+    writePart(state, batch, used++, account)
+  }
+  if (used > first) timers.behind = true
   return used
+}
+
+function writePart(state: State, batch: Views, slot: number, account: number): void {
+  encode(CONTINUE_CANCEL_COMMAND, batch, slot * RECORD_WORDS, {
+    kind: kindOf(CommandType.CONTINUE_CANCEL, 1, 0),
+    session: -1,
+    account,
+    began: getF64(state, sweepRow(state, account), SWEEP.BEGAN),
+  })
 }

@@ -83,6 +83,8 @@ export const ACCOUNT = {
   TIER: 8,
   /** ... and its discounts in ppm, repeated so that an order finds its rates without the genesis. */
   MAKER_DISCOUNT: 9, TAKER_DISCOUNT: 10,
+  /** f64, Unix ms: when all its orders are cancelled unless it says otherwise before (orders/dead_man.ts); 0: never. */
+  DEADLINE: f64(14),
   /** 20 bytes. */
   ADDRESS: 16,
   /** f64 each. */
@@ -116,14 +118,17 @@ export const SESSION = {
 export const SESSION_LINK_WORDS = 2
 export const SESSION_LINK = { NEXT: 0, PREV: 1 } as const
 
-/** The mass cancel of an account that is under way (orders/sweep_rows.ts). STATE 0: none is; 1: the owner's, 2: the operator's. */
+/** The mass cancel of an account that is under way (orders/sweep_rows.ts). BY 0: none is; otherwise {@link SweptBy}. */
 export const SWEEP_WORDS = 12
 export const SWEEP = {
   /** Its neighbours by the time of their last part, accounts + 1; the pair that it means, -1: all. */
-  OLDER: 0, NEWER: 1, STATE: 2, PAIR: 3,
+  OLDER: 0, NEWER: 1, BY: 2, PAIR: 3,
   /** The order to go on from; f64: the sequence that began it, and when whoever asked was heard last, Unix ms. */
   FROM_SLOT: 4, FROM_SEQUENCE: f64(6), BEGAN: f64(8), SINCE: f64(10),
 } as const
+/** Who ends the orders of a mass cancel; ITSELF: the sequencer, at once (orders/dead_man.ts). */
+export const SweptBy = { OWNER: 1, OPERATOR: 2, ITSELF: 3 } as const
+export type SweptBy = (typeof SweptBy)[keyof typeof SweptBy]
 
 /** What is known of an account besides trading. Rows in links are + 1; 0 is none. */
 export const PROFILE_WORDS = 16
@@ -263,6 +268,8 @@ export const SCALAR = {
   PAGES_LIVE: 20,
   /** First and last mass cancel under way, accounts + 1 (orders/sweep_rows.ts). */
   SWEEPS_OLDEST: 19, SWEEPS_NEWEST: 29,
+  /** The last of those that go on by themselves, which are the first of the list, account + 1; 0: none does. */
+  SWEEPS_BY_ITSELF: 30,
   /** Receipts (receipt_pages.ts): pages of the oldest and the newest, word of the oldest in its page, rows ever used. */
   RECEIPT_HEAD_PAGE: 24, RECEIPT_TAIL_PAGE: 25, RECEIPT_HEAD_AT: 26, RECEIPT_PAGES_USED: 27, RECEIPT_SEALS_USED: 28,
   /** Listed, those of the genesis included. */
@@ -332,7 +339,7 @@ const perPair: Size = ({ limits }) => limits.pairs
 const perAccount: Size = ({ limits }) => limits.accounts
 const perSession: Size = ({ limits }) => limits.sessions
 const perOrder: Size = ({ limits }) => limits.orders
-const perDuePlace: Size = ({ limits }) => duePlaces(limits.orders)
+const perDuePlace: Size = ({ limits }) => duePlaces(limits.orders) + limits.accounts
 const ofReceipts = (size: (room: ReceiptRoom) => number): Size => ({ limits }) => size(receiptRoomOf(limits))
 const perAgent: Size = ({ limits }) => limits.agents
 const perSpendLimit: Size = ({ limits }) => limits.spendLimits

@@ -7,6 +7,7 @@
  *
  *   kind      place                                   key
  *   ORDERS    16 neighbouring rows of the order pool  expiry of the earliest order that rests there, and its sequence
+ *   DEADLINES one account                             its deadline (orders/dead_man.ts), and 0; Infinity: it has none
  *
  * Other kinds (slices, triggers, funding, ends of sessions) are further ranges of places behind these, as {@link duePlaces} counts them.
  *
@@ -19,14 +20,18 @@
  * the columns.
  */
 import { Flag } from '../layout/command.ts'
-import { DUE_ROWS, DUE_SHIFT, duePlaces, ORDER, SCALAR } from './columns.ts'
-import { get, getF64, now, orderRow, scalar } from './rows.ts'
+import { ACCOUNT, DUE_ROWS, DUE_SHIFT, duePlaces, ORDER, SCALAR } from './columns.ts'
+import { accountRow, get, getF64, now, orderRow, scalar } from './rows.ts'
 import type { State } from './state.ts'
 
 const CHILDREN = 4
-/** What {@link takeExpired} says besides a slot. */
+/** What {@link takeExpired} says besides a slot and an account. */
 export const NOT_DUE = -1
 export const LOOK_AGAIN = -2
+const FIRST_ACCOUNT = -3
+
+/** The account whose deadline {@link takeExpired} found; only of an answer below {@link LOOK_AGAIN}. */
+export const accountTaken = (taken: number): number => FIRST_ACCOUNT - taken
 
 /** Places in the heap; they stand from 1 on, so that 0 is none. */
 export const dueCount = (state: State): number => state.dueHeap[0]!
@@ -99,6 +104,26 @@ export function noteExpiry(state: State, slot: number): void {
   rise(state, state.dueAt[place]!)
 }
 
+/** The deadline of the account is another. An account that never had one has no place in the heap. */
+export function noteDeadline(state: State, account: number): void {
+  const { dueKeys } = state
+  const place = state.dueOrderPlaces + account
+  const deadline = getF64(state, accountRow(state, account), ACCOUNT.DEADLINE)
+  const before = dueKeys[2 * place]!
+  dueKeys[2 * place] = deadline === 0 ? Infinity : deadline
+  if (state.dueAt[place] === 0) {
+    if (deadline !== 0) append(state, place)
+  } else if (dueKeys[2 * place]! < before) rise(state, state.dueAt[place]!)
+  else sink(state, state.dueAt[place]!)
+}
+
+/** The account whose deadline is the first place of the queue, as {@link takeExpired} says it; the queue does not name it again. */
+function takeDeadline(state: State, place: number): number {
+  state.dueKeys[2 * place] = Infinity
+  sink(state, 1)
+  return FIRST_ACCOUNT - (place - state.dueOrderPlaces)
+}
+
 /** True when a resting order stands at `row`. */
 const rests = (state: State, row: number): boolean => (get(state, row, ORDER.FLAGS) & Flag.RESTING) !== 0
 
@@ -117,7 +142,8 @@ function setKey(state: State, place: number, row: number): void {
 
 /**
  * One look at the first place: the slot of the resting order that expires first of all, when its time is over at `time`; the queue
- * does not name it again, so the caller must end it. {@link NOT_DUE}: nothing is due. {@link LOOK_AGAIN}: the place had gone up.
+ * does not name it again, so the caller must end it. Below {@link LOOK_AGAIN}: an account whose deadline is over. {@link NOT_DUE}: nothing
+ * is due. {@link LOOK_AGAIN}: the place had gone up.
  */
 export function takeExpired(state: State, time: number): number {
   const { dueHeap, dueKeys } = state
@@ -125,6 +151,7 @@ export function takeExpired(state: State, time: number): number {
   const place = dueHeap[1]!
   const key = 2 * place
   if (dueKeys[key]! > time) return NOT_DUE
+  if (place >= state.dueOrderPlaces) return takeDeadline(state, place)
   const end = Math.min((place + 1) << DUE_SHIFT, scalar(state, SCALAR.ORDERS_USED))
   // The earliest two that the queue has not named.
   let first = -1
@@ -158,4 +185,6 @@ export function rebuildDue(state: State): void {
     setKey(state, place, first)
     append(state, place)
   }
+  const accounts = scalar(state, SCALAR.ACCOUNTS)
+  for (let account = 0; account < accounts; account++) noteDeadline(state, account)
 }

@@ -1,22 +1,26 @@
 /**
  *   D    due queue: a heap by (moment, sequence, place) that has each place of rows in use once, and no key is after an order of its
- *        place; mass cancels under way are in their list once, in the order of their last part
+ *        place; the key of an account's place is its deadline; mass cancels under way are in their list once, first those that go on
+ *        by themselves, then the others in the order of their last part
  *
  * See invariants.ts.
  */
 import { broken } from '../lib/assert.ts'
-import { CLOCK, DUE_ROWS, duePlaces, ORDER, ORDER_WORDS, SCALAR, SWEEP, SWEEP_WORDS } from './columns.ts'
+import { ACCOUNT, ACCOUNT_WORDS, CLOCK, DUE_ROWS, duePlaces, ORDER, ORDER_WORDS, SCALAR, SWEEP, SWEEP_WORDS, SweptBy } from './columns.ts'
 import { dueCount } from './due.ts'
 import type { State } from './state.ts'
 
 export function checkDue(state: State, live: readonly number[]): void {
   const { dueAt, dueHeap, dueKeys, ordersF64, scalars } = state
   const places = duePlaces(scalars[SCALAR.ORDERS_USED]!)
-  if (dueCount(state) !== places) broken('D', `the due queue has ${dueCount(state)} places of ${places}`)
+  const deadlines = checkDeadlines(state)
+  const count = places + deadlines
+  if (dueCount(state) !== count) broken('D', `the due queue has ${dueCount(state)} places of ${count}`)
   const keyOf = (place: number): number[] => [dueKeys[2 * place]!, dueKeys[2 * place + 1]!, place]
-  for (let at = 1; at <= places; at++) {
+  for (let at = 1; at <= count; at++) {
     const place = dueHeap[at]!
-    if (place < 0 || place >= places || dueAt[place] !== at) broken('D', `place ${place} of the due queue is not where it stands`)
+    const isUsed = place >= state.dueOrderPlaces || (place >= 0 && place < places)
+    if (!isUsed || dueAt[place] !== at) broken('D', `place ${place} of the due queue is not where it stands`)
     const above = at === 1 ? place : dueHeap[((at - 2) >>> 2) + 1]!
     if (isAfter(keyOf(above), keyOf(place))) broken('D', `place ${above} of the due queue stands above ${place} and is later`)
   }
@@ -28,6 +32,22 @@ export function checkDue(state: State, live: readonly number[]): void {
   }
 }
 
+/** Each account with a deadline has its place, with that as its key; those that had one once have it too. How many places. */
+function checkDeadlines({ accountsF64, dueAt, dueKeys, dueOrderPlaces, scalars }: State): number {
+  let places = 0
+  for (let account = 0; account < dueAt.length - dueOrderPlaces; account++) {
+    const place = dueOrderPlaces + account
+    const isUsed = account < scalars[SCALAR.ACCOUNTS]!
+    const deadline = isUsed ? accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.DEADLINE) >>> 1]! : 0
+    if (dueAt[place] !== 0) places++
+    else if (deadline !== 0) broken('D', `account ${account} has a deadline and no place in the due queue`)
+    if (dueAt[place] !== 0 && dueKeys[2 * place] !== (deadline === 0 ? Infinity : deadline)) {
+      broken('D', `the deadline of account ${account} is not the key of its place in the due queue`)
+    }
+  }
+  return places
+}
+
 /** Compares number by number, as far as both go. */
 function isAfter(a: readonly number[], b: readonly number[]): boolean {
   for (let i = 0; i < Math.min(a.length, b.length); i++) if (a[i] !== b[i]) return a[i]! > b[i]!
@@ -37,13 +57,16 @@ function isAfter(a: readonly number[], b: readonly number[]): boolean {
 /** Mass cancels under way: a list in the order of their last part, with each account that has one, and no other. */
 export function checkSweeps(state: State): void {
   const { scalars, sweeps, sweepsF64 } = state
-  let [before, since, met] = [0, 0, 0]
+  let [before, since, met, lastByItself] = [0, 0, 0, 0]
   for (let next = scalars[SCALAR.SWEEPS_OLDEST]!; next !== 0; next = sweeps[(next - 1) * SWEEP_WORDS + SWEEP.NEWER]!) {
     const row = (next - 1) * SWEEP_WORDS
     const heard = sweepsF64[(row + SWEEP.SINCE) >>> 1]!
-    if (sweeps[row + SWEEP.STATE] === 0) broken('D', `account ${next - 1} is in the list of mass cancels and has none`)
+    if (sweeps[row + SWEEP.BY] === 0) broken('D', `account ${next - 1} is in the list of mass cancels and has none`)
     if (sweeps[row + SWEEP.OLDER] !== before) broken('D', `account ${next - 1} does not link back in the list of mass cancels`)
     if (heard < since) broken('D', `the mass cancel of account ${next - 1} was heard before those before it`)
+    if (sweeps[row + SWEEP.BY] === SweptBy.ITSELF) lastByItself = next
+    const hasNoTime = heard === 0
+    if ((sweeps[row + SWEEP.BY] === SweptBy.ITSELF) !== hasNoTime) broken('D', `the mass cancel of account ${next - 1} has a wrong time`)
     const [began, from] = [sweepsF64[(row + SWEEP.BEGAN) >>> 1]!, sweepsF64[(row + SWEEP.FROM_SEQUENCE) >>> 1]!]
     if (began < 1 || began > state.clock[CLOCK.SEQUENCE]! || from < 1) {
       broken('D', `the mass cancel of account ${next - 1} has no beginning`)
@@ -53,7 +76,8 @@ export function checkSweeps(state: State): void {
     if (++met > scalars[SCALAR.ACCOUNTS]!) broken('D', 'the list of mass cancels leads in circles')
   }
   if (scalars[SCALAR.SWEEPS_NEWEST] !== before) broken('D', 'the list of mass cancels ends elsewhere')
+  if (scalars[SCALAR.SWEEPS_BY_ITSELF] !== lastByItself) broken('D', 'another mass cancel is the last that goes on by itself')
   let underWay = 0
-  for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) if (sweeps[account * SWEEP_WORDS + SWEEP.STATE] !== 0) underWay++
+  for (let account = 0; account < scalars[SCALAR.ACCOUNTS]!; account++) if (sweeps[account * SWEEP_WORDS + SWEEP.BY] !== 0) underWay++
   if (underWay !== met) broken('D', `${underWay} mass cancels are under way, ${met} in their list`)
 }

@@ -16,6 +16,7 @@
  *   3  a holder of sessions has at most twice as many rows as its limit, whatever keys they have (session_lists.ts); a mass cancel
  *      that goes on without a row of its own knows what was placed after it began (orders/sweep.ts)
  *   4  since they came in force every payload hash is over the normal form of the request (CLOCK.FORMS_AT); the repeated answer of a key
- *      has the time of the first; the RESULT of what is refused for want of funds or of room says how much there was (orders/refuse.ts)
+ *      has the time of the first; the RESULT of what is refused for want of funds or of room says how much there was (orders/refuse.ts);
+ *      an account may have a deadline at which its orders are cancelled (orders/dead_man.ts)
  */
 export const RULES = 4

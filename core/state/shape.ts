@@ -35,6 +35,8 @@ export interface State extends ColumnAddresses, ColumnViews {
   readonly maxOpenOrders: number
   readonly priceTicks: number
   readonly orderLifetimeMs: number
+  /** Places of the due queue that are of orders; those of accounts follow. */
+  readonly dueOrderPlaces: number
   readonly receiptRoom: ReceiptRoom
   /** Where pages of receipts are that the memory has no room for. */
   readonly receiptStore: PageStore

@@ -7,7 +7,7 @@
 import { type Genesis, type Limits } from './genesis.ts'
 import {
   ACCOUNT, APPLICATION, APPLICATION_NAME_WORDS, BALANCE_WORDS, bitmapWords,
-  CLIENT_ID_WORDS, columnsOf, HASH_KEY_AT, ORIGIN_WORDS, PAGE_LEVELS, PAIR, SCALAR,
+  CLIENT_ID_WORDS, columnsOf, duePlaces, HASH_KEY_AT, ORIGIN_WORDS, PAGE_LEVELS, PAIR, SCALAR,
 } from './columns.ts'
 import type { ColumnAddresses, ColumnViews, State, ViewOf } from './shape.ts'
 import { ListedGenesis, writeListings } from './listing.ts'
@@ -66,6 +66,7 @@ function partsOf(genesis: Genesis, buffers: Buffers): [first: FirstParts, later:
       maxOpenOrders: limits.openOrdersPerAccount,
       priceTicks: limits.priceTicks,
       orderLifetimeMs: limits.orderLifetimeMs,
+      dueOrderPlaces: duePlaces(limits.orders),
       receiptRoom: receiptRoomOf(limits),
       bitmapOffsets: offsets,
       bitmapTotal: total,

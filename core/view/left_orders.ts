@@ -5,8 +5,9 @@
  * those of pairs that it is not granted. So whatever rests from before it began was left for one of these reasons, whatever the status of
  * its pair is by now.
  */
+import { AgentAction } from '../layout/command.ts'
 import { ACCOUNT, AGENT, ORDER } from '../state/columns.ts'
-import { accountRow, agentRow, get, getF64, orderRow, wordOf } from '../state/rows.ts'
+import { accountRow, agentRow, get, getF64, orderRow, pairCount, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently } from './consistent.ts'
 
@@ -48,6 +49,13 @@ export function readLeftOrders(
     }
     return { orders, total }
   })
+}
+
+/** Whether the agent in row `agent` may cancel whatever its account has; the engine decides it again (orders/dead_man.ts). */
+export function mayCancelEverything(state: State, agent: number): boolean {
+  if ((get(state, agentRow(state, agent), AGENT.GRANTS) & AgentAction.CANCEL_ORDER) === 0) return false
+  for (let pair = 0; pair < pairCount(state); pair++) if (!isGranted(state, agent, pair)) return false
+  return true
 }
 
 /** Whether the agent in row `agent` is granted the pair. */

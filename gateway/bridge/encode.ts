@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto'
 import {
-  CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, CLIENT_ORDER_ID_SHIFT, MINT_COMMAND,
+  AT_END, CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, CREATE_SUB_ACCOUNT_COMMAND, kindOf, CLIENT_ORDER_ID_SHIFT, MINT_COMMAND,
   OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, slotsCarried,
   TRANSFER_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
@@ -135,6 +135,26 @@ export function encodeCancelAll(
   scratch.i32[CANCEL_ALL_COMMAND.at.limit] = limit
   scratch.i32[CANCEL_ALL_COMMAND.at.fromSlot] = from.slot
   scratch.f64[CANCEL_ALL_COMMAND.at.fromSequence >>> 1] = from.sequence
+  finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
+}
+
+/** CANCEL_ALL that sets the account's deadline to so many ms from now, or takes it away (DISARM). */
+export function encodeDeadline(engine: EngineClient, at: number, correlation: number, caller: Caller, afterMs: number): void {
+  begin(CommandType.CANCEL_ALL)
+  scratch.i32[CANCEL_ALL_COMMAND.at.pair] = -1
+  scratch.i32[CANCEL_ALL_COMMAND.at.limit] = 1
+  scratch.i32[CANCEL_ALL_COMMAND.at.afterMs] = afterMs
+  finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
+}
+
+/** CANCEL_ALL of a connection that ended: its caller's session may be over, so the account is named, with the sequence that made it. */
+export function encodeAtEnd(engine: EngineClient, at: number, correlation: number, caller: Caller, accountSequence: number): void {
+  begin(CommandType.CANCEL_ALL)
+  scratch.i32[CANCEL_ALL_COMMAND.at.pair] = -1
+  scratch.i32[CANCEL_ALL_COMMAND.at.limit] = 1
+  scratch.i32[CANCEL_ALL_COMMAND.at.fromSlot] = caller.account
+  scratch.f64[CANCEL_ALL_COMMAND.at.fromSequence >>> 1] = accountSequence
+  scratch.i32[CANCEL_ALL_COMMAND.at.afterMs] = AT_END
   finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
 }
 

@@ -21,6 +21,8 @@ export interface StreamOptions extends ReconnectingSocketOptions {
   readonly status?: (status: SocketStatus) => void
   /** The session is over, or was refused: the place to sign in again. Private subscriptions go on by themselves then. */
   readonly sessionEnded?: (error: StreamError) => void
+  /** Order entry alone: when its socket ends, every open order of the account is cancelled. Default false. */
+  readonly cancelOnDisconnect?: boolean
   readonly clock?: Clock
 }
 

@@ -255,6 +255,7 @@ export async function closeGrpc(served: GrpcServer, graceMs: number): Promise<vo
   while (busy() && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))
   // Answers and statuses just written leave before the connections do.
   if (graceMs > 0) await new Promise((resolve) => setTimeout(resolve, FLUSH_MS))
+  for (const stream of streams) stream.cancel()
   server.forceShutdown()
   calls.close()
   connections.close()

@@ -152,14 +152,14 @@ export class OrderStream implements ActionStream, StreamConnection {
     }
     if (kind === undefined) return call.refuse(refusedField('action', 'action is required'))
     call.asks(kind, action[kind.field] as Message, unknown)
-    if (opens) this.#openSession(known, call)
+    if (opens) this.#openSession(known, action[kind.field] as Message, call)
     else if (this.front.stopping) call.refuse(new Refused('ENGINE_UNAVAILABLE', SHUTTING_DOWN))
     else runOperation(this.front.gateway, kind.method!.served, call)
   }
 
-  #openSession(known: SignedMessage, call: StreamCall): void {
+  #openSession(known: SignedMessage, opening: Message, call: StreamCall): void {
     if (known.counter < 0) return call.refuse(refusedField('counter', 'counter must be below 2^53'))
-    this.#stream.openSession(known, known.counter, call)
+    this.#stream.openSession(known, known.counter, opening['cancelOnDisconnect'] === true, call)
   }
 
   /** What was signed; `null`: no credentials came. */

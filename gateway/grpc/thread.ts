@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { grpcCertificate, readCertificate, readNewCertificate } from '../../core/certificates.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import { CERTIFICATE_STAYS, EXIT, type FromThread, type GatewayData, type ToThread } from '../../core/threads.ts'
+import { settleCancels } from '../bridge/cancel_at_end.ts'
 import { attachGateway, detachGateway } from '../context.ts'
 import { doorOf, PORT_TAKEN, type Door } from '../limits/door.ts'
 import { closeGrpc, createGrpcServer, listenGrpc, renewCertificate } from './server.ts'
@@ -39,6 +40,7 @@ async function serve(): Promise<void> {
     if (stopping) return
     stopping = true
     await closeGrpc(served, graceMs)
+    await settleCancels(gateway.cancelsAtEnd, graceMs, post)
     post({ type: 'stopped' })
     clearInterval(heartbeat)
     detach()

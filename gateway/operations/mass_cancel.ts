@@ -6,15 +6,16 @@
  */
 import Type, { type Static } from 'typebox'
 import { SWEEP_ANSWER } from '../../core/layout/answers.ts'
+import { AFTER_MS_MAX, DISARM } from '../../core/layout/command.ts'
 import { ORDER_ENDED } from '../../core/layout/event.ts'
 import { orderId } from '../../core/layout/ids.ts'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { isGranted, readLeftOrders } from '../../core/view/left_orders.ts'
-import { encodeCancelAll } from '../bridge/encode.ts'
-import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
+import { encodeCancelAll, encodeDeadline } from '../bridge/encode.ts'
+import { allowance, CREDIT, register, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { fullRefusal, operation, Uuid, pendingRequest, type Call } from './operation.ts'
+import { fullRefusal, Nullable, operation, pendingRequest, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
 import * as sample from './example_values.ts'
 import { COMMAND } from './refusal_groups.ts'
 import * as fields from './fields.ts'
@@ -36,25 +37,44 @@ const NotCancelled = record(
     },
   ),
 )
-const Cancelled = Type.Object({
+const CANCELLED = {
   totalCancelled: field(Type.Integer(), 'Orders that were cancelled.'),
   orderIds: field(Type.Array(Uuid), 'Orders that were cancelled.'),
   totalNotCancelled: Type.Optional(field(Type.Integer(), 'Orders that rest on, although the request meant them.')),
   notCancelled: Type.Optional(field(Type.Array(NotCancelled), 'The first 1,000 of them, newest first.')),
-})
+}
+const Cancelled = Type.Object(CANCELLED)
 type Cancelled = Static<typeof Cancelled>
+/** Of everything at once there may be a deadline, too. */
+const CancelledOrDeadline = Type.Object({
+  ...CANCELLED,
+  cancelAt: Type.Optional(field(
+    Nullable(Timestamp), 'Of a request with `afterMs`: when everything is cancelled unless it is repeated before. null: never.',
+  )),
+})
+type CancelledOrDeadline = Static<typeof CancelledOrDeadline>
 
 export const BatchCancelAllOrders = operation({
   service: 'OrdersService', method: 'POST', path: '/api/v1/orders/batch-cancel-all',
   access: 'session', agent: 'grant', maintenance: 'open', rate: 'mass-exit',
   summary: 'Cancel all orders',
   description: 'Cancels every open order of the caller. Never refused by a budget, and available in maintenance. Orders on a halted '
-    + 'pair stay; so do, for a delegated agent, those of pairs that it is not granted. `notCancelled` names them, with the reason.',
-  answer: 'The orders that were cancelled.',
+    + 'pair stay; so do, for a delegated agent, those of pairs that it is not granted. `notCancelled` names them, with the reason. '
+    + 'With `afterMs` it is a dead man\'s switch: nothing is cancelled now, but the exchange itself cancels every open order of the '
+    + 'account after that time, unless the request is repeated before; each request replaces the deadline before it, 0 takes it away. '
+    + 'An account has one deadline. It outlives sessions, connections, the revocation of agents and restarts of the exchange: one that '
+    + 'passes meanwhile counts at the start. Orders that are placed after it passed stay. A delegated agent may set it when it may '
+    + 'cancel and is granted every trading pair.',
+  answer: 'The orders that were cancelled; with `afterMs` none, and `cancelAt`.',
   refusals: COMMAND,
-  body: Type.Object({}),
+  body: Type.Object({
+    afterMs: Type.Optional(field(
+      Type.Integer({ minimum: 0, maximum: AFTER_MS_MAX }),
+      'Cancel after so many ms, a day at most, unless this is repeated before; 0: not any more. Absent: now.',
+    )),
+  }),
   bodyRule: 'optional',
-  output: Cancelled,
+  output: CancelledOrDeadline,
   example: {
     input: {},
     output: {
@@ -62,7 +82,8 @@ export const BatchCancelAllOrders = operation({
       notCancelled: [{ orderId: sample.SUCCESSOR, tradingPairId: sample.PAIR, reason: 'PAIR_NOT_ACTIVE' }],
     },
   },
-  run: (gateway, call) => massCancel(gateway, call, EVERY_PAIR),
+  run: (gateway, call, { afterMs }) =>
+    (afterMs === undefined ? massCancel(gateway, call, EVERY_PAIR) : setDeadline(gateway, call, afterMs)),
 })
 
 export const BatchCancelOrdersByPair = operation({
@@ -123,6 +144,20 @@ function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void
   if (full !== null) return call.refuse(fullRefusal(full))
   const from = { slot: 0, sequence: 0 }
   cancelSome({ gateway, call, pair, orderIds: [], began: 0, from, until: performance.now() + gateway.config.deadlineMs })
+}
+
+/** Sets the account's deadline, or takes it away (core/orders/dead_man.ts). */
+function setDeadline(gateway: Gateway, call: Call<CancelledOrDeadline>, afterMs: number): void {
+  const { engine, config } = gateway
+  const full = noRoom(engine, call.account, CREDIT, WAY_OUT)
+  if (full !== null) return call.refuse(fullRefusal(full))
+  const pending = pendingRequest(call, ({ f64 }, base) => {
+    const at = f64[(base + SWEEP_ANSWER.at.time) >>> 1]!
+    call.answer({ totalCancelled: 0, orderIds: [], cancelAt: afterMs === 0 ? null : rfc3339(at + afterMs) })
+  })
+  const correlation = register(engine, pending, call.account, CREDIT, WAY_OUT, config.deadlineMs)
+  encodeDeadline(engine, slotAt(engine), correlation, call, afterMs === 0 ? DISARM : afterMs)
+  send(engine)
 }
 
 /** Cancels some orders and goes on until the end of the account's list. What was cancelled is never answered as an overload. */

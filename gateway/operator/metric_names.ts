@@ -96,6 +96,8 @@ export const GATEWAY_METRICS: Record<GatewayCounter, Metric> = {
   ),
   openings: gauge('exchange_openings', 'Signatures remembered that opened a session on a stream or WebSocket in the present minute'),
   openings_full: counter('exchange_openings_refused_total', 'Such sessions refused: the account has its share, or the table is full'),
+  cancels_at_end: counter('exchange_cancels_on_disconnect_total', 'Mass cancels given to the engine because a connection ended'),
+  cancels_at_end_waiting: gauge('exchange_cancels_on_disconnect_waiting', 'Of connections that ended, which wait for room in the ring'),
   grpc_held_bytes: gauge('exchange_grpc_held_bytes', 'Bytes held for gRPC requests that are not answered yet'),
   grpc_held_limit: gauge('exchange_grpc_held_limit_bytes', 'Most bytes that may be held for them'),
   grpc_no_room: counter('exchange_grpc_no_room_total', 'gRPC requests refused because too many bytes of requests were held'),

@@ -20,6 +20,9 @@ import { findSession, type FoundSession } from '../auth/session_cache.ts'
 import type { Watched } from '../auth/session_watch.ts'
 import { setCaller, type Caller, type SignedRequest } from '../auth/signed_request.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
+import { readAccount } from '../../core/view/accounts.ts'
+import { mayCancelEverything } from '../../core/view/left_orders.ts'
+import type { Ending } from '../bridge/cancel_at_end.ts'
 import type { Gateway } from '../context.ts'
 import type { Call } from '../operations/operation.ts'
 import { serveSigned } from '../operations/serve.ts'
@@ -67,6 +70,8 @@ export interface StreamConnection {
 
 interface OpenSession extends Watched {
   readonly key: string
+  /** Whose orders are cancelled when the connection ends; `null`: nobody's. */
+  readonly cancelsFor: Ending | null
   counter: number
 }
 
@@ -158,8 +163,10 @@ export class SignedStream {
 
   /** The connection is gone. */
   release(): void {
-    if (this.#session !== null) this.#gateway.watch.remove(this.#session)
+    const session = this.#session
     this.#session = null
+    if (session !== null) this.#gateway.watch.remove(session)
+    if (session !== null && session.cancelsFor !== null) this.#gateway.cancelsAtEnd.post(session.cancelsFor)
     this.#stopWaiting()
   }
 
@@ -206,8 +213,13 @@ export class SignedStream {
     this.#connection.broken(why)
   }
 
-  /** Opens a session with a message that {@link identify} knows; its messages have counters above `counter`. */
-  openSession({ signed, bytes }: SignedMessage, counter: number, call: MessageCall): void {
+  /**
+   * Opens a session with a message that {@link identify} knows; its messages have counters above `counter`. `cancels`: when the connection
+   * ends, everything of the account is cancelled (bridge/cancel_at_end.ts); of several openings of one account the last one says it.
+   */
+  openSession({ signed, bytes }: SignedMessage, counter: number, cancels: boolean, call: MessageCall): void {
+    const refused = cancels ? this.#mayNotCancel(call) : null
+    if (refused !== null) return call.refuse(refused)
     const { replayGuard, watch, now, counters } = this.#gateway
     const { publicKey: key, timestamp, signature } = signed!
     const taken = replayGuard.take(signature, call.account, Number(timestamp), now())
@@ -219,10 +231,28 @@ export class SignedStream {
     if (taken === 'used') return this.refuseUnknown(new Refused('UNAUTHENTICATED', used), bytes, call)
     const found = this.#connection.adopt(call, key)
     if (found === null) return call.drop(new Refused('UNAUTHENTICATED'))
-    if (this.#session !== null) watch.remove(this.#session)
+    this.#replaceSession(call.account)
+    const { account, application, session, generation, agent } = call
+    const accountSequence = cancels ? readAccount(this.#gateway.state, account).createdSequence : 0
+    const cancelsFor = cancels ? { account, application, session, generation, agent, accountSequence } : null
     const end = (): void => this.#connection.sessionOver()
-    this.#session = { key, session: call.session, generation: call.generation, counter, end }
+    this.#session = { key, session: call.session, generation: call.generation, counter, end, cancelsFor }
     watch.add(this.#session)
     call.answer({ expiresAt: Math.floor(found.view.expiresAt / 1000) })
+  }
+
+  /** The session before ends here; when it was another account's, what was promised for its end is done now. */
+  #replaceSession(account: number): void {
+    const session = this.#session
+    if (session === null) return
+    this.#gateway.watch.remove(session)
+    const promised = session.cancelsFor
+    if (promised !== null && promised.account !== account) this.#gateway.cancelsAtEnd.post(promised)
+  }
+
+  /** Why a delegated agent may not have everything of its account cancelled; the engine says the same (core/orders/dead_man.ts). */
+  #mayNotCancel({ agent }: MessageCall): Refused | null {
+    const may = agent < 0 || mayCancelEverything(this.#gateway.state, agent)
+    return may ? null : new Refused('AGENT_NOT_ALLOWED', 'cancelOnDisconnect cancels orders of every pair, which this agent may not')
   }
 }

@@ -114,7 +114,15 @@ export function orderBody(type: OrderType): TObject {
 }
 
 /** The body of `session.open`: messages of the session have counters above this one; without a body above 0. */
-export const SessionBody = Type.Object({ counter: Type.Optional(Counter) })
+export const SessionBody = Type.Object({
+  counter: Type.Optional(Counter),
+  cancelOnDisconnect: Type.Optional(field(
+    Type.Boolean(),
+    'When this connection ends, however it ends, every open order of the account is cancelled, also those that came another way. '
+      + 'Off by default. A delegated agent must be granted cancelling and every trading pair, at the end too. A crash of the whole '
+      + 'exchange leaves orders: use afterMs of BatchCancelAllOrders for that.',
+  )),
+})
 
 /** A message with a signature of its own; `body` is the text of {@link orderBody}. */
 export const signedOrder = (type: OrderType): TObject =>

@@ -7,6 +7,7 @@
  * rate classes. A message whose sender is not known, because it has no id or is not authenticated, draws from the ordinary budgets of
  * messages and bytes as well: a signature in vain costs as much as one that counts.
  */
+import type { Static } from 'typebox'
 import type { Caller, SignedRequest } from '../auth/signed_request.ts'
 import type { FoundSession } from '../auth/session_cache.ts'
 import { countResponse, GATEWAY } from '../../core/ring/counters.ts'
@@ -177,7 +178,8 @@ export class OrderEntry {
     const body = readBody(message['body'], 'optional', MESSAGE_SHAPE)
     const refused = body instanceof Refused ? body : sessionBody.check(body)
     if (refused !== null) return call.refuse(refused)
-    this.stream.openSession(known, (body as { counter?: number }).counter ?? 0, call)
+    const { counter = 0, cancelOnDisconnect = false } = body as Static<typeof SessionBody>
+    this.stream.openSession(known, counter, cancelOnDisconnect, call)
   }
 
   #refuseBeyondShare(bytes: number, call: OrderCall): void {

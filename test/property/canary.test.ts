@@ -137,8 +137,8 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/admission.ts', 'taker = get(state, terms, TERMS.TAKER_PPM) - get', 'taker = get(state, terms, TERMS.TAKER_PPM) - 0 * get'],
   ['orders/admission.ts', '- get(state, owner, ACCOUNT.MAKER_DISCOUNT)', ''],
   ['orders/cancel.ts', 'if (isHalted(state, row))', 'if (row < 0)'],
-  ['orders/sweep.ts', ' && (byOperator || !isHalted(state, row))', ''],
-  ['orders/sweep.ts', '(byOperator || !isHalted(state, row))', '!isHalted(state, row)'],
+  ['orders/sweep.ts', ' && (by === SweptBy.OPERATOR || !isHalted(state, row))', ''],
+  ['orders/sweep.ts', '(by === SweptBy.OPERATOR || !isHalted(state, row))', '!isHalted(state, row)'],
   ['orders/place.ts', '=== PairStatus.ACTIVE ? 0', '!== 0 ? 0'],
   ['programs/policy.ts', '=== 0 ? 0 : REFUSALS.OPERATOR_ONLY.number', '>= 0 ? 0 : 1'],
   ['programs/applications.ts', 'gatewayOfKind(command.u32[base]!) !== 0', 'gatewayOfKind(command.u32[base]!) < 0'],
@@ -154,7 +154,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/sweep.ts', '(ended >= limit || looked', '(ended > limit || looked'],
   ['orders/sweep.ts', 'row >= 0 && get(state, row, ORDER.ACCOUNT) === account', 'row >= 0'],
   ['orders/sweep.ts', 'fromSequence === 0 ? -1', 'fromSequence >= 0 ? -1'],
-  ['orders/sweep.ts', 'if (sweep.byOperator) set', 'if (limit < 0) set'],
+  ['orders/sweep.ts', 'if (byOperator) set', 'if (limit < 0) set'],
   ['programs/loss.ts', 'clock[CLOCK.SEQUENCE] = resume', 'clock[CLOCK.SEQUENCE]! += 1'],
   ['programs/receipts.ts', 'flags]! |= Flag.REPEATED', 'flags]! |= 0'],
   ['programs/faucet.ts', 'if (made < limit)', 'if (made <= limit)'],
@@ -231,7 +231,24 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['orders/place.ts', 'if ((flags & Flag.EXPIRES) !== 0) noteExpiry(', 'if (false) noteExpiry('],
   ['state/due.ts', 'exact ? second : first)', 'first)'],
   ['state/due.ts', '  rise(state, state.dueAt[place]!)\n', ''],
-  ['state/due.ts', '  sink(state, 1)\n', ''],
+  ['state/due.ts', 'exact ? second : first)\n  sink(state, 1)\n', 'exact ? second : first)\n'],
+  ['state/due.ts', 'Infinity\n  sink(state, 1)\n', 'Infinity\n'],
+  // A deadline would not be taken away, fire again and again, or for ever be what it was first.
+  ['orders/dead_man.ts', 'afterMs > 0 ? now(state) + afterMs : 0', 'now(state) + afterMs'],
+  ['orders/dead_man.ts', '  setF64(state, row, ACCOUNT.DEADLINE, 0)\n', ''],
+  ['state/due.ts', ' < before) rise(state, state.dueAt[place]!)\n  else sink', ' < before) sink(state, state.dueAt[place]!)\n  else sink'],
+  ['state/due.ts', '  else sink(state, state.dueAt[place]!)\n', ''],
+  // An agent could end more than it may; a connection that ended would count for another wallet, or be forgotten.
+  ['orders/dead_man.ts', 'if (agent >= 0 && !mayTradeAll(state, agent))', 'if (agent < -1)'],
+  ['orders/dead_man.ts', 'lacking !== 0 || mayTradeAll(state, agent) ? lacking : AgentGrant.PAIR', 'lacking'],
+  ['orders/dead_man.ts', ' && get(state, sessionRow(state, session), SESSION.ACCOUNT) === account', ''],
+  ['orders/dead_man.ts', 'isAccount(state, account, command.f64[(base + at.fromSequence) >>> 1]!)', 'account >= 0'],
+  // What goes on by itself would lose its place or its turn.
+  ['orders/sweep.ts', ' || goesOnByItself(state, sweep.account))', ')'],
+  ['orders/sweep_rows.ts', 'byItself ? SCALAR.SWEEPS_BY_ITSELF : SCALAR.SWEEPS_NEWEST', 'SCALAR.SWEEPS_NEWEST'],
+  ['orders/sweep_rows.ts', '=== account + 1) setScalar(state, SCALAR.SWEEPS_BY_ITSELF, older)', '< 0) setScalar(state, SCALAR.SWEEPS_BY_ITSELF, older)'],
+  ['orders/dead_man.ts', 'const isNew = !goesOnByItself(state, account)', 'const isNew = true'],
+  ['orders/continue_cancel.ts', ' || goesOnByItself(state, account)', ''],
 ]
 
 const RUNNER = `
@@ -262,9 +279,11 @@ const runs = [
   ['older', 600, 388], ['older', 1500, 119], ['older', 2500, 186], ['tiers', 1000, 77], ['tiers', 2000, 254],
   ['tight', 40000, 50], ['market', 40000, 50],
 ]
+const withDeadlines = [['market', 8000, 50], ['tight', 8000, 50], ['visited', 8000, 50], ['family', 8000, 50]]
 try {
   midnight()
   duelApplications({ seed: 50, commands: 4000 })
+  for (const [variant, commands, seed] of withDeadlines) duel({ variant, seed, commands, checkEvery: 50, workload: { deadlines: true } })
   for (const [variant, commands, seed, checkEvery = 50] of runs) duel({ variant, seed, commands, checkEvery })
 } catch (error) {
   console.log(error.message.split('\\n')[0])

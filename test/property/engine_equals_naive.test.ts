@@ -46,6 +46,8 @@ const RUNS: DuelOptions[] = [
   { variant: 'listing', seed: 30, commands: 30_000, checkEvery: 97 },
   { variant: 'listing', seed: 36, commands: 8_000, checkEvery: 1, outboxRecords: 3 },
   { variant: 'olderFamily', seed: 13, commands: 20_000, checkEvery: 97 },
+  ...['market', 'tight', 'visited', 'older', 'family'].map((variant): DuelOptions =>
+    ({ variant, seed: 90, commands: 16_000, checkEvery: 7, workload: { deadlines: true } })),
 ]
 
 /** Runs it and notes which refusals came. */

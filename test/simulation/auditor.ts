@@ -22,6 +22,7 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import type { State } from '../../core/state/state.ts'
 import { NaiveExchange } from '../support/naive.ts'
 import { dueOrders } from '../support/naive_orders.ts'
+import { dueDeadlines } from '../support/naive_sweeps.ts'
 import { compareBalances } from '../support/naive_compare.ts'
 import { decodeCommand, encodeEvents, printEvents } from '../support/naive_events.ts'
 import type { Request } from './clients.ts'
@@ -168,6 +169,7 @@ export class Auditor {
       const request = this.#requestOf(views, at, slots)
       const command = decodeCommand(views, at)
       if (typeOfKind(views.u32[at]!) === CommandType.EXPIRE_ORDER) this.#expires(command, batch.time)
+      if (typeOfKind(views.u32[at]!) === CommandType.CONTINUE_CANCEL && command['fires'] === 1) this.#fires(command, batch.time)
       const events = encodeEvents(this.#naive.apply(command, batch.time))
       this.#events = crc32(events.bytes, this.#events)
       this.#expect(views.u32[at]!, events, request)
@@ -217,6 +219,13 @@ export class Auditor {
     const first = dueOrders(this.#naive, time)[0]
     if (first?.slot === command['targetSlot'] && first?.sequence === command['targetSequence']) return
     throw new Violation(`order ${String(command['targetSequence'])} expires at ${time}, the next that is due is ${first?.sequence}`)
+  }
+
+  /** Deadlines fire in their order, whatever the exchange went through since they were set. */
+  #fires(command: Decoded, time: number): void {
+    const first = dueDeadlines(this.#naive, time)[0]
+    if (first?.account === command['account']) return
+    throw new Violation(`the deadline of account ${String(command['account'])} fires at ${time}, the next is of ${first?.account}`)
   }
 
   /** Who posted the record; each posted record may be in the journal once. */

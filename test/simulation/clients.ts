@@ -1,16 +1,19 @@
 /**
  * Clients of the simulated exchange. Each signs in, asks the faucet, and trades around one price: orders with an
- * idempotency key, cancels without. A request whose answer does not come, because the time is over or the exchange
- * died, is sent again with the same key, over any gateway, also while the first one may still be on its way; now and
- * then it is sent twice at once.
+ * idempotency key, cancels without, and deadlines at which all its orders are cancelled. A request whose answer does not
+ * come, because the time is over or the exchange died, is sent again with the same key, over any gateway, also while the
+ * first one may still be on its way; now and then it is sent twice at once.
  *
  * The ledger is what was acknowledged: by key, which order it is. Whatever happens later, a key has one order.
  */
 import type { Prng } from '../../core/lib/prng.ts'
-import { CommandType, Flag, Option } from '../../core/layout/command.ts'
+import { SESSION_ANSWER } from '../../core/layout/answers.ts'
+import { CommandType, DISARM, Flag, Option } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
-import { encodeCancel, encodeCancelAll, encodeMint, encodeOpenSession, encodeOrder, encodeSession } from '../../gateway/bridge/encode.ts'
+import {
+  encodeAtEnd, encodeCancel, encodeCancelAll, encodeDeadline, encodeMint, encodeOpenSession, encodeOrder, encodeSession,
+} from '../../gateway/bridge/encode.ts'
 import type { OrderTerms } from '../../gateway/bridge/terms.ts'
 import { CREDIT, register, noRoom, send, slotAt, WAY_IN, WAY_OUT, type EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Caller } from '../../gateway/auth/signed_request.ts'
@@ -54,6 +57,8 @@ export class Client {
   readonly number: number
   readonly #around: Surroundings
   readonly #caller: Caller = { account: -1, application: 0, session: -1, generation: 0, agent: -1 }
+  /** Sequence that made its account. */
+  #madeBy = 0
   #funded = false
   #keys = 0
   /** Under way or to be sent again. */
@@ -159,10 +164,7 @@ export class Client {
     if (dice < 70 || this.#orders.length === 0) return this.#place()
     if (dice < 80) return this.#replace()
     if (dice < 94) return this.#cancel()
-    if (dice < 97) {
-      return this.#request(CommandType.CANCEL_ALL, (engine, at, correlation, caller) =>
-        encodeCancelAll(engine, at, correlation, caller, -1, SWEEP, { slot: 0, sequence: 0 }))
-    }
+    if (dice < 97) return this.#cancelAll()
     const type = dice < 99 ? CommandType.REFRESH_SESSION : CommandType.REVOKE_SESSION
     return this.#request(type, (engine, at, correlation, caller) => encodeSession(engine, at, type, correlation, caller))
   }
@@ -212,6 +214,17 @@ export class Client {
       encodeCancel(engine, at, correlation, caller, slot, sequence))
   }
 
+  /** Now, at a deadline that is set or taken away, or as if its connection ended. */
+  #cancelAll(): Request {
+    const dice = this.#around.random.below(6)
+    const afterMs = dice === 0 ? DISARM : 1 + this.#around.random.below(1500)
+    return this.#request(CommandType.CANCEL_ALL, (engine, at, correlation, caller) => {
+      if (dice < 3) encodeDeadline(engine, at, correlation, caller, afterMs)
+      else if (dice === 3) encodeAtEnd(engine, at, correlation, caller, this.#madeBy)
+      else encodeCancelAll(engine, at, correlation, caller, -1, SWEEP, { slot: 0, sequence: 0 })
+    })
+  }
+
   #onResult(request: Request, records: Views, base: number): void {
     const code = records.i32[base + RESULT.at.code]!
     if (code === SESSION_INVALID) this.#caller.session = -1
@@ -239,6 +252,7 @@ export class Client {
     else if (type === CommandType.REVOKE_SESSION) this.#caller.session = -1
     else if (type === CommandType.OPEN_SESSION) {
       this.#caller.account = records.i32[base + RESULT.at.account]!
+      this.#madeBy = records.f64[(base + SESSION_ANSWER.at.accountSequence) >>> 1]!
       this.#caller.session = records.i32[base + RESULT.at.detail]!
       this.#caller.generation = records.u32[base + RESULT.at.detail2]!
     }

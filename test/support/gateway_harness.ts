@@ -53,6 +53,8 @@ export interface Harness {
   tell(message: ToThread): void
   /** Holds commands back, so that nothing is answered. */
   hold(on: boolean): void
+  /** Stops the gateways in order; the engine goes on. */
+  stopGateways(): Promise<void>
   close(): Promise<void>
 }
 
@@ -109,9 +111,10 @@ function historyPort(historian: Historian): MessagePort {
   return port2
 }
 
-/** `faults`: gateway threads are those of faulty_gateway.ts, which fail as this memory says. */
+/** `faults`: gateway threads are those of faulty_gateway.ts, which fail as this memory says. `timers`: time acts on orders. */
 export async function startHarness(
   flags: readonly string[] = [], source: string = testGenesis(), historian: Historian = emptyHistory, faults?: SharedArrayBuffer,
+  timers = false,
 ): Promise<Harness> {
   const config = readConfig(['--port', '0', '--gateways', '1', '--grpc-port', '0', '--grpc-thread', '0', ...flags], {})!
   const genesis = parseGenesis(source)
@@ -132,18 +135,18 @@ export async function startHarness(
   const words = new Int32Array(control)
   const logs: FromThread[] = []
   const asked: SignInRequest[] = []
-  const loopback: LoopbackData = { genesis: source, shared, batchMax: config.batchMax, control }
+  const loopback: LoopbackData = { genesis: source, shared, batchMax: config.batchMax, control, timers }
   const matcher = new Worker(join(import.meta.dirname, 'loopback_matcher.ts'), { workerData: loopback })
+  const stopGateways = async (): Promise<void> => void (await Promise.all(gateways.splice(0).map(stopGateway)))
   const close = async (): Promise<void> => {
-    await Promise.all(gateways.map(stopGateway))
+    await stopGateways()
     Atomics.store(words, 0, 1)
     wake(new Int32Array(shared.matcherWait))
     await once(matcher, 'exit')
   }
   const gateways: Worker[] = []
   const budgets = new SharedArrayBuffer(budgetsBytes(genesis.limits.accounts))
-  const replayGuard = createReplayGuard(Date.now(), randomBytes(32))
-  const pageTokenKey = randomBytes(32)
+  const [replayGuard, pageTokenKey] = [createReplayGuard(Date.now(), randomBytes(32)), randomBytes(32)]
   let { port, grpcPort } = config
   for (let number = 1; number <= frontThreads(config); number++) {
     try {
@@ -160,8 +163,7 @@ export async function startHarness(
       throw error
     }
   }
-  const commands = attachRing(lanes[0]!.commands)
-  const replies = attachRing(lanes[0]!.replies)
+  const [commands, replies] = [attachRing(lanes[0]!.commands), attachRing(lanes[0]!.replies)]
   const operate = (type: number, layout: Layout, values: Decoded): Promise<Int32Array> => {
     const at = reserve(commands, 0)
     encode(layout, commands.slots, at, { ...values, kind: kindOf(type, 1, 0) })
@@ -170,7 +172,7 @@ export async function startHarness(
     return nextReply(replies)
   }
   return {
-    port, grpcPort, genesis, state, shared, logs, asked, operate, close, lastSequence: () => state.clock[CLOCK.SEQUENCE]!,
+    port, grpcPort, genesis, state, shared, logs, asked, operate, close, stopGateways, lastSequence: () => state.clock[CLOCK.SEQUENCE]!,
     openSession: (application = 0, address = `0x${randomBytes(20).toString('hex')}`) => openSession(operate, application, address),
     tell: (message) => gateways.forEach((gateway) => gateway.postMessage(message)),
     hold: (on) => {

@@ -1,7 +1,7 @@
 /**
  * The real sequencer and engine behind the real rings, with a journal that keeps nothing: for tests of what stands in
  * front of the engine. Draining, checks of records, sequenced time, answers, events and counters are the exchange's own;
- * timers rest, because nothing of what these tests do should end by itself. Ends when its control word becomes 1.
+ * timers rest unless a test wants them, because nothing of what others do should end by itself. Ends when its control word becomes 1.
  */
 import { workerData } from 'node:worker_threads'
 import { realIo } from '../../core/lib/io.ts'
@@ -27,6 +27,8 @@ export interface LoopbackData {
   readonly batchMax: number
   /** Word 0: 1 asks the loop to end. Word 1: 1 makes it hold commands back. */
   readonly control: SharedArrayBuffer
+  /** Time acts: orders expire, deadlines fire. */
+  readonly timers: boolean
 }
 
 /** Turns without waiting when there is nothing to do, and the longest wait, ms. */
@@ -41,7 +43,7 @@ function forgetful(slots: number): JournalWriter {
   return { words, bytes, checksum: 0, first: 1, commit, dropBefore: nothing, syncHead: nothing, close: nothing }
 }
 
-function run({ genesis, shared, batchMax, control }: LoopbackData): void {
+function run({ genesis, shared, batchMax, control, timers }: LoopbackData): void {
   const words = new Int32Array(control)
   const wait = new Int32Array(shared.matcherWait)
   const counters = matcherCounters(shared.counters)
@@ -61,7 +63,7 @@ function run({ genesis, shared, batchMax, control }: LoopbackData): void {
     warn: (message) => {
       throw new Error(message)
     },
-    timersRest: () => true,
+    timersRest: () => !timers,
     maxSlots: batchMax,
     spin: SPIN,
     eventsChecksum: 0,

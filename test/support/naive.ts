@@ -111,6 +111,8 @@ export class NaiveExchange {
   agents: Agent[] = []
   applications: NaiveApplication[]
   receipts: Receipt[] = []
+  /** When the orders of an account are cancelled unless it says otherwise before, Unix ms, by account. */
+  deadlines = new Map<number, number>()
   /** Mass cancels under way, by when whoever asked was heard last. */
   sweeps: Sweep[] = []
   spendLimits: SpendLimit[] = []
@@ -228,6 +230,7 @@ export class NaiveExchange {
   /** Makes an account and returns its row: one that was never used, or the one that goes. */
   newAccount(application: number, address: string, master: number): number {
     const row = this.accounts.length < this.genesis.limits.accounts ? this.accounts.length : this.goes()
+    this.deadlines.delete(row)
     const zeros = (): bigint[] => this.genesis.assets.map(() => 0n)
     this.accounts[row] = {
       application, address, createdSequence: this.sequence, total: zeros(), version: zeros(), mints: [], tier: 0, master, consented: false,

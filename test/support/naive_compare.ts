@@ -12,13 +12,13 @@ import { checkInvariants } from '../../core/state/invariants.ts'
 import { createOutbox } from '../../core/state/outbox.ts'
 import { createState, type State } from '../../core/state/state.ts'
 import { commandName, typeOfKind, COMMAND_SLOTS } from '../../core/layout/command.ts'
-import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { copySpendLimit } from '../../core/view/families.ts'
 import { writeDue } from '../../core/sequencer/timers.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
 import { dueOrders } from './naive_orders.ts'
-import { silentSweeps } from './naive_sweeps.ts'
+import { dueDeadlines, sweepsOfTime } from './naive_sweeps.ts'
 import { decodeCommand, decodeEvent, encodeEvents, printEvents, printRecord } from './naive_events.ts'
 import { Workload } from './workload.ts'
 import type { WorkloadOptions } from './workload_options.ts'
@@ -131,21 +131,27 @@ const [EXPIRES_EVERY, EXPIRES_MOST] = [61, 3]
 function expireSome(state: State, naive: NaiveExchange, workload: Workload, report: DuelReport, run: Bench['run'], said: Views): void {
   const batch = viewsOf(new ArrayBuffer(EXPIRES_MOST * RECORD_BYTES))
   const used = writeDue({ behind: false }, state, workload.time, batch, 0, EXPIRES_MOST)
-  const due = dueOrders(naive, workload.time).slice(0, EXPIRES_MOST)
-  const silent = silentSweeps(naive, workload.time).slice(0, EXPIRES_MOST - due.length)
-  if (due.length + silent.length !== used) throw new Differs(`${used} commands are due, naive ${due.length} + ${silent.length}`)
+  const expected = nextOfTime(naive, workload.time)
+  if (expected.length !== used) throw new Differs(`${used} commands are due, naive ${expected.length}`)
   for (let index = 0; index < used; index++) {
     const command = decodeCommand(batch, index * RECORD_WORDS)
-    const [order, sweep] = [due[index], silent[index - due.length]]
-    const same = order === undefined
-      ? command['account'] === sweep!.account && command['began'] === sweep!.began
-      : command['targetSlot'] === order.slot && command['targetSequence'] === order.sequence
-    if (!same) throw new Differs(`due is ${printRecord(command)}, naive ${order?.sequence ?? `the sweep of ${sweep!.account}`}`)
+    const differs = Object.entries(expected[index]!).some(([field, value]) => command[field] !== value)
+    if (differs) throw new Differs(`due is ${printRecord(command)}, naive ${printRecord(expected[index]!)}`)
     const records = run(batch, index * RECORD_WORDS, workload.time)
     compareEvents(said, records, encodeEvents(naive.apply(command, workload.time)))
     count(report, said, records)
     workload.learn(said, records)
   }
+}
+
+/** The commands that time brings next: ends of orders and deadlines by their moments, deadlines first, then parts of mass cancels. */
+function nextOfTime(naive: NaiveExchange, time: number): Decoded[] {
+  const orders = dueOrders(naive, time).map(({ expiresAt, slot, sequence }) =>
+    ({ at: expiresAt, fields: { targetSlot: slot, targetSequence: sequence } }))
+  const deadlines = dueDeadlines(naive, time).map(({ account, at }) => ({ at, fields: { account, fires: 1 } }))
+  const timed = [...deadlines, ...orders].sort((a, b) => a.at - b.at).slice(0, EXPIRES_MOST).map(({ fields }): Decoded => fields)
+  const parts = sweepsOfTime(naive, time, EXPIRES_MOST - timed.length).map(({ account, began }) => ({ account, began, fires: 0 }))
+  return [...timed, ...parts]
 }
 
 const rerun = ({ seed, variant }: DuelOptions, commands: number): string =>

@@ -1,5 +1,5 @@
 /** Mass cancels in the naive exchange: of an owner or an agent, of the operator, and what the sequencer goes on with. See naive.ts. */
-import { Flag } from '../../core/layout/command.ts'
+import { AgentGrant, Flag } from '../../core/layout/command.ts'
 import { Reason, Status } from '../../core/layout/event.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
@@ -19,6 +19,8 @@ export interface Sweep {
   pair: number
   /** Flag of the orders that it ends. */
   mark: number
+  /** Nobody asked for it now: it goes on at once, and is never left for another. */
+  byItself: boolean
   /** Sequence of the command that began it. */
   began: number
   slot: number
@@ -27,7 +29,7 @@ export interface Sweep {
 }
 
 /** One part of a mass cancel. */
-interface Part extends Pick<Sweep, 'account' | 'pair' | 'mark' | 'slot' | 'sequence'> {
+interface Part extends Pick<Sweep, 'account' | 'pair' | 'mark' | 'byItself' | 'slot' | 'sequence'> {
   limit: number
   /** Whoever asked sent it. */
   heard: boolean
@@ -42,8 +44,9 @@ function beganAt(ex: Ex, part: Part, known: Sweep | undefined): number {
 }
 
 /** The same mass cancel, when it is under way. */
-const underWay = (ex: Ex, { account, pair, mark, agent }: Part): Sweep | undefined =>
-  agent === null ? ex.sweeps.find((each) => each.account === account && each.pair === pair && each.mark === mark) : undefined
+const underWay = (ex: Ex, part: Part): Sweep | undefined =>
+  part.agent !== null ? undefined : ex.sweeps.find((each) => each.account === part.account && each.pair === part.pair &&
+    each.mark === part.mark && each.byItself === part.byItself)
 
 /** What is noted of it when it goes on before `next`; undefined: it is over. */
 function noteSweep(ex: Ex, part: Part, began: number, known: Sweep | undefined, next: Order | undefined): void {
@@ -52,12 +55,20 @@ function noteSweep(ex: Ex, part: Part, began: number, known: Sweep | undefined, 
     ex.sweeps = ex.sweeps.filter((each) => each !== known)
     return
   }
-  if (known === undefined && part.sequence !== 0) return
-  const { account, pair, mark } = part
+  const { account, pair, mark, byItself } = part
+  const isTaken = part.sequence !== 0 || ex.sweeps.some((each) => each.account === account && each.byItself)
+  if (known === undefined && isTaken) return
   const since = part.heard ? ex.now : known!.since
-  const noted = { account, pair, mark, began, slot: next.slot, sequence: placeOf(ex, next, began), since }
-  if (part.heard) ex.sweeps = [...ex.sweeps.filter((each) => each.account !== account), noted]
+  const noted = { account, pair, mark, byItself, began, slot: next.slot, sequence: placeOf(ex, next, began), since }
+  if (byItself) putByItself(ex, noted)
+  else if (part.heard) ex.sweeps = [...ex.sweeps.filter((each) => each.account !== account), noted]
   else ex.sweeps = ex.sweeps.map((each) => (each === known ? noted : each))
+}
+
+/** Puts it behind those that go on by themselves, and before all others. */
+function putByItself(ex: Ex, noted: Sweep): void {
+  const others = ex.sweeps.filter((each) => each.account !== noted.account)
+  ex.sweeps = [...others.filter((each) => each.byItself), noted, ...others.filter((each) => !each.byItself)]
 }
 
 /** The sequence that names an order as a place to go on from: since the rules 3 none that is newer than what is meant. */
@@ -94,22 +105,72 @@ function sweep(ex: Ex, command: Decoded, part: Part, meant: (order: Order) => bo
 
 /** The part that a command asks for. */
 const partOf = (command: Decoded, account: number, mark: number, agent: Agent | null): Part => ({
-  account, pair: Number(command['pair']), mark, slot: Number(command['fromSlot']), sequence: Number(command['fromSequence']),
-  limit: Number(command['limit']), heard: true, agent,
+  account, pair: Number(command['pair']), mark, byItself: false, slot: Number(command['fromSlot']),
+  sequence: Number(command['fromSequence']), limit: Number(command['limit']), heard: true, agent,
 })
 
 const isOpen = (ex: Ex, order: Order): boolean => ex.statuses[order.pair] !== 'HALTED'
 
 /** CANCEL_ALL: orders on halted pairs, or of pairs an agent is not granted, are not meant. */
 export function cancelAll(ex: Ex, command: Decoded): void {
+  if (Number(command['afterMs']) === -2 && ex.inForce >= 4) return cancelAtEnd(ex, command)
   const account = ex.signer(command)
   if (account < 0) return ex.refuse(command, CODE.SESSION_INVALID, -1)
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToCancel(agent, null)
   if (lacking !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking)
+  const afterMs = Number(command['afterMs'])
+  if (afterMs !== 0 && ex.inForce >= 4) return setDeadline(ex, command, account, agent, afterMs)
   const granted = (order: Order): boolean => agent === null || agent.pairs.has(order.pair)
   sweep(ex, command, partOf(command, account, 0, agent), (order) => granted(order) && isOpen(ex, order))
 }
+
+/** A deadline, or none; nothing ends. An agent must be granted every pair. */
+function setDeadline(ex: Ex, command: Decoded, account: number, agent: Agent | null, afterMs: number): void {
+  const lacks = agent !== null && !ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))
+  if (lacks) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, AgentGrant.PAIR)
+  ex.deadlines.delete(account)
+  if (afterMs > 0) ex.deadlines.set(account, ex.now + afterMs)
+  ex.result(command, { account })
+}
+
+/** A connection ended: everything of the account that is named is cancelled, also when its session is over. */
+function cancelAtEnd(ex: Ex, command: Decoded): void {
+  const session = ex.sessions[Number(command['session'])]
+  const account = Number(command['fromSlot'])
+  const known = session?.account === account && ex.accounts[account]?.createdSequence === command['fromSequence']
+  if (!known) return ex.refuse(command, CODE.SESSION_INVALID, -1)
+  const { agent } = session!
+  const lacking = agent === null ? 0 : agent === 'gone' || !agent.active ? AgentGrant.ACTION : lacksToCancel(agent, null)
+  const pairs = agent === null || agent === 'gone' || ex.genesis.pairs.every((_, pair) => agent.pairs.has(pair))
+  if (lacking !== 0 || !pairs) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, lacking || AgentGrant.PAIR)
+  ex.result(command, { account, detail2: begin(ex, account) })
+}
+
+/** CONTINUE_CANCEL at a deadline: a mass cancel begins; nothing ends yet. */
+function fire(ex: Ex, command: Decoded): void {
+  const account = Number(command['account'])
+  if ((ex.deadlines.get(account) ?? Infinity) > ex.now) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  ex.deadlines.delete(account)
+  ex.result(command, { account, detail2: begin(ex, account) })
+}
+
+/** Begins to cancel everything of an account; 0: there is nothing. */
+function begin(ex: Ex, account: number): number {
+  const newest = ex.openOrders(account).sort((a, b) => b.sequence - a.sequence)[0]
+  if (newest === undefined) return 0
+  const { slot, sequence } = newest
+  const begun = { account, pair: -1, mark: 0, byItself: true, began: ex.sequence, slot, sequence, since: 0 }
+  const isOld = (each: Sweep): boolean => each.account === account && each.byItself
+  if (ex.sweeps.some(isOld)) ex.sweeps = ex.sweeps.map((each) => (isOld(each) ? begun : each))
+  else putByItself(ex, begun)
+  return 1
+}
+
+/** Accounts whose deadline is over at `time`, in the order in which they fire. */
+export const dueDeadlines = ({ deadlines }: Ex, time: number): { account: number; at: number }[] =>
+  [...deadlines].map(([account, at]) => ({ account, at })).filter(({ at }) => at <= time)
+    .sort((a, b) => a.at - b.at || a.account - b.account)
 
 /** CANCEL_ACCOUNT_ORDERS: on halted pairs too. */
 export function cancelAccount(ex: Ex, command: Decoded): void {
@@ -124,15 +185,20 @@ export function cancelAccount(ex: Ex, command: Decoded): void {
 
 /** CONTINUE_CANCEL: the sequencer goes on with a mass cancel. */
 export function continueCancel(ex: Ex, command: Decoded): void {
-  const known = ex.sweeps.find((each) => each.account === command['account'] && each.began === command['began'])
+  if (Number(command['fires']) === 1 && ex.accounts[Number(command['account'])] !== undefined) return fire(ex, command)
+  const isIt = (each: Sweep): boolean => each.began === command['began'] || (each.byItself && command['began'] !== 0)
+  const known = ex.sweeps.find((each) => each.account === command['account'] && isIt(each))
   if (known === undefined) return ex.refuse(command, CODE.NOT_FOUND, -1)
-  const { account, pair, mark, slot, sequence } = known
-  const part = { account, pair, mark, slot, sequence, limit: CONTINUED_MOST, heard: false, agent: null }
+  const { account, pair, mark, byItself, slot, sequence } = known
+  const part = { account, pair, mark, byItself, slot, sequence, limit: CONTINUED_MOST, heard: false, agent: null }
   sweep(ex, command, part, (order) => mark !== 0 || isOpen(ex, order))
 }
 
-/** Mass cancels that nobody went on with for 5 s at `time`. */
-export function silentSweeps({ sweeps }: Ex, time: number): Sweep[] {
-  const heard = sweeps.findIndex(({ since }) => since + 5000 > time)
-  return heard < 0 ? sweeps : sweeps.slice(0, heard)
+/** Mass cancels that are gone on with at `time`, `most` of them: half for those that nobody went on with for 5 s, or more. */
+export function sweepsOfTime({ sweeps }: Ex, time: number, most: number): Sweep[] {
+  const byItself = sweeps.filter((each) => each.byItself)
+  const others = sweeps.slice(byItself.length)
+  const heard = others.findIndex(({ since }) => since + 5000 > time)
+  const silent = (heard < 0 ? others : others.slice(0, heard)).slice(0, byItself.length === 0 ? most : Math.ceil(most / 2))
+  return [...silent, ...byItself.slice(0, most - silent.length)]
 }

@@ -20,7 +20,7 @@ import { FamilyWorkload, SUB_WALLETS } from './workload_families.ts'
 import { ListingWorkload } from './workload_listing.ts'
 import type { WorkloadOptions } from './workload_options.ts'
 import { isOwnOrder, ownOrder } from './workload_own.ts'
-import { cancelValues, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
+import { cancelValues, deadlineCommand, namedSequence, operatorCancels, OperatorMemory } from './workload_operator.ts'
 import { Visitors } from './workload_visitors.ts'
 
 interface Known {
@@ -123,6 +123,8 @@ export class Workload {
     if (this.stopped >= 0 && this.chance(1, 20)) return this.setPairStatus(this.stopped, PairStatus.ACTIVE)
     if (this.unpaid !== null && this.chance(3, 4)) return this.tryLess(this.unpaid)
     if (this.families !== null && this.chance(1, 8)) return this.familyCommand(this.families, client)
+    const { account: mine } = this.clients[client]!
+    if (this.options.deadlines === true && this.chance(1, 25)) return deadlineCommand(this.random, signed, mine, this.madeBy)
     const dice = this.below(1000)
     if (dice < 540) {
       this.placed = this.fundedOrder(client)

@@ -1,7 +1,8 @@
 /** The part of the workload in which many orders are cancelled at once, and the operator accepts a clock or a loss; see workload.ts. */
-import { CommandType } from '../../core/layout/command.ts'
+import { AFTER_MS_MAX, CommandType } from '../../core/layout/command.ts'
 import { answeredTypeOf, RESULT } from '../../core/layout/event.ts'
 import type { Decoded, Views } from '../../core/layout/table.ts'
+import type { Prng } from '../../core/lib/prng.ts'
 
 /** Of the time alone, so that the rest of a stream is as it was before the operator could. */
 export const operatorCancels = (time: number): boolean => time % 4 === 0
@@ -15,6 +16,20 @@ export function cancelValues(time: number, account: number, createdSequence: num
   return {
     account, createdSequence: createdSequence + (time % 28 === 0 ? 1 : 0), pair: (time % (pairs + 3)) - 1, limit: limits[time % 7]!,
   }
+}
+
+/** CANCEL_ALL that sets a deadline, takes it away, or is of a connection that ended, which names its account; now and then another. */
+export function deadlineCommand(
+  random: Prng, signed: Decoded, account: number, madeBy: ReadonlyMap<number, number>,
+): { type: CommandType; values: Decoded } {
+  const values: Decoded = { ...signed, pair: -1, limit: 1 }
+  if (random.below(2) === 0) values['afterMs'] = [-1, AFTER_MS_MAX, AFTER_MS_MAX][random.below(12)] ?? 1 + random.below(3000)
+  else {
+    const fromSlot = random.below(10) === 0 ? random.below(8) : account
+    const fromSequence = (madeBy.get(fromSlot) ?? 1) + (random.below(12) === 0 ? 1 : 0)
+    Object.assign(values, { afterMs: -2, fromSlot, fromSequence })
+  }
+  return { type: CommandType.CANCEL_ALL, values }
 }
 
 /** Where the last mass cancel of each account that left something was told to go on; and the sequence of the last command. */

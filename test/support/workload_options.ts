@@ -13,6 +13,8 @@ export interface WorkloadOptions {
   losses?: boolean
   /** The exchange itself enters orders of accounts. */
   ownOrders?: boolean | undefined
+  /** Accounts set deadlines at which their orders are cancelled, and have connections that end. */
+  deadlines?: boolean | undefined
   /** The operator lists assets and pairs and changes terms; `genesis` must have them as they are now. */
   listing?: boolean | undefined
 }

@@ -8,7 +8,9 @@
 import t from 'tap'
 import { CLEARED_MAX, PATH_MAX } from '../../core/book/match.ts'
 import {
-  AGENT_OPEN_ORDERS_MAX, CANCEL_ALL_MAX, COMMAND_LAYOUTS, COMMAND_SLOTS, commandName, CommandType, kindOf, Origin, PairStatus,
+  AFTER_MS_MAX, AGENT_OPEN_ORDERS_MAX, AT_END, CANCEL_ALL_MAX, COMMAND_LAYOUTS, COMMAND_SLOTS, commandName, CommandType, DISARM, kindOf,
+  Origin,
+  PairStatus,
 } from '../../core/layout/command.ts'
 import { RESULT } from '../../core/layout/event.ts'
 import { Flag, Option } from '../../core/layout/flags.ts'
@@ -226,6 +228,25 @@ function longLists(stage: Stage, bob: Decoded, agent: Decoded, byAgent: Decoded)
   for (let index = 0; index < MANY; index++) place(bob, { pair: index % 2, price: 1 + (index % 60) })
   const { sequence: began } = stage.make(CommandType.CANCEL_ALL, { ...bob, pair: 1, limit: 1 })
   for (let part = 0; part < 3; part++) stage.count(CommandType.CONTINUE_CANCEL, { account: first['account']!, began: began! })
+  for (let index = 0; index < MANY; index++) place(bob, { pair: index % 2, price: 1 + (index % 60) })
+  deadlines(stage, bob, { account: first['account']!, createdSequence })
+}
+
+/** Dead man's switches: set, fired, and the end of a connection, with all those orders at rest. */
+function deadlines(stage: Stage, bob: Decoded, { account, createdSequence }: Decoded): void {
+  // They only begin: no order is touched.
+  const few = (type: CommandType, values: Decoded): Decoded => {
+    const said = stage.count(type, values)
+    if (stage.steps > FEW) throw new Error(`${commandName(type)} ${JSON.stringify(values)} took ${stage.steps} steps`)
+    return said
+  }
+  const set = (afterMs: number, over: Decoded = {}): Decoded =>
+    few(CommandType.CANCEL_ALL, { ...bob, pair: -1, limit: 1, afterMs, ...over })
+  for (const afterMs of [AFTER_MS_MAX, DISARM, 1]) set(afterMs)
+  stage.time += 1
+  few(CommandType.CONTINUE_CANCEL, { account: account!, fires: 1 })
+  const { sequence: began } = set(AT_END, { fromSlot: account!, fromSequence: createdSequence! })
+  for (let part = 0; part < 3; part++) stage.count(CommandType.CONTINUE_CANCEL, { account: account!, began: began! })
 }
 
 /** A book with more orders than one may meet, and one whose touch expired. */

@@ -31,7 +31,7 @@ const RECORDS: Record<string, string[]> = {
     '32:key:bytes16 36:payload:bytes16 40:label:bytes40 50:former:bytes16 54:target:bytes40',
   ],
   cancel_all: [
-    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32 6:fromSlot:i32 7:reserved:i32',
+    '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:pair:i32 5:limit:i32 6:fromSlot:i32 7:afterMs:i32',
     '8:fromSequence:f64',
   ],
   mint: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:asset:i32'],
@@ -85,7 +85,7 @@ const RECORDS: Record<string, string[]> = {
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:pair:i32 6:limit:i32 7:fromSlot:i32',
     '8:createdSequence:f64 10:fromSequence:f64',
   ],
-  continue_cancel: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:reserved:i32 6:began:f64'],
+  continue_cancel: ['0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:account:i32 5:fires:i32 6:began:f64'],
   list_asset: [
     '0:kind:u32 1:correlation:u32 2:session:i32 3:sessionGeneration:u32 4:faucet:i64 6:decimals:i32 7:scale:i32 8:symbol:bytes16',
     '12:token:bytes20',

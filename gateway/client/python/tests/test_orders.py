@@ -11,6 +11,7 @@ from typing import Any, Dict, List
 from stage import PAIR, Stage
 
 from ringbook.errors import AmbiguousError, NetworkError, NotSentError, RefusedError, StreamError
+from ringbook.link import StreamOptions
 from ringbook.order_entry import IN_FLIGHT, WAITING_MAX
 from ringbook.signing import SessionKey
 
@@ -47,6 +48,16 @@ class Orders(unittest.TestCase):
         error = second.exception(0)
         assert isinstance(error, RefusedError)
         self.assertEqual([error.code, error.status, error.retry], ["ORDER_NOT_FOUND", 404, "no"])
+
+    def test_the_opening_asks_for_cancels_at_the_end_when_that_is_wanted(self) -> None:
+        stage = Stage(StreamOptions(cancel_on_disconnect=True), SessionKey())
+        stage.entry.call("CreateOrder", ORDER)
+        stage.socket.connected()
+        bodies = [json.loads(each["body"]) for each in stage.socket.said]
+        self.assertEqual([each["cancelOnDisconnect"] for each in bodies], [True])
+        self.call()
+        self.stage.socket.connected()
+        self.assertNotIn("cancelOnDisconnect", json.loads(self.stage.socket.said[0]["body"]))
 
     def test_after_a_lost_socket_sent_and_unsent_calls_are_told_apart(self) -> None:
         create, keyed, cancel = self.call(), self.call(idempotencyKey="k"), self.call("CancelOrder", orderId="a")

@@ -41,6 +41,8 @@ class StreamOptions:
     subscriptions: int = LIMITS["subscriptions"]
     #: Most frames of a stream that wait for their reader; with more, all are dropped and a new snapshot is asked for.
     waiting: int = 10_000
+    #: Order entry alone: when its socket ends, every open order of the account is cancelled.
+    cancel_on_disconnect: bool = False
 
 
 class Socket(Protocol):

@@ -78,6 +78,7 @@ class OrderEntry:
     ) -> None:
         """`timeout`: longest time of a call, seconds."""
         self._clock, self._session, self._timeout = clock, session, timeout
+        self._cancels = {"cancelOnDisconnect": True} if options.cancel_on_disconnect else {}
         self._link = Link(url, options, clock, dialer, self, paced=False)
         # Calls that were not sent, in order, and those that were, by id.
         self._waiting: Dict[_Call, None] = {}
@@ -133,7 +134,7 @@ class OrderEntry:
         if self._opening == "none":
             self._opening = "asked"
             self._last_id += 1
-            body = json.dumps({"counter": self._counter})
+            body = json.dumps({"counter": self._counter, **self._cancels})
             signed = signed_message(self._session, SESSION_OPEN, "WS", SESSION_OPEN, body)
             return {**signed, "id": self._last_id, "body": body}
         if self._opening == "asked" or len(self._sent) >= IN_FLIGHT:

@@ -518,7 +518,11 @@ class Operations:
             "orderIds": orderIds,
         }))
 
-    def batch_cancel_all_orders(self) -> BatchCancelAllOrdersResponse:
+    def batch_cancel_all_orders(
+        self,
+        *,
+        afterMs: int | None = None,
+    ) -> BatchCancelAllOrdersResponse:
         """Cancel all orders. POST /api/v1/orders/batch-cancel-all
 
         Signed by the session. May be repeated.
@@ -528,7 +532,9 @@ class Operations:
         LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
         OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
         """
-        return cast("BatchCancelAllOrdersResponse", self._call("BatchCancelAllOrders", {}))
+        return cast("BatchCancelAllOrdersResponse", self._call("BatchCancelAllOrders", {
+            "afterMs": afterMs,
+        }))
 
     def batch_cancel_orders_by_pair(
         self,
@@ -1243,7 +1249,11 @@ class OrderOperations:
             "orderIds": orderIds,
         }))
 
-    def batch_cancel_all_orders(self) -> BatchCancelAllOrdersResponse:
+    def batch_cancel_all_orders(
+        self,
+        *,
+        afterMs: int | None = None,
+    ) -> BatchCancelAllOrdersResponse:
         """Cancel all orders. POST /api/v1/orders/batch-cancel-all
 
         Signed by the session. May be repeated.
@@ -1253,7 +1263,9 @@ class OrderOperations:
         LENGTH_REQUIRED, BODY_TOO_LARGE, RATE_LIMIT_EXCEEDED, TOO_MANY_IN_FLIGHT, INVALID_COMMAND, INTERNAL,
         OVERLOADED, SERVICE_UNAVAILABLE, DISK_FULL.
         """
-        return cast("BatchCancelAllOrdersResponse", self._call("BatchCancelAllOrders", {}))
+        return cast("BatchCancelAllOrdersResponse", self._call("BatchCancelAllOrders", {
+            "afterMs": afterMs,
+        }))
 
     def batch_cancel_orders_by_pair(
         self,

@@ -190,6 +190,8 @@ class BatchCancelAllOrdersResponse(_BatchCancelAllOrdersResponse, total=False):
     """Orders that rest on, although the request meant them."""
     notCancelled: list[NotCancelled]
     """The first 1,000 of them, newest first."""
+    cancelAt: str | None
+    """Of a request with `afterMs`: when everything is cancelled unless it is repeated before. null: never."""
 
 
 class _BatchCancelOrdersByPairResponse(TypedDict):

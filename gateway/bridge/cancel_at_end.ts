@@ -1,0 +1,102 @@
+/**
+ * Cancel on disconnect: a connection that was opened with it has everything of its account cancelled when it ends,
+ * however it ends.
+ *
+ * One record is given to the engine, behind everything that the connection was served before: it begins the mass
+ * cancel, whose parts the sequencer makes (core/orders/dead_man.ts). So nothing is left half done by a gateway that
+ * stops. When the ring has no room for the account, or the disk is full, the record waits here and is tried again until
+ * it is given; an orderly stop waits for it ({@link settle}). One waits for each holder of sessions (an account, or one
+ * of its agents) at most: two would cancel the same.
+ *
+ * It is a promise of this process. When the whole exchange is killed nobody is left to ask, and orders stay: for that
+ * there is the dead man's switch.
+ */
+import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
+import type { FromThread } from '../../core/threads.ts'
+import type { Caller } from '../auth/signed_request.ts'
+import { encodeAtEnd } from './encode.ts'
+import { allowance, CREDIT, register, send, slotAt, WAY_OUT, type EngineClient } from './engine_client.ts'
+
+/** Ms between two looks for room. */
+const RETRY_MS = 5
+/** Of those that wait, looked at in one go. */
+const LOOKS_MAX = 256
+/** The longest wait of an orderly stop, ms. */
+const SETTLE_MS = 2000
+/** What a stop says when some are left. */
+const CANCELS_LEFT = 'orders of connections that were to be cancelled at their end stay: the engine took no more commands'
+
+/** Who opened the connection, and the sequence that made the account. */
+export interface Ending extends Caller {
+  readonly accountSequence: number
+}
+
+export class CancelsAtEnd {
+  readonly #engine: EngineClient
+  readonly #deadlineMs: number
+  /** By holder. */
+  readonly #waiting = new Map<string, Ending>()
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(engine: EngineClient, deadlineMs: number) {
+    this.#engine = engine
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** The connection that this caller opened has ended. */
+  post(ending: Ending): void {
+    this.#waiting.set(`${ending.account} ${ending.accountSequence} ${ending.agent}`, ending)
+    this.#giveSome()
+  }
+
+  /** Waits until all are given, {@link SETTLE_MS} and `graceMs` at the longest; how many are left. */
+  async settle(graceMs: number): Promise<number> {
+    const until = performance.now() + Math.min(graceMs, SETTLE_MS)
+    while (this.#waiting.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    return this.#waiting.size
+  }
+
+  #giveSome(): void {
+    const { counters } = this.#engine
+    let looks = Math.min(this.#waiting.size, LOOKS_MAX)
+    for (const [holder, ending] of this.#waiting) {
+      if (looks-- === 0) break
+      // Who waits on goes behind the others.
+      this.#waiting.delete(holder)
+      if (this.#hasRoom(ending.account)) this.#give(ending)
+      else this.#waiting.set(holder, ending)
+    }
+    counters[GATEWAY.cancels_at_end_waiting] = this.#waiting.size
+    if (this.#timer !== null || this.#waiting.size === 0) return
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      this.#giveSome()
+    }, RETRY_MS)
+  }
+
+  #hasRoom(account: number): boolean {
+    const engine = this.#engine
+    return engine.matcher[MATCHER.disk_level] !== DISK.FULL && allowance(engine, account, WAY_OUT) >= CREDIT
+  }
+
+  #give(ending: Ending): void {
+    const engine = this.#engine
+    const correlation = register(engine, NOBODY_WAITS, ending.account, CREDIT, WAY_OUT, this.#deadlineMs)
+    encodeAtEnd(engine, slotAt(engine), correlation, ending, ending.accountSequence)
+    send(engine)
+    engine.counters[GATEWAY.cancels_at_end]!++
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
+  }
+}
+
+/** At the stop of a thread whose connections have ended: waits for their mass cancels, and says when some are left. */
+export async function settleCancels(cancels: CancelsAtEnd, graceMs: number, post: (message: FromThread) => void): Promise<void> {
+  const accounts = await cancels.settle(graceMs)
+  if (accounts > 0) post({ type: 'log', level: 'error', message: CANCELS_LEFT, fields: { accounts } })
+}
+
+const NOBODY_WAITS = { onResult: (): void => undefined, onDeadline: (): void => undefined }

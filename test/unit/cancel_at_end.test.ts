@@ -1,0 +1,121 @@
+/**
+ * Promise: the mass cancel of a connection that ended is given to the engine once there is room for its account, whoever has taken what
+ * there is, and when the disk takes commands again; one for each holder of sessions; and an orderly stop waits for it, not for ever.
+ */
+import t, { type Test } from 'tap'
+import { AT_END, CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
+import { EventType, RESULT } from '../../core/layout/event.ts'
+import { decode, encode, type Decoded } from '../../core/layout/table.ts'
+import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
+import { attachRing, available, consume, createRing, front, publish, reserve } from '../../core/ring/spsc.ts'
+import { WAIT_WORDS } from '../../core/ring/wait.ts'
+import type { FromThread } from '../../core/threads.ts'
+import { CancelsAtEnd, settleCancels, type Ending } from '../../gateway/bridge/cancel_at_end.ts'
+import { encodeDeadline } from '../../gateway/bridge/encode.ts'
+import {
+  allowance, closeEngineClient, createEngineClient, CREDIT, register, send, slotAt, WAY_OUT,
+} from '../../gateway/bridge/engine_client.ts'
+import { Faults } from '../../gateway/faults.ts'
+
+const ROOM = 16
+const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
+const holder = (account: number, agent = -1): Ending =>
+  ({ account, application: 0, session: 10 + account, generation: 7, agent, accountSequence: 100 + account })
+
+/** The gateway's side with the matcher's in the hands of the test. */
+function stageOf(t: Test) {
+  const [commands, replies] = [createRing(ROOM * COMMAND_SLOTS), createRing(256)]
+  const lane = { commands: commands.buffer, replies: replies.buffer, wait: cell(), questions: cell() }
+  const counters = new Float64Array(128)
+  const matcher = new Float64Array(128)
+  matcher[MATCHER.disk_level] = DISK.OPEN
+  const engine = createEngineClient({
+    lane, matcherWait: cell(), gateway: 1, accounts: 64, counters, matcher, faults: new Faults(() => t.fail('a fault')),
+    formerKeys: () => false, polls: 32,
+  })
+  const cancels = new CancelsAtEnd(engine, 10_000)
+  t.teardown(() => {
+    cancels.close()
+    closeEngineClient(engine)
+  })
+  const [taken, answered] = [attachRing(lane.commands), attachRing(lane.replies)]
+  /** What the matcher takes from the ring now, which it answers. */
+  const take = (): Decoded[] => {
+    const found: Decoded[] = []
+    while (available(taken) > 0) {
+      const at = front(taken, 0)
+      const { u32 } = taken.slots
+      if (typeOfKind(u32[at]!) !== CommandType.CANCEL_ALL) throw new Error('another command')
+      found.push(decode(CANCEL_ALL_COMMAND, taken.slots, at))
+      const correlation = u32[at + CANCEL_ALL_COMMAND.at.correlation]!
+      encode(RESULT, answered.slots, reserve(answered, 0), { kind: EventType.RESULT, correlation })
+      publish(answered, 1)
+      consume(taken, slotsOfKind(u32[at]!))
+    }
+    return found
+  }
+  /** Takes what the account may have in flight. */
+  const fill = (account: number): void => {
+    const nobody = { onResult: () => undefined, onDeadline: () => undefined }
+    while (allowance(engine, account, WAY_OUT) >= CREDIT) {
+      const correlation = register(engine, nobody, account, CREDIT, WAY_OUT, 10_000)
+      encodeDeadline(engine, slotAt(engine), correlation, holder(account), 5)
+      send(engine)
+    }
+  }
+  /** Takes until `count` ends of connections came, or too long. */
+  const endings = async (count: number): Promise<Decoded[]> => {
+    const found: Decoded[] = []
+    for (let look = 0; look < 1000 && found.length < count; look++) {
+      found.push(...take().filter(({ afterMs }) => afterMs === AT_END))
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    return found
+  }
+  return { cancels, counters, matcher, take, fill, endings }
+}
+
+t.test('names whose it was, at once when there is room', (t) => {
+  const { cancels, take, counters } = stageOf(t)
+  cancels.post(holder(3, 5))
+  t.match(take(), [{ session: 13, sessionGeneration: 7, pair: -1, limit: 1, fromSlot: 3, fromSequence: 103, afterMs: AT_END }])
+  t.same([counters[GATEWAY.cancels_at_end], counters[GATEWAY.cancels_at_end_waiting]], [1, 0])
+  t.end()
+})
+
+t.test('waits while its account has its share in flight, and holds up no other', async (t) => {
+  const { cancels, fill, endings, counters, take } = stageOf(t)
+  fill(1)
+  for (let again = 0; again < 3; again++) cancels.post(holder(1))
+  cancels.post(holder(1, 4))
+  t.equal(counters[GATEWAY.cancels_at_end_waiting], 2, 'one for each holder')
+  cancels.post(holder(2))
+  t.match(take().filter(({ afterMs }) => afterMs === AT_END), [{ fromSlot: 2 }], 'that of another goes along')
+  t.same((await endings(2)).map(({ fromSlot }) => fromSlot), [1, 1])
+  t.equal(counters[GATEWAY.cancels_at_end_waiting], 0)
+})
+
+t.test('waits while the ring or the disk is full, with many others', async (t) => {
+  const { cancels, fill, endings, matcher } = stageOf(t)
+  for (let account = 40; account < 60; account++) fill(account)
+  for (let account = 0; account < 30; account++) cancels.post(holder(account))
+  t.same((await endings(30)).map(({ fromSlot }) => Number(fromSlot)).sort((a, b) => a - b), Array.from({ length: 30 }, (_, index) => index))
+  matcher[MATCHER.disk_level] = DISK.FULL
+  cancels.post(holder(1))
+  setTimeout(() => (matcher[MATCHER.disk_level] = DISK.OPEN), 20)
+  t.equal((await endings(1)).length, 1)
+})
+
+t.test('a stop waits for those that wait, as long as it may, and says what is left', async (t) => {
+  const { cancels, matcher, take } = stageOf(t)
+  const said: FromThread[] = []
+  matcher[MATCHER.disk_level] = DISK.FULL
+  cancels.post(holder(1))
+  cancels.post(holder(2))
+  await settleCancels(cancels, 30, (message) => said.push(message))
+  t.match(said, [{ type: 'log', level: 'error', fields: { accounts: 2 } }])
+  setTimeout(() => (matcher[MATCHER.disk_level] = DISK.OPEN), 20)
+  await settleCancels(cancels, 5000, (message) => said.push(message))
+  t.equal(take().length, 2)
+  t.equal(said.length, 1)
+})
