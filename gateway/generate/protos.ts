@@ -178,9 +178,9 @@ function itemOf(schema: Schema): Schema {
 
 /** The type of protobuf of what is no message and no enumeration. */
 function scalarOf(schema: Schema): string | null {
-  if (schema.record?.name === 'Timestamp') return TIMESTAMP
-  if (schema.properties !== undefined || literalsOf(schema).length > 0) return null
   const options = schema.anyOf?.filter((each) => each.type !== 'null') ?? []
+  if ([schema, ...options].some(({ record }) => record?.name === 'Timestamp')) return TIMESTAMP
+  if (schema.properties !== undefined || literalsOf(schema).length > 0) return null
   const type = schema.type ?? options[0]?.type
   return type === 'integer' ? 'int64' : type === 'number' ? 'double' : type === 'boolean' ? 'bool' : 'string'
 }

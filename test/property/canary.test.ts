@@ -246,7 +246,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   // What goes on by itself would lose its place or its turn.
   ['orders/sweep.ts', ' || goesOnByItself(state, sweep.account))', ')'],
   ['orders/sweep_rows.ts', 'byItself ? SCALAR.SWEEPS_BY_ITSELF : SCALAR.SWEEPS_NEWEST', 'SCALAR.SWEEPS_NEWEST'],
-  ['orders/sweep_rows.ts', '=== account + 1) setScalar(state, SCALAR.SWEEPS_BY_ITSELF, older)', '< 0) setScalar(state, SCALAR.SWEEPS_BY_ITSELF, older)'],
+  ['orders/sweep_rows.ts', '=== account + 1) setScalar(state, SCALAR.SWEEPS_BY_ITSELF', '< 0) setScalar(state, SCALAR.SWEEPS_BY_ITSELF'],
   ['orders/dead_man.ts', 'const isNew = !goesOnByItself(state, account)', 'const isNew = true'],
   ['orders/continue_cancel.ts', ' || goesOnByItself(state, account)', ''],
 ]

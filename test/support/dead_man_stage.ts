@@ -2,7 +2,7 @@
  * A matcher in this thread whose accounts set deadlines, turn by turn at moments that the test says; see
  * unit/dead_man.test.ts.
  */
-import t from 'tap'
+import type { Test } from 'tap'
 import { realIo } from '../../core/lib/io.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import { Flag } from '../../core/layout/flags.ts'
@@ -18,7 +18,7 @@ import { genesisText, VARIANTS } from './variants.ts'
 const spec = VARIANTS['market']!
 const LIMITS = { ...spec.limits, orders: 131_072, openOrdersPerAccount: 16_384 }
 
-export function matcherOf(dataDir = temporaryDirectory(), limits: Record<string, number> = {}): Matcher {
+export function matcherOf(t: Pick<Test, 'teardown'>, dataDir = temporaryDirectory(), limits: Record<string, number> = {}): Matcher {
   t.teardown(() => removeDirectory(dataDir))
   return startMatcher(dataDir, { maxSlots: 2048, genesis: genesisText({ ...spec, limits: { ...LIMITS, ...limits } }), commandRing: 4096 })
 }

@@ -20,7 +20,7 @@ export function cancelValues(time: number, account: number, createdSequence: num
 
 /** CANCEL_ALL that sets a deadline, takes it away, or is of a connection that ended, which names its account; now and then another. */
 export function deadlineCommand(
-  random: Prng, signed: Decoded, account: number, madeBy: ReadonlyMap<number, number>,
+  random: Prng, signed: Decoded, { account }: { account: number }, madeBy: ReadonlyMap<number, number>,
 ): { type: CommandType; values: Decoded } {
   const values: Decoded = { ...signed, pair: -1, limit: 1 }
   if (random.below(2) === 0) values['afterMs'] = [-1, AFTER_MS_MAX, AFTER_MS_MAX][random.below(12)] ?? 1 + random.below(3000)

@@ -21,7 +21,7 @@ import { temporaryDirectory } from '../support/exchange.ts'
 import { answersOf, openAccount, postCommand, START_TIME } from '../support/journal.ts'
 
 t.test('fires at its time and not before, in parts, and spares what is newer', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const [ann, bob] = [openAccount(matcher, 1, 'ann'), openAccount(matcher, 1, 'bob')]
   place(matcher, ann, 600)
   place(matcher, bob, 3)
@@ -40,7 +40,7 @@ t.test('fires at its time and not before, in parts, and spares what is newer', a
 })
 
 t.test('setting it again puts it off, or forward; 0 takes it away', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const ann = openAccount(matcher, 1, 'ann')
   place(matcher, ann, 2)
   arm(matcher, ann, 1000)
@@ -63,7 +63,7 @@ t.test('setting it again puts it off, or forward; 0 takes it away', async (t) =>
 })
 
 t.test('said again in the batch of its time, it has fired: what is sequenced decides', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const ann = openAccount(matcher, 1, 'ann')
   place(matcher, ann, 2)
   arm(matcher, ann, 1000)
@@ -76,7 +76,7 @@ t.test('said again in the batch of its time, it has fired: what is sequenced dec
 })
 
 t.test('many of one moment fire by turns, with the ends of orders', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const many = Array.from({ length: 30 }, (_, index) => openAccount(matcher, 1, `maker ${index}`))
   for (const who of many) {
     place(matcher, who, 3)
@@ -93,7 +93,7 @@ t.test('many of one moment fire by turns, with the ends of orders', async (t) =>
 })
 
 t.test('orders on a halted pair stay, as of a mass cancel', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const ann = openAccount(matcher, 1, 'ann')
   place(matcher, ann, 2)
   arm(matcher, ann, 10)
@@ -106,7 +106,7 @@ t.test('orders on a halted pair stay, as of a mass cancel', async (t) => {
 
 t.test('a deadline that was over while the exchange stood fires at once after the start', async (t) => {
   const dataDir = temporaryDirectory()
-  const first = matcherOf(dataDir)
+  const first = matcherOf(t, dataDir)
   const ann = openAccount(first, 1, 'ann')
   place(first, ann, 3)
   arm(first, ann, 1000)
@@ -123,7 +123,7 @@ t.test('a deadline that was over while the exchange stood fires at once after th
 })
 
 t.test('an account with few orders waits for a part of each of the others, whoever fires first', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const [OTHERS, EACH] = [16, 600]
   const [first, ...others] = Array.from({ length: OTHERS + 2 }, (_, index) => openAccount(matcher, 1, `maker ${index}`))
   const last = others.pop()!
@@ -154,7 +154,7 @@ t.test('an account with few orders waits for a part of each of the others, whoev
 })
 
 t.test('who fires again and again does not hold up a mass cancel that was left', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const many = Array.from({ length: 12 }, (_, index) => openAccount(matcher, 1, `maker ${index}`))
   const bob = openAccount(matcher, 1, 'bob')
   place(matcher, bob, 700)
@@ -173,7 +173,7 @@ t.test('who fires again and again does not hold up a mass cancel that was left',
 })
 
 t.test('another mass cancel neither stops it nor makes it forget', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const ann = openAccount(matcher, 1, 'ann')
   place(matcher, ann, 600)
   arm(matcher, ann, 10)
@@ -191,7 +191,7 @@ t.test('another mass cancel neither stops it nor makes it forget', async (t) => 
 })
 
 t.test('however often it is set, it is one place of the due queue', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   const ann = openAccount(matcher, 1, 'ann')
   const before = dueCount(matcher.sequencer.state)
   for (let round = 0; round < 300; round++) {

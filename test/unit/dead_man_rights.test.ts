@@ -53,7 +53,7 @@ function agentOf(matcher: Matcher, owner: Signed, ownerName: string, grants: num
 }
 
 t.test('agents', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   matcher.clock = START_TIME
   const ann = openAccount(matcher, 1, 'ann')
   place(matcher, ann, 2)
@@ -82,7 +82,7 @@ t.test('agents', async (t) => {
 })
 
 t.test('sessions that are over, opened anew, or another wallet\'s', async (t) => {
-  const matcher = matcherOf()
+  const matcher = matcherOf(t)
   matcher.clock = START_TIME
   const [ann, bob] = [openAccount(matcher, 1, 'ann'), openAccount(matcher, 1, 'bob')]
   const ends = (who: Signed, over: Decoded, ended: number[], code = 0): void => {
@@ -107,7 +107,7 @@ t.test('sessions that are over, opened anew, or another wallet\'s', async (t) =>
 })
 
 t.test('a row that goes to another wallet takes no deadline along', async (t) => {
-  const matcher = matcherOf(undefined, { accounts: 4 })
+  const matcher = matcherOf(t, undefined, { accounts: 4 })
   matcher.clock = START_TIME
   const open = (name: string): Decoded => {
     postCommand(matcher, 1, CommandType.OPEN_SESSION, { session: -1, address: hex(name, 20), publicKey: hex(name, 32) })
