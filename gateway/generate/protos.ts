@@ -178,7 +178,7 @@ function itemOf(schema: Schema): Schema {
 
 /** The type of protobuf of what is no message and no enumeration. */
 function scalarOf(schema: Schema): string | null {
-  const options = schema.anyOf?.filter((each) => each.type !== 'null') ?? []
+  const options = (schema.anyOf?.filter((each) => each.type !== 'null') ?? []) as Schema[]
   if ([schema, ...options].some(({ record }) => record?.name === 'Timestamp')) return TIMESTAMP
   if (schema.properties !== undefined || literalsOf(schema).length > 0) return null
   const type = schema.type ?? options[0]?.type

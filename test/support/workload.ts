@@ -123,7 +123,7 @@ export class Workload {
     if (this.stopped >= 0 && this.chance(1, 20)) return this.setPairStatus(this.stopped, PairStatus.ACTIVE)
     if (this.unpaid !== null && this.chance(3, 4)) return this.tryLess(this.unpaid)
     if (this.families !== null && this.chance(1, 8)) return this.familyCommand(this.families, client)
-    if (this.options.deadlines === true && this.chance(1, 25)) return deadlineCommand(this.random, signed, this.clients[client]!, this.madeBy)
+    if (this.options.deadlines && this.chance(1, 25)) return deadlineCommand(this.random, signed, this.clients[client]!, this.madeBy)
     const dice = this.below(1000)
     if (dice < 540) {
       this.placed = this.fundedOrder(client)
