@@ -119,9 +119,9 @@ export function giveUpOldest(state: State): number {
   Atomics.add(scalars, ACCOUNT_TURNS, 1)
   unindexAccount(state, account)
   uncountAccount(state, get(state, row, ACCOUNT.APPLICATION))
-  keepAccount(state, account)
   setF64(state, row, ACCOUNT.DEADLINE, 0)
   noteDeadline(state, account)
+  keepAccount(state, account)
   touchAccount(state, account)
   return account
 }
