@@ -21,7 +21,7 @@ export const REAL_CLOCK: Clock = {
 export interface BackoffOptions {
   /** Longest pause before the first new try in ms; doubles with each further one. Default 250. */
   readonly baseMs?: number
-  /** Longest pause of all in ms. Default 30,000. */
+  /** Longest pause of all in ms. Default 10,000: for so long a client may be blind when the service is back. */
   readonly capMs?: number
   /** What stood for this long in ms begins with the shortest pause again. Default 10,000. */
   readonly stableMs?: number
@@ -39,7 +39,7 @@ export class Backoff {
   #failures = 0
   #stoodAt: number | null = null
 
-  constructor(clock: Clock, { baseMs = 250, capMs = 30_000, stableMs = 10_000 }: BackoffOptions) {
+  constructor(clock: Clock, { baseMs = 250, capMs = 10_000, stableMs = 10_000 }: BackoffOptions) {
     this.#clock = clock
     this.#baseMs = baseMs
     this.#capMs = capMs

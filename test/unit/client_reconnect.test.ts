@@ -4,10 +4,11 @@
  */
 import { createServer, type AddressInfo } from 'node:net'
 import t from 'tap'
+import { Backoff } from '../../gateway/client/clock.ts'
 import { createSigner, type SocketType, type StreamError } from '../../gateway/client/index.ts'
 import type { Frame } from '../support/sockets.ts'
 import {
-  BASE, confirmed, PAIR, record, snapshot, stage, until, type ServedSocket, type Stage, type StreamServer,
+  BASE, confirmed, PAIR, record, snapshot, stage, TestClock, until, type ServedSocket, type Stage, type StreamServer,
 } from '../support/stream_server.ts'
 
 const HALF = BASE / 2
@@ -335,4 +336,13 @@ t.test('without a sign-in private subscriptions wait for the first', async (t) =
   t.match(await confirmed(socket), { channel: 'orders' })
   await until('the confirmation', () => told.at(-1) === 'open')
   t.strictSame(told, ['AUTH_REQUIRED', 'closed', 'connecting', 'open'])
+})
+
+t.test('the longest pause is 10 s: for so long a client may be blind when the service is back', async (t) => {
+  const clock = new TestClock()
+  clock.chance = 1
+  const backoff = new Backoff(clock, {})
+  const pauses = Array.from({ length: 20 }, () => backoff.pause())
+  t.same(pauses.slice(0, 6), [250, 500, 1000, 2000, 4000, 8000])
+  t.ok(pauses.slice(6).every((pause) => pause === 10_000))
 })

@@ -109,7 +109,7 @@ class Sockets(unittest.TestCase):
         self.assertEqual(record.told, [], "what was never complete is still connecting")
 
     def test_what_the_service_complained_of_counts_as_its_reason(self) -> None:
-        stage = Stage(StreamOptions(base=1))
+        stage = Stage(StreamOptions(base=1, cap=30))
         stage.listen("instruments")
         stage.socket.connected()
         stage.socket.tell(type="error", code="MESSAGE_RATE_LIMIT", message="too fast")

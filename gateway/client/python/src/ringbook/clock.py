@@ -51,7 +51,7 @@ class Backoff:
     """Pauses between tries: any time up to a bound that doubles with every failure (exponential back-off with full
     jitter), so that clients which lost the same service do not come back together."""
 
-    def __init__(self, clock: Clock, base: float = 0.25, cap: float = 30.0, stable: float = 10.0) -> None:
+    def __init__(self, clock: Clock, base: float = 0.25, cap: float = 10.0, stable: float = 10.0) -> None:
         """`base`: longest first pause in seconds; `cap`: longest of all; what stood for `stable` seconds begins
         anew."""
         self._clock, self._base, self._cap, self._stable = clock, base, cap, stable

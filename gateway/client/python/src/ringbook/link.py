@@ -35,7 +35,7 @@ class StreamOptions:
     answer: float = 10.0
     #: Back-off: longest first pause, longest of all, and after how long a socket counts as standing.
     base: float = 0.25
-    cap: float = 30.0
+    cap: float = 10.0
     stable: float = 10.0
     #: Most different subscriptions; the service takes as many.
     subscriptions: int = LIMITS["subscriptions"]
