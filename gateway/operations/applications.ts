@@ -14,6 +14,7 @@ import { readAccount, readBalances } from '../../core/view/accounts.ts'
 import { hasBalance, walkAccounts } from '../../core/view/application_accounts.ts'
 import { masterOf } from '../../core/view/families.ts'
 import type { Gateway } from '../context.ts'
+import { Shares } from '../limits/shares.ts'
 import { Refused } from '../refused.ts'
 import { addressText, Balance, balanceRecord, usernameText } from './accounts.ts'
 import { PAGE_MAX } from './listing.ts'
@@ -23,7 +24,7 @@ import { READ, WALK } from './refusal_groups.ts'
 import * as fields from './fields.ts'
 import { field } from './schema.ts'
 
-/** Listings that one thread walks at once; more are 503. */
+/** Listings that one thread walks at once, of which an application has as many as are left free (limits/shares.ts); more are 503. */
 const WALKS_MAX = 16
 const PAGE_SIZE = 20
 /** Fees of applications are charged by a program that this version does not have. */
@@ -120,19 +121,19 @@ class PageOf<Row> {
   }
 }
 
-/** Walks under way in this thread. */
-let walks = 0
+/** Walks under way in this thread, by application. */
+const walks = new Shares(WALKS_MAX)
 
 /** Walks the accounts of the caller's application and then answers, whenever that is; `visit` as for {@link walkAccounts}. */
 function walk(gateway: Gateway, call: Call<never>, visit: (account: number) => boolean, done: () => void): void {
-  if (walks >= WALKS_MAX) return call.refuse(new Refused('OVERLOADED'))
-  walks++
+  const whose = `application ${call.application}`
+  if (walks.take(whose) !== null) return call.refuse(new Refused('OVERLOADED'))
   const ended = (whole: boolean): void => {
     if (whole) done()
     else call.refuse(new Refused('ENGINE_UNAVAILABLE'))
   }
   walkAccounts(gateway.state, gateway.gate, call.application, visit)
-    .finally(() => walks--)
+    .finally(() => walks.give(whose))
     .then(ended)
     .catch((error: unknown) => gateway.faults.end(error, call))
 }
