@@ -9,6 +9,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { QUICK, type Result } from './result.ts'
+import { FAST_PATH_FILE, fastPath, fastPathText } from './fast_path.ts'
 import { fill, readLines } from './table.ts'
 import { held, shown } from './verdict.ts'
 
@@ -70,7 +71,7 @@ ${rows.join('\n')}
 npm run bench -- core --against DIR [--flow small|large] [--turns N]      2.5 min
                the engine of this tree and that of the checkout DIR, with modules of its own, in turn in one run
 
-npm run bench -- table            fills the table of bench/README.md from the newest lines
+npm run bench -- table            fills the table of bench/README.md, and that of the guide, from the newest lines
 npm run bench -- NAME ... --quick does a bench run at all? Short, its figures are none, no line is kept
 
 Nothing else should run meanwhile: most benches use both cores. A figure within 5 % of its line is at the line, not met.
@@ -158,6 +159,7 @@ else if (options.against !== undefined) {
   if (names.length > 1) fail('table goes alone')
   const path = join(import.meta.dirname, 'README.md')
   writeFileSync(path, fill(readFileSync(path, 'utf8'), readLines(results)))
+  writeFileSync(FAST_PATH_FILE, fastPathText(fastPath(readLines(results))))
 } else if (names.includes('all') || names.length > 1) await runEach(names.includes('all') ? Object.keys(BENCHES) : names)
 else {
   const [name] = names as [string]

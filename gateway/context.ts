@@ -16,6 +16,7 @@ import { closeSignInClient, createSignInClient, type SignInClient } from './auth
 import { ReplayGuard } from './auth/replay_guard.ts'
 import { createSessionCache, type SessionCache } from './auth/session_cache.ts'
 import { SessionWatch } from './auth/session_watch.ts'
+import { createArrivalFills, type ArrivalFills } from './bridge/arrival_fills.ts'
 import { Asker } from './bridge/asker.ts'
 import { Books } from './bridge/books.ts'
 import { CancelsAtEnd } from './bridge/cancel_at_end.ts'
@@ -79,6 +80,8 @@ export interface Gateway {
   /** Order books. */
   readonly books: Books
   readonly closedOrders: ClosedOrderCache
+  /** What orders traded on arrival, fill by fill. */
+  readonly arrivalFills: ArrivalFills
   readonly signIn: SignInClient
   readonly history: History
   readonly sessions: SessionCache
@@ -144,6 +147,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
     applications: new Applications(state, gate),
     engine, cancelsAtEnd: new CancelsAtEnd(engine, config.deadlineMs),
     closedOrders: createClosedOrderCache(events, counters),
+    arrivalFills: createArrivalFills(events),
     signIn: createSignInClient(data.signIn, faults),
     history: createHistory(data.history, historyCounters(shared.counters), state.clock, faults),
     sessions: createSessionCache(state, gate, time),

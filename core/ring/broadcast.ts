@@ -80,10 +80,14 @@ export function read(reader: Reader): number {
   const at = reader.position % ring.capacity
   const run = Math.min(count, ring.capacity - at)
   copy.set(ring.words.subarray(at * RECORD_WORDS, (at + run) * RECORD_WORDS))
-  if (Number(Atomics.add(ring.header, CLAIMED, 0n)) - ring.capacity > reader.position) return lapped(reader, writtenTo(ring))
+  if (isOverrun(ring, reader.position)) return lapped(reader, writtenTo(ring))
   reader.position += run
   return run
 }
+
+/** After a copy of records from `position` on: true when the writer may have changed them meanwhile, so that the copy is no good. */
+export const isOverrun = (ring: Broadcast, position: number): boolean =>
+  Number(Atomics.add(ring.header, CLAIMED, 0n)) - ring.capacity > position
 
 function lapped(reader: Reader, written: number): number {
   reader.lost += written - reader.position

@@ -195,6 +195,7 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
     slot += slotsOfKind(kind)
   }
   Atomics.add(gate, APPLYING, 1)
+  // In this order: a gateway that has an answer looks for its fills in the event ring (gateway/bridge/arrival_fills.ts).
   publishEvents(sequencer)
   publishAnswers(sequencer.lanes)
 }

@@ -30,6 +30,8 @@ export interface OrderTerms {
   targetSequence: number
   /** Instead of target, price and lots; null: these count. */
   named: NamedTarget | null
+  /** The answer has its fills one by one; part of neither record nor payload. */
+  returnFills: boolean
 }
 
 /** Terms of TRANSFER. */

@@ -161,8 +161,8 @@ const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   way: WAY_IN,
   read: (gateway, _call, item) => checkItem(orderItem, item) ?? placeTerms(gateway, item as OrderItem),
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.PLACE_ORDER, correlation, call, terms),
-  accepted: (gateway, records, base) => ({
-    orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base), ...orderSequenced(records, base),
+  accepted: (gateway, records, base, { returnFills }) => ({
+    orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base, returnFills), ...orderSequenced(records, base),
   }),
   refusal: orderRefusal,
   refused: (_item, error) => ({ error }),
@@ -214,9 +214,9 @@ const REPLACE: Kind<OrderTerms, Static<typeof Replaced>> = {
     return checkItem(replaceElement, item) ?? replacementOf(gateway, call.account, element.orderId, element)
   },
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.REPLACE_ORDER, correlation, call, terms),
-  accepted: (gateway, records, base) => ({
+  accepted: (gateway, records, base, { returnFills }) => ({
     originalOrderId: replacedId(records, base), newOrderId: createdId(records, base), quantity: answeredQuantity(gateway, records, base),
-    matchResult: matchResultOf(gateway, records, base), ...orderSequenced(records, base),
+    matchResult: matchResultOf(gateway, records, base, returnFills), ...orderSequenced(records, base),
   }),
   refusal: orderRefusal,
   refused: (item, error) => {

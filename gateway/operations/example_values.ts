@@ -65,7 +65,10 @@ export const filled = {
   status: 'FILLED' as const,
   actualSlippageBps: 0,
   executionPriceRange: { bestPrice: '60000', worstPrice: '60000' },
+  totalFilledQuote: '3000',
+  totalFee: '1.5',
 }
+export const filledWithFills = { ...filled, fills: [{ tradeId: TRADE, price: '60000', quantity: '0.05', fee: '1.5' }] }
 export const order = {
   orderId: ORDER,
   id: ORDER,

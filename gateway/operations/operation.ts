@@ -254,6 +254,14 @@ export function pageOf<T>(all: readonly T[], page = 1, pageSize = 20): Page<T> {
   return { items: all.slice((page - 1) * pageSize, page * pageSize), page, pageSize, total, totalPages: Math.ceil(total / pageSize) }
 }
 
-export const rfc3339 = (unixMs: number): string => new Date(unixMs).toISOString()
+let lastMs = Number.NaN
+let lastText = ''
+/** Unix ms as RFC 3339 text. The last one is kept: many answers leave within a millisecond, and making it costs as much as an id. */
+export function rfc3339(unixMs: number): string {
+  if (unixMs === lastMs) return lastText
+  lastText = new Date(unixMs).toISOString()
+  lastMs = unixMs
+  return lastText
+}
 
 export type { JsonObject }

@@ -2,11 +2,12 @@
 import Type, { type Static } from 'typebox'
 import { ORDER_ANSWER } from '../../core/layout/answers.ts'
 import { Flag } from '../../core/layout/command.ts'
-import { orderId, userId } from '../../core/layout/ids.ts'
+import { orderId, tradeId, userId } from '../../core/layout/ids.ts'
 import { REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { readAccount, type OrderView } from '../../core/view/accounts.ts'
+import { FILLS_MAX, readArrivalFills } from '../bridge/arrival_fills.ts'
 import type { ClosedOrder } from '../bridge/closed_orders.ts'
 import type { Gateway } from '../context.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
@@ -23,6 +24,16 @@ export const OrderStatus = record('OrderStatus', 'SUBMITTED rests untouched, PAR
 ]))
 type OrderStatus = Static<typeof OrderStatus>
 
+/** One fill of an order on arrival, whose taker it is. */
+export const FillRecord = record('Fill', 'One fill of an order on arrival. The order is the taker; the trade has the same id everywhere.',
+  Type.Object({
+    tradeId: field(Uuid, 'The trade.'),
+    price: field(Decimal, 'Units of the quote token for one of the base token: the price of the order that rested.'),
+    quantity: field(Decimal, 'In units of the base token.'),
+    fee: field(Decimal, 'Fee of this fill, in units of the quote token: positive paid, negative earned.'),
+  }))
+type FillRecord = Static<typeof FillRecord>
+
 export const MatchResult = record('MatchResult', 'What an order met when it arrived.', Type.Object({
   tradesCount: field(Type.Integer(), 'Fills on arrival.'),
   totalFilled: field(Decimal, 'Filled on arrival, in units of the base token.'),
@@ -37,6 +48,20 @@ export const MatchResult = record('MatchResult', 'What an order met when it arri
     field(
       Type.Object({ bestPrice: field(Decimal, 'Price of the first fill.'), worstPrice: field(Decimal, 'Price of the last fill.') }),
       'Best and worst price of the fills.',
+    ),
+  ),
+  totalFilledQuote: Type.Optional(
+    field(Decimal, 'Sum of price times quantity over the fills on arrival, in units of the quote token; absent without fills.'),
+  ),
+  totalFee: Type.Optional(
+    field(Decimal, 'Fees of the fills on arrival, in units of the quote token: positive paid, negative earned; absent without fills.'),
+  ),
+  fills: Type.Optional(
+    field(
+      Type.Array(FillRecord, { maxItems: FILLS_MAX }),
+      `With \`returnFills\`: the fills on arrival in their order, the first ${FILLS_MAX}; \`tradesCount\` counts all. Absent without `
+        + 'fills, and when they are not at hand any more, as in an answer that is repeated for its `idempotencyKey` long after the first: '
+        + 'ListAccountTrades with this `orderId` has every one. Everything else of a repeated answer is as it was.',
     ),
   ),
 }))
@@ -115,11 +140,14 @@ export const replacedId = ({ i32, f64 }: Views, base: number): string => orderId
   f64[(base + ORDER_ANSWER.at.replacedSequence) >>> 1]!, i32[base + ORDER_ANSWER.at.replacedSlot]!,
 )
 
-/** The match result in the RESULT at word `base`. */
-export function matchResultOf(gateway: Gateway, { i32, u32, i64 }: Views, base: number): MatchResult {
+/**
+ * The match result in the RESULT at word `base`. `returnFills`: with the fills one by one, if the event ring still has them; they
+ * are looked for only where there are any.
+ */
+export function matchResultOf(gateway: Gateway, records: Views, base: number, returnFills: boolean): MatchResult {
+  const { i32, u32 } = records
   const { at } = ORDER_ANSWER
   const pair = gateway.genesis.pairs[i32[base + at.pair]!]!
-  const flags = u32[base + at.flags]!
   const lots = i32[base + at.lots]!
   const remaining = i32[base + at.remaining]!
   const result: MatchResult = {
@@ -128,26 +156,41 @@ export function matchResultOf(gateway: Gateway, { i32, u32, i64 }: Views, base: 
     remainingQuantity: quantityText(pair, remaining),
     status: STATUS_NAMES[i32[base + at.outcome]! & 0xff] as OrderStatus,
   }
-  if ((flags & Flag.SLIPPAGE) !== 0) result.maxSlippageBps = i32[base + at.slippageBps]!
+  if ((u32[base + at.flags]! & Flag.SLIPPAGE) !== 0) result.maxSlippageBps = i32[base + at.slippageBps]!
   if (result.tradesCount > 0) {
-    addPrices(
-      result, pair, flags, i32[base + at.price]!, i64[(base + at.filledQuote) >>> 1]!, lots - remaining, i32[base + at.bestPrice]!,
-      i32[base + at.worstPrice]!,
-    )
+    addFilled(gateway, result, pair, records, base)
+    if (returnFills) addFills(gateway, result, pair, records, base)
   }
   return result
 }
 
-/** `price`, `best` and `worst` in ticks; `filled` in lots. */
-function addPrices(
-  result: MatchResult, pair: Pair, flags: number, price: number, quote: bigint, filled: number, best: number, worst: number,
-): void {
+/** What the order traded in all: prices, amount and fees. */
+function addFilled({ genesis }: Gateway, result: MatchResult, pair: Pair, { i32, u32, i64 }: Views, base: number): void {
+  const { at } = ORDER_ANSWER
+  const filled = i32[base + at.lots]! - i32[base + at.remaining]!
+  const best = i32[base + at.bestPrice]!
+  const worst = i32[base + at.worstPrice]!
+  const quote = i64[(base + at.filledQuote) >>> 1]!
+  const asset = genesis.assets[pair.quote]!
   const bestPrice = priceText(pair, best)
   result.averageFillPrice = best === worst ? bestPrice : averagePriceText(pair, quote, filled)
   // A MARKET order is measured against its first fill, a LIMIT order against its limit, where it can only be 0 or better.
-  if ((flags & Flag.MARKET) !== 0) result.actualSlippageBps = slippageBps(pair, quote, filled, best)
-  else if (worst === price) result.actualSlippageBps = 0
-  result.executionPriceRange = { bestPrice, worstPrice: priceText(pair, worst) }
+  if ((u32[base + at.flags]! & Flag.MARKET) !== 0) result.actualSlippageBps = slippageBps(pair, quote, filled, best)
+  else if (worst === i32[base + at.price]) result.actualSlippageBps = 0
+  result.executionPriceRange = { bestPrice, worstPrice: best === worst ? bestPrice : priceText(pair, worst) }
+  result.totalFilledQuote = amountText(asset, quote)
+  result.totalFee = amountText(asset, i64[(base + at.fee) >>> 1]!)
+}
+
+function addFills({ genesis, arrivalFills }: Gateway, result: MatchResult, pair: Pair, { f64 }: Views, base: number): void {
+  // A repeated answer has a sequence of its own; the fills are of the command that made the order.
+  const sequence = f64[(base + ORDER_ANSWER.at.orderSequence) >>> 1]!
+  const fills = readArrivalFills(arrivalFills, sequence, result.tradesCount)
+  if (fills === null) return
+  const asset = genesis.assets[pair.quote]!
+  result.fills = fills.map(({ index, price, lots, fee }): FillRecord => (
+    { tradeId: tradeId(sequence, index), price: priceText(pair, price), quantity: quantityText(pair, lots), fee: amountText(asset, fee) }
+  ))
 }
 
 /** What {@link orderRecord} needs to know: live orders (view/accounts.ts) and finished ones (bridge/closed_orders.ts) both have it. */

@@ -31,6 +31,12 @@ export const TradingMode = record('TradingMode', 'This market is SPOT.', Type.Un
 export const MarginMode = Type.Union([Type.Literal('ISOLATED'), Type.Literal('CROSS')])
 export const PositionSide = Type.Union([Type.Literal('LONG'), Type.Literal('SHORT')])
 
+const returnFills = Type.Optional(field(
+  Type.Boolean(),
+  'Answer with the fills on arrival one by one (`matchResult.fills`), not only with their totals. Default: false, which is faster. It is '
+    + 'no part of what an idempotencyKey stands for.',
+))
+
 // Legs of margin orders, which are refused. They are declared so that gRPC has messages for them: proto3 drops what it
 // has no field for, and an order would be placed without the protection that its sender relies on.
 const LegQuantity = field(Decimal, 'How much it closes, in units of the base token; absent: all of it.')
@@ -112,6 +118,7 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
       { enum: ['CANCEL_TAKER', 'CANCEL_BOTH'] },
     ),
   ),
+  returnFills,
   trailingStop: Type.Optional(refusedWhole(TrailingStopLeg, 'Of margin orders; this market is spot and refuses it.')),
   takeProfit: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; this market is spot and refuses it.')),
   stopLoss: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; this market is spot and refuses it.')),
@@ -152,6 +159,7 @@ export const ReplaceItem = record('ReplaceItem', 'What changes; a price that is 
       { enum: ['CANCEL_TAKER', 'CANCEL_BOTH'] },
     ),
   ),
+  returnFills,
 }))
 export type ReplaceItem = Static<typeof ReplaceItem>
 
@@ -166,7 +174,7 @@ const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`
 const noTerms = (): OrderTerms =>
   ({
     pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, clientOrderId: '', key: '', targetSlot: 0,
-    targetSequence: 0, named: null,
+    targetSequence: 0, named: null, returnFills: false,
   })
 
 /** The terms of one order to place, or why it cannot be. */
@@ -295,6 +303,7 @@ function takeExpiration(item: OrderItem, now: number, terms: OrderTerms): Refuse
 function takeCommon(item: OrderItem | ReplaceItem, terms: OrderTerms): Refused | null {
   const { clientOrderId, idempotencyKey, selfTradePreventionMode } = item
   if (item.useMasterBalance === true) terms.flags |= Flag.MASTER_FUNDED
+  terms.returnFills = item.returnFills === true
   if (clientOrderId !== undefined) {
     if (!CLIENT_ORDER_ID.test(clientOrderId)) return refusedField(
       'clientOrderId', `clientOrderId must be 1 to ${CLIENT_ORDER_ID_BYTES} printable ASCII characters`,

@@ -52,7 +52,9 @@ export const CreateOrder = operation({
   access: 'session', agent: 'grant', maintenance: 'blocked', rate: 'create',
   summary: 'Place an order',
   description: 'Places one LIMIT or MARKET order. The answer comes after the order is on disk and matched: `matchResult` says what it '
-    + 'met. A refusal is an error and leaves no order behind.\n\nSend an `idempotencyKey` if you may have to repeat the request: see '
+    + 'met, how much that was, for how much and at which fee; with `returnFills` it lists the fills. What fills later, and every fill '
+    + 'of now too, the `orders` channel tells: its `commandSequence` is the `sequence` of this answer for fills on arrival. A refusal '
+    + 'is an error and leaves no order behind.\n\nSend an `idempotencyKey` if you may have to repeat the request: see '
     + 'Idempotency. A MARKET order trades inside a protective band of 1,000 basis points, or less if `slippageToleranceBps` says so, and '
     + 'what is left is cancelled.',
   answer: 'The order was accepted.',
@@ -79,7 +81,7 @@ export const CreateOrder = operation({
         orderId: createdId(records, base),
         status: SUCCESS,
         message: 'Order accepted',
-        matchResult: matchResultOf(gateway, records, base),
+        matchResult: matchResultOf(gateway, records, base, terms.returnFills),
         ...orderSequenced(records, base),
       }),
     )
@@ -108,10 +110,10 @@ export const ReplaceOrder = operation({
     ...Sequenced,
   }),
   example: {
-    input: { orderId: sample.ORDER, price: '60010', quantity: '0.05' },
+    input: { orderId: sample.ORDER, price: '60010', quantity: '0.05', returnFills: true },
     output: {
       orderId: sample.SUCCESSOR, originalOrderId: sample.ORDER, status: 'SUCCESS', message: 'Order replaced',
-      quantity: '0.05', matchResult: sample.filled,
+      quantity: '0.05', matchResult: sample.filledWithFills,
       sequence: 43, engineTime: sample.LATER,
     },
   },
@@ -125,7 +127,7 @@ export const ReplaceOrder = operation({
         status: SUCCESS,
         message: 'Order replaced',
         quantity: answeredQuantity(gateway, records, base),
-        matchResult: matchResultOf(gateway, records, base),
+        matchResult: matchResultOf(gateway, records, base, terms.returnFills),
         ...orderSequenced(records, base),
       }),
     )

@@ -74,6 +74,9 @@ t.test('orders, trades and what is watched', async (t) => {
   const bought = await taker.createOrder(symbol, 'market', 'buy', amount)
   fits(t, bought, ORDER, 'met')
   t.match(bought, { status: 'closed', filled: amount, remaining: 0, average: price, cost: amount * price, price: undefined })
+  for (const fill of bought.trades) fits(t, fill, TRADE, 'on arrival')
+  t.match(bought.trades, [{ order: bought.id, side: 'buy', takerOrMaker: 'taker', price, amount, fee: bought.fee }])
+  t.same([sold.trades, sold.fee], [[], undefined])
   const orders = [...(await watching.orders)]
   for (let look = 0; look < 100 && orders.at(-1)?.status !== 'closed'; look++) orders.push(...(await taker.watchOrders(symbol)))
   for (const order of orders) fits(t, order, ORDER, 'watched')

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { webcrypto } from 'node:crypto'
 import t from 'tap'
+import { OrderSession } from '../../gateway/docs/guide/fast_path.ts'
 import { Book, enter, openStreams } from '../../gateway/docs/guide/streams.ts'
 import { call, request, startHarness, type Session } from '../support/gateway_harness.ts'
 import { findPython } from '../support/python.ts'
@@ -98,6 +99,25 @@ t.test('TypeScript', async (t) => {
   const stranger = await keysOf(other)
   await t.rejects(openStreams(url, () => undefined, { ...stranger, publicKey: session.publicKey }), { type: 'error', code: 'AUTH_FAILED' })
   await t.resolves(openStreams(url, () => undefined).then((public_) => public_.close()), 'without a session')
+})
+
+t.test('TypeScript, the fast path', async (t) => {
+  const [session, other] = [await trader(), await trader()]
+  const orders = await OrderSession.open(url, await keysOf(session))
+  const terms = { tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.02', price: '61' }
+  await call(harness, other, 'POST', '/api/v1/orders', { ...terms, side: 'SELL', price: '120' })
+  // Sent one after the other, and none waited for.
+  const answers = await Promise.all([
+    orders.send('order.create', { ...terms, clientOrderId: 'quote-1' }),
+    orders.send('order.replace', { orderId: 'client:quote-1', price: '120', returnFills: true }),
+    orders.send('order.create', { ...terms, price: '0.001' }).catch(({ code }: Frame) => code),
+    orders.send('order.cancel_all'),
+  ])
+  t.match(answers[0].matchResult, { status: 'SUBMITTED' })
+  t.match(answers[1].matchResult, { status: 'FILLED', totalFilledQuote: '2.4', fills: [{ price: '120', quantity: '0.02' }] })
+  t.equal(answers[2], 'INVALID_TICK')
+  t.equal(answers[3].totalCancelled, 0)
+  orders.close()
 })
 
 const python = findPython('websockets, nacl')

@@ -185,6 +185,7 @@ export class Client {
       price: (flags & Flag.MARKET) !== 0 ? 0 : 500 + random.below(9) - 4, lots: 1 + random.below(8), slippageBps: 0,
       expiresAt: expires ? this.#around.wallMs() + 50 + random.below(2000) : 0,
       clientOrderId: '', key: `${this.number}/${++this.#keys}`, targetSlot: 0, targetSequence: 0, named: null,
+      returnFills: false,
     }
   }
 

@@ -55,6 +55,29 @@ export function without(value: Json, names: readonly string[]): Json {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)))
 }
 
+/** How many fills an answer lists at most. */
+const LISTED = 20
+/** What a match result says besides the specification, and examples do not: totals and fills, which must agree with the rest of it. */
+const BESIDES = ['totalFilledQuote', 'totalFee', 'fills']
+
+/** The match result as an example has it; what disagrees in the rest is said beside. */
+export function resultOf(told: Json): Json {
+  const result = present(told)
+  const { tradesCount, totalFilled, totalFilledQuote, totalFee, fills = [] } = result
+  const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((all, each) => all + each, 0n)
+  const faults: string[] = []
+  if (fills.length !== Math.min(tradesCount, LISTED)) faults.push(`${fills.length} fills`)
+  if (tradesCount === 0 && BESIDES.some((field) => field in result)) faults.push('totals without fills')
+  if (tradesCount > 0 && tradesCount <= LISTED) {
+    const all = fills as { price: string; quantity: string; fee: string }[]
+    if (sum(all.map(({ quantity }) => exact(quantity))) !== exact(totalFilled)) faults.push('quantities that do not add up')
+    const quotes = sum(all.map(({ price, quantity }) => exact(price) * exact(quantity)))
+    if (quotes !== exact(totalFilledQuote) * 10n ** 18n) faults.push(`in all ${totalFilledQuote}`)
+    if (sum(all.map(({ fee }) => exact(fee))) !== exact(totalFee)) faults.push(`fees of ${totalFee}`)
+  }
+  return { ...without(result, BESIDES), ...(faults.length === 0 ? {} : { faults }) }
+}
+
 export const totalsOf = ({ totalRequested, totalSucceeded, totalFailed }: Json): number[] =>
   [totalRequested, totalSucceeded, totalFailed]
 

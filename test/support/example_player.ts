@@ -5,7 +5,7 @@
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
 import { consentOf } from './consent.ts'
 import {
-  assetId, balanceOf, levelsOf, orderText, present, refusalOf, totalsOf, tradeText, without, type Ground,
+  assetId, balanceOf, levelsOf, orderText, present, refusalOf, resultOf, totalsOf, tradeText, without, type Ground,
 } from './example_ground.ts'
 import { operate, type Exchange } from './exchange.ts'
 import { signed, type Session } from './gateway_harness.ts'
@@ -17,6 +17,8 @@ interface Reply {
   readonly json: Json
 }
 
+/** Every order is answered with its fills, which must add up. */
+const FILLS = { returnFills: true }
 const LOOKS = 500
 const LOOK_MS = 20
 
@@ -87,22 +89,22 @@ export class Player {
   private readonly plays: Record<(typeof KINDS)[number], (step: Json) => Promise<Json>> = {
     create: async (step) => {
       const input = this.terms(step['create'])
-      return this.answered(step, await this.call(step['who'], 'CreateOrder', input))
+      return this.answered(step, await this.call(step['who'], 'CreateOrder', { ...input, ...FILLS }))
     },
     replace: async (step) => {
-      const input = { orderId: this.idOf(step['replace']), ...step['with'] }
+      const input = { orderId: this.idOf(step['replace']), ...step['with'], ...FILLS }
       return this.answered(step, await this.call(step['who'], 'ReplaceOrder', input))
     },
     cancel: (step) => this.cancelled(step, this.idOf(step['cancel'])),
     cancelId: (step) => this.cancelled(step, step['cancelId']),
     cancelAll: (step) => this.swept(step),
     batch: async (step) => {
-      const orders = step['batch'].map((terms: Json) => this.terms(terms))
+      const orders = step['batch'].map((terms: Json) => ({ ...this.terms(terms), ...FILLS }))
       return this.itemised(step, await this.done(step['who'], 'BatchCreateOrders', { orders }), 'orderId')
     },
     batchReplace: async (step) => {
       const changes = step['batchReplace'] as Json[]
-      const orders = changes.map(({ order, ...change }) => ({ orderId: this.idOf(order), ...change }))
+      const orders = changes.map(({ order, ...change }) => ({ orderId: this.idOf(order), ...change, ...FILLS }))
       const json = await this.done(step['who'], 'BatchReplaceOrders', { orders })
       const originals = json['results'].map(({ originalOrderId }: Json) => originalOrderId)
       const same = orders.every(({ orderId }, index) => orderId === originals[index])
@@ -166,7 +168,7 @@ export class Player {
   private answered(step: Json, { http, json }: Reply): Json {
     const rest = without(step, ['result', 'refused'])
     if (http !== 200) return { ...rest, ...refusalOf(step, http, json) }
-    const result = without(present(json['matchResult']), step['open'] ?? [])
+    const result = without(resultOf(json['matchResult']), step['open'] ?? [])
     const success = json['status'] === 'SUCCESS' ? {} : { success: json['status'] }
     return { ...rest, ...this.noted(step, step['who'], json['orderId']), result, ...success }
   }
@@ -183,7 +185,7 @@ export class Player {
   private itemised(step: Json, json: Json, id: string): Json {
     const answers = json['results'].map((result: Json, index: number) => {
       if (result['error'] != null) return { code: result['error'].code }
-      return { ...this.noted(step['answers'][index], step['who'], result[id]), result: present(result['matchResult']) }
+      return { ...this.noted(step['answers'][index], step['who'], result[id]), result: resultOf(result['matchResult']) }
     })
     return { ...step, answers, totals: totalsOf(json) }
   }

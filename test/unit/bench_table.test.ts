@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { FAST_PATH_FILE, fastPath, fastPathText, type FastPathRow } from '../../bench/fast_path.ts'
 import { fill, problems, readLines, UNMEASURED, type Line } from '../../bench/table.ts'
 import { verdict } from '../../bench/verdict.ts'
 
@@ -11,6 +12,14 @@ t.test('every figure of bench/README.md is that of its run', async (t) => {
   const text = readFileSync(join(bench, 'README.md'), 'utf8')
   t.ok(text.split('\n').filter((row) => row.startsWith('| `')).length > 20, 'the table was found')
   t.strictSame(problems(text, readLines(join(bench, 'results'))), [])
+})
+
+t.test('every figure of the guide\'s fast path is that of its run', async (t) => {
+  const text = readFileSync(FAST_PATH_FILE, 'utf8')
+  const rows = JSON.parse(text) as FastPathRow[]
+  const runs = Object.fromEntries(rows.map(({ way, at }) => [way, at]))
+  t.equal(rows.length, 8)
+  t.equal(text, fastPathText(fastPath(readLines(join(bench, 'results')), runs)))
 })
 
 const line = (at: string, figures: Record<string, number>): Line =>

@@ -261,3 +261,27 @@ t.test('an incomplete command in a ring is a broken invariant', async (t) => {
   t.throws(() => turn(matcher.sequencer, START_TIME, false), { name: 'InvariantBroken' })
   t.equal(lastSequence(matcher.database), 1)
 })
+
+t.test('the events of a batch are in the ring before any of its answers is out', async (t) => {
+  const matcher = matcherOf()
+  const ann = openAccount(matcher, 1, 'ann')
+  const bob = openAccount(matcher, 2, 'bob')
+  const { sequencer, gateways } = matcher
+  const { events } = sequencer
+  const out = (): number => waiting(gateways[1]!.replies) + waiting(gateways[2]!.replies)
+  const atBroadcast: number[] = []
+  const watched = {
+    ...events,
+    get header() {
+      atBroadcast.push(out())
+      return events.header
+    },
+  }
+  Object.assign(sequencer, { events: watched })
+  sell(matcher, 1, ann, 101, 3000)
+  sell(matcher, 1, ann, 102, 3001)
+  buy(matcher, 2, bob, 201, 3001)
+  matcher.turn()
+  t.same(atBroadcast, [0], 'gateways read fills off the ring when they have the answer (gateway/bridge/arrival_fills.ts)')
+  t.equal(out(), 3)
+})

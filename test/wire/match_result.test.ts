@@ -21,8 +21,9 @@ const limit = (side: string, quantity: string, price: string, more: object = {})
   ({ orderType: 'LIMIT', side, quantity, price, ...more })
 const result = (tradesCount: number, totalFilled: string, remainingQuantity: string, status: string, more: object = {}): object =>
   ({ tradesCount, totalFilled, remainingQuantity, status, ...more })
-const prices = (averageFillPrice: string, bestPrice: string, worstPrice: string): object =>
-  ({ averageFillPrice, executionPriceRange: { bestPrice, worstPrice } })
+const prices = (
+  averageFillPrice: string, bestPrice: string, worstPrice: string, totalFilledQuote: string, totalFee: string,
+): object => ({ averageFillPrice, executionPriceRange: { bestPrice, worstPrice }, totalFilledQuote, totalFee })
 
 const CASES: Case[] = [
   {
@@ -31,21 +32,25 @@ const CASES: Case[] = [
   },
   {
     name: 'a MARKET order over two levels', asks: [['0.1', '100'], ['0.1', '101']], order: market('BUY', '0.2'),
-    result: result(2, '0.2', '0', 'FILLED', { ...prices('100.5', '100', '101'), actualSlippageBps: 50 }),
+    result: result(2, '0.2', '0', 'FILLED', { ...prices('100.5', '100', '101', '20.1', '0.01005'), actualSlippageBps: 50 }),
   },
   {
     name: 'a MARKET order that sells', bids: [['0.1', '100'], ['0.1', '99']], order: market('SELL', '0.2', { slippageToleranceBps: 100 }),
-    result: result(2, '0.2', '0', 'FILLED', { ...prices('99.5', '100', '99'), actualSlippageBps: 50, maxSlippageBps: 100 }),
+    result: result(
+      2, '0.2', '0', 'FILLED', { ...prices('99.5', '100', '99', '19.9', '0.00995'), actualSlippageBps: 50, maxSlippageBps: 100 },
+    ),
   },
   {
     name: 'a MARKET order cut short by its tolerance', asks: [['0.1', '100'], ['0.1', '101.01']],
     order: market('BUY', '0.2', { slippageToleranceBps: 100 }),
-    result: result(1, '0.1', '0.1', 'CANCELLED', { ...prices('100', '100', '100'), actualSlippageBps: 0, maxSlippageBps: 100 }),
+    result: result(
+      1, '0.1', '0.1', 'CANCELLED', { ...prices('100', '100', '100', '10', '0.005'), actualSlippageBps: 0, maxSlippageBps: 100 },
+    ),
   },
   {
     name: 'a MARKET order cut short by the protective band', asks: [['0.1', '100'], ['0.1', '110'], ['0.1', '110.01']],
     order: market('BUY', '0.3'),
-    result: result(2, '0.2', '0.1', 'CANCELLED', { ...prices('105', '100', '110'), actualSlippageBps: 500 }),
+    result: result(2, '0.2', '0.1', 'CANCELLED', { ...prices('105', '100', '110', '21', '0.0105'), actualSlippageBps: 500 }),
   },
   {
     name: 'a MARKET order without a book', order: market('SELL', '0.1', { slippageToleranceBps: 7 }),
@@ -53,15 +58,15 @@ const CASES: Case[] = [
   },
   {
     name: 'a LIMIT order that crosses partly and rests', asks: [['0.1', '100']], order: limit('BUY', '0.3', '100'),
-    result: result(1, '0.1', '0.2', 'PARTIALLY_FILLED', { ...prices('100', '100', '100'), actualSlippageBps: 0 }),
+    result: result(1, '0.1', '0.2', 'PARTIALLY_FILLED', { ...prices('100', '100', '100', '10', '0.005'), actualSlippageBps: 0 }),
   },
   {
     name: 'a LIMIT order whose every fill improved on its limit', asks: [['0.1', '100'], ['0.1', '101']], order: limit('BUY', '0.2', '105'),
-    result: result(2, '0.2', '0', 'FILLED', prices('100.5', '100', '101')),
+    result: result(2, '0.2', '0', 'FILLED', prices('100.5', '100', '101', '20.1', '0.01005')),
   },
   {
     name: 'an IOC order', bids: [['0.1', '100'], ['0.1', '99']], order: limit('SELL', '0.3', '99', { timeInForce: 'IOC' }),
-    result: result(2, '0.2', '0.1', 'CANCELLED', { ...prices('99.5', '100', '99'), actualSlippageBps: 0 }),
+    result: result(2, '0.2', '0.1', 'CANCELLED', { ...prices('99.5', '100', '99', '19.9', '0.00995'), actualSlippageBps: 0 }),
   },
   {
     name: 'a FOK order that cannot fill', asks: [['0.1', '100']], order: limit('BUY', '0.2', '100', { timeInForce: 'FOK' }),
@@ -69,7 +74,7 @@ const CASES: Case[] = [
   },
   {
     name: 'a FOK order that fills', asks: [['0.1', '100'], ['0.2', '100.03']], order: limit('BUY', '0.3', '100.03', { timeInForce: 'FOK' }),
-    result: result(2, '0.3', '0', 'FILLED', { ...prices('100.02', '100', '100.03'), actualSlippageBps: 0 }),
+    result: result(2, '0.3', '0', 'FILLED', { ...prices('100.02', '100', '100.03', '30.006', '0.015003'), actualSlippageBps: 0 }),
   },
 ]
 

@@ -51,7 +51,7 @@ t.test('a small market', async (t) => {
   const bought = await order(taker, { tradingPairId: pair, orderType: 'MARKET', side: 'BUY', quantity: '0.6', slippageToleranceBps: 50 })
   t.same(bought.json.matchResult, {
     tradesCount: 2, totalFilled: '0.6', remainingQuantity: '0', averageFillPrice: '100.1166666667', status: 'FILLED', actualSlippageBps: 2,
-    maxSlippageBps: 50, executionPriceRange: { bestPrice: '100.1', worstPrice: '100.2' },
+    maxSlippageBps: 50, executionPriceRange: { bestPrice: '100.1', worstPrice: '100.2' }, totalFilledQuote: '60.07', totalFee: '0.030035',
   })
   const read = async (session: Session, id: string): Promise<Reply> => conforms(
     t, 'GetOrder', await call(harness, session, 'GET', `${ORDERS}/${id}`),

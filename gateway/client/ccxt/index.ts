@@ -26,7 +26,7 @@ import { inSteps } from './precision.ts'
 import { RestingOrders } from './resting_orders.ts'
 import { AdapterSession } from './session.ts'
 import {
-  balancesOf, bookOf, candleOf, currenciesOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf,
+  arrivalTrades, balancesOf, bookOf, candleOf, currenciesOf, localBookOf, marketOf, metadataTicker, orderOf, ownTradeOf, placedOf,
   screenerTicker, tradeOf,
   type Balances, type Currency, type Market, type OHLCV, type OrderBook, type Status, type Ticker, type Trade,
   type UnifiedOrder,
@@ -206,6 +206,7 @@ export class Ringbook {
     })
   }
 
+  /** `trades` are the fills on arrival; `params.returnFills` false leaves them out. */
   createOrder(symbol: string, type: string, side: string, amount: Num, price?: Num, params: Params = {}): Promise<UnifiedOrder> {
     return this.#privately(async () => {
       checkParams('CreateOrder', params)
@@ -217,7 +218,8 @@ export class Ringbook {
       const terms = {
         tradingPairId: market.id, orderType, side: oneOf(side, ['BUY', 'SELL']), quantity: this.amountToPrecision(symbol, amount),
         // In ccxt a market order may be given a price, which does not count.
-        ...(price === undefined || orderType === 'MARKET' ? {} : { price: this.priceToPrecision(symbol, price) }), ...postOnly, ...rest,
+        ...(price === undefined || orderType === 'MARKET' ? {} : { price: this.priceToPrecision(symbol, price) }), ...postOnly,
+        returnFills: true, ...rest,
       } as Input<'CreateOrder'>
       return placedOf(await this.client.CreateOrder(terms), terms, market.symbol)
     })
@@ -230,18 +232,20 @@ export class Ringbook {
   editOrder(
     id: string, symbol: string, _type?: string, _side?: string, amount?: Num, price?: Num, params: Params = {},
   ): Promise<UnifiedOrder> {
-    const replace = async (): Promise<string> => {
+    const replace = async (): Promise<Output<'ReplaceOrder'>> => {
       checkParams('ReplaceOrder', params)
       await this.loadMarkets()
-      const replaced = await this.client.ReplaceOrder({
-        orderId: id === '' ? nameOf(id, params) : id,
+      return this.client.ReplaceOrder({
+        orderId: id === '' ? nameOf(id, params) : id, returnFills: true,
         ...(amount === undefined ? {} : { quantity: this.amountToPrecision(symbol, amount) }),
         ...(price === undefined ? {} : { price: this.priceToPrecision(symbol, price) }), ...params,
       })
-      return replaced.orderId
     }
     // One after the other: what is done again after a sign-in is one of them.
-    return this.#privately(replace).then((orderId) => this.fetchOrder(orderId))
+    return this.#privately(replace).then(async (placed) => {
+      const order = await this.fetchOrder(placed.orderId)
+      return { ...order, trades: arrivalTrades(placed, order.side, order.symbol) }
+    })
   }
 
   /** `symbol` is not needed. */

@@ -301,13 +301,29 @@ export function orderOf(order: OrderRow): UnifiedOrder {
   }
 }
 
+type Placed = Pick<Output<'CreateOrder'>, 'orderId' | 'engineTime' | 'matchResult'>
+
+/** The fills on arrival that the answer to an order lists. */
+export const arrivalTrades = ({ orderId, engineTime, matchResult }: Placed, side: Trade['side'], symbol: string): Trade[] =>
+  (matchResult.fills ?? []).map((fill) => {
+    const [price, amount] = [Number(fill.price), Number(fill.quantity)]
+    const fee = { cost: Number(fill.fee), currency: symbol.split('/')[1]! }
+    return {
+      id: fill.tradeId, symbol, ...momentOf(engineTime), order: orderId, type: undefined, side, takerOrMaker: 'taker', price, amount,
+      cost: price * amount, fee, fees: [fee], info: fill,
+    }
+  })
+
 /** An order as it was asked for and met the book. */
 export function placedOf(answer: Output<'CreateOrder'>, asked: Input<'CreateOrder'>, symbol: string): UnifiedOrder {
-  const { matchResult: { totalFilled, averageFillPrice, status, remainingQuantity } } = answer
+  const { matchResult: { totalFilled, averageFillPrice, status, remainingQuantity, totalFilledQuote, totalFee } } = answer
   const { timestamp, datetime } = momentOf(answer.engineTime)
+  const terms = termsOf(asked, totalFilled, averageFillPrice)
+  const fee = totalFee === undefined ? undefined : { cost: Number(totalFee), currency: symbol.split('/')[1]! }
   return {
-    id: answer.orderId, ...termsOf(asked, totalFilled, averageFillPrice), timestamp, datetime, lastUpdateTimestamp: timestamp, symbol,
-    status: STATUS[status], remaining: Number(remainingQuantity), fee: undefined, fees: [], info: answer,
+    id: answer.orderId, ...terms, timestamp, datetime, lastUpdateTimestamp: timestamp, symbol, status: STATUS[status],
+    remaining: Number(remainingQuantity), cost: numberOf(totalFilledQuote) ?? terms.cost, trades: arrivalTrades(answer, terms.side, symbol),
+    fee, fees: fee === undefined ? [] : [fee], info: answer,
   }
 }
 

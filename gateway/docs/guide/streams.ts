@@ -1,12 +1,12 @@
 const bytesToHex = (bytes: ArrayBuffer): string => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('')
 
-interface Keys {
+export interface Keys {
   readonly keys: CryptoKeyPair
   readonly publicKey: string
 }
 
 /** The signature of a message: `GET` and `/ws` to authenticate, `WS` and the type to enter an order. */
-async function signed({ keys, publicKey }: Keys, method: string, target: string, body = ''): Promise<object> {
+export async function signed({ keys, publicKey }: Keys, method: string, target: string, body = ''): Promise<object> {
   const timestamp = String(Date.now())
   const digest = bytesToHex(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body)))
   const lines = new TextEncoder().encode([method, target, timestamp, digest].join('\n'))

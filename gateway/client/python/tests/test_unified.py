@@ -12,6 +12,7 @@ from stage import PAIR
 
 from ringbook import AmbiguousError, AsyncClient, Client, NetworkError, NotSentError, RefusedError, ccxt_errors
 from ringbook._generated.table import CCXT
+from ringbook.shapes import placed_of
 from ringbook.unified import AsyncUnified, Unified
 
 TIME = "2026-01-15T09:30:02.125Z"
@@ -48,9 +49,21 @@ ANSWERS: Dict[str, Any] = {
         "totalPages": 1,
     },
     "CreateOrder": {
-        "orderId": "o", "matchResult": {"totalFilled": "0", "remainingQuantity": "1.234", "status": "SUBMITTED"},
+        "orderId": "o", "engineTime": TIME,
+        "matchResult": {
+            "tradesCount": 0, "totalFilled": "0", "remainingQuantity": "1.234", "status": "SUBMITTED",
+        },
     },
-    "ReplaceOrder": {"orderId": "o2"},
+    "ReplaceOrder": {
+        "orderId": "o2", "engineTime": TIME,
+        "matchResult": {
+            "tradesCount": 2, "totalFilled": "0.3", "remainingQuantity": "0.2", "averageFillPrice": "100.3333333333",
+            "status": "PARTIALLY_FILLED", "totalFilledQuote": "30.1", "totalFee": "0.01505", "fills": [
+                {"tradeId": "t1", "price": "100", "quantity": "0.2", "fee": "0.01"},
+                {"tradeId": "t2", "price": "101", "quantity": "0.1", "fee": "0.00505"},
+            ],
+        },
+    },
     "GetOrder": ORDER,
     "CancelOrder": {"orderId": "o"},
     "BatchCancelAllOrders": {"orderIds": ["a", "b"]},
@@ -164,18 +177,32 @@ class Verbs(unittest.TestCase):
         order, asked = both(lambda exchange: exchange.create_order(*terms))
         self.assertEqual(asked, [("CreateOrder", {
             "tradingPairId": PAIR, "orderType": "LIMIT", "side": "BUY", "quantity": "1.234", "price": "100.05",
-            "postOnly": True,
+            "postOnly": True, "returnFills": True,
         })])
         self.assertEqual([order[name] for name in ("id", "status", "amount", "price", "remaining", "timeInForce")], [
             "o", "open", 1.234, 100.05, 1.234, "PO",
         ])
+        self.assertEqual([order[name] for name in ("filled", "cost", "fee", "trades", "timestamp")], [0, 0, None, [], MS])
         _, asked = both(lambda exchange: exchange.create_order("ETH/USDC", "market", "sell", 1))
         self.assertEqual(asked[0][1], {
-            "tradingPairId": PAIR, "orderType": "MARKET", "side": "SELL", "quantity": "1",
+            "tradingPairId": PAIR, "orderType": "MARKET", "side": "SELL", "quantity": "1", "returnFills": True,
         })
         order, asked = both(lambda exchange: exchange.edit_order("o", "ETH/USDC", price=99.99))
-        self.assertEqual(asked[0], ("ReplaceOrder", {"orderId": "o", "price": "100.00"}))
+        self.assertEqual(asked[0], ("ReplaceOrder", {"orderId": "o", "price": "100.00", "returnFills": True}))
         self.assertEqual(asked[1], ("GetOrder", {"orderId": "o2"}))
+        self.assertEqual([each["id"] for each in order["trades"]], ["t1", "t2"])
+
+    def test_what_traded_on_arrival(self) -> None:
+        order = placed_of(ANSWERS["ReplaceOrder"], {"orderType": "LIMIT", "side": "BUY", "quantity": "0.5"}, "ETH/USDC")
+        self.assertEqual([order[name] for name in ("filled", "remaining", "average", "cost", "fee")], [
+            0.3, 0.2, 100.3333333333, 30.1, {"cost": 0.01505, "currency": "USDC"},
+        ])
+        fee = {"cost": 0.00505, "currency": "USDC"}
+        self.assertEqual(order["trades"][1], {
+            "id": "t2", "symbol": "ETH/USDC", "timestamp": MS, "datetime": TIME, "order": "o2", "type": None,
+            "side": "buy", "takerOrMaker": "taker", "price": 101.0, "amount": 0.1, "cost": 10.1, "fee": fee,
+            "fees": [fee], "info": ANSWERS["ReplaceOrder"]["matchResult"]["fills"][1],
+        })
 
     def test_an_order_with_a_parameter_that_the_service_would_ignore_is_not_placed(self) -> None:
         client = Answers()

@@ -129,14 +129,35 @@ def order_of(order: Mapping[str, Any]) -> Shape:
     })
 
 
+def arrival_trades(placed: Mapping[str, Any], side: str, symbol: str) -> List[Shape]:
+    """The fills on arrival that the answer to an order lists."""
+    trades: List[Shape] = []
+    for fill in placed["matchResult"].get("fills") or []:
+        fee = {"cost": number_of(fill["fee"]), "currency": symbol.split("/")[1]}
+        trades.append({
+            "id": fill["tradeId"], "symbol": symbol, **moment_of(placed["engineTime"]), "order": placed["orderId"],
+            "type": None, "side": side, "takerOrMaker": "taker", "price": number_of(fill["price"]),
+            "amount": number_of(fill["quantity"]), "cost": float(Decimal(fill["price"]) * Decimal(fill["quantity"])),
+            "fee": fee, "fees": [fee], "info": fill,
+        })
+    return trades
+
+
 def placed_of(answer: Mapping[str, Any], asked: Mapping[str, Any], symbol: str) -> Shape:
     """An order as it was asked for and met the book."""
     result = answer["matchResult"]
-    return _order(asked, symbol, {
-        "id": answer["orderId"], **moment_of(None), "lastUpdateTimestamp": None,
+    total = result.get("totalFee")
+    fee = None if total is None else {"cost": number_of(total), "currency": symbol.split("/")[1]}
+    moment = moment_of(answer["engineTime"])
+    order = _order(asked, symbol, {
+        "id": answer["orderId"], **moment, "lastUpdateTimestamp": moment["timestamp"],
         "filled": result["totalFilled"], "remaining": result["remainingQuantity"],
-        "average": result.get("averageFillPrice"), "status": result["status"], "fee": None, "fees": [], "info": answer,
+        "average": result.get("averageFillPrice"), "status": result["status"], "fee": fee,
+        "fees": [] if fee is None else [fee], "info": answer,
     })
+    trades = arrival_trades(answer, order["side"], symbol)
+    cost = number_of(result.get("totalFilledQuote"))
+    return {**order, "cost": order["cost"] if cost is None else cost, "trades": trades}
 
 
 def balances_of(rows: List[Mapping[str, Any]]) -> Shape:

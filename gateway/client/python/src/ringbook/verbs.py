@@ -12,8 +12,8 @@ from typing import (
 from ._generated.methods import Operations
 from .ccxt_errors import class_of
 from .shapes import (
-    Shape, balances_of, candle_of, currencies_of, market_of, moment_of, number_of, order_of, own_trade_of, placed_of,
-    ticker_of, trade_of,
+    Shape, arrival_trades, balances_of, candle_of, currencies_of, market_of, moment_of, number_of, order_of,
+    own_trade_of, placed_of, ticker_of, trade_of,
 )
 
 Verb = Generator["tuple[str, Dict[str, Any]]", Any, Any]
@@ -132,7 +132,7 @@ class Verbs:
             "tradingPairId": self.pair_of(symbol), "orderType": kind.upper(), "side": side.upper(),
             "quantity": self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
             "price": None if unpriced else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
-            **self.checked("CreateOrder", params),
+            "returnFills": True, **self.checked("CreateOrder", params),
         }
         if fields.get("timeInForce") == "PO":
             fields = {**fields, "timeInForce": None, "postOnly": True}
@@ -144,11 +144,11 @@ class Verbs:
             "orderId": _name_of(order, params) if order == "" else order,
             "quantity": None if amount is None else self.rounded(symbol, amount, "lotSize", ROUND_DOWN),
             "price": None if price is None else self.rounded(symbol, price, "tickSize", ROUND_HALF_UP),
-            **self.checked("ReplaceOrder", params),
+            "returnFills": True, **self.checked("ReplaceOrder", params),
         }
         replaced = yield "ReplaceOrder", fields
-        record = yield "GetOrder", {"orderId": replaced["orderId"]}
-        return order_of(record)
+        placed = order_of((yield "GetOrder", {"orderId": replaced["orderId"]}))
+        return {**placed, "trades": arrival_trades(replaced, placed["side"], placed["symbol"])}
 
     def cancel_order(self, order: str, params: Params) -> Verb:
         answer = yield "CancelOrder", {"orderId": _name_of(order, params)}
