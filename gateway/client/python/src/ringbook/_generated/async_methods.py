@@ -455,6 +455,7 @@ class AsyncOperations:
         clientOrderId: str | None = None,
         idempotencyKey: str | None = None,
         selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+        returnFills: bool | None = None,
         trailingStop: TrailingStopLeg | None = None,
         takeProfit: TpSlLeg | None = None,
         stopLoss: TpSlLeg | None = None,
@@ -495,6 +496,7 @@ class AsyncOperations:
             "clientOrderId": clientOrderId,
             "idempotencyKey": idempotencyKey,
             "selfTradePreventionMode": selfTradePreventionMode,
+            "returnFills": returnFills,
             "trailingStop": trailingStop,
             "takeProfit": takeProfit,
             "stopLoss": stopLoss,
@@ -619,6 +621,7 @@ class AsyncOperations:
         postOnly: bool | None = None,
         slippageToleranceBps: int | None = None,
         selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+        returnFills: bool | None = None,
     ) -> ReplaceOrderResponse:
         """Replace an order. PUT /api/v1/orders/{orderId}
 
@@ -644,6 +647,7 @@ class AsyncOperations:
             "postOnly": postOnly,
             "slippageToleranceBps": slippageToleranceBps,
             "selfTradePreventionMode": selfTradePreventionMode,
+            "returnFills": returnFills,
         }))
 
     async def cancel_order(
@@ -1186,6 +1190,7 @@ class AsyncOrderOperations:
         clientOrderId: str | None = None,
         idempotencyKey: str | None = None,
         selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+        returnFills: bool | None = None,
         trailingStop: TrailingStopLeg | None = None,
         takeProfit: TpSlLeg | None = None,
         stopLoss: TpSlLeg | None = None,
@@ -1226,6 +1231,7 @@ class AsyncOrderOperations:
             "clientOrderId": clientOrderId,
             "idempotencyKey": idempotencyKey,
             "selfTradePreventionMode": selfTradePreventionMode,
+            "returnFills": returnFills,
             "trailingStop": trailingStop,
             "takeProfit": takeProfit,
             "stopLoss": stopLoss,
@@ -1333,6 +1339,7 @@ class AsyncOrderOperations:
         postOnly: bool | None = None,
         slippageToleranceBps: int | None = None,
         selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"] | None = None,
+        returnFills: bool | None = None,
     ) -> ReplaceOrderResponse:
         """Replace an order. PUT /api/v1/orders/{orderId}
 
@@ -1358,6 +1365,7 @@ class AsyncOrderOperations:
             "postOnly": postOnly,
             "slippageToleranceBps": slippageToleranceBps,
             "selfTradePreventionMode": selfTradePreventionMode,
+            "returnFills": returnFills,
         }))
 
     async def cancel_order(

@@ -535,6 +535,18 @@ class FaucetMint(TypedDict):
     """Transaction on the chain; null or absent when there is none."""
 
 
+class Fill(TypedDict):
+    """One fill of an order on arrival. The order is the taker; the trade has the same id everywhere."""
+    tradeId: str
+    """The trade."""
+    price: str
+    """Units of the quote token for one of the base token: the price of the order that rested."""
+    quantity: str
+    """In units of the base token."""
+    fee: str
+    """Fee of this fill, in units of the quote token: positive paid, negative earned."""
+
+
 class GetApplicationConfigResponse(TypedDict):
     """Answer of GetApplicationConfig."""
     id: str
@@ -1244,6 +1256,16 @@ class MatchResult(_MatchResult, total=False):
     """The tolerance that was asked for."""
     executionPriceRange: MatchResultExecutionPriceRange
     """Best and worst price of the fills."""
+    totalFilledQuote: str
+    """Sum of price times quantity over the fills on arrival, in units of the quote token; absent without fills."""
+    totalFee: str
+    """Fees of the fills on arrival, in units of the quote token: positive paid, negative earned; absent without
+    fills."""
+    fills: list[Fill]
+    """With `returnFills`: the fills on arrival in their order, the first 20; `tradesCount` counts all. Absent
+    without fills, and when they are not at hand any more, as in an answer that is repeated for its
+    `idempotencyKey` long after the first: ListAccountTrades with this `orderId` has every one. Everything else of
+    a repeated answer is as it was."""
 
 
 class MatchResultExecutionPriceRange(TypedDict):
@@ -1469,6 +1491,9 @@ class OrderItem(_OrderItem, total=False):
     nothing."""
     selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"]
     """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
+    returnFills: bool
+    """Answer with the fills on arrival one by one (`matchResult.fills`), not only with their totals. Default: false,
+    which is faster. It is no part of what an idempotencyKey stands for."""
     trailingStop: TrailingStopLeg
     """Of margin orders; this market is spot and refuses it."""
     takeProfit: TpSlLeg
@@ -1767,6 +1792,9 @@ class ReplaceElement(_ReplaceElement, total=False):
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     selfTradePreventionMode: Literal["CANCEL_TAKER", "CANCEL_BOTH"]
     """What happens when the order meets one of your own: CANCEL_TAKER (default) ends this one, CANCEL_BOTH both."""
+    returnFills: bool
+    """Answer with the fills on arrival one by one (`matchResult.fills`), not only with their totals. Default: false,
+    which is faster. It is no part of what an idempotencyKey stands for."""
 
 
 class ReplaceOrderResponse(TypedDict):
@@ -2233,30 +2261,31 @@ __all__ = [
     "ConditionalOrdersFrame", "ConditionalOrdersSnapshot", "ConditionalOrdersSnapshotData",
     "ConditionalOrdersSnapshotDataConditionalOrdersItem", "CreateDelegatedSessionResponse", "CreateOrderResponse",
     "CreateSubAccountLimitResponse", "CreateSubAccountResponse", "DelegatedAgent", "DeleteSubAccountLimitResponse",
-    "EntryType", "FaucetMint", "GetApplicationConfigResponse", "GetApplicationStatsResponse", "GetCandlesResponse",
-    "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem", "GetMarketMetadataResponse",
-    "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem", "GetProfileResponse",
-    "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame", "InstrumentsSnapshot",
-    "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError", "LiquidationUpdate",
-    "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot", "LiquidationsSnapshotData",
-    "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse", "ListApplicationBalancesResponse",
-    "ListApplicationBalancesResponseBalancesItem", "ListApplicationMovementsResponse",
-    "ListApplicationMovementsResponseMovementsItem", "ListApplicationOrdersResponse", "ListApplicationUsersResponse",
-    "ListApplicationUsersResponseUsersItem", "ListBalancesResponse", "ListDelegatedAgentsResponse",
-    "ListMovementsResponse", "ListOrdersResponse", "ListSubAccountLimitsResponse", "ListSubAccountsResponse",
-    "ListTradesResponse", "ListTradingPairsResponse", "MarketStatsFrame", "MarketStatsSnapshot",
-    "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData",
-    "MatchResult", "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame",
-    "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderStatus",
-    "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
-    "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
-    "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
-    "PositionUpdate", "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
-    "PositionsSnapshotDataPositionsItem", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
-    "RevokeDelegatedAgentResponse", "RevokeResponse", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side",
-    "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame",
-    "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair",
-    "TrailingStopLeg", "TransactionType", "TransferDirection", "TransferSubAccountBalanceResponse", "TwapOrderUpdate",
-    "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData",
-    "TwapOrdersSnapshotDataTwapOrdersItem", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
+    "EntryType", "FaucetMint", "Fill", "GetApplicationConfigResponse", "GetApplicationStatsResponse",
+    "GetCandlesResponse", "GetFaucetInfoResponse", "GetFaucetInfoResponseRecentRequestsItem",
+    "GetMarketMetadataResponse", "GetOrderbookResponse", "GetPortfolioResponse", "GetPortfolioResponsePointsItem",
+    "GetProfileResponse", "GetScreenerResponse", "GetServerTimeResponse", "GetTradingPairResponse", "InstrumentsFrame",
+    "InstrumentsSnapshot", "InstrumentsSnapshotData", "InstrumentsUpdate", "InstrumentsUpdateData", "ItemError",
+    "LiquidationUpdate", "LiquidationUpdateData", "LiquidationsFrame", "LiquidationsSnapshot",
+    "LiquidationsSnapshotData", "LiquidationsSnapshotDataLiquidationsItem", "ListAccountTradesResponse",
+    "ListApplicationBalancesResponse", "ListApplicationBalancesResponseBalancesItem",
+    "ListApplicationMovementsResponse", "ListApplicationMovementsResponseMovementsItem",
+    "ListApplicationOrdersResponse", "ListApplicationUsersResponse", "ListApplicationUsersResponseUsersItem",
+    "ListBalancesResponse", "ListDelegatedAgentsResponse", "ListMovementsResponse", "ListOrdersResponse",
+    "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListTradesResponse", "ListTradingPairsResponse",
+    "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem",
+    "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult", "MatchResultExecutionPriceRange", "MintResponse",
+    "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData",
+    "Order", "OrderItem", "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame",
+    "OrderbookSnapshot", "OrderbookSnapshotData", "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem",
+    "OrderbookUpdate", "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem",
+    "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData", "PositionUpdate", "PositionUpdateData", "PositionsFrame",
+    "PositionsSnapshot", "PositionsSnapshotData", "PositionsSnapshotDataPositionsItem", "RefreshResponse",
+    "ReplaceElement", "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "ScreenerDay",
+    "ScreenerItem", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce",
+    "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData",
+    "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType", "TransferDirection",
+    "TransferSubAccountBalanceResponse", "TwapOrderUpdate", "TwapOrderUpdateData", "TwapOrdersFrame",
+    "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
+    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
 ]
