@@ -6,7 +6,7 @@ import * as ccxt from '../../gateway/client/ccxt/errors.ts'
 import { Feed } from '../../gateway/client/ccxt/feed.ts'
 import { rowsOf, type Answer, type Page } from '../../gateway/client/ccxt/listing.ts'
 import { inSteps, stepOf } from '../../gateway/client/ccxt/precision.ts'
-import { currenciesOf, marketOf } from '../../gateway/client/ccxt/shapes.ts'
+import { currenciesOf, marketOf, placedOf } from '../../gateway/client/ccxt/shapes.ts'
 import { NetworkError, RingbookError, StreamError } from '../../gateway/client/errors.ts'
 import { pair } from '../../gateway/operations/example_values.ts'
 
@@ -121,4 +121,29 @@ t.test('a feed gives what came since the last call, or waits for the next', asyn
   await t.rejects(waiting, /again/)
   feed.push([4])
   t.same(await feed.next(), [4], 'it goes on')
+})
+
+t.test('an order that was placed has what it traded on arrival', async (t) => {
+  const asked = { tradingPairId: 'p', orderType: 'LIMIT', side: 'BUY', quantity: '0.5', price: '101' } as const
+  const answer = { orderId: 'o', status: 'SUCCESS', message: '', sequence: 7, engineTime: '2026-01-15T09:30:02.125Z' } as const
+  const resting = { tradesCount: 0, totalFilled: '0', remainingQuantity: '0.5', status: 'SUBMITTED' } as const
+  t.match(placedOf({ ...answer, matchResult: resting }, asked, 'ETH/USDC'), {
+    status: 'open', filled: 0, remaining: 0.5, average: undefined, cost: 0, trades: [], fee: undefined, fees: [],
+  })
+  const fills = [
+    { tradeId: 't1', price: '100', quantity: '0.2', fee: '0.01' }, { tradeId: 't2', price: '101', quantity: '0.1', fee: '0.00505' },
+  ]
+  const matchResult = {
+    tradesCount: 2, totalFilled: '0.3', remainingQuantity: '0.2', averageFillPrice: '100.3333333333', totalFilledQuote: '30.1',
+    totalFee: '0.01505', status: 'PARTIALLY_FILLED', fills,
+  } as const
+  const placed = placedOf({ ...answer, matchResult: { ...matchResult, fills } }, asked, 'ETH/USDC')
+  const moment = { timestamp: 1_768_469_402_125, datetime: '2026-01-15T09:30:02.125Z' }
+  t.match(placed, { ...moment, status: 'open', filled: 0.3, average: 100.3333333333, cost: 30.1, fee: { cost: 0.01505, currency: 'USDC' } })
+  const fee = { cost: 0.00505, currency: 'USDC' }
+  t.same(placed.trades.map(({ id }) => id), ['t1', 't2'])
+  t.strictSame(placed.trades[1], {
+    id: 't2', symbol: 'ETH/USDC', ...moment, order: 'o', type: undefined, side: 'buy', takerOrMaker: 'taker', price: 101, amount: 0.1,
+    cost: 101 * 0.1, fee, fees: [fee], info: fills[1],
+  })
 })

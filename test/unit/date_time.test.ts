@@ -1,5 +1,6 @@
 /** Promise: a moment in a request is one that the calendar and the clock have, or it is refused; nothing is turned into another day. */
 import t from 'tap'
+import { rfc3339 } from '../../gateway/operations/operation.ts'
 import { parseDateTime } from '../../gateway/operations/date_time.ts'
 
 const MOMENTS: [text: string, iso: string][] = [
@@ -37,4 +38,12 @@ t.test('every day of four hundred years, and the one after each month', async (t
   }
   t.equal(wrong, 0)
   t.equal(right, 400 * 12 * 31)
+})
+
+t.test('the text of a time is that of this time, whatever the one before was', async (t) => {
+  const text = '2026-01-15T09:30:02.125Z'
+  const at = Date.parse(text)
+  t.same([at, at, at + 1, at, 0].map(rfc3339), [text, text, '2026-01-15T09:30:02.126Z', text, '1970-01-01T00:00:00.000Z'])
+  t.throws(() => rfc3339(Number.NaN), RangeError)
+  t.equal(rfc3339(at), text)
 })
