@@ -12,14 +12,14 @@ type Fields<N extends Placing> = { readonly [Field in keyof Required<Input<N>>]:
 
 const REPLACE: Fields<'ReplaceOrder'> = {
   orderId: true, price: true, quantity: true, useMasterBalance: true, clientOrderId: true, idempotencyKey: true,
-  postOnly: true, slippageToleranceBps: true, selfTradePreventionMode: true,
+  postOnly: true, slippageToleranceBps: true, selfTradePreventionMode: true, returnFills: true,
 }
 const CREATE: Fields<'CreateOrder'> = {
   tradingPairId: true, orderType: true, side: true, price: true, quantity: true, tradingMode: true,
   useMasterBalance: true, expirationDate: true, timeInForce: true, postOnly: true, clientOrderId: true,
   idempotencyKey: true, slippageToleranceBps: true, selfTradePreventionMode: true, marginAccountId: true,
   riskBucketId: true, riskBucketCollateral: true, positionSide: true, leverage: true, reduceOnly: true,
-  strategyKey: true, marginMode: true, trailingStop: true, takeProfit: true, stopLoss: true,
+  strategyKey: true, marginMode: true, returnFills: true, trailingStop: true, takeProfit: true, stopLoss: true,
 }
 const KNOWN: Readonly<Record<Placing, object>> = { CreateOrder: CREATE, ReplaceOrder: REPLACE }
 
