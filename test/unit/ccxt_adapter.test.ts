@@ -170,7 +170,7 @@ t.test('an order with a parameter that the service would ignore is not placed', 
 t.test('the price of a market order does not count', async (t) => {
   const service = new Service()
   await venueOf(t, service).createOrder('BTC/USDC', 'market', 'buy', 1, 10)
-  const wanted = { tradingPairId: PAIR, orderType: 'MARKET', side: 'BUY', quantity: '1' }
+  const wanted = { tradingPairId: PAIR, orderType: 'MARKET', side: 'BUY', quantity: '1', returnFills: true }
   t.strictSame(service.of('POST /orders').map(({ body }) => body), [wanted])
 })
 

@@ -222,14 +222,18 @@ class Verbs(unittest.TestCase):
         _, asked = both(lambda exchange: exchange.create_order("ETH/USDC", "market", "sell", 1, 100))
         self.assertNotIn("price", asked[0][1], "a market order has none")
         _, asked = both(lambda exchange: exchange.edit_order("o", "ETH/USDC", "limit", "buy", 1.5, 99.99))
-        self.assertEqual(asked[0], ("ReplaceOrder", {"orderId": "o", "quantity": "1.5", "price": "100.00"}))
+        self.assertEqual(asked[0], ("ReplaceOrder", {
+            "orderId": "o", "quantity": "1.5", "price": "100.00", "returnFills": True,
+        }))
         named = {"clientOrderId": "mine"}
         _, asked = both(lambda exchange: exchange.cancel_order("", "ETH/USDC", named))
         self.assertEqual(asked, [("CancelOrder", {"orderId": "client:mine"})])
         _, asked = both(lambda exchange: exchange.fetch_order("", "ETH/USDC", named))
         self.assertEqual(asked, [("GetOrder", {"orderId": "client:mine"})])
         _, asked = both(lambda exchange: exchange.edit_order("", "ETH/USDC", None, None, None, 99, named))
-        self.assertEqual(asked[0][1], {"orderId": "client:mine", "price": "99.0", "clientOrderId": "mine"})
+        self.assertEqual(asked[0][1], {
+            "orderId": "client:mine", "price": "99.0", "clientOrderId": "mine", "returnFills": True,
+        })
 
     def test_orders_and_trades_of_the_account(self) -> None:
         order, _ = both(lambda exchange: exchange.fetch_order("o"))
