@@ -111,7 +111,7 @@ t.test('what the history tells', async (t) => {
   const since = trade!.timestamp!
   t.same((await taker.fetchTrades(symbol, since, 1)).map(({ id }) => id), [trade!.id], 'from its own time on')
   t.same(await taker.fetchTrades(symbol, since + 1), [], 'and not before')
-  const many = await Promise.all([1, 2, 3].map(() => maker.createOrder(symbol, 'limit', 'sell', amount, price * 2)))
+  const many = await Promise.all([1, 2, 3].map(() => maker.createOrder(symbol, 'limit', 'buy', amount, price / 2)))
   const [oldest] = await maker.fetchOpenOrders(symbol, since, 1)
   t.same((await maker.fetchOpenOrders(symbol, since)).map(({ id }) => id).sort(), many.map(({ id }) => id).sort())
   t.equal(oldest!.id, (await maker.fetchOpenOrders(symbol))[0]!.id, 'the first of them, not the newest')

@@ -148,7 +148,7 @@ t.test('its README works as it is printed', { skip }, async (t) => {
   const printed = run(join(folder, 'environment', 'bin', 'python'), ['readme.py'], place)
   t.strictSame(printed.trim().split('\n'), [
     'SUBMITTED', "['2000']", 'INVALID_TICK price', 'snapshot', 'OrderSubmitted', '1999 True', '[True]', "['1997', '1996', '1995']",
-    "open 1994.0 {'amount': 0.001, 'price': 0.01}", 'InsufficientFunds',
+    "open 1994.0 {'amount': 0.001, 'price': 0.01, 'base': 1e-09, 'quote': 1e-06}", 'InsufficientFunds',
   ])
 })
 
