@@ -159,10 +159,10 @@ class Verbs(unittest.TestCase):
         self.assertEqual(asked[0][1], {"tradingPairId": PAIR, "interval": "1h", "limit": 3})
 
     def test_since_gives_the_oldest_rows_from_then_on(self) -> None:
-        times = [MS + gap for gap in (0, 0, 5, *range(1000, 400_000, 7), *[500_000] * 2500, 500_001)]
+        times = [MS + gap for gap in (0, 0, 5, *range(1000, 400_000, 7), *range(400_000, 410_000), *[500_000] * 2500, 500_001)]
         client = History(times)
         exchange = Unified(cast(Client, client))
-        for since, limit in ((MS, 3), (MS, None), (MS + 1, 150), (MS + 399_000, 2000), (MS + 500_000, 2200), (0, 1)):
+        for since, limit in ((MS, 3), (MS, None), (MS + 1, 150), (MS + 399_000, 2000), (MS + 400_001, 150), (MS + 400_001, 999), (MS + 400_777, 7), (MS + 500_000, 2200), (0, 1)):
             del client.asked[:]
             found = [each["id"] for each in exchange.fetch_trades("ETH/USDC", since, limit)]
             expected = [str(i) for i, at in enumerate(times) if at >= since][:100 if limit is None else limit]
