@@ -12,7 +12,7 @@
  */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import type { ClientAddresses } from '../limits/client_address.ts'
-import { Door } from '../limits/door.ts'
+import { Door, listenOn } from '../limits/door.ts'
 import type { ConnectionPort } from '../limits/port.ts'
 import { readProxyHeader } from '../limits/proxy_header.ts'
 
@@ -49,14 +49,8 @@ export class Relay {
     this.#port.close()
   }
 
-  #open(host: string, port: number): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject)
-      this.#server.listen({ host, port, reusePort: true }, () => {
-        this.#server.off('error', reject)
-        resolve()
-      })
-    })
+  #open(host: string, port: number): Promise<number> {
+    return listenOn(this.#server, host, port, { reusePort: true })
   }
 
   #take(near: Socket): void {

@@ -6,7 +6,7 @@
  * nobody may be let in that far. Connections that are open go on, those that come meanwhile are refused by the system. While
  * no thread listens the port's number is free for others: who takes it keeps it, and it is tried again every second.
  */
-import type { Server } from 'node:net'
+import type { ListenOptions, Server } from 'node:net'
 
 const AGAIN_MS = 1_000
 
@@ -62,15 +62,20 @@ export class Door {
   }
 }
 
-/** Lets a server of Node listen; returns the port, rejects when it cannot be had. */
-export function listenOn(server: Server, host: string, port: number): Promise<number> {
+/** Lets a server of Node listen; returns the port, rejects when it cannot be had. It may be tried again as often as needed. */
+export function listenOn(server: Server, host: string, port: number, options: ListenOptions = {}): Promise<number> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ host, port }, () => {
-      server.off('error', reject)
+    const failed = (error: Error): void => {
+      server.off('listening', listening)
+      reject(error)
+    }
+    const listening = (): void => {
+      server.off('error', failed)
       const address = server.address()
       resolve(typeof address === 'object' && address !== null ? address.port : port)
-    })
+    }
+    server.once('error', failed).once('listening', listening)
+    server.listen({ host, port, ...options })
   })
 }
 
