@@ -311,10 +311,16 @@ const isRead = (name: OperationName): boolean => OPERATIONS[name].method === 'GE
 /** Calls that change nothing, or set what they set again. */
 const REPEATABLE: ReadonlySet<OperationName> = new Set(['Challenge', 'Refresh', 'SimulateFees'])
 
+/** Calls that take an idempotency key; others ignore a field of that name. */
+const KEYED: ReadonlySet<OperationName> = new Set([
+  'CreateOrder', 'ReplaceOrder', 'BatchCreateOrders', 'BatchReplaceOrders', 'TransferSubAccountBalance',
+])
+
 /** Whether sending the same call twice has the effect of sending it once. */
 function mayRepeat(name: OperationName, input: Fields): boolean {
   const row: CallData = OPERATIONS[name]
   if (row.method === 'GET' || row.rate === 'reduce' || row.rate === 'mass-exit' || REPEATABLE.has(name)) return true
+  if (!KEYED.has(name)) return false
   const items = Array.isArray(input['orders']) ? (input['orders'] as Fields[]) : [input]
   return items.length > 0 && items.every((item) => typeof item['idempotencyKey'] === 'string' && item['idempotencyKey'] !== '')
 }

@@ -8,6 +8,8 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import t from 'tap'
+import { OPERATIONS } from '../../gateway/operations/index.ts'
+import { OPERATIONS as CALLS, type CallData } from '../../gateway/client/operations.ts'
 import {
   createClient, createSigner, NetworkError, RingbookError, signRequest, type Client, type ClientOptions,
 } from '../../gateway/client/index.ts'
@@ -195,6 +197,26 @@ export async function typesOf(client: Client): Promise<string[]> {
   const { tradingPairs } = await client.ListTradingPairs()
   return [nonce, orderId, ...tradingPairs.map(({ symbol }) => symbol)]
 }
+
+t.test('an idempotency key makes repeatable what takes one, and nothing else', async (t) => {
+  const keyed = OPERATIONS.flatMap(({ name, operation: { body, items } }) => {
+    const schemas = [body?.schema, ...Object.values(items)] as ({ properties?: object } | undefined)[]
+    return schemas.some((schema) => 'idempotencyKey' in (schema?.properties ?? {})) ? [name] : []
+  })
+  t.ok(keyed.includes('CreateOrder') && keyed.includes('TransferSubAccountBalance'))
+  const { baseUrl, seen } = await serverOf(t, 'hang up')
+  const client = call({ baseUrl, retry: { attempts: 2, baseMs: 1 } })
+  const item = { idempotencyKey: 'k', orderId: 'o', subAccountId: 's', assetId: 'a', agentId: 'g' }
+  for (const { name, operation: { items } } of OPERATIONS) {
+    const { method, rate } = CALLS[name] as CallData
+    if (method === 'GET' || rate === 'reduce' || rate === 'mass-exit' || CALLS[name].access === 'server-key') continue
+    if (['Challenge', 'Refresh', 'SimulateFees'].includes(name)) continue
+    const before = seen.length
+    const input = 'orders' in items ? { ...item, orders: [item] } : item
+    await failure(client.call(name, input as never))
+    t.equal(seen.length - before, keyed.includes(name) ? 2 : 1, name)
+  }
+})
 
 t.test('an aborted call is not repeated', async (t) => {
   const { baseUrl, seen } = await serverOf(t, 'never')
