@@ -17,10 +17,12 @@ import { genesisText, VARIANTS } from './variants.ts'
 
 const spec = VARIANTS['market']!
 const LIMITS = { ...spec.limits, orders: 131_072, openOrdersPerAccount: 16_384 }
+/** The genesis of {@link matcherOf}. */
+export const genesisOf = (limits: Record<string, number> = {}): string => genesisText({ ...spec, limits: { ...LIMITS, ...limits } })
 
 export function matcherOf(t: Pick<Test, 'teardown'>, dataDir = temporaryDirectory(), limits: Record<string, number> = {}): Matcher {
   t.teardown(() => removeDirectory(dataDir))
-  return startMatcher(dataDir, { maxSlots: 2048, genesis: genesisText({ ...spec, limits: { ...LIMITS, ...limits } }), commandRing: 4096 })
+  return startMatcher(dataDir, { maxSlots: 2048, genesis: genesisOf(limits), commandRing: 4096 })
 }
 
 /** Orders at rest. */

@@ -8,17 +8,18 @@ import t from 'tap'
 import { realIo } from '../../core/lib/io.ts'
 import { AFTER_MS_MAX, CommandType, DISARM, PairStatus } from '../../core/layout/command.ts'
 import { Flag } from '../../core/layout/flags.ts'
+import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
 import { TAKEOVER_MS } from '../../core/orders/sweep_rows.ts'
 import { catchUp, fromGenesis } from '../../core/recovery/recover.ts'
-import { SWEEPS_MAX } from '../../core/sequencer/timers.ts'
+import { SWEEPS_MAX, writeDue } from '../../core/sequencer/timers.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
-import { ACCOUNT, ACCOUNT_WORDS, SCALAR } from '../../core/state/columns.ts'
 import { dueCount } from '../../core/state/due.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
-import { allAt, arm, live, matcherOf, place, replays, turnAt } from '../support/dead_man_stage.ts'
+import { allAt, arm, genesisOf, live, matcherOf, place, replays, turnAt } from '../support/dead_man_stage.ts'
 import { temporaryDirectory } from '../support/exchange.ts'
 import { answersOf, openAccount, postCommand, START_TIME } from '../support/journal.ts'
+import { copyStored } from '../support/recording.ts'
 
 t.test('fires at its time and not before, in parts, and spares what is newer', async (t) => {
   const matcher = matcherOf(t)
@@ -115,10 +116,11 @@ t.test('a deadline that was over while the exchange stood fires at once after th
   const { replayer } = fromGenesis(first.database)
   catchUp(first.database, replayer, Infinity, realIo.seconds, () => undefined)
   t.equal(stateDigest(replayer.state), before)
-  const row = replayer.state.dueOrderPlaces + [...Array(first.sequencer.state.scalars[SCALAR.ACCOUNTS]).keys()]
-    .find((account) => replayer.state.accountsF64[(account * ACCOUNT_WORDS + ACCOUNT.DEADLINE) >>> 1] !== 0)!
-  t.equal(replayer.state.dueKeys[2 * row], START_TIME + 1000, 'the queue is made from the rows')
-  checkInvariants(replayer.state)
+  const { state } = copyStored(genesisOf(), first.sequencer.state)
+  checkInvariants(state)
+  const batch = viewsOf(new ArrayBuffer(8 * RECORD_BYTES))
+  const due = (ms: number): number => writeDue({ behind: false }, state, START_TIME + ms, batch, 0, 8)
+  t.same([due(999), due(1000), due(1000)], [0, 1, 0], 'a snapshot has it')
   t.same(allAt(first, 50_000), [3])
 })
 
