@@ -111,7 +111,7 @@ async function tradeOneByOne(script: Script): Promise<void> {
   await script.call('CreateOrder', { ...limit, orderType: 'MARKET' }, maker)
   await script.call('CreateOrder', { ...limit, expirationDate: '2040-01-01T00:00:00.000Z', quantity: '0.001', price: '3000' }, maker)
   await script.call('SimulateFees', { tradingPairId: pair, side: 'BUY', orderType: 'LIMIT', quantity: '0.8', price: '2001' }, taker)
-  const market = { tradingPairId: pair, orderType: 'MARKET', side: 'BUY', quantity: '0.2', slippageToleranceBps: 30 }
+  const market = { tradingPairId: pair, orderType: 'MARKET', side: 'BUY', quantity: '0.2', slippageToleranceBps: 30, returnFills: true }
   const bought = await script.call('CreateOrder', market, taker)
   await script.call('CreateOrder', { ...limit, side: 'BUY', price: '2000', postOnly: true }, taker)
   const replaced = await script.call('ReplaceOrder', { orderId: first['orderId'], price: '2002', quantity: '0.4' }, maker)

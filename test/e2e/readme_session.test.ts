@@ -56,7 +56,7 @@ t.test('the commands and files the README names exist', async (t) => {
   const scripts = Object.keys(
     (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> }).scripts,
   )
-  for (const [, name] of readme.matchAll(/npm run (?:--silent )?(\w+)/g)) t.ok(scripts.includes(name!), `npm run ${name}`)
+  for (const [, name] of readme.matchAll(/npm run (?:--silent )?([\w:]+)/g)) t.ok(scripts.includes(name!), `npm run ${name}`)
   for (const [, path] of readme.matchAll(/`((?:core|gateway|bench|test|data)\/[\w./]+\.\w+)`/g))
     t.ok(readFileSync(join(root, path!)).length > 0, path)
 })

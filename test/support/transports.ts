@@ -76,6 +76,9 @@ const prefixOf = (type: protobuf.Enum): string => `${type.name.replace(/([a-z0-9
 /** Enumerations whose JSON is in lower case. */
 const LOWER = new Set(['AccountType', 'TradeRole', 'HealthStatus', 'PortfolioPeriod', 'CandleInterval'])
 
+/** Lists that JSON leaves out when they are empty: protobuf knows no absent ones. */
+const ABSENT_WHEN_EMPTY = new Set(['.svc.v1.MatchResult.fills'])
+
 /** A protobuf message as the JSON it stands for: the enum's prefix off, times as text, absent fields absent. */
 function jsonOf(type: protobuf.Type, message: Json): Json {
   const json: Json = {}
@@ -84,6 +87,7 @@ function jsonOf(type: protobuf.Type, message: Json): Json {
     const given = message[field.name]
     const optional = field.options?.['proto3_optional'] === true
     const list = field.repeated
+    if (ABSENT_WHEN_EMPTY.has(field.fullName) && (given ?? []).length === 0) continue
     const absent = given === undefined || given === null || (Array.isArray(given) && !list)
     if (absent && (optional || field.resolvedType instanceof protobuf.Type)) continue
     const one = (value: any): unknown => {
