@@ -1,6 +1,7 @@
 /**
- * Promise: a deadline of an account counts whatever happens to the exchange: one that passes while it is dead counts at its start. An
- * orderly stop ends connections, and what was to be cancelled at their end is cancelled. The journal says the same to a replay.
+ * Promise: a deadline of an account counts whatever happens to the exchange: one that passes while it is dead counts at
+ * its start. An orderly stop ends connections, and what was to be cancelled at their end is cancelled. The journal says
+ * the same to a replay.
  */
 import t from 'tap'
 import { verify } from '../../core/replay/verify.ts'
