@@ -274,7 +274,7 @@ const runs = [
   ['olderVisited', 3000, 50], ['market', 6000, 50],
   ['fees', 4000, 50], ['tiers', 20000, 50], ['deep', 8000, 50], ['family', 10000, 69], ['market', 10000, 54], ['tiers', 10000, 53],
   ['crowded', 6000, 21], ['crowded', 6000, 23], ['tight', 8000, 44], ['tight', 8000, 47], ['older', 6000, 46],
-  ['tiers', 1500, 88], ['older', 500, 629], ['market', 2500, 118], ['older', 1000, 77], ['older', 600, 103],
+  ['tiers', 1500, 88], ['older', 500, 629], ['older', 1200, 612], ['visited', 1000, 649], ['market', 2500, 118], ['older', 1000, 77], ['older', 600, 103],
   ['tiers', 2500, 66], ['olderFamily', 6000, 60], ['olderFamily', 6000, 62], ['market', 5000, 68], ['visited', 1000, 52],
   ['older', 600, 388], ['older', 1500, 119], ['older', 2500, 186], ['tiers', 1000, 77], ['tiers', 2000, 254],
   ['tight', 40000, 50], ['market', 40000, 50],
