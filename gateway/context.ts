@@ -145,7 +145,7 @@ export function attachGateway(data: GatewayData, post: (message: FromThread) => 
     gate,
     portCounters: (port) => portBlock(shared.ports, number, port),
     applications: new Applications(state, gate),
-    engine, cancelsAtEnd: new CancelsAtEnd(engine, config.deadlineMs),
+    engine, cancelsAtEnd: new CancelsAtEnd(engine, config.deadlineMs, (message, fields) => log('warn', message, fields)),
     closedOrders: createClosedOrderCache(events, counters),
     arrivalFills: createArrivalFills(events),
     signIn: createSignInClient(data.signIn, faults),

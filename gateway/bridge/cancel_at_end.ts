@@ -11,11 +11,13 @@
  * It is a promise of this process. When the whole exchange is killed nobody is left to ask, and orders stay: for that
  * there is the dead man's switch.
  */
+import { RESULT } from '../../core/layout/event.ts'
+import { refusalByNumber } from '../../core/layout/refusals.ts'
 import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
 import type { FromThread } from '../../core/threads.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { encodeAtEnd } from './encode.ts'
-import { allowance, CREDIT, register, send, slotAt, WAY_OUT, type EngineClient } from './engine_client.ts'
+import { allowance, CREDIT, register, send, slotAt, WAY_OUT, type EngineClient, type PendingRequest } from './engine_client.ts'
 
 /** Ms between two looks for room. */
 const RETRY_MS = 5
@@ -23,8 +25,12 @@ const RETRY_MS = 5
 const LOOKS_MAX = 256
 /** The longest wait of an orderly stop, ms. */
 const SETTLE_MS = 2000
+/** What is said when the engine refuses one: the account is another's by now, or the agent was revoked or lacks a pair. */
+const REFUSED = 'orders of a connection that ended stay, because whoever opened it may not cancel them any more'
 /** What a stop says when some are left. */
 const CANCELS_LEFT = 'orders of connections that were to be cancelled at their end stay: the engine took no more commands'
+
+type Warn = (message: string, fields: Record<string, unknown>) => void
 
 /** Who opened the connection, and the sequence that made the account. */
 export interface Ending extends Caller {
@@ -34,13 +40,15 @@ export interface Ending extends Caller {
 export class CancelsAtEnd {
   readonly #engine: EngineClient
   readonly #deadlineMs: number
+  readonly #warn: Warn
   /** By holder. */
   readonly #waiting = new Map<string, Ending>()
   #timer: NodeJS.Timeout | null = null
 
-  constructor(engine: EngineClient, deadlineMs: number) {
+  constructor(engine: EngineClient, deadlineMs: number, warn: Warn) {
     this.#engine = engine
     this.#deadlineMs = deadlineMs
+    this.#warn = warn
   }
 
   /** The connection that this caller opened has ended. */
@@ -81,10 +89,20 @@ export class CancelsAtEnd {
 
   #give(ending: Ending): void {
     const engine = this.#engine
-    const correlation = register(engine, NOBODY_WAITS, ending.account, CREDIT, WAY_OUT, this.#deadlineMs)
+    const correlation = register(engine, this.#answers, ending.account, CREDIT, WAY_OUT, this.#deadlineMs)
     encodeAtEnd(engine, slotAt(engine), correlation, ending, ending.accountSequence)
     send(engine)
     engine.counters[GATEWAY.cancels_at_end]!++
+  }
+
+  /** Nobody waits for the answer, so one that refuses is said to the operator. */
+  readonly #answers: PendingRequest = {
+    onResult: ({ i32 }, base) => {
+      const number = i32[base + RESULT.at.code]!
+      if (number === 0) return
+      this.#warn(REFUSED, { account: i32[base + RESULT.at.account]!, refusal: refusalByNumber(number).code })
+    },
+    onDeadline: () => undefined,
   }
 
   close(): void {
@@ -98,5 +116,3 @@ export async function settleCancels(cancels: CancelsAtEnd, graceMs: number, post
   const accounts = await cancels.settle(graceMs)
   if (accounts > 0) post({ type: 'log', level: 'error', message: CANCELS_LEFT, fields: { accounts } })
 }
-
-const NOBODY_WAITS = { onResult: (): void => undefined, onDeadline: (): void => undefined }

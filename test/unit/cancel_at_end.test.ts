@@ -5,6 +5,7 @@
 import t, { type Test } from 'tap'
 import { AT_END, CANCEL_ALL_COMMAND, COMMAND_SLOTS, CommandType, slotsOfKind, typeOfKind } from '../../core/layout/command.ts'
 import { EventType, RESULT } from '../../core/layout/event.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
 import { decode, encode, type Decoded } from '../../core/layout/table.ts'
 import { DISK, GATEWAY, MATCHER } from '../../core/ring/counters.ts'
 import { attachRing, available, consume, createRing, front, publish, reserve } from '../../core/ring/spsc.ts'
@@ -33,14 +34,15 @@ function stageOf(t: Test) {
     lane, matcherWait: cell(), gateway: 1, accounts: 64, counters, matcher, faults: new Faults(() => t.fail('a fault')),
     formerKeys: () => false, polls: 32,
   })
-  const cancels = new CancelsAtEnd(engine, 10_000)
+  const said: unknown[] = []
+  const cancels = new CancelsAtEnd(engine, 10_000, (_message, fields) => said.push(fields))
   t.teardown(() => {
     cancels.close()
     closeEngineClient(engine)
   })
   const [taken, answered] = [attachRing(lane.commands), attachRing(lane.replies)]
   /** What the matcher takes from the ring now, which it answers. */
-  const take = (): Decoded[] => {
+  const take = (code = 0): Decoded[] => {
     const found: Decoded[] = []
     while (available(taken) > 0) {
       const at = front(taken, 0)
@@ -48,7 +50,7 @@ function stageOf(t: Test) {
       if (typeOfKind(u32[at]!) !== CommandType.CANCEL_ALL) throw new Error('another command')
       found.push(decode(CANCEL_ALL_COMMAND, taken.slots, at))
       const correlation = u32[at + CANCEL_ALL_COMMAND.at.correlation]!
-      encode(RESULT, answered.slots, reserve(answered, 0), { kind: EventType.RESULT, correlation })
+      encode(RESULT, answered.slots, reserve(answered, 0), { kind: EventType.RESULT, correlation, code, account: 3 })
       publish(answered, 1)
       consume(taken, slotsOfKind(u32[at]!))
     }
@@ -72,8 +74,18 @@ function stageOf(t: Test) {
     }
     return found
   }
-  return { cancels, counters, matcher, take, fill, endings }
+  return { cancels, counters, matcher, take, fill, endings, said }
 }
+
+t.test('one that the engine refuses is said to the operator', async (t) => {
+  const { cancels, take, said } = stageOf(t)
+  for (const code of [0, REFUSALS.AGENT_NOT_ALLOWED.number]) {
+    cancels.post(holder(3, 5))
+    take(code)
+  }
+  for (let look = 0; look < 1000 && said.length === 0; look++) await new Promise((resolve) => setTimeout(resolve, 2))
+  t.same(said, [{ account: 3, refusal: 'AGENT_NOT_ALLOWED' }], 'and one that is done is not')
+})
 
 t.test('names whose it was, at once when there is room', (t) => {
   const { cancels, take, counters } = stageOf(t)
