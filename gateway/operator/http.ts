@@ -43,22 +43,25 @@ export async function respond(
   response.end(request.method === 'HEAD' ? undefined : body)
 }
 
-/** The fields of a JSON body, none when it is no object; or the refusal of a body of another type or beyond {@link BODY_BYTES_MAX}. */
+/** The fields of a JSON body, none of an empty one; or the refusal of one that is no JSON object or longer than {@link BODY_BYTES_MAX}. */
 export async function readFields(request: IncomingMessage): Promise<{ fields: Readonly<Record<string, unknown>> } | { refusal: Answer }> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) return { refusal: refuse('MALFORMED_REQUEST', { field: 'Content-Type' }) }
   const body = await readBody(request)
   if (body === null) {
     return { refusal: { ...refuse('BODY_TOO_LARGE', { maxBytes: BODY_BYTES_MAX }), headers: { Connection: 'close' } } }
   }
-  return { fields: parseFields(body) }
+  const fields = parseFields(body)
+  return fields === null ? { refusal: refuse('MALFORMED_REQUEST', { field: 'body', expected: 'a JSON object' }) } : { fields }
 }
 
-function parseFields(body: string): Readonly<Record<string, unknown>> {
+/** `null`: it is no JSON object. What is meant by half a body is not guessed. */
+function parseFields(body: string): Readonly<Record<string, unknown>> | null {
+  if (body === '') return {}
   try {
     const value = JSON.parse(body) as unknown
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null
   } catch {
-    return {}
+    return null
   }
 }
 
