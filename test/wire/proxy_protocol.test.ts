@@ -94,7 +94,8 @@ for (const tls of [false, true]) {
     open(client.subarray(0, 14))
     t.ok(await until(() => count('cut_first') === cut + 1), 'one that does not end')
     for (let i = 0; i < 12; i++) open(client)
-    t.ok(await until(() => count('refused_share') === 4), 'a client has half of the places, behind a proxy too')
+    // More than 4 when several have a place already before the header of the first is read.
+    t.ok(await until(() => count('refused_share') >= 4), 'a client has half of the places, behind a proxy too')
     t.equal(await of([proxyHeader('198.51.100.2')]), '198.51.100.2', 'and another one gets in')
   })
 }
