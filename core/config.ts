@@ -57,12 +57,13 @@ function powerOfTwo(fallback: number, low: number, high: number, unit: string, m
 const root = join(import.meta.dirname, '..')
 
 /**
- * Gateway threads and their looks for answers, by the cores of the machine; `bench/README.md` has what was measured (`rest`, `ws-orders`).
- * Verifying signatures is most of the work, and the matcher sleeps in the disk's fsync most of its time: on two cores both are for
- * gateways, and none of them looks in vain, because the matcher wants that core. More cores leave one to the matcher.
+ * Gateway threads, and looks in vain of theirs and the matcher's, by the cores of the machine; `bench/README.md` has what was measured
+ * (`rest`, `ws-orders`). Verifying signatures is most of the work, and the matcher sleeps in the disk's fsync most of its time: on two
+ * cores both are for gateways, and nobody looks in vain for long, because another thread wants that core. More cores leave one to the
+ * matcher.
  */
-export const defaultsFor = (cores: number): { gateways: number; polls: number } =>
-  cores > 2 ? { gateways: cores - 1, polls: 32 } : { gateways: cores, polls: 0 }
+export const defaultsFor = (cores: number): { gateways: number; polls: number; spin: number } =>
+  cores > 2 ? { gateways: cores - 1, polls: 32, spin: 2000 } : { gateways: cores, polls: 0, spin: 200 }
 const byCores = defaultsFor(availableParallelism())
 
 export const KNOBS = {
@@ -111,7 +112,10 @@ export const KNOBS = {
     byCores.polls, 0, 10_000, 'turns',
     'Turns of its event loop in which a gateway looks for answers before it parks; default: 32, and 0 on one or two cores',
   ),
-  spin: number(2000, 0, 10_000_000, 'looks', 'How often an idle matcher looks before it parks; more lowers latency and burns a core'),
+  spin: number(
+    byCores.spin, 0, 10_000_000, 'looks',
+    'How often an idle matcher looks before it parks; more lowers latency and burns a core; default: 2000, and 200 on one or two cores',
+  ),
   commandRing: powerOfTwo(8192, 256, 1 << 20, 'commands', 'Command ring of each gateway; full answers 503'),
   replyRing: powerOfTwo(16384, 4096, 1 << 20, 'records', 'Reply ring of each gateway; bounds its requests in flight'),
   eventRing: powerOfTwo(65536, 1024, 1 << 22, 'records', 'Broadcast ring of events; a reader further behind resynchronises'),

@@ -73,8 +73,9 @@ t.test('without anything, the defaults', async (t) => {
 })
 
 t.test('gateway threads by the cores of the machine', async (t) => {
-  const gateways = [1, 2, 3, 8].map((cores) => defaultsFor(cores))
-  t.same(gateways, [{ gateways: 1, polls: 0 }, { gateways: 2, polls: 0 }, { gateways: 2, polls: 32 }, { gateways: 7, polls: 32 }])
+  const [few, many] = [{ polls: 0, spin: 200 }, { polls: 32, spin: 2000 }]
+  const threads = [{ gateways: 1, ...few }, { gateways: 2, ...few }, { gateways: 2, ...many }, { gateways: 7, ...many }]
+  t.same([1, 2, 3, 8].map((cores) => defaultsFor(cores)), threads)
   t.match(read(), defaultsFor(availableParallelism()))
 })
 
