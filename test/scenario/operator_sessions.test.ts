@@ -165,7 +165,7 @@ t.test('revoking ends the named session only', async (t) => {
   t.match(await world.list(first.user), { live: 1, sessions: [{ id: second.id }] })
   t.match(await world.revoke({ session: first.id }), { status: 401, json: { code: 'SESSION_INVALID' } }, 'it has ended already')
   const wrong: [unknown, number][] = [
-    [{}, 400], [[], 400], [{ session: 1 }, 400], [{ session: 'one' }, 400], [{ session: first.user }, 400],
+    [{}, 400], [{ session: 1 }, 400], [{ session: 'one' }, 400], [{ session: first.user }, 400],
     [{ session: formatId(IdKind.SESSION, 2, 0) }, 404], [{ session: formatId(IdKind.SESSION, 1, 1) }, 404],
     [{ session: formatId(IdKind.SESSION, 0, 9) }, 404], [{ session: formatId(IdKind.SESSION, 1, 2 ** 30 - 1) }, 404],
   ]
