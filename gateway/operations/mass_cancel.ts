@@ -12,10 +12,10 @@ import { orderId } from '../../core/layout/ids.ts'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { isGranted, readLeftOrders } from '../../core/view/left_orders.ts'
 import { encodeCancelAll, encodeDeadline } from '../bridge/encode.ts'
-import { allowance, CREDIT, register, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
+import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { fullRefusal, Nullable, operation, pendingRequest, rfc3339, Timestamp, Uuid, type Call } from './operation.ts'
+import { fullRefusal, Nullable, operation, pendingRequest, rfc3339, submit, Timestamp, Uuid, type Call } from './operation.ts'
 import * as sample from './example_values.ts'
 import { COMMAND } from './refusal_groups.ts'
 import * as fields from './fields.ts'
@@ -148,16 +148,14 @@ function massCancel(gateway: Gateway, call: Call<Cancelled>, pair: number): void
 
 /** Sets the account's deadline, or takes it away (core/orders/dead_man.ts). */
 function setDeadline(gateway: Gateway, call: Call<CancelledOrDeadline>, afterMs: number): void {
-  const { engine, config } = gateway
-  const full = noRoom(engine, call.account, CREDIT, WAY_OUT)
-  if (full !== null) return call.refuse(fullRefusal(full))
   const pending = pendingRequest(call, ({ f64 }, base) => {
     const at = f64[(base + SWEEP_ANSWER.at.time) >>> 1]!
     call.answer({ totalCancelled: 0, orderIds: [], cancelAt: afterMs === 0 ? null : rfc3339(at + afterMs) })
   })
-  const correlation = register(engine, pending, call.account, CREDIT, WAY_OUT, config.deadlineMs)
-  encodeDeadline(engine, slotAt(engine), correlation, call, afterMs === 0 ? DISARM : afterMs)
-  send(engine)
+  submit(
+    gateway, call, pending,
+    (at, correlation) => encodeDeadline(gateway.engine, at, correlation, call, afterMs === 0 ? DISARM : afterMs), WAY_OUT,
+  )
 }
 
 /** Cancels some orders and goes on until the end of the account's list. What was cancelled is never answered as an overload. */
