@@ -7,7 +7,6 @@
  */
 import Type from 'typebox'
 import { CommandType } from '../../core/layout/command.ts'
-import { RESULT } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
 import { encodeOrder } from '../bridge/encode.ts'
 import type { OrderTerms } from '../bridge/terms.ts'
@@ -37,10 +36,7 @@ function submitOrder(
 ): void {
   const keyed = terms.key !== ''
   const pending = {
-    onResult: (records: Views, base: number) => {
-      if (records.i32[base + RESULT.at.code] === 0) take(records, base)
-      else call.refuse(orderRefusal(gateway, call, records, base, terms))
-    },
+    ...pendingRequest(call, take, (records, base) => orderRefusal(gateway, call, records, base, terms)),
     onDeadline: () => call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'SERVICE_UNAVAILABLE')),
   }
   const encode = (at: number, correlation: number): void => encodeOrder(gateway.engine, at, type, correlation, call, terms)
