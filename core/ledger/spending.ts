@@ -49,9 +49,7 @@ export function maySpend(state: State, sub: number, asset: number): boolean {
   registers[R.RESERVED] = getI64(state, row, SPEND_LIMIT.OUTSTANDING) - registers[R.RELEASE]! + registers[R.REQUIRED]!
   if (registers[R.RESERVED]! > getI64(state, row, SPEND_LIMIT.MAX)) return false
   if (signOf(state, row, SPEND_LIMIT.DAILY) < 0) return true
-  registers[R.TAKEN] = getI64(state, row, SPEND_LIMIT.DAILY)
-  const today = getF64(state, row, SPEND_LIMIT.RESET_AT) + DAY_MS > now(state)
-  if (today) registers[R.TAKEN] = registers[R.TAKEN]! - getI64(state, row, SPEND_LIMIT.SPENT)
+  leftToday(state, row)
   return registers[R.RESERVED]! <= registers[R.TAKEN]!
 }
 
@@ -71,13 +69,19 @@ export function leftToSpend(state: State, sub: number, asset: number): void {
   if (row < 0 || get(state, row, SPEND_LIMIT.STATE) !== USABLE) return
   registers[R.AMOUNT] = getI64(state, row, SPEND_LIMIT.MAX)
   if (signOf(state, row, SPEND_LIMIT.DAILY) >= 0) {
-    registers[R.TAKEN] = getI64(state, row, SPEND_LIMIT.DAILY)
-    const today = getF64(state, row, SPEND_LIMIT.RESET_AT) + DAY_MS > now(state)
-    if (today) registers[R.TAKEN] = registers[R.TAKEN]! - getI64(state, row, SPEND_LIMIT.SPENT)
+    leftToday(state, row)
     if (registers[R.TAKEN]! < registers[R.AMOUNT]!) registers[R.AMOUNT] = registers[R.TAKEN]!
   }
   registers[R.AMOUNT] = registers[R.AMOUNT]! + registers[R.RELEASE]! - getI64(state, row, SPEND_LIMIT.OUTSTANDING)
   if (registers[R.AMOUNT]! < 0n) registers[R.AMOUNT] = 0n
+}
+
+/** Register TAKEN: what the daily limit of the row, which has one, leaves today; negative when it was lowered below what was spent. */
+function leftToday(state: State, row: number): void {
+  const { registers } = state
+  registers[R.TAKEN] = getI64(state, row, SPEND_LIMIT.DAILY)
+  const today = getF64(state, row, SPEND_LIMIT.RESET_AT) + DAY_MS > now(state)
+  if (today) registers[R.TAKEN] = registers[R.TAKEN]! - getI64(state, row, SPEND_LIMIT.SPENT)
 }
 
 /** Counts the hold in register HOLD of the master-funded order at `row`, which rests from now on, and marks its payer as changed. */
