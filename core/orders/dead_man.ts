@@ -28,11 +28,11 @@ import { AgentGrant, AT_END, CANCEL_ALL_COMMAND } from '../layout/command.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
 import { isAccount } from '../programs/accounts.ts'
-import { lacksToCancelAny, mayTrade } from '../programs/grants.ts'
+import { lacksToCancelEverything, mayTradeAll } from '../programs/grants.ts'
 import { sessionAgent } from '../programs/sessions.ts'
 import { ACCOUNT, AGENT, AgentStatus, ORDER, SCALAR, SESSION, SweptBy } from '../state/columns.ts'
 import { noteDeadline } from '../state/due.ts'
-import { accountRow, agentRow, get, getF64, now, orderRow, pairCount, scalar, sequence, sessionRow, setF64 } from '../state/rows.ts'
+import { accountRow, agentRow, get, getF64, now, orderRow, scalar, sequence, sessionRow, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { goesOnByItself, noteSweep } from './sweep_rows.ts'
 
@@ -88,8 +88,7 @@ export function cancelAtEnd(state: State, command: Views, base: number): void {
 function lacksAtEnd(state: State, agent: number): number {
   if (agent === -1) return 0
   if (agent < 0 || get(state, agentRow(state, agent), AGENT.STATUS) !== AgentStatus.ACTIVE) return AgentGrant.ACTION
-  const lacking = lacksToCancelAny(state, agent)
-  return lacking !== 0 || mayTradeAll(state, agent) ? lacking : AgentGrant.PAIR
+  return lacksToCancelEverything(state, agent)
 }
 
 /**
@@ -102,11 +101,6 @@ function beginSweep(state: State, account: number): boolean {
   const meant = { account, pair: EVERY_PAIR, by: SweptBy.ITSELF }
   const isNew = !goesOnByItself(state, account)
   noteSweep(state, meant, sequence(state), newest, getF64(state, orderRow(state, newest), ORDER.SEQUENCE), isNew)
-  return true
-}
-
-function mayTradeAll(state: State, agent: number): boolean {
-  for (let pair = 0; pair < pairCount(state); pair++) if (!mayTrade(state, agent, pair)) return false
   return true
 }
 

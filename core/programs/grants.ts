@@ -10,6 +10,7 @@
  *   replace     REPLACE_ORDER, pair, LIMIT, GTC, open orders unless it replaces one of its own, notional
  *   cancel      CANCEL_ORDER, pair
  *   cancel all  CANCEL_ORDER; orders of other pairs are as if they were not there
+ *   deadline    CANCEL_ORDER, every pair; so for a connection that cancels when it ends (orders/dead_man.ts)
  *
  * Notional is the most that the order can be worth in its quote asset: its lots at its limit (a MARKET order's is its band), of a SELL
  * at the best bid when that is higher, so that a low limit does not hide a large sale. It counts what the order asks for, not what it
@@ -17,7 +18,7 @@
  */
 import { AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentOrderType, AgentTimeInForce, Flag } from '../layout/command.ts'
 import { AGENT, NO_ASK, ORDER, TERMS } from '../state/columns.ts'
-import { agentRow, get, getI64, termsRow } from '../state/rows.ts'
+import { agentRow, get, getI64, pairCount, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bestOpposite } from '../book/match.ts'
 import { R } from '../state/balances.ts'
@@ -37,6 +38,12 @@ const timesInForce = (grants: number): number => (grants >>> 16) & 0xff
 /** True when the agent may trade the pair, which exists. */
 export function mayTrade(state: State, agent: number, pair: number): boolean {
   return ((get(state, agentRow(state, agent), AGENT.PAIRS + (pair >>> 5)) >>> (pair & 31)) & 1) === 1
+}
+
+/** True when the agent may trade every pair that is listed. */
+export function mayTradeAll(state: State, agent: number): boolean {
+  for (let pair = 0; pair < pairCount(state); pair++) if (!mayTrade(state, agent, pair)) return false
+  return true
 }
 
 /** True when one more order of the agent may rest. */
@@ -85,6 +92,12 @@ export function lacksToCancel(state: State, agent: number, row: number): number 
 /** What an agent lacks to cancel at all. */
 export function lacksToCancelAny(state: State, agent: number): number {
   return acts(grantsOf(state, agent), AgentAction.CANCEL_ORDER) ? 0 : AgentGrant.ACTION
+}
+
+/** What an agent lacks to cancel all that its account may have: it needs CANCEL_ORDER and every pair that is listed. */
+export function lacksToCancelEverything(state: State, agent: number): number {
+  const lacking = lacksToCancelAny(state, agent)
+  return lacking !== 0 || mayTradeAll(state, agent) ? lacking : AgentGrant.PAIR
 }
 
 /**

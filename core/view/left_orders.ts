@@ -5,9 +5,9 @@
  * those of pairs that it is not granted. So whatever rests from before it began was left for one of these reasons, whatever the status of
  * its pair is by now.
  */
-import { AgentAction } from '../layout/command.ts'
-import { ACCOUNT, AGENT, ORDER } from '../state/columns.ts'
-import { accountRow, agentRow, get, getF64, orderRow, pairCount, wordOf } from '../state/rows.ts'
+import { lacksToCancelEverything, mayTrade } from '../programs/grants.ts'
+import { ACCOUNT, ORDER } from '../state/columns.ts'
+import { accountRow, get, getF64, orderRow, wordOf } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { consistently } from './consistent.ts'
 
@@ -52,12 +52,7 @@ export function readLeftOrders(
 }
 
 /** Whether the agent in row `agent` may cancel whatever its account has; the engine decides it again (orders/dead_man.ts). */
-export function mayCancelEverything(state: State, agent: number): boolean {
-  if ((get(state, agentRow(state, agent), AGENT.GRANTS) & AgentAction.CANCEL_ORDER) === 0) return false
-  for (let pair = 0; pair < pairCount(state); pair++) if (!isGranted(state, agent, pair)) return false
-  return true
-}
+export const mayCancelEverything = (state: State, agent: number): boolean => lacksToCancelEverything(state, agent) === 0
 
 /** Whether the agent in row `agent` is granted the pair. */
-export const isGranted = (state: State, agent: number, pair: number): boolean =>
-  ((get(state, agentRow(state, agent), AGENT.PAIRS + (pair >>> 5)) >>> (pair & 31)) & 1) === 1
+export const isGranted: (state: State, agent: number, pair: number) => boolean = mayTrade

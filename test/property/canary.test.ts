@@ -240,7 +240,7 @@ const FAULTS: [file: string, from: string, to: string][] = [
   ['state/due.ts', '  else sink(state, state.dueAt[place]!)\n', ''],
   // An agent could end more than it may; a connection that ended would count for another wallet, or be forgotten.
   ['orders/dead_man.ts', 'if (agent >= 0 && !mayTradeAll(state, agent))', 'if (agent < -1)'],
-  ['orders/dead_man.ts', 'lacking !== 0 || mayTradeAll(state, agent) ? lacking : AgentGrant.PAIR', 'lacking'],
+  ['programs/grants.ts', 'lacking !== 0 || mayTradeAll(state, agent) ? lacking : AgentGrant.PAIR', 'lacking'],
   ['orders/dead_man.ts', ' && get(state, sessionRow(state, session), SESSION.ACCOUNT) === account', ''],
   ['orders/dead_man.ts', 'isAccount(state, account, command.f64[(base + at.fromSequence) >>> 1]!)', 'account >= 0'],
   // What goes on by itself would lose its place or its turn.
