@@ -125,37 +125,41 @@ export function encodeNamedCancel(engine: EngineClient, at: number, correlation:
   finishFor(engine, at, CommandType.CANCEL_ORDER, correlation, caller)
 }
 
-/** CANCEL_ALL of at most `limit` orders of `pair`, -1 for every pair, `from` an order on; of sequence 0: from the newest on. */
+/** For the pair of a CANCEL_ALL record. */
+export const EVERY_PAIR = -1
+
+/** CANCEL_ALL with these fields (layout/command.ts). Limit 1, the least there is, of those about a deadline or a connection's end. */
+function encodeSweep(
+  engine: EngineClient, at: number, correlation: number, caller: Caller,
+  { pair = EVERY_PAIR, limit = 1, fromSlot = 0, fromSequence = 0, afterMs = 0 }:
+  Readonly<Partial<Record<'pair' | 'limit' | 'fromSlot' | 'fromSequence' | 'afterMs', number>>>,
+): void {
+  const { at: to } = CANCEL_ALL_COMMAND
+  begin(CommandType.CANCEL_ALL)
+  scratch.i32[to.pair] = pair
+  scratch.i32[to.limit] = limit
+  scratch.i32[to.fromSlot] = fromSlot
+  scratch.f64[to.fromSequence >>> 1] = fromSequence
+  scratch.i32[to.afterMs] = afterMs
+  finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
+}
+
+/** CANCEL_ALL of at most `limit` orders of `pair`, or {@link EVERY_PAIR}, `from` an order on; of sequence 0: from the newest on. */
 export function encodeCancelAll(
   engine: EngineClient, at: number, correlation: number, caller: Caller, pair: number, limit: number,
   from: { slot: number; sequence: number },
 ): void {
-  begin(CommandType.CANCEL_ALL)
-  scratch.i32[CANCEL_ALL_COMMAND.at.pair] = pair
-  scratch.i32[CANCEL_ALL_COMMAND.at.limit] = limit
-  scratch.i32[CANCEL_ALL_COMMAND.at.fromSlot] = from.slot
-  scratch.f64[CANCEL_ALL_COMMAND.at.fromSequence >>> 1] = from.sequence
-  finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
+  encodeSweep(engine, at, correlation, caller, { pair, limit, fromSlot: from.slot, fromSequence: from.sequence })
 }
 
 /** CANCEL_ALL that sets the account's deadline to so many ms from now, or takes it away (DISARM). */
 export function encodeDeadline(engine: EngineClient, at: number, correlation: number, caller: Caller, afterMs: number): void {
-  begin(CommandType.CANCEL_ALL)
-  scratch.i32[CANCEL_ALL_COMMAND.at.pair] = -1
-  scratch.i32[CANCEL_ALL_COMMAND.at.limit] = 1
-  scratch.i32[CANCEL_ALL_COMMAND.at.afterMs] = afterMs
-  finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
+  encodeSweep(engine, at, correlation, caller, { afterMs })
 }
 
 /** CANCEL_ALL of a connection that ended: its caller's session may be over, so the account is named, with the sequence that made it. */
 export function encodeAtEnd(engine: EngineClient, at: number, correlation: number, caller: Caller, accountSequence: number): void {
-  begin(CommandType.CANCEL_ALL)
-  scratch.i32[CANCEL_ALL_COMMAND.at.pair] = -1
-  scratch.i32[CANCEL_ALL_COMMAND.at.limit] = 1
-  scratch.i32[CANCEL_ALL_COMMAND.at.fromSlot] = caller.account
-  scratch.f64[CANCEL_ALL_COMMAND.at.fromSequence >>> 1] = accountSequence
-  scratch.i32[CANCEL_ALL_COMMAND.at.afterMs] = AT_END
-  finishFor(engine, at, CommandType.CANCEL_ALL, correlation, caller)
+  encodeSweep(engine, at, correlation, caller, { fromSlot: caller.account, fromSequence: accountSequence, afterMs: AT_END })
 }
 
 /** MINT of `asset`, -1 for all. */

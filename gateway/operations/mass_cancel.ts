@@ -11,7 +11,7 @@ import { ORDER_ENDED } from '../../core/layout/event.ts'
 import { orderId } from '../../core/layout/ids.ts'
 import type { RefusalCode } from '../../core/layout/refusals.ts'
 import { isGranted, readLeftOrders } from '../../core/view/left_orders.ts'
-import { encodeCancelAll, encodeDeadline } from '../bridge/encode.ts'
+import { encodeCancelAll, encodeDeadline, EVERY_PAIR } from '../bridge/encode.ts'
 import { allowance, CREDIT, registerUntil, noRoom, send, slotAt, WAY_OUT, type PendingRequest } from '../bridge/engine_client.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
@@ -107,8 +107,6 @@ export const BatchCancelOrdersByPair = operation({
   },
 })
 
-/** For the pair of a CANCEL_ALL record. */
-const EVERY_PAIR = -1
 /** Orders one CANCEL_ALL record ends at most: bounds the answers it puts on the reply ring, which all accounts share. */
 const CHUNK = 128
 /** One record takes at most this part of what its account may have in flight, so that others of its cancels fit beside it. */
