@@ -19,6 +19,10 @@ import { SET_APPLICATION_COMMAND, SET_ORIGIN_COMMAND, SET_SERVER_KEY_COMMAND } f
 import { CLIENT_ORDER_ID_SHIFT, Option } from './flags.ts'
 import { HEADER } from './header.ts'
 import { LIMITS_IN_FORCE_COMMAND, RAISE_LIMIT_COMMAND } from './limits.ts'
+import {
+  CLOSE_MARGIN_ACCOUNT_COMMAND, FUND_INSURANCE_COMMAND, FUNDING_STEP_COMMAND, LIQUIDATION_STEP_COMMAND, MOVE_COLLATERAL_COMMAND,
+  OPEN_MARGIN_ACCOUNT_COMMAND, OPEN_RISK_BUCKET_COMMAND, SET_INDEX_PRICE_COMMAND, SET_PERP_COMMAND, SETTLEMENT_STEP_COMMAND,
+} from './margin.ts'
 import { LIST_ASSET_COMMAND, LIST_PAIR_COMMAND, SET_PAIR_TERMS_COMMAND } from './listing.ts'
 import { defineLayout, type Layout } from './table.ts'
 
@@ -63,6 +67,16 @@ export const CommandType = {
   SET_PAIR_TERMS: 42,
   RAISE_LIMIT: 43,
   LIMITS_IN_FORCE: 44,
+  MOVE_COLLATERAL: 50,
+  OPEN_MARGIN_ACCOUNT: 51,
+  CLOSE_MARGIN_ACCOUNT: 52,
+  OPEN_RISK_BUCKET: 53,
+  SET_INDEX_PRICE: 54,
+  SET_PERP: 55,
+  FUND_INSURANCE: 56,
+  FUNDING_STEP: 57,
+  LIQUIDATION_STEP: 58,
+  SETTLEMENT_STEP: 59,
 } as const
 export type CommandType = (typeof CommandType)[keyof typeof CommandType]
 
@@ -79,9 +93,27 @@ const KEY = {
 /** The payload hash that gateways of before the rules 4 sent, for as long as receipts may have it; otherwise zero. */
 const FORMER = { former: 'bytes16' } as const
 
+/** What an order of a perpetual carries: words 22 to 31 of the first slot. All zero of a spot order. */
+const MARGIN = {
+  /** Atoms that the order brings into its bucket at least (riskBucketCollateral); 0: what it needs. */
+  collateral: 'i64',
+  /** The sequence that made the position, bucket or margin account that is named; 0: none is. */
+  namedSequence: 'f64',
+  /** Row + 1 of the margin account; 0: the parent. */
+  marginAccount: 'i32',
+  /** Row + 1 of the bucket; 0: the one of the pair or, CROSS, of the margin account that has the strategy key. */
+  bucket: 'i32',
+  /** Hundredths; 0 of reduce-only orders. */
+  leverage: 'i32',
+  /** First 8 bytes of SHA-256 over the strategy key; 0: none. */
+  keyLow: 'i32',
+  keyHigh: 'i32',
+  /** Flag.CLOSE: row + 1 of the position. */
+  position: 'i32',
+} as const
+
 /**
- * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Free: words 22 to 31 of the
- * first slot; the second is full.
+ * PLACE_ORDER and REPLACE_ORDER share one layout; CANCEL_ORDER and EXPIRE_ORDER use its target fields only. Both slots are full.
  */
 export const ORDER_COMMAND = defineLayout('order', {
   ...HEADER,
@@ -110,6 +142,7 @@ export const ORDER_COMMAND = defineLayout('order', {
   lotsUnits: 'f64',
   priceScale: 'i32',
   lotsScale: 'i32',
+  ...MARGIN,
 }, {
   ...KEY,
   /** Client order id, zero padded; its length is in the flags. */
@@ -121,7 +154,7 @@ export const ORDER_COMMAND = defineLayout('order', {
 
 /**
  * Of the sequencer itself: an order of an account that nobody asked for over the wire. It has no session and is answered to nobody. What
- * is meant by a word that ORDER_COMMAND has too is what it is there. Free: words 16 to 31.
+ * is meant by a word that ORDER_COMMAND has too is what it is there. Free: words 16 to 21.
  */
 export const ENTER_ORDER_COMMAND = defineLayout('enter_order', {
   ...HEADER,
@@ -139,6 +172,9 @@ export const ENTER_ORDER_COMMAND = defineLayout('enter_order', {
   options: 'u32',
   /** ... and its row. */
   account: 'i32',
+  unused: 'bytes16',
+  unused2: 'f64',
+  ...MARGIN,
 })
 
 export const CANCEL_ALL_COMMAND = defineLayout('cancel_all', {
@@ -419,6 +455,16 @@ export const COMMAND_LAYOUTS: Readonly<Record<number, Layout>> = {
   [CommandType.SET_PAIR_TERMS]: SET_PAIR_TERMS_COMMAND,
   [CommandType.RAISE_LIMIT]: RAISE_LIMIT_COMMAND,
   [CommandType.LIMITS_IN_FORCE]: LIMITS_IN_FORCE_COMMAND,
+  [CommandType.MOVE_COLLATERAL]: MOVE_COLLATERAL_COMMAND,
+  [CommandType.OPEN_MARGIN_ACCOUNT]: OPEN_MARGIN_ACCOUNT_COMMAND,
+  [CommandType.CLOSE_MARGIN_ACCOUNT]: CLOSE_MARGIN_ACCOUNT_COMMAND,
+  [CommandType.OPEN_RISK_BUCKET]: OPEN_RISK_BUCKET_COMMAND,
+  [CommandType.SET_INDEX_PRICE]: SET_INDEX_PRICE_COMMAND,
+  [CommandType.SET_PERP]: SET_PERP_COMMAND,
+  [CommandType.FUND_INSURANCE]: FUND_INSURANCE_COMMAND,
+  [CommandType.FUNDING_STEP]: FUNDING_STEP_COMMAND,
+  [CommandType.LIQUIDATION_STEP]: LIQUIDATION_STEP_COMMAND,
+  [CommandType.SETTLEMENT_STEP]: SETTLEMENT_STEP_COMMAND,
 }
 const NAMES = Object.fromEntries(Object.entries(CommandType).map(([name, type]) => [type, name]))
 
@@ -442,5 +488,6 @@ export function slotsCarried(u32: Uint32Array, base: number): number {
     const labelled = u32[base + ORDER_COMMAND.at.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0
     return labelled || (u32[base + ORDER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
   }
-  return type === CommandType.TRANSFER && (u32[base + TRANSFER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
+  const moves = type === CommandType.TRANSFER || type === CommandType.MOVE_COLLATERAL
+  return moves && (u32[base + TRANSFER_COMMAND.at.options]! & Option.KEYED) !== 0 ? 2 : 1
 }

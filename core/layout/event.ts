@@ -5,9 +5,17 @@
  * RESULT is also the answer: the sequencer copies it to the reply ring of the gateway that asked. Events carry full order
  * records, so a reader needs no earlier event to understand one.
  */
+import {
+  COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, POSITION_CHANGED,
+} from './margin_events.ts'
 import { defineLayout, type Layout } from './table.ts'
 
-export const EventType = { RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6 } as const
+export { COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, POSITION_CHANGED }
+
+export const EventType = {
+  RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6,
+  MARGIN_ORDER: 7, POSITION: 8, COLLATERAL: 9, MARK: 10, FUNDING_RATE: 11, FUNDING_PAYMENT: 12, LIQUIDATION: 13,
+} as const
 
 /** Order status as stored in records. The numbers are part of the journal and snapshot format. */
 export const Status = {
@@ -46,6 +54,7 @@ export const Reason = {
   LIQUIDATION: 9,
   DELEGATION_REVOKED: 10,
   PAIR_HALTED: 11,
+  INSUFFICIENT_MARGIN: 12,
 } as const
 export const REASON_NAMES = [
   '',
@@ -60,6 +69,7 @@ export const REASON_NAMES = [
   'LIQUIDATION',
   'DELEGATION_REVOKED',
   'PAIR_HALTED',
+  'INSUFFICIENT_MARGIN',
 ] as const
 
 /**
@@ -187,7 +197,7 @@ export const LABEL = defineLayout('label', {
 })
 
 /** CREDIT.source: where atoms come from that no trade moved. */
-export const CreditSource = { FAUCET: 1, TRANSFER: 2 } as const
+export const CreditSource = { FAUCET: 1, TRANSFER: 2, COLLATERAL: 3 } as const
 
 /**
  * Atoms credited to an account from outside trading, or debited (a negative amount). `source`: {@link CreditSource}. A transfer is two
@@ -213,6 +223,13 @@ export const EVENT_LAYOUTS: Readonly<Record<number, Layout>> = {
   [EventType.LABEL]: LABEL,
   [EventType.CREDIT]: CREDIT,
   [EventType.SELF_TRADE]: SELF_TRADE,
+  [EventType.MARGIN_ORDER]: MARGIN_ORDER,
+  [EventType.POSITION]: POSITION_CHANGED,
+  [EventType.COLLATERAL]: COLLATERAL,
+  [EventType.MARK]: MARK,
+  [EventType.FUNDING_RATE]: FUNDING_RATE,
+  [EventType.FUNDING_PAYMENT]: FUNDING_PAYMENT,
+  [EventType.LIQUIDATION]: LIQUIDATION,
 }
 const NAMES = Object.fromEntries(Object.entries(EventType).map(([name, type]) => [type, name]))
 export const eventName = (type: number): string => NAMES[type] ?? `UNKNOWN_${type}`

@@ -2,7 +2,7 @@
 
 /**
  * Flags of an order, one word: in commands, order rows, events and the history. Bits 24-31 hold the length of the client order id in bytes
- * (0..40). Free: bits 9 to 13, 18 and 19; in records of layout 1 some of them were what is now {@link Option}.
+ * (0..40). Free: bits 13, 18 and 19; in records of layout 1 bits 9 to 13, 18 and 19 were what is now {@link Option}.
  */
 export const Flag = {
   /** Set: SELL. Clear: BUY. */
@@ -21,6 +21,14 @@ export const Flag = {
   SLIPPAGE: 1 << 7,
   /** expirationDate was given; without it the default of the genesis limits applies. */
   EXPIRES: 1 << 8,
+  /** Of a perpetual (tradingMode MARGIN): it moves collateral and positions, not balances. */
+  MARGIN: 1 << 9,
+  /** Never enlarges or turns the position. */
+  REDUCE_ONLY: 1 << 10,
+  /** Set: marginMode CROSS. Clear: ISOLATED, the default. */
+  CROSS: 1 << 11,
+  /** Closes the position that it names: allowed in maintenance. Always with REDUCE_ONLY. */
+  CLOSE: 1 << 12,
   /** The order rests on the book. Set by the engine only; a record of a gateway never carries it. */
   RESTING: 1 << 14,
   /** RESULT only: the answer of an earlier command, repeated for its idempotency key. */
@@ -54,7 +62,7 @@ export const OPTION_MASK = Object.values(Option).reduce((all: number, bit) => al
 /** Flags of a gateway's record that describe the order itself and stay with it. */
 export const FLAG_ORDER_MASK =
   Flag.SELL | Flag.MARKET | Flag.IOC | Flag.FOK | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.SLIPPAGE | Flag.EXPIRES |
-  Flag.MASTER_FUNDED
+  Flag.MASTER_FUNDED | Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE
 export const CLIENT_ORDER_ID_SHIFT = 24
 
 /**

@@ -12,6 +12,8 @@
  */
 export const IdKind = {
   ORDER: 1, TRADE: 2, USER: 3, SESSION: 4, MOVEMENT: 5, APPLICATION: 6, AGENT: 7, SPEND_LIMIT: 8, ASSET: 9, PAIR: 10,
+  /** The parent is named by the user's sequence and row: it has its id before it is made. */
+  PARENT_MARGIN: 11, MARGIN_ACCOUNT: 12, RISK_BUCKET: 13, POSITION: 14,
 } as const
 
 /** A parsed identifier. `slot` is the 30-bit number. */
@@ -60,3 +62,7 @@ export const spendLimitId = (sequence: number, row: number): string => formatId(
 export const assetId = (sequence: number, asset: number): string => formatId(IdKind.ASSET, sequence, asset)
 export const pairId = (sequence: number, pair: number): string => formatId(IdKind.PAIR, sequence, pair)
 export const movementId = (sequence: number, index: number): string => formatId(IdKind.MOVEMENT, sequence, index)
+export const parentMarginId = (accountSequence: number, account: number): string => formatId(IdKind.PARENT_MARGIN, accountSequence, account)
+export const marginAccountId = (sequence: number, row: number): string => formatId(IdKind.MARGIN_ACCOUNT, sequence, row)
+export const riskBucketId = (sequence: number, row: number): string => formatId(IdKind.RISK_BUCKET, sequence, row)
+export const positionId = (sequence: number, row: number): string => formatId(IdKind.POSITION, sequence, row)

@@ -233,6 +233,53 @@ export const REFUSALS = {
     'The order exceeds what the sub-account may spend of its master\'s balance',
     'InsufficientFunds',
   ),
+  INSUFFICIENT_MARGIN: refusal(410, 'INSUFFICIENT_MARGIN', 'VALIDATION_ERROR', 'insufficient initial margin', 'InsufficientFunds'),
+  INSUFFICIENT_COLLATERAL: refusal(
+    411, 'INSUFFICIENT_COLLATERAL', 'VALIDATION_ERROR', 'insufficient free collateral', 'InsufficientFunds',
+  ),
+  LEVERAGE_TOO_HIGH: refusal(412, 'LEVERAGE_TOO_HIGH', 'VALIDATION_ERROR', 'The leverage is above what this notional allows',
+  'InvalidOrder'),
+  LEVERAGE_TOO_LOW: refusal(413, 'LEVERAGE_TOO_LOW', 'VALIDATION_ERROR', 'The leverage is below the least of the pair', 'InvalidOrder'),
+  REDUCE_ONLY_REJECTED: refusal(
+    414, 'REDUCE_ONLY_REJECTED', 'VALIDATION_ERROR', 'There is no position that this order would reduce', 'InvalidOrder',
+  ),
+  POSITION_LIMIT_EXCEEDED: refusal(
+    415, 'POSITION_LIMIT_EXCEEDED', 'VALIDATION_ERROR', 'With its orders the position would be larger than maxPositionSize', 'InvalidOrder',
+  ),
+  OPEN_INTEREST_LIMIT: refusal(
+    416, 'OPEN_INTEREST_LIMIT', 'VALIDATION_ERROR', 'The open interest of the pair is at its cap; orders that reduce are taken',
+    'InvalidOrder',
+  ),
+  PRICE_STALE: refusal(
+    417, 'PRICE_STALE', 'VALIDATION_ERROR', 'The index price is stale; only orders that reduce are taken until it is fresh', 'InvalidOrder',
+  ),
+  PAIR_REDUCE_ONLY: refusal(418, 'PAIR_REDUCE_ONLY', 'VALIDATION_ERROR', 'Only orders that reduce are taken on this pair', 'InvalidOrder'),
+  WRONG_TRADING_MODE: refusal(
+    419, 'WRONG_TRADING_MODE', 'VALIDATION_ERROR', 'A perpetual takes tradingMode MARGIN, a spot pair SPOT', 'InvalidOrder',
+  ),
+  MASTER_BALANCE_NOT_ALLOWED: refusal(
+    420, 'MASTER_BALANCE_NOT_ALLOWED', 'VALIDATION_ERROR', 'useMasterBalance cannot apply to margin orders', 'InvalidOrder',
+  ),
+  RISK_BUCKET_MISMATCH: refusal(
+    421, 'RISK_BUCKET_MISMATCH', 'VALIDATION_ERROR', 'The risk bucket is of another pair, margin mode, strategy key or margin account',
+    'InvalidOrder',
+  ),
+  RISK_BUCKET_IN_LIQUIDATION: refusal(
+    422, 'RISK_BUCKET_IN_LIQUIDATION', 'CONFLICT', 'The risk bucket is in liquidation or in bad debt', 'InvalidOrder',
+  ),
+  MARGIN_ACCOUNT_NOT_FLAT: refusal(
+    423, 'MARGIN_ACCOUNT_NOT_FLAT', 'CONFLICT', 'The margin account has positions or open orders', 'BadRequest',
+  ),
+  TOO_MANY_MARGIN_ACCOUNTS: refusal(424, 'TOO_MANY_MARGIN_ACCOUNTS', 'CONFLICT', 'Too many margin sub-accounts', 'BadRequest'),
+  TOO_MANY_RISK_BUCKETS: refusal(425, 'TOO_MANY_RISK_BUCKETS', 'CONFLICT', 'Too many risk buckets', 'BadRequest'),
+  TOO_MANY_POSITIONS: refusal(426, 'TOO_MANY_POSITIONS', 'CONFLICT', 'Too many positions', 'BadRequest'),
+  TOO_MANY_REDUCE_ONLY: refusal(
+    427, 'TOO_MANY_REDUCE_ONLY', 'VALIDATION_ERROR', 'Too many reduce-only orders rest on this position', 'InvalidOrder',
+  ),
+  POSITION_NOT_FOUND: refusal(428, 'POSITION_NOT_FOUND', 'NOT_FOUND', 'Position not found', 'BadRequest'),
+  PRICE_OUT_OF_BAND: refusal(429, 'PRICE_OUT_OF_BAND', 'VALIDATION_ERROR', 'The price is too far from the one before', 'BadRequest'),
+  STRATEGY_KEY_UNKNOWN: refusal(430, 'STRATEGY_KEY_UNKNOWN', 'NOT_FOUND', 'No risk bucket has this strategy key', 'BadRequest'),
+  WRONG_PERP_MODE: refusal(431, 'WRONG_PERP_MODE', 'CONFLICT', 'The perpetual is in a mode that does not allow this', 'BadRequest'),
   // 5xx matching
   POST_ONLY_WOULD_CROSS: refusal(
     500,

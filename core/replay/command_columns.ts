@@ -13,6 +13,7 @@ import {
   address, amount, application, asset, basisPoints, bits, both, columnsOf, decimals, given, hex, hidden, madeId, named, ofKnownPair, order,
   orderFlags, options, otherFlags, pair, price, quantity, signer, text, time, user, userMadeAt, whole, yes, type Column, type Meaning,
 } from './meanings.ts'
+import { marginCommandColumns, NO_ORDER_MARGIN, ORDER_MARGIN_FIELDS } from './margin_columns.ts'
 import { agentPairs, faucetAmount, lotsOf, masterRow, notional } from './listing_meanings.ts'
 
 /** `kind`: which lane it came through, 0 the operator's and the sequencer's own, 1..N the gateway threads. */
@@ -38,7 +39,7 @@ const NOT_NAMED = { ...DECIMALS, targetLength: hidden, target: hidden }
 
 const NO_ORDER = {
   pair: hidden, flags: hidden, price: hidden, lots: hidden, slippageBps: hidden, expiresAt: hidden, options: hidden, key: hidden,
-  payload: hidden, former: hidden, label: hidden,
+  payload: hidden, former: hidden, label: hidden, ...NO_ORDER_MARGIN,
 }
 /** An order that is named, and nothing else of it. */
 const ORDER_TARGET = columnsOf(ORDER_COMMAND, {
@@ -58,7 +59,7 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.GENESIS]: [],
   [CommandType.PLACE_ORDER]: columnsOf(ORDER_COMMAND, {
     ...SIGNED, pair, flags: orderFlags(), price: price(), lots: quantity('quantity'), slippageBps: SLIPPAGE, targetSlot: hidden,
-    expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY, label: text('clientOrderId'), ...NOT_NAMED,
+    expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY, label: text('clientOrderId'), ...NOT_NAMED, ...ORDER_MARGIN_FIELDS,
   }),
   // Terms that are not given stay those of the original: the answer has all of the successor's.
   [CommandType.REPLACE_ORDER]: columnsOf(ORDER_COMMAND, {
@@ -66,12 +67,13 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
     price: given(ofKnownPair(price(), 'priceUnits', 'priceScale'), 'options', Option.NEW_PRICE),
     lots: given(ofKnownPair(quantity('quantity'), 'lotsUnits', 'lotsScale'), 'options', Option.NEW_LOTS), slippageBps: SLIPPAGE,
     targetSlot: order('replacedOrderId', 'targetSequence'), expiresAt: EXPIRES, targetSequence: hidden, options, ...KEY,
-    label: text('clientOrderId'), ...BY_CLIENT_ORDER_ID,
+    label: text('clientOrderId'), ...BY_CLIENT_ORDER_ID, ...NO_ORDER_MARGIN,
   }),
   [CommandType.ENTER_ORDER]: columnsOf(ENTER_ORDER_COMMAND, {
     ...OWN, pair, flags: (field, layout) => orderFlags()(field, layout).filter(({ name }) => name !== 'origin'), price: price(),
     lots: quantity('quantity'), slippageBps: SLIPPAGE, origin: named(ORIGIN_NAMES), expiresAt: EXPIRES,
-    account: userMadeAt('userId', 'createdSequence'), createdSequence: hidden, options,
+    account: userMadeAt('userId', 'createdSequence'), createdSequence: hidden, options, unused: hidden, unused2: hidden,
+    ...ORDER_MARGIN_FIELDS,
   }),
   [CommandType.CANCEL_ORDER]: ORDER_TARGET,
   [CommandType.EXPIRE_ORDER]: ORDER_TARGET,
@@ -143,4 +145,5 @@ export const COMMAND_COLUMNS: Readonly<Record<CommandType, readonly Column[]>> =
   [CommandType.LIMITS_IN_FORCE]: columnsOf(LIMITS_IN_FORCE_COMMAND, OWN),
   [CommandType.ACCEPT_LOSS]: columnsOf(ACCEPT_LOSS_COMMAND, { ...OWN, resume: whole('resumeSequence') }),
   [CommandType.ACCEPT_CLOCK]: columnsOf(ACCEPT_CLOCK_COMMAND, { ...OWN, wall: time('wallClock') }),
+  ...marginCommandColumns(SIGNED, OWN, KEY),
 }

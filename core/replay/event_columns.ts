@@ -3,6 +3,7 @@ import { IdKind } from '../layout/ids.ts'
 import {
   CREDIT, CreditSource, EventType, FILL, LABEL, ORDER_ENDED, SELF_TRADE,
 } from '../layout/event.ts'
+import { MARGIN_EVENT_COLUMNS } from './margin_columns.ts'
 import {
   amount, asset, columnsOf, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity, quote, text, time, user,
   whole, type Column,
@@ -85,4 +86,5 @@ export const EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> = {
     slot: order('orderId', 'orderSequence'),
     orderSequence: hidden,
   }),
+  ...MARGIN_EVENT_COLUMNS,
 }

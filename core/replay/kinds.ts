@@ -35,6 +35,13 @@ export const COMMAND_KINDS = {
     CommandType.SET_MAINTENANCE, CommandType.SET_RULES, CommandType.RAISE_LIMIT, CommandType.LIMITS_IN_FORCE, CommandType.ACCEPT_LOSS,
     CommandType.ACCEPT_CLOCK,
   ],
+  collateral_moves: [
+    CommandType.MOVE_COLLATERAL, CommandType.OPEN_MARGIN_ACCOUNT, CommandType.CLOSE_MARGIN_ACCOUNT, CommandType.OPEN_RISK_BUCKET,
+  ],
+  perpetual_settings: [
+    CommandType.SET_INDEX_PRICE, CommandType.SET_PERP, CommandType.FUND_INSURANCE, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP,
+    CommandType.SETTLEMENT_STEP,
+  ],
 } as const satisfies Readonly<Record<string, readonly CommandType[]>>
 
 export const EVENT_KINDS = {
@@ -43,6 +50,13 @@ export const EVENT_KINDS = {
   self_trades: EventType.SELF_TRADE,
   client_order_ids: EventType.LABEL,
   credits: EventType.CREDIT,
+  margin_orders: EventType.MARGIN_ORDER,
+  positions: EventType.POSITION,
+  collateral: EventType.COLLATERAL,
+  marks: EventType.MARK,
+  funding_rates: EventType.FUNDING_RATE,
+  funding_payments: EventType.FUNDING_PAYMENT,
+  liquidations: EventType.LIQUIDATION,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

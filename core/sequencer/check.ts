@@ -15,6 +15,7 @@ import {
   CLIENT_ORDER_ID_BYTES, CLIENT_ORDER_ID_SHIFT, Option, OPTION_MASK, PAIR_STATUS_NAMES, slotsCarried, slotsOfKind, typeOfKind,
 } from '../layout/command.ts'
 import { RAISABLE } from '../layout/limits.ts'
+import { PRICE_SOURCE_NAMES } from '../layout/margin.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { type Layout, type Views } from '../layout/table.ts'
 import { MAX_FEE_PPM, SCALE_MAX } from '../state/pair_terms.ts'
@@ -75,6 +76,8 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
       label: ANY, former: ANY, target: ANY, targetLength: named ? range(0, CLIENT_ORDER_ID_BYTES) : ZERO,
       priceUnits: ANY, lotsUnits: ANY, priceScale: range(0, DECIMAL_SCALE_MAX), lotsScale: range(0, DECIMAL_SCALE_MAX),
       flags: bits(ORDER_FLAGS), options: bits(type === CommandType.REPLACE_ORDER ? OPTION_MASK : PLACE_OPTIONS), targetSequence: SEQUENCE,
+      collateral: ANY, namedSequence: SEQUENCE, marginAccount: SIZE, bucket: SIZE, leverage: SIZE, keyLow: ANY, keyHigh: ANY,
+      position: SIZE,
     },
     cancel_all: {
       pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, afterMs: range(AT_END, AFTER_MS_MAX), fromSequence: SEQUENCE,
@@ -111,6 +114,18 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
     set_pair_terms: {
       minNotional: ANY, pair, reserved: ZERO, minLots: SIZE, maxLots: SIZE, makerPpm: RATE, takerPpm: RATE,
     },
+    move_collateral: {
+      move: range(0, 5), options: bits(Option.KEYED), marginAccount: ROW, bucket: ROW, createdSequence: SEQUENCE, amount: ANY,
+      key: ANY, payload: ANY, unused: ANY, former: ANY,
+    },
+    open_margin_account: { label: ANY },
+    close_margin_account: { marginAccount: ROW, reserved: ZERO, createdSequence: SEQUENCE },
+    open_risk_bucket: { marginAccount: ROW, pair: pairOrAll, createdSequence: SEQUENCE, keyLow: ANY, keyHigh: ANY, strategyKey: ANY },
+    set_index_price: { pair, price: SIZE, source: range(0, PRICE_SOURCE_NAMES.length - 1), force: YES_NO, observedAt: MOMENT },
+    set_perp: {
+      pair, setting: range(0, 2), value: SIZE, price: SIZE, number: MOMENT,
+    },
+    fund_insurance: { amount: ANY },
     accept_clock: { wall: MOMENT },
     cancel_account_orders: {
       account: ROW, pair: pairOrAll, limit: range(1, CANCEL_ALL_MAX), fromSlot: ROW, createdSequence: SEQUENCE, fromSequence: SEQUENCE,
@@ -121,12 +136,13 @@ function rulesOf({ genesis }: State, type: number): Readonly<Record<string, Rule
 /** Who may send a type: the sequencer alone, in batches of its own making; the operator's lane; any lane. */
 const OWN: readonly number[] = [
   CommandType.LIMITS_IN_FORCE, CommandType.GENESIS, CommandType.EXPIRE_ORDER, CommandType.CONTINUE_CANCEL, CommandType.SET_RULES,
-  CommandType.ENTER_ORDER, CommandType.ACCEPT_LOSS,
+  CommandType.ENTER_ORDER, CommandType.ACCEPT_LOSS, CommandType.FUNDING_STEP, CommandType.LIQUIDATION_STEP, CommandType.SETTLEMENT_STEP,
 ]
 const OPERATOR: readonly number[] = [
   CommandType.SET_MAINTENANCE, CommandType.SET_PAIR_STATUS, CommandType.SET_FEE_TIER, CommandType.SET_APPLICATION, CommandType.SET_ORIGIN,
   CommandType.SET_SERVER_KEY, CommandType.ACCEPT_CLOCK, CommandType.CANCEL_ACCOUNT_ORDERS, CommandType.LIST_ASSET,
-  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT,
+  CommandType.LIST_PAIR, CommandType.SET_PAIR_TERMS, CommandType.RAISE_LIMIT, CommandType.SET_INDEX_PRICE, CommandType.SET_PERP,
+  CommandType.FUND_INSURANCE,
 ]
 const BY_NOBODY = 0
 const BY_OPERATOR = 1

@@ -203,8 +203,8 @@ function applyBatch(sequencer: Sequencer, slots: number, time: number): void {
 /** Commands that the sequencer makes itself: nobody waits for their answers. */
 const isOwn = (type: number): boolean =>
   type === CommandType.EXPIRE_ORDER || type === CommandType.CONTINUE_CANCEL || type === CommandType.SET_RULES ||
-  type === CommandType.ENTER_ORDER ||
-  type === CommandType.LIMITS_IN_FORCE
+  type === CommandType.ENTER_ORDER || type === CommandType.LIMITS_IN_FORCE || type === CommandType.FUNDING_STEP ||
+  type === CommandType.LIQUIDATION_STEP || type === CommandType.SETTLEMENT_STEP
 
 /** Copies the answers among the events of the current command to the lane that asked. */
 function deliver(sequencer: Sequencer): void {

@@ -22,6 +22,19 @@ export const R = {
   TAKEN: 10, RESERVED: 11,
   /** What the path of a MARKET BUY may cost before walk.ts stops. */
   BUDGET: 12,
+  // 14 and 15 are not registers (columns.ts, HASH_KEY_AT; engine/warm.ts). From here on those of margin trading (margin/).
+  /** Notional of a position or exposure; initial and maintenance margin; equity; unrealised profit; funding not settled yet. */
+  NOTIONAL: 16, INITIAL: 17, MAINTENANCE: 18, EQUITY: 19, UNREALIZED: 20, FUNDING: 21,
+  /** Profit that a fill realised; part of the cost of a position that it took; collateral that a fill commits. */
+  PROFIT: 22, COST_PART: 23, COMMITTED: 24,
+  /** What an order needs and what there is for it; what it brings from its margin account. */
+  NEEDED: 25, THERE: 26, BROUGHT: 27,
+  /** Scratch of one function; never kept over a call. */
+  M0: 28, M1: 29, M2: 30, M3: 31, M4: 32, M5: 33,
+  /** Sums over the positions of a bucket. */
+  SUM_INITIAL: 34, SUM_MAINTENANCE: 35, SUM_UNREALIZED: 36, SUM_NOTIONAL: 37, SUM_LOSS: 38,
+  /** Liquidation: fee, bankruptcy value, collateral that is moved. */
+  LIQUIDATION_FEE: 40, BANKRUPTCY: 41, MOVED: 42,
 } as const
 
 /** Marks an account as changed for readers of the shared columns. */

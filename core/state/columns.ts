@@ -21,6 +21,10 @@ import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
 import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
+import {
+  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RISK_BUCKET_WORDS,
+  TIER_WORDS, TIERS_MAX,
+} from './margin_rows.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 
 export { APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
@@ -83,6 +87,10 @@ export const ACCOUNT = {
   TIER: 8,
   /** ... and its discounts in ppm, repeated so that an order finds its rates without the genesis. */
   MAKER_DISCOUNT: 9, TAKER_DISCOUNT: 10,
+  /** Its parent margin account, row + 1; 0: none was used yet. How many margin accounts it has, that one included. */
+  PARENT_MARGIN: 13, MARGIN_ACCOUNTS: 21,
+  /** On the row of its family: risk buckets and positions of the family. */
+  FAMILY_BUCKETS: 30, FAMILY_POSITIONS: 31,
   /** f64, Unix ms: when all its orders are cancelled unless it says otherwise before (orders/dead_man.ts); 0: never. */
   DEADLINE: f64(14),
   /** 20 bytes. */
@@ -242,6 +250,8 @@ export const TERMS = {
   /** Assets. */
   BASE: 8, QUOTE: 9,
   MAKER_PPM: 10, TAKER_PPM: 11, MIN_LOTS: 12, MAX_LOTS: 13,
+  /** 1: a perpetual, whose orders are margin orders. */
+  PERP: 15,
   /** Address of the pair's part of the directory. */
   DIRECTORY: 14,
 } as const
@@ -276,6 +286,14 @@ export const SCALAR = {
   ASSETS: 21, PAIRS: 22,
   /** Grows by two with every change of a listing; odd while one is made. */
   LISTINGS: 23,
+  /** Rows of margin trading ever used (margin_rows.ts), and the first free one of each, row + 1; 0: none. */
+  MARGIN_ACCOUNTS_USED: 32, MARGIN_ACCOUNTS_FREE: 33, BUCKETS_USED: 34, BUCKETS_FREE: 35, POSITIONS_USED: 36, POSITIONS_FREE: 37,
+  /** Rows of them in use. */
+  MARGIN_ACCOUNTS_LIVE: 38, BUCKETS_LIVE: 39, POSITIONS_LIVE: 40,
+  /** Account of the insurance fund, + 1; 0: there is none yet (margin/fund.ts). */
+  FUND: 41,
+  /** Buckets in liquidation, rows + 1, by when it began; how many. */
+  LIQUIDATIONS_OLDEST: 42, LIQUIDATIONS_NEWEST: 43, LIQUIDATIONS: 44,
 } as const
 /** Scalars, f64. */
 export const CLOCK = {
@@ -343,6 +361,13 @@ const perDuePlace: Size = ({ limits }) => duePlaces(limits.orders) + limits.acco
 const ofReceipts = (size: (room: ReceiptRoom) => number): Size => ({ limits }) => size(receiptRoomOf(limits))
 const perAgent: Size = ({ limits }) => limits.agents
 const perSpendLimit: Size = ({ limits }) => limits.spendLimits
+const perMarginAccount: Size = ({ limits }) => limits.marginAccounts
+const perBucket: Size = ({ limits }) => limits.riskBuckets
+const perPosition: Size = ({ limits }) => limits.positions
+/** An exchange without perpetuals has no rows for them. */
+const perMarginOrder: Size = ({ limits }) => (limits.perps === 0 ? 0 : limits.orders)
+/** Two heaps a perpetual, each of all positions and its size (margin/guards.ts). */
+const perGuard: Size = ({ limits }) => limits.perps * 2 * (limits.positions + 1)
 const perApplication: Size = ({ limits }) => limits.applications
 /** Places of a hash table that is half full at most. */
 const placesFor = (size: Size): Size => (genesis) => powerOfTwo(size(genesis) * 2)
@@ -355,9 +380,9 @@ const wordsOfBitmaps: Size = ({ limits }) => limits.pairs * 2 * bitmapWords(limi
  * a State has its view under that name and its address under name + At (state.ts). The first three stay the first (SCALARS_AT ...).
  */
 const DECLARED = {
-  scalars: { type: 'i32', width: 1, rows: () => 32, kept: 'all' },
+  scalars: { type: 'i32', width: 1, rows: () => 64, kept: 'all' },
   clock: { type: 'f64', width: 1, rows: () => 16, kept: 'all' },
-  registers: { type: 'i64', width: 1, rows: () => 16, kept: 'derived' },
+  registers: { type: 'i64', width: 1, rows: () => 64, kept: 'derived' },
   limits: { type: 'f64', width: LIMIT_WORDS, rows: () => 32, kept: 'all' },
   totals: { type: 'i64', width: TOTAL_WORDS / 2, rows: perAsset, kept: SCALAR.ASSETS },
   pairs: { type: 'i32', width: PAIR_WORDS, rows: perPair, kept: SCALAR.PAIRS, views: ['F64'] },
@@ -384,7 +409,18 @@ const DECLARED = {
   origins: { type: 'i32', width: ORIGIN_WORDS * ORIGINS_MAX, rows: perApplication, kept: SCALAR.APPLICATIONS },
   assetListings: { type: 'i32', width: ASSET_LISTING_WORDS, rows: perAsset, kept: SCALAR.ASSETS },
   pairListings: { type: 'i32', width: PAIR_LISTING_WORDS, rows: perPair, kept: SCALAR.PAIRS },
+  perps: { type: 'i32', width: PERP_WORDS, rows: perPair, kept: SCALAR.PAIRS, views: ['F64', 'I64'] },
+  marginTotals: { type: 'i64', width: MARGIN_TOTAL_WORDS / 2, rows: perAsset, kept: SCALAR.ASSETS },
+  marginAccounts: {
+    type: 'i32', width: MARGIN_ACCOUNT_WORDS, rows: perMarginAccount, kept: SCALAR.MARGIN_ACCOUNTS_USED, views: ['F64', 'I64'],
+  },
+  riskBuckets: { type: 'i32', width: RISK_BUCKET_WORDS, rows: perBucket, kept: SCALAR.BUCKETS_USED, views: ['F64', 'I64'] },
+  positions: { type: 'i32', width: POSITION_WORDS, rows: perPosition, kept: SCALAR.POSITIONS_USED, views: ['F64', 'I64'] },
+  orderMargins: { type: 'i32', width: ORDER_MARGIN_WORDS, rows: perMarginOrder, kept: SCALAR.ORDERS_USED },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
+  perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
+  perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },
+  guards: { type: 'i32', width: 1, rows: perGuard, kept: 'derived' },
   directory: { type: 'i32', width: 1, rows: pagesOfTicks, kept: 'derived' },
   bitmaps: { type: 'i32', width: 1, rows: wordsOfBitmaps, kept: 'derived' },
   clientOrderIdIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },
@@ -432,7 +468,7 @@ export const LEAD = ALIGNMENT - 16
 
 /** Addresses of the first columns, the same in every exchange: scalars in 32-bit words, clock and registers in 64-bit words. */
 export const SCALARS_AT = LEAD / 4
-export const CLOCK_AT = (LEAD + ALIGNMENT) / 8
-export const REGISTERS_AT = (LEAD + 2 * ALIGNMENT) / 8
+export const CLOCK_AT = (LEAD + 2 * ALIGNMENT) / 8
+export const REGISTERS_AT = (LEAD + 3 * ALIGNMENT) / 8
 /** Two words of a register: the key of the process' indexes (indexes.ts), where other threads find it too. */
 export const HASH_KEY_AT = (REGISTERS_AT + 14) * 2

@@ -13,6 +13,7 @@ import {
   feeFault, lotAtomsOf, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, pairFault, TERM_FAULTS, tickLotAtomsOf, type AssetTerms,
   type MostDiscounts, type PairTerms, type TermFault,
 } from './pair_terms.ts'
+import { PerpFault, perpOf, type PerpTerms } from './perp_terms.ts'
 import { RULES } from './rules.ts'
 
 export { MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL }
@@ -56,6 +57,14 @@ export interface Limits {
    */
   assets: number
   pairs: number
+  /** Perpetuals of the document; not said there. Without any there are no rows of margin trading. */
+  perps: number
+  /** Margin accounts, risk buckets and positions of all users, and those of one margin account. */
+  marginAccounts: number
+  riskBuckets: number
+  positions: number
+  marginSubAccounts: number
+  bucketsPerMarginAccount: number
 }
 
 export interface Asset extends AssetTerms {
@@ -70,7 +79,10 @@ export interface Pair extends PairTerms {
   index: number
   id: string
   symbol: string
-  marketType: 'SPOT'
+  /** MARGIN: a perpetual. */
+  marketType: 'SPOT' | 'MARGIN'
+  /** `null` of a spot pair. */
+  perp: PerpTerms | null
   category: string | null
   tickSize: string
   lotSize: string
@@ -150,7 +162,7 @@ function text(json: Json, key: string): string {
 /** Pairs that may be listed where the genesis does not say: as many again, 8 at least. */
 const reserved = (listed: number): number => Math.min(AGENT_PAIRS_MAX, listed + Math.max(8, listed))
 
-function limitsOf(json: Json, listed: { assets: number; pairs: number }): Limits {
+function limitsOf(json: Json, listed: { assets: number; pairs: number; perps: number }): Limits {
   const day = 86_400_000
   // Limits that came later: a document of before them has these.
   const optional = (key: string, low: number, high: number, absent: number): number =>
@@ -176,9 +188,29 @@ function limitsOf(json: Json, listed: { assets: number; pairs: number }): Limits
     applications: optional('applications', 1, 1024, 64),
     assets: optional('assets', listed.assets, ASSETS_MAX, listed.assets),
     pairs: optional('pairs', listed.pairs, AGENT_PAIRS_MAX, manyTicks ? listed.pairs : reserved(listed.pairs)),
+    ...marginLimits(json, listed.perps, optional),
   }
   if ((limits.priceTicks & (limits.priceTicks - 1)) !== 0) throw new GenesisError('genesis: priceTicks must be a power of two')
   return limits
+}
+
+type MarginLimit = 'marginAccounts' | 'riskBuckets' | 'positions' | 'marginSubAccounts' | 'bucketsPerMarginAccount'
+
+/** Without perpetuals there is no margin trading, and no row is kept for it. */
+function marginLimits(
+  json: Json, perps: number, optional: (key: MarginLimit, low: number, high: number, absent: number) => number,
+): Pick<Limits, MarginLimit | 'perps'> {
+  if (perps === 0) return { perps, marginAccounts: 0, riskBuckets: 0, positions: 0, marginSubAccounts: 0, bucketsPerMarginAccount: 0 }
+  const accounts = json['accounts'] as number
+  const most = 2 ** 22
+  return {
+    perps,
+    marginAccounts: optional('marginAccounts', 4, most, Math.min(most, 2 * accounts)),
+    riskBuckets: optional('riskBuckets', 4, most, Math.min(most, 2 * accounts)),
+    positions: optional('positions', 4, most, Math.min(most, 2 * accounts)),
+    marginSubAccounts: optional('marginSubAccounts', 0, 1000, 32),
+    bucketsPerMarginAccount: optional('bucketsPerMarginAccount', 1, 256, 64),
+  }
 }
 
 function assetOf(json: Json, index: number): Asset {
@@ -204,7 +236,7 @@ function feePpm(json: Json, key: string): number {
   return ppm
 }
 
-function pairOf(json: Json, index: number, assets: Asset[]): Pair {
+function pairOf(json: Json, index: number, assets: Asset[], priceTicks: number): Pair {
   const symbol = text(json, 'symbol')
   const base = need(
     assets.find((a) => a.symbol === json['base']),
@@ -245,10 +277,20 @@ function pairOf(json: Json, index: number, assets: Asset[]): Pair {
     lotAtoms: lotAtomsOf(terms, base.scale),
     tickLotAtoms: tickLotAtomsOf(terms, quote.scale),
     id: text(json, 'id'),
-    marketType: 'SPOT',
+    marketType: json['perp'] === undefined ? 'SPOT' : 'MARGIN',
+    perp: json['perp'] === undefined ? null : perp(symbol, json['perp'] as Json, terms, quote.scale, priceTicks),
     category: (json['category'] as string | undefined) ?? null,
     makerFeeBps: text(json, 'makerFeeBps'),
     takerFeeBps: text(json, 'takerFeeBps'),
+  }
+}
+
+function perp(symbol: string, json: Json, terms: PairTerms, quoteScale: number, priceTicks: number): PerpTerms {
+  try {
+    return perpOf(json, { ...terms, tickLotAtoms: tickLotAtomsOf(terms, quoteScale), quoteScale, priceTicks })
+  } catch (error) {
+    if (error instanceof PerpFault) throw new GenesisError(`genesis: ${symbol}: ${error.message}`)
+    throw error
   }
 }
 
@@ -337,9 +379,14 @@ function applicationOf(json: Json, index: number): Application {
 
 function genesisOf(json: Json): Genesis {
   const assets = (need(json['assets'], 'assets are missing') as Json[]).map(assetOf)
-  const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets))
+  const priceTicks = ((json['limits'] ?? {}) as Json)['priceTicks'] as number
+  const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets, priceTicks))
   const applications = (need(json['applications'], 'applications are missing') as Json[]).map(applicationOf)
-  const listed = { assets: assets.length, pairs: pairs.length }
+  const perpetuals = pairs.filter(({ perp }) => perp !== null)
+  if (new Set(perpetuals.map(({ quote }) => quote)).size > 1) {
+    throw new GenesisError('genesis: perpetuals must have one quote asset, which is their collateral')
+  }
+  const listed = { assets: assets.length, pairs: pairs.length, perps: perpetuals.length }
   const limits = limitsOf(need(json['limits'], 'limits are missing') as Json, listed)
   if (pairs.length > AGENT_PAIRS_MAX) throw new GenesisError(`genesis: at most ${AGENT_PAIRS_MAX} pairs`)
   if (applications.length > limits.applications) throw new GenesisError(`genesis: at most ${limits.applications} applications`)

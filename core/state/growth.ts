@@ -19,7 +19,7 @@ export interface StoredColumn {
 }
 
 const usedBytes = (state: State, column: Column): number =>
-  column.used < 0 ? columnBytes(column) : (columnBytes(column) / column.rows) * state.scalars[column.used]!
+  column.used < 0 || column.rows === 0 ? columnBytes(column) : (columnBytes(column) / column.rows) * state.scalars[column.used]!
 
 /** The stored columns in their fixed order. Valid while nothing is applied. */
 export function storedColumns(state: State): StoredColumn[] {

@@ -146,6 +146,7 @@ function pairAt(state: State, index: number, scaleOf: (asset: number) => number)
     id: pairId(getF64(state, row, PAIR_LISTING.SEQUENCE), index),
     symbol: listedText(state, row, PAIR_LISTING.SYMBOL, PAIR_SYMBOL_BYTES),
     marketType: 'SPOT',
+    perp: null,
     category: listedText(state, row, PAIR_LISTING.CATEGORY, CATEGORY_BYTES) || null,
     tickSize: formatDecimal(tickUnits, priceScale),
     lotSize: formatDecimal(lotUnits, lotScale),

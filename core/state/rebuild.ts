@@ -6,6 +6,7 @@ import { rebuildDue } from './due.ts'
 import { indexAccount, indexSession, insertClientOrderId } from './indexes.ts'
 import { rebuildReceiptIndex } from './receipt_index.ts'
 import { writeTerms } from './listing.ts'
+import { writePerpTerms } from './perp_rows.ts'
 import { get, getF64, orderRow, pageRow, pairCount, sessionRow } from './rows.ts'
 import type { State } from './state.ts'
 
@@ -13,6 +14,7 @@ import type { State } from './state.ts'
 export function rebuildDerived(state: State): void {
   const { scalars } = state
   for (let pair = 0; pair < pairCount(state); pair++) writeTerms(state, pair)
+  writePerpTerms(state)
   for (let page = 0; page < scalars[SCALAR.PAGES_USED]!; page++) {
     const row = pageRow(state, page)
     if ((get(state, row, PAGE.BIDS) | get(state, row, PAGE.ASKS)) === 0) continue

@@ -22,6 +22,10 @@ import {
   SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
+import {
+  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RISK_BUCKET_WORDS,
+  TIER_WORDS, TIERS_MAX,
+} from './margin_rows.ts'
 import type { State } from './shape.ts'
 
 // Rows.
@@ -52,6 +56,22 @@ export const balanceRow = (state: State, account: number, asset: number): number
   (state.balancesAt + Math.imul(account, state.balanceStride) + asset * BALANCE_WORDS) & ADDRESS_BITS
 /** Totals of an asset. */
 export const totalRow = (state: State, asset: number): number => (state.totalsAt + asset * TOTAL_WORDS) & ADDRESS_BITS
+export const perpRow = (state: State, pair: number): number => (state.perpsAt + pair * PERP_WORDS) & ADDRESS_BITS
+export const perpTermsRow = (state: State, pair: number): number => (state.perpTermsAt + pair * PERP_TERMS_WORDS) & ADDRESS_BITS
+/** Tier `tier`, from 0, of the ladder of a pair. */
+export const tierRow = (state: State, pair: number, tier: number): number =>
+  (state.perpTiersAt + (pair * TIERS_MAX + tier) * TIER_WORDS) & ADDRESS_BITS
+export const marginAccountRow = (state: State, margin: number): number =>
+  (state.marginAccountsAt + margin * MARGIN_ACCOUNT_WORDS) & ADDRESS_BITS
+export const bucketRow = (state: State, bucket: number): number => (state.riskBucketsAt + bucket * RISK_BUCKET_WORDS) & ADDRESS_BITS
+export const positionRow = (state: State, position: number): number => (state.positionsAt + position * POSITION_WORDS) & ADDRESS_BITS
+/** What a margin order has besides its row, by its slot. */
+export const orderMarginRow = (state: State, slot: number): number => (state.orderMarginsAt + slot * ORDER_MARGIN_WORDS) & ADDRESS_BITS
+export const marginTotalRow = (state: State, asset: number): number => (state.marginTotalsAt + asset * MARGIN_TOTAL_WORDS) & ADDRESS_BITS
+/** Numbers of rows, by their addresses. */
+export const bucketAt = (state: State, row: number): number => (row - state.riskBucketsAt) / RISK_BUCKET_WORDS
+export const positionAt = (state: State, row: number): number => (row - state.positionsAt) / POSITION_WORDS
+export const marginAccountAt = (state: State, row: number): number => (row - state.marginAccountsAt) / MARGIN_ACCOUNT_WORDS
 
 // Fields of one word.
 

@@ -37,6 +37,8 @@ export interface State extends ColumnAddresses, ColumnViews {
   readonly orderLifetimeMs: number
   /** Places of the due queue that are of orders; those of accounts follow. */
   readonly dueOrderPlaces: number
+  /** The quote asset of all perpetuals, which is their collateral; -1: there are none. */
+  readonly collateralAsset: number
   readonly receiptRoom: ReceiptRoom
   /** Where pages of receipts are that the memory has no room for. */
   readonly receiptStore: PageStore

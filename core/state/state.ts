@@ -13,6 +13,7 @@ import type { ColumnAddresses, ColumnViews, State, ViewOf } from './shape.ts'
 import { ListedGenesis, writeListings } from './listing.ts'
 import { addressesOf, allocateBuffers, columnBytes, type Buffers } from './memory.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
+import { beginPerps, writePerpTerms } from './perp_rows.ts'
 import { accountRow, applicationRow, bytesOf, originRow, pairRow, set } from './rows.ts'
 import { PairStatus } from '../layout/command.ts'
 import { memoryPages, NO_STORE, type PageStore } from './page_store.ts'
@@ -67,6 +68,7 @@ function partsOf(genesis: Genesis, buffers: Buffers): [first: FirstParts, later:
       priceTicks: limits.priceTicks,
       orderLifetimeMs: limits.orderLifetimeMs,
       dueOrderPlaces: duePlaces(limits.orders),
+      collateralAsset: genesis.pairs.find(({ perp }) => perp !== null)?.quote ?? -1,
       receiptRoom: receiptRoomOf(limits),
       bitmapOffsets: offsets,
       bitmapTotal: total,
@@ -113,6 +115,8 @@ export function createState(
   const state = attachState(genesis, allocateBuffers(genesis), outbox, receiptStore)
   state.i32.set(hashKey, HASH_KEY_AT)
   writeListings(state, genesis)
+  beginPerps(state)
+  writePerpTerms(state)
   state.scalars[SCALAR.ORDERS_FREE] = -1
   state.scalars[SCALAR.PAGES_FREE] = -1
   for (let pair = 0; pair < genesis.pairs.length; pair++) {

@@ -135,7 +135,8 @@ function listPair(exchange: NaiveExchange, command: Decoded): void {
   const lotAtoms = exact(BigInt(terms.lotUnits), terms.lotScale) / exact(1n, assets[terms.base]!.scale)
   const step = exact(BigInt(terms.tickUnits) * BigInt(terms.lotUnits), terms.priceScale + terms.lotScale)
   pairs.push({
-    ...terms, index, symbol, id: '', marketType: 'SPOT', category, tickSize: '', lotSize: '', makerFeeBps: '', takerFeeBps: '',
+    ...terms, index, symbol, id: '', marketType: 'SPOT',
+    perp: null, category, tickSize: '', lotSize: '', makerFeeBps: '', takerFeeBps: '',
     lotAtoms, tickLotAtoms: step / exact(1n, assets[terms.quote]!.scale),
   })
   exchange.books.push([])
