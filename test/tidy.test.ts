@@ -10,7 +10,7 @@ const files = globSync(['core/**/*.ts', 'gateway/**/*.ts', 'bench/**/*.ts', 'tes
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 
 /** Folders whose code must be a function of the commands alone. */
-const PURE = ['layout', 'state', 'events', 'ledger', 'book', 'programs', 'orders', 'engine'].map((folder) => `core/${folder}/`)
+const PURE = ['layout', 'state', 'events', 'ledger', 'margin', 'book', 'programs', 'orders', 'liquidation', 'engine'].map((folder) => `core/${folder}/`)
 /** What the gateway may know of the core: records, rings, registers and read-only views; not how the state changes. */
 const GATEWAY_MAY_IMPORT = [
   'core/layout/',
@@ -28,7 +28,8 @@ const GATEWAY_MAY_IMPORT = [
  * nobody imports one.
  */
 const ROOMS = [
-  'core/lib', 'core/layout', 'core/state', 'core/events', 'core/ledger', 'core/book', 'core/programs', 'core/orders', 'core/engine',
+  'core/lib', 'core/layout', 'core/state', 'core/events', 'core/ledger', 'core/margin', 'core/book', 'core/programs', 'core/orders',
+  'core/liquidation', 'core/engine',
   'core/ring', 'core/view', 'core/config.ts', 'core/data_dir.ts', 'core/operator_token.ts', 'core/threads.ts', 'core/supervisor',
   'core/journal', 'core/snapshot', 'core/history/store', 'core/archive', 'core/recovery', 'core/history/project', 'core/history/answer',
   'core/history',

@@ -14,6 +14,10 @@ import { nextRecord } from '../state/outbox.ts'
 import { balanceRow, copyClientOrderId, copyTwo, get, getF64, getI64, now, sequence } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
+export {
+  emitCollateral, emitFundingPayment, emitFundingRate, emitLiquidation, emitMarginOrder, emitMark, emitPosition,
+} from './margin.ts'
+
 /** Header of the answer to the command at word `base`: the command's own header, as that of a RESULT. */
 function answerTo(state: State, command: Views, base: number): number {
   const { outbox } = state

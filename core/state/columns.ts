@@ -18,6 +18,7 @@
  */
 import { ORIGINS_MAX } from '../layout/command.ts'
 import { APPLICATION_WORDS, ORIGIN_WORDS } from './application_rows.ts'
+import { AGENT_WORDS, SPEND_LIMIT_WORDS } from './family_rows.ts'
 import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
@@ -29,6 +30,8 @@ import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptR
 
 export { APPLICATION, APPLICATION_NAME_WORDS, CLIENT_ID_WORDS, KEY_WORDS } from './application_rows.ts'
 export { APPLICATION_WORDS, ORIGIN_WORDS }
+export { AGENT, AgentStatus, SPEND_LIMIT, SpendLimitState } from './family_rows.ts'
+export { AGENT_WORDS, SPEND_LIMIT_WORDS }
 
 /** Hot code takes addresses `& ADDRESS_BITS`: it shows the compiler that an address plus a field's offset cannot overflow. */
 export const ADDRESS_BITS = 0x7fffffff
@@ -156,49 +159,6 @@ export const PROFILE = {
   /** 32 bytes of printable ASCII, zero padded. */
   USERNAME: 8,
 } as const
-
-/** What a sub-account's orders may spend of its master's balance of one asset. Once made, a row stays its (sub-account, asset)'s. */
-export const SPEND_LIMIT_WORDS = 20
-export const SPEND_LIMIT = {
-  /** Row of the sub-account; asset. */
-  SUB: 0, ASSET: 1,
-  /** Row + 1. */
-  NEXT: 2,
-  /** SpendLimitState bits. */
-  STATE: 3,
-  /** f64 each: id, times in Unix ms, the UTC midnight SPENT counts from. */
-  CREATED_SEQUENCE: f64(4), CREATED_AT: f64(6), UPDATED_AT: f64(8), RESET_AT: f64(10),
-  /** i64 each, atoms. DAILY -1: none. OUTSTANDING: held by resting orders now. SPENT: by fills since RESET_AT. */
-  MAX: i64(12), DAILY: i64(14), OUTSTANDING: i64(16), SPENT: i64(18),
-} as const
-export const SpendLimitState = { EXISTS: 1, ACTIVE: 2 } as const
-
-/** Delegated agents. A revoked row may be given to another agent of the same owner. */
-export const AGENT_WORDS = 48
-export const AGENT = {
-  /** Account that granted. */
-  OWNER: 0,
-  /** Row + 1. */
-  NEXT: 1,
-  /** AgentStatus. */
-  STATUS: 2,
-  /** As in UPSERT_AGENT. */
-  GRANTS: 3,
-  /** 20 bytes. */
-  ADDRESS: 4,
-  /** Resting orders it placed. */
-  OPEN_ORDERS: 9,
-  /** f64 each. */
-  CREATED_SEQUENCE: f64(10), CREATED_AT: f64(12), UPDATED_AT: f64(14), EXPIRES_AT: f64(16),
-  /** i64. */
-  MAX_NOTIONAL: i64(18),
-  MAX_LEVERAGE: 20, MAX_OPEN_ORDERS: 21,
-  /** Its sessions, row + 1. */
-  FIRST_SESSION: 22,
-  /** 32 bytes each. */
-  NAME: 24, PAIRS: 32,
-} as const
-export const AgentStatus = { NONE: 0, ACTIVE: 1, REVOKED: 2 } as const
 
 /** f64 words per faucet row: number of requests ever, a spare, then (time in Unix ms, what for) of the last 15 by number modulo 15. */
 export const FAUCET_WORDS = 32
