@@ -5,10 +5,10 @@
  * or below N, and needs N × ratio - deduction there. Deductions make the requirement continuous: at the bound of a tier both tiers ask for
  * the same. Ratios are ppm, and a bound is such that the deduction is a whole number of atoms, so that "the same" is exact.
  *
- * **Widest products.** Notional of one position, at the highest price: below 2^60 atoms ({@link NOTIONAL_MOST}). A ratio is at most 10^6
- * ppm, and a notional is split at 10^6 before it is multiplied (margin/tiers.ts), so no product passes 2^61. Value of one lot at the
- * highest price: at most 2^36 atoms ({@link LOT_VALUE_MOST}), so that one interval at the highest rate (4 %) moves the cumulative funding of a lot,
- * in 10^-6 atoms, by less than 2^52, and a position may go 2,000 such intervals without being touched.
+ * **Widest products.** Notional of one position, at the highest price: below 2^60 atoms ({@link NOTIONAL_MOST}). A ratio is at most
+ * 10^6 ppm, and a notional is split at 10^6 before it is multiplied (margin/tiers.ts), so no product passes 2^61. Value of one lot at
+ * the highest price: at most 2^36 atoms ({@link LOT_VALUE_MOST}), so that one interval at the highest rate (4 %) moves the cumulative
+ * funding of a lot, in 10^-6 atoms, by less than 2^52, and a position may go 2,000 such intervals without being touched.
  */
 import { parseDecimal } from '../lib/decimal.ts'
 import type { PairTerms } from './pair_terms.ts'
