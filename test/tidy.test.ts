@@ -10,7 +10,9 @@ const files = globSync(['core/**/*.ts', 'gateway/**/*.ts', 'bench/**/*.ts', 'tes
 const sources = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
 
 /** Folders whose code must be a function of the commands alone. */
-const PURE = ['layout', 'state', 'events', 'ledger', 'margin', 'book', 'programs', 'orders', 'liquidation', 'engine'].map((folder) => `core/${folder}/`)
+const PURE = [
+  'layout', 'state', 'events', 'ledger', 'margin', 'book', 'programs', 'orders', 'liquidation', 'engine',
+].map((folder) => `core/${folder}/`)
 /** What the gateway may know of the core: records, rings, registers and read-only views; not how the state changes. */
 const GATEWAY_MAY_IMPORT = [
   'core/layout/',
