@@ -308,19 +308,10 @@ function named<E extends NetworkError | RingbookError>(error: E, response: Respo
 /** Whether a call changes nothing. */
 const isRead = (name: OperationName): boolean => OPERATIONS[name].method === 'GET' || name === 'SimulateFees'
 
-/** Calls that change nothing, or set what they set again. */
-const REPEATABLE: ReadonlySet<OperationName> = new Set(['Challenge', 'Refresh', 'SimulateFees'])
-
-/** Calls that take an idempotency key; others ignore a field of that name. */
-const KEYED: ReadonlySet<OperationName> = new Set([
-  'CreateOrder', 'ReplaceOrder', 'BatchCreateOrders', 'BatchReplaceOrders', 'TransferSubAccountBalance',
-])
-
-/** Whether sending the same call twice has the effect of sending it once. */
+/** Whether sending the same call twice has the effect of sending it once; but see {@link cancelsByName}. */
 function mayRepeat(name: OperationName, input: Fields): boolean {
-  const row: CallData = OPERATIONS[name]
-  if (row.method === 'GET' || row.rate === 'reduce' || row.rate === 'mass-exit' || REPEATABLE.has(name)) return true
-  if (!KEYED.has(name)) return false
+  const { repeat }: CallData = OPERATIONS[name]
+  if (repeat !== 'with-key') return repeat !== 'never'
   const items = Array.isArray(input['orders']) ? (input['orders'] as Fields[]) : [input]
   return items.length > 0 && items.every((item) => typeof item['idempotencyKey'] === 'string' && item['idempotencyKey'] !== '')
 }
@@ -330,7 +321,7 @@ const CLIENT_PREFIX = 'client:'
 
 /** Whether a call cancels what rests under a client order id: an order that a second try finds may be a newer one. */
 function cancelsByName(name: OperationName, { orderId, orderIds }: Fields): boolean {
-  if (name !== 'CancelOrder' && name !== 'BatchCancelOrders') return false
+  if (OPERATIONS[name].repeat !== 'by-id') return false
   const names: readonly unknown[] = Array.isArray(orderIds) ? orderIds : [orderId]
   return names.some((each) => String(each).startsWith(CLIENT_PREFIX))
 }

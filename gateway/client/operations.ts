@@ -1,220 +1,221 @@
 /**
  * Written by `npm run generate` out of gateway/operations; test/unit/generated.test.ts holds it against them. What the client needs to
- * call each operation: where, how it is signed, which budget it draws from, and where its input goes: fields in `{}` of the path into it,
- * the others into the JSON body (`body`) or into the query.
+ * call each operation: where, how it is signed, whether it may be sent twice, and where its input goes: fields in `{}` of the path
+ * into it, the others into the JSON body (`body`) or into the query.
  */
 export interface CallData {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly access: 'public' | 'session' | 'server-key'
-  readonly rate: 'none' | 'create' | 'reduce' | 'mass-exit' | 'movement' | 'close'
   readonly body: boolean
+  /** by-id: unless an order is named by its client order id; with-key: with an idempotency key. */
+  readonly repeat: 'always' | 'by-id' | 'with-key' | 'never'
 }
 
 export const OPERATIONS = {
   Challenge: {
     method: 'POST', path: '/api/v1/auth/challenge',
-    access: 'public', rate: 'none', body: true,
+    access: 'public', body: true, repeat: 'always',
   },
   Refresh: {
     method: 'POST', path: '/api/v1/auth/refresh',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'always',
   },
   Revoke: {
     method: 'POST', path: '/api/v1/auth/revoke',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'never',
   },
   Verify: {
     method: 'POST', path: '/api/v1/auth/verify',
-    access: 'public', rate: 'none', body: true,
+    access: 'public', body: true, repeat: 'never',
   },
   ListBalances: {
     method: 'GET', path: '/api/v1/accounts/balances',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   GetBalance: {
     method: 'GET', path: '/api/v1/accounts/balances/{assetId}',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   GetProfile: {
     method: 'GET', path: '/api/v1/accounts/me',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   ListMovements: {
     method: 'GET', path: '/api/v1/accounts/movements',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   GetPortfolio: {
     method: 'GET', path: '/api/v1/accounts/portfolio',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   ListSubAccounts: {
     method: 'GET', path: '/api/v1/accounts/sub-accounts',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   CreateSubAccount: {
     method: 'POST', path: '/api/v1/accounts/sub-accounts',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'never',
   },
   CreateSubAccountLimit: {
     method: 'POST', path: '/api/v1/accounts/sub-accounts/limits',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'never',
   },
   TransferSubAccountBalance: {
     method: 'POST', path: '/api/v1/accounts/sub-accounts/transfer',
-    access: 'session', rate: 'movement', body: true,
+    access: 'session', body: true, repeat: 'with-key',
   },
   ListSubAccountLimits: {
     method: 'GET', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   UpdateSubAccountLimit: {
     method: 'PUT', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'never',
   },
   DeleteSubAccountLimit: {
     method: 'DELETE', path: '/api/v1/accounts/sub-accounts/{subAccountId}/limits/{assetId}',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'never',
   },
   ListAccountTrades: {
     method: 'GET', path: '/api/v1/accounts/trades',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   ListOrders: {
     method: 'GET', path: '/api/v1/orders',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   CreateOrder: {
     method: 'POST', path: '/api/v1/orders',
-    access: 'session', rate: 'create', body: true,
+    access: 'session', body: true, repeat: 'with-key',
   },
   BatchCancelOrders: {
     method: 'POST', path: '/api/v1/orders/batch-cancel',
-    access: 'session', rate: 'reduce', body: true,
+    access: 'session', body: true, repeat: 'by-id',
   },
   BatchCancelAllOrders: {
     method: 'POST', path: '/api/v1/orders/batch-cancel-all',
-    access: 'session', rate: 'mass-exit', body: true,
+    access: 'session', body: true, repeat: 'always',
   },
   BatchCancelOrdersByPair: {
     method: 'POST', path: '/api/v1/orders/batch-cancel-by-pair',
-    access: 'session', rate: 'mass-exit', body: true,
+    access: 'session', body: true, repeat: 'always',
   },
   BatchCreateOrders: {
     method: 'POST', path: '/api/v1/orders/batch-create',
-    access: 'session', rate: 'create', body: true,
+    access: 'session', body: true, repeat: 'with-key',
   },
   BatchReplaceOrders: {
     method: 'POST', path: '/api/v1/orders/batch-replace',
-    access: 'session', rate: 'create', body: true,
+    access: 'session', body: true, repeat: 'with-key',
   },
   GetOrder: {
     method: 'GET', path: '/api/v1/orders/{orderId}',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   ReplaceOrder: {
     method: 'PUT', path: '/api/v1/orders/{orderId}',
-    access: 'session', rate: 'create', body: true,
+    access: 'session', body: true, repeat: 'with-key',
   },
   CancelOrder: {
     method: 'DELETE', path: '/api/v1/orders/{orderId}',
-    access: 'session', rate: 'reduce', body: false,
+    access: 'session', body: false, repeat: 'by-id',
   },
   ListTradingPairs: {
     method: 'GET', path: '/api/v1/market/pairs',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   GetTradingPair: {
     method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   GetCandles: {
     method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/candles',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   GetMarketMetadata: {
     method: 'GET', path: '/api/v1/market/pairs/{tradingPairId}/metadata',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   GetScreener: {
     method: 'GET', path: '/api/v1/market/screener',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   GetServerTime: {
     method: 'GET', path: '/api/v1/time',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   GetOrderbook: {
     method: 'GET', path: '/api/v1/orderbook/{tradingPairId}',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   ListTrades: {
     method: 'GET', path: '/api/v1/trades',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   GetTrade: {
     method: 'GET', path: '/api/v1/trades/{tradeId}',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
   SimulateFees: {
     method: 'POST', path: '/api/v1/fees/simulate',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'always',
   },
   GetFaucetInfo: {
     method: 'GET', path: '/api/v1/faucet/info',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   Mint: {
     method: 'POST', path: '/api/v1/faucet/mint',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'never',
   },
   ListDelegatedAgents: {
     method: 'GET', path: '/api/v1/delegated-agents',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   UpsertDelegatedAgent: {
     method: 'POST', path: '/api/v1/delegated-agents',
-    access: 'session', rate: 'none', body: true,
+    access: 'session', body: true, repeat: 'never',
   },
   CreateDelegatedSession: {
     method: 'POST', path: '/api/v1/delegated-agents/sessions',
-    access: 'public', rate: 'none', body: true,
+    access: 'public', body: true, repeat: 'never',
   },
   GetDelegatedAgent: {
     method: 'GET', path: '/api/v1/delegated-agents/{agentId}',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'always',
   },
   RevokeDelegatedAgent: {
     method: 'DELETE', path: '/api/v1/delegated-agents/{agentId}',
-    access: 'session', rate: 'none', body: false,
+    access: 'session', body: false, repeat: 'never',
   },
   ListApplicationBalances: {
     method: 'GET', path: '/api/v1/applications/balances',
-    access: 'server-key', rate: 'none', body: false,
+    access: 'server-key', body: false, repeat: 'always',
   },
   GetApplicationConfig: {
     method: 'GET', path: '/api/v1/applications/config',
-    access: 'server-key', rate: 'none', body: false,
+    access: 'server-key', body: false, repeat: 'always',
   },
   ListApplicationMovements: {
     method: 'GET', path: '/api/v1/applications/movements',
-    access: 'server-key', rate: 'none', body: false,
+    access: 'server-key', body: false, repeat: 'always',
   },
   ListApplicationOrders: {
     method: 'GET', path: '/api/v1/applications/orders',
-    access: 'server-key', rate: 'none', body: false,
+    access: 'server-key', body: false, repeat: 'always',
   },
   GetApplicationStats: {
     method: 'GET', path: '/api/v1/applications/stats',
-    access: 'server-key', rate: 'none', body: false,
+    access: 'server-key', body: false, repeat: 'always',
   },
   ListApplicationUsers: {
     method: 'GET', path: '/api/v1/applications/users',
-    access: 'server-key', rate: 'none', body: false,
+    access: 'server-key', body: false, repeat: 'always',
   },
   Check: {
     method: 'GET', path: '/api/v1/health',
-    access: 'public', rate: 'none', body: false,
+    access: 'public', body: false, repeat: 'always',
   },
 } as const satisfies Record<string, CallData>
 

@@ -3,21 +3,23 @@
  * handlers and compiled schemas along. `npm run generate` writes it.
  */
 import { OPERATIONS, type ServedOperation } from '../operations/index.ts'
+import { repeatOf } from '../operations/repeat.ts'
 
 /** Path of the module, below the folder of the repository. */
 export const CLIENT_DATA = 'gateway/client/operations.ts'
 
 const HEAD = `/**
  * Written by \`npm run generate\` out of gateway/operations; test/unit/generated.test.ts holds it against them. What the client needs to
- * call each operation: where, how it is signed, which budget it draws from, and where its input goes: fields in \`{}\` of the path into it,
- * the others into the JSON body (\`body\`) or into the query.
+ * call each operation: where, how it is signed, whether it may be sent twice, and where its input goes: fields in \`{}\` of the path
+ * into it, the others into the JSON body (\`body\`) or into the query.
  */
 export interface CallData {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly access: 'public' | 'session' | 'server-key'
-  readonly rate: 'none' | 'create' | 'reduce' | 'mass-exit' | 'movement' | 'close'
   readonly body: boolean
+  /** by-id: unless an order is named by its client order id; with-key: with an idempotency key. */
+  readonly repeat: 'always' | 'by-id' | 'with-key' | 'never'
 }
 
 export const OPERATIONS = {
@@ -27,10 +29,12 @@ const FOOT = `} as const satisfies Record<string, CallData>
 export type OperationName = keyof typeof OPERATIONS
 `
 
-function line({ name, row: { method, path, access, rate }, operation }: ServedOperation): string {
+function line(served: ServedOperation): string {
+  const { name, row: { method, path, access }, operation } = served
   const body = operation.body !== null || (method !== 'GET' && method !== 'DELETE')
   if (operation.body !== null && operation.query !== null) throw new Error(`${name}: the client fills the body or the query, not both`)
-  return `  ${name}: {\n    method: '${method}', path: '${path}',\n    access: '${access}', rate: '${rate}', body: ${body},\n  },\n`
+  const rest = `access: '${access}', body: ${body}, repeat: '${repeatOf(served)}'`
+  return `  ${name}: {\n    method: '${method}', path: '${path}',\n    ${rest},\n  },\n`
 }
 
 /** The module's text. */

@@ -9,6 +9,7 @@ import { BUDGET_FIELDS, BUDGET_HEADERS, BUDGET_TEXTS } from '../../limits/budget
 import { VERSION } from '../../operations/health.ts'
 import { OPERATIONS, schemasOf, type ServedOperation } from '../../operations/index.ts'
 import type { Check } from '../../operations/operation.ts'
+import { repeatOf } from '../../operations/repeat.ts'
 import { SERVICES, type Access, type AgentRule, type Row } from '../../operations/row.ts'
 import { ERROR_SCHEMA, errorExamples, errorResponses } from './errors.ts'
 import { guideText } from '../guide.ts'
@@ -131,6 +132,7 @@ function operationObject(served: ServedOperation): JsonSchema {
       ...errorResponses(served),
     },
     security: REQUIREMENTS[row.access],
+    'x-repeat': repeatOf(served),
     'x-codeSamples': codeSamples(row, call),
   }
 }

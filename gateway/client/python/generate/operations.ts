@@ -20,6 +20,7 @@ interface PathOperation {
   readonly requestBody?: Media
   readonly responses: Readonly<Record<string, Media & { readonly description: string }>>
   readonly security?: readonly Readonly<Record<string, unknown>>[]
+  readonly 'x-repeat'?: Repeat
 }
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, PathOperation>>>>
@@ -30,7 +31,10 @@ export interface OpenApi {
 }
 
 export type Access = 'public' | 'session' | 'server-key'
-/** Whether sending it twice is as good as once: always, with an idempotency key, or never known. */
+/**
+ * Whether sending it twice is as good as once: always, unless an order is named by its client order id, with an
+ * idempotency key, or never known.
+ */
 export type Repeat = 'always' | 'by-id' | 'with-key' | 'never'
 
 interface Argument {
@@ -57,17 +61,6 @@ export interface Operation {
   readonly answer: string
 }
 
-/**
- * Beside reads: what changes nothing, or sets what it set before (specification, Errors, rule 6). A test holds it
- * against the table.
- */
-const REPEATABLE: ReadonlySet<string> = new Set([
-  'Challenge', 'Refresh', 'SimulateFees', 'BatchCancelAllOrders', 'BatchCancelOrdersByPair',
-])
-/** So do these, of orders that are named by id. By client order id they may meet a newer order that has it. */
-const REPEATABLE_BY_ID: ReadonlySet<string> = new Set(['CancelOrder', 'BatchCancelOrders'])
-const KEY = 'idempotencyKey'
-
 export const snake = (name: string): string => name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase()
 
 /** All operations, in the order of the document, and the types they need in `types`. */
@@ -89,7 +82,7 @@ export function operationsOf(document: OpenApi, types: Types): Operation[] {
     }))
     const all = [...argumentsOfPath, ...argumentsOfBody]
     return {
-      name, method: snake(name), http, path, access: accessOf(operation), repeat: repeatOf(document, name, http, body), summary,
+      name, method: snake(name), http, path, access: accessOf(operation), repeat: repeatOf(operation), summary,
       inBody: http !== 'GET' && (http !== 'DELETE' || operation.requestBody !== undefined),
       pages: pagesOf(argumentsOfPath.map(({ name: key }) => key)),
       codes: Object.entries(responses).filter(([status]) => status !== '200').flatMap(([, { description }]) => description.split(', ')),
@@ -122,11 +115,9 @@ function accessOf({ security = [] }: PathOperation): Access {
   return headers.includes('ServerKey') ? 'server-key' : 'session'
 }
 
-function repeatOf(document: OpenApi, name: string, http: string, body: Schema): Repeat {
-  if (http === 'GET' || REPEATABLE.has(name)) return 'always'
-  if (REPEATABLE_BY_ID.has(name)) return 'by-id'
-  const items = resolve(document, body.properties?.['orders']?.items ?? {})
-  return KEY in (body.properties ?? {}) || KEY in (items.properties ?? {}) ? 'with-key' : 'never'
+function repeatOf({ operationId, 'x-repeat': repeat }: PathOperation): Repeat {
+  if (repeat === undefined) throw new Error(`the document does not say whether ${operationId} may be repeated`)
+  return repeat
 }
 
 /** Retry class of every code, and the class of ccxt, as the document has them. */
