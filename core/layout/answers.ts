@@ -33,12 +33,15 @@ export const REFUSAL = answer('refusal', {
   lacking: 'detail',
 })
 
-/** PLACE_ORDER, REPLACE_ORDER and TRANSFER, refused; of all but the grant 0 before the rules 4. */
+/** PLACE_ORDER, REPLACE_ORDER, TRANSFER and MOVE_COLLATERAL, refused; of all but the grant 0 before the rules 4. */
 export const SHORT_REFUSAL = answer('short_refusal', {
   lacking: 'detail',
   /** The pair, once it is known that there is such an order. */
   pair: 'pair',
-  /** INSUFFICIENT_BALANCE and SUB_ACCOUNT_LIMIT_EXCEEDED: atoms of `asset`, `required` more than `available`; -1: that is not told. */
+  /**
+   * INSUFFICIENT_BALANCE, SUB_ACCOUNT_LIMIT_EXCEEDED, INSUFFICIENT_MARGIN and INSUFFICIENT_COLLATERAL: atoms of `asset`, `required` more
+   * than `available`; -1: that is not told.
+   */
   asset: 'detail2', required: 'hold', available: 'filledQuote',
   /** TOO_MANY_OPEN_ORDERS: how many may rest, and 1 when it is the share of the account's family. */
   limit: 'lots', ofFamily: 'trades',
@@ -157,6 +160,27 @@ export const LISTING_REFUSAL = answer('listing_refusal', { fault: 'detail' })
 /** RAISE_LIMIT: which, and what the next start would have had without it; a limit beyond 31 bits is cut. */
 export const LIMIT_ANSWER = answer('limit_answer', { limit: 'detail', before: 'detail2' })
 
+/** MOVE_COLLATERAL. */
+export const COLLATERAL_ANSWER = answer('collateral_answer', {
+  /** Rows of the margin account and of the bucket, which is -1 where none was named; the sequence that made the margin account. */
+  marginAccount: 'detail', bucket: 'detail2', createdSequence: 'originalSequence', flags: 'flags',
+  /** Atoms after it: of the margin account, and what the bucket has committed. */
+  deposited: 'filledQuote', allocated: 'hold',
+  /** The command that moved the atoms, which a repeated answer names too. */
+  moveSequence: 'orderSequence',
+})
+
+/** OPEN_MARGIN_ACCOUNT. */
+export const MARGIN_ACCOUNT_ANSWER = answer('margin_account_answer', { marginAccount: 'detail', createdSequence: 'originalSequence' })
+
+/** CLOSE_MARGIN_ACCOUNT: atoms that went to the parent. */
+export const CLOSED_MARGIN_ACCOUNT_ANSWER = answer('closed_margin_account_answer', { marginAccount: 'detail', amount: 'hold' })
+
+/** OPEN_RISK_BUCKET: the bucket that has the strategy key; `isNew` 0: there was one already. */
+export const RISK_BUCKET_ANSWER = answer('risk_bucket_answer', {
+  bucket: 'detail', isNew: 'detail2', createdSequence: 'originalSequence',
+})
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -188,6 +212,10 @@ const ANSWERS = {
   [CommandType.LIST_PAIR]: PAIR_ANSWER,
   [CommandType.SET_PAIR_TERMS]: PAIR_ANSWER,
   [CommandType.RAISE_LIMIT]: LIMIT_ANSWER,
+  [CommandType.MOVE_COLLATERAL]: COLLATERAL_ANSWER,
+  [CommandType.OPEN_MARGIN_ACCOUNT]: MARGIN_ACCOUNT_ANSWER,
+  [CommandType.CLOSE_MARGIN_ACCOUNT]: CLOSED_MARGIN_ACCOUNT_ANSWER,
+  [CommandType.OPEN_RISK_BUCKET]: RISK_BUCKET_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']
@@ -198,6 +226,7 @@ const REFUSALS_BY_TYPE: Readonly<Record<number, Answer>> = {
   [CommandType.PLACE_ORDER]: SHORT_REFUSAL,
   [CommandType.REPLACE_ORDER]: SHORT_REFUSAL,
   [CommandType.TRANSFER]: SHORT_REFUSAL,
+  [CommandType.MOVE_COLLATERAL]: SHORT_REFUSAL,
   [CommandType.MINT]: MINT_ANSWER,
   [CommandType.ENTER_ORDER]: ENTRY_REFUSAL,
   [CommandType.LIST_ASSET]: LISTING_REFUSAL,

@@ -5,9 +5,10 @@
  * few of them know more of.
  */
 import {
-  AGENT_ANSWER, answerOf, APPLICATION_ANSWER, ASSET_ANSWER, CANCEL_ANSWER, DELEGATED_ANSWER, ENTRY_REFUSAL, LIMIT_ANSWER,
-  LISTING_REFUSAL, MINT_ANSWER, ORDER_ANSWER, ORIGIN_ANSWER, PAIR_ANSWER, REFUSAL, REVOKED_ANSWER, SERVER_KEY_ANSWER, SESSION_ANSWER,
-  SETTING_ANSWER, SHORT_REFUSAL, SPEND_LIMIT_ANSWER, SUB_ACCOUNT_ANSWER, SWEEP_ANSWER, TRANSFER_ANSWER,
+  AGENT_ANSWER, answerOf, APPLICATION_ANSWER, ASSET_ANSWER, CANCEL_ANSWER, CLOSED_MARGIN_ACCOUNT_ANSWER, COLLATERAL_ANSWER,
+  DELEGATED_ANSWER, ENTRY_REFUSAL, LIMIT_ANSWER, LISTING_REFUSAL, MARGIN_ACCOUNT_ANSWER, MINT_ANSWER, ORDER_ANSWER, ORIGIN_ANSWER,
+  PAIR_ANSWER, REFUSAL, REVOKED_ANSWER, RISK_BUCKET_ANSWER, SERVER_KEY_ANSWER, SESSION_ANSWER, SETTING_ANSWER, SHORT_REFUSAL,
+  SPEND_LIMIT_ANSWER, SUB_ACCOUNT_ANSWER, SWEEP_ANSWER, TRANSFER_ANSWER,
 } from '../layout/answers.ts'
 import { AgentGrant, CommandType, Flag, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { IdKind } from '../layout/ids.ts'
@@ -89,6 +90,19 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.RAISE_LIMIT]: columnsOf(LIMIT_ANSWER, {
     ...HEAD, limit: named(RAISABLE.map(([name]) => name), 'limit'), before: whole('valueBefore'),
   }),
+  [CommandType.MOVE_COLLATERAL]: columnsOf(COLLATERAL_ANSWER, {
+    ...HEAD, marginAccount: whole('marginAccountRow'), bucket: whole('riskBucketRow', -1), createdSequence: hidden, flags: REPEATED,
+    deposited: whole('depositedAtoms'), allocated: whole('allocatedAtoms'), moveSequence: whole(),
+  }),
+  [CommandType.OPEN_MARGIN_ACCOUNT]: columnsOf(MARGIN_ACCOUNT_ANSWER, {
+    ...HEAD, marginAccount: madeId('marginAccountId', IdKind.MARGIN_ACCOUNT, 'createdSequence'), createdSequence: hidden,
+  }),
+  [CommandType.CLOSE_MARGIN_ACCOUNT]: columnsOf(CLOSED_MARGIN_ACCOUNT_ANSWER, {
+    ...HEAD, marginAccount: whole('marginAccountRow'), amount: whole('atoms'),
+  }),
+  [CommandType.OPEN_RISK_BUCKET]: columnsOf(RISK_BUCKET_ANSWER, {
+    ...HEAD, bucket: madeId('riskBucketId', IdKind.RISK_BUCKET, 'createdSequence'), isNew: yes(), createdSequence: hidden,
+  }),
 }
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 
@@ -105,6 +119,7 @@ const REFUSED: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.PLACE_ORDER]: SHORT_REFUSAL_COLUMNS,
   [CommandType.REPLACE_ORDER]: SHORT_REFUSAL_COLUMNS,
   [CommandType.TRANSFER]: SHORT_REFUSAL_COLUMNS,
+  [CommandType.MOVE_COLLATERAL]: SHORT_REFUSAL_COLUMNS,
   [CommandType.MINT]: columnsOf(MINT_ANSWER, {
     ...HEAD, asset: both(unlessRefused(asset(), REFUSALS.AGENT_NOT_ALLOWED.number), LACKING), nextAvailableAt: time(),
   }),
