@@ -12,7 +12,7 @@ import time
 
 import grpc
 import grpc_tools
-from google.protobuf import symbol_database
+from google.protobuf import descriptor_pool, message_factory, symbol_database
 from nacl.signing import SigningKey
 
 
@@ -33,12 +33,15 @@ def compile_protos(source, target):
 
 
 def message_class(descriptor):
+    # Since protobuf 4.22; Debian has an older one, which names it otherwise.
+    if hasattr(message_factory, "GetMessageClass"):
+        return message_factory.GetMessageClass(descriptor)
     return symbol_database.Default().GetPrototype(descriptor)
 
 
 def message_of(name):
     """The class of a message by its full name."""
-    return symbol_database.Default().GetSymbol(name)
+    return message_class(descriptor_pool.Default().FindMessageTypeByName(name))
 
 
 class Refused(Exception):
