@@ -3,13 +3,11 @@
  * places, reads, replaces and cancels over gRPC, streams orders, reads errors apart, and does the same over REST with the guide's own
  * program and every Python sample of the document. Another uses the Python client to follow its orders, balances and a book.
  */
-import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import t from 'tap'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { createDocument } from '../../gateway/docs/rest/document.ts'
 import { BASE } from '../../gateway/docs/rest/samples.ts'
 import { TABLE, type OperationName } from '../../gateway/operations/index.ts'
@@ -17,6 +15,7 @@ import { issueServerKey, removeDirectory, startExchange, temporaryDirectory } fr
 import { findOperation, type ApiDocument } from '../support/openapi_check.ts'
 import { findPython } from '../support/python.ts'
 import { newTrader } from '../support/traders.ts'
+import { newWallet, runWithWallet, writeEthAccount } from '../support/wallet_pipe.ts'
 
 t.setTimeout(180_000)
 const root = join(import.meta.dirname, '..', '..')
@@ -58,26 +57,21 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
     rmSync(stubs, { recursive: true, force: true })
   })
   const serverKey = await issueServerKey(exchange)
-  const account = privateKeyToAccount(generatePrivateKey())
+  const wallet = newWallet()
   const guide = join(root, 'gateway', 'docs', 'guide')
   const program = [join(import.meta.dirname, 'trade.py'), join(root, 'proto'), stubs, guide]
-  const places = [`127.0.0.1:${exchange.grpcPort}`, exchange.baseUrl, account.address]
-  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' }
-  const child = spawn((found as { python: string }).python, [...program, ...places], { env })
-  let errors = ''
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const places = [`127.0.0.1:${exchange.grpcPort}`, exchange.baseUrl, wallet.address]
   const told: Told = {}
   const codes: Record<string, unknown> = {}
-  for await (const line of createInterface({ input: child.stdout })) {
-    const said = JSON.parse(line) as Told & { sign?: string }
-    if (said.sign !== undefined) child.stdin.write(`${await account.signMessage({ message: said.sign as unknown as string })}\n`)
-    else if ('sample' in said) codes[said['sample']!['name'] as string] = said['sample']!['code']
+  const onLine = (line: string, answer: (text: string) => void): void => {
+    const said = JSON.parse(line) as Told
+    if ('sample' in said) codes[said['sample']!['name'] as string] = said['sample']!['code']
     else Object.assign(told, said)
-    if ('rest' in said) child.stdin.write(`${JSON.stringify({ serverKey, samples: samples(exchange.baseUrl) })}\n`)
+    if ('rest' in said) answer(JSON.stringify({ serverKey, samples: samples(exchange.baseUrl) }))
   }
-  t.equal(await ended, 0, errors)
-  t.strictSame(told['signed_in'], { address: account.address, new: true, profile: true })
+  const { code } = await runWithWallet((found as { python: string }).python, [...program, ...places], { wallet, onLine })
+  t.equal(code, 0)
+  t.strictSame(told['signed_in'], { address: wallet.address, new: true, profile: true })
   t.strictSame(told['minted'], { count: 4 })
   t.match(told['placed'], { status: 1, price: '2000', label: 'python', made: /^20\d\d-\d\d-\d\dT[\d:.]+Z$/ })
   t.strictSame(told['replaced'], { original: true, bids: [['2001', '0.5']] })
@@ -91,24 +85,8 @@ t.test('a Python client trades over gRPC and REST', { skip }, async (t) => {
   t.strictSame(told['streamed'], { orders: 20, cancelled: 20, opened: true, error: 'ORDER_NOT_FOUND', rest: 0 })
   t.strictSame(told['rest'], { status: 'SUBMITTED', same: '0.5' })
   t.strictSame(Object.keys(codes).sort(), Object.keys(TABLE).sort(), 'every sample ran')
-  for (const [name, code] of Object.entries(codes)) t.match(String(code), /^(null|ORDER_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, name)
+  for (const [name, of] of Object.entries(codes)) t.match(String(of), /^(null|ORDER_NOT_FOUND|NOT_FOUND|NONCE_INVALID)$/, name)
 })
-
-/** As much of the package eth_account as the README uses; the wallet is on the other side of the pipe. */
-const ETH_ACCOUNT = `
-import json, os
-class Signed:
-    def __init__(self, text):
-        self.signature = bytes.fromhex(text[2:])
-class Account:
-    address = os.environ["WALLET"]
-    @classmethod
-    def create(cls):
-        return cls()
-    def sign_message(self, message):
-        print(json.dumps({"sign": message}), flush=True)
-        return Signed(input())
-`
 
 t.test('the Python of the README works as printed', { skip }, async (t) => {
   const script = /```python\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))![1]!
@@ -120,23 +98,12 @@ t.test('the Python of the README works as printed', { skip }, async (t) => {
     removeDirectory(directory)
     rmSync(folder, { recursive: true, force: true })
   })
-  mkdirSync(join(folder, 'eth_account'))
-  writeFileSync(join(folder, 'eth_account', '__init__.py'), ETH_ACCOUNT)
-  writeFileSync(join(folder, 'eth_account', 'messages.py'), 'encode_defunct = lambda text: text\n')
+  writeEthAccount(folder)
   writeFileSync(join(folder, 'readme.py'), script.replace('http://127.0.0.1:8080', exchange.baseUrl))
-  const account = privateKeyToAccount(generatePrivateKey())
-  const env = { ...process.env, WALLET: account.address, PYTHONPATH: PACKAGE, PYTHONDONTWRITEBYTECODE: '1' }
-  const child = spawn((found as { python: string }).python, ['readme.py'], { cwd: folder, env })
-  let errors = ''
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
-  const printed: string[] = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    if (!line.startsWith('{')) printed.push(line)
-    else child.stdin.write(`${await account.signMessage({ message: (JSON.parse(line) as { sign: string }).sign })}\n`)
-  }
-  t.equal(await ended, 0, errors)
-  t.strictSame(printed, ['USDC 10000', 'BTC 1', 'ETH 10', 'SEI 50000'])
+  const env = { PYTHONPATH: PACKAGE }
+  const { code, said } = await runWithWallet((found as { python: string }).python, ['readme.py'], { cwd: folder, env })
+  t.equal(code, 0)
+  t.strictSame(said, ['USDC 10000', 'BTC 1', 'ETH 10', 'SEI 50000'])
 })
 
 const listening = findPython('websockets, nacl')
@@ -151,16 +118,11 @@ t.test('a Python client has book, orders and balances from frames alone, as over
     removeDirectory(directory)
   })
   const { client: taker } = await newTrader(exchange.baseUrl)
-  const account = privateKeyToAccount(generatePrivateKey())
-  const program = [join(import.meta.dirname, 'listen.py'), PACKAGE, exchange.baseUrl, account.address]
-  const child = spawn((listening as { python: string }).python, program, { env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' } })
-  let errors = ''
-  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()))
-  const ended = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const wallet = newWallet()
+  const program = [join(import.meta.dirname, 'listen.py'), PACKAGE, exchange.baseUrl, wallet.address]
   const told: Told = {}
-  for await (const line of createInterface({ input: child.stdout })) {
-    const said = JSON.parse(line) as Told & { sign?: string }
-    if (said.sign !== undefined) child.stdin.write(`${await account.signMessage({ message: said.sign })}\n`)
+  const onLine = async (line: string): Promise<void> => {
+    const said = JSON.parse(line) as Told
     Object.assign(told, said)
     // Takes two asks whole and half of the third.
     const tradingPairId = said['resting']?.['pair'] as string | undefined
@@ -168,7 +130,8 @@ t.test('a Python client has book, orders and balances from frames alone, as over
       await taker.CreateOrder({ tradingPairId, orderType: 'LIMIT', side: 'BUY', quantity: '0.25', price: '2002' })
     }
   }
-  t.equal(await ended, 0, errors)
+  const { code } = await runWithWallet((listening as { python: string }).python, program, { wallet, onLine })
+  t.equal(code, 0)
   for (const what of ['sequence', 'bids', 'asks', 'balances', 'orders']) t.strictSame(told[what]!['frames'], told[what]!['rest'], what)
   t.equal((told['bids']!['frames'] as object[]).length, 12)
   t.strictSame((told['asks']!['frames'] as object[])[0], ['2002', '0.05'])

@@ -13,6 +13,7 @@ import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
 import { issueServerKey, removeDirectory, startExchange, temporaryDirectory, type Exchange } from '../support/exchange.ts'
 import { findPython } from '../support/python.ts'
+import { writeEthAccount } from '../support/wallet_pipe.ts'
 
 t.setTimeout(300_000)
 const source = join(import.meta.dirname, '..', '..', 'gateway', 'client', 'python')
@@ -120,7 +121,7 @@ t.test('from a fresh folder it does everything against a real exchange', { skip 
   }
 })
 
-/** As much of the package eth_account as the README uses. */
+/** As much of the package eth_account as the README uses, with a wallet of the examples. */
 const ETH_ACCOUNT = `
 from types import SimpleNamespace
 from throwaway_wallet import new_wallet
@@ -140,9 +141,7 @@ t.test('its README works as it is printed', { skip }, async (t) => {
   const script = [...samples].map(([, text]) => text).join('\n')
   const exchange = await exchangeOf(t)
   const place = join(folder, 'readme')
-  mkdirSync(join(place, 'eth_account'), { recursive: true })
-  writeFileSync(join(place, 'eth_account', '__init__.py'), ETH_ACCOUNT)
-  writeFileSync(join(place, 'eth_account', 'messages.py'), 'encode_defunct = lambda text: text\n')
+  writeEthAccount(place, ETH_ACCOUNT)
   copyFileSync(join(source, 'examples', 'throwaway_wallet.py'), join(place, 'throwaway_wallet.py'))
   writeFileSync(join(place, 'readme.py'), script.replaceAll('http://127.0.0.1:8080', exchange.baseUrl))
   const printed = run(join(folder, 'environment', 'bin', 'python'), ['readme.py'], place)
