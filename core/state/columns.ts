@@ -23,8 +23,8 @@ import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
-  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RISK_BUCKET_WORDS,
-  TIER_WORDS, TIERS_MAX,
+  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RANKING_WORDS,
+  RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
 } from './margin_rows.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 
@@ -328,6 +328,8 @@ const perPosition: Size = ({ limits }) => limits.positions
 const perMarginOrder: Size = ({ limits }) => (limits.perps === 0 ? 0 : limits.orders)
 /** Two heaps a perpetual, each of all positions and its size (margin/guards.ts). */
 const perGuard: Size = ({ limits }) => limits.perps * 2 * (limits.positions + 1)
+/** One of its longs, one of its shorts. */
+const perSideOfPerp: Size = ({ limits }) => limits.perps * 2
 const perApplication: Size = ({ limits }) => limits.applications
 /** Places of a hash table that is half full at most. */
 const placesFor = (size: Size): Size => (genesis) => powerOfTwo(size(genesis) * 2)
@@ -377,6 +379,7 @@ const DECLARED = {
   riskBuckets: { type: 'i32', width: RISK_BUCKET_WORDS, rows: perBucket, kept: SCALAR.BUCKETS_USED, views: ['F64', 'I64'] },
   positions: { type: 'i32', width: POSITION_WORDS, rows: perPosition, kept: SCALAR.POSITIONS_USED, views: ['F64', 'I64'] },
   orderMargins: { type: 'i32', width: ORDER_MARGIN_WORDS, rows: perMarginOrder, kept: SCALAR.ORDERS_USED },
+  rankings: { type: 'i32', width: RANKING_WORDS, rows: perSideOfPerp, kept: 'all', views: ['F64'] },
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },

@@ -131,7 +131,7 @@ export const RISK_BUCKET = {
   LIQUIDATION: f64(22),
   /** Neighbours among the buckets that are in liquidation (SCALAR.LIQUIDATIONS_OLDEST), oldest first. */
   LIQUIDATED_NEXT: 24, LIQUIDATED_PREV: 25,
-  /** LiquidationStep. */
+  /** While it is in liquidation: LiquidationStatus (layout/margin_events.ts) of what was done last. */
   STEP: 26,
   /** Resting orders of its positions. */
   ORDERS: 27,
@@ -187,6 +187,25 @@ export const ORDER_MARGIN = {
   /** Among its reduce-only ones. */
   REDUCE_NEXT: 4, REDUCE_PREV: 5,
 } as const
+
+/** Counterparties that one ranking names. */
+export const RANKED_MAX = 32
+export const RANKED_WORDS = 6
+/** One of them: its position, the sequence that opened it, and what it is ranked by. */
+export const RANKED = { OPENED_SEQUENCE: f64(0), SCORE: f64(2), POSITION: 4 } as const
+export const RANKING_WORDS = 8 + RANKED_MAX * RANKED_WORDS
+/**
+ * Counterparties of auto-deleveraging, two rows a perpetual: of its longs, of its shorts (liquidation/ranking.ts). The best of one walk
+ * over all positions, best first; those before NEXT were asked already.
+ */
+export const RANKING = {
+  /** RankingPhase. */
+  PHASE: 0,
+  /** Row of the position that the walk goes on with. */
+  CURSOR: 1,
+  COUNT: 2, NEXT: 3,
+} as const
+export const RankingPhase = { NONE: 0, WALKING: 1, RANKED: 2 } as const
 
 export const MARGIN_TOTAL_WORDS = 8
 /** Of the collateral asset. */

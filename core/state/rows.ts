@@ -23,8 +23,8 @@ import {
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
-  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RISK_BUCKET_WORDS,
-  TIER_WORDS, TIERS_MAX,
+  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RANKED_WORDS,
+  RANKING_WORDS, RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
 } from './margin_rows.ts'
 import type { State } from './shape.ts'
 
@@ -68,6 +68,10 @@ export const positionRow = (state: State, position: number): number => (state.po
 /** What a margin order has besides its row, by its slot. */
 export const orderMarginRow = (state: State, slot: number): number => (state.orderMarginsAt + slot * ORDER_MARGIN_WORDS) & ADDRESS_BITS
 export const marginTotalRow = (state: State, asset: number): number => (state.marginTotalsAt + asset * MARGIN_TOTAL_WORDS) & ADDRESS_BITS
+/** Ranking of the longs (0) or the shorts (1) of the perpetual of this number, from 1; and its place `place`. */
+export const rankingRow = (state: State, number: number, side: number): number =>
+  (state.rankingsAt + (2 * number - 2 + side) * RANKING_WORDS) & ADDRESS_BITS
+export const rankedRow = (ranking: number, place: number): number => (ranking + 8 + place * RANKED_WORDS) & ADDRESS_BITS
 /** Numbers of rows, by their addresses. */
 export const bucketAt = (state: State, row: number): number => (row - state.riskBucketsAt) / RISK_BUCKET_WORDS
 export const positionAt = (state: State, row: number): number => (row - state.positionsAt) / POSITION_WORDS
