@@ -6,7 +6,9 @@ import { EventType } from '../layout/event.ts'
 import { clearFrom, write, writeF64, writeI64 } from '../layout/record.ts'
 import { R } from '../state/balances.ts'
 import { ACCOUNT, ORDER } from '../state/columns.ts'
-import { MARGIN_ACCOUNT, MarginAccountKind, ORDER_MARGIN, PERP, POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
+import {
+  MARGIN_ACCOUNT, MarginAccountKind, ORDER_MARGIN, PERP, POSITION, RISK_BUCKET, STRATEGY_KEY_WORDS,
+} from '../state/margin_rows.ts'
 import { nextRecord } from '../state/outbox.ts'
 import {
   accountRow, bucketAt, bucketRow, get, getF64, getI64, marginAccountAt, marginAccountRow, now, orderMarginRow, perpRow, positionAt,
@@ -46,6 +48,9 @@ export function emitMarginOrder(state: State, row: number): void {
   write(outbox, at, MARGIN_ORDER.at.leverage, get(state, extra, ORDER_MARGIN.LEVERAGE))
   write(outbox, at, MARGIN_ORDER.at.flags, get(state, row, ORDER.FLAGS))
   writeI64(outbox, at, MARGIN_ORDER.at.collateral, registers[R.BROUGHT]!)
+  for (let word = 0; word < STRATEGY_KEY_WORDS; word++) {
+    write(outbox, at, MARGIN_ORDER.at.strategyKey + word, get(state, bucket, RISK_BUCKET.STRATEGY_KEY + word))
+  }
   clearFrom(outbox, at, MARGIN_ORDER.words)
 }
 

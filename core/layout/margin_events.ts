@@ -19,6 +19,8 @@ export const MARGIN_ORDER = defineLayout('margin_order', {
   flags: 'u32',
   /** Atoms that it brought into the bucket. */
   collateral: 'i64',
+  /** Of its bucket: printable ASCII, zero padded; all zero: none. */
+  strategyKey: 'bytes48',
 })
 
 /** Why a position changed. */
@@ -29,7 +31,9 @@ export const POSITION_REASON_NAMES = [
   'TRADE', 'LIQUIDATION', 'TAKE_OVER', 'DELEVERAGE', 'FUNDING', 'MARGIN', 'SETTLEMENT', 'LEVERAGE',
 ] as const
 
-/** A position after a change. One that was closed has 0 lots and keeps its other figures. */
+/**
+ * A position after a change, with the fee and the funding that came with it. One that was closed has 0 lots and keeps its other figures.
+ */
 export const POSITION_CHANGED = defineLayout('position', {
   kind: 'u32',
   account: 'i32',

@@ -71,7 +71,7 @@ export const MARGIN_EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> =
     kind: hidden, account: user(), orderSequence: hidden, slot: order('orderId', 'orderSequence'), pair,
     marginAccount: whole('marginAccountRow', -1), bucket: madeId('riskBucketId', IdKind.RISK_BUCKET, 'bucketSequence'),
     marginAccountSequence: whole(), bucketSequence: hidden, leverage: LEVERAGE, flags: orderFlags(),
-    collateral: quote('riskBucketCollateral'),
+    collateral: quote('riskBucketCollateral'), strategyKey: text(),
   }),
   [EventType.POSITION]: columnsOf(POSITION_CHANGED, {
     kind: hidden, account: user(), sequence: hidden, time: hidden, pair, position: madeId('positionId', IdKind.POSITION, 'openedSequence'),
