@@ -10,11 +10,17 @@ import {
   OPEN_DELEGATED_SESSION_COMMAND, OPEN_SESSION_COMMAND, Option, ORDER_COMMAND, REVOKE_AGENT_COMMAND, SET_SPEND_LIMIT_COMMAND, slotsCarried,
   TRANSFER_COMMAND, UPSERT_AGENT_COMMAND,
 } from '../../core/layout/command.ts'
+import {
+  CLOSE_MARGIN_ACCOUNT_COMMAND, MOVE_COLLATERAL_COMMAND, OPEN_MARGIN_ACCOUNT_COMMAND, OPEN_RISK_BUCKET_COMMAND,
+} from '../../core/layout/margin.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf } from '../../core/layout/table.ts'
 import type { Caller } from '../auth/signed_request.ts'
 import { reserve } from '../../core/ring/spsc.ts'
-import { formerOrder, formerTransfer, formOfOrder, formOfReplacement, formOfTransfer, HASH_TEXT, hashOf } from './payload.ts'
-import type { NamedTarget, OrderTerms, TransferTerms } from './terms.ts'
+import {
+  formerOrder, formerTransfer, formOfCollateral, formOfOrder, formOfReplacement, formOfTransfer, HASH_TEXT, hashOf,
+} from './payload.ts'
+import { strategyKeyWords } from './strategy_key.ts'
+import type { CollateralTerms, MarginTerms, NamedTarget, OrderTerms, TransferTerms } from './terms.ts'
 import type { EngineClient } from './engine_client.ts'
 
 const C = ORDER_COMMAND.at
@@ -72,6 +78,7 @@ export function encodeOrder(engine: EngineClient, at: number, type: number, corr
   scratch.f64[C.targetSequence >>> 1] = terms.targetSequence
   if (terms.clientOrderId !== '') scratchBytes.write(terms.clientOrderId, C.label * 4, 'latin1')
   if (terms.named !== null) writeNamed(terms.named)
+  if (terms.margin !== null) writeMargin(terms.margin)
   if (keyed) {
     const replaces = type === CommandType.REPLACE_ORDER
     writeKey(caller, terms.key, hashOf(replaces ? formOfReplacement(terms) : formOfOrder(terms)))
@@ -79,6 +86,17 @@ export function encodeOrder(engine: EngineClient, at: number, type: number, corr
     if (engine.formerKeys() && terms.named === null) writeFormer(formerOrder(replaces, terms))
   }
   finishFor(engine, at, type, correlation, caller)
+}
+
+function writeMargin(margin: MarginTerms): void {
+  scratch.i64[C.collateral >>> 1] = margin.collateral
+  scratch.f64[C.namedSequence >>> 1] = margin.namedSequence
+  scratch.i32[C.marginAccount] = margin.marginAccount
+  scratch.i32[C.bucket] = margin.bucket
+  scratch.i32[C.leverage] = margin.leverage
+  scratch.i32[C.keyLow] = margin.keyLow
+  scratch.i32[C.keyHigh] = margin.keyHigh
+  scratch.i32[C.position] = margin.position
 }
 
 /** The client order id that the command in the scratch names its order by. */
@@ -301,4 +319,58 @@ export function encodeRevokeAgent(
   scratch.i32[REVOKE_AGENT_COMMAND.at.agent] = agent
   scratch.f64[REVOKE_AGENT_COMMAND.at.createdSequence >>> 1] = createdSequence
   finishFor(engine, at, CommandType.REVOKE_AGENT, correlation, caller)
+}
+
+export function encodeCollateral(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: CollateralTerms): void {
+  const { at: to } = MOVE_COLLATERAL_COMMAND
+  begin(CommandType.MOVE_COLLATERAL)
+  scratch.i32[to.move] = terms.move
+  scratch.u32[to.options] = terms.key === '' ? 0 : Option.KEYED
+  scratch.i32[to.marginAccount] = terms.marginAccount
+  scratch.i32[to.bucket] = terms.bucket
+  scratch.f64[to.createdSequence >>> 1] = terms.createdSequence
+  scratch.i64[to.amount >>> 1] = terms.amount
+  if (terms.key !== '') writeKey(caller, terms.key, hashOf(formOfCollateral(terms)))
+  finishFor(engine, at, CommandType.MOVE_COLLATERAL, correlation, caller)
+}
+
+/** OPEN_MARGIN_ACCOUNT; `label` is at most 32 bytes of UTF-8, '' for none. */
+export function encodeOpenMarginAccount(engine: EngineClient, at: number, correlation: number, caller: Caller, label: string): void {
+  begin(CommandType.OPEN_MARGIN_ACCOUNT)
+  scratchBytes.write(label, OPEN_MARGIN_ACCOUNT_COMMAND.at.label * 4, 'utf8')
+  finishFor(engine, at, CommandType.OPEN_MARGIN_ACCOUNT, correlation, caller)
+}
+
+/** CLOSE_MARGIN_ACCOUNT of the margin sub-account in row `marginAccount` that was made by the command `createdSequence`. */
+export function encodeCloseMarginAccount(
+  engine: EngineClient, at: number, correlation: number, caller: Caller, marginAccount: number, createdSequence: number,
+): void {
+  begin(CommandType.CLOSE_MARGIN_ACCOUNT)
+  scratch.i32[CLOSE_MARGIN_ACCOUNT_COMMAND.at.marginAccount] = marginAccount
+  scratch.f64[CLOSE_MARGIN_ACCOUNT_COMMAND.at.createdSequence >>> 1] = createdSequence
+  finishFor(engine, at, CommandType.CLOSE_MARGIN_ACCOUNT, correlation, caller)
+}
+
+/** Terms of OPEN_RISK_BUCKET. */
+export interface RiskBucketTerms {
+  /** As in {@link CollateralTerms}. */
+  readonly marginAccount: number
+  readonly createdSequence: number
+  /** Pair of an isolated bucket; -1: a cross one. */
+  readonly pair: number
+  /** Printable ASCII, 1 to 48 characters. */
+  readonly strategyKey: string
+}
+
+export function encodeOpenRiskBucket(engine: EngineClient, at: number, correlation: number, caller: Caller, terms: RiskBucketTerms): void {
+  const { at: to } = OPEN_RISK_BUCKET_COMMAND
+  const [low, high] = strategyKeyWords(terms.strategyKey)
+  begin(CommandType.OPEN_RISK_BUCKET)
+  scratch.i32[to.marginAccount] = terms.marginAccount
+  scratch.i32[to.pair] = terms.pair
+  scratch.f64[to.createdSequence >>> 1] = terms.createdSequence
+  scratch.i32[to.keyLow] = low
+  scratch.i32[to.keyHigh] = high
+  scratchBytes.write(terms.strategyKey, to.strategyKey * 4, 'latin1')
+  finishFor(engine, at, CommandType.OPEN_RISK_BUCKET, correlation, caller)
 }

@@ -23,9 +23,10 @@
 import { hash } from 'node:crypto'
 import { Flag, Option } from '../../core/layout/command.ts'
 import { FIRST_ORDER, FIRST_TRANSFER } from '../../core/layout/first_layout.ts'
+import { CollateralMove } from '../../core/layout/margin.ts'
 import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import type { DecimalUnits, OrderTerms, TransferTerms } from './terms.ts'
+import type { CollateralTerms, DecimalUnits, OrderTerms, TransferTerms } from './terms.ts'
 
 /** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
 export const HASH_TEXT = 'binary'
@@ -73,6 +74,16 @@ export function formOfReplacement({
 /** TRANSFER; the sub-account is named by its row, which is its own for ever, the asset by its place in the listing. */
 export const formOfTransfer = ({ subAccount, asset, toSub, amount }: TransferTerms): string =>
   `transfer/1;subAccount=${subAccount};asset=${asset};direction=${toSub ? 'TO_SUB_ACCOUNT' : 'FROM_SUB_ACCOUNT'};amount=${amount}`
+
+const MOVES: readonly string[] = Object.keys(CollateralMove)
+
+/** MOVE_COLLATERAL; a margin account and a bucket are named by the sequence that made them and their row, the parent by nothing. */
+export function formOfCollateral({ move, marginAccount, bucket, createdSequence, amount }: CollateralTerms): string {
+  let form = `collateral/1;move=${MOVES[move]!}`
+  if (bucket >= 0) form += `;bucket=${createdSequence}/${bucket}`
+  else if (marginAccount >= 0) form += `;account=${createdSequence}/${marginAccount}`
+  return `${form};amount=${amount}`
+}
 
 // What was hashed before the rules 4. Nothing below ever changes but the names on the left.
 

@@ -30,8 +30,43 @@ export interface OrderTerms {
   targetSequence: number
   /** Instead of target, price and lots; null: these count. */
   named: NamedTarget | null
+  /** Of an order of a perpetual; null: it is none. */
+  margin: MarginTerms | null
   /** The answer has its fills one by one; part of neither record nor payload. */
   returnFills: boolean
+}
+
+/** What an order of a perpetual carries besides; a field is as the one of this name of ORDER_COMMAND (core/layout/command.ts). */
+export interface MarginTerms {
+  /** Atoms that it brings at least; 0: what it needs. */
+  collateral: bigint
+  namedSequence: number
+  /** Rows + 1; 0: the parent, and the bucket that the strategy key or its absence says. */
+  marginAccount: number
+  bucket: number
+  /** Hundredths. */
+  leverage: number
+  /** First 8 bytes of SHA-256 over the strategy key; 0: none (strategy_key.ts). */
+  keyLow: number
+  keyHigh: number
+  /** Of a close: row + 1 of the position. */
+  position: number
+}
+
+/** Terms of MOVE_COLLATERAL. */
+export interface CollateralTerms {
+  /** CollateralMove (core/layout/margin.ts). */
+  readonly move: number
+  /** Row of the margin account; -1: the caller's parent. */
+  readonly marginAccount: number
+  /** Row of the bucket; -1: none. */
+  readonly bucket: number
+  /** The sequence that made the one that is named; 0: the parent. */
+  readonly createdSequence: number
+  /** Atoms, at least 1. */
+  readonly amount: bigint
+  /** Idempotency key; '' without one. */
+  readonly key: string
 }
 
 /** Terms of TRANSFER. */

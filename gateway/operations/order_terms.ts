@@ -174,7 +174,7 @@ const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`
 const noTerms = (): OrderTerms =>
   ({
     pair: 0, pairId: '', flags: 0, options: 0, price: 0, lots: 0, slippageBps: 0, expiresAt: 0, clientOrderId: '', key: '', targetSlot: 0,
-    targetSequence: 0, named: null, returnFills: false,
+    targetSequence: 0, named: null, margin: null, returnFills: false,
   })
 
 /** The terms of one order to place, or why it cannot be. */
