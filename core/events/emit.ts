@@ -15,7 +15,7 @@ import { balanceRow, copyClientOrderId, copyTwo, get, getF64, getI64, now, seque
 import type { State } from '../state/state.ts'
 
 export {
-  emitCollateral, emitFundingPayment, emitFundingRate, emitLiquidation, emitMarginOrder, emitMark, emitPosition,
+  emitCollateral, emitFundingPayment, emitFundingRate, emitLiquidation, emitMarginOrder, emitMark, emitOrderResized, emitPosition,
 } from './margin.ts'
 
 /** Header of the answer to the command at word `base`: the command's own header, as that of a RESULT. */

@@ -1,6 +1,6 @@
 /** Writers of the events of margin trading (layout/margin_events.ts), as emit.ts writes the others. Rows are named by their addresses. */
 import {
-  COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, POSITION_CHANGED,
+  COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, ORDER_RESIZED, POSITION_CHANGED,
 } from '../layout/margin_events.ts'
 import { EventType } from '../layout/event.ts'
 import { clearFrom, write, writeF64, writeI64 } from '../layout/record.ts'
@@ -52,6 +52,29 @@ export function emitMarginOrder(state: State, row: number): void {
     write(outbox, at, MARGIN_ORDER.at.strategyKey + word, get(state, bucket, RISK_BUCKET.STRATEGY_KEY + word))
   }
   clearFrom(outbox, at, MARGIN_ORDER.words)
+}
+
+/** ORDER_RESIZED of the order at `row`, which rests and has `less` lots less than before. */
+export function emitOrderResized(state: State, row: number, less: number): void {
+  const { outbox } = state
+  const at = nextRecord(outbox)
+  write(outbox, at, ORDER_RESIZED.at.kind, EventType.ORDER_RESIZED)
+  write(outbox, at, ORDER_RESIZED.at.pair, get(state, row, ORDER.PAIR))
+  writeF64(outbox, at, ORDER_RESIZED.at.sequence, sequence(state))
+  writeF64(outbox, at, ORDER_RESIZED.at.time, now(state))
+  write(outbox, at, ORDER_RESIZED.at.account, get(state, row, ORDER.ACCOUNT))
+  write(outbox, at, ORDER_RESIZED.at.slot, get(state, row, ORDER.SLOT))
+  writeF64(outbox, at, ORDER_RESIZED.at.orderSequence, getF64(state, row, ORDER.SEQUENCE))
+  write(outbox, at, ORDER_RESIZED.at.flags, get(state, row, ORDER.FLAGS))
+  write(outbox, at, ORDER_RESIZED.at.price, get(state, row, ORDER.PRICE))
+  write(outbox, at, ORDER_RESIZED.at.lots, get(state, row, ORDER.LOTS))
+  write(outbox, at, ORDER_RESIZED.at.remaining, get(state, row, ORDER.REMAINING))
+  write(outbox, at, ORDER_RESIZED.at.less, less)
+  write(outbox, at, ORDER_RESIZED.at.reserved, 0)
+  writeI64(outbox, at, ORDER_RESIZED.at.filledQuote, getI64(state, row, ORDER.FILLED_QUOTE))
+  writeI64(outbox, at, ORDER_RESIZED.at.fee, getI64(state, row, ORDER.FEE))
+  writeF64(outbox, at, ORDER_RESIZED.at.createdAt, getF64(state, row, ORDER.CREATED_AT))
+  clearFrom(outbox, at, ORDER_RESIZED.words)
 }
 
 /** POSITION after the position at `row` changed for `reason`; register PROFIT is what the change realised. */

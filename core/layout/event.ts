@@ -6,15 +6,16 @@
  * records, so a reader needs no earlier event to understand one.
  */
 import {
-  COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, POSITION_CHANGED,
+  COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, ORDER_RESIZED, POSITION_CHANGED,
 } from './margin_events.ts'
 import { defineLayout, type Layout } from './table.ts'
 
-export { COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, POSITION_CHANGED }
+export { COLLATERAL, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, MARGIN_ORDER, MARK, ORDER_RESIZED, POSITION_CHANGED }
 
 export const EventType = {
   RESULT: 1, FILL: 2, ORDER_ENDED: 3, LABEL: 4, CREDIT: 5, SELF_TRADE: 6,
   MARGIN_ORDER: 7, POSITION: 8, COLLATERAL: 9, MARK: 10, FUNDING_RATE: 11, FUNDING_PAYMENT: 12, LIQUIDATION: 13,
+  ORDER_RESIZED: 14,
 } as const
 
 /** Order status as stored in records. The numbers are part of the journal and snapshot format. */
@@ -230,6 +231,7 @@ export const EVENT_LAYOUTS: Readonly<Record<number, Layout>> = {
   [EventType.FUNDING_RATE]: FUNDING_RATE,
   [EventType.FUNDING_PAYMENT]: FUNDING_PAYMENT,
   [EventType.LIQUIDATION]: LIQUIDATION,
+  [EventType.ORDER_RESIZED]: ORDER_RESIZED,
 }
 const NAMES = Object.fromEntries(Object.entries(EventType).map(([name, type]) => [type, name]))
 export const eventName = (type: number): string => NAMES[type] ?? `UNKNOWN_${type}`

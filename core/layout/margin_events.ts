@@ -23,6 +23,27 @@ export const MARGIN_ORDER = defineLayout('margin_order', {
   strategyKey: 'bytes48',
 })
 
+/** A resting reduce-only order that was made smaller, because its position is; it keeps its place in the book. */
+export const ORDER_RESIZED = defineLayout('order_resized', {
+  kind: 'u32',
+  pair: 'i32',
+  sequence: 'f64',
+  time: 'f64',
+  account: 'i32',
+  slot: 'i32',
+  orderSequence: 'f64',
+  flags: 'u32',
+  price: 'i32',
+  /** As it is now: what it was filled for and what is left; what is left; by how much it was made smaller. */
+  lots: 'i32',
+  remaining: 'i32',
+  less: 'i32',
+  reserved: 'i32',
+  filledQuote: 'i64',
+  fee: 'i64',
+  createdAt: 'f64',
+})
+
 /** Why a position changed. */
 export const PositionReason = {
   TRADE: 0, LIQUIDATION: 1, TAKE_OVER: 2, DELEVERAGE: 3, FUNDING: 4, MARGIN: 5, SETTLEMENT: 6, LEVERAGE: 7,

@@ -6,15 +6,17 @@
  * Each function returns the number of the grant that is lacking ({@link AgentGrant}), 0 when none is. They are asked in that order:
  * action, pair, order type, time in force, open orders; notional last, when the terms are known to be in range.
  *
- *   place       CREATE_ORDER, pair, type, time in force, open orders when it may rest, notional
- *   replace     REPLACE_ORDER, pair, LIMIT, GTC, open orders unless it replaces one of its own, notional
+ *   place       CREATE_ORDER, pair, type, time in force, open orders when it may rest, margin account and leverage, notional
+ *   close       CLOSE_POSITION instead of CREATE_ORDER; otherwise as place
+ *   replace     REPLACE_ORDER, pair, LIMIT, GTC, open orders unless it replaces one of its own, margin account and leverage, notional
  *   cancel      CANCEL_ORDER, pair
  *   cancel all  CANCEL_ORDER; orders of other pairs are as if they were not there
  *   deadline    CANCEL_ORDER, every pair; so for a connection that cancels when it ends (orders/dead_man.ts)
  *
  * Notional is the most that the order can be worth in its quote asset: its lots at its limit (a MARKET order's is its band), of a SELL
  * at the best bid when that is higher, so that a low limit does not hide a large sale. It counts what the order asks for, not what it
- * will fill. Spot orders have no leverage and no margin account, so those two grants refuse nothing here.
+ * will fill. Margin account and leverage are asked for of orders of perpetuals only: an agent that may use no margin account places none
+ * of them, and its leverage is bounded. Reduce-only orders have no leverage.
  */
 import { AGENT_OPEN_ORDERS_MAX, AgentAction, AgentGrant, AgentOrderType, AgentTimeInForce, Flag } from '../layout/command.ts'
 import { AGENT, NO_ASK, ORDER, TERMS } from '../state/columns.ts'
@@ -27,6 +29,9 @@ import { R } from '../state/balances.ts'
 const NOTIONAL_SCALE = 9
 /** 10^n. */
 const POWERS = Int32Array.from({ length: NOTIONAL_SCALE + 1 }, (_, n) => 10 ** n)
+
+/** AGENT.GRANTS: no margin account is allowed. */
+const NO_MARGIN_ACCOUNT = 1 << 24
 
 const grantsOf = (state: State, agent: number): number => get(state, agentRow(state, agent), AGENT.GRANTS)
 const acts = (grants: number, action: number): boolean => (grants & action) !== 0
@@ -63,7 +68,8 @@ const timeInForce = (flags: number): number =>
 export function lacksToPlace(state: State, agent: number, pair: number, flags: number): number {
   const grants = grantsOf(state, agent)
   const market = (flags & Flag.MARKET) !== 0
-  if (!acts(grants, AgentAction.CREATE_ORDER)) return AgentGrant.ACTION
+  const action = (flags & Flag.CLOSE) !== 0 ? AgentAction.CLOSE_POSITION : AgentAction.CREATE_ORDER
+  if (!acts(grants, action)) return AgentGrant.ACTION
   if (!mayTrade(state, agent, pair)) return AgentGrant.PAIR
   if (!covers(orderTypes(grants), market ? AgentOrderType.MARKET : AgentOrderType.LIMIT)) return AgentGrant.ORDER_TYPE
   if (market) return 0
@@ -81,6 +87,13 @@ export function lacksToReplace(state: State, agent: number, row: number): number
   const byAgent = (get(state, row, ORDER.FLAGS) & Flag.BY_AGENT) !== 0
   const own = byAgent && state.orderAgents[get(state, row, ORDER.SLOT)] === agent + 1
   return own || hasRoom(state, agent) ? 0 : AgentGrant.OPEN_ORDERS
+}
+
+/** What an agent lacks for the margin account and the leverage (hundredths) of an order of a perpetual with these flags. */
+export function lacksMargin(state: State, agent: number, flags: number, leverage: number): number {
+  if ((grantsOf(state, agent) & NO_MARGIN_ACCOUNT) !== 0) return AgentGrant.MARGIN_ACCOUNT
+  const most = get(state, agentRow(state, agent), AGENT.MAX_LEVERAGE)
+  return most === 0 || (flags & Flag.REDUCE_ONLY) !== 0 || leverage <= most ? 0 : AgentGrant.LEVERAGE
 }
 
 /** What an agent lacks to cancel the resting order at `row`. */

@@ -6,7 +6,7 @@ import { archiveFor, readEverything } from '../archive/archive.ts'
 import { openJournal } from '../journal/file.ts'
 import { endSequence } from '../journal/reader.ts'
 import { CommandType, ORDER_COMMAND, typeOfKind } from '../layout/command.ts'
-import { EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, SELF_TRADE } from '../layout/event.ts'
+import { EventType, eventTypeOf, FILL, ORDER_ENDED, ORDER_RESIZED, RESULT, SELF_TRADE } from '../layout/event.ts'
 import { FIRST_ORDER } from '../layout/first_layout.ts'
 import { Flag } from '../layout/flags.ts'
 import { IdKind, parseId, type Id } from '../layout/ids.ts'
@@ -169,6 +169,7 @@ function isAbout(id: Id, sequence: number, command: Buffer, layout: number, even
 const NAMING: Readonly<Record<number, { sequence: number; slot: number }>> = {
   [EventType.FILL]: { sequence: FILL.at.makerSequence, slot: FILL.at.makerSlot },
   [EventType.ORDER_ENDED]: { sequence: ORDER_ENDED.at.orderSequence, slot: ORDER_ENDED.at.slot },
+  [EventType.ORDER_RESIZED]: { sequence: ORDER_RESIZED.at.orderSequence, slot: ORDER_RESIZED.at.slot },
   [EventType.SELF_TRADE]: { sequence: SELF_TRADE.at.orderSequence, slot: SELF_TRADE.at.slot },
   [EventType.RESULT]: { sequence: RESULT.at.orderSequence, slot: RESULT.at.slot },
 }

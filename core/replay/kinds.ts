@@ -57,6 +57,7 @@ export const EVENT_KINDS = {
   funding_rates: EventType.FUNDING_RATE,
   funding_payments: EventType.FUNDING_PAYMENT,
   liquidations: EventType.LIQUIDATION,
+  resized_orders: EventType.ORDER_RESIZED,
 } as const
 
 /** Fails to compile when a type of command has no kind. */

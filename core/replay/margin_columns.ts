@@ -8,7 +8,7 @@ import {
 } from '../layout/margin.ts'
 import {
   COLLATERAL, COLLATERAL_REASON_NAMES, FUNDING_PAYMENT, FUNDING_RATE, LIQUIDATION, LIQUIDATION_STATUS_NAMES, MARGIN_ORDER, MARK,
-  POSITION_CHANGED, POSITION_REASON_NAMES,
+  ORDER_RESIZED, POSITION_CHANGED, POSITION_REASON_NAMES,
 } from '../layout/margin_events.ts'
 import { PERP_MODE_NAMES } from '../layout/margin.ts'
 import { CommandType } from '../layout/command.ts'
@@ -79,6 +79,11 @@ export const MARGIN_EVENT_COLUMNS: Readonly<Record<number, readonly Column[]>> =
     lots: quantity('size'), leverage: LEVERAGE, cost: quote('cost'), realized: quote('realizedPnl'), funding: quote('accruedFunding'),
     fees: quote('fees'), allocated: quote('isolatedMargin'), openedSequence: hidden, version: whole(), reason: named(POSITION_REASON_NAMES),
     mark: price('markPrice'), profit: quote('profit'), bucketSequence: hidden,
+  }),
+  [EventType.ORDER_RESIZED]: columnsOf(ORDER_RESIZED, {
+    kind: hidden, pair, sequence: hidden, time: hidden, account: user(), slot: order('orderId', 'orderSequence'), orderSequence: hidden,
+    flags: orderFlags(), price: price(), lots: quantity('quantity'), remaining: quantity('remainingQuantity'),
+    less: quantity('lessQuantity'), reserved: hidden, filledQuote: quote('filledQuoteQuantity'), fee: quote('fee'), createdAt: time(),
   }),
   [EventType.COLLATERAL]: columnsOf(COLLATERAL, {
     kind: hidden, account: user(), sequence: hidden, time: hidden, marginAccount: whole('marginAccountRow', -1),

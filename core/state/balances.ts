@@ -37,5 +37,11 @@ export const R = {
   LIQUIDATION_FEE: 40, BANKRUPTCY: 41, MOVED: 42,
 } as const
 
+/**
+ * Notes, by use: 32 words of the last registers (rows.ts). What the admission of a margin order found (orders/margin_admission.ts):
+ * addresses of its margin account, bucket and position, -1: it has to be made; lots that it may have; leverage, hundredths.
+ */
+export const N = { MARGIN_ACCOUNT: 0, BUCKET: 1, POSITION: 2, LOTS: 3, LEVERAGE: 4 } as const
+
 /** Marks an account as changed for readers of the shared columns. */
 export const touchAccount = (state: State, account: number): void => add(state, accountRow(state, account), ACCOUNT.VERSION, 1)

@@ -435,3 +435,5 @@ export const CLOCK_AT = (LEAD + 2 * ALIGNMENT) / 8
 export const REGISTERS_AT = (LEAD + 3 * ALIGNMENT) / 8
 /** Two words of a register: the key of the process' indexes (indexes.ts), where other threads find it too. */
 export const HASH_KEY_AT = (REGISTERS_AT + 14) * 2
+/** Words of the registers from 48 on, as numbers (rows.ts, `note`). */
+export const NOTES_AT = (REGISTERS_AT + 48) * 2

@@ -18,7 +18,7 @@ import { ORIGINS_MAX } from '../layout/command.ts'
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
   ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, FAUCET_WORDS, CLIENT_ORDER_ID_WORDS,
-  LEVEL_WORDS, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT, SESSION_LINK_WORDS,
+  LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT, SESSION_LINK_WORDS,
   SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
@@ -185,6 +185,14 @@ export function countCommand(state: State): void {
 /** One more fill, ever. */
 export function countFills(state: State): void {
   state.f64[CLOCK_AT + CLOCK.FILLS] = state.f64[CLOCK_AT + CLOCK.FILLS]! + 1
+}
+
+// Notes: numbers that one function of a command leaves for another, where no argument takes them there (balances.ts names them). They
+// stand behind the registers, mean nothing once the command is over and are in no snapshot.
+
+export const noted = (state: State, name: number): number => state.i32[NOTES_AT + name]!
+export function note(state: State, name: number, value: number): void {
+  state.i32[NOTES_AT + name] = value
 }
 
 // Client order ids, which have no other fields.
