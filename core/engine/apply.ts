@@ -25,6 +25,7 @@ import { createSubAccount, transfer } from '../programs/sub_accounts.ts'
 import { CLOCK } from '../state/columns.ts'
 import { countCommand } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { applyMargin } from './apply_margin.ts'
 
 /** Sets the sequenced time of the commands that follow, Unix ms. The sequencer never lets it go back. */
 export function setTime(state: State, time: number): void {
@@ -103,6 +104,6 @@ function applyRare(state: State, command: Views, base: number, type: number): vo
     case CommandType.LIMITS_IN_FORCE:
       return limitsInForce(state, command, base)
     default:
-      assert(false, `unknown command type ${type}`)
+      return applyMargin(state, command, base, type)
   }
 }

@@ -181,6 +181,15 @@ export const RISK_BUCKET_ANSWER = answer('risk_bucket_answer', {
   bucket: 'detail', isNew: 'detail2', createdSequence: 'originalSequence',
 })
 
+/** SET_INDEX_PRICE: mark and the index before, ticks; 0: there was none. */
+export const PRICE_ANSWER = answer('price_answer', { pair: 'pair', mark: 'detail', before: 'detail2' })
+
+/** SET_PERP: PerpSetting, and what it was: PerpMode, lots, or ticks. */
+export const PERP_ANSWER = answer('perp_answer', { pair: 'pair', setting: 'detail', before: 'originalSequence' })
+
+/** FUND_INSURANCE: what the fund has deposited now, atoms. */
+export const FUND_ANSWER = answer('fund_answer', { deposited: 'hold' })
+
 /** What says no more than that it was done. */
 const DONE = answer('done', {})
 
@@ -216,6 +225,9 @@ const ANSWERS = {
   [CommandType.OPEN_MARGIN_ACCOUNT]: MARGIN_ACCOUNT_ANSWER,
   [CommandType.CLOSE_MARGIN_ACCOUNT]: CLOSED_MARGIN_ACCOUNT_ANSWER,
   [CommandType.OPEN_RISK_BUCKET]: RISK_BUCKET_ANSWER,
+  [CommandType.SET_INDEX_PRICE]: PRICE_ANSWER,
+  [CommandType.SET_PERP]: PERP_ANSWER,
+  [CommandType.FUND_INSURANCE]: FUND_ANSWER,
 } as const
 /** Names of the answer to a command of this type that was done. */
 type NamesOf<T extends number> = T extends keyof typeof ANSWERS ? keyof (typeof ANSWERS)[T]['at'] : keyof (typeof DONE)['at']

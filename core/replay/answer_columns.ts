@@ -6,14 +6,15 @@
  */
 import {
   AGENT_ANSWER, answerOf, APPLICATION_ANSWER, ASSET_ANSWER, CANCEL_ANSWER, CLOSED_MARGIN_ACCOUNT_ANSWER, COLLATERAL_ANSWER,
-  DELEGATED_ANSWER, ENTRY_REFUSAL, LIMIT_ANSWER, LISTING_REFUSAL, MARGIN_ACCOUNT_ANSWER, MINT_ANSWER, ORDER_ANSWER, ORIGIN_ANSWER,
-  PAIR_ANSWER, REFUSAL, REVOKED_ANSWER, RISK_BUCKET_ANSWER, SERVER_KEY_ANSWER, SESSION_ANSWER, SETTING_ANSWER, SHORT_REFUSAL,
-  SPEND_LIMIT_ANSWER, SUB_ACCOUNT_ANSWER, SWEEP_ANSWER, TRANSFER_ANSWER,
+  DELEGATED_ANSWER, ENTRY_REFUSAL, FUND_ANSWER, LIMIT_ANSWER, LISTING_REFUSAL, MARGIN_ACCOUNT_ANSWER, MINT_ANSWER, ORDER_ANSWER,
+  ORIGIN_ANSWER, PAIR_ANSWER, PERP_ANSWER, PRICE_ANSWER, REFUSAL, REVOKED_ANSWER, RISK_BUCKET_ANSWER, SERVER_KEY_ANSWER, SESSION_ANSWER,
+  SETTING_ANSWER, SHORT_REFUSAL, SPEND_LIMIT_ANSWER, SUB_ACCOUNT_ANSWER, SWEEP_ANSWER, TRANSFER_ANSWER,
 } from '../layout/answers.ts'
 import { AgentGrant, CommandType, Flag, PAIR_STATUS_NAMES } from '../layout/command.ts'
 import { IdKind } from '../layout/ids.ts'
 import { RAISABLE } from '../layout/limits.ts'
 import { TERM_FAULTS } from '../layout/listing.ts'
+import { PerpSetting } from '../layout/margin.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import {
   amount, application, asset, bits, both, columnsOf, given, hidden, madeId, named, order, orderFlags, outcome, pair, paid, price, quantity,
@@ -103,6 +104,9 @@ const DONE: Readonly<Record<number, readonly Column[]>> = {
   [CommandType.OPEN_RISK_BUCKET]: columnsOf(RISK_BUCKET_ANSWER, {
     ...HEAD, bucket: madeId('riskBucketId', IdKind.RISK_BUCKET, 'createdSequence'), isNew: yes(), createdSequence: hidden,
   }),
+  [CommandType.SET_INDEX_PRICE]: columnsOf(PRICE_ANSWER, { ...HEAD, pair, mark: price('markPrice'), before: price('indexPriceBefore') }),
+  [CommandType.SET_PERP]: columnsOf(PERP_ANSWER, { ...HEAD, pair, setting: named(PerpSetting), before: whole('valueBefore') }),
+  [CommandType.FUND_INSURANCE]: columnsOf(FUND_ANSWER, { ...HEAD, deposited: whole('depositedAtoms') }),
 }
 const DONE_COLUMNS: readonly Column[] = columnsOf(answerOf(0, 0), HEAD)
 

@@ -15,6 +15,23 @@ export interface PairSpec {
   minNotional: string
   makerFeeBps: string
   takerFeeBps: string
+  /** Of a perpetual. */
+  perp?: PerpSpec
+}
+
+export interface PerpSpec {
+  referencePrice: string
+  riskTiers: object[]
+  maxPositionSize: string
+  liquidationFeeBps: string
+  fundingIntervalSeconds: number
+  maxFundingRate: string
+  minLeverage?: string
+  openInterestCap?: string
+  markBandBps?: string
+  indexBandBps?: string
+  staleSeconds?: number
+  basisSeconds?: number
 }
 
 /** Asset, then (least volume, maker discount, taker discount in bps) of each tier. */
@@ -52,6 +69,25 @@ export function pairSpec(symbol: string, over: Partial<PairSpec> = {}): PairSpec
   }
 }
 
+/** A perpetual on the ladder of {@link LADDER}, hourly funding. Quote assets need 6 digits, bounds of tiers whole atoms. */
+export function perpPair(symbol: string, perp: Partial<PerpSpec> = {}, over: Partial<PairSpec> = {}): PairSpec {
+  return pairSpec(symbol, {
+    base: symbol.split('/')[0]!, quote: symbol.split('/')[1]!.replace('-PERP', ''), makerFeeBps: '1', takerFeeBps: '5',
+    perp: {
+      referencePrice: '100', riskTiers: LADDER, maxPositionSize: '1000', liquidationFeeBps: '50', fundingIntervalSeconds: 3600,
+      maxFundingRate: '0.01', ...perp,
+    },
+    ...over,
+  })
+}
+
+/** Three tiers: 20, 10 and 5 times, from 10,000 and 50,000 on. */
+export const LADDER = [
+  { lowerBoundNotional: '0', maxLeverage: '20', maintenanceMarginRatio: '0.025' },
+  { lowerBoundNotional: '10000', maxLeverage: '10', maintenanceMarginRatio: '0.05' },
+  { lowerBoundNotional: '50000', maxLeverage: '5', maintenanceMarginRatio: '0.1' },
+]
+
 const feeTiers = ({ asset, tiers }: FeeTierSpec): object => ({
   asset, tiers: tiers.map(([minVolume, makerDiscountBps, takerDiscountBps]) => ({ minVolume, makerDiscountBps, takerDiscountBps })),
 })
@@ -64,7 +100,7 @@ export function genesisText(spec: VariantSpec): string {
     assets: spec.assets.map(([symbol, scale, faucetAmount], index) => ({
       id: uuid(1, index), symbol, token: `0x${String(index).padStart(40, '0')}`, decimals: 18, scale, faucetAmount, iconUrl: null,
     })),
-    pairs: spec.pairs.map((pair, index) => ({ id: uuid(2, index), marketType: 'SPOT', ...pair })),
+    pairs: spec.pairs.map((pair, index) => ({ id: uuid(2, index), marketType: pair.perp === undefined ? 'SPOT' : 'MARGIN', ...pair })),
     ...(spec.feeTiers === undefined ? {} : { feeTiers: feeTiers(spec.feeTiers) }),
     applications: ['one', 'two'].map((name, index) => ({ id: uuid(3, index), name, clientId: name })),
   })

@@ -1,0 +1,18 @@
+/** Commands of margin trading, each to its handler; the part of {@link apply} that spot trading never comes to. */
+import { CommandType } from '../layout/command.ts'
+import type { Views } from '../layout/table.ts'
+import { assert } from '../lib/assert.ts'
+import { fundingStep } from '../programs/funding.ts'
+import { setIndexPrice } from '../programs/prices.ts'
+import type { State } from '../state/state.ts'
+
+export function applyMargin(state: State, command: Views, base: number, type: number): void {
+  switch (type) {
+    case CommandType.SET_INDEX_PRICE:
+      return setIndexPrice(state, command, base)
+    case CommandType.FUNDING_STEP:
+      return fundingStep(state, command, base)
+    default:
+      assert(false, `unknown command type ${type}`)
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Prices of a perpetual: how old the index is, and the mark that margin is counted at.
+ *
+ *   mark = median(index + basis, middle of the book, last trade), within MARK_BAND_PPM of the index
+ *
+ * The basis is the distance of the book's middle from the index, smoothed: each index price moves it by dt / (dt + BASIS_MS) of what it
+ * lacks, where dt is the time since the one before. It begins at 0, so that the first book there is has no weight yet, and the middle it
+ * learns from is within the band too. What is missing, a side of the book or a trade, stands in the median as index + basis, and teaches
+ * the basis nothing. So one trade, or one order at a strange price, never makes the mark: a second of the three must agree with it.
+ *
+ * A mark that the operator forced wins until its time is over. A perpetual that settles has the settlement price as its mark.
+ *
+ * Numbers: prices here are millionths of a tick, whole numbers in doubles. A price is below 2^30 ticks, so 2^50 of these; a sum of three
+ * is below 2^52. Widest products: index × band in ppm, below 2^50; of the smoothing (lib/proportion.ts) dt × (dt + BASIS_MS), below 2^52,
+ * because dt counts as {@link STEP_MOST} at most. Both are exact.
+ */
+import { PerpMode } from '../layout/margin.ts'
+import { proportion } from '../lib/proportion.ts'
+import { NO_ASK, PAIR, TERMS } from '../state/columns.ts'
+import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
+import { get, getF64, getI64, now, pairCount, pairRow, perpRow, perpTermsRow, set, setF64, setI64, termsRow } from '../state/rows.ts'
+import type { State } from '../state/state.ts'
+
+/** Of a tick, and of the whole in ppm. */
+const MILLION = 1_000_000
+/** Time since the index price before that counts at most, ms: 9 hours. */
+const STEP_MOST = 2 ** 25
+
+/** True when `pair` is listed and a perpetual. */
+export const isPerpetual = (state: State, pair: number): boolean =>
+  pair >= 0 && pair < pairCount(state) && get(state, termsRow(state, pair), TERMS.PERP) !== 0
+
+/**
+ * True when margin may be counted at the mark of `pair`: its index price is not older than STALE_MS, in sequenced time. While it is not,
+ * nothing is liquidated, triggered or paid, and only orders that reduce are taken. The mark of a perpetual that settles is final, so
+ * it is fresh.
+ */
+export function isFresh(state: State, pair: number): boolean {
+  const perp = perpRow(state, pair)
+  if (get(state, perp, PERP.MODE) >= PerpMode.SETTLING) return true
+  const at = getF64(state, perp, PERP.INDEX_AT)
+  return at !== 0 && now(state) - at <= getF64(state, perpTermsRow(state, pair), PERP_TERMS.STALE_MS)
+}
+
+/** Ticks that the mark may be away from the index. */
+function bandWidth(state: State, pair: number): number {
+  const product = get(state, perpRow(state, pair), PERP.INDEX) * get(state, perpTermsRow(state, pair), PERP_TERMS.MARK_BAND_PPM)
+  return (product - (product % MILLION)) / MILLION
+}
+/** Lowest and highest mark around the index, ticks. */
+export const lowestMark = (state: State, pair: number): number =>
+  Math.max(1, get(state, perpRow(state, pair), PERP.INDEX) - bandWidth(state, pair))
+export const highestMark = (state: State, pair: number): number =>
+  Math.min(state.priceTicks - 1, get(state, perpRow(state, pair), PERP.INDEX) + bandWidth(state, pair))
+
+/** Twice the middle of the book, ticks; 0: a side is empty. */
+export function doubleMiddle(state: State, pair: number): number {
+  const book = pairRow(state, pair)
+  const bid = get(state, book, PAIR.BEST_BID)
+  const ask = get(state, book, PAIR.BEST_ASK)
+  return bid === 0 || ask === NO_ASK ? 0 : bid + ask
+}
+/** The same within the band around the index. */
+export function boundedDoubleMiddle(state: State, pair: number): number {
+  const middle = doubleMiddle(state, pair)
+  return middle === 0 ? 0 : Math.min(2 * highestMark(state, pair), Math.max(2 * lowestMark(state, pair), middle))
+}
+
+/** The basis after the index of `pair` was set at the time of now. */
+export function smoothBasis(state: State, pair: number): void {
+  const perp = perpRow(state, pair)
+  const since = getF64(state, perp, PERP.BASIS_AT)
+  const middle = boundedDoubleMiddle(state, pair)
+  setF64(state, perp, PERP.BASIS_AT, now(state))
+  if (since === 0 || middle === 0) return
+  const step = Math.min(STEP_MOST, now(state) - since)
+  const basis = Number(getI64(state, perp, PERP.BASIS))
+  const target = middle * (MILLION / 2) - get(state, perp, PERP.INDEX) * MILLION
+  const smoothing = getF64(state, perpTermsRow(state, pair), PERP_TERMS.BASIS_MS)
+  setI64(state, perp, PERP.BASIS, BigInt(basis + proportion(target - basis, step, step + smoothing)))
+}
+
+/** Sets the mark of `pair` from what is there now. Without an index there is none. */
+export function setMark(state: State, pair: number): void {
+  const perp = perpRow(state, pair)
+  if (getF64(state, perp, PERP.FORCED_UNTIL) <= now(state)) {
+    set(state, perp, PERP.FORCED_MARK, 0)
+    setF64(state, perp, PERP.FORCED_UNTIL, 0)
+  }
+  const forced = get(state, perp, PERP.FORCED_MARK)
+  if (get(state, perp, PERP.MODE) >= PerpMode.SETTLING) set(state, perp, PERP.MARK, get(state, perp, PERP.SETTLEMENT))
+  else set(state, perp, PERP.MARK, forced === 0 ? marketMark(state, pair) : forced)
+}
+
+function marketMark(state: State, pair: number): number {
+  const perp = perpRow(state, pair)
+  const fair = get(state, perp, PERP.INDEX) * MILLION + Number(getI64(state, perp, PERP.BASIS))
+  const middle = doubleMiddle(state, pair)
+  const last = get(state, pairRow(state, pair), PAIR.LAST_PRICE)
+  const between = median(fair, middle === 0 ? fair : middle * (MILLION / 2), last === 0 ? fair : last * MILLION)
+  // To the nearest tick, a half upwards.
+  const ticks = Math.floor((between + MILLION / 2) / MILLION)
+  return Math.min(highestMark(state, pair), Math.max(lowestMark(state, pair), ticks))
+}
+
+/** The middle one of three. */
+const median = (a: number, b: number, c: number): number => Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))

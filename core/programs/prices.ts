@@ -1,0 +1,62 @@
+/**
+ * Index prices come as commands of lane 0, from a price feeder or an operator, so that replay has them as they came. Their time is the
+ * sequenced one: when the source saw a price is kept for people, and decides nothing.
+ *
+ * A price far from the one before is more often a fault of a source than news: outside of INDEX_BAND_PPM around an index that is
+ * fresh it is refused, unless an operator who looked forces it. A stale index refuses nothing, because the market may have gone
+ * anywhere since.
+ */
+import { PRICE_ANSWER } from '../layout/answers.ts'
+import { PerpMode, PRICE_SOURCE_NAMES, SET_INDEX_PRICE_COMMAND } from '../layout/margin.ts'
+import { REFUSALS } from '../layout/refusals.ts'
+import type { Views } from '../layout/table.ts'
+import { emitMark, emitResult } from '../events/emit.ts'
+import { rateSoFar } from '../margin/funding_rate.ts'
+import { isFresh, isPerpetual, setMark, smoothBasis } from '../margin/mark_price.ts'
+import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
+import { get, now, perpRow, perpTermsRow, set, setF64 } from '../state/rows.ts'
+import type { State } from '../state/state.ts'
+import { scheduleFunding } from './funding.ts'
+import { laneRefusal } from './policy.ts'
+
+const P = SET_INDEX_PRICE_COMMAND.at
+
+/**
+ * The index price of a perpetual, and with it basis and mark. PRICE_ANSWER. NOT_FOUND: no such perpetual; VALIDATION_ERROR: no price of
+ * 1 .. priceTicks - 1, or no such source; WRONG_PERP_MODE: it settles or is settled; PRICE_OUT_OF_BAND: see above.
+ */
+export function setIndexPrice(state: State, command: Views, base: number): void {
+  const pair = command.i32[base + P.pair]!
+  const code = laneRefusal(command, base) || priceRefusal(state, command, base, pair)
+  if (code !== 0) {
+    emitResult(state, command, base, code, -1, 0, 0)
+    return
+  }
+  const perp = perpRow(state, pair)
+  const before = get(state, perp, PERP.INDEX)
+  if (before === 0) scheduleFunding(state, pair)
+  set(state, perp, PERP.INDEX, command.i32[base + P.price]!)
+  set(state, perp, PERP.SOURCE, command.i32[base + P.source]!)
+  setF64(state, perp, PERP.INDEX_AT, now(state))
+  setF64(state, perp, PERP.OBSERVED_AT, command.f64[(base + P.observedAt) >>> 1]!)
+  smoothBasis(state, pair)
+  setMark(state, pair)
+  emitMark(state, pair, rateSoFar(state, pair))
+  const at = emitResult(state, command, base, 0, -1, get(state, perp, PERP.MARK), before)
+  state.outbox.i32[at + PRICE_ANSWER.at.pair] = pair
+}
+
+function priceRefusal(state: State, command: Views, base: number, pair: number): number {
+  const price = command.i32[base + P.price]!
+  if (!isPerpetual(state, pair)) return REFUSALS.NOT_FOUND.number
+  if (price < 1 || price >= state.priceTicks || PRICE_SOURCE_NAMES[command.i32[base + P.source]!] === undefined) {
+    return REFUSALS.VALIDATION_ERROR.number
+  }
+  const perp = perpRow(state, pair)
+  if (get(state, perp, PERP.MODE) >= PerpMode.SETTLING) return REFUSALS.WRONG_PERP_MODE.number
+  if (command.i32[base + P.force] !== 0 || !isFresh(state, pair)) return 0
+  // Both products are below 2^50: a price has 30 bits, a band 20.
+  const before = get(state, perp, PERP.INDEX)
+  const outside = Math.abs(price - before) * 1_000_000 > before * get(state, perpTermsRow(state, pair), PERP_TERMS.INDEX_BAND_PPM)
+  return outside ? REFUSALS.PRICE_OUT_OF_BAND.number : 0
+}

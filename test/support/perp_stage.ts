@@ -1,0 +1,74 @@
+/** A perpetual whose prices a test makes: commands by name, the book's touch and the last trade put straight into its row. */
+import { COMMAND_LAYOUTS, COMMAND_SLOTS, CommandType, kindOf } from '../../core/layout/command.ts'
+import {
+  encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type F64Field, type I64Field, type WordField,
+} from '../../core/layout/table.ts'
+import { NO_ASK, PAIR } from '../../core/state/columns.ts'
+import { PERP } from '../../core/state/margin_rows.ts'
+import { get, getF64, getI64, pairRow, perpRow, set } from '../../core/state/rows.ts'
+import { createBench, type Bench } from './naive_compare.ts'
+import { decodeEvent } from './naive_events.ts'
+import { genesisText, pairSpec, perpPair, type PerpSpec } from './variants.ts'
+
+/** The first full hour of 2026, Unix ms. */
+export const HOUR_0 = 1_767_225_600_000
+export const PERP_PAIR = 1
+
+export class PerpStage {
+  readonly bench: Bench
+  time = HOUR_0 + 5000
+
+  constructor(perp: Partial<PerpSpec> = {}) {
+    this.bench = createBench(genesisText({
+      limits: { priceTicks: 65_536 }, dailyLimit: 5, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000']],
+      pairs: [pairSpec('BTC/USD'), perpPair('BTC/USD-PERP', perp)],
+    }))
+  }
+
+  get state(): Bench['state'] {
+    return this.bench.state
+  }
+
+  /** Every event of one command, decoded. */
+  events(type: CommandType, values: Decoded, lane = 0): Decoded[] {
+    const command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
+    encode(COMMAND_LAYOUTS[type]!, command, 0, { session: -1, ...values, kind: kindOf(type, 1, lane) })
+    const count = this.bench.run(command, 0, this.time)
+    return Array.from({ length: count }, (_, record) => decodeEvent(this.bench.said, record * RECORD_WORDS))
+  }
+
+  /** The answer. */
+  send(type: CommandType, values: Decoded, lane = 0): Decoded {
+    return this.events(type, values, lane).at(-1)!
+  }
+
+  price(price: number, values: Decoded = {}): Decoded {
+    return this.send(CommandType.SET_INDEX_PRICE, { pair: PERP_PAIR, price, source: 0, observedAt: this.time, ...values })
+  }
+
+  /** Best bid and ask, ticks; 0: none. */
+  book(bid: number, ask: number): void {
+    set(this.state, pairRow(this.state, PERP_PAIR), PAIR.BEST_BID, bid)
+    set(this.state, pairRow(this.state, PERP_PAIR), PAIR.BEST_ASK, ask === 0 ? NO_ASK : ask)
+  }
+
+  last(price: number): void {
+    set(this.state, pairRow(this.state, PERP_PAIR), PAIR.LAST_PRICE, price)
+  }
+
+  get<F extends number>(field: WordField<F>): number {
+    return get(this.state, perpRow(this.state, PERP_PAIR), field)
+  }
+
+  moment(field: F64Field): number {
+    return getF64(this.state, perpRow(this.state, PERP_PAIR), field)
+  }
+
+  atoms(field: I64Field): bigint {
+    return getI64(this.state, perpRow(this.state, PERP_PAIR), field)
+  }
+
+  get mark(): number {
+    return this.get(PERP.MARK)
+  }
+}

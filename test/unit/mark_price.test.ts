@@ -1,0 +1,145 @@
+/**
+ * Promise: the mark of a perpetual is the median of index plus basis, middle of the book and last trade, within the band of the index,
+ * by tables worked out by hand; an index price far from a fresh one is refused; the index is stale one millisecond after its time.
+ */
+import t from 'tap'
+import { CommandType } from '../../core/layout/command.ts'
+import { PriceSource } from '../../core/layout/margin.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
+import { proportion } from '../../core/lib/proportion.ts'
+import { isFresh } from '../../core/margin/mark_price.ts'
+import { PERP } from '../../core/state/margin_rows.ts'
+import { HOUR_0, PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
+
+t.test('the median of three, within 3 % of an index of 10,000 ticks', async (t) => {
+  const table: [what: string, bid: number, ask: number, last: number, mark: number][] = [
+    ['nothing but the index', 0, 0, 0, 10_000],
+    ['a book without a trade is outvoted by index and index', 10_010, 10_030, 0, 10_000],
+    ['a trade without a book too', 0, 0, 10_030, 10_000],
+    ['index < book < last', 10_010, 10_030, 10_050, 10_020],
+    ['index < last < book', 10_050, 10_070, 10_030, 10_030],
+    ['last < index < book', 10_010, 10_030, 9000, 10_000],
+    ['last < book < index', 9900, 9902, 1, 9901],
+    ['half a tick goes up', 10_010, 10_011, 20_000, 10_011],
+    ['half a tick below the index goes up too', 9989, 9990, 1, 9990],
+    ['one side of a book is no book: bids', 10_100, 0, 10_200, 10_000],
+    ['one side of a book is no book: asks', 0, 10_100, 10_200, 10_000],
+    ['above the band', 10_400, 10_600, 10_600, 10_300],
+    ['below the band', 8000, 9999, 8000, 9700],
+    ['at the band', 10_299, 10_301, 60_000, 10_300],
+  ]
+  for (const [what, bid, ask, last, mark] of table) {
+    const stage = new PerpStage()
+    stage.book(bid, ask)
+    stage.last(last)
+    t.match(stage.price(10_000), { code: 0, pair: PERP_PAIR, detail: mark, detail2: 0 }, what)
+    t.equal(stage.mark, mark, what)
+  }
+})
+
+t.test('a band of less than a tick, and one that ends beyond all prices', async (t) => {
+  const stage = new PerpStage({ markBandBps: '300' })
+  stage.book(40, 60)
+  stage.last(50)
+  stage.price(33)
+  t.equal(stage.mark, 33, '3 % of 33 is less than a tick')
+  stage.price(65_500, { force: 1 })
+  stage.book(65_533, 65_535)
+  stage.last(65_535)
+  stage.price(65_500)
+  t.equal(stage.mark, 65_534, 'within the band, which ends at the highest price')
+})
+
+t.test('the basis takes the middle of the book over by dt / (dt + 150 s)', async (t) => {
+  const stage = new PerpStage({ staleSeconds: 3600 })
+  stage.book(10_010, 10_030)
+  stage.price(10_000)
+  t.equal(stage.atoms(PERP.BASIS), 0n, 'the first price has no time behind it')
+  stage.time += 50_000
+  stage.price(10_000)
+  t.equal(stage.atoms(PERP.BASIS), 5_000_000n, 'a quarter of 20 ticks')
+  stage.book(10_100, 10_110)
+  stage.time += 150_000
+  stage.price(10_000)
+  t.equal(stage.atoms(PERP.BASIS), 55_000_000n, 'half of what lacks to 105')
+  t.equal(stage.mark, 10_055, 'index and basis twice: there was no trade')
+  stage.book(10_100, 0)
+  stage.time += 1_000_000
+  stage.price(10_000)
+  t.equal(stage.atoms(PERP.BASIS), 55_000_000n, 'a missing book teaches nothing')
+  stage.book(20_000, 30_000)
+  stage.time += 150_000
+  stage.price(10_000)
+  t.equal(stage.atoms(PERP.BASIS), 177_500_000n, 'half of what lacks to 300, the band; the time without a book counts for nothing')
+  stage.book(9800, 9801)
+  stage.time += 1
+  stage.price(10_000)
+  t.equal(stage.atoms(PERP.BASIS), 177_497_487n, '377 ticks down × 1 / 150,001 are 2,513.3 millionths, cut towards 0')
+})
+
+t.test('proportion is exact where the product is far beyond a double', async (t) => {
+  const big = (a: number, b: number, c: number): number => Number((BigInt(a) * BigInt(b)) / BigInt(c))
+  const most = 2 ** 50 - 1
+  for (const [a, b, c] of [[most, 2 ** 25, 2 ** 25 + 150_000], [-most, 2 ** 25 - 1, 2 ** 25], [7, 3, 2], [-7, 3, 2], [0, 5, 1]] as const) {
+    t.equal(proportion(a, b, c), big(a, b, c), `${a} × ${b} / ${c}`)
+  }
+})
+
+t.test('index prices outside of the band around a fresh one are refused unless forced', async (t) => {
+  const stage = new PerpStage()
+  t.equal(stage.price(10_000)['code'], 0)
+  for (const [price, code] of [[11_001, 429], [8999, 429], [9000, 0], [9901, 429], [9900, 0]] as const) {
+    t.equal(stage.price(price)['code'], code, `${price}`)
+  }
+  t.equal(stage.get(PERP.INDEX), 9900)
+  t.equal(stage.price(20_000)['code'], REFUSALS.PRICE_OUT_OF_BAND.number)
+  t.match(stage.price(20_000, { force: 1 }), { code: 0, detail: 20_000, detail2: 9900 })
+  stage.time += 30_000
+  t.equal(stage.price(1)['code'], REFUSALS.PRICE_OUT_OF_BAND.number, 'fresh to the last millisecond')
+  stage.time += 1
+  t.equal(stage.price(1)['code'], 0, 'a stale index refuses nothing')
+})
+
+t.test('stale one millisecond after STALE_MS, and before the first price', async (t) => {
+  const stage = new PerpStage()
+  t.equal(isFresh(stage.state, PERP_PAIR), false, 'no price yet')
+  stage.price(10_000)
+  t.equal(isFresh(stage.state, 0), false, 'a spot pair has none')
+  const fresh = (after: number): boolean => {
+    stage.time += after
+    // Any command moves the sequenced time.
+    stage.send(CommandType.SET_MAINTENANCE, { on: 0 })
+    return isFresh(stage.state, PERP_PAIR)
+  }
+  t.equal(fresh(0), true)
+  t.equal(fresh(30_000), true)
+  t.equal(fresh(1), false)
+})
+
+t.test('what is refused changes nothing: who, which pair, which price, which source', async (t) => {
+  const stage = new PerpStage()
+  const values = { pair: PERP_PAIR, price: 10_000, source: PriceSource.POLLED, observedAt: 1 }
+  const asked = (over: object, lane = 0): unknown => stage.send(CommandType.SET_INDEX_PRICE, { ...values, ...over }, lane)['code']
+  t.equal(asked({}, 1), REFUSALS.OPERATOR_ONLY.number)
+  for (const pair of [0, 2, 2 ** 31 - 1, -1]) t.equal(asked({ pair }), REFUSALS.NOT_FOUND.number, `pair ${pair}`)
+  for (const price of [0, -1, 65_536]) t.equal(asked({ price }), REFUSALS.VALIDATION_ERROR.number, `price ${price}`)
+  for (const source of [-1, 4]) t.equal(asked({ source }), REFUSALS.VALIDATION_ERROR.number, `source ${source}`)
+  t.equal(stage.get(PERP.INDEX), 0)
+  t.equal(stage.mark, 0)
+  t.equal(asked({ price: 65_535 }), 0)
+})
+
+t.test('MARK says the prices; the first price schedules samples and funding', async (t) => {
+  const stage = new PerpStage()
+  stage.book(10_010, 10_030)
+  stage.last(10_050)
+  const values = { pair: PERP_PAIR, price: 10_000, source: PriceSource.EMBEDDED, observedAt: stage.time - 700 }
+  const [mark, result, ...more] = stage.events(CommandType.SET_INDEX_PRICE, values)
+  t.match(mark, {
+    event: 'MARK', pair: PERP_PAIR, index: 10_000, mark: 10_020, source: PriceSource.EMBEDDED, mode: 0, time: stage.time,
+    observedAt: stage.time - 700, openLots: 0, predictedRate: 0, lastRate: 0, nextFundingAt: HOUR_0 + 3_600_000,
+  })
+  t.match(result, { event: 'RESULT of SET_INDEX_PRICE', code: 0 })
+  t.equal(more.length, 0)
+  t.equal(stage.moment(PERP.NEXT_SAMPLE_AT), HOUR_0 + 60_000)
+})
