@@ -1,11 +1,12 @@
 /**
  * Timers: what is due becomes commands, so that time acts through the journal like everything else.
  *
- * The due queue (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one
- * EXPIRE_ORDER each, and accounts whose deadline is over (orders/dead_man.ts), one CONTINUE_CANCEL each. Then come parts of mass cancels
- * that nobody goes on with, {@link SWEEPS_MAX}. Of each turn timers take half of a batch at most, and {@link TIMED_MAX} commands, so that
- * however many orders expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its
- * command came an order is at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
+ * Margin trading comes first (margin_timers.ts), with a quarter of a batch and {@link MARGIN_MAX} commands at most. Then the due queue
+ * (state/due.ts) says what is due and in which order: orders whose time is over, by expiry and then by sequence, one EXPIRE_ORDER each,
+ * and accounts whose deadline is over (orders/dead_man.ts), one CONTINUE_CANCEL each: {@link TIMED_MAX} commands at most. Then come parts
+ * of mass cancels that nobody goes on with, {@link SWEEPS_MAX}. Of each turn timers take half of a batch at most, so that however many
+ * orders expire in one moment everybody else's commands go along; what is left has its part of the next turn. Until its command came an
+ * order is at rest for readers, but it never fills (book/match.ts). The engine checks each command again.
  */
 import { CommandType, CONTINUE_CANCEL_COMMAND, kindOf, ORDER_COMMAND } from '../layout/command.ts'
 import { encode, RECORD_WORDS, type Views } from '../layout/table.ts'
@@ -14,6 +15,7 @@ import { ORDER, SWEEP } from '../state/columns.ts'
 import { accountTaken, LOOK_AGAIN, NOT_DUE, takeExpired } from '../state/due.ts'
 import { getF64, orderRow, sweepRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { MARGIN_MAX, writeMarginDue } from './margin_timers.ts'
 
 /** Commands of timers in one turn, at most: they take about 0.4 ms. */
 export const TIMED_MAX = 512
@@ -27,8 +29,12 @@ export interface Timers {
   behind: boolean
 }
 
-/** Writes commands for what is due at `now` into `batch` from slot `used`, {@link TIMED_MAX} at most; returns the slots then used. */
+/** Writes commands for what is due at `now` into `batch` from slot `used`, below `maxSlots`; returns the slots then used. */
 export function writeDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
+  const marginEnd = Math.min(used + Math.max(1, maxSlots >>> 1), used + MARGIN_MAX)
+  used = writeMarginDue(state, now, batch, used, marginEnd)
+  // Full: there may be more.
+  const marginBehind = used === marginEnd
   const end = Math.min(maxSlots, used + TIMED_MAX)
   let looks = LOOKS_MAX
   let fired = false
@@ -54,7 +60,7 @@ export function writeDue(timers: Timers, state: State, now: number, batch: Views
     used++
   }
   // What a deadline began is gone on with in the next turn, whether or not more is due.
-  if (fired) timers.behind = true
+  if (fired || marginBehind) timers.behind = true
   return writeSweeps(timers, state, now, batch, used, Math.min(maxSlots, used + SWEEPS_MAX))
 }
 
