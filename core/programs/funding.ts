@@ -38,9 +38,11 @@ export function scheduleFunding(state: State, pair: number): void {
   setF64(state, perp, PERP.NEXT_FUNDING_AT, nextMultiple(now(state), getF64(state, perpTermsRow(state, pair), PERP_TERMS.FUNDING_MS)))
 }
 
-/** They end, for good. */
+/** They end; what was sampled of this interval is paid to nobody. */
 export function endFunding(state: State, pair: number): void {
   const perp = perpRow(state, pair)
+  setI64(state, perp, PERP.PREMIUM_SUM, 0n)
+  set(state, perp, PERP.SAMPLES, 0)
   setF64(state, perp, PERP.NEXT_SAMPLE_AT, 0)
   setF64(state, perp, PERP.NEXT_FUNDING_AT, 0)
 }

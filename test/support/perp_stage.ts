@@ -8,7 +8,7 @@ import { PERP } from '../../core/state/margin_rows.ts'
 import { get, getF64, getI64, pairRow, perpRow, set } from '../../core/state/rows.ts'
 import { createBench, type Bench } from './naive_compare.ts'
 import { decodeEvent } from './naive_events.ts'
-import { genesisText, pairSpec, perpPair, type PerpSpec } from './variants.ts'
+import { genesisText, pairSpec, perpPair, type PairSpec, type PerpSpec } from './variants.ts'
 
 /** The first full hour of 2026, Unix ms. */
 export const HOUR_0 = 1_767_225_600_000
@@ -18,10 +18,10 @@ export class PerpStage {
   readonly bench: Bench
   time = HOUR_0 + 5000
 
-  constructor(perp: Partial<PerpSpec> = {}) {
+  constructor(perp: Partial<PerpSpec> = {}, pair: Partial<PairSpec> = {}) {
     this.bench = createBench(genesisText({
       limits: { priceTicks: 65_536 }, dailyLimit: 5, assets: [['USD', 6, '1000000'], ['BTC', 8, '1000']],
-      pairs: [pairSpec('BTC/USD'), perpPair('BTC/USD-PERP', perp)],
+      pairs: [pairSpec('BTC/USD'), perpPair('BTC/USD-PERP', perp, pair)],
     }))
   }
 

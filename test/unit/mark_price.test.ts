@@ -4,11 +4,12 @@
  */
 import t from 'tap'
 import { CommandType } from '../../core/layout/command.ts'
-import { PriceSource } from '../../core/layout/margin.ts'
+import { PerpMode, PerpSetting, PriceSource } from '../../core/layout/margin.ts'
 import { REFUSALS } from '../../core/layout/refusals.ts'
 import { proportion } from '../../core/lib/proportion.ts'
 import { isFresh } from '../../core/margin/mark_price.ts'
 import { PERP } from '../../core/state/margin_rows.ts'
+import { perpRow, set } from '../../core/state/rows.ts'
 import { HOUR_0, PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
 
 t.test('the median of three, within 3 % of an index of 10,000 ticks', async (t) => {
@@ -142,4 +143,70 @@ t.test('MARK says the prices; the first price schedules samples and funding', as
   t.match(result, { event: 'RESULT of SET_INDEX_PRICE', code: 0 })
   t.equal(more.length, 0)
   t.equal(stage.moment(PERP.NEXT_SAMPLE_AT), HOUR_0 + 60_000)
+})
+
+const force = (stage: PerpStage, value: number, number: number): unknown =>
+  stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, setting: PerpSetting.FORCED_MARK, value, number })['code']
+
+t.test('a forced mark wins over all three and over the band, until its time', async (t) => {
+  const stage = new PerpStage({ staleSeconds: 3600 })
+  t.equal(force(stage, 20_000, stage.time + 1000), REFUSALS.PRICE_STALE.number, 'there is no index yet')
+  stage.price(10_000)
+  const events = stage.events(CommandType.SET_PERP, {
+    pair: PERP_PAIR, setting: PerpSetting.FORCED_MARK, value: 20_000, number: stage.time + 1000,
+  })
+  const said = [{ event: 'MARK', mark: 20_000, index: 10_000 }, { event: 'RESULT of SET_PERP', code: 0, detail: 2, originalSequence: 0 }]
+  t.match(events, said)
+  stage.book(10_010, 10_030)
+  stage.last(10_050)
+  stage.time += 999
+  t.match(stage.price(10_000), { detail: 20_000 }, 'to the last millisecond')
+  stage.time += 1
+  t.match(stage.price(10_000), { detail: 10_020 })
+  t.equal(stage.get(PERP.FORCED_MARK), 0)
+  t.equal(force(stage, 9000, stage.time + 1), 0)
+  t.equal(stage.mark, 9000)
+  t.equal(force(stage, 0, 0), 0, 'taken back')
+  t.equal(stage.mark, 10_020, 'without another price')
+  for (const [value, number] of [[65_536, 1e15], [-1, 1e15], [9000, stage.time], [9000, NaN]] as const) {
+    t.equal(force(stage, value, number), REFUSALS.VALIDATION_ERROR.number, `${value} until ${number}`)
+  }
+})
+
+t.test('a perpetual that settles has the settlement price as its mark, and is fresh for ever', async (t) => {
+  const stage = new PerpStage()
+  stage.price(10_000)
+  const mode = (value: number, price = 0, lane = 0): unknown =>
+    stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, setting: PerpSetting.MODE, value, price }, lane)['code']
+  t.equal(mode(PerpMode.SETTLING, 9500, 1), REFUSALS.OPERATOR_ONLY.number)
+  for (const price of [0, 65_536, -1]) t.equal(mode(PerpMode.SETTLING, price), REFUSALS.VALIDATION_ERROR.number)
+  for (const value of [PerpMode.SETTLED, 4, -1]) t.equal(mode(value, 9500), REFUSALS.VALIDATION_ERROR.number)
+  t.same([mode(PerpMode.REDUCE_ONLY), mode(PerpMode.NORMAL), mode(PerpMode.NORMAL), mode(PerpMode.REDUCE_ONLY)], [0, 0, 0, 0])
+  t.equal(stage.mark, 10_000)
+  t.equal(mode(PerpMode.SETTLING, 5000), 0)
+  t.equal(stage.mark, 5000, 'whatever the band says')
+  t.equal(stage.moment(PERP.NEXT_SAMPLE_AT) + stage.moment(PERP.NEXT_FUNDING_AT), 0, 'funding is over')
+  stage.time += 86_400_000
+  t.equal(stage.price(5000)['code'], REFUSALS.WRONG_PERP_MODE.number)
+  t.equal(isFresh(stage.state, PERP_PAIR), true)
+  t.equal(force(stage, 10_000, stage.time + 1), REFUSALS.WRONG_PERP_MODE.number)
+  for (const value of [0, 1, 2]) t.equal(mode(value, 5000), REFUSALS.WRONG_PERP_MODE.number, `mode ${value}`)
+  set(stage.state, perpRow(stage.state, PERP_PAIR), PERP.MODE, PerpMode.SETTLED)
+  t.equal(mode(PerpMode.SETTLING, 5000), REFUSALS.WRONG_PERP_MODE.number, 'there is nothing to settle')
+  t.equal(mode(PerpMode.REDUCE_ONLY), 0, 'it may begin again')
+  t.equal(isFresh(stage.state, PERP_PAIR), false)
+  t.match(stage.price(60_000), { code: 0, detail: 60_000, detail2: 0 }, 'as if it never had a price')
+  t.ok(stage.moment(PERP.NEXT_FUNDING_AT) > stage.time)
+})
+
+t.test('the cap of open interest is a whole number of lots', async (t) => {
+  const stage = new PerpStage({ openInterestCap: '5' })
+  const cap = (number: number): object => stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, setting: PerpSetting.OPEN_CAP, number })
+  t.match(cap(2 ** 40), { code: 0, pair: PERP_PAIR, detail: 1, originalSequence: 5000 }, 'it was that of the genesis')
+  t.match(cap(0), { code: 0, originalSequence: 2 ** 40 })
+  for (const number of [-1, 0.5, Infinity]) t.match(cap(number), { code: REFUSALS.VALIDATION_ERROR.number }, `${number}`)
+  t.equal(stage.moment(PERP.OPEN_CAP), 0)
+  const other = { setting: 3, value: 1, number: 1 }
+  t.match(stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, ...other }), { code: REFUSALS.VALIDATION_ERROR.number })
+  for (const pair of [0, -1, 7]) t.match(stage.send(CommandType.SET_PERP, { ...other, pair }), { code: REFUSALS.NOT_FOUND.number })
 })

@@ -1,0 +1,159 @@
+/**
+ * Promise: the rate of a funding interval is the mean of its premium samples, for the part of eight hours that it is long, within the cap;
+ * 0 without samples or with a stale index. By numbers worked out by hand: one lot is worth 100,000 atoms at 10,000 ticks.
+ */
+import t from 'tap'
+import { CommandType } from '../../core/layout/command.ts'
+import { PerpSetting } from '../../core/layout/margin.ts'
+import { REFUSALS } from '../../core/layout/refusals.ts'
+import type { Decoded } from '../../core/layout/table.ts'
+import { PERP } from '../../core/state/margin_rows.ts'
+import { HOUR_0, PERP_PAIR, PerpStage } from '../support/perp_stage.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+/** FUNDING_STEP at a time after the first hour, when there is a price as fresh as can be; its events. */
+function stepAt(stage: PerpStage, after: number, index = 10_000): Decoded[] {
+  stage.time = HOUR_0 + after
+  if (index > 0) stage.price(index)
+  return stage.events(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+}
+
+/** A stage with samples of these premiums, in ticks of the middle above 10,000, one each minute from the first on. */
+function sampled(premiums: readonly number[], perp: ConstructorParameters<typeof PerpStage>[0] = {}): PerpStage {
+  const stage = new PerpStage({ staleSeconds: 3600, ...perp })
+  stage.price(10_000)
+  // So that the value of a lot is 100,000 atoms, whatever the basis learns meanwhile.
+  const forced = { setting: PerpSetting.FORCED_MARK, value: 10_000, number: HOUR_0 + 10 * HOUR }
+  stage.send(CommandType.SET_PERP, { pair: PERP_PAIR, ...forced })
+  premiums.forEach((ticks, minute) => {
+    stage.book(10_000 + ticks - 1, 10_000 + ticks + 1)
+    stepAt(stage, (minute + 1) * MINUTE)
+  })
+  return stage
+}
+const rateOf = (events: Decoded[]): unknown => events.find(({ event }) => event === 'FUNDING_RATE')?.['rate']
+
+t.test('a premium of 10 ticks, 0.1 %, for an hour: an eighth of it', async (t) => {
+  const stage = sampled(Array.from({ length: 59 }, () => 10))
+  t.equal(stage.get(PERP.SAMPLES), 59)
+  t.equal(stage.atoms(PERP.PREMIUM_SUM), 5_900_000n)
+  t.match(stepAt(stage, HOUR), [
+    {
+      event: 'FUNDING_RATE', pair: PERP_PAIR, rate: 12_500, samples: 60, index: 10_000, mark: 10_000, cumulative: 12_500_000n,
+      time: HOUR_0 + HOUR,
+    },
+    { event: 'MARK', lastRate: 12_500, predictedRate: 0, nextFundingAt: HOUR_0 + 2 * HOUR },
+    { event: 'RESULT of FUNDING_STEP', code: 0 },
+  ], '12.5 atoms of a lot')
+  t.equal(stage.get(PERP.SAMPLES), 0)
+  t.equal(stage.atoms(PERP.PREMIUM_SUM), 0n)
+})
+
+t.test('the prediction goes with the samples', async (t) => {
+  const stage = sampled([10])
+  t.match(stepAt(stage, 2 * MINUTE), [{ event: 'MARK', predictedRate: 12_500 }, {}])
+  stage.book(9969, 9971)
+  t.match(stepAt(stage, 3 * MINUTE), [{ event: 'MARK', predictedRate: -4_166 }, {}], '(10 + 10 - 30) / 3, an eighth, cut towards 0')
+})
+
+t.test('shorts pay for a discount, and the cumulative funding goes down', async (t) => {
+  const stage = sampled([-20, -20])
+  t.equal(rateOf(stepAt(stage, HOUR)), -25_000)
+  t.equal(stage.atoms(PERP.CUMULATIVE), -25_000_000n)
+  stage.book(9979, 9981)
+  stepAt(stage, HOUR + MINUTE)
+  t.equal(rateOf(stepAt(stage, 2 * HOUR)), -25_000)
+  t.equal(stage.atoms(PERP.CUMULATIVE), -50_000_000n)
+})
+
+t.test('the clamp: premiums within the band of the mark, rates within the cap', async (t) => {
+  const banded = sampled([5000], { maxFundingRate: '0.04' })
+  t.equal(banded.atoms(PERP.PREMIUM_SUM), 3_000_000n, '3 %')
+  t.equal(rateOf(stepAt(banded, HOUR)), 375_000)
+  for (const [ticks, rate] of [[10, 12_500], [-10, -12_500], [9, 11_250]] as const) {
+    t.equal(rateOf(stepAt(sampled([ticks, ticks], { maxFundingRate: '0.000125' }), HOUR)), rate, `${ticks} ticks`)
+  }
+  for (const [ticks, rate] of [[11, 12_500], [-11, -12_500], [300, 12_500]] as const) {
+    t.equal(rateOf(stepAt(sampled([ticks, ticks], { maxFundingRate: '0.000125' }), HOUR)), rate, `${ticks} ticks, beyond the cap`)
+  }
+})
+
+t.test('without a book the mark is sampled', async (t) => {
+  const stage = new PerpStage({ staleSeconds: 3600 })
+  stage.book(10_039, 10_041)
+  stage.last(10_040)
+  stage.price(10_000)
+  stage.book(0, 10_041)
+  t.equal(stage.mark, 10_040)
+  stage.time = HOUR_0 + MINUTE
+  stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+  t.equal(stage.atoms(PERP.PREMIUM_SUM), 400_000n)
+})
+
+t.test('a sample that is no whole number is cut towards 0', async (t) => {
+  const stage = new PerpStage({ staleSeconds: 3600, markBandBps: '5000' })
+  stage.price(9)
+  for (const [bid, ask, sum] of [[9, 10, 5_555_555n], [8, 9, 0n]] as const) {
+    stage.book(bid, ask)
+    stage.time += MINUTE
+    stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+    t.equal(stage.atoms(PERP.PREMIUM_SUM), sum, 'half of a ninth, 10^8 / 18, up and down')
+  }
+})
+
+t.test('no samples, or a stale index: the rate is 0, and the next interval begins', async (t) => {
+  const empty = new PerpStage({ staleSeconds: 3600, fundingIntervalSeconds: 60 })
+  empty.price(10_000)
+  empty.book(10_009, 10_011)
+  t.equal(rateOf(stepAt(empty, MINUTE)), Math.trunc(100_000 / 480), 'a minute has the sample of its end')
+  const stale = sampled([10, 10], { staleSeconds: 60 })
+  t.match(stepAt(stale, HOUR, 0), [{ event: 'FUNDING_RATE', rate: 0, samples: 2, cumulative: 0n }, { event: 'MARK' }, {}])
+  t.equal(stale.get(PERP.SAMPLES), 0, 'what was sampled is paid to nobody')
+  t.equal(stale.moment(PERP.NEXT_FUNDING_AT), HOUR_0 + 2 * HOUR)
+  t.match(stepAt(stale, HOUR + MINUTE, 0), [{ event: 'MARK', predictedRate: 0 }, {}])
+  t.equal(stale.get(PERP.SAMPLES), 0, 'nothing is sampled while the index is stale')
+})
+
+t.test('the boundary: never early, once, and intervals that nobody was there for are not made up for', async (t) => {
+  const stage = sampled([10])
+  const refused = REFUSALS.NOT_FOUND.number
+  t.match(stepAt(stage, 2 * MINUTE - 1).at(-1), { code: refused }, 'no minute is over')
+  t.match(stepAt(stage, 2 * MINUTE).at(-1), { code: 0 })
+  t.match(stepAt(stage, 2 * MINUTE).at(-1), { code: refused }, 'once')
+  t.equal(rateOf(stepAt(stage, HOUR - 1)), undefined, 'a millisecond before the hour')
+  t.equal(rateOf(stepAt(stage, 5 * HOUR + MINUTE)), 12_500, 'three samples of the first hour, one of now')
+  t.equal(stage.moment(PERP.NEXT_FUNDING_AT), HOUR_0 + 6 * HOUR)
+  t.equal(stage.moment(PERP.NEXT_SAMPLE_AT), HOUR_0 + 5 * HOUR + 2 * MINUTE)
+  t.equal(stage.atoms(PERP.CUMULATIVE), 12_500_000n)
+})
+
+t.test('who and what is refused', async (t) => {
+  const stage = sampled([])
+  stage.time += MINUTE
+  t.match(stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR }, 1), { code: REFUSALS.OPERATOR_ONLY.number })
+  for (const pair of [0, -1, 5]) t.match(stage.send(CommandType.FUNDING_STEP, { pair }), { code: REFUSALS.NOT_FOUND.number })
+  t.match(new PerpStage().send(CommandType.FUNDING_STEP, { pair: PERP_PAIR }), { code: REFUSALS.NOT_FOUND.number }, 'it has no price')
+})
+
+t.test('the widest product: the dearest lot at the highest rate', async (t) => {
+  // 2^20 atoms a tick and lot, so 2^36 at the highest price: the bound of the genesis, as 4 % in an interval is that of the rate.
+  const widest = {
+    staleSeconds: 3600, maxFundingRate: '0.04', markBandBps: '5000', fundingIntervalSeconds: 28_800, referencePrice: '104.8576',
+  }
+  const stage = new PerpStage(widest, { tickSize: '1.048576', lotSize: '1', minOrderSize: '1' })
+  stage.price(40_000)
+  stage.book(60_000, 60_002)
+  stage.last(60_001)
+  stage.price(40_000)
+  t.equal(stage.mark, 60_000, 'the band ends at half more')
+  stage.time = HOUR_0 + MINUTE
+  stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+  t.equal(stage.atoms(PERP.PREMIUM_SUM), 50_000_000n)
+  stage.time = HOUR_0 + 8 * HOUR
+  stage.price(40_000)
+  stage.send(CommandType.FUNDING_STEP, { pair: PERP_PAIR })
+  t.equal(stage.get(PERP.LAST_RATE), 4_000_000)
+  t.equal(stage.atoms(PERP.CUMULATIVE), 60_000n * 2n ** 20n * 40_000n)
+})
