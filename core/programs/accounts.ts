@@ -37,11 +37,17 @@ export function createAccount(state: State, application: number, words: Int32Arr
   return account
 }
 
+/** What is counted for a family (state/shares.ts). */
+const FAMILY_WORDS = [
+  ACCOUNT.FAMILY_ORDERS, ACCOUNT.FAMILY_RECEIPTS, ACCOUNT.FAMILY_AGENTS, ACCOUNT.FAMILY_LIMITS, ACCOUNT.FAMILY_BUCKETS,
+  ACCOUNT.FAMILY_POSITIONS,
+]
+
 /** From now on what `sub` holds of a pool counts as its master's. */
 export function joinFamily(state: State, sub: number, master: number): void {
   const [from, to] = [accountRow(state, sub), accountRow(state, master)]
   set(state, from, ACCOUNT.FAMILY, master)
-  for (const word of [ACCOUNT.FAMILY_ORDERS, ACCOUNT.FAMILY_RECEIPTS, ACCOUNT.FAMILY_AGENTS, ACCOUNT.FAMILY_LIMITS]) {
+  for (const word of FAMILY_WORDS) {
     add(state, to, word, get(state, from, word))
     set(state, from, word, 0)
   }

@@ -35,6 +35,10 @@ export const R = {
   SUM_INITIAL: 34, SUM_MAINTENANCE: 35, SUM_UNREALIZED: 36, SUM_NOTIONAL: 37, SUM_LOSS: 38,
   /** Liquidation: fee, bankruptcy value, collateral that is moved. */
   LIQUIDATION_FEE: 40, BANKRUPTCY: 41, MOVED: 42,
+  /** Fee of the fill that changes a position (margin/positions.ts); 0 again afterwards. */
+  FILL_FEE: 43,
+  /** What the guard of a position may lose (margin/guards.ts). */
+  SLACK: 44,
 } as const
 
 /**

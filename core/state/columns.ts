@@ -23,8 +23,8 @@ import { f64, i64 } from './fields.ts'
 import type { Genesis } from './genesis.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
-  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RANKING_WORDS,
-  RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
+  GUARD_DRIFT_WORDS, GUARD_WORDS, MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS,
+  POSITION_WORDS, RANKING_WORDS, RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
 } from './margin_rows.ts'
 import { RECEIPT_PAGE_WORDS, RECEIPT_SCRATCH_WORDS, receiptRoomOf, type ReceiptRoom } from './receipt_room.ts'
 
@@ -330,6 +330,7 @@ const perMarginOrder: Size = ({ limits }) => (limits.perps === 0 ? 0 : limits.or
 const perGuard: Size = ({ limits }) => limits.perps * 2 * (limits.positions + 1)
 /** One of its longs, one of its shorts. */
 const perSideOfPerp: Size = ({ limits }) => limits.perps * 2
+const perPerp: Size = ({ limits }) => limits.perps + 1
 const perApplication: Size = ({ limits }) => limits.applications
 /** Places of a hash table that is half full at most. */
 const placesFor = (size: Size): Size => (genesis) => powerOfTwo(size(genesis) * 2)
@@ -383,7 +384,10 @@ const DECLARED = {
   terms: { type: 'i32', width: TERMS_WORDS, rows: perPair, kept: 'derived' },
   perpTerms: { type: 'i32', width: PERP_TERMS_WORDS, rows: perPair, kept: 'derived', views: ['F64'] },
   perpTiers: { type: 'i32', width: TIER_WORDS * TIERS_MAX, rows: perPair, kept: 'derived', views: ['I64'] },
+  // Guards (margin/guards.ts): heaps, key and place of each position, drift of each perpetual behind a row of its own.
   guards: { type: 'i32', width: 1, rows: perGuard, kept: 'derived' },
+  guardKeys: { type: 'i32', width: GUARD_WORDS, rows: perPosition, kept: 'derived' },
+  guardDrifts: { type: 'i32', width: GUARD_DRIFT_WORDS, rows: perPerp, kept: 'derived', views: ['I64'] },
   directory: { type: 'i32', width: 1, rows: pagesOfTicks, kept: 'derived' },
   bitmaps: { type: 'i32', width: 1, rows: wordsOfBitmaps, kept: 'derived' },
   clientOrderIdIndex: { type: 'i32', width: 1, rows: placesFor(perOrder), kept: 'derived' },

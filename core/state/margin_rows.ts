@@ -169,10 +169,21 @@ export const POSITION = {
   REDUCE_LOTS: 24, REDUCE_ORDERS: 25, REDUCE_HEAD: 26,
   /** All its resting orders, newest first, slot + 1; how many. */
   ORDERS_HEAD: 27, ORDERS: 28,
-  /** The mark at which its bucket is looked at next, ticks, 0: never; its place in its heap (margin/guards.ts), 0: none. Derived. */
-  GUARD: 29, GUARD_AT: 30,
   /** f64: sequence of the fill that opened it, its id, 0: it is not open; Unix ms; grows only when the position changed. */
   OPENED_SEQUENCE: f64(32), OPENED_AT: f64(34), UPDATED_AT: f64(36), VERSION: f64(38),
+} as const
+
+export const GUARD_WORDS = 2
+/** Of a position, by its row; derived (margin/guards.ts): key in its heap, and its place there, 0: it has no guard. */
+export const GUARD = { KEY: 0, AT: 1 } as const
+export const GUARD_DRIFT_WORDS = 4
+/** Of a perpetual, by its number; derived. Row 0 has whether guards were built: BUILT. */
+export const GUARD_DRIFT = {
+  /** Ticks by which funding moved the guards of longs up, and those of shorts down, since they were built. */
+  LONGS: 0, SHORTS: 1,
+  BUILT: 0,
+  /** i64: PERP.CUMULATIVE up to which that is counted. */
+  SEEN: i64(2),
 } as const
 
 export const ORDER_MARGIN_WORDS = 8

@@ -23,8 +23,8 @@ import {
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
-  MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS, POSITION_WORDS, RANKED_WORDS,
-  RANKING_WORDS, RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
+  GUARD_DRIFT_WORDS, GUARD_WORDS, MARGIN_ACCOUNT_WORDS, MARGIN_TOTAL_WORDS, ORDER_MARGIN_WORDS, PERP_TERMS_WORDS, PERP_WORDS,
+  POSITION_WORDS, RANKED_WORDS, RANKING_WORDS, RISK_BUCKET_WORDS, TIER_WORDS, TIERS_MAX,
 } from './margin_rows.ts'
 import type { State } from './shape.ts'
 
@@ -67,6 +67,9 @@ export const bucketRow = (state: State, bucket: number): number => (state.riskBu
 export const positionRow = (state: State, position: number): number => (state.positionsAt + position * POSITION_WORDS) & ADDRESS_BITS
 /** What a margin order has besides its row, by its slot. */
 export const orderMarginRow = (state: State, slot: number): number => (state.orderMarginsAt + slot * ORDER_MARGIN_WORDS) & ADDRESS_BITS
+/** Guard of a position, by its row; drift of the guards of a perpetual, by its number (margin/guards.ts). */
+export const guardRow = (state: State, position: number): number => (state.guardKeysAt + position * GUARD_WORDS) & ADDRESS_BITS
+export const guardDriftRow = (state: State, perp: number): number => (state.guardDriftsAt + perp * GUARD_DRIFT_WORDS) & ADDRESS_BITS
 export const marginTotalRow = (state: State, asset: number): number => (state.marginTotalsAt + asset * MARGIN_TOTAL_WORDS) & ADDRESS_BITS
 /** Ranking of the longs (0) or the shorts (1) of the perpetual of this number, from 1; and its place `place`. */
 export const rankingRow = (state: State, number: number, side: number): number =>

@@ -15,23 +15,23 @@ export interface PairSpec {
   minNotional: string
   makerFeeBps: string
   takerFeeBps: string
-  /** Of a perpetual. */
+  /** Terms of a perpetual, as the genesis has them; absent: a spot pair. */
   perp?: PerpSpec
 }
 
 export interface PerpSpec {
   referencePrice: string
-  riskTiers: object[]
+  minLeverage?: string
   maxPositionSize: string
+  openInterestCap?: string
   liquidationFeeBps: string
   fundingIntervalSeconds: number
   maxFundingRate: string
-  minLeverage?: string
-  openInterestCap?: string
   markBandBps?: string
   indexBandBps?: string
   staleSeconds?: number
   basisSeconds?: number
+  riskTiers: { lowerBoundNotional?: string; maxLeverage?: string; initialMarginRatio?: string; maintenanceMarginRatio: string }[]
 }
 
 /** Asset, then (least volume, maker discount, taker discount in bps) of each tier. */
@@ -153,6 +153,40 @@ const MARKET: VariantSpec = {
   feeTiers: { asset: 'USD', tiers: [['0', '0', '0'], ['1000', '0', '0.5'], ['50000', '1', '1'], ['1000000', '2.5', '2']] },
 }
 
+/** Ladder of three tiers: 50x up to `second`, 20x up to `third`, 10x from there on. */
+const threeTiers = (second: string, third: string): PerpSpec['riskTiers'] => [
+  { lowerBoundNotional: '0', maxLeverage: '50', maintenanceMarginRatio: '0.01' },
+  { lowerBoundNotional: second, maxLeverage: '20', maintenanceMarginRatio: '0.025' },
+  { lowerBoundNotional: third, maxLeverage: '10', maintenanceMarginRatio: '0.05' },
+]
+
+/** A perpetual with collateral USDC; both of {@link PERPS} have ticks and lots that are worth 100 atoms. */
+const perpetual = (base: string, over: Partial<PairSpec>, perp: Partial<PerpSpec>): PairSpec => ({
+  ...pairSpec(`${base}/USDC`, { makerFeeBps: '2', takerFeeBps: '5', ...over }),
+  symbol: `${base}/USDC-PERP`,
+  perp: {
+    referencePrice: '1', maxPositionSize: '1000', liquidationFeeBps: '50', fundingIntervalSeconds: 3600, maxFundingRate: '0.01',
+    riskTiers: threeTiers('250000', '1000000'), ...perp,
+  },
+})
+
+/** Two perpetuals with three tiers each, and a spot pair with the same assets. */
+export const PERPS: VariantSpec = {
+  limits: {
+    orders: 4096, priceTicks: 131_072, marginAccounts: 512, riskBuckets: 1024, positions: 1024, marginSubAccounts: 8,
+    bucketsPerMarginAccount: 16,
+  },
+  dailyLimit: 15,
+  assets: [['USDC', 6, '100000'], ['BTC', 8, '5'], ['ETH', 8, '50']],
+  pairs: [
+    perpetual('BTC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001', maxOrderSize: '200' }, { referencePrice: '50000' }),
+    perpetual('ETH', { tickSize: '0.1', lotSize: '0.001', minOrderSize: '0.001', maxOrderSize: '5000' }, {
+      referencePrice: '3000', maxPositionSize: '20000', riskTiers: threeTiers('100000', '500000'),
+    }),
+    pairSpec('BTC/USDC', { tickSize: '1', lotSize: '0.0001', minOrderSize: '0.0001' }),
+  ],
+}
+
 /** The exchanges of the property tests. */
 export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   market: MARKET,
@@ -216,6 +250,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
       asset: 'USD', tiers: [['0', '0', '0'], ['10', '200', '150'], ['20', '0', '150'], ['30', '149.99', '150'], ['40', '200', '37.5']],
     },
   },
+  perps: PERPS,
   family: FAMILY,
   /** The same, begun by a version that did not ask wallets for their consent. */
   olderFamily: { ...FAMILY, rules: 0 },
