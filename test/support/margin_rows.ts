@@ -6,7 +6,7 @@ import { parseGenesis } from '../../core/state/genesis.ts'
 import { MARGIN_ACCOUNT, MarginMode, PERP, POSITION, RISK_BUCKET } from '../../core/state/margin_rows.ts'
 import { marginAccountRow, get, getI64, perpRow, set, setF64, setI64 } from '../../core/state/rows.ts'
 import { createState, type State } from '../../core/state/state.ts'
-import { genesisText, PERPS } from '../support/variants.ts'
+import { genesisText, PERPS } from './variants.ts'
 
 export const NOW = 1_700_000_000_000
 
@@ -30,7 +30,9 @@ export function bucketWith(state: State, allocated: bigint, mode: number = Margi
   const margin = makeParent(state, 0)
   const bucket = makeBucket(state, margin, mode, pair, key, 0)
   setI64(state, bucket, RISK_BUCKET.ALLOCATED, allocated)
-  for (const field of [MARGIN_ACCOUNT.DEPOSITED, MARGIN_ACCOUNT.EARMARKED]) setI64(state, margin, field, getI64(state, margin, field) + allocated)
+  for (const field of [MARGIN_ACCOUNT.DEPOSITED, MARGIN_ACCOUNT.EARMARKED]) {
+    setI64(state, margin, field, getI64(state, margin, field) + allocated)
+  }
   return bucket
 }
 
