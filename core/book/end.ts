@@ -1,4 +1,5 @@
 /** The one way a resting order leaves the book unfilled: cancel, replace, expiry and self-trade prevention all end here. */
+import { Flag } from '../layout/command.ts'
 import { ORDER } from '../state/columns.ts'
 import { emitOrderEnded } from '../events/emit.ts'
 import { get } from '../state/rows.ts'
@@ -6,14 +7,16 @@ import type { State } from '../state/state.ts'
 import { removeFromLevel, touchBook } from './levels.ts'
 import { touchAccount } from '../state/balances.ts'
 import { releaseHold } from '../ledger/holds.ts'
+import { releaseCollateral } from '../margin/order_collateral.ts'
 import { delist, giveSlot } from './pool.ts'
 
 /**
  * Releases the hold of an order that is out of the book to whoever pays for it and marks its account and book as changed, for readers.
- * The released atoms are in register RELEASE afterwards.
+ * The released atoms are in register RELEASE afterwards; of a margin order, those that went back to its margin account.
  */
 export function release(state: State, row: number): void {
-  releaseHold(state, row)
+  if ((get(state, row, ORDER.FLAGS) & Flag.MARGIN) === 0) releaseHold(state, row)
+  else releaseCollateral(state, row)
   touchAccount(state, get(state, row, ORDER.ACCOUNT))
   touchBook(state, get(state, row, ORDER.PAIR))
 }

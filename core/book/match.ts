@@ -3,21 +3,28 @@
  *
  * Fills trade at the resting order's price. A resting order whose expiration has passed is ended, never filled. Meeting an order
  * of the same owner, or one that the same account pays for, is self-trade prevention: CANCEL_TAKER stops here, CANCEL_BOTH also ends
- * the resting order.
+ * the resting order. A resting order of a perpetual whose bucket does not bear the fill is ended too, and matching goes on
+ * (margin/fills.ts).
  * Complexity: O(fills + levels crossed); nothing is allocated. Orders are named by the address of their row.
  */
 import { Flag, Option, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { LEVEL, NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
+import { LEVEL, NO_ASK, ORDER, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import { emitFill, emitSelfTrade } from '../events/emit.ts'
 import { addF64, countFills, get, getF64, levelRow, now, pairRow, scalar, set, setF64, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { settle } from '../ledger/settle.ts'
 import { payerOf } from '../ledger/holds.ts'
+import { bearsFill, settleFill } from '../margin/fills.ts'
+import { armBucket } from '../margin/guards.ts'
+import { coverPositions } from '../margin/order_collateral.ts'
+import { countOrder, positionOf } from '../margin/order_lists.ts'
+import { bucketOf, giveUpPosition } from '../margin/positions.ts'
 import { endOrder } from './end.ts'
 import { delist, giveSlot } from './pool.ts'
 import { headOf, removeFromLevel } from './levels.ts'
+import { fitReduceOnly } from './reduce_only.ts'
 
 /** Highest price a BUY may meet or lowest a SELL may: 0 / NO_ASK mean the other side is empty. */
 export function bestOpposite(state: State, pair: number, sell: number): number {
@@ -35,6 +42,8 @@ export function isExpired(state: State, row: number): boolean {
 
 /** Resting orders that one order meets, at most: a quarter of a millisecond to look at, some ten to trade with or to end. */
 export const PATH_MAX = 20_000
+/** The same on a perpetual, where each of them changes two positions and is looked at as a whole bucket is: some 10 ms too. */
+export const PERP_PATH_MAX = 4000
 /** Expired orders at the touch that one command ends, at most. */
 export const CLEARED_MAX = 1000
 
@@ -72,7 +81,8 @@ export function match(state: State, taker: number, limit: number, command: Views
   limit |= 0
   const pair = get(state, taker, ORDER.PAIR)
   const sell = get(state, taker, ORDER.FLAGS) & Flag.SELL
-  let left = scalar(state, SCALAR.RULES) < 2 ? state.maxOrders : PATH_MAX
+  const perp = get(state, termsRow(state, pair), TERMS.PERP)
+  let left = perp !== 0 ? PERP_PATH_MAX : scalar(state, SCALAR.RULES) < 2 ? state.maxOrders : PATH_MAX
   while (get(state, taker, ORDER.REMAINING) > 0) {
     const best = bestOpposite(state, pair, sell)
     if (sell === 0 ? best > limit || best === NO_ASK : best < limit || best === 0) return Reason.NONE
@@ -85,11 +95,18 @@ export function match(state: State, taker: number, limit: number, command: Views
         endOrder(state, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
       } else if ((command.i32[base + ORDER_COMMAND.at.options]! & Option.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
       return Reason.SELF_TRADE_PREVENTION
-    } else {
+    } else if (perp === 0 || mayMeet(state, taker, maker, best)) {
       fill(state, taker, maker, pair, sell, best)
-    }
+    } else endOrder(state, maker, Status.CANCELLED, Reason.INSUFFICIENT_MARGIN, 0, true)
   }
   return Reason.NONE
+}
+
+/** True when the bucket of `maker`, of a perpetual, bears the fill that comes next. */
+function mayMeet(state: State, taker: number, maker: number, price: number): boolean {
+  const open = get(state, maker, ORDER.REMAINING)
+  const want = get(state, taker, ORDER.REMAINING)
+  return bearsFill(state, maker, price, want < open ? want : open)
 }
 
 /** One fill between `taker` and `maker` at `price`. */
@@ -97,7 +114,11 @@ function fill(state: State, taker: number, maker: number, pair: number, sell: nu
   const open = get(state, maker, ORDER.REMAINING)
   const want = get(state, taker, ORDER.REMAINING)
   const lots = want < open ? want : open
-  settle(state, taker, maker, termsRow(state, pair), sell, price, lots)
+  const terms = termsRow(state, pair)
+  const perp = get(state, terms, TERMS.PERP)
+  const position = perp === 0 ? 0 : positionOf(state, maker)
+  if (perp === 0) settle(state, taker, maker, terms, sell, price, lots)
+  else settleFill(state, taker, maker, terms, sell, price, lots)
   set(state, taker, ORDER.REMAINING, want - lots)
   const trades = get(state, taker, ORDER.TRADES)
   if (trades === 0) set(state, taker, ORDER.BEST_PRICE, price)
@@ -117,4 +138,16 @@ function fill(state: State, taker: number, maker: number, pair: number, sell: nu
     addF64(state, levelRow(state, get(state, maker, ORDER.LEVEL)), LEVEL.LOTS, -lots)
     emitFill(state, maker, taker, price, lots)
   }
+  if (perp !== 0) endFill(state, taker, position, lots === open)
+}
+
+/** What a fill of a perpetual leads to: reduce-only orders of both positions fit again, and the maker's bucket is guarded. */
+function endFill(state: State, taker: number, position: number, filled: boolean): void {
+  const bucket = bucketOf(state, position)
+  fitReduceOnly(state, position)
+  if (filled) countOrder(state, position, -1)
+  giveUpPosition(state, position)
+  coverPositions(state, bucket)
+  armBucket(state, bucket)
+  fitReduceOnly(state, positionOf(state, taker))
 }

@@ -30,6 +30,14 @@ export function chargeFill(state: State, row: number, ppm: number, to: number): 
   registers[to] = getI64(state, row, ORDER.FEE) - registers[to]!
 }
 
+/** Register `to` = what {@link chargeFill} would charge. Nothing is changed but register AMOUNT. */
+export function feeOfFill(state: State, row: number, ppm: number, to: number): void {
+  const { registers } = state
+  registers[R.AMOUNT] = getI64(state, row, ORDER.FEE_NUMERATOR) + registers[R.QUOTE]! * BigInt(ppm | 0)
+  if (registers[R.AMOUNT]! >= 0n) registers[R.AMOUNT] = registers[R.AMOUNT]! + 999_999n
+  registers[to] = registers[R.AMOUNT]! / PPM - getI64(state, row, ORDER.FEE)
+}
+
 /** Register HOLD = what a BUY of `lots` resting at its limit must lock: their value and the fee still to come at its maker rate. */
 export function holdOfBid(state: State, row: number, terms: number, lots: number): void {
   const { registers } = state

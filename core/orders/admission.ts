@@ -14,6 +14,7 @@ import { R } from '../state/balances.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import { maySpend, roomToSpend } from '../ledger/spending.ts'
 import { bestOpposite, crosses } from '../book/match.ts'
+import { walkPerp } from '../book/perp_walk.ts'
 import { PATH_TOO_LONG, walk } from '../book/walk.ts'
 
 /** The mandatory protective band of MARKET orders, bps of the touch (specification, Limits). */
@@ -48,13 +49,15 @@ export function checkTerms(state: State, pair: number, flags: number, limit: num
   const sell = flags & Flag.SELL
   const market = (flags & Flag.MARKET) !== 0
   if (!market && (limit < 1 || limit >= state.priceTicks)) return REFUSALS.INVALID_TICK.number
-  if (lots < get(state, terms, TERMS.MIN_LOTS)) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
+  // What is left of a position may be less than an order must be.
+  const reduces = (flags & Flag.REDUCE_ONLY) !== 0
+  if (lots < (reduces ? 1 : get(state, terms, TERMS.MIN_LOTS))) return REFUSALS.BELOW_MIN_ORDER_SIZE.number
   if (lots > get(state, terms, TERMS.MAX_LOTS)) return REFUSALS.ABOVE_MAX_ORDER_SIZE.number
   const best = get(state, pairRow(state, pair), sell === 0 ? PAIR.BEST_ASK : PAIR.BEST_BID)
   const touch = best === NO_ASK ? 0 : best
   const price = market ? touch : limit
   const perTick = lots * getF64(state, terms, TERMS.TICK_LOT_ATOMS_F64)
-  if (price > 0 && price * perTick < getF64(state, terms, TERMS.MIN_NOTIONAL)) return REFUSALS.BELOW_MIN_NOTIONAL.number
+  if (price > 0 && !reduces && price * perTick < getF64(state, terms, TERMS.MIN_NOTIONAL)) return REFUSALS.BELOW_MIN_NOTIONAL.number
   const highest = sell !== 0 && touch > limit ? touch : limit
   return highest * perTick > MAX_NOTIONAL ? REFUSALS.ABOVE_MAX_ORDER_SIZE.number : 0
 }
@@ -134,6 +137,7 @@ export function checkPostOnly(state: State, pair: number, flags: number, limit: 
  */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   if ((flags & Flag.FOK) === 0) return 0
+  if ((flags & Flag.MARGIN) !== 0) return walkPerp(state, pair, flags, limit, lots, account)
   state.registers[R.BUDGET] = NO_BUDGET
   return walk(state, pair, flags, limit, lots, account)
 }

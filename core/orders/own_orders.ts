@@ -31,7 +31,7 @@ export function enterOwnOrder(state: State, command: Views, base: number): void 
   let code = isAccount(state, account, readF64(command, base, at.createdSequence)) ? 0 : REFUSALS.NOT_FOUND.number
   const isOrder = origin >= 1 && origin < ORIGIN_NAMES.length && (given & ~FLAG_ORDER_MASK) === 0
   if (code === 0 && !isOrder) code = REFUSALS.VALIDATION_ERROR.number
-  if (code === 0) code = checkOpen(state, read(command, base, at.pair))
+  if (code === 0) code = checkOpen(state, read(command, base, at.pair), flags)
   const result = code === 0 ? enterOrder(state, command, base, account, -1, flags) : -code
   if (result >= 0) return
   const refusal = emitResult(state, command, base, -result, account, 0, 0)

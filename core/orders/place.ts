@@ -2,9 +2,12 @@
  * Placing an order: admission, matching, resting, answer. Replace shares everything from {@link execute} on, and orders that nobody asked
  * for over the wire (own_orders.ts) everything from {@link enterOrder} on.
  *
- * Order of refusals: session, idempotency key, maintenance, pair, what an agent is granted, room, terms, expiration, client order id,
- * post-only, funds, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met at the touch
- * are ended all the same, because their time was over before this command.
+ * Order of refusals: session, idempotency key, maintenance, pair, what an agent is granted, trading mode, room, terms, expiration, client
+ * order id, post-only, funds or margin, the value an agent is granted, FOK self-trade. A refused order changes nothing; expired orders met
+ * at the touch are ended all the same, because their time was over before this command.
+ *
+ * An order of a perpetual has Flag.MARGIN and goes the same way; where a spot order is about balances it is about positions and collateral
+ * (margin_admission.ts, margin/).
  */
 import { ORDER_ANSWER } from '../layout/answers.ts'
 import { AgentGrant, Flag, FLAG_ORDER_MASK, CLIENT_ORDER_ID_SHIFT, Option, ORDER_COMMAND, PairStatus } from '../layout/command.ts'
@@ -12,22 +15,23 @@ import { Reason, Status } from '../layout/event.ts'
 import { read, readF64 } from '../layout/record.ts'
 import type { Views } from '../layout/table.ts'
 import { lockRemaining } from '../ledger/holds.ts'
-import { NO_ASK, ORDER, PAIR, SCALAR } from '../state/columns.ts'
+import { NO_ASK, ORDER, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import { emitClientOrderId, emitOrderResult, emitResult, emitSelfTrade } from '../events/emit.ts'
 import { noteExpiry } from '../state/due.ts'
 import { findClientOrderId } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { get, now, pairCount, pairRow, scalar, setF64 } from '../state/rows.ts'
+import { get, noted, now, pairCount, pairRow, scalar, setF64, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { appendToLevel, touchBook } from '../book/levels.ts'
 import { bestOpposite, clearExpiredTouch, crosses, match } from '../book/match.ts'
 import { PATH_TOO_LONG } from '../book/walk.ts'
-import { R, touchAccount } from '../state/balances.ts'
+import { N, R, touchAccount } from '../state/balances.ts'
 import { keepAccount } from '../programs/blank_accounts.ts'
-import { lacksNotional, lacksToPlace } from '../programs/grants.ts'
+import { lacksMargin, lacksNotional, lacksToPlace } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkRoom, checkTerms, fillOrKill, marketLimit } from './admission.ts'
 import { enlist, giveSlot, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
+import { beginMargin, checkMargin, endAdmission, mayRest } from './margin_admission.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
 import { refuseOrder } from './refuse.ts'
 
@@ -41,9 +45,11 @@ export function placeOrder(state: State, command: Views, base: number): void {
   if (keyed && code === 0) code = admitKey(state, account, command, base)
   if (code === REPEATED) return
   const pair = read(command, base, C.pair)
-  if (code === 0) code = checkOpen(state, pair)
+  if (code === 0) code = checkOpen(state, pair, given)
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
-  const lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
+  let lacking = agent < 0 ? 0 : lacksToPlace(state, agent, pair, given)
+  const margin = (given & Flag.MARGIN) !== 0
+  if (agent >= 0 && lacking === 0 && margin) lacking = lacksMargin(state, agent, given, read(command, base, C.leverage))
   if (lacking !== 0) code = NOT_ALLOWED
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
@@ -65,20 +71,24 @@ export function enterOrder(state: State, command: Views, base: number, account: 
   const pair = read(command, base, C.pair)
   const lots = read(command, base, C.lots)
   const market = (flags & Flag.MARKET) !== 0
+  const margin = (flags & Flag.MARGIN) !== 0
+  if (!isOfPair(state, pair, flags)) return -REFUSALS.WRONG_TRADING_MODE.number
   const met = market ? anyPrice(flags) : read(command, base, C.price)
   if (!clearExpiredTouch(state, pair, flags & Flag.SELL, met)) return -REFUSALS.OVERLOADED.number
   const limit = market ? marketLimit(state, pair, flags, read(command, base, C.slippageBps)) : read(command, base, C.price)
   let code = checkOrder(state, command, base, account, pair, flags, limit, lots)
   if (agent >= 0 && code === 0 && lacksNotional(state, agent, pair, flags, limit, lots) !== 0) code = NOT_ALLOWED
-  const left = code === 0 ? fillOrKill(state, pair, flags, limit, lots, account) : 0
+  const size = margin && code === 0 ? noted(state, N.LOTS) : lots
+  const left = code === 0 ? fillOrKill(state, pair, flags, limit, size, account) : 0
   if (left === PATH_TOO_LONG) code = REFUSALS.ABOVE_MAX_ORDER_SIZE.number
   else if (left < 0 && (flags & Flag.CANCEL_BOTH) !== 0) code = REFUSALS.SELF_TRADE_NOT_ALLOWED.number
   if (code !== 0) return -code
   // Any other order was paid for, so its account is kept already.
   if (market) keepAccount(state, account)
   const row = takeSlot(state)
-  writeOrder(state, row, account, pair, flags, market ? 0 : limit, lots)
+  writeOrder(state, row, account, pair, flags, market ? 0 : limit, size)
   if (agent >= 0) markAgent(state, row, agent)
+  if (margin) beginMargin(state, row)
   const expires = (flags & Flag.EXPIRES) !== 0
   setF64(state, row, ORDER.EXPIRES_AT, expires ? readF64(command, base, C.expiresAt) : now(state) + state.orderLifetimeMs)
   if (read(command, base, C.flags) >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
@@ -88,9 +98,16 @@ export function enterOrder(state: State, command: Views, base: number, account: 
 /** A limit that crosses whatever the other side has. */
 const anyPrice = (flags: number): number => ((flags & Flag.SELL) !== 0 ? 0 : NO_ASK)
 
-/** The service and the pair take orders. */
-export function checkOpen(state: State, pair: number): number {
-  if (scalar(state, SCALAR.MAINTENANCE) !== 0) return REFUSALS.OPERATIONS_BLOCKED.number
+/** Flags that only orders of perpetuals have; those have MARGIN always. */
+const MARGIN_FLAGS = Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE
+
+/** True when an order with these flags is of the kind that the pair trades. */
+const isOfPair = (state: State, pair: number, flags: number): boolean =>
+  get(state, termsRow(state, pair), TERMS.PERP) === 0 ? (flags & MARGIN_FLAGS) === 0 : (flags & Flag.MARGIN) !== 0
+
+/** The service and the pair take orders with these flags. Positions are closed during maintenance too. */
+export function checkOpen(state: State, pair: number, flags: number): number {
+  if (scalar(state, SCALAR.MAINTENANCE) !== 0 && (flags & Flag.CLOSE) === 0) return REFUSALS.OPERATIONS_BLOCKED.number
   if (pair < 0 || pair >= pairCount(state)) return REFUSALS.PAIR_NOT_ACTIVE.number
   return get(state, pairRow(state, pair), PAIR.STATUS) === PairStatus.ACTIVE ? 0 : REFUSALS.PAIR_NOT_ACTIVE.number
 }
@@ -108,6 +125,7 @@ function checkOrder(
   if (taken) return REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   code = checkPostOnly(state, pair, flags, limit)
   if (code !== 0) return code
+  if ((flags & Flag.MARGIN) !== 0) return checkMargin(state, command, base, account, pair, flags, limit, lots)
   state.registers[R.RELEASE] = 0n
   return checkFunds(state, account, pair, flags, limit, lots)
 }
@@ -125,20 +143,23 @@ export function execute(state: State, row: number, limit: number, left: number, 
     if ((read(command, base, C.options) & Option.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, ~left)
   } else if (left > 0) reason = Reason.INSUFFICIENT_DEPTH
   else if (crosses(flags & Flag.SELL, limit, bestOpposite(state, pair, flags & Flag.SELL))) reason = match(state, row, limit, command, base)
+  const margin = (flags & Flag.MARGIN) !== 0
   const remaining = get(state, row, ORDER.REMAINING)
   if (reason === Reason.NONE && remaining > 0) reason = remainderReason(state, pair, flags)
+  if (margin && reason === Reason.NONE && remaining > 0 && !mayRest(state, row)) reason = Reason.REDUCE_ONLY
   const traded = get(state, row, ORDER.TRADES) !== 0
   const rests = remaining > 0 && reason === Reason.NONE
   let status: number = Status.CANCELLED
   if (remaining === 0) status = Status.FILLED
   else if (rests) {
     status = traded ? Status.PARTIALLY_FILLED : Status.SUBMITTED
-    lockRemaining(state, row)
+    if (!margin) lockRemaining(state, row)
     appendToLevel(state, row)
     enlist(state, row)
     if ((flags & Flag.EXPIRES) !== 0) noteExpiry(state, get(state, row, ORDER.SLOT))
   }
   if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) emitClientOrderId(state, row)
+  if (margin) endAdmission(state, row, rests)
   const result = emitOrderResult(state, command, base, row, status | (reason << 8))
   touchAccount(state, get(state, row, ORDER.ACCOUNT))
   if (traded || rests) touchBook(state, pair)

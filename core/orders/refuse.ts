@@ -5,6 +5,8 @@
  *
  *   INSUFFICIENT_BALANCE         asset, what the order may cost, and what its payer has; what a master has is not told
  *   SUB_ACCOUNT_LIMIT_EXCEEDED   asset, what the order may cost, and what the limit leaves
+ *   INSUFFICIENT_MARGIN          the collateral asset, what the order needs, and what there is for it in bucket and margin account
+ *   INSUFFICIENT_COLLATERAL      the same asset, what the order was to bring, and what is free in the margin account
  *   TOO_MANY_OPEN_ORDERS         how many the account, or its family, may have
  *
  * A MARKET BUY is told the cost of its path as far as it was walked (admission.ts), so it may cost more than is said.
@@ -26,8 +28,8 @@ import type { State } from '../state/state.ts'
 const at = SHORT_REFUSAL.at
 
 /**
- * Refuses an order of `account` on a pair that is known, with these flags. Registers REQUIRED and RELEASE are as
- * checkFunds left them. `lacking`: AgentGrant of AGENT_NOT_ALLOWED.
+ * Refuses an order of `account` on a pair that is known, with these flags. Registers REQUIRED, AMOUNT and RELEASE are as the
+ * admission left them. `lacking`: AgentGrant of AGENT_NOT_ALLOWED.
  */
 export function refuseOrder(
   state: State, command: Views, base: number, code: number, account: number, lacking: number, pair: number, flags: number,
@@ -37,6 +39,9 @@ export function refuseOrder(
   const { outbox } = state
   write(outbox, result, at.pair, pair)
   if (code === REFUSALS.TOO_MANY_OPEN_ORDERS.number) tellRoom(state, result, account)
+  // Registers REQUIRED and AMOUNT say it already (margin_admission.ts).
+  const margin = code === REFUSALS.INSUFFICIENT_MARGIN.number || code === REFUSALS.INSUFFICIENT_COLLATERAL.number
+  if (margin) return addShort(state, result, state.collateralAsset)
   const short = code === REFUSALS.INSUFFICIENT_BALANCE.number
   if (!short && code !== REFUSALS.SUB_ACCOUNT_LIMIT_EXCEEDED.number) return
   const asset = assetSpent(state, pair, flags)

@@ -15,18 +15,21 @@ import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { lockRemaining } from '../ledger/holds.ts'
 import { LEVEL, ORDER } from '../state/columns.ts'
+import { POSITION } from '../state/margin_rows.ts'
 import { emitClientOrderId, emitOrderEnded, emitOrderResult, emitResult } from '../events/emit.ts'
 import { findClientOrderId } from '../state/indexes.ts'
 import { REFUSALS } from '../layout/refusals.ts'
-import { addF64, copyOf, get, getI64, levelRow } from '../state/rows.ts'
+import { addF64, copyOf, get, getI64, levelRow, noted } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { clearExpiredTouch, isExpired } from '../book/match.ts'
-import { R } from '../state/balances.ts'
-import { lacksNotional, lacksToReplace } from '../programs/grants.ts'
+import { N, R } from '../state/balances.ts'
+import { lacksMargin, lacksNotional, lacksToReplace } from '../programs/grants.ts'
 import { sessionAccount, sessionAgent } from '../programs/sessions.ts'
 import { checkFunds, checkPostOnly, checkTerms } from './admission.ts'
 import { endOrder, release } from '../book/end.ts'
 import { delist, enlist, markAgent, takeSlot, writeClientOrderId, writeOrder } from '../book/pool.ts'
+import { checkSuccessorMargin, endAdmission, holdPosition, readmit } from './margin_admission.ts'
+import { positionOf } from '../margin/order_lists.ts'
 import { askedLots, askedPrice, targetRow } from './named_target.ts'
 import { checkOpen, execute, markReplacement } from './place.ts'
 import { admitKey, keepReceipt, REPEATED } from '../programs/receipts.ts'
@@ -46,6 +49,9 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   if (code === 0 && !found) code = REFUSALS.ORDER_NOT_FOUND.number
   const agent = code === 0 ? sessionAgent(state, command, base) : -1
   let lacking = agent < 0 ? 0 : lacksToReplace(state, agent, row)
+  if (agent >= 0 && lacking === 0 && isMargin(state, row)) {
+    lacking = lacksMargin(state, agent, get(state, row, ORDER.FLAGS), get(state, positionOf(state, row), POSITION.LEVERAGE))
+  }
   if (lacking !== 0) code = REFUSALS.AGENT_NOT_ALLOWED.number
   if (code !== 0) {
     emitResult(state, command, base, code, account, lacking, 0)
@@ -53,7 +59,7 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   }
   const flags = successorFlags(get(state, row, ORDER.FLAGS), given, options)
   const price = askedPrice(state, row, command, base)
-  const lots = askedLots(state, row, command, base)
+  let lots = askedLots(state, row, command, base)
   if (command.i32[base + C.targetLength] !== 0 && (price < 0 || lots < 0)) code = price < 0 ? -price : -lots
   if (code === 0 && !clearExpiredTouch(state, get(state, row, ORDER.PAIR), flags & Flag.SELL, price)) code = REFUSALS.OVERLOADED.number
   if (code === 0) code = checkSuccessor(state, command, base, row, flags, price, lots)
@@ -63,6 +69,7 @@ export function replaceOrder(state: State, command: Views, base: number): void {
     refuseOrder(state, command, base, code, account, lacking, get(state, row, ORDER.PAIR), flags)
     return
   }
+  if (isMargin(state, row)) lots = noted(state, N.LOTS)
   const keepsPlace = price === get(state, row, ORDER.PRICE) && lots < get(state, row, ORDER.REMAINING)
   const result = keepsPlace
     ? shrink(state, row, agent, flags, lots, command, base)
@@ -70,8 +77,13 @@ export function replaceOrder(state: State, command: Views, base: number): void {
   if ((options & Option.KEYED) !== 0) keepReceipt(state, account, command, base, result)
 }
 
+const isMargin = (state: State, row: number): boolean => (get(state, row, ORDER.FLAGS) & Flag.MARGIN) !== 0
+/** What the successor of an order is as it was. */
+const KEPT = Flag.SELL | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.EXPIRES | Flag.MASTER_FUNDED | Flag.MARGIN |
+  Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE
+
 function successorFlags(old: number, given: number, options: number): number {
-  let flags = old & (Flag.SELL | Flag.POST_ONLY | Flag.CANCEL_BOTH | Flag.STP_GIVEN | Flag.EXPIRES | Flag.MASTER_FUNDED)
+  let flags = old & KEPT
   if ((options & Option.NEW_STP) !== 0) flags = (flags & ~Flag.CANCEL_BOTH) | (given & Flag.CANCEL_BOTH) | Flag.STP_GIVEN
   if ((options & Option.NEW_POST_ONLY) !== 0) flags = (flags & ~Flag.POST_ONLY) | (given & Flag.POST_ONLY)
   if ((options & Option.NEW_FUNDING) !== 0) flags = (flags & ~Flag.MASTER_FUNDED) | (given & Flag.MASTER_FUNDED)
@@ -83,7 +95,7 @@ function successorFlags(old: number, given: number, options: number): number {
 function checkSuccessor(state: State, command: Views, base: number, row: number, flags: number, price: number, lots: number): number {
   const account = get(state, row, ORDER.ACCOUNT)
   const pair = get(state, row, ORDER.PAIR)
-  let code = checkOpen(state, pair)
+  let code = checkOpen(state, pair, 0)
   if (code === 0) code = checkTerms(state, pair, flags, price, lots)
   const length = command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT
   if (code === 0 && length !== 0) {
@@ -91,6 +103,7 @@ function checkSuccessor(state: State, command: Views, base: number, row: number,
     if (holder >= 0 && holder !== get(state, row, ORDER.SLOT)) code = REFUSALS.CLIENT_ORDER_ID_CONFLICT.number
   }
   if (code === 0) code = checkPostOnly(state, pair, flags, price)
+  if ((flags & Flag.MARGIN) !== 0) return code === 0 ? checkSuccessorMargin(state, row, flags, price, lots) : code
   const samePayer = ((flags ^ get(state, row, ORDER.FLAGS)) & Flag.MASTER_FUNDED) === 0
   // Two stores: a choice between two BigInts would be allocated.
   if (samePayer) state.registers[R.RELEASE] = getI64(state, row, ORDER.HOLD)
@@ -106,11 +119,13 @@ function reissue(
   const account = get(state, row, ORDER.ACCOUNT)
   const pair = get(state, row, ORDER.PAIR)
   state.registers[R.REPLACED] = copyOf(state, row, ORDER.SEQUENCE)
+  const position = (flags & Flag.MARGIN) === 0 ? -1 : holdPosition(state, row)
   endOrder(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   assert(takeSlot(state) === row, 'a replaced order leaves its slot to its successor')
   // EXPIRES_AT stays as it is.
   writeOrder(state, row, account, pair, flags, price, lots)
   if (agent >= 0) markAgent(state, row, agent)
+  if (position >= 0) readmit(state, row, position)
   if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
   const result = execute(state, row, price, 0, command, base)
   markReplacement(state, result, get(state, row, ORDER.SLOT))
@@ -124,14 +139,17 @@ function shrink(state: State, row: number, agent: number, flags: number, lots: n
   state.registers[R.REPLACED] = copyOf(state, row, ORDER.SEQUENCE)
   addF64(state, levelRow(state, get(state, row, ORDER.LEVEL)), LEVEL.LOTS, lots - get(state, row, ORDER.REMAINING))
   delist(state, row)
+  const position = (flags & Flag.MARGIN) === 0 ? -1 : holdPosition(state, row)
   release(state, row)
   emitOrderEnded(state, row, Status.CANCELLED, Reason.REPLACED, command.u32[base + C.correlation]!, true)
   writeOrder(state, row, account, pair, flags, get(state, row, ORDER.PRICE), lots)
   if (agent >= 0) markAgent(state, row, agent)
   if (command.u32[base + C.flags]! >>> CLIENT_ORDER_ID_SHIFT !== 0) writeClientOrderId(state, row, command, base)
-  lockRemaining(state, row)
+  if (position >= 0) readmit(state, row, position)
+  else lockRemaining(state, row)
   enlist(state, row)
   if (flags >>> CLIENT_ORDER_ID_SHIFT !== 0) emitClientOrderId(state, row)
+  if (position >= 0) endAdmission(state, row, true)
   const result = emitOrderResult(state, command, base, row, outcomeOf(Status.SUBMITTED, Reason.NONE))
   markReplacement(state, result, get(state, row, ORDER.SLOT))
   return result

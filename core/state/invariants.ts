@@ -4,7 +4,8 @@
  * invariant:
  *
  *   I1   conservation: available + locked of all accounts + fees of the house = issued, per asset, exactly
- *   I2   no negative balance; locked = sum of the holds of open orders; a hold is what its order may still cost
+ *   I2   no negative balance; locked = sum of the holds of open spot orders; a hold is what its order may still cost, of an order of a
+ *        perpetual collateral, 0 or more (M)
  *   I3   the fee of an order is its sum, rounded up
  *   I6   the book: never crossed; queues, levels, pages, bitmaps and best prices agree; each live order in exactly one queue
  *   I8   only orders that may rest do: LIMIT, neither IOC nor FOK, terms in range
@@ -125,6 +126,13 @@ function checkOrder(state: State, slot: number): void {
   if (fee !== ceiling(sum)) broken('I3', named(`was charged ${fee} for a sum of ${sum}`))
   const rate = order(state, slot, ORDER.MAKER_PPM)
   if (!isMakerRate(state, pair, rate)) broken('T', named(`has a maker rate of ${rate} ppm`))
+  const perp = get(state, termsRow(state, pair), TERMS.PERP) !== 0
+  if (perp !== ((flags & Flag.MARGIN) !== 0)) broken('I8', named(`is of the wrong trading mode for pair ${pair}`))
+  if (perp) {
+    if (holdOf(state, slot) < 0n) broken('I2', named(`holds ${holdOf(state, slot)}`))
+    return
+  }
+  if ((flags & (Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE)) !== 0) broken('I8', named('has flags of an order of a perpetual'))
   const sell = (flags & Flag.SELL) !== 0
   const lotAtoms = getI64(state, termsRow(state, pair), TERMS.LOT_ATOMS)
   const expected = sell ? BigInt(remaining) * lotAtoms : bidHold(state, slot, pair, price, remaining, sum, fee)
@@ -181,6 +189,7 @@ function checkBalances(state: State, live: readonly number[]): void {
   const assets = assetCount(state)
   const held = new Map<number, bigint>()
   for (const slot of live) {
+    if ((order(state, slot, ORDER.FLAGS) & Flag.MARGIN) !== 0) continue
     const pair = order(state, slot, ORDER.PAIR)
     const sell = (order(state, slot, ORDER.FLAGS) & Flag.SELL) !== 0
     const row = payerOf(state, slot) * assets + get(state, termsRow(state, pair), sell ? TERMS.BASE : TERMS.QUOTE)
