@@ -169,14 +169,14 @@ function limitsOf(json: Json, listed: { assets: number; pairs: number; perps: nu
     json[key] === undefined ? absent : wholeNumber(json, key, low, high)
   // A pair has 4 bytes for each 32 ticks, of addresses at least.
   const manyTicks = (json['priceTicks'] as number) >= 2 ** 28
-  const limits: Limits = {
+  return {
     orders: wholeNumber(json, 'orders', 16, 2 ** 24),
     accounts: wholeNumber(json, 'accounts', 4, 2 ** 24),
     sessions: wholeNumber(json, 'sessions', 4, 2 ** 24),
     receipts: wholeNumber(json, 'receipts', 1, 2 ** 27),
     receiptPages: optional('receiptPages', 0, 2 ** 21, 0),
     openOrdersPerAccount: wholeNumber(json, 'openOrdersPerAccount', 1, 2 ** 24),
-    priceTicks: wholeNumber(json, 'priceTicks', 1024, 2 ** 30),
+    priceTicks: priceTicksOf(json),
     sessionLifetimeMs: wholeNumber(json, 'sessionLifetimeMs', 1000, 365 * day),
     receiptLifetimeMs: wholeNumber(json, 'receiptLifetimeMs', 1000, 365 * day),
     orderLifetimeMs: wholeNumber(json, 'orderLifetimeMs', 1000, 3650 * day),
@@ -190,8 +190,13 @@ function limitsOf(json: Json, listed: { assets: number; pairs: number; perps: nu
     pairs: optional('pairs', listed.pairs, AGENT_PAIRS_MAX, manyTicks ? listed.pairs : reserved(listed.pairs)),
     ...marginLimits(json, listed.perps, optional),
   }
-  if ((limits.priceTicks & (limits.priceTicks - 1)) !== 0) throw new GenesisError('genesis: priceTicks must be a power of two')
-  return limits
+}
+
+/** Terms of perpetuals are bounded by it, so it is looked at before the pairs. */
+function priceTicksOf(limits: Json): number {
+  const ticks = wholeNumber(limits, 'priceTicks', 1024, 2 ** 30)
+  if ((ticks & (ticks - 1)) !== 0) throw new GenesisError('genesis: priceTicks must be a power of two')
+  return ticks
 }
 
 type MarginLimit = 'marginAccounts' | 'riskBuckets' | 'positions' | 'marginSubAccounts' | 'bucketsPerMarginAccount'
@@ -379,7 +384,7 @@ function applicationOf(json: Json, index: number): Application {
 
 function genesisOf(json: Json): Genesis {
   const assets = (need(json['assets'], 'assets are missing') as Json[]).map(assetOf)
-  const priceTicks = ((json['limits'] ?? {}) as Json)['priceTicks'] as number
+  const priceTicks = priceTicksOf(need(json['limits'], 'limits are missing') as Json)
   const pairs = (need(json['pairs'], 'pairs are missing') as Json[]).map((pair, index) => pairOf(pair, index, assets, priceTicks))
   const applications = (need(json['applications'], 'applications are missing') as Json[]).map(applicationOf)
   const perpetuals = pairs.filter(({ perp }) => perp !== null)
@@ -387,7 +392,7 @@ function genesisOf(json: Json): Genesis {
     throw new GenesisError('genesis: perpetuals must have one quote asset, which is their collateral')
   }
   const listed = { assets: assets.length, pairs: pairs.length, perps: perpetuals.length }
-  const limits = limitsOf(need(json['limits'], 'limits are missing') as Json, listed)
+  const limits = limitsOf(json['limits'] as Json, listed)
   if (pairs.length > AGENT_PAIRS_MAX) throw new GenesisError(`genesis: at most ${AGENT_PAIRS_MAX} pairs`)
   if (applications.length > limits.applications) throw new GenesisError(`genesis: at most ${limits.applications} applications`)
   if (assets.length === 0 || pairs.length === 0 || applications.length === 0) {

@@ -3,7 +3,7 @@
  * over a kill and a replay, with two gateways and nobody restarted; a full table is told by name and by a metric.
  */
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createClient } from '../../gateway/client/index.ts'
@@ -12,13 +12,14 @@ import { connectGrpc } from '../support/grpc.ts'
 import { SocketClient } from '../support/sockets.ts'
 import { newTrader } from '../support/traders.ts'
 import { grpcTransport, type Json } from '../support/transports.ts'
+import { shippedGenesis } from '../support/shipped_genesis.ts'
 
 t.setTimeout(900_000)
 
 const root = join(import.meta.dirname, '..', '..')
 const directory = temporaryDirectory()
 const genesisPath = join(directory, 'genesis.json')
-const genesis = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { limits: object }
+const genesis = shippedGenesis()
 genesis.limits = { ...genesis.limits, orders: 4096, accounts: 1024, sessions: 1024, assets: 6, pairs: 6, receipts: 4096 }
 writeFileSync(genesisPath, JSON.stringify(genesis))
 const start = () => startExchange(directory, ['--genesis', genesisPath, '--gateways', '2'])

@@ -26,12 +26,12 @@ import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, OperatorData, Shared, TierChange, ToOperator } from '../../core/threads.ts'
 import { createDocument } from '../../gateway/operator/document.ts'
 import { DECLARED } from '../../gateway/operator/routes.ts'
+import { shippedGenesis } from '../support/shipped_genesis.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const genesisText = ((): string => {
-  const json = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { limits: object }
-  json.limits = { ...json.limits, orders: 64, accounts: 16, sessions: 16, receipts: 16, priceTicks: 1024 }
-  return JSON.stringify(json)
+  const json = shippedGenesis()
+  return JSON.stringify({ ...json, limits: { ...json.limits, orders: 64, accounts: 16, sessions: 16, receipts: 16, priceTicks: 1024 } })
 })()
 
 const GATEWAYS = 2

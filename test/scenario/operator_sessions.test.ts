@@ -2,9 +2,7 @@
  * Promise: an operator sees exactly the live sessions of an account, the newest first, and ends exactly the one that is named. The
  * routes over the real engine, without sockets.
  */
-import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { Applications } from '../../core/view/applications.ts'
@@ -25,6 +23,7 @@ import type { Answer } from '../../gateway/operator/http.ts'
 import type { OperatorContext } from '../../gateway/operator/route.ts'
 import { handlerOf } from '../../gateway/operator/serve.ts'
 import { LISTED_MAX, ListSessions, RevokeSession } from '../../gateway/operator/sessions.ts'
+import { shippedGenesis } from '../support/shipped_genesis.ts'
 
 const HOUR = 3_600_000
 const LIFETIME = 24 * HOUR
@@ -54,8 +53,7 @@ interface Listing {
 
 /** The shipped genesis with few rows, and no limit of sessions that binds anybody. */
 function smallGenesis(): string {
-  const path = join(import.meta.dirname, '..', '..', 'data', 'genesis', 'genesis.json')
-  const json = JSON.parse(readFileSync(path, 'utf8')) as { limits: object }
+  const json = shippedGenesis()
   const rows = { sessions: ROWS, sessionsPerAccount: ROWS, sessionLifetimeMs: LIFETIME }
   const small = { orders: 64, accounts: 16, receipts: 16, priceTicks: 1024, ...rows }
   json.limits = { ...json.limits, ...small }

@@ -2,7 +2,6 @@
  * Sign-in against the real desk thread and its pool, with real wallets: every way round the nonce, the signature and the limits
  * of challenge and verify. (Specification, Verify rules.)
  */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { randomBytes } from 'node:crypto'
@@ -19,6 +18,7 @@ import type { SignInData, FromThread } from '../../core/threads.ts'
 import type {
   ChallengeReply, ChallengeRequest, ConsentRequest, SignInReply, RefusalReply, VerifyReply, VerifyRequest,
 } from '../../gateway/auth/challenge.ts'
+import { shippedGenesis } from '../support/shipped_genesis.ts'
 
 type Teardown = { teardown(handler: () => Promise<void>): void }
 type Ask = Partial<Omit<VerifyRequest, 'id' | 'kind'>>
@@ -26,7 +26,7 @@ type Ask = Partial<Omit<VerifyRequest, 'id' | 'kind'>>
 const root = join(import.meta.dirname, '..', '..')
 /** The default genesis with a second application. */
 const genesis = ((): string => {
-  const json = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as { applications: object[]; limits: object }
+  const json = shippedGenesis()
   json.applications.push({ id: '9a1c0000-0000-4000-8000-000000000002', name: 'Second', clientId: 'second', allowedOrigins: [] })
   Object.assign(json.limits, { orders: 64, accounts: 16, sessions: 64, receipts: 16, priceTicks: 1024 })
   return JSON.stringify(json)

@@ -1,7 +1,6 @@
 /** Starts gateway threads in front of the loopback matcher, opens sessions and signs requests as a client would. */
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
@@ -28,6 +27,7 @@ import { WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, GatewayData, Lane, Shared, ToThread } from '../../core/threads.ts'
 import type { SignInRequest } from '../../gateway/auth/challenge.ts'
 import type { LoopbackData } from './loopback_matcher.ts'
+import { shippedGenesis } from './shipped_genesis.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 // As core/main.ts does: read by uWebSockets.js when a gateway thread loads it.
@@ -73,15 +73,13 @@ function lane(config: Config): Lane {
   return { commands: commands.buffer, replies: replies.buffer, wait: cell(), questions: createQuestions() }
 }
 
-/** Small limits, so that a test process stays small. */
-export function testGenesis(limits: Record<string, number> = {}): string {
-  const genesis = JSON.parse(readFileSync(join(root, 'data', 'genesis', 'genesis.json'), 'utf8')) as {
-    limits: Record<string, number>
-    applications: Record<string, unknown>[]
-  }
+/** Small limits, so that a test process stays small. The spot pairs of the shipped document only; `perpetuals`: all pairs. */
+export function testGenesis(limits: Record<string, number> = {}, perpetuals = false): string {
+  const genesis = shippedGenesis(perpetuals)
+  const rows = { marginAccounts: 2048, riskBuckets: 2048, positions: 2048 }
   // The first application is the one every test means; the second is there to be told apart from it.
   genesis.applications.push({ ...genesis.applications[0], id: '9a1c0000-0000-4000-8000-000000000002', name: 'Other', clientId: 'other' })
-  Object.assign(genesis.limits, { orders: 65_536, accounts: 1024, sessions: 1024, receipts: 4096, priceTicks: 16_777_216 }, limits)
+  Object.assign(genesis.limits, { orders: 65_536, accounts: 1024, sessions: 1024, receipts: 4096, priceTicks: 16_777_216, ...rows }, limits)
   return JSON.stringify(genesis)
 }
 

@@ -8,6 +8,7 @@ import t from 'tap'
 import {
   FAUCET_LIMIT_MAX, FEE_TIERS_MAX, GenesisError, MAX_FEE_PPM, MAX_ISSUED, MAX_NOTIONAL, parseGenesis,
 } from '../../core/state/genesis.ts'
+import { LOT_VALUE_MOST, NOTIONAL_MOST } from '../../core/state/perp_terms.ts'
 import { RULES } from '../../core/state/rules.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
 
@@ -38,7 +39,8 @@ t.test('the shipped genesis as integers', async (t) => {
     openOrdersPerAccount: 10_000, priceTicks: 67_108_864, sessionLifetimeMs: 86_400_000,
     receiptLifetimeMs: 86_400_000, orderLifetimeMs: 7_776_000_000, sessionsPerAccount: 64,
     subAccountsPerMaster: 100, spendLimits: 65_536, agents: 65_536,
-    agentsPerAccount: 32, applications: 64, assets: 8, pairs: 16,
+    agentsPerAccount: 32, applications: 64, assets: 8, pairs: 20,
+    perps: 3, marginAccounts: 262_144, riskBuckets: 262_144, positions: 262_144, marginSubAccounts: 32, bucketsPerMarginAccount: 64,
   })
   t.same(assets.map(({ index, symbol, decimals, scale, faucetAtoms }) => [index, symbol, decimals, scale, faucetAtoms]), [
     [0, 'USDC', 6, 6, 10_000_000_000n], [1, 'BTC', 8, 8, 100_000_000n], [2, 'ETH', 18, 9, 10_000_000_000n],
@@ -49,11 +51,14 @@ t.test('the shipped genesis as integers', async (t) => {
     [
       ['BTC/USDC', 1, 0, 1, 2, 1, 4, 10_000n, 1n], ['ETH/USDC', 2, 0, 1, 2, 1, 3, 1_000_000n, 10n],
       ['SEI/USDC', 3, 0, 1, 4, 1, 1, 100_000_000n, 10n], ['ETH/BTC', 2, 1, 1, 5, 1, 3, 1_000_000n, 1n],
+      ['BTC/USDC-PERP', 1, 0, 1, 1, 1, 4, 10_000n, 10n], ['ETH/USDC-PERP', 2, 0, 1, 2, 1, 3, 1_000_000n, 10n],
+      ['SEI/USDC-PERP', 3, 0, 1, 4, 1, 0, 1_000_000_000n, 100n],
     ],
   )
   t.same(pairs.map((p) => [p.minLots, p.maxLots, p.minNotionalAtoms, p.makerPpm, p.takerPpm]), [
     [1, 10_000_000, 1_000_000n, -50, 500], [1, 10_000_000, 1_000_000n, -50, 500], [10, 100_000_000, 1_000_000n, 100, 500],
-    [1, 10_000_000, 10_000n, 100, 500],
+    [1, 10_000_000, 10_000n, 100, 500], [1, 2_000_000, 5_000_000n, 100, 500], [1, 5_000_000, 5_000_000n, 100, 500],
+    [1, 2_000_000, 5_000_000n, 100, 500],
   ])
   t.equal(feeTiers.asset, 0)
   t.same(feeTiers.tiers.map((tier) => [tier.minVolumeAtoms, tier.makerDiscountPpm, tier.takerDiscountPpm]), [
@@ -63,6 +68,32 @@ t.test('the shipped genesis as integers', async (t) => {
   t.same(applications, [{
     index: 0, id: '9a1c0000-0000-4000-8000-000000000001', name: 'Ringbook', clientId: 'ringbook', allowedOrigins: ['*'],
   }])
+})
+
+t.test('the perpetuals of the shipped genesis: three tiers each, and room below the bounds of 64-bit arithmetic', async (t) => {
+  const { pairs, limits } = parseGenesis(SHIPPED)
+  const perpetuals = pairs.filter(({ perp }) => perp !== null)
+  t.same(perpetuals.map(({ symbol, marketType, perp }) => [symbol, marketType, perp!.reference, perp!.tiers.map((tier) => [
+    tier.lowerBound, tier.initialPpm, tier.maintenancePpm, tier.maxLeverage, tier.initialDeduction, tier.maintenanceDeduction,
+  ])]), [
+    ['BTC/USDC-PERP', 'MARGIN', 650_000, [
+      [0n, 20_000, 10_000, 5000, 0n, 0n], [250_000_000_000n, 40_000, 20_000, 2500, 5_000_000_000n, 2_500_000_000n],
+      [1_000_000_000_000n, 100_000, 50_000, 1000, 65_000_000_000n, 32_500_000_000n],
+    ]],
+    ['ETH/USDC-PERP', 'MARGIN', 350_000, [
+      [0n, 20_000, 10_000, 5000, 0n, 0n], [100_000_000_000n, 40_000, 20_000, 2500, 2_000_000_000n, 1_000_000_000n],
+      [500_000_000_000n, 100_000, 50_000, 1000, 32_000_000_000n, 16_000_000_000n],
+    ]],
+    ['SEI/USDC-PERP', 'MARGIN', 2500, [
+      [0n, 50_000, 25_000, 2000, 0n, 0n], [25_000_000_000n, 100_000, 50_000, 1000, 1_250_000_000n, 625_000_000n],
+      [100_000_000_000n, 200_000, 100_000, 500, 11_250_000_000n, 5_625_000_000n],
+    ]],
+  ])
+  for (const { perp, tickLotAtoms } of perpetuals) {
+    const dearest = BigInt(limits.priceTicks) * tickLotAtoms
+    t.ok(dearest <= LOT_VALUE_MOST, 'a lot')
+    t.ok(BigInt(perp!.maxPositionLots) * dearest < NOTIONAL_MOST, 'a position')
+  }
 })
 
 t.test('integers and texts of the shipped pairs agree', async (t) => {
