@@ -3,6 +3,7 @@ import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { fundingStep } from '../programs/funding.ts'
+import { fundInsurance } from '../programs/insurance.ts'
 import { setPerp } from '../programs/perp_settings.ts'
 import { setIndexPrice } from '../programs/prices.ts'
 import type { State } from '../state/state.ts'
@@ -11,6 +12,8 @@ export function applyMargin(state: State, command: Views, base: number, type: nu
   switch (type) {
     case CommandType.SET_INDEX_PRICE:
       return setIndexPrice(state, command, base)
+    case CommandType.FUND_INSURANCE:
+      return fundInsurance(state, command, base)
     case CommandType.SET_PERP:
       return setPerp(state, command, base)
     case CommandType.FUNDING_STEP:

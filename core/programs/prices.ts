@@ -17,13 +17,14 @@ import { PERP, PERP_TERMS } from '../state/margin_rows.ts'
 import { get, now, perpRow, perpTermsRow, set, setF64 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { scheduleFunding } from './funding.ts'
+import { beginFund } from './insurance.ts'
 import { laneRefusal } from './policy.ts'
 
 const P = SET_INDEX_PRICE_COMMAND.at
 
 /**
- * The index price of a perpetual, and with it basis and mark. PRICE_ANSWER. NOT_FOUND: no such perpetual; VALIDATION_ERROR: no price of
- * 1 .. priceTicks - 1, or no such source; WRONG_PERP_MODE: it settles or is settled; PRICE_OUT_OF_BAND: see above.
+ * The index price of a perpetual, and with it basis and mark. MARK, PRICE_ANSWER. NOT_FOUND: no such perpetual; VALIDATION_ERROR: no price
+ * of 1 .. priceTicks - 1, or no such source; WRONG_PERP_MODE: it settles or is settled; PRICE_OUT_OF_BAND: see above.
  */
 export function setIndexPrice(state: State, command: Views, base: number): void {
   const pair = command.i32[base + P.pair]!
@@ -35,6 +36,7 @@ export function setIndexPrice(state: State, command: Views, base: number): void 
   const perp = perpRow(state, pair)
   const before = get(state, perp, PERP.INDEX)
   if (before === 0) scheduleFunding(state, pair)
+  beginFund(state)
   set(state, perp, PERP.INDEX, command.i32[base + P.price]!)
   set(state, perp, PERP.SOURCE, command.i32[base + P.source]!)
   setF64(state, perp, PERP.INDEX_AT, now(state))
