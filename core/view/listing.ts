@@ -33,6 +33,8 @@ export interface OrdersAsk extends Walk {
   pair?: number
   sell?: boolean
   market?: boolean
+  /** Of perpetuals, or of spot pairs. */
+  margin?: boolean
   clientOrderId?: string
   from?: number
   to?: number

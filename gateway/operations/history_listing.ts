@@ -1,5 +1,7 @@
 /** A listing that only the history can give: page and time range of the input, the question, and the answer's page fields. */
-import type { HistoryMovement, HistoryTrade, Listing, Position, Queries, Walk } from '../../core/history/answer/queries.ts'
+import type {
+  HistoryFundingPayment, HistoryFundingRate, HistoryMovement, HistoryPosition, HistoryTrade, Listing, Position, Queries, Walk,
+} from '../../core/history/answer/queries.ts'
 import { askHistory } from '../bridge/history.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
@@ -10,6 +12,9 @@ import type { Call } from './operation.ts'
 interface Rows {
   trades: HistoryTrade
   movements: HistoryMovement
+  positions: HistoryPosition
+  fundingPayments: HistoryFundingPayment
+  fundingRates: HistoryFundingRate
 }
 
 const positionOf = ({ sequence, index }: Position): Position => ({ sequence, index })

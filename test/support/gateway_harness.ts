@@ -93,7 +93,9 @@ const NOTHING: { readonly [Name in keyof Queries]: Queries[Name]['answer'] } = {
   portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
   applicationOrders: { rows: [], total: 0, more: false }, applicationMovements: { rows: [], total: 0, more: false },
   applicationStats: { asset: 0, volume: 0n, makerFee: 0n, takerFee: 0n, totalUsers: 0, activeUsers: 0, totalTrades: 0 },
-  screener: { rows: [], total: 0 }, market: null, markets: [], candles: [],
+  screener: { rows: [], total: 0 }, market: null, markets: [], candles: [], position: null,
+  positions: { rows: [], total: 0, more: false }, liquidations: { rows: [], total: 0, more: false },
+  fundingPayments: { rows: [], total: 0, more: false }, fundingRates: { rows: [], total: 0, more: false },
 }
 const emptyHistory: Historian = ({ id, name, ask, atLeast: sequence }) =>
   ({ id, answer: name === 'markets' ? (ask as Queries['markets']['ask']).pairs.map(() => null) : NOTHING[name], sequence })

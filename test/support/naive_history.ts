@@ -2,8 +2,10 @@
 import type { Genesis } from '../../core/state/genesis.ts'
 import { Flag } from '../../core/layout/command.ts'
 import type {
-  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, HistoryMovement, HistoryOrder, HistoryReply,
-  HistoryRequest, HistoryTrade, Listing, MovementsAsk, OrdersAsk, Portfolio, Position, Queries, QueryName, ScreenerAsk, TradesAsk, Walk,
+  ApplicationMovementsAsk, ApplicationOrdersAsk, ApplicationStats, CandlesAsk, FundingPaymentsAsk, FundingRatesAsk, HistoryFundingPayment,
+  HistoryFundingRate, HistoryLiquidation, HistoryMovement, HistoryOrder, HistoryPosition, HistoryReply, HistoryRequest, HistoryTrade,
+  LiquidationsAsk, Listing, MovementsAsk, Named, OrdersAsk, Portfolio, Position, PositionsAsk, Queries, QueryName, ScreenerAsk, TradesAsk,
+  Walk,
 } from '../../core/history/answer/queries.ts'
 import { candlesAsked, naiveCandles, naiveScreener, naiveStats } from './naive_market.ts'
 
@@ -11,6 +13,11 @@ export interface NaiveHistory {
   readonly orders: HistoryOrder[]
   readonly trades: HistoryTrade[]
   readonly movements: HistoryMovement[]
+  readonly positions: HistoryPosition[]
+  /** Each with its account. */
+  readonly payments: (HistoryFundingPayment & { account: number })[]
+  readonly rates: HistoryFundingRate[]
+  readonly liquidations: HistoryLiquidation[]
   portfolio: Portfolio
   /** Applications of the accounts that there are, by account. */
   readonly applications: Map<number, number>
@@ -27,7 +34,8 @@ export interface NaiveHistory {
 export type TradeValue = Readonly<Record<'quote' | 'makerFee' | 'takerFee', bigint>>
 
 export const createNaiveHistory = (): NaiveHistory => ({
-  orders: [], trades: [], movements: [], portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
+  orders: [], trades: [], movements: [], positions: [], payments: [], rates: [], liquidations: [],
+  portfolio: { asset: 0, points: [], realizedPnl: 0n, volume: 0n, fees: 0n },
   applications: new Map(), values: new Map(), genesis: null, behind: null, asked: [],
 })
 
@@ -66,6 +74,30 @@ function movements(history: NaiveHistory, ask: MovementsAsk): Listing<HistoryMov
     movement.account === ask.account && same(ask.asset, movement.asset) && same(ask.entry, movement.entry) &&
     same(ask.transaction, movement.transaction) && within(movement.time, ask))
   return listing(found, ask, ({ sequence, index }) => ({ sequence, index }))
+}
+
+const isNamed = (wanted: Named | undefined, { sequence, row }: Named): boolean => same(wanted?.sequence, sequence) && same(wanted?.row, row)
+const place = ({ sequence, index }: Position): Position => ({ sequence, index })
+
+function positions(history: NaiveHistory, ask: PositionsAsk): Listing<HistoryPosition> {
+  const found = history.positions.filter((position) =>
+    position.account === ask.account && same(ask.open, position.lots !== 0) && same(ask.pair, position.pair) &&
+    isNamed(ask.bucket, position.bucket) && isNamed(ask.marginAccount, position.marginAccount) && within(position.openedAt, ask))
+  return listing(found, ask, place)
+}
+
+function fundingPayments(history: NaiveHistory, ask: FundingPaymentsAsk): Listing<HistoryFundingPayment> {
+  const found = history.payments.filter((payment) =>
+    payment.account === ask.account && isNamed(ask.position, payment.position) && within(payment.time, ask))
+  return listing(found.map(({ account: _, ...payment }) => payment), ask, place)
+}
+
+const fundingRates = (history: NaiveHistory, ask: FundingRatesAsk): Listing<HistoryFundingRate> =>
+  listing(history.rates.filter((rate) => rate.pair === ask.pair && within(rate.time, ask)), ask, place)
+
+function liquidations(history: NaiveHistory, ask: LiquidationsAsk): Listing<HistoryLiquidation> {
+  const found = history.liquidations.filter((each) => each.account === ask.account && same(ask.unresolved, each.endedAt === 0))
+  return listing(found, ask, place)
 }
 
 function applicationOrders(history: NaiveHistory, ask: ApplicationOrdersAsk): Listing<HistoryOrder> {
@@ -151,5 +183,17 @@ function answerOf(history: NaiveHistory, request: HistoryRequest): Queries[Query
       const asked = request.ask as CandlesAsk
       return candlesAsked(naiveCandles(history.trades, asked), asked)
     }
+    case 'positions':
+      return positions(history, request.ask as PositionsAsk)
+    case 'position': {
+      const named = request.ask as Queries['position']['ask']
+      return history.positions.find((each) => each.account === named.account && isNamed(named, each)) ?? null
+    }
+    case 'fundingPayments':
+      return fundingPayments(history, request.ask as FundingPaymentsAsk)
+    case 'fundingRates':
+      return fundingRates(history, request.ask as FundingRatesAsk)
+    case 'liquidations':
+      return liquidations(history, request.ask as LiquidationsAsk)
   }
 }

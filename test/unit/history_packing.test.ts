@@ -8,6 +8,9 @@ import {
   APPLICATION_TRADE, ORDER_RECORD, ORDER_REFERENCE, PAGE_BYTES, pageRecords, PAGE_TABLES, POSTING, POSTING_REFERENCE,
   type PageTableName,
 } from '../../core/history/store/layout.ts'
+import {
+  FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, MARK_MINUTE, ORDER_MARGIN_RECORD,
+} from '../../core/history/store/margin_layout.ts'
 import { isPacked, pack, provedPage, unpack } from '../../core/history/store/packing.ts'
 import { FILL } from '../../core/layout/event.ts'
 import { viewsOf, wordsOf, type Layout, type Views } from '../../core/layout/table.ts'
@@ -18,7 +21,8 @@ const SEED = seedOf()
 const ROUNDS = 200
 const LAYOUTS: [PageTableName, Layout][] = [
   ['order_page', ORDER_RECORD], ['posting_page', POSTING], ['trade_page', FILL], ['order_reference_page', ORDER_REFERENCE],
-  ['posting_reference_page', POSTING_REFERENCE], ['application_trade_page', APPLICATION_TRADE],
+  ['posting_reference_page', POSTING_REFERENCE], ['application_trade_page', APPLICATION_TRADE], ['margin_order_page', ORDER_MARGIN_RECORD],
+  ['funding_payment_page', FUNDING_PAYMENT_RECORD], ['mark_page', MARK_MINUTE], ['funding_rate_page', FUNDING_RATE_RECORD],
 ]
 const LONGS = [0n, 1n, -1n, 2n ** 31n, -(2n ** 31n), 2n ** 32n - 1n, 2n ** 32n, -(2n ** 32n), 2n ** 63n - 1n, -(2n ** 63n)]
 const WORDS = [0, 1, -1, 127, 128, 2 ** 31 - 1, -(2 ** 31)]

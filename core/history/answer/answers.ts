@@ -8,6 +8,7 @@ import { FILL } from '../../layout/event.ts'
 import { createApplicationStats } from './application_stats.ts'
 import { listCandles } from './candle_answers.ts'
 import { buys, isTrade, POSTING, takes } from '../store/layout.ts'
+import { createMarginReader } from './margin_answers.ts'
 import { createMarketReader } from './market_answers.ts'
 import { applicationMovementTrail, movementTrail } from './movement_answers.ts'
 import { applicationOrderTrail, findOrder, orderTrail } from './order_answers.ts'
@@ -47,12 +48,16 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
   const prices = createPageReader(store, 'price_hour_page')
   const portfolio = createPortfolioReader(hours, prices, genesis)
   const market = createMarketReader(genesis, candles, trades)
-  const readers = [orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades]
+  const isPerp = (pair: number): boolean => genesis.pairs[pair]!.perp !== null
+  const margin = createMarginReader(store, isPerp)
+  const readers = [
+    orders, postings, orderReferences, postingReferences, tallies, users, candles, hours, prices, ...trades, ...margin.readers,
+  ]
   return {
     *order(ask) {
-      return findOrder(orders, ask.account, ask.sequence)
+      return findOrder(orders, margin.orderMargin, ask.account, ask.sequence)
     },
-    orders: (ask) => walk(orderTrail(orders, ask), ask),
+    orders: (ask) => walk(orderTrail(orders, margin.orderMargin, isPerp, ask), ask),
     *trade(ask) {
       for (const [pair, reader] of trades.entries()) {
         const found = findTrade(reader, pair, ask.sequence, ask.index)
@@ -71,7 +76,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     *portfolio(ask) {
       return yield* portfolio(ask.account, ask.period, ask.now)
     },
-    applicationOrders: (ask) => walk(applicationOrderTrail(orderReferences, orders, ask), ask),
+    applicationOrders: (ask) => walk(applicationOrderTrail(orderReferences, orders, margin.orderMargin, ask), ask),
     applicationMovements: (ask) => walk(applicationMovementTrail(postingReferences, postings, genesis, ask), ask),
     *applicationStats(ask) {
       return yield* stats(ask.application, ask.since)
@@ -82,6 +87,13 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     },
     markets: (ask) => market.statsOfEach(ask.pairs, ask.now),
     candles: (ask) => listCandles(candles, ask),
+    positions: (ask) => walk(margin.positions(ask), ask),
+    *position({ account, ...name }) {
+      return margin.position(account, name)
+    },
+    fundingPayments: (ask) => walk(margin.fundingPayments(ask), ask),
+    fundingRates: (ask) => walk(margin.fundingRates(ask), ask),
+    liquidations: (ask) => walk(margin.liquidations(ask), ask),
     forget: () => {
       store.forget()
       for (const reader of readers) reader.forget()
@@ -206,7 +218,7 @@ function ownTradeTrail(reader: PageReader, orders: PageReader, ask: TradesAsk, a
   let bounds = boundsOf(ask)
   if (orderSequence !== undefined) {
     // An order traded between its placement and its last change.
-    const order = findOrder(orders, account, orderSequence)
+    const order = findOrder(orders, () => null, account, orderSequence)
     const life = order === null ? { from: Infinity, to: 0 } : { from: order.createdAt, to: order.updatedAt }
     bounds = { ...bounds, from: Math.max(bounds.from, life.from), to: Math.min(bounds.to, life.to) }
   }

@@ -1,11 +1,13 @@
 /** Movements of the history: those of an account, and those of an application. A posting is up to three of them. */
 import type { Genesis } from '../../state/genesis.ts'
 import { buys, Flow, isFill, POSTING, POSTING_REFERENCE, Posting, rests, shapeOf } from '../store/layout.ts'
+import { isOfMargin } from '../store/margin_shapes.ts'
 import {
   assetOf, BASE_LEG, countRows, entryOf, findsNothing, isFiltered, passingRows, QUOTE_LEG, rowsOf, transactionOf,
 } from '../store/movement_shapes.ts'
 import type { PageReader } from '../store/page_reader.ts'
 import { Reference, Transaction, type ApplicationMovementsAsk, type HistoryMovement, type MovementsAsk } from './queries.ts'
+import { completeMargin, marginShapeAt } from './margin_movement_answers.ts'
 import { boundsOf, descend, start } from './trails.ts'
 import type { Trail } from './walk.ts'
 
@@ -13,9 +15,11 @@ const { at: P } = POSTING
 const { at: REF } = POSTING_REFERENCE
 
 /** Shape of the posting at `at`. */
-function shapeAt({ i32 }: PageReader['views'], at: number): number {
+function shapeAt(views: PageReader['views'], at: number): number {
+  const { i32 } = views
   const kind = i32[at + P.kind]!
   const subject = i32[at + P.subject]!
+  if (isOfMargin(kind)) return marginShapeAt(views, at)
   if (!isFill(kind)) return shapeOf(kind, kind !== Posting.TRANSFER ? Flow.NONE : i32[at + P.amount + 1]! < 0 ? Flow.OUT : Flow.IN, subject)
   const isFree = (i32[at + P.fee]! | i32[at + P.fee + 1]!) === 0
   return shapeOf(kind, isFree ? Flow.NONE : i32[at + P.fee + 1]! < 0 ? Flow.IN : Flow.OUT, subject)
@@ -94,7 +98,8 @@ function movementAt(reader: PageReader, genesis: Genesis, account: number, at: n
     referenceSequence: f64[(at + P.orderSequence) >>> 1]!,
     referenceSlot: i32[at + P.slot]!,
   }
-  if (isFill(i32[at + P.kind]!)) completeFill(movement, reader, genesis, at, row)
+  if (isOfMargin(i32[at + P.kind]!)) completeMargin(movement, reader.views, at, row)
+  else if (isFill(i32[at + P.kind]!)) completeFill(movement, reader, genesis, at, row)
   else if (movement.transaction !== Transaction.TRADE) {
     const transfer = movement.transaction === Transaction.TRANSFER
     Object.assign(movement, { reference: transfer ? Reference.TRANSFER : Reference.CREDIT, referenceSequence: sequence })

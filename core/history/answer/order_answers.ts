@@ -2,6 +2,7 @@
 import { Flag, CLIENT_ORDER_ID_SHIFT } from '../../layout/command.ts'
 import { ORDER_RECORD, ORDER_REFERENCE } from '../store/layout.ts'
 import type { PageReader } from '../store/page_reader.ts'
+import type { MarginReader } from './margin_answers.ts'
 import type { ApplicationOrdersAsk, HistoryOrder, OrdersAsk } from './queries.ts'
 import { boundsOf, descend, descendThrough, start } from './trails.ts'
 import type { Trail } from './walk.ts'
@@ -15,11 +16,16 @@ function labelOf(reader: PageReader, at: number): string {
   return length === 0 ? '' : Buffer.from(reader.views.bytes.buffer as ArrayBuffer, (at + O.label) * 4, length).toString('latin1')
 }
 
-function orderAt(reader: PageReader, account: number, at: number): HistoryOrder {
+/** Where an order of a perpetual stands (margin_answers.ts). */
+export type MarginOf = MarginReader['orderMargin']
+
+function orderAt(reader: PageReader, marginOf: MarginOf, account: number, at: number): HistoryOrder {
   const { i32, u32, f64, i64 } = reader.views
+  const sequence = f64[(at + O.sequence) >>> 1]!
+  const margin = marginOf(account, i32[at + O.pair]!, sequence)
   return {
     account,
-    sequence: f64[(at + O.sequence) >>> 1]!,
+    sequence,
     slot: i32[at + O.slot]!,
     pair: i32[at + O.pair]!,
     flags: u32[at + O.flags]!,
@@ -34,21 +40,22 @@ function orderAt(reader: PageReader, account: number, at: number): HistoryOrder 
     outcome: i32[at + O.outcome]!,
     slippageBps: i32[at + O.slippageBps]!,
     clientOrderId: labelOf(reader, at),
+    ...(margin === null ? {} : { margin }),
   }
 }
 
-export function findOrder(reader: PageReader, account: number, sequence: number): HistoryOrder | null {
+export function findOrder(reader: PageReader, marginOf: MarginOf, account: number, sequence: number): HistoryOrder | null {
   const { f64 } = reader.views
   const word = (at: number): number => f64[(at + O.sequence) >>> 1]!
   const number = reader.search(account, reader.count(account), (at) => word(at) <= sequence) - 1
   if (number < 0) return null
   const at = reader.locate(account, number)
-  return word(at) === sequence ? orderAt(reader, account, at) : null
+  return word(at) === sequence ? orderAt(reader, marginOf, account, at) : null
 }
 
 /** Orders of one account. */
-export function orderTrail(reader: PageReader, ask: OrdersAsk): Trail<HistoryOrder> {
-  const { account, statuses, pair, sell, market, clientOrderId } = ask
+export function orderTrail(reader: PageReader, marginOf: MarginOf, isPerp: (pair: number) => boolean, ask: OrdersAsk): Trail<HistoryOrder> {
+  const { account, statuses, pair, sell, market, margin, clientOrderId } = ask
   const { i32, u32, f64 } = reader.views
   const bounds = boundsOf(ask)
   const passes = (at: number): boolean => {
@@ -57,23 +64,26 @@ export function orderTrail(reader: PageReader, ask: OrdersAsk): Trail<HistoryOrd
     if (pair !== undefined && i32[at + O.pair] !== pair) return false
     if (sell !== undefined && sell !== ((flags & Flag.SELL) !== 0)) return false
     if (market !== undefined && market !== ((flags & Flag.MARKET) !== 0)) return false
+    if (margin !== undefined && margin !== isPerp(i32[at + O.pair]!)) return false
     return clientOrderId === undefined ||
     (flags >>> CLIENT_ORDER_ID_SHIFT === clientOrderId.length && labelOf(reader, at) === clientOrderId)
   }
-  const all = [statuses, pair, sell, market, clientOrderId].every((filter) => filter === undefined)
+  const all = [statuses, pair, sell, market, margin, clientOrderId].every((filter) => filter === undefined)
   const first = start(reader, account, bounds, O.sequence, O.createdAt)
   return {
     ...(all ? descendThrough(reader, account, first, bounds.from, O.createdAt) : descend(reader, account, first)),
     isOver: (at) => f64[(at + O.createdAt) >>> 1]! < bounds.from,
     rows: (at) => (passes(at) ? 1 : 0),
     position: (at) => ({ sequence: f64[(at + O.sequence) >>> 1]!, index: 0 }),
-    build: (at) => orderAt(reader, account, at),
+    build: (at) => orderAt(reader, marginOf, account, at),
     loads: () => reader.loads,
   }
 }
 
 /** Orders of all accounts of an application, by their references; only those that are shown are looked up. */
-export function applicationOrderTrail(references: PageReader, orders: PageReader, ask: ApplicationOrdersAsk): Trail<HistoryOrder> {
+export function applicationOrderTrail(
+  references: PageReader, orders: PageReader, marginOf: MarginOf, ask: ApplicationOrdersAsk,
+): Trail<HistoryOrder> {
   const { application, statuses, pair, sell, market } = ask
   const { i32, f64 } = references.views
   const passes = (at: number): boolean => {
@@ -94,7 +104,7 @@ export function applicationOrderTrail(references: PageReader, orders: PageReader
     position: (at) => ({ sequence: f64[(at + REF.sequence) >>> 1]!, index: 0 }),
     build: (at) => {
       const account = i32[at + REF.account]!
-      return orderAt(orders, account, orders.locate(account, f64[(at + REF.number) >>> 1]!))
+      return orderAt(orders, marginOf, account, orders.locate(account, f64[(at + REF.number) >>> 1]!))
     },
     loads: () => references.loads + orders.loads,
   }

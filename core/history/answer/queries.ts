@@ -7,9 +7,14 @@
  */
 import type { OrderView } from '../../view/accounts.ts'
 import type { Listing, OrdersAsk, Position, Walk } from '../../view/listing.ts'
+import type { HistoryOrderMargin, MarginQueries, Named } from './margin_queries.ts'
 
 export { Entry, ENTRY_NAMES, Transaction, TRANSACTION_NAMES, Reference } from '../store/movement_kinds.ts'
 export type { Listing, OrdersAsk, Position, Walk }
+export type {
+  FundingPaymentsAsk, FundingRatesAsk, HistoryBucket, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryOrderMargin,
+  HistoryPosition, LiquidationsAsk, MarketPerp, Named, PositionsAsk,
+} from './margin_queries.ts'
 
 /** An order of any age. Until it ends `outcome` is SUBMITTED or PARTIALLY_FILLED. */
 export interface HistoryOrder extends OrderView {
@@ -17,6 +22,8 @@ export interface HistoryOrder extends OrderView {
   outcome: number
   /** bps asked for; meaningful with Flag.SLIPPAGE. */
   slippageBps: number
+  /** Of an order of a perpetual (Flag.MARGIN). */
+  margin?: HistoryOrderMargin
 }
 
 /** One fill, as the public sees it and as both sides do. */
@@ -62,11 +69,13 @@ export interface HistoryMovement {
   locked: bigint
   /**
    * {@link Reference}, and what names it: (sequence, slot) of an order, (sequence, index) of a trade, (sequence, 0) of a credit and of
-   * the first movement of a transfer, which both of its movements name.
+   * the first movement of a transfer, which both of its movements name; (sequence, row) of a position and of a risk bucket.
    */
   reference: number
   referenceSequence: number
   referenceSlot: number
+  /** It is of a margin account, whose free and locked collateral `available` and `locked` are; absent: of a balance of the account. */
+  margin?: { account: Named; bucket: Named | null }
 }
 
 export interface TradesAsk extends Walk {
@@ -242,7 +251,7 @@ export interface Screener {
 }
 
 /** Every question by name. `null`: there is no such thing, or it is not the asker's. */
-export interface Queries {
+export interface Queries extends MarginQueries {
   order: { ask: { account: number; sequence: number }; answer: HistoryOrder | null }
   orders: { ask: OrdersAsk; answer: Listing<HistoryOrder> }
   trade: { ask: { sequence: number; index: number }; answer: HistoryTrade | null }

@@ -8,7 +8,8 @@
  * Movements of a command are numbered over all accounts in the order of its events. Of a fill the taker's come first, then the
  * maker's, each: quote leg, base leg, fee or rebate. An order that its account's master pays for moves the master's balances; of its fills
  * the account has a posting too, which is its trade and moves nothing (layout.ts). Every posting that moves something is listed for
- * its application.
+ * its application. What fills of perpetuals and collateral do to margin accounts is in margin_movements.ts; balances of the account change
+ * with a CREDIT alone there.
  */
 import { CANCEL_ANSWER } from '../../layout/answers.ts'
 import { Flag } from '../../layout/command.ts'
@@ -16,23 +17,17 @@ import { CREDIT, CreditSource, FILL, ORDER_ENDED, RESULT } from '../../layout/ev
 import type { Views } from '../../layout/table.ts'
 import type { Genesis } from '../../state/genesis.ts'
 import { HOLDING, holdingAt, HOUR_MS, type AccountsModel } from './accounts.ts'
-import type { Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
-import { buys, Flow, Posting, POSTING, POSTING_REFERENCE, rests, shapeOf } from '../store/layout.ts'
-import { countRows } from '../store/movement_shapes.ts'
-import type { PageTable } from '../store/pages.ts'
+import { buys, Flow, Posting, POSTING, rests, shapeOf } from '../store/layout.ts'
 import type { PortfolioModel } from './portfolio.ts'
+import type { Postings } from './postings.ts'
 
 const { at: P } = POSTING
-const { at: REF } = POSTING_REFERENCE
 const { at: FIL } = FILL
 const { at: RES } = RESULT
 const { at: END } = ORDER_ENDED
 const { at: CRE } = CREDIT
 const { AVAILABLE, LOCKED } = HOLDING
-/** Pages in memory: 64 MB at most; of references only the last of each application is ever changed. */
-const PAGES = 16_384
-const REFERENCE_PAGES = 1024
 
 /** Where a FILL keeps what concerns each side. */
 interface Side {
@@ -55,27 +50,21 @@ export interface MovementsModel {
   /** RESULT of CANCEL_ORDER. */
   cancelled(events: Views, base: number): void
   credited(events: Views, base: number): void
-  flush(): void
 }
 
 class Movements implements MovementsModel {
-  readonly #pages: PageTable
-  readonly #references: PageTable
+  readonly #postings: Postings
   readonly #identities: Identities
   readonly #accounts: AccountsModel
   readonly #portfolio: PortfolioModel
   readonly #genesis: Genesis
   /** Base atoms of the fill at hand: a register, as in the engine. */
   readonly #base = new BigInt64Array(1)
-  /** The command at hand and its movements so far. */
-  #sequence = 0
-  #number = 0
 
   constructor(
-    tables: Tables, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
+    postings: Postings, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
   ) {
-    this.#pages = tables.pages('posting_page', PAGES)
-    this.#references = tables.pages('posting_reference_page', REFERENCE_PAGES)
+    this.#postings = postings
     this.#identities = identities
     this.#accounts = accounts
     this.#portfolio = portfolio
@@ -83,12 +72,27 @@ class Movements implements MovementsModel {
   }
 
   filled(events: Views, base: number): void {
-    const { i32, f64 } = events
-    this.#begin(f64[(base + FIL.sequence) >>> 1]!)
+    const { i32 } = events
+    if (this.#genesis.pairs[i32[base + FIL.pair]!]!.perp !== null) return this.#filledOnMargin(events, base)
     this.#base[0] = BigInt(i32[base + FIL.lots]! | 0) * this.#genesis.pairs[i32[base + FIL.pair]!]!.lotAtoms
     const sells = (i32[base + FIL.takerFlags]! & Flag.SELL) !== 0
     this.#side(events, base, TAKER, MAKER, sells ? Posting.TAKER_SELLS : Posting.TAKER_BUYS)
     this.#side(events, base, MAKER, TAKER, sells ? Posting.MAKER_BUYS : Posting.MAKER_SELLS)
+  }
+
+  /** A fill of a perpetual: a trade of both accounts that moves no balance. Profit, funding and fees come with their positions. */
+  #filledOnMargin(events: Views, base: number): void {
+    const { i32, f64, i64 } = events
+    const pair = i32[base + FIL.pair]!
+    const sells = (i32[base + FIL.takerFlags]! & Flag.SELL) !== 0
+    const hour = Math.floor(f64[(base + FIL.time) >>> 1]! / HOUR_MS)
+    const side = (own: Side, other: Side, kind: number): void => {
+      const account = i32[base + own.account]!
+      this.#portfolio.tradedOnMargin(this.#accounts.touch(account, hour), pair, i64[(base + FIL.quote) >>> 1]!)
+      this.#post(events, base, own, other, account, kind | Posting.FUNDED)
+    }
+    side(TAKER, MAKER, sells ? Posting.TAKER_SELLS : Posting.TAKER_BUYS)
+    side(MAKER, TAKER, sells ? Posting.MAKER_BUYS : Posting.MAKER_SELLS)
   }
 
   locked(events: Views, base: number): void {
@@ -108,63 +112,20 @@ class Movements implements MovementsModel {
     const time = f64[(base + CRE.time) >>> 1]!
     const account = i32[base + CRE.account]!
     const asset = i32[base + CRE.asset]!
-    this.#begin(sequence)
     const row = this.#accounts.touch(account, Math.floor(time / HOUR_MS))
     const { rows } = this.#accounts
     const holding = holdingAt(row, asset)
     this.#portfolio.credited(row, asset, i64[(base + CRE.amount) >>> 1]!)
     rows[holding + AVAILABLE] = rows[holding + AVAILABLE]! + i64[(base + CRE.amount) >>> 1]!
-    const transfer = i32[base + CRE.source] === CreditSource.TRANSFER
+    const transfer = i32[base + CRE.source] !== CreditSource.FAUCET
     const kind = transfer ? Posting.TRANSFER : Posting.CREDIT
     const flow = !transfer ? Flow.NONE : i32[base + CRE.amount + 1]! < 0 ? Flow.OUT : Flow.IN
-    const at = this.#append(account, sequence, time, kind, asset)
-    this.#refer(account, sequence, shapeOf(kind, flow, asset))
-    const to = this.#pages.views.i64
+    const at = this.#postings.append(account, sequence, time, kind, asset)
+    this.#postings.refer(account, sequence, shapeOf(kind, flow, asset))
+    const to = this.#postings.views.i64
     to[(at + P.amount) >>> 1] = i64[(base + CRE.amount) >>> 1]!
     to[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
     to[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
-    this.#number++
-  }
-
-  flush(): void {
-    this.#pages.flush()
-    this.#references.flush()
-  }
-
-  #begin(sequence: number): void {
-    if (sequence === this.#sequence) return
-    this.#sequence = sequence
-    this.#number = 0
-  }
-
-  #append(account: number, sequence: number, time: number, kind: number, subject: number): number {
-    const at = this.#pages.append(account)
-    const { i32, f64 } = this.#pages.views
-    f64[(at + P.sequence) >>> 1] = sequence
-    f64[(at + P.time) >>> 1] = time
-    i32[at + P.number] = this.#number
-    i32[at + P.kind] = kind
-    i32[at + P.subject] = subject
-    return at
-  }
-
-  /** Lists the posting of `account` that was appended last for its application. */
-  #refer(account: number, sequence: number, shape: number): void {
-    const references = this.#references
-    const application = this.#identities.applicationOf(account)
-    const last = references.count(application) - 1
-    let before = 0
-    if (last >= 0) {
-      const at = references.locate(application, last)
-      before = references.views.f64[(at + REF.before) >>> 1]! + countRows(references.views.i32[at + REF.shape]!)
-    }
-    const at = references.append(application)
-    const { i32, f64 } = references.views
-    f64[(at + REF.sequence) >>> 1] = sequence
-    f64[(at + REF.number) >>> 1] = this.#pages.count(account) - 1
-    f64[(at + REF.before) >>> 1] = before
-    i32[at + REF.account] = account
-    i32[at + REF.shape] = shape
   }
 
   /** Balances and postings of one side of the FILL at `base`. */
@@ -185,22 +146,21 @@ class Movements implements MovementsModel {
     const funds = payer === account ? kind : kind | Posting.FUNDS
     const at = this.#post(events, base, own, other, payer, funds)
     const { rows } = this.#accounts
-    const { i64: to } = this.#pages.views
+    const { i64: to } = this.#postings.views
     to[(at + P.available) >>> 1] = rows[quote + AVAILABLE]!
     to[(at + P.locked) >>> 1] = rows[quote + LOCKED]!
     to[(at + P.baseAvailable) >>> 1] = rows[asset + AVAILABLE]!
     to[(at + P.baseLocked) >>> 1] = rows[asset + LOCKED]!
     const flow = isFree ? Flow.NONE : i32[fee + 1]! < 0 ? Flow.IN : Flow.OUT
-    this.#refer(payer, f64[(base + FIL.sequence) >>> 1]!, shapeOf(funds, flow, pair))
-    this.#number += isFree ? 2 : 3
+    this.#postings.refer(payer, f64[(base + FIL.sequence) >>> 1]!, shapeOf(funds, flow, pair))
     if (payer !== account) this.#post(events, base, own, other, account, kind | Posting.FUNDED)
   }
 
   /** A posting of `account` for one side of the FILL at `base`, without balances; its address. */
   #post(events: Views, base: number, own: Side, other: Side, account: number, kind: number): number {
     const { i32, f64, i64 } = events
-    const at = this.#append(account, f64[(base + FIL.sequence) >>> 1]!, f64[(base + FIL.time) >>> 1]!, kind, i32[base + FIL.pair]!)
-    const { views } = this.#pages
+    const at = this.#postings.append(account, f64[(base + FIL.sequence) >>> 1]!, f64[(base + FIL.time) >>> 1]!, kind, i32[base + FIL.pair]!)
+    const { views } = this.#postings
     views.i32[at + P.index] = i32[base + FIL.index]!
     views.f64[(at + P.orderSequence) >>> 1] = f64[(base + own.order) >>> 1]!
     views.i32[at + P.slot] = i32[base + own.slot]!
@@ -237,14 +197,14 @@ class Movements implements MovementsModel {
   ): void {
     const { i32, f64, i64 } = events
     const atoms = base + amount
-    if ((i32[atoms]! | i32[atoms + 1]!) === 0) return
+    const market = this.#genesis.pairs[i32[base + pair]!]!
+    // Of an order of a perpetual it is collateral: COLLATERAL tells of it.
+    if ((i32[atoms]! | i32[atoms + 1]!) === 0 || market.perp !== null) return
     // RESULT and ORDER_ENDED keep sequence and time in the same words.
     const sequence = f64[(base + RES.sequence) >>> 1]!
     const time = f64[(base + RES.time) >>> 1]!
     const payer = this.#identities.payerOf(i32[base + account]!, i32[base + flags]!)
-    const market = i32[base + pair]!
-    const asset = (i32[base + flags]! & Flag.SELL) !== 0 ? this.#genesis.pairs[market]!.base : this.#genesis.pairs[market]!.quote
-    this.#begin(sequence)
+    const asset = (i32[base + flags]! & Flag.SELL) !== 0 ? market.base : market.quote
     const row = this.#accounts.touch(payer, Math.floor(time / HOUR_MS))
     const { rows } = this.#accounts
     const holding = holdingAt(row, asset)
@@ -255,18 +215,17 @@ class Movements implements MovementsModel {
       rows[holding + AVAILABLE] = rows[holding + AVAILABLE]! + i64[atoms >>> 1]!
       rows[holding + LOCKED] = rows[holding + LOCKED]! - i64[atoms >>> 1]!
     }
-    const at = this.#append(payer, sequence, time, kind, asset)
-    this.#refer(payer, sequence, shapeOf(kind, Flow.NONE, asset))
-    const { views } = this.#pages
+    const at = this.#postings.append(payer, sequence, time, kind, asset)
+    this.#postings.refer(payer, sequence, shapeOf(kind, Flow.NONE, asset))
+    const { views } = this.#postings
     views.f64[(at + P.orderSequence) >>> 1] = f64[(base + order) >>> 1]!
     views.i32[at + P.slot] = i32[base + slot]!
     views.i64[(at + P.amount) >>> 1] = i64[atoms >>> 1]!
     views.i64[(at + P.available) >>> 1] = rows[holding + AVAILABLE]!
     views.i64[(at + P.locked) >>> 1] = rows[holding + LOCKED]!
-    this.#number++
   }
 }
 
 export const createMovements = (
-  tables: Tables, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
-): MovementsModel => new Movements(tables, genesis, identities, accounts, portfolio)
+  postings: Postings, genesis: Genesis, identities: Identities, accounts: AccountsModel, portfolio: PortfolioModel,
+): MovementsModel => new Movements(postings, genesis, identities, accounts, portfolio)

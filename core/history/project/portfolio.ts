@@ -8,7 +8,7 @@
  * and is told apart as `fees`; a rebate is an income of that name. Hence always, for every account, a transfer that takes being a
  * negative credit: reference balance + costs = credits at their values + realised PnL - fees.
  */
-import type { Genesis } from '../../state/genesis.ts'
+import type { Genesis, Pair } from '../../state/genesis.ts'
 import { addWide, HOLDING, holdingAt, HOUR_MS, TALLY, wideAt, type AccountsModel } from './accounts.ts'
 import type { Tables } from '../store/heads.ts'
 import { PRICE_HOUR } from '../store/layout.ts'
@@ -19,12 +19,13 @@ const { at: PRICE } = PRICE_HOUR
 const PAGES = 256
 
 /**
- * Which pair prices each asset in the reference asset: the first that is quoted in it; -1: none. One that is listed later prices only what
+ * Which pair prices each asset in the reference asset: the first spot pair that is quoted in it; -1: none. One that is listed later prices only what
  * nothing priced before, and nothing before it traded: so values are those of the journal's order, whenever this is looked up.
  */
 export function pricingPairs(genesis: Genesis): number[] {
   const { asset } = genesis.feeTiers
-  return genesis.assets.map(({ index }) => genesis.pairs.findIndex((pair) => pair.base === index && pair.quote === asset))
+  const prices = (pair: Pair, base: number): boolean => pair.base === base && pair.quote === asset && pair.perp === null
+  return genesis.assets.map(({ index }) => genesis.pairs.findIndex((pair) => prices(pair, index)))
 }
 
 /** `atoms` of the base asset of a pair at `ticks`, in quote atoms, rounded toward zero. */
@@ -39,6 +40,8 @@ export interface PortfolioModel {
    * earned when negative. `trader`: row of the account that traded, which has the volume; `row` is that of the account that pays.
    */
   filled(row: number, trader: number, pair: number, buys: boolean, quote: bigint, base: bigint, fee: bigint): void
+  /** One side of a fill of a perpetual: `quote` atoms are volume of the account in `row`; the rest comes with its position. */
+  tradedOnMargin(row: number, pair: number, quote: bigint): void
   /** `atoms` credited from outside or, when negative, taken away, before the balance changed. */
   credited(row: number, asset: number, atoms: bigint): void
   /** Value of `atoms` in the reference asset now, rounded toward zero. */
@@ -138,6 +141,7 @@ export function createPortfolio(tables: Tables, genesis: Genesis, accounts: Acco
       }
       if (quoteAsset !== reference) quoteLegs(row, quoteAsset, buys, quote, value, fee, feeValue)
     },
+    tradedOnMargin: (row, pair, quote) => addWide(accounts.rows, row + TALLY.VOLUME, valueOf(genesis.pairs[pair]!.quote, quote)),
     credited: (row, asset, atoms) => {
       if (asset === reference) return
       const holding = holdingAt(row, asset)

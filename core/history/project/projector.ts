@@ -15,9 +15,11 @@ import { createAccounts, type AccountsModel } from './accounts.ts'
 import { createCandles } from './candles.ts'
 import { openTables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'
+import { createMargin } from './margin.ts'
 import { createMovements } from './movements.ts'
 import { createOrders } from './orders.ts'
 import { createPortfolio } from './portfolio.ts'
+import { Postings } from './postings.ts'
 import { createTrades } from './trades.ts'
 import type { HistoryDatabase } from '../store/store.ts'
 
@@ -43,7 +45,9 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
   const orders = createOrders(tables, genesis.limits.orders, identities)
   const trades = createTrades(tables)
   const candles = createCandles(tables, genesis.limits.pairs)
-  const movements = createMovements(tables, genesis, identities, accounts, portfolio)
+  const postings = new Postings(tables, identities)
+  const movements = createMovements(postings, genesis, identities, accounts, portfolio)
+  const margin = createMargin(tables, genesis, accounts, portfolio, postings)
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
   const traded = new Set<number>()
 
@@ -74,7 +78,8 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
     } else if (type === CREATE_SUB_ACCOUNT) applications.joined(i32[base + SUB_ACCOUNT_ANSWER.at.subAccount]!)
   }
   const one = (events: Views, base: number): void => {
-    switch (eventTypeOf(events.i32[base]!)) {
+    const type = eventTypeOf(events.i32[base]!)
+    switch (type) {
       case EventType.RESULT:
         return result(events, base)
       case EventType.FILL:
@@ -86,6 +91,8 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
         return orders.label(events, base)
       case EventType.CREDIT:
         return movements.credited(events, base)
+      default:
+        return margin.take(type, events, base)
     }
   }
   return {
@@ -98,7 +105,8 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
       orders.flush()
       trades.flush()
       candles.flush()
-      movements.flush()
+      margin.flush()
+      postings.flush()
       applications.flush()
       accounts.flush()
       portfolio.flush()

@@ -3,3 +3,39 @@ create table if not exists holding_hour_page (
   id integer primary key,            -- account × 2^29 + number of the page
   records blob not null
 ) strict;
+create table if not exists margin_account_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists risk_bucket_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists margin_order_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists position_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists funding_payment_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists liquidation_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists margin_hour_page (
+  id integer primary key,            -- account × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists mark_page (
+  id integer primary key,            -- pair × 2^29 + number of the page
+  records blob not null
+) strict;
+create table if not exists funding_rate_page (
+  id integer primary key,            -- pair × 2^29 + number of the page
+  records blob not null
+) strict;

@@ -29,21 +29,37 @@
  *   application_user_page    APPLICATION_USER, one for each account of the application, in the order they came
  *   head_page                HEAD, owner = table: how many records each owner of that table has, and what they must look like
  *
+ * and margin trading, records of margin_layout.ts, owner = account unless it is said:
+ *
+ *   margin_account_page      MARGIN_ACCOUNT_RECORD, in the order they were first told of; changed in place
+ *   risk_bucket_page         RISK_BUCKET_RECORD, in the order they were first told of; changed in place
+ *   margin_order_page        ORDER_MARGIN_RECORD, one for each order of a perpetual, in order of sequence
+ *   position_page            POSITION_RECORD in the order they were opened; changed in place while they are open
+ *   funding_payment_page     FUNDING_PAYMENT_RECORD in order of sequence
+ *   liquidation_page         LIQUIDATION_RECORD in the order they began; changed in place until they end
+ *   margin_hour_page         MARGIN_HOUR, some for each hour in which margin trading of the account changed (project/exposures.ts)
+ *   mark_page                MARK_MINUTE, one for each minute in which there was a price, owner = pair; the last changed in place
+ *   funding_rate_page        FUNDING_RATE_RECORD in order of sequence, owner = pair
+ *
  * Row id = owner × 2^29 + number of the page. Pages but the last of an owner are full; unused records are zero. A last page is stored as
  * short as {@link storedBytes} says, so that small accounts stay small; a full one of the heavy tables is packed (packing.ts). Behind the
  * pages of records of an owner are its pages of checksums (checks.ts), by which every page read is known to be the newest of its place.
  * Everything here is a function of the records alone, never of when they were written: equal journals give equal tables.
  */
 import { defineLayout, RECORD_BYTES, RECORD_WORDS } from '../../layout/table.ts'
+import {
+  FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, LIQUIDATION_RECORD, MARGIN_ACCOUNT_RECORD, MARGIN_HOUR, MARK_MINUTE, ORDER_MARGIN_RECORD,
+  POSITION_RECORD, RISK_BUCKET_RECORD,
+} from './margin_layout.ts'
 
 /** Part of the position row. */
-export const HISTORY_FORMAT = 6
+export const HISTORY_FORMAT = 7
 /**
- * Formats that this version reads and goes on with; a store of any other is made anew. Those of 4 and 5 have the same records, but no
- * holding_hour_page and no sequence in the header (store.ts); those of 4 have none packed (packing.ts). A record that changes leaves only
- * the newest format here.
+ * Formats that this version reads and goes on with; a store of any other is made anew. Those before 7 have the same records, but no tables
+ * of margin trading; those of 4 and 5 no holding_hour_page and no sequence in the header (store.ts) either; those of 4 have none packed
+ * (packing.ts). A record that changes leaves only the newest format here.
  */
-const READABLE: readonly number[] = [4, 5, HISTORY_FORMAT]
+const READABLE: readonly number[] = [4, 5, 6, HISTORY_FORMAT]
 export const isReadable = (format: number): boolean => READABLE.includes(format)
 
 /** One page and its row header fill one page of the file, 4096 bytes: 31 records of 128 bytes, 62 of 64 or 124 of 32. */
@@ -57,6 +73,10 @@ export const PAGE_TABLES = {
   order_page: RECORD_WORDS, posting_page: RECORD_WORDS, trade_page: RECORD_WORDS,
   order_reference_page: 8, posting_reference_page: 8, application_trade_page: 16, candle_page: 16,
   account_hour_page: 0, price_hour_page: 4, application_user_page: 4, head_page: 4, holding_hour_page: 66,
+  margin_account_page: MARGIN_ACCOUNT_RECORD.words, risk_bucket_page: RISK_BUCKET_RECORD.words,
+  margin_order_page: ORDER_MARGIN_RECORD.words, position_page: POSITION_RECORD.words, funding_payment_page: FUNDING_PAYMENT_RECORD.words,
+  liquidation_page: LIQUIDATION_RECORD.words, margin_hour_page: MARGIN_HOUR.words, mark_page: MARK_MINUTE.words,
+  funding_rate_page: FUNDING_RATE_RECORD.words,
 } as const
 export type PageTableName = keyof typeof PAGE_TABLES
 export const TABLE_NAMES = Object.keys(PAGE_TABLES) as PageTableName[]
@@ -98,9 +118,11 @@ export const ORDER_RECORD = defineLayout('history_order', {
 /** What a {@link POSTING} is. Numbers are stored. */
 export const Posting = {
   TAKER_BUYS: 1, TAKER_SELLS: 2, MAKER_BUYS: 3, MAKER_SELLS: 4, LOCK: 5, UNLOCK: 6, CREDIT: 7, TRANSFER: 8,
+  /** Of a margin account (margin_layout.ts, MARGIN_POSTING). */
+  POSITION: 9, COLLATERAL: 10,
   /**
    * Bits beside the kind of a fill of an order that its master pays for: the master's posting moves balances and is no trade of his, the
-   * sub-account's is a trade and moves nothing.
+   * sub-account's is a trade and moves nothing. A fill of a perpetual moves no balances either: it is FUNDED, by the margin account.
    */
   FUNDS: 16, FUNDED: 32,
 } as const

@@ -1,9 +1,10 @@
 /**
  * Which movements a posting is, from its shape alone (layout.ts): row 0 is the quote leg of a fill or the only movement of anything
- * else, row 1 the base leg, row 2 the fee or rebate.
+ * else, row 1 the base leg, row 2 the fee or rebate. Those of margin accounts are in margin_shapes.ts.
  */
 import type { Genesis } from '../../state/genesis.ts'
 import { buys, Flow, isFill, moves, Posting } from './layout.ts'
+import { isOfMargin, marginEntry, marginRows, marginTransaction } from './margin_shapes.ts'
 import { Entry, Transaction } from './movement_kinds.ts'
 
 export const QUOTE_LEG = 0
@@ -19,6 +20,7 @@ const subjectOf = (shape: number): number => shape >>> 16
 /** Movements of a posting: bit n is row n. */
 export function rowsOf(shape: number): number {
   if (!moves(kindOf(shape))) return 0
+  if (isOfMargin(kindOf(shape))) return marginRows(kindOf(shape), flowOf(shape))
   return !isFill(kindOf(shape)) ? 1 : flowOf(shape) === Flow.NONE ? 3 : 7
 }
 
@@ -34,6 +36,7 @@ export function assetOf(shape: number, row: number, { pairs }: Genesis): number 
 /** {@link Entry} of a movement. */
 export function entryOf(shape: number, row: number): number {
   const kind = kindOf(shape)
+  if (isOfMargin(kind)) return marginEntry(kind, flowOf(shape), row)
   if (kind === Posting.LOCK) return Entry.LOCK
   if (kind === Posting.UNLOCK) return Entry.UNLOCK
   if (!isFill(kind) || row > BASE_LEG) return flowOf(shape) === Flow.OUT ? Entry.DEBIT : Entry.CREDIT
@@ -43,6 +46,7 @@ export function entryOf(shape: number, row: number): number {
 /** {@link Transaction} of a movement. */
 export function transactionOf(shape: number, row: number): number {
   const kind = kindOf(shape)
+  if (isOfMargin(kind)) return marginTransaction(kind, flowOf(shape), row)
   if (kind === Posting.CREDIT) return Transaction.FAUCET
   if (kind === Posting.TRANSFER) return Transaction.TRANSFER
   if (!isFill(kind) || row <= BASE_LEG) return Transaction.TRADE
@@ -50,7 +54,10 @@ export function transactionOf(shape: number, row: number): number {
 }
 
 /** Every transaction this exchange makes: a filter by another, or by an unknown asset, finds nothing, without looking. */
-const MADE: readonly number[] = [Transaction.TRADE, Transaction.FEE, Transaction.REBATE, Transaction.FAUCET, Transaction.TRANSFER]
+const MADE: readonly number[] = [
+  Transaction.TRADE, Transaction.FEE, Transaction.REBATE, Transaction.FAUCET, Transaction.TRANSFER, Transaction.FUNDING,
+  Transaction.LIQUIDATION, Transaction.ADL, Transaction.SETTLEMENT, Transaction.ADJUSTMENT,
+]
 
 export interface MovementFilters {
   readonly asset?: number | undefined

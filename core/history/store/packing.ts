@@ -16,6 +16,7 @@
  */
 import { checksumOf, describePage, HistoryDamaged } from './checks.ts'
 import { FILL } from '../../layout/event.ts'
+import { FUNDING_PAYMENT_RECORD, FUNDING_RATE_RECORD, MARK_MINUTE, ORDER_MARGIN_RECORD } from './margin_layout.ts'
 import { viewsOf, wordsOf, type Layout } from '../../layout/table.ts'
 import {
   APPLICATION_TRADE, ORDER_RECORD, ORDER_REFERENCE, PAGE_BYTES, PAGE_TABLES, PAGE_WORDS, POSTING, POSTING_REFERENCE, TABLE_NAMES,
@@ -82,6 +83,10 @@ const PACKINGS: { readonly [K in PageTableName]?: Packing } = {
   order_reference_page: packingOf('order_reference_page', ORDER_REFERENCE),
   posting_reference_page: packingOf('posting_reference_page', POSTING_REFERENCE),
   application_trade_page: packingOf('application_trade_page', APPLICATION_TRADE),
+  margin_order_page: packingOf('margin_order_page', ORDER_MARGIN_RECORD),
+  funding_payment_page: packingOf('funding_payment_page', FUNDING_PAYMENT_RECORD),
+  mark_page: packingOf('mark_page', MARK_MINUTE),
+  funding_rate_page: packingOf('funding_rate_page', FUNDING_RATE_RECORD),
 }
 /** By number of the table. */
 const BY_TABLE: readonly (Packing | undefined)[] = TABLE_NAMES.map((name) => PACKINGS[name])
