@@ -87,13 +87,7 @@ export function createAnswers(database: HistoryDatabase, genesis: Genesis): Answ
     },
     markets: (ask) => market.statsOfEach(ask.pairs, ask.now),
     candles: (ask) => listCandles(candles, ask),
-    positions: (ask) => walk(margin.positions(ask), ask),
-    *position({ account, ...name }) {
-      return margin.position(account, name)
-    },
-    fundingPayments: (ask) => walk(margin.fundingPayments(ask), ask),
-    fundingRates: (ask) => walk(margin.fundingRates(ask), ask),
-    liquidations: (ask) => walk(margin.liquidations(ask), ask),
+    ...margin.answers,
     forget: () => {
       store.forget()
       for (const reader of readers) reader.forget()

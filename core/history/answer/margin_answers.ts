@@ -7,10 +7,10 @@ import {
 import { createPageReader, type CheckedStore, type PageReader } from '../store/page_reader.ts'
 import type {
   FundingPaymentsAsk, FundingRatesAsk, HistoryBucket, HistoryFundingPayment, HistoryFundingRate, HistoryLiquidation, HistoryOrderMargin,
-  HistoryPosition, LiquidationsAsk, Named, PositionsAsk,
+  HistoryPosition, LiquidationsAsk, MarginQueries, Named, PositionsAsk,
 } from './margin_queries.ts'
 import { boundsOf, descendThrough, start } from './trails.ts'
-import type { Trail } from './walk.ts'
+import { walk, type Trail } from './walk.ts'
 
 const { at: M } = MARGIN_ACCOUNT_RECORD
 const { at: B } = RISK_BUCKET_RECORD
@@ -21,11 +21,9 @@ const { at: R } = FUNDING_RATE_RECORD
 const { at: L } = LIQUIDATION_RECORD
 
 export interface MarginReader {
-  positions(ask: PositionsAsk): Trail<HistoryPosition>
-  position(account: number, name: Named): HistoryPosition | null
-  fundingPayments(ask: FundingPaymentsAsk): Trail<HistoryFundingPayment>
-  fundingRates(ask: FundingRatesAsk): Trail<HistoryFundingRate>
-  liquidations(ask: LiquidationsAsk): Trail<HistoryLiquidation>
+  readonly answers: {
+    readonly [Name in keyof MarginQueries]: (ask: MarginQueries[Name]['ask']) => Generator<undefined, MarginQueries[Name]['answer']>
+  }
   /** Where an order of `pair` stands; `null`: it is of a spot pair. */
   orderMargin(account: number, pair: number, sequence: number): HistoryOrderMargin | null
   readonly readers: readonly PageReader[]
@@ -45,15 +43,19 @@ export function createMarginReader(store: CheckedStore, isPerp: (pair: number) =
   const bucketOf = (account: number, number: number): HistoryBucket => bucketAt(buckets, margins, account, number)
   return {
     readers: [margins, buckets, orders, positions, payments, rates, liquidations],
-    positions: (ask) => positionTrail(positions, bucketOf, ask),
-    position: (account, name) => findPosition(positions, bucketOf, account, name),
-    fundingPayments: (ask) => {
-      const { position } = ask
-      const life = position === undefined ? null : findPosition(positions, bucketOf, ask.account, position)
-      return paymentTrail(payments, ask, life)
+    answers: {
+      positions: (ask) => walk(positionTrail(positions, bucketOf, ask), ask),
+      *position({ account, ...name }) {
+        return findPosition(positions, bucketOf, account, name)
+      },
+      fundingPayments: (ask) => {
+        const { position } = ask
+        const life = position === undefined ? null : findPosition(positions, bucketOf, ask.account, position)
+        return walk(paymentTrail(payments, ask, life), ask)
+      },
+      fundingRates: (ask) => walk(rateTrail(rates, ask), ask),
+      liquidations: (ask) => walk(liquidationTrail(liquidations, bucketOf, ask), ask),
     },
-    fundingRates: (ask) => rateTrail(rates, ask),
-    liquidations: (ask) => liquidationTrail(liquidations, bucketOf, ask),
     orderMargin: (account, pair, sequence) => {
       if (!isPerp(pair)) return null
       const { f64, i32 } = orders.views
@@ -143,7 +145,8 @@ function positionTrail(reader: PageReader, bucketOf: BucketOf, ask: PositionsAsk
     if (pair !== undefined && i32[at + P.pair] !== pair) return false
     if (marginAccount === undefined && bucket === undefined) return true
     const its = bucketOf(account, i32[at + P.bucket]!)
-    return (bucket === undefined || isNamed(its.bucket, bucket)) && (marginAccount === undefined || isNamed(its.marginAccount, marginAccount))
+    if (bucket !== undefined && !isNamed(its.bucket, bucket)) return false
+    return marginAccount === undefined || isNamed(its.marginAccount, marginAccount)
   }
   return {
     next: place.next,

@@ -24,9 +24,8 @@ const size = (atoms: bigint): bigint => (atoms < 0n ? -atoms : atoms)
 export function completeMargin(movement: HistoryMovement, { i32, f64, i64 }: Views, at: number, row: number): void {
   const fee = i64[(at + P.fee) >>> 1]!
   const bucket = { sequence: Number(i64[(at + P.bucketSequence) >>> 1]!), row: i32[at + P.bucket]! }
-  movement.margin = {
-    account: { sequence: f64[(at + P.marginAccountSequence) >>> 1]!, row: i32[at + P.marginAccount]! }, bucket: bucket.row < 0 ? null : bucket,
-  }
+  const account = { sequence: f64[(at + P.marginAccountSequence) >>> 1]!, row: i32[at + P.marginAccount]! }
+  movement.margin = { account, bucket: bucket.row < 0 ? null : bucket }
   if (i32[at + P.kind] === Posting.COLLATERAL) {
     if (row === COLLATERAL_ROW.HOLD) movement.amount = size(fee)
     else {

@@ -19,8 +19,8 @@ const { at: PRICE } = PRICE_HOUR
 const PAGES = 256
 
 /**
- * Which pair prices each asset in the reference asset: the first spot pair that is quoted in it; -1: none. One that is listed later prices only what
- * nothing priced before, and nothing before it traded: so values are those of the journal's order, whenever this is looked up.
+ * Which pair prices each asset in the reference asset: the first spot pair that is quoted in it; -1: none. One that is listed later prices
+ * only what nothing priced before, and nothing before it traded: so values are those of the journal's order, whenever this is looked up.
  */
 export function pricingPairs(genesis: Genesis): number[] {
   const { asset } = genesis.feeTiers

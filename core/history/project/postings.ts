@@ -1,6 +1,6 @@
 /**
- * Writing postings: each is appended to those of its account and, if it moves something, listed for the account's application. Movements of a
- * command are numbered over all accounts in the order of its events.
+ * Writing postings: each is appended to those of its account and, if it moves something, listed for the account's application. Movements
+ * of a command are numbered over all accounts in the order of its events.
  */
 import type { Tables } from '../store/heads.ts'
 import type { Identities } from './identities.ts'

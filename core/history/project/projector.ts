@@ -49,6 +49,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
   const movements = createMovements(postings, genesis, identities, accounts, portfolio)
   const margin = createMargin(tables, genesis, accounts, portfolio, postings)
   const applications = createApplicationTrades(tables, genesis, identities, portfolio)
+  const models = [orders, trades, candles, margin, postings, applications, accounts, portfolio]
   const traded = new Set<number>()
 
   const fill = (events: Views, base: number): void => {
@@ -102,14 +103,7 @@ export function createProjector(database: HistoryDatabase, genesis: Genesis, ide
       for (let record = 0; record < count; record++) one(events, record * RECORD_WORDS)
     },
     flush: () => {
-      orders.flush()
-      trades.flush()
-      candles.flush()
-      margin.flush()
-      postings.flush()
-      applications.flush()
-      accounts.flush()
-      portfolio.flush()
+      for (const model of models) model.flush()
       return tables.flush()
     },
   }
