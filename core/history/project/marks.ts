@@ -2,9 +2,9 @@
  * Read model of perpetuals: mark, index and open interest by the minute.
  *
  * A record is made for a minute of UTC in which the pair had a price or a position of it changed, and has what was at its end; the last
- * one is changed in place. Each minute that is over is one sample of open interest, lots of all longs x mark; beside each minute stand number and
- * sum of the samples before it, so that the mean over any span is the difference of two. The engine looks at every perpetual once a minute
- * (FUNDING_STEP), so only minutes in which the exchange was down or had no price lack a sample.
+ * one is changed in place. Each minute that is over is one sample of open interest, lots of all longs x mark; beside each minute stand
+ * number and sum of the samples before it, so that the mean over any span is the difference of two. The engine looks at every perpetual
+ * once a minute (FUNDING_STEP), so only minutes in which the exchange was down or had no price lack a sample.
  */
 import { MARK } from '../../layout/event.ts'
 import type { Views } from '../../layout/table.ts'
