@@ -9,6 +9,7 @@ import {
 import type { State } from '../state/state.ts'
 import { APPLYING } from '../ring/counters.ts'
 import { consistently, whileOwned } from './consistent.ts'
+import { copyOrderMargin, type OrderMarginView } from './order_margin.ts'
 
 /** Words of a session's public key. */
 const KEY_WORDS = 8
@@ -157,6 +158,8 @@ export interface OrderView {
   expiresAt: number
   /** Client order id, '' when none. */
   clientOrderId: string
+  /** Of an order of a perpetual; absent of others. */
+  margin?: OrderMarginView
 }
 
 function clientOrderIdOf(state: State, slot: number, length: number): string {
@@ -169,7 +172,7 @@ export function copyOrder(state: State, slot: number): OrderView {
   const flags = get(state, row, ORDER.FLAGS)
   const length = flags >>> CLIENT_ORDER_ID_SHIFT
   const clientOrderId = length === 0 ? '' : clientOrderIdOf(state, slot, Math.min(length, CLIENT_ORDER_ID_WORDS * 4))
-  return {
+  const order: OrderView = {
     sequence: getF64(state, row, ORDER.SEQUENCE),
     slot,
     account: get(state, row, ORDER.ACCOUNT),
@@ -185,6 +188,8 @@ export function copyOrder(state: State, slot: number): OrderView {
     expiresAt: getF64(state, row, ORDER.EXPIRES_AT),
     clientOrderId,
   }
+  if ((flags & Flag.MARGIN) !== 0) order.margin = copyOrderMargin(state, slot)
+  return order
 }
 
 /** The resting order (slot, sequence) of `account`: `undefined` when it does not rest or is not theirs, `null` when unreadable. */

@@ -71,6 +71,7 @@ function matches(state: State, slot: number, ask: OrdersAsk): boolean {
   if (ask.pair !== undefined && ask.pair !== get(state, row, ORDER.PAIR)) return false
   if (ask.sell !== undefined && ask.sell !== ((flags & Flag.SELL) !== 0)) return false
   if (ask.market !== undefined && ask.market !== ((flags & Flag.MARKET) !== 0)) return false
+  if (ask.margin !== undefined && ask.margin !== ((flags & Flag.MARGIN) !== 0)) return false
   if (ask.statuses !== undefined) {
     const filled = get(state, row, ORDER.REMAINING) < get(state, row, ORDER.LOTS)
     if (!ask.statuses.includes(filled ? Status.PARTIALLY_FILLED : Status.SUBMITTED)) return false

@@ -1,6 +1,6 @@
 /** What events change in a book: which price level has how many lots and orders more or fewer. Whoever keeps a book goes on by it. */
 import { Flag } from '../../core/layout/command.ts'
-import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
+import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, ORDER_RESIZED, RESULT, Status } from '../../core/layout/event.ts'
 import { CommandType } from '../../core/layout/command.ts'
 import type { Views } from '../../core/layout/table.ts'
 
@@ -45,6 +45,8 @@ export function pairOfEvent({ i32, u32 }: Views, base: number): number {
       return i32[base + FILL.at.pair]!
     case EventType.ORDER_ENDED:
       return i32[base + ORDER_ENDED.at.pair]!
+    case EventType.ORDER_RESIZED:
+      return i32[base + ORDER_RESIZED.at.pair]!
     case EventType.RESULT:
       return i32[base + RESULT.at.pair]!
     default:
@@ -64,6 +66,10 @@ export function readBookChange(records: Views, base: number, to: BookChange): bo
     case EventType.ORDER_ENDED: {
       const { at } = ORDER_ENDED
       return fill(records, base, at, to, u32[base + at.flags]!, -i32[base + at.remaining]!, -1)
+    }
+    case EventType.ORDER_RESIZED: {
+      const { at } = ORDER_RESIZED
+      return fill(records, base, at, to, u32[base + at.flags]!, -i32[base + at.less]!, 0)
     }
     case EventType.RESULT: {
       const { at } = RESULT

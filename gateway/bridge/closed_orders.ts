@@ -11,7 +11,7 @@
  * whatever came after it was overwritten before.
  */
 import {
-  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
+  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, Status,
 } from '../../core/layout/event.ts'
 import { CANCEL_ANSWER, ORDER_ANSWER } from '../../core/layout/answers.ts'
 import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT } from '../../core/layout/command.ts'
@@ -19,6 +19,7 @@ import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layo
 import { createReader, read, type Broadcast, type Reader } from '../../core/ring/broadcast.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import type { OrderView } from '../../core/view/accounts.ts'
+import { MarginMode, paddedText, STRATEGY_KEY_BYTES, type OrderMarginView } from '../../core/view/order_margin.ts'
 import { createBoundedMap, remember, type BoundedMap } from '../bounded_map.ts'
 
 /** Finished orders, and client order ids of orders still open, that one gateway remembers. */
@@ -47,11 +48,13 @@ export interface ClosedOrderCache {
   readonly kept: Views
   /** Client order id of each, '' without one. */
   readonly keptClientOrderIds: string[]
+  readonly keptMargins: (OrderMarginView | undefined)[]
   /** Newest place of each chain, and the next older of each place; -1 none. */
   readonly chains: Int32Array
   readonly older: Int32Array
-  /** Client order ids of orders that may still be open, by order sequence. */
+  /** Client order ids of orders that may still be open, and where those of perpetuals stand, by order sequence. */
   readonly clientOrderIds: BoundedMap<number, string>
+  readonly margins: BoundedMap<number, OrderMarginView>
   readonly timer: NodeJS.Timeout
 }
 
@@ -65,7 +68,9 @@ export function createClosedOrderCache(ring: Broadcast, counters: Float64Array, 
     keptClientOrderIds: new Array<string>(room).fill(''),
     chains: new Int32Array(room).fill(-1),
     older: new Int32Array(room).fill(-1),
+    keptMargins: new Array<OrderMarginView | undefined>(room).fill(undefined),
     clientOrderIds: createBoundedMap(room),
+    margins: createBoundedMap(room),
     timer: setInterval(() => drainClosedOrders(cache), DRAIN_MS),
   }
   return cache
@@ -92,7 +97,10 @@ export function findFinished(cache: ClosedOrderCache, account: number, sequence:
     if (next <= age) return undefined
     age = next
     const order = closedOrderAt(kept, place * RECORD_WORDS, cache.keptClientOrderIds[place]!)
-    if (order.sequence === sequence) return order.account === account && order.slot === slot ? order : undefined
+    if (order.sequence !== sequence) continue
+    const margin = cache.keptMargins[place]
+    if (margin !== undefined) order.margin = margin
+    return order.account === account && order.slot === slot ? order : undefined
   }
   return undefined
 }
@@ -113,6 +121,8 @@ function take(cache: ClosedOrderCache, records: Views, base: number): void {
       const text = Buffer.from(records.bytes.buffer, at, records.i32[base + LABEL.at.length]!).toString('latin1')
       return remember(cache.clientOrderIds, records.f64[(base + LABEL.at.orderSequence) >>> 1]!, text)
     }
+    case EventType.MARGIN_ORDER:
+      return remember(cache.margins, records.f64[(base + MARGIN_ORDER.at.orderSequence) >>> 1]!, marginOfOrder(records, base))
   }
 }
 
@@ -137,14 +147,29 @@ function keep(cache: ClosedOrderCache, records: Views, base: number, sequenceAt:
   const chain = sequence % room
   older[place] = chains[chain]!
   chains[chain] = place
-  keptClientOrderIds[place] = records.u32[base + flagsAt]! >>> CLIENT_ORDER_ID_SHIFT === 0 ? '' : clientOrderIdOf(cache, sequence)
+  const flags = records.u32[base + flagsAt]!
+  cache.keptMargins[place] = (flags & Flag.MARGIN) === 0 ? undefined : taken(cache.margins, sequence)
+  keptClientOrderIds[place] = flags >>> CLIENT_ORDER_ID_SHIFT === 0 ? '' : taken(cache.clientOrderIds, sequence) ?? ''
 }
 
-/** The client order id, which is needed here no longer once its order ended. */
-function clientOrderIdOf(cache: ClosedOrderCache, sequence: number): string {
-  const clientOrderId = cache.clientOrderIds.entries.get(sequence) ?? ''
-  cache.clientOrderIds.entries.delete(sequence)
-  return clientOrderId
+/** What is known of the order with this sequence, which is needed here no longer once it ended. */
+function taken<T>({ entries }: BoundedMap<number, T>, sequence: number): T | undefined {
+  const known = entries.get(sequence)
+  entries.delete(sequence)
+  return known
+}
+
+/** Where the order stands that the MARGIN_ORDER at word `base` is of. */
+export function marginOfOrder({ i32, u32, f64, bytes }: Views, base: number): OrderMarginView {
+  const { at } = MARGIN_ORDER
+  const key = (base + at.strategyKey) * 4
+  return {
+    marginAccount: { sequence: f64[(base + at.marginAccountSequence) >>> 1]!, row: i32[base + at.marginAccount]! },
+    bucket: { sequence: f64[(base + at.bucketSequence) >>> 1]!, row: i32[base + at.bucket]! },
+    mode: (u32[base + at.flags]! & Flag.CROSS) !== 0 ? MarginMode.CROSS : MarginMode.ISOLATED,
+    strategyKey: paddedText(bytes.subarray(key, key + STRATEGY_KEY_BYTES)),
+    leverage: i32[base + at.leverage]!,
+  }
 }
 
 function closedOrderAt(kept: Views, base: number, clientOrderId: string): ClosedOrder {
@@ -215,6 +240,30 @@ export function orderOfEnded({ i32, u32, f64, i64 }: Views, base: number, client
     price: i32[base + at.price]!,
     lots: i32[base + at.lots]!,
     remaining: i32[base + at.remaining]!,
+    filledQuote: i64[(base + at.filledQuote) >>> 1]!,
+    fee: i64[(base + at.fee) >>> 1]!,
+    createdAt: f64[(base + at.createdAt) >>> 1]!,
+    updatedAt: f64[(base + at.time) >>> 1]!,
+    expiresAt: 0,
+    slippageBps: 0,
+    clientOrderId,
+  }
+}
+
+/** The resting reduce-only order that the ORDER_RESIZED at word `base` says was made smaller, as it is now. */
+export function orderOfResized({ i32, u32, f64, i64 }: Views, base: number, clientOrderId: string): ClosedOrder {
+  const { at } = ORDER_RESIZED
+  const [lots, remaining] = [i32[base + at.lots]!, i32[base + at.remaining]!]
+  return {
+    sequence: f64[(base + at.orderSequence) >>> 1]!,
+    flags: u32[base + at.flags]!,
+    outcome: outcomeOf(remaining < lots ? Status.PARTIALLY_FILLED : Status.SUBMITTED, Reason.NONE),
+    slot: i32[base + at.slot]!,
+    account: i32[base + at.account]!,
+    pair: i32[base + at.pair]!,
+    price: i32[base + at.price]!,
+    lots,
+    remaining,
     filledQuote: i64[(base + at.filledQuote) >>> 1]!,
     fee: i64[(base + at.fee) >>> 1]!,
     createdAt: f64[(base + at.createdAt) >>> 1]!,

@@ -82,8 +82,8 @@ export function encodeOrder(engine: EngineClient, at: number, type: number, corr
   if (keyed) {
     const replaces = type === CommandType.REPLACE_ORDER
     writeKey(caller, terms.key, hashOf(replaces ? formOfReplacement(terms) : formOfOrder(terms)))
-    // Nobody could name an order so before.
-    if (engine.formerKeys() && terms.named === null) writeFormer(formerOrder(replaces, terms))
+    // Nobody could name an order so before, nor place one on a perpetual.
+    if (engine.formerKeys() && terms.named === null && terms.margin === null) writeFormer(formerOrder(replaces, terms))
   }
   finishFor(engine, at, type, correlation, caller)
 }

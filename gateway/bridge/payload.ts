@@ -26,7 +26,7 @@ import { FIRST_ORDER, FIRST_TRANSFER } from '../../core/layout/first_layout.ts'
 import { CollateralMove } from '../../core/layout/margin.ts'
 import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { formatDecimal } from '../../core/lib/decimal.ts'
-import type { CollateralTerms, DecimalUnits, OrderTerms, TransferTerms } from './terms.ts'
+import type { CollateralTerms, DecimalUnits, MarginTerms, OrderTerms, TransferTerms } from './terms.ts'
 
 /** How a hash is handed over: a character a byte, which costs two thirds of hex. Records have the first 16. */
 export const HASH_TEXT = 'binary'
@@ -39,8 +39,8 @@ const chosen = (text: string): string => `${text.length}:${text}`
 /** A decimal without zeros that say nothing. */
 const decimal = (value: DecimalUnits | null): string => (value === null ? '' : formatDecimal(value.units, value.scale))
 
-/** PLACE_ORDER. */
-export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId }: OrderTerms): string {
+/** PLACE_ORDER. What only orders of perpetuals have stands behind everything else. */
+export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt, clientOrderId, margin }: OrderTerms): string {
   let form = `place/1;pair=${pairId};side=${(flags & Flag.SELL) !== 0 ? 'SELL' : 'BUY'};`
   form += (flags & Flag.MARKET) !== 0 ? `type=MARKET;quantity=${lots}` : `type=LIMIT;quantity=${lots};price=${price}`
   if ((flags & Flag.IOC) !== 0) form += ';timeInForce=IOC'
@@ -50,7 +50,25 @@ export function formOfOrder({ pairId, flags, price, lots, slippageBps, expiresAt
   if ((flags & Flag.EXPIRES) !== 0) form += `;expirationDate=${expiresAt}`
   if ((flags & Flag.MASTER_FUNDED) !== 0) form += ';useMasterBalance=true'
   if ((flags & Flag.CANCEL_BOTH) !== 0) form += ';selfTradePreventionMode=CANCEL_BOTH'
-  return clientOrderId === '' ? form : `${form};clientOrderId=${chosen(clientOrderId)}`
+  if (clientOrderId !== '') form += `;clientOrderId=${chosen(clientOrderId)}`
+  return margin === null ? form : form + formOfMargin(flags, margin)
+}
+
+/**
+ * Of an order of a perpetual. Margin account, bucket and position are named by the sequence that made them and their row, the parent by
+ * nothing; leverage is hundredths, collateral atoms of the collateral asset.
+ */
+function formOfMargin(flags: number, margin: MarginTerms): string {
+  const { marginAccount, accountSequence, bucket, position, namedSequence, leverage, collateral, strategyKey } = margin
+  let form = ';tradingMode=MARGIN'
+  if ((flags & Flag.CROSS) !== 0) form += ';marginMode=CROSS'
+  if ((flags & Flag.REDUCE_ONLY) !== 0) form += ';reduceOnly=true'
+  if (leverage !== 0) form += `;leverage=${leverage}`
+  if (accountSequence !== 0) form += `;marginAccount=${accountSequence}/${marginAccount - 1}`
+  if (position !== 0) form += `;position=${namedSequence}/${position - 1}`
+  else if (bucket !== 0) form += `;riskBucket=${namedSequence}/${bucket - 1}`
+  if (collateral !== 0n) form += `;riskBucketCollateral=${collateral}`
+  return strategyKey === '' ? form : `${form};strategyKey=${chosen(strategyKey)}`
 }
 
 /**

@@ -40,7 +40,10 @@ export interface OrderTerms {
 export interface MarginTerms {
   /** Atoms that it brings at least; 0: what it needs. */
   collateral: bigint
+  /** Of the position, the bucket or the margin account, whichever is named and comes first in this order. */
   namedSequence: number
+  /** Sequence of the margin account that is named; 0: the parent. Not part of the record of an order. */
+  accountSequence: number
   /** Rows + 1; 0: the parent, and the bucket that the strategy key or its absence says. */
   marginAccount: number
   bucket: number
@@ -49,9 +52,18 @@ export interface MarginTerms {
   /** First 8 bytes of SHA-256 over the strategy key; 0: none (strategy_key.ts). */
   keyLow: number
   keyHigh: number
+  /** The key itself, '' for none; not part of the record of an order. */
+  strategyKey: string
   /** Of a close: row + 1 of the position. */
   position: number
 }
+
+/** Of an order of the parent margin account that names nothing; for the caller to complete. */
+export const noMarginTerms = (): MarginTerms =>
+  ({
+    collateral: 0n, namedSequence: 0, accountSequence: 0, marginAccount: 0, bucket: 0, leverage: 0, keyLow: 0, keyHigh: 0, strategyKey: '',
+    position: 0,
+  })
 
 /** Terms of MOVE_COLLATERAL. */
 export interface CollateralTerms {

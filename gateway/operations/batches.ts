@@ -28,6 +28,7 @@ import {
 import { orderRefusal } from './engine_refusal.ts'
 import { orderOf, type NamedOrder } from './lookup.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
+import { BucketOpenings, openingRefusal, type BucketOpening } from './strategy_buckets.ts'
 import * as sample from './example_values.ts'
 import { BATCH } from './refusal_groups.ts'
 import * as fields from './fields.ts'
@@ -54,6 +55,8 @@ interface Kind<Terms, Result extends { error?: ItemError }> {
   /** The terms of an element, or why it is refused. */
   read(gateway: Gateway, call: Call<never>, item: unknown): Terms | Refused
   encode(gateway: Gateway, at: number, correlation: number, call: Call<never>, terms: Terms): void
+  /** What the order of these terms needs in front of it, which other items may need too. */
+  opening?(openings: BucketOpenings, gateway: Gateway, call: Call<never>, terms: Terms): BucketOpening | null
   accepted(gateway: Gateway, records: Views, base: number, terms: Terms): Result
   /** What the engine's refusal means for this item. */
   refusal(gateway: Gateway, call: Call<never>, records: Views, base: number, terms: Terms): Refused
@@ -72,6 +75,8 @@ interface Answer<Result> {
 class Batch<Terms, Result extends { error?: ItemError }> implements PendingRequest {
   readonly results: Result[]
   readonly terms: (Terms | null)[]
+  /** By item, where one needs something in front of it. */
+  readonly openings = new Map<number, BucketOpening>()
   readonly gateway: Gateway
   readonly call: Call<Answer<Result>>
   readonly items: readonly unknown[]
@@ -93,17 +98,23 @@ class Batch<Terms, Result extends { error?: ItemError }> implements PendingReque
   /** Reads every element and sends those that can be; answers at once when none can. */
   run(): void {
     const { gateway, call, items, kind, terms } = this
+    const openings = new BucketOpenings()
     for (let index = 0; index < items.length; index++) {
       const read = kind.read(gateway, call, items[index])
-      if (read instanceof Refused) this.refuse(index, read)
-      else terms[index] = read
+      if (read instanceof Refused) {
+        this.refuse(index, read)
+        continue
+      }
+      terms[index] = read
+      const opening = kind.opening?.(openings, gateway, call, read) ?? null
+      if (opening !== null) this.openings.set(index, opening)
     }
-    const commands = this.left
-    if (commands === 0) return this.answer()
+    if (this.left === 0) return this.answer()
     const { engine, config } = gateway
-    const full = noRoom(engine, call.account, commands * CREDIT, kind.way)
+    const full = noRoom(engine, call.account, (this.left + openings.count) * CREDIT, kind.way)
     if (full !== null) return call.refuse(fullRefusal(full))
     const until = performance.now() + config.batchDeadlineMs
+    openings.encode(gateway, call, until)
     for (let index = 0; index < items.length; index++) {
       const given = terms[index]
       if (given === null) continue
@@ -116,8 +127,10 @@ class Batch<Terms, Result extends { error?: ItemError }> implements PendingReque
   onResult(records: Views, base: number, index: number): void {
     const { gateway, call, kind } = this
     const terms = this.terms[index]!
-    if (records.i32[base + RESULT.at.code] !== 0) this.refuse(index, kind.refusal(gateway, call, records, base, terms))
-    else {
+    if (records.i32[base + RESULT.at.code] !== 0) {
+      const opening = this.openings.get(index) ?? null
+      this.refuse(index, openingRefusal(records, base, opening) ?? kind.refusal(gateway, call, records, base, terms))
+    } else {
       this.results[index] = kind.accepted(gateway, records, base, terms)
       this.left--
     }
@@ -159,8 +172,9 @@ const orderItem = compile(OrderItem)
 
 const CREATE: Kind<OrderTerms, Static<typeof Created>> = {
   way: WAY_IN,
-  read: (gateway, _call, item) => checkItem(orderItem, item) ?? placeTerms(gateway, item as OrderItem),
+  read: (gateway, { account }, item) => checkItem(orderItem, item) ?? placeTerms(gateway, account, item as OrderItem),
   encode: (gateway, at, correlation, call, terms) => encodeOrder(gateway.engine, at, CommandType.PLACE_ORDER, correlation, call, terms),
+  opening: (openings, gateway, { account }, terms) => openings.of(gateway, account, terms),
   accepted: (gateway, records, base, { returnFills }) => ({
     orderId: createdId(records, base), matchResult: matchResultOf(gateway, records, base, returnFills), ...orderSequenced(records, base),
   }),

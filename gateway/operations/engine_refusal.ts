@@ -28,12 +28,16 @@ const FIELDS: Partial<Readonly<Record<RefusalCode, string>>> = {
   BELOW_MIN_NOTIONAL: 'quantity', INVALID_EXPIRATION: 'expirationDate', PAIR_NOT_ACTIVE: 'tradingPairId',
   CLIENT_ORDER_ID_CONFLICT: 'clientOrderId', IDEMPOTENCY_KEY_CONFLICT: 'idempotencyKey', POST_ONLY_WOULD_CROSS: 'postOnly',
   SELF_TRADE_NOT_ALLOWED: 'selfTradePreventionMode', NOT_SUB_ACCOUNT: 'useMasterBalance',
+  LEVERAGE_TOO_HIGH: 'leverage', LEVERAGE_TOO_LOW: 'leverage', REDUCE_ONLY_REJECTED: 'reduceOnly', TOO_MANY_REDUCE_ONLY: 'reduceOnly',
+  POSITION_LIMIT_EXCEEDED: 'quantity', OPEN_INTEREST_LIMIT: 'quantity', PRICE_STALE: 'tradingPairId', PAIR_REDUCE_ONLY: 'tradingPairId',
+  WRONG_PERP_MODE: 'tradingPairId', WRONG_TRADING_MODE: 'tradingMode', MASTER_BALANCE_NOT_ALLOWED: 'useMasterBalance',
+  RISK_BUCKET_MISMATCH: 'riskBucketId', RISK_BUCKET_IN_LIQUIDATION: 'riskBucketId', STRATEGY_KEY_UNKNOWN: 'strategyKey',
 }
 
 /** The refusal of an order of these terms, in the RESULT at word `base`. */
 export function orderRefusal(gateway: Gateway, call: Call<never>, records: Views, base: number, terms: OrderTerms): Refused {
   const refused = engineRefusal(records, base)
-  const field = FIELDS[refused.code]
+  const field = refused.code === 'NOT_FOUND' ? namedBy(terms) : FIELDS[refused.code]
   const more = explain(gateway, call, records, base, terms, refused)
   if (more === null) return field === undefined ? refused : new Refused(refused.code, refused.message, { field })
   const [words, details] = more
@@ -41,6 +45,10 @@ export function orderRefusal(gateway: Gateway, call: Call<never>, records: Views
     refused.code, `${refused.message}: ${words}`, { ...refused.details, ...(field === undefined ? {} : { field }), ...details },
   )
 }
+
+/** What an order of a perpetual named that was not there. */
+const namedBy = ({ margin }: OrderTerms): string | undefined =>
+  margin === null ? undefined : margin.bucket !== 0 ? 'riskBucketId' : 'marginAccountId'
 
 type Told = readonly [words: string, details: Details]
 

@@ -13,8 +13,8 @@ import { formatDecimal } from '../../core/lib/decimal.ts'
 import { PATH_MAX } from '../../core/view/fill_path.ts'
 import { Refused, refusedField } from '../refused.ts'
 import { amountText } from './amounts.ts'
-import { Decimal, operation,  } from './operation.ts'
-import { OrderType, placeTerms, Side, TradingMode } from './order_terms.ts'
+import { Decimal, operation } from './operation.ts'
+import { OrderType, Side, simulatedTerms, TradingMode } from './order_terms.ts'
 import * as sample from './example_values.ts'
 import { READ } from './refusal_groups.ts'
 import * as fields from './fields.ts'
@@ -57,7 +57,7 @@ export const SimulateFees = operation({
     orderType: field(OrderType, 'LIMIT or MARKET.'), quantity: fields.quantity, price: Type.Optional(
       field(Decimal, 'Limit price; a LIMIT order needs it, a MARKET order must not have it.'),
     ),
-    tradingMode: Type.Optional(field(TradingMode, 'SPOT.')),
+    tradingMode: Type.Optional(field(TradingMode, 'MARGIN on a perpetual, which needs it; SPOT (default) on any other pair.')),
   }),
   output: Simulated,
   example: {
@@ -77,7 +77,7 @@ export const SimulateFees = operation({
   },
   run: (gateway, call, input) => {
     const { genesis, state } = gateway
-    const terms = placeTerms(gateway, input)
+    const terms = simulatedTerms(gateway, input)
     if (terms instanceof Refused) return call.refuse(terms)
     gateway.books.path({ ...terms, account: call.account }, gateway.time(), (path) => {
       if (path instanceof Refused) return call.refuse(path)

@@ -137,18 +137,25 @@ export function compile(schema: TObject): Check {
   return { schema, check }
 }
 
+/** What goes into the ring in front of a command, and is answered to its own pending request (strategy_buckets.ts). */
+export interface Preparation extends PendingRequest {
+  encode(gateway: Gateway, caller: Caller, at: number, correlation: number): void
+}
+
 /**
- * Asks the engine one thing: encodes one command, and the RESULT goes to `pending request`. Without room the call is refused, for a
- * `keyed` one as ORDER_SUBMISSION_UNAVAILABLE (an earlier request with this key may have been applied), and nothing was sent.
+ * Asks the engine one thing: encodes one command, behind its preparation if it needs one, and the RESULT goes to `pending request`. Without
+ * room the call is refused, for a `keyed` one as ORDER_SUBMISSION_UNAVAILABLE (an earlier request with this key may have been applied), and
+ * nothing was sent.
  */
 export function submit(
   gateway: Gateway, call: Call<never>, pending: PendingRequest, encode: (at: number, correlation: number) => void,
-  way: Way = WAY_IN, keyed = false,
+  way: Way = WAY_IN, keyed = false, first: Preparation | null = null,
 ): void {
-  const { engine } = gateway
-  const full = noRoom(engine, call.account, CREDIT, way)
+  const { engine, config: { deadlineMs } } = gateway
+  const full = noRoom(engine, call.account, first === null ? CREDIT : 2 * CREDIT, way)
   if (full !== null) return call.refuse(keyed ? new Refused('ORDER_SUBMISSION_UNAVAILABLE') : fullRefusal(full))
-  encode(slotAt(engine), register(engine, pending, call.account, CREDIT, way, gateway.config.deadlineMs))
+  if (first !== null) first.encode(gateway, call, slotAt(engine), register(engine, first, call.account, CREDIT, way, deadlineMs))
+  encode(slotAt(engine), register(engine, pending, call.account, CREDIT, way, deadlineMs))
   send(engine)
 }
 

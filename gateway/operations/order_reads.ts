@@ -14,7 +14,7 @@ import { askHistory } from '../bridge/history.ts'
 import { drainClosedOrders, findFinished, type ClosedOrder } from '../bridge/closed_orders.ts'
 import type { Gateway } from '../context.ts'
 import { Refused } from '../refused.ts'
-import { pairFilter, TimeRange, timeRangeOf, UNKNOWN } from './history_filters.ts'
+import { pairFilter, TimeRange, timeRangeOf } from './history_filters.ts'
 import { answerListing, isCapped, ListingOutput, ListingQuery, readListing, type ListingPlan } from './listing.ts'
 import { operation, type Call } from './operation.ts'
 import { OrderType, Side, TradingMode } from './order_terms.ts'
@@ -63,8 +63,12 @@ function lately(gateway: Gateway, account: number, id: Id): ClosedOrder | undefi
   return findFinished(gateway.closedOrders, account, id.sequence, id.slot)
 }
 
-/** The cache does not know when an order that rested would have expired, nor its client order id if it is older than this thread. */
-const isWhole = (order: ClosedOrder): boolean => order.expiresAt > 0 || (order.flags & Flag.MARKET) !== 0
+/**
+ * The cache does not know when an order that rested would have expired, nor, if it is older than this thread, its client order id and where
+ * it stood.
+ */
+const isWhole = ({ expiresAt, flags, margin }: ClosedOrder): boolean =>
+  (expiresAt > 0 || (flags & Flag.MARKET) !== 0) && ((flags & Flag.MARGIN) === 0 || margin !== undefined)
 
 const isOpen = ({ outcome }: HistoryOrder): boolean =>
   (outcome & 0xff) === Status.SUBMITTED || (outcome & 0xff) === Status.PARTIALLY_FILLED
@@ -89,7 +93,7 @@ const Filters = Type.Object({
   tradingPairId: Type.Optional(fields.pairName),
   side: Type.Optional(field(Side, 'BUY or SELL.')),
   orderType: Type.Optional(field(OrderType, 'LIMIT or MARKET.')),
-  tradingMode: Type.Optional(field(TradingMode, 'SPOT.')),
+  tradingMode: Type.Optional(field(TradingMode, 'SPOT or MARGIN.')),
   clientOrderId: Type.Optional(
     field(Type.String({ minLength: 1 }), 'Name of your own, 1 to 40 printable ASCII characters; one resting order of yours may hold it.'),
   ),
@@ -105,14 +109,14 @@ const OPEN_STATUSES: readonly string[] = ['SUBMITTED', 'PARTIALLY_FILLED']
 function askOf(gateway: Gateway, account: number, input: Filters, walk: Walk): OrdersAsk | Refused {
   const range = timeRangeOf(input)
   if (range instanceof Refused) return range
-  const { status, side, orderType } = input
+  const { status, side, orderType, tradingMode } = input
   return {
     ...walk,
     ...range,
     account,
     statuses: status === undefined || status.length === 0 ? undefined : status.map((name) => STATUS_NAMES.indexOf(name)),
-    // Every order of this market is SPOT.
-    pair: input.tradingMode === 'MARGIN' ? UNKNOWN : pairFilter(gateway, input.tradingPairId),
+    pair: pairFilter(gateway, input.tradingPairId),
+    margin: tradingMode === undefined ? undefined : tradingMode === 'MARGIN',
     sell: side === undefined ? undefined : side === 'SELL',
     market: orderType === undefined ? undefined : orderType === 'MARKET',
     clientOrderId: input.clientOrderId,

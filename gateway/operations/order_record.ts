@@ -2,17 +2,20 @@
 import Type, { type Static } from 'typebox'
 import { ORDER_ANSWER } from '../../core/layout/answers.ts'
 import { Flag } from '../../core/layout/command.ts'
-import { orderId, tradeId, userId } from '../../core/layout/ids.ts'
+import { marginAccountId, orderId, parentMarginId, riskBucketId, tradeId, userId } from '../../core/layout/ids.ts'
 import { REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import type { Views } from '../../core/layout/table.ts'
+import { formatDecimal } from '../../core/lib/decimal.ts'
 import type { Pair } from '../../core/state/genesis.ts'
 import { readAccount, type OrderView } from '../../core/view/accounts.ts'
+import type { NamedRow } from '../../core/view/order_margin.ts'
 import { FILLS_MAX, readArrivalFills } from '../bridge/arrival_fills.ts'
 import type { ClosedOrder } from '../bridge/closed_orders.ts'
 import type { Gateway } from '../context.ts'
 import { amountText, averagePriceText, priceText, quantityText, slippageBps } from './amounts.ts'
 import { Decimal, rfc3339, Timestamp, Uuid } from './operation.ts'
-import { OrderType, Side, TimeInForce } from './order_terms.ts'
+import { LEVERAGE_SCALE } from './margin_terms.ts'
+import { MarginMode, OrderType, Side, TimeInForce, TradingMode } from './order_terms.ts'
 import * as fields from './fields.ts'
 import { field, record } from './schema.ts'
 
@@ -81,7 +84,7 @@ export const OrderRecord = record('Order', 'An order as it is now.', Type.Object
   symbol: fields.symbol,
   side: field(Side, 'BUY or SELL.'),
   orderType: field(OrderType, 'LIMIT or MARKET.'),
-  tradingMode: field(Type.Literal('SPOT'), 'SPOT.'),
+  tradingMode: field(TradingMode, 'MARGIN of an order of a perpetual, otherwise SPOT.'),
   status: field(OrderStatus, 'State of the order.'),
   price: Type.Optional(field(Decimal, 'Units of the quote token for one of the base token; a positive multiple of tickSize.')),
   quantity: fields.quantity,
@@ -90,7 +93,12 @@ export const OrderRecord = record('Order', 'An order as it is now.', Type.Object
   averageFillPrice: Type.Optional(field(Decimal, 'Average price of the fills, rounded to 8 digits beyond the tick; absent without fills.')),
   timeInForce: Type.Optional(field(TimeInForce, 'GTC (default), IOC or FOK; LIMIT only.')),
   postOnly: fields.postOnly,
-  reduceOnly: field(Type.Boolean(), 'Of margin orders; true is refused here.'),
+  reduceOnly: field(Type.Boolean(), 'Of margin orders: it only makes the position smaller.'),
+  leverage: Type.Optional(field(Decimal, 'Of margin orders; absent of reduce-only ones, which need none.')),
+  marginMode: Type.Optional(field(MarginMode, 'Of margin orders: ISOLATED or CROSS.')),
+  marginAccountId: Type.Optional(field(Uuid, 'Of margin orders: margin account it trades for.')),
+  riskBucketId: Type.Optional(field(Uuid, 'Of margin orders: risk bucket it trades in.')),
+  strategyKey: Type.Optional(field(Type.String(), 'Of margin orders: strategy key of the risk bucket; absent when it has none.')),
   slippageToleranceBps: Type.Optional(
     field(Type.Integer(), 'MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000.'),
   ),
@@ -215,13 +223,13 @@ export function orderRecord(gateway: Gateway, order: OrderFacts): OrderRecord {
     symbol: pair.symbol,
     side: (flags & Flag.SELL) !== 0 ? 'SELL' : 'BUY',
     orderType: market ? 'MARKET' : 'LIMIT',
-    tradingMode: 'SPOT',
+    tradingMode: (flags & Flag.MARGIN) !== 0 ? 'MARGIN' : 'SPOT',
     status: statusOf(order),
     quantity: quantityText(pair, order.lots),
     filledQuantity: quantityText(pair, filled),
     remainingQuantity: quantityText(pair, order.remaining),
     postOnly: (flags & Flag.POST_ONLY) !== 0,
-    reduceOnly: false,
+    reduceOnly: (flags & Flag.REDUCE_ONLY) !== 0,
     fee: amountText(gateway.genesis.assets[pair.quote]!, order.fee),
     createdAt: rfc3339(order.createdAt),
     updatedAt: rfc3339(order.updatedAt),
@@ -230,6 +238,7 @@ export function orderRecord(gateway: Gateway, order: OrderFacts): OrderRecord {
     record.price = priceText(pair, order.price)
     record.timeInForce = (flags & Flag.IOC) !== 0 ? 'IOC' : (flags & Flag.FOK) !== 0 ? 'FOK' : 'GTC'
   }
+  if ((flags & Flag.MARGIN) !== 0) addMargin(record, order)
   if (filled > 0) record.averageFillPrice = averagePriceText(pair, order.filledQuote, filled)
   if ((flags & Flag.SLIPPAGE) !== 0 && order.slippageBps !== undefined) record.slippageToleranceBps = order.slippageBps
   if (order.clientOrderId !== '') record.clientOrderId = order.clientOrderId
@@ -241,3 +250,18 @@ export function orderRecord(gateway: Gateway, order: OrderFacts): OrderRecord {
   if (order.expiresAt > 0 && !market) record.expirationDate = rfc3339(order.expiresAt)
   return record
 }
+
+/** What the record of a margin order says besides. A thread that began after the order does not know where one stands that has ended. */
+function addMargin(record: OrderRecord, { flags, account, margin }: OrderFacts): void {
+  record.marginMode = (flags & Flag.CROSS) !== 0 ? 'CROSS' : 'ISOLATED'
+  if (margin === undefined) return
+  const { marginAccount, bucket, strategyKey, leverage } = margin
+  record.marginAccountId = marginAccountName(account, marginAccount)
+  record.riskBucketId = riskBucketId(bucket.sequence, bucket.row)
+  if (leverage !== 0) record.leverage = formatDecimal(leverage, LEVERAGE_SCALE)
+  if (strategyKey !== '') record.strategyKey = strategyKey
+}
+
+/** Public id of a margin account of `account`: its parent has row -1. */
+export const marginAccountName = (account: number, { sequence, row }: NamedRow): string =>
+  row < 0 ? parentMarginId(sequence, account) : marginAccountId(sequence, row)

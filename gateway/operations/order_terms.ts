@@ -2,8 +2,7 @@
  * Order entry: what a caller may ask for, and its terms as numbers. (Specification, Order entry, Records.)
  *
  * What depends on the state (funds, book, session, maintenance) is decided by the engine alone; here is what a request can be
- * told by itself. This market is spot: fields that only mean something on margin are refused rather than ignored, because an
- * order that is not what its sender thinks it is costs money.
+ * told by itself. What only orders of perpetuals have is in margin_terms.ts.
  */
 import Type, { type Static } from 'typebox'
 import { Flag, CLIENT_ORDER_ID_BYTES, Option } from '../../core/layout/command.ts'
@@ -16,6 +15,7 @@ import { lotsOf, ticksOf } from './amounts.ts'
 import { parseDateTime } from './date_time.ts'
 import { DECIMAL, Decimal, Timestamp } from './operation.ts'
 import * as fields from './fields.ts'
+import { checkTradingMode, takeMargin } from './margin_terms.ts'
 import { field, record, refusedWhole } from './schema.ts'
 import { pairOf } from './lookup.ts'
 
@@ -27,8 +27,13 @@ export const OrderType = record(
 export const TimeInForce = record('TimeInForce', 'GTC rests until it is filled, cancelled or expires; IOC fills '
   + 'what it can at once and ends; FOK fills whole at once or '
   + 'not at all. A MARKET order carries none.', Type.Union([Type.Literal('GTC'), Type.Literal('IOC'), Type.Literal('FOK')]))
-export const TradingMode = record('TradingMode', 'This market is SPOT.', Type.Union([Type.Literal('SPOT'), Type.Literal('MARGIN')]))
-export const MarginMode = Type.Union([Type.Literal('ISOLATED'), Type.Literal('CROSS')])
+export const TradingMode = record(
+  'TradingMode', 'MARGIN on perpetuals, SPOT on all other pairs.', Type.Union([Type.Literal('SPOT'), Type.Literal('MARGIN')]),
+)
+export const MarginMode = record(
+  'MarginMode', 'ISOLATED: the collateral of the position is its own; CROSS: positions of one strategy key share theirs.',
+  Type.Union([Type.Literal('ISOLATED'), Type.Literal('CROSS')]),
+)
 export const PositionSide = Type.Union([Type.Literal('LONG'), Type.Literal('SHORT')])
 
 const returnFills = Type.Optional(field(
@@ -37,7 +42,7 @@ const returnFills = Type.Optional(field(
     + 'no part of what an idempotencyKey stands for.',
 ))
 
-// Legs of margin orders, which are refused. They are declared so that gRPC has messages for them: proto3 drops what it
+// Legs of margin orders, which are refused yet. They are declared so that gRPC has messages for them: proto3 drops what it
 // has no field for, and an order would be placed without the protection that its sender relies on.
 const LegQuantity = field(Decimal, 'How much it closes, in units of the base token; absent: all of it.')
 const LegSlippage =
@@ -73,7 +78,7 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
   price: Type.Optional(
     field(Decimal, 'Quote per base, a positive multiple of tickSize. A LIMIT order needs it, a MARKET order must not have it.'),
   ),
-  tradingMode: Type.Optional(field(TradingMode, 'SPOT.')),
+  tradingMode: Type.Optional(field(TradingMode, 'MARGIN on a perpetual, which needs it; SPOT (default) on any other pair.')),
   slippageToleranceBps: Type.Optional(
     field(
       Type.Integer({ minimum: 0, maximum: 1000 }),
@@ -87,15 +92,29 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
     field(Type.String(), 'When a resting order expires, RFC 3339, in the future. Default: 90 days.', { format: 'date-time' }),
   ),
   timeInForce: Type.Optional(field(TimeInForce, 'GTC (default), IOC or FOK; LIMIT only.')),
-  marginAccountId: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
-  riskBucketId: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
-  riskBucketCollateral: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
+  marginAccountId: Type.Optional(field(Type.String(), 'Margin orders: margin account it trades for; absent: the parent.')),
+  riskBucketId: Type.Optional(field(
+    Type.String(), 'Margin orders: risk bucket it trades in; absent: the one of the pair, or with CROSS of the margin account, that '
+      + 'has the strategyKey. It is made when there is none.',
+  )),
+  riskBucketCollateral: Type.Optional(field(
+    Decimal, 'Margin orders: least collateral that it brings into its risk bucket, in units of the quote token; only fills commit it. '
+      + 'Absent: what it needs.',
+  )),
   /** Deprecated: accepted and ignored, `side` is authoritative. */
   positionSide: Type.Optional(field(PositionSide, 'Accepted and ignored: side is authoritative.', { deprecated: true })),
-  leverage: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
-  reduceOnly: Type.Optional(field(Type.Boolean(), 'Of margin orders; true is refused here.')),
-  strategyKey: Type.Optional(field(Type.String(), 'Of margin orders; this market is spot and refuses it.')),
-  marginMode: Type.Optional(field(MarginMode, 'Of margin orders; this market is spot and refuses it.')),
+  leverage: Type.Optional(field(
+    Decimal, 'Margin orders: needed, at most 2 digits behind the point, from minLeverage of the perpetual to maxLeverage of the tier. '
+      + 'Ignored with reduceOnly.',
+  )),
+  reduceOnly: Type.Optional(field(
+    Type.Boolean(), 'Margin orders: only makes the position smaller, never larger or turned; it is cut to it, now and while it rests.',
+  )),
+  strategyKey: Type.Optional(field(
+    Type.String(), 'Margin orders: name of your own for a risk bucket, 1 to 48 printable ASCII characters.',
+    { minLength: 1, maxLength: 48 },
+  )),
+  marginMode: Type.Optional(field(MarginMode, 'Margin orders: ISOLATED (default) or CROSS.')),
   postOnly: Type.Optional(fields.postOnly),
   clientOrderId: Type.Optional(
     field(
@@ -119,9 +138,9 @@ export const OrderItem = record('OrderItem', 'One order to place. Unknown fields
     ),
   ),
   returnFills,
-  trailingStop: Type.Optional(refusedWhole(TrailingStopLeg, 'Of margin orders; this market is spot and refuses it.')),
-  takeProfit: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; this market is spot and refuses it.')),
-  stopLoss: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; this market is spot and refuses it.')),
+  trailingStop: Type.Optional(refusedWhole(TrailingStopLeg, 'Of margin orders; not served yet and refused.')),
+  takeProfit: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; not served yet and refused.')),
+  stopLoss: Type.Optional(refusedWhole(TpSlLeg, 'Of margin orders; not served yet and refused.')),
 }))
 export type OrderItem = Static<typeof OrderItem>
 
@@ -163,10 +182,6 @@ export const ReplaceItem = record('ReplaceItem', 'What changes; a price that is 
 }))
 export type ReplaceItem = Static<typeof ReplaceItem>
 
-const MARGIN_ONLY = [
-  'marginAccountId', 'riskBucketId', 'riskBucketCollateral', 'leverage', 'strategyKey', 'marginMode', 'trailingStop', 'takeProfit',
-  'stopLoss',
-] as const
 /** Longest idempotency key, in UTF-16 units. */
 export const IDEMPOTENCY_KEY_MAX = 128
 const CLIENT_ORDER_ID = new RegExp(`^[\\x20-\\x7e]{1,${CLIENT_ORDER_ID_BYTES}}$`)
@@ -177,10 +192,17 @@ const noTerms = (): OrderTerms =>
     targetSequence: 0, named: null, margin: null, returnFills: false,
   })
 
-/** The terms of one order to place, or why it cannot be. */
-export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refused {
-  const refused = refuseMargin(item)
-  if (refused !== null) return refused
+/** The terms of one order of `account` to place, or why it cannot be. */
+export function placeTerms(gateway: Gateway, account: number, item: OrderItem): OrderTerms | Refused {
+  const terms = simulatedTerms(gateway, item)
+  if (terms instanceof Refused) return terms
+  const pair = gateway.genesis.pairs[terms.pair]!
+  if (pair.perp === null) return terms
+  return takeMargin(gateway, account, item, pair, terms) ?? terms
+}
+
+/** The terms of an order that is only reckoned with: what {@link placeTerms} takes, without margin. */
+export function simulatedTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refused {
   const pair = pairOf(gateway, item.tradingPairId)
   if (pair instanceof Refused) return pair
   const terms = noTerms()
@@ -188,6 +210,7 @@ export function placeTerms(gateway: Gateway, item: OrderItem): OrderTerms | Refu
   terms.pairId = pair.id
   if (item.side === 'SELL') terms.flags |= Flag.SELL
   return (
+    checkTradingMode(pair, item) ??
     (item.orderType === 'MARKET' ? takeMarket(item, terms) : takeLimit(item, pair, terms)) ??
     takeQuantity(pair, item.quantity, terms) ??
     takeExpiration(item, gateway.time(), terms) ??
@@ -233,12 +256,6 @@ function takeChanges(item: ReplaceItem, terms: OrderTerms): OrderTerms | Refused
   if (item.selfTradePreventionMode !== undefined) terms.options |= Option.NEW_STP
   if (item.useMasterBalance !== undefined) terms.options |= Option.NEW_FUNDING
   return takeCommon(item, terms) ?? terms
-}
-
-function refuseMargin(item: OrderItem): Refused | null {
-  if (item.tradingMode === 'MARGIN') return refusedField('tradingMode', 'tradingMode must be SPOT: this market is spot')
-  for (const field of MARGIN_ONLY) if (item[field] !== undefined) return refusedField(field, `${field} is for margin orders only`)
-  return item.reduceOnly === true ? refusedField('reduceOnly', 'reduceOnly is for margin orders only') : null
 }
 
 const NEVER_RESTS = 'never rests, so it carries no expirationDate'

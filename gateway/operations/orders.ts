@@ -20,6 +20,7 @@ import {
 } from './order_record.ts'
 import { orderRefusal } from './engine_refusal.ts'
 import { encodeCancelOf, replacementOf } from './order_target.ts'
+import { BucketOpening, bucketToOpen, openingRefusal } from './strategy_buckets.ts'
 import * as sample from './example_values.ts'
 import { COMMAND, KEYED, TERMS } from './refusal_groups.ts'
 import * as fields from './fields.ts'
@@ -30,17 +31,20 @@ const SUCCESS = 'SUCCESS'
 const Success = Type.Literal(SUCCESS)
 const OrderPath = Type.Object({ orderId: fields.orderName })
 
-/** Sends one order and reads the RESULT of an accepted one with `take`. */
+/** Sends one order, behind the opening of its risk bucket if it needs one, and reads the RESULT of an accepted one with `take`. */
 function submitOrder(
   gateway: Gateway, call: Call<never>, type: number, terms: OrderTerms, take: (records: Views, base: number) => void,
 ): void {
   const keyed = terms.key !== ''
+  const bucket = bucketToOpen(gateway, call.account, terms)
+  const opening = bucket === null ? null : new BucketOpening(bucket)
   const pending = {
-    ...pendingRequest(call, take, (records, base) => orderRefusal(gateway, call, records, base, terms)),
+    ...pendingRequest(call, take, (records, base) =>
+      openingRefusal(records, base, opening) ?? orderRefusal(gateway, call, records, base, terms)),
     onDeadline: () => call.refuse(new Refused(keyed ? 'ORDER_SUBMISSION_UNAVAILABLE' : 'SERVICE_UNAVAILABLE')),
   }
   const encode = (at: number, correlation: number): void => encodeOrder(gateway.engine, at, type, correlation, call, terms)
-  submit(gateway, call, pending, encode, WAY_IN, keyed)
+  submit(gateway, call, pending, encode, WAY_IN, keyed, opening)
 }
 
 export const CreateOrder = operation({
@@ -70,7 +74,7 @@ export const CreateOrder = operation({
     },
   },
   run: (gateway, call, input) => {
-    const terms = placeTerms(gateway, input)
+    const terms = placeTerms(gateway, call.account, input)
     if (terms instanceof Refused) return call.refuse(plain(terms))
     submitOrder(gateway, call, CommandType.PLACE_ORDER, terms, (records, base) =>
       call.answer({

@@ -88,7 +88,7 @@ class Stage {
   }
 
   place(key: string, item: (typeof ORDERS)[0][0]): Decoded {
-    const terms = placeTerms(this.gateway, { ...item, tradingPairId: PAIR, idempotencyKey: key })
+    const terms = placeTerms(this.gateway, 0, { ...item, tradingPairId: PAIR, idempotencyKey: key })
     return this.#order(CommandType.PLACE_ORDER, terms)
   }
 

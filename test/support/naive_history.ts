@@ -54,7 +54,8 @@ function orders(history: NaiveHistory, ask: OrdersAsk): Listing<HistoryOrder> {
     order.account === ask.account && same(ask.pair, order.pair) && within(order.createdAt, ask) &&
       same(ask.clientOrderId, order.clientOrderId) &&
     (ask.statuses === undefined || ask.statuses.includes(order.outcome & 0xff)) &&
-    same(ask.sell, (order.flags & Flag.SELL) !== 0) && same(ask.market, (order.flags & Flag.MARKET) !== 0))
+    same(ask.sell, (order.flags & Flag.SELL) !== 0) && same(ask.market, (order.flags & Flag.MARKET) !== 0) &&
+    same(ask.margin, (order.flags & Flag.MARGIN) !== 0))
   return listing(found, ask, ({ sequence }) => ({ sequence, index: 0 }))
 }
 

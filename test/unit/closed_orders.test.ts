@@ -6,10 +6,11 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { CommandType, Flag, CLIENT_ORDER_ID_SHIFT } from '../../core/layout/command.ts'
 import {
-  EventType, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
+  EventType, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, outcomeOf, Reason, RESULT, Status,
 } from '../../core/layout/event.ts'
 import { encode, RECORD_BYTES, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { createPrng } from '../../core/lib/prng.ts'
+import { MarginMode } from '../../core/state/margin_rows.ts'
 import { broadcast, createBroadcast } from '../../core/ring/broadcast.ts'
 import { GATEWAY } from '../../core/ring/counters.ts'
 import {
@@ -115,6 +116,33 @@ t.test("somebody else's order, another slot, an order that never was", async (t)
   t.equal(findFinished(tail, 2, 7, 3), undefined)
   t.equal(findFinished(tail, 1, 7, 4), undefined)
   t.equal(findFinished(tail, 1, 7 + ROOM, 3), undefined, 'of the same chain')
+})
+
+t.test('an order of a perpetual is remembered with where it stood', async (t) => {
+  const { tail, say } = setUp(1024)
+  t.teardown(() => closeClosedOrderCache(tail))
+  const flags = Flag.MARGIN | Flag.CROSS
+  const stood = (sequence: number, strategyKey: string): void => say(MARGIN_ORDER, {
+    kind: EventType.MARGIN_ORDER, account: 1, orderSequence: sequence, slot: 3, marginAccount: -1, bucket: 6, marginAccountSequence: 20,
+    bucketSequence: 90, leverage: 250, flags, strategyKey: Buffer.from(strategyKey).toString('hex').padEnd(96, '0'),
+  })
+  const margin = (strategyKey: string): object => ({
+    marginAccount: { sequence: 20, row: -1 }, bucket: { sequence: 90, row: 6 }, mode: MarginMode.CROSS, strategyKey, leverage: 250,
+  })
+  const keys = ['', 'grid', 'x'.repeat(48)]
+  keys.forEach((key, i) => stood(7 + i, key))
+  for (const kind of [0, 1, 2, 3]) {
+    keys.forEach((key, i) => stood(100 * kind + 7 + i, key))
+    for (const [i, key] of keys.entries()) {
+      const ended = { ...order(100 * kind + 7 + i), flags, ...(kind === 3 ? { remaining: 0 } : {}) }
+      end(say, ended, kind)
+      drainClosedOrders(tail)
+      t.match(findFinished(tail, 1, ended.sequence, 3), { flags, margin: margin(key) }, `end ${kind} with key ${key}`)
+    }
+  }
+  end(say, { ...order(3), flags }, 2)
+  drainClosedOrders(tail)
+  t.notOk('margin' in findFinished(tail, 1, 3, 3)!, 'of an order that is older than the cache it is not known')
 })
 
 t.test('a lapped reader misses what it missed and goes on', async (t) => {

@@ -9,6 +9,10 @@ import t from 'tap'
 import { COMMAND_LAYOUTS, CommandType, slotsOfKind } from '../../core/layout/command.ts'
 import { decode, RECORD_WORDS, type Decoded } from '../../core/layout/table.ts'
 import { parseGenesis } from '../../core/state/genesis.ts'
+import { ACCOUNT } from '../../core/state/columns.ts'
+import { accountRow, setF64 } from '../../core/state/rows.ts'
+import { createState } from '../../core/state/state.ts'
+import { marginAccountId, parentMarginId, riskBucketId } from '../../core/layout/ids.ts'
 import { createRing } from '../../core/ring/spsc.ts'
 import { encodeOrder, encodeTransfer } from '../../gateway/bridge/encode.ts'
 import type { OrderTerms, TransferTerms } from '../../gateway/bridge/terms.ts'
@@ -17,12 +21,18 @@ import type { EngineClient } from '../../gateway/bridge/engine_client.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import { Refused } from '../../gateway/refused.ts'
 import { namedReplacement, placeTerms, replaceTerms, type OrderItem, type ReplaceItem } from '../../gateway/operations/order_terms.ts'
-import { genesisText, VARIANTS } from '../support/variants.ts'
+import { genesisText, perpPair, VARIANTS } from '../support/variants.ts'
 
-const genesis = parseGenesis(genesisText(VARIANTS['market']!))
+const market = VARIANTS['market']!
+const genesis = parseGenesis(genesisText({ ...market, pairs: [...market.pairs, perpPair('BTC/USD-PERP')] }))
 const [pair] = genesis.pairs
 const pairs = new Map(genesis.pairs.map((each) => [each.id, each]))
-const gateway = { genesis, pairs, time: () => 1_700_000_000_000 } as unknown as Gateway
+// Without any margin account or bucket: with a key the engine decides what ids name.
+const state = createState(genesis)
+const gateway = { genesis, pairs, state, gate: new Int32Array(16), time: () => 1_700_000_000_000 } as unknown as Gateway
+/** What made the account. */
+const CREATED = 1234
+setF64(state, accountRow(state, 4), ACCOUNT.CREATED_SEQUENCE, CREATED)
 const caller = { account: 4, session: 7, generation: 9 } as Parameters<typeof encodeOrder>[4]
 
 /** The command that `write` encodes; `former`: with the hash of before beside it. */
@@ -41,7 +51,8 @@ function taken(terms: OrderTerms | Refused): OrderTerms {
 }
 
 type Item = Omit<OrderItem, 'tradingPairId'>
-const placed = (item: Item): OrderTerms => taken(placeTerms(gateway, { tradingPairId: pair!.id, idempotencyKey: 'a key', ...item }))
+const placed = (item: Item): OrderTerms =>
+  taken(placeTerms(gateway, caller.account, { tradingPairId: pair!.id, idempotencyKey: 'a key', ...item }))
 const replaced = (item: ReplaceItem): OrderTerms =>
   ({ ...taken(replaceTerms({ idempotencyKey: 'a key', ...item }, pair!)), targetSlot: 11, targetSequence: 1_000_000 })
 
@@ -120,6 +131,65 @@ t.test('orders have these normal forms and hashes', async (t) => {
   }
 })
 
+/** Of a perpetual: order, what its form ends with, and which words of its record it fills. */
+const ON_MARGIN: Item & { tradingPairId?: string } = {
+  orderType: 'LIMIT', side: 'BUY', price: '100', quantity: '0.5', tradingMode: 'MARGIN', leverage: '10',
+}
+const PERP_ID = '00000000-0000-4000-8000-000000002003'
+const onMargin = (more: Partial<Item>): OrderTerms => {
+  const item = { tradingPairId: PERP_ID, idempotencyKey: 'a key', ...ON_MARGIN, ...more }
+  if (item.leverage === '') delete item.leverage
+  return taken(placeTerms(gateway, caller.account, item))
+}
+const ACCOUNT_ID = marginAccountId(77, 3)
+const BUCKET_ID = riskBucketId(88, 5)
+const NO_MARGIN = {
+  collateral: 0n, namedSequence: 0, marginAccount: 0, bucket: 0, leverage: 0, keyLow: 0, keyHigh: 0, position: 0,
+}
+/** The first 8 bytes of SHA-256 over `a;leverage=1`. */
+const KEY_WORDS = { keyLow: -1_256_367_083, keyHigh: 287_234_450 }
+const MARGIN_ORDERS: readonly [more: Partial<Item>, end: string, words: Partial<Record<keyof typeof NO_MARGIN, number | bigint>>][] = [
+  [{}, ';leverage=1000', { leverage: 1000 }],
+  [{ leverage: '2.50', marginMode: 'CROSS' }, ';marginMode=CROSS;leverage=250', { leverage: 250 }],
+  [{ reduceOnly: true }, ';reduceOnly=true', {}],
+  [{ reduceOnly: true, leverage: '' }, ';reduceOnly=true', {}],
+  [
+    { marginAccountId: ACCOUNT_ID, riskBucketCollateral: '12.500001' },
+    ';leverage=1000;marginAccount=77/3;riskBucketCollateral=12500001',
+    { leverage: 1000, marginAccount: 4, namedSequence: 77, collateral: 12_500_001n },
+  ],
+  [
+    { marginAccountId: ACCOUNT_ID, riskBucketId: BUCKET_ID }, ';leverage=1000;marginAccount=77/3;riskBucket=88/5',
+    { leverage: 1000, marginAccount: 4, bucket: 6, namedSequence: 88 },
+  ],
+  [{ riskBucketId: BUCKET_ID }, ';leverage=1000;riskBucket=88/5', { leverage: 1000, bucket: 6, namedSequence: 88 }],
+  [{ strategyKey: 'a;leverage=1', clientOrderId: 'x' }, ';leverage=1000;strategyKey=12:a;leverage=1', { leverage: 1000, ...KEY_WORDS }],
+]
+
+t.test('and orders of perpetuals, whose terms stand in words 22 to 31 of their record', async (t) => {
+  for (const [more, end, words] of MARGIN_ORDERS) {
+    const terms = onMargin(more)
+    const label = more.clientOrderId === undefined ? '' : ';clientOrderId=1:x'
+    const form = `place/1;pair=${PERP_ID};side=BUY;type=LIMIT;quantity=500;price=10000${label};tradingMode=MARGIN${end}`
+    t.equal(formOfOrder(terms), form)
+    const { payload, former, ...record } = encoded(CommandType.PLACE_ORDER, true, (bridge, at) =>
+      encodeOrder(bridge, at, CommandType.PLACE_ORDER, 5, caller, terms))
+    t.same([payload, former], [sha(form), '00'.repeat(16)], 'no hash of before: there were no such orders')
+    t.match(record, { ...NO_MARGIN, ...words }, end)
+  }
+})
+
+t.test('every field of a margin order makes another payload, and what says nothing makes none', async (t) => {
+  const all = MARGIN_ORDERS.filter(([more]) => more.leverage !== '').map(([more]) => formOfOrder(onMargin(more)))
+  all.push(formOfOrder(onMargin({ strategyKey: 'b' })), formOfOrder(onMargin({ leverage: '3' })))
+  t.equal(new Set(all).size, all.length)
+  const same: Partial<Item>[] = [
+    { leverage: '010.00' }, { marginMode: 'ISOLATED' }, { reduceOnly: false }, { positionSide: 'SHORT' }, { riskBucketCollateral: '0' },
+    { marginAccountId: parentMarginId(CREATED, caller.account) }, { useMasterBalance: false },
+  ]
+  for (const more of same) t.equal(formOfOrder(onMargin(more)), formOfOrder(onMargin({})), JSON.stringify(more))
+})
+
 t.test('and replacements', async (t) => {
   for (const [item, form, payload, former] of REPLACEMENTS) {
     t.equal(formOfReplacement(replaced(item)), form)
@@ -167,7 +237,8 @@ t.test('every field that matters makes another payload', async (t) => {
     { orderType: 'MARKET', side: 'BUY', quantity: '0.1' }, { orderType: 'MARKET', side: 'BUY', quantity: '0.1', slippageToleranceBps: 0 },
     { orderType: 'MARKET', side: 'BUY', quantity: '0.1', slippageToleranceBps: 1 },
   ]
-  const other = taken(placeTerms(gateway, { ...LIMIT, tradingPairId: genesis.pairs[1]!.id, idempotencyKey: 'a key', quantity: '1' }))
+  const item = { ...LIMIT, tradingPairId: genesis.pairs[1]!.id, idempotencyKey: 'a key', quantity: '1' }
+  const other = taken(placeTerms(gateway, caller.account, item))
   const replacements: readonly ReplaceItem[] = [
     {}, { price: '1.5' }, { quantity: '1.5' }, { postOnly: true }, { postOnly: false }, { useMasterBalance: true },
     { useMasterBalance: false }, { selfTradePreventionMode: 'CANCEL_TAKER' }, { selfTradePreventionMode: 'CANCEL_BOTH' },

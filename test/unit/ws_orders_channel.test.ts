@@ -6,10 +6,14 @@ import t from 'tap'
 import { parseGenesis } from '../../core/state/genesis.ts'
 import { createState } from '../../core/state/state.ts'
 import { CLOCK } from '../../core/state/columns.ts'
-import { CommandType } from '../../core/layout/command.ts'
-import { EventType, FILL, ORDER_ENDED, outcomeOf, Reason, RESULT, Status } from '../../core/layout/event.ts'
+import { CommandType, Flag } from '../../core/layout/command.ts'
+import {
+  EventType, FILL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, Status,
+} from '../../core/layout/event.ts'
+import { marginAccountId, riskBucketId } from '../../core/layout/ids.ts'
 import { encode, RECORD_BYTES, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
 import { APPLYING } from '../../core/ring/counters.ts'
+import { noChange, pairOfEvent, readBookChange } from '../../gateway/bridge/book_events.ts'
 import type { Gateway } from '../../gateway/context.ts'
 import type { Subscriber } from '../../gateway/ws/channels/channel.ts'
 import { ORDERS } from '../../gateway/ws/channels/orders.ts'
@@ -103,4 +107,52 @@ t.test('a snapshot that could not be read leaves the one before it in force', as
   t.strictSame(told(frames), [], 'the first snapshot has it')
   take(RESULT, placed(11, TAKER))
   t.strictSame(told(frames), ['OrderSubmitted'])
+})
+
+t.test('an order of a perpetual is told with where it stands, first event to last; a smaller one too', async (t) => {
+  const { listen, take } = stage()
+  const { frames } = listen(MAKER)
+  const flags = Flag.SELL | Flag.MARGIN | Flag.REDUCE_ONLY
+  take(MARGIN_ORDER, {
+    kind: EventType.MARGIN_ORDER, account: MAKER, orderSequence: 7, slot: 3, marginAccount: 4, bucket: 6, marginAccountSequence: 70,
+    bucketSequence: 90, flags, strategyKey: Buffer.from('grid').toString('hex').padEnd(96, '0'),
+  })
+  take(RESULT, placed(7, MAKER, { flags, slot: 3 }))
+  const resized = {
+    kind: EventType.ORDER_RESIZED, sequence: 8, account: MAKER, orderSequence: 7, slot: 3, flags, price: 100, lots: 4, remaining: 4,
+    less: 1,
+  }
+  take(ORDER_RESIZED, resized)
+  take(FILL, fill(9, { makerSequence: 7, makerSlot: 3, makerFlags: flags, makerLots: 4, makerRemaining: 2 }))
+  take(ORDER_RESIZED, { ...resized, sequence: 10, lots: 3, remaining: 1 })
+  const outcome = outcomeOf(Status.CANCELLED, Reason.REDUCE_ONLY)
+  take(ORDER_ENDED, {
+    kind: EventType.ORDER_ENDED, sequence: 11, account: MAKER, orderSequence: 7, slot: 3, flags, lots: 3, remaining: 1, price: 100,
+    outcome,
+  })
+  const updates = frames.filter(({ type }) => type === 'order_update').map(({ data }) => data)
+  t.strictSame(updates.map(({ eventType, quantity, remainingQuantity, status }) => [eventType, quantity, remainingQuantity, status]), [
+    ['OrderSubmitted', '0.0005', '0.0005', 'SUBMITTED'], ['OrderResized', '0.0004', '0.0004', 'SUBMITTED'],
+    ['OrderPartiallyFilled', '0.0004', '0.0002', 'PARTIALLY_FILLED'], ['OrderResized', '0.0003', '0.0001', 'PARTIALLY_FILLED'],
+    ['OrderCancelled', '0.0003', '0.0001', 'CANCELLED'],
+  ])
+  for (const update of updates) {
+    t.match(update, {
+      tradingMode: 'MARGIN', marginMode: 'ISOLATED', reduceOnly: true, marginAccountId: marginAccountId(70, 4),
+      riskBucketId: riskBucketId(90, 6), strategyKey: 'grid', leverage: undefined,
+    }, update['eventType'])
+  }
+  t.equal(updates.at(-1)!['terminalReason'], 'REDUCE_ONLY')
+})
+
+t.test('a book loses the lots by which an order was made smaller, and no order', async (t) => {
+  const views = viewsOf(new ArrayBuffer(RECORD_BYTES))
+  encode(ORDER_RESIZED, views, 0, {
+    kind: EventType.ORDER_RESIZED, sequence: 8, time: 77, pair: 2, flags: Flag.SELL | Flag.MARGIN, price: 100, lots: 4, remaining: 4,
+    less: 3,
+  })
+  const change = noChange()
+  t.equal(pairOfEvent(views, 0), 2)
+  t.ok(readBookChange(views, 0, change))
+  t.strictSame(change, { pair: 2, sell: true, tick: 100, lots: -3, orders: 0, sequence: 8, time: 77 })
 })

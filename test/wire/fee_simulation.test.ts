@@ -73,7 +73,7 @@ t.test('what is refused', async (t) => {
     [{ price: '100.001' }, 400, 'INVALID_TICK', 'price'],
     [{ quantity: '0' }, 400, 'INVALID_LOT', 'quantity'],
     [{ quantity: '1e3' }, 400, 'VALIDATION_ERROR', 'quantity'],
-    [{ tradingMode: 'MARGIN' }, 400, 'VALIDATION_ERROR', 'tradingMode'],
+    [{ tradingMode: 'MARGIN' }, 400, 'WRONG_TRADING_MODE', 'tradingMode'],
     [{ side: undefined }, 400, 'VALIDATION_ERROR', 'side'],
     [{ tradingPairId: '7a1c0000-0000-4000-8000-00000000dead' }, 404, 'NOT_FOUND', 'tradingPairId'],
   ] as const) {

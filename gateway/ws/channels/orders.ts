@@ -7,6 +7,7 @@
  *   OrderSubmitted                        it was accepted; as it was before it traded
  *   OrderMatched                          it traded on arrival, and another trade of the same command follows
  *   OrderPartiallyFilled, OrderFilled     it traded; what is left is open, or nothing is left
+ *   OrderResized                          it rests with fewer lots, in its place: reduce-only, and its position is smaller now
  *   OrderReplaced                         it ended, and `replacedByOrderId` is in its place
  *   OrderExpired, OrderCancelled          it ended unfilled; `terminalReason` says why
  *
@@ -16,17 +17,20 @@
  * The stream has no sequence number (rule 2): what was missed is not sent again. `commandSequence` in the data is the command that an
  * event came of, which all its events share, and the last command that a snapshot has in it.
  *
- * What events do not repeat of a resting order, client order id and expiry, is remembered for accounts that somebody listens to.
+ * What events do not repeat of a resting order (client order id, expiry, of margin orders where they stand) is remembered for accounts
+ * that somebody listens to.
  */
 import Type, { type Static } from 'typebox'
 import { CommandType, Flag } from '../../../core/layout/command.ts'
 import {
-  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, ORDER_ENDED, outcomeOf, Reason, RESULT, SELF_TRADE, Status,
+  answeredTypeOf, EventType, eventTypeOf, FILL, LABEL, MARGIN_ORDER, ORDER_ENDED, ORDER_RESIZED, outcomeOf, Reason, RESULT, SELF_TRADE,
+  Status,
 } from '../../../core/layout/event.ts'
 import { orderId, tradeId } from '../../../core/layout/ids.ts'
 import type { Views } from '../../../core/layout/table.ts'
 import { readOpenOrders } from '../../../core/view/open_orders.ts'
-import { orderOfEnded, orderOfFill, orderOfResult } from '../../bridge/closed_orders.ts'
+import type { OrderMarginView } from '../../../core/view/order_margin.ts'
+import { marginOfOrder, orderOfEnded, orderOfFill, orderOfResized, orderOfResult } from '../../bridge/closed_orders.ts'
 import type { Gateway } from '../../context.ts'
 import * as sample from '../../operations/example_values.ts'
 import { amountText, priceText, quantityText, rawText } from '../../operations/amounts.ts'
@@ -46,6 +50,7 @@ const ALL = -1
 
 const EventName = Type.Enum([
   'OrderSubmitted', 'OrderMatched', 'OrderPartiallyFilled', 'OrderFilled', 'OrderCancelled', 'OrderExpired', 'OrderReplaced',
+  'OrderResized',
 ])
 type EventName = Static<typeof EventName>
 
@@ -113,7 +118,12 @@ const NAME = ORDERS.name
 interface Known {
   readonly clientOrderId: string
   readonly expiresAt: number
+  readonly margin?: OrderMarginView
 }
+
+/** Of an order. */
+const knownOf = ({ clientOrderId, expiresAt, margin }: OrderFacts): Known =>
+  margin === undefined ? { clientOrderId, expiresAt } : { clientOrderId, expiresAt, margin }
 
 interface Listened {
   /** By subscriber: the pairs, or {@link ALL}, and the sequence its snapshot of them has in it. */
@@ -160,6 +170,7 @@ class OrderEvents {
   /** Id of the resting order that stopped the incoming one. */
   #stoppedBy: string | null = null
   #clientOrderId = { sequence: 0, text: '' }
+  #margin: { sequence: number; view: OrderMarginView } | null = null
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -175,7 +186,7 @@ class OrderEvents {
     // Without a new snapshot what an earlier one has is still not told again.
     pairs.set(pair, open?.sequence ?? pairs.get(pair) ?? 0)
     if (open === null) return false
-    for (const { sequence, clientOrderId, expiresAt } of open.orders) listened.known.set(sequence, { clientOrderId, expiresAt })
+    for (const order of open.orders) listened.known.set(order.sequence, knownOf(order))
     const orders = open.orders.filter((order) => pair === ALL || order.pair === pair)
     const scope = pair === ALL ? {} : { tradingPairId: genesis.pairs[pair]!.id }
     for (let from = 0; from === 0 || from < orders.length; from += SNAPSHOT_ORDERS) {
@@ -209,6 +220,10 @@ class OrderEvents {
         return this.#takeEnded(records, base)
       case EventType.LABEL:
         return this.#takeClientOrderId(records, base)
+      case EventType.MARGIN_ORDER:
+        return this.#takeMarginOrder(records, base)
+      case EventType.ORDER_RESIZED:
+        return this.#takeResized(records, base)
       case EventType.SELF_TRADE:
         return this.#takeSelfTrade(records, base)
       case EventType.RESULT:
@@ -228,6 +243,20 @@ class OrderEvents {
     const at = (base + LABEL.at.label) * 4
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + at, i32[base + LABEL.at.length]!).toString('latin1')
     this.#clientOrderId = { sequence: f64[(base + LABEL.at.orderSequence) >>> 1]!, text }
+  }
+
+  #takeMarginOrder(records: Views, base: number): void {
+    const { i32, f64 } = records
+    if (!this.#accounts.has(i32[base + MARGIN_ORDER.at.account]!)) return
+    this.#margin = { sequence: f64[(base + MARGIN_ORDER.at.orderSequence) >>> 1]!, view: marginOfOrder(records, base) }
+  }
+
+  #takeResized(records: Views, base: number): void {
+    const { i32, f64 } = records
+    const listened = this.#accounts.get(i32[base + ORDER_RESIZED.at.account]!)
+    if (listened === undefined) return
+    const order = this.#complete(listened, orderOfResized(records, base, ''), false)
+    this.#publish('OrderResized', f64[(base + ORDER_RESIZED.at.sequence) >>> 1]!, order)
   }
 
   #takeSelfTrade({ i32, f64 }: Views, base: number): void {
@@ -296,7 +325,8 @@ class OrderEvents {
       return this.#publish('OrderCancelled', sequence, this.#complete(listened, order, true))
     }
     if (this.#clientOrderId.sequence === order.sequence) order.clientOrderId = this.#clientOrderId.text
-    if (rests(records, base)) listened.known.set(order.sequence, { clientOrderId: order.clientOrderId, expiresAt: order.expiresAt })
+    if (this.#margin?.sequence === order.sequence) order.margin = this.#margin.view
+    if (rests(records, base)) listened.known.set(order.sequence, knownOf(order))
     this.#publishPlaced(sequence, order)
   }
 

@@ -1131,6 +1131,9 @@ class ListTradingPairsResponse(TypedDict):
     """Pages that match, of page mode."""
 
 
+#: ISOLATED: the collateral of the position is its own; CROSS: positions of one strategy key share theirs.
+MarginMode = Literal["ISOLATED", "CROSS"]
+
 class MarketStatsSnapshot(TypedDict):
     """The pair, or all pairs."""
     channel: Literal["market_stats"]
@@ -1395,8 +1398,8 @@ class _Order(TypedDict):
     """BUY or SELL."""
     orderType: OrderType
     """LIMIT or MARKET."""
-    tradingMode: Literal["SPOT"]
-    """SPOT."""
+    tradingMode: TradingMode
+    """MARGIN of an order of a perpetual, otherwise SPOT."""
     status: OrderStatus
     """State of the order."""
     quantity: str
@@ -1408,7 +1411,7 @@ class _Order(TypedDict):
     postOnly: bool
     """Refuse the order rather than let it take from the book; GTC only."""
     reduceOnly: bool
-    """Of margin orders; true is refused here."""
+    """Of margin orders: it only makes the position smaller."""
     fee: str
     """In units of the quote token: positive paid, negative earned."""
     createdAt: str
@@ -1425,6 +1428,16 @@ class Order(_Order, total=False):
     """Average price of the fills, rounded to 8 digits beyond the tick; absent without fills."""
     timeInForce: TimeInForce
     """GTC (default), IOC or FOK; LIMIT only."""
+    leverage: str
+    """Of margin orders; absent of reduce-only ones, which need none."""
+    marginMode: MarginMode
+    """Of margin orders: ISOLATED or CROSS."""
+    marginAccountId: str
+    """Of margin orders: margin account it trades for."""
+    riskBucketId: str
+    """Of margin orders: risk bucket it trades in."""
+    strategyKey: str
+    """Of margin orders: strategy key of the risk bucket; absent when it has none."""
     slippageToleranceBps: int
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     clientOrderId: str
@@ -1457,7 +1470,7 @@ class OrderItem(_OrderItem, total=False):
     price: Amount
     """Quote per base, a positive multiple of tickSize. A LIMIT order needs it, a MARKET order must not have it."""
     tradingMode: TradingMode
-    """SPOT."""
+    """MARGIN on a perpetual, which needs it; SPOT (default) on any other pair."""
     slippageToleranceBps: int
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     useMasterBalance: bool
@@ -1467,21 +1480,25 @@ class OrderItem(_OrderItem, total=False):
     timeInForce: TimeInForce
     """GTC (default), IOC or FOK; LIMIT only."""
     marginAccountId: str
-    """Of margin orders; this market is spot and refuses it."""
+    """Margin orders: margin account it trades for; absent: the parent."""
     riskBucketId: str
-    """Of margin orders; this market is spot and refuses it."""
-    riskBucketCollateral: str
-    """Of margin orders; this market is spot and refuses it."""
+    """Margin orders: risk bucket it trades in; absent: the one of the pair, or with CROSS of the margin account,
+    that has the strategyKey. It is made when there is none."""
+    riskBucketCollateral: Amount
+    """Margin orders: least collateral that it brings into its risk bucket, in units of the quote token; only fills
+    commit it. Absent: what it needs."""
     positionSide: Literal["LONG", "SHORT"]
     """Accepted and ignored: side is authoritative."""
-    leverage: str
-    """Of margin orders; this market is spot and refuses it."""
+    leverage: Amount
+    """Margin orders: needed, at most 2 digits behind the point, from minLeverage of the perpetual to maxLeverage of
+    the tier. Ignored with reduceOnly."""
     reduceOnly: bool
-    """Of margin orders; true is refused here."""
+    """Margin orders: only makes the position smaller, never larger or turned; it is cut to it, now and while it
+    rests."""
     strategyKey: str
-    """Of margin orders; this market is spot and refuses it."""
-    marginMode: Literal["ISOLATED", "CROSS"]
-    """Of margin orders; this market is spot and refuses it."""
+    """Margin orders: name of your own for a risk bucket, 1 to 48 printable ASCII characters."""
+    marginMode: MarginMode
+    """Margin orders: ISOLATED (default) or CROSS."""
     postOnly: bool
     """Refuse the order rather than let it take from the book; GTC only."""
     clientOrderId: str
@@ -1495,11 +1512,11 @@ class OrderItem(_OrderItem, total=False):
     """Answer with the fills on arrival one by one (`matchResult.fills`), not only with their totals. Default: false,
     which is faster. It is no part of what an idempotencyKey stands for."""
     trailingStop: TrailingStopLeg
-    """Of margin orders; this market is spot and refuses it."""
+    """Of margin orders; not served yet and refused."""
     takeProfit: TpSlLeg
-    """Of margin orders; this market is spot and refuses it."""
+    """Of margin orders; not served yet and refused."""
     stopLoss: TpSlLeg
-    """Of margin orders; this market is spot and refuses it."""
+    """Of margin orders; not served yet and refused."""
 
 
 #: SUBMITTED rests untouched, PARTIALLY_FILLED rests with fills, FILLED is complete; SETTLED and SETTLED_ON_CHAIN follow
@@ -1526,7 +1543,7 @@ class OrderUpdate(TypedDict):
 class _OrderUpdateData(TypedDict):
     eventType: Literal[
         "OrderSubmitted", "OrderMatched", "OrderPartiallyFilled", "OrderFilled", "OrderCancelled", "OrderExpired",
-        "OrderReplaced",
+        "OrderReplaced", "OrderResized",
     ]
     """What happened to the order."""
     commandSequence: int
@@ -1545,8 +1562,8 @@ class _OrderUpdateData(TypedDict):
     """BUY or SELL."""
     orderType: OrderType
     """LIMIT or MARKET."""
-    tradingMode: Literal["SPOT"]
-    """SPOT."""
+    tradingMode: TradingMode
+    """MARGIN of an order of a perpetual, otherwise SPOT."""
     status: OrderStatus
     """State of the order after the event."""
     quantity: str
@@ -1556,7 +1573,7 @@ class _OrderUpdateData(TypedDict):
     remainingQuantity: str
     """Not filled, in units of the base token."""
     reduceOnly: bool
-    """Of margin orders; true is refused here."""
+    """Of margin orders: it only makes the position smaller."""
     fee: str
     """Of the trade that the frame tells of, in units of the quote token: positive paid, negative earned; 0 without
     one."""
@@ -1580,6 +1597,16 @@ class OrderUpdateData(_OrderUpdateData, total=False):
     """GTC (default), IOC or FOK; LIMIT only."""
     postOnly: Literal[True]
     """True where it is; absent otherwise."""
+    leverage: str
+    """Of margin orders; absent of reduce-only ones, which need none."""
+    marginMode: MarginMode
+    """Of margin orders: ISOLATED or CROSS."""
+    marginAccountId: str
+    """Of margin orders: margin account it trades for."""
+    riskBucketId: str
+    """Of margin orders: risk bucket it trades in."""
+    strategyKey: str
+    """Of margin orders: strategy key of the risk bucket; absent when it has none."""
     slippageToleranceBps: int
     """MARKET only: how far from the best price it may trade, in basis points (1/100 of a percent), 0 to 1000."""
     clientOrderId: str
@@ -2060,7 +2087,7 @@ class TradesUpdateData(TypedDict):
     """Oldest first."""
 
 
-#: This market is SPOT.
+#: MARGIN on perpetuals, SPOT on all other pairs.
 TradingMode = Literal["SPOT", "MARGIN"]
 
 class TradingPair(TypedDict):
@@ -2273,19 +2300,19 @@ __all__ = [
     "ListApplicationOrdersResponse", "ListApplicationUsersResponse", "ListApplicationUsersResponseUsersItem",
     "ListBalancesResponse", "ListDelegatedAgentsResponse", "ListMovementsResponse", "ListOrdersResponse",
     "ListSubAccountLimitsResponse", "ListSubAccountsResponse", "ListTradesResponse", "ListTradingPairsResponse",
-    "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData", "MarketStatsSnapshotDataMarketsItem",
-    "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult", "MatchResultExecutionPriceRange", "MintResponse",
-    "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot", "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData",
-    "Order", "OrderItem", "OrderStatus", "OrderType", "OrderUpdate", "OrderUpdateData", "OrderbookFrame",
-    "OrderbookSnapshot", "OrderbookSnapshotData", "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem",
-    "OrderbookUpdate", "OrderbookUpdateData", "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem",
-    "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData", "PositionUpdate", "PositionUpdateData", "PositionsFrame",
-    "PositionsSnapshot", "PositionsSnapshotData", "PositionsSnapshotDataPositionsItem", "RefreshResponse",
-    "ReplaceElement", "ReplaceOrderResponse", "RevokeDelegatedAgentResponse", "RevokeResponse", "ScreenerDay",
-    "ScreenerItem", "SettlementStatus", "Side", "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce",
-    "TpSlLeg", "Trade", "TradesFrame", "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData",
-    "TradingMode", "TradingPair", "TrailingStopLeg", "TransactionType", "TransferDirection",
-    "TransferSubAccountBalanceResponse", "TwapOrderUpdate", "TwapOrderUpdateData", "TwapOrdersFrame",
-    "TwapOrdersSnapshot", "TwapOrdersSnapshotData", "TwapOrdersSnapshotDataTwapOrdersItem",
-    "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
+    "MarginMode", "MarketStatsFrame", "MarketStatsSnapshot", "MarketStatsSnapshotData",
+    "MarketStatsSnapshotDataMarketsItem", "MarketStatsUpdate", "MarketStatsUpdateData", "MatchResult",
+    "MatchResultExecutionPriceRange", "MintResponse", "Movement", "NotCancelled", "OhlcvFrame", "OhlcvSnapshot",
+    "OhlcvSnapshotData", "OhlcvUpdate", "OhlcvUpdateData", "Order", "OrderItem", "OrderStatus", "OrderType",
+    "OrderUpdate", "OrderUpdateData", "OrderbookFrame", "OrderbookSnapshot", "OrderbookSnapshotData",
+    "OrderbookSnapshotDataAsksItem", "OrderbookSnapshotDataBidsItem", "OrderbookUpdate", "OrderbookUpdateData",
+    "OrderbookUpdateDataAsksItem", "OrderbookUpdateDataBidsItem", "OrdersFrame", "OrdersSnapshot", "OrdersSnapshotData",
+    "PositionUpdate", "PositionUpdateData", "PositionsFrame", "PositionsSnapshot", "PositionsSnapshotData",
+    "PositionsSnapshotDataPositionsItem", "RefreshResponse", "ReplaceElement", "ReplaceOrderResponse",
+    "RevokeDelegatedAgentResponse", "RevokeResponse", "ScreenerDay", "ScreenerItem", "SettlementStatus", "Side",
+    "SimulateFeesResponse", "SubAccount", "SubAccountLimit", "TimeInForce", "TpSlLeg", "Trade", "TradesFrame",
+    "TradesSnapshot", "TradesSnapshotData", "TradesUpdate", "TradesUpdateData", "TradingMode", "TradingPair",
+    "TrailingStopLeg", "TransactionType", "TransferDirection", "TransferSubAccountBalanceResponse", "TwapOrderUpdate",
+    "TwapOrderUpdateData", "TwapOrdersFrame", "TwapOrdersSnapshot", "TwapOrdersSnapshotData",
+    "TwapOrdersSnapshotDataTwapOrdersItem", "UpdateSubAccountLimitResponse", "VerifyResponse", "VerifyResponseUser",
 ]
