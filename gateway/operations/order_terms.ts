@@ -2,7 +2,7 @@
  * Order entry: what a caller may ask for, and its terms as numbers. (Specification, Order entry, Records.)
  *
  * What depends on the state (funds, book, session, maintenance) is decided by the engine alone; here is what a request can be
- * told by itself. What only orders of perpetuals have is in margin_terms.ts.
+ * told by itself. What only orders of perpetuals have is in order_margin.ts.
  */
 import Type, { type Static } from 'typebox'
 import { Flag, CLIENT_ORDER_ID_BYTES, Option } from '../../core/layout/command.ts'
@@ -15,7 +15,7 @@ import { lotsOf, ticksOf } from './amounts.ts'
 import { parseDateTime } from './date_time.ts'
 import { DECIMAL, Decimal, Timestamp } from './operation.ts'
 import * as fields from './fields.ts'
-import { checkTradingMode, takeMargin } from './margin_terms.ts'
+import { checkTradingMode, takeMargin } from './order_margin.ts'
 import { field, record, refusedWhole } from './schema.ts'
 import { pairOf } from './lookup.ts'
 
