@@ -2,14 +2,24 @@
 import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
+import { moveCollateral } from '../programs/collateral.ts'
 import { fundingStep } from '../programs/funding.ts'
 import { fundInsurance } from '../programs/insurance.ts'
 import { setPerp } from '../programs/perp_settings.ts'
+import { closeMarginAccount, openMarginAccount, openRiskBucket } from '../programs/margin_accounts.ts'
 import { setIndexPrice } from '../programs/prices.ts'
 import type { State } from '../state/state.ts'
 
 export function applyMargin(state: State, command: Views, base: number, type: number): void {
   switch (type) {
+    case CommandType.MOVE_COLLATERAL:
+      return moveCollateral(state, command, base)
+    case CommandType.OPEN_MARGIN_ACCOUNT:
+      return openMarginAccount(state, command, base)
+    case CommandType.CLOSE_MARGIN_ACCOUNT:
+      return closeMarginAccount(state, command, base)
+    case CommandType.OPEN_RISK_BUCKET:
+      return openRiskBucket(state, command, base)
     case CommandType.SET_INDEX_PRICE:
       return setIndexPrice(state, command, base)
     case CommandType.FUND_INSURANCE:

@@ -20,7 +20,7 @@ import {
   BucketState, MARGIN_ACCOUNT, MARGIN_ACCOUNT_WORDS, MarginAccountKind, MarginMode, RISK_BUCKET, RISK_BUCKET_WORDS,
 } from '../state/margin_rows.ts'
 import {
-  accountRow, add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, isZero, lose, marginAccountAt,
+  accountRow, add, addF64, addScalar, bucketAt, bucketRow, clearWords, gain, get, getF64, getI64, lose, marginAccountAt,
   marginAccountRow, now, scalar, sequence, set, setF64, setI64, setScalar,
 } from '../state/rows.ts'
 import { countForFamily, familyMayTake, familyRow } from '../state/shares.ts'
@@ -83,6 +83,23 @@ export function makeMarginAccount(state: State, account: number, kind: number): 
 export function makeParent(state: State, account: number): number {
   const parent = parentOf(state, account)
   return parent >= 0 ? parent : makeMarginAccount(state, account, MarginAccountKind.PARENT)
+}
+
+/** Takes a margin sub-account without buckets out of its owner's list; the row is free. */
+export function giveUpMarginAccount(state: State, sub: number): void {
+  const number = marginAccountAt(state, sub)
+  const account = get(state, sub, MARGIN_ACCOUNT.ACCOUNT)
+  // The parent is the first of the list, and stays.
+  let before = parentOf(state, account)
+  while (get(state, before, MARGIN_ACCOUNT.NEXT) !== number + 1) {
+    before = marginAccountRow(state, get(state, before, MARGIN_ACCOUNT.NEXT) - 1)
+  }
+  set(state, before, MARGIN_ACCOUNT.NEXT, get(state, sub, MARGIN_ACCOUNT.NEXT))
+  add(state, accountRow(state, account), MARGIN_ACCOUNTS, -1)
+  set(state, sub, MARGIN_ACCOUNT.OPEN, 0)
+  set(state, sub, MARGIN_ACCOUNT.NEXT, scalar(state, SCALAR.MARGIN_ACCOUNTS_FREE))
+  setScalar(state, SCALAR.MARGIN_ACCOUNTS_FREE, number + 1)
+  addScalar(state, SCALAR.MARGIN_ACCOUNTS_LIVE, -1)
 }
 
 /** The margin account changed, and with it what readers see of its owner. */
@@ -242,7 +259,3 @@ export function closeOut(state: State, bucket: number): void {
   registers[R.AMOUNT] = -registers[R.AMOUNT]! - registers[R.MOVED]!
   emitCollateral(state, margin, bucket, CollateralReason.SETTLED)
 }
-
-/** True when nothing is in the bucket: closing it moves nothing. */
-export const isEmpty = (state: State, bucket: number): boolean =>
-  isFlat(state, bucket) && isZero(state, bucket, RISK_BUCKET.ALLOCATED) && isZero(state, bucket, RISK_BUCKET.REALIZED)
