@@ -3,7 +3,7 @@
  * its size and then rows of positions; row n of column `guardKeys` is the key of position n and its place, which is below 0 in a heap of
  * shorts. All of it is derived from the stored columns, and zero until somebody builds it.
  */
-import { GUARD, PERP_TERMS, POSITION } from '../state/margin_rows.ts'
+import { GUARD, GUARD_TAKEN, PERP_TERMS, POSITION } from '../state/margin_rows.ts'
 import { get, guardRow, perpTermsRow, positionAt, set } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 
@@ -63,7 +63,7 @@ export function setGuard(state: State, row: number, shorts: boolean, key: number
   const heap = heapOf(state, get(state, row, POSITION.PAIR), shorts)
   set(state, guard, GUARD.KEY, key)
   let at = get(state, guard, GUARD.AT)
-  if (at === 0) {
+  if (at === 0 || at === GUARD_TAKEN) {
     guards[heap] = guards[heap]! + 1
     at = guards[heap]!
     guards[heap + at] = position
@@ -76,15 +76,21 @@ export function disarm(state: State, row: number): void {
   const { guards } = state
   const guard = guardRow(state, positionAt(state, row))
   let at = get(state, guard, GUARD.AT)
-  if (at === 0) return
+  set(state, guard, GUARD.AT, 0)
+  if (at === 0 || at === GUARD_TAKEN) return
   const shorts = at < 0
   if (shorts) at = -at
   const heap = heapOf(state, get(state, row, POSITION.PAIR), shorts)
   const size = guards[heap]!
   const last = guards[heap + size]!
   guards[heap] = size - 1
-  set(state, guard, GUARD.AT, 0)
   if (at === size) return
   put(state, heap, shorts, at, last)
   settle(state, heap, shorts, at)
+}
+
+/** The guard of the position at address `row` was reached: it is in no heap until its bucket was looked at. */
+export function takeFromHeap(state: State, row: number): void {
+  disarm(state, row)
+  set(state, guardRow(state, positionAt(state, row)), GUARD.AT, GUARD_TAKEN)
 }

@@ -35,7 +35,7 @@
 import { R } from '../state/balances.ts'
 import { SCALAR, TERMS } from '../state/columns.ts'
 import {
-  BucketState, GUARD, GUARD_DRIFT, GUARD_WORDS, PERP, PERP_TERMS, POSITION, RISK_BUCKET, TIER,
+  BucketState, GUARD, GUARD_DRIFT, GUARD_TAKEN, GUARD_WORDS, PERP, PERP_TERMS, POSITION, RISK_BUCKET, TIER,
 } from '../state/margin_rows.ts'
 import {
   add, bucketRow, get, getI64, guardDriftRow, guardRow, pairCount, perpRow, perpTermsRow, positionAt, positionRow, scalar, set, setI64,
@@ -43,7 +43,7 @@ import {
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bucketHealth, markOf, unrealizedOf } from './figures.ts'
-import { disarm, firstGuard, guardKey, setGuard } from './guard_heap.ts'
+import { disarm, firstGuard, guardKey, setGuard, takeFromHeap } from './guard_heap.ts'
 import { isFresh } from './mark_price.ts'
 import { maintenanceMargin } from './tiers.ts'
 
@@ -237,7 +237,7 @@ export function takeGuard(state: State, pair: number): number {
   const position = reached(state, pair)
   if (position < 0) return -1
   const row = positionRow(state, position)
-  disarm(state, row)
+  takeFromHeap(state, row)
   return get(state, row, POSITION.BUCKET)
 }
 
@@ -248,7 +248,7 @@ export function takeGuard(state: State, pair: number): number {
 export function guardOf(state: State, row: number): number {
   const guard = guardRow(state, positionAt(state, row))
   const at = get(state, guard, GUARD.AT)
-  if (at === 0) return 0
+  if (at === 0 || at === GUARD_TAKEN) return 0
   const drift = driftRow(state, get(state, row, POSITION.PAIR))
   const key = get(state, guard, GUARD.KEY)
   return at > 0 ? get(state, drift, GUARD_DRIFT.LONGS) - key : key - get(state, drift, GUARD_DRIFT.SHORTS)

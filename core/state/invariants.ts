@@ -3,7 +3,8 @@
  * replay verification and after a snapshot was loaded. Every failure is an InvariantBroken that begins with the number of the
  * invariant:
  *
- *   I1   conservation: available + locked of all accounts + fees of the house = issued, per asset, exactly
+ *   I1   conservation: available + locked of all accounts + fees of the house = issued, per asset, exactly; of the collateral of perpetuals
+ *        with what margin accounts, buckets, positions and the funding pool hold (invariants_margin.ts)
  *   I2   no negative balance; locked = sum of the holds of open spot orders; a hold is what its order may still cost, of an order of a
  *        perpetual collateral, 0 or more (M)
  *   I3   the fee of an order is its sum, rounded up
@@ -20,6 +21,7 @@
  *   B    blank accounts: invariants_blank.ts
  *   D    due queue: invariants_due.ts
  *   L    listings: invariants_listing.ts
+ *   M    margin trading, with I4, I5, I14 and G: invariants_margin.ts
  *   P    pools: live, free and never used rows are disjoint and add up; indexes hold exactly their rows
  *
  * Reads only; allocates freely, since it never runs on the hot path.
@@ -41,6 +43,7 @@ import { checkApplications } from './invariants_applications.ts'
 import { checkBlank } from './invariants_blank.ts'
 import { checkDue, checkSweeps } from './invariants_due.ts'
 import { checkListings } from './invariants_listing.ts'
+import { checkMargin, heldByMargin } from './invariants_margin.ts'
 import { checkFamilies } from './invariants_families.ts'
 import { checkShares } from './invariants_shares.ts'
 import type { State } from './state.ts'
@@ -61,7 +64,7 @@ export function checkInvariants(state: State, between: () => void = () => undefi
   const checks: ((state: State, live: readonly number[]) => void)[] = [
     checkBalances, checkConservation, checkQueues, checkPages, checkPairs, checkAccounts, checkClientOrderIds, checkSessions, checkReceipts,
     checkTerms, checkAgents, checkFamilies, checkApplications, checkShares, checkBlank, checkDue, checkSweeps,
-    checkListings,
+    checkListings, checkMargin,
   ]
   for (const check of checks) {
     check(state, live)
@@ -208,6 +211,7 @@ function checkBalances(state: State, live: readonly number[]): void {
 function checkConservation(state: State): void {
   for (let asset = 0; asset < assetCount(state); asset++) {
     let sum = getI64(state, totalRow(state, asset), TOTAL.FEES)
+    if (asset === state.collateralAsset) sum += heldByMargin(state)
     for (let account = 0; account < state.scalars[SCALAR.ACCOUNTS]!; account++) {
       const row = balanceRow(state, account, asset)
       sum += getI64(state, row, BALANCE.AVAILABLE) + getI64(state, row, BALANCE.LOCKED)

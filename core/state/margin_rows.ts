@@ -176,6 +176,8 @@ export const POSITION = {
 export const GUARD_WORDS = 2
 /** Of a position, by its row; derived (margin/guards.ts): key in its heap, and its place there, 0: it has no guard. */
 export const GUARD = { KEY: 0, AT: 1 } as const
+/** GUARD.AT: in no heap, because its bucket is about to be looked at. */
+export const GUARD_TAKEN = 0x7fffffff
 export const GUARD_DRIFT_WORDS = 4
 /** Of a perpetual, by its number; derived. Row 0 has whether guards were built: BUILT. */
 export const GUARD_DRIFT = {
