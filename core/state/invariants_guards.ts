@@ -50,7 +50,8 @@ function checkHeaps(state: State): void {
         const row = positionRow(state, position)
         const lots = get(state, row, POSITION.LOTS)
         const named = `guard ${at} on side ${side} of pair ${pair}`
-        if (get(state, row, POSITION.PAIR) !== pair || lots === 0 || (lots < 0) !== (side === 1)) broken('G', `${named} is of no such position`)
+        const isOf = get(state, row, POSITION.PAIR) === pair && lots !== 0 && (lots < 0) === (side === 1)
+        if (!isOf) broken('G', `${named} is of no such position`)
         if (placeOf(state, row) !== (side === 1 ? -at : at)) broken('G', `${named} does not know its place`)
         const parent = state.guards[heap + (at >> 1)]!
         if (at > 1 && keyOf(state, parent) > keyOf(state, position)) broken('G', `${named} stands behind a later one`)

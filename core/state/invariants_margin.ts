@@ -142,7 +142,8 @@ function checkMarginAccount(state: State, row: number): number[] {
   }
   if (keys.size !== buckets.length) broken('M', `${named} has two buckets of one mode, pair and strategy key`)
   const deposited = getI64(state, row, MARGIN_ACCOUNT.DEPOSITED)
-  if (earmarked !== getI64(state, row, MARGIN_ACCOUNT.EARMARKED)) broken('I5', `${named}: its buckets have ${earmarked}, earmarked is another`)
+  const kept = getI64(state, row, MARGIN_ACCOUNT.EARMARKED)
+  if (earmarked !== kept) broken('I5', `${named}: its buckets have ${earmarked}, earmarked are ${kept}`)
   if (earmarked < 0n || deposited < earmarked) broken('I5', `${named}: deposited ${deposited}, earmarked ${earmarked}`)
   if (getF64(state, row, MARGIN_ACCOUNT.VERSION) < 1) broken('I14', `${named} has no version`)
   return buckets
@@ -163,7 +164,8 @@ function checkBucket(state: State, bucket: number): void {
   const pairs = new Set(positions.map((row) => get(state, row, POSITION.PAIR)))
   if (pairs.size !== positions.length) broken('M', `${named} has two positions of a pair`)
   const isolated = get(state, bucket, RISK_BUCKET.MODE) === MarginMode.ISOLATED
-  if (isolated && positions.length > 0 && !pairs.has(get(state, bucket, RISK_BUCKET.PAIR))) broken('M', `${named} has the position of another pair`)
+  const others = isolated && positions.some((row) => get(state, row, POSITION.PAIR) !== get(state, bucket, RISK_BUCKET.PAIR))
+  if (others) broken('M', `${named} has the position of another pair`)
   let orders = 0
   for (const row of positions) {
     orders += get(state, row, POSITION.ORDERS)
@@ -217,7 +219,8 @@ function slotsOf(state: State, position: number): number[] {
     const row = orderMarginRow(state, link - 1)
     if (slots.length > scalar(state, SCALAR.ORDERS_LIVE)) broken('M', 'the list of orders of a position is a circle')
     if (get(state, row, ORDER_MARGIN.PREV) !== before) broken('M', `order in slot ${link - 1} does not link back`)
-    if (positionRow(state, get(state, row, ORDER_MARGIN.POSITION) - 1) !== position) broken('M', `order in slot ${link - 1} is of another position`)
+    const of = positionRow(state, get(state, row, ORDER_MARGIN.POSITION) - 1)
+    if (of !== position) broken('M', `order in slot ${link - 1} is of another position`)
     slots.push(link - 1)
     before = link
     link = get(state, row, ORDER_MARGIN.NEXT)
@@ -289,7 +292,8 @@ function checkPairs(state: State): void {
 function checkLiquidations(state: State): void {
   const rows = walk(scalar(state, SCALAR.LIQUIDATIONS_OLDEST), scalar(state, SCALAR.BUCKETS_USED), (number) => bucketRow(state, number),
     (row) => get(state, row, RISK_BUCKET.LIQUIDATED_NEXT), 'the list of liquidations')
-  if (rows.length !== scalar(state, SCALAR.LIQUIDATIONS)) broken('M', `${rows.length} liquidations, ${scalar(state, SCALAR.LIQUIDATIONS)} counted`)
+  const counted = scalar(state, SCALAR.LIQUIDATIONS)
+  if (rows.length !== counted) broken('M', `${rows.length} liquidations, ${counted} counted`)
   rows.forEach((row, place) => {
     const previous = get(state, row, RISK_BUCKET.LIQUIDATED_PREV)
     if (previous === 0 ? place !== 0 : bucketRow(state, previous - 1) !== rows[place - 1]) broken('M', 'a liquidation does not link back')

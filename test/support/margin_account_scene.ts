@@ -187,7 +187,8 @@ export class MarginAccountScene {
   /** Fields of MOVE_COLLATERAL. */
   private move(verb: string, words: string[]): Decoded {
     const key = given(words, 'key')
-    const keyed: Decoded = key === undefined ? {} : { options: Option.KEYED, key: hex(key, 16), payload: hex(words.join(' ').slice(0, 16), 16) }
+    const payload = hex(words.join(' ').slice(0, 16), 16)
+    const keyed: Decoded = key === undefined ? {} : { options: Option.KEYED, key: hex(key, 16), payload }
     const named = (name: string | undefined): Decoded => {
       if (name === undefined) return { marginAccount: -1, createdSequence: 0, bucket: -1 }
       const { row, sequence } = this.sub(name)
@@ -280,7 +281,8 @@ export interface MarginAccountScenario {
 }
 
 /** Plays a scenario as a subtest. A refusal must leave everything stored as it was. */
-export function playAccounts(t: Test, name: string, { given: have, when, limits = {}, money = [], buckets = [] }: MarginAccountScenario): void {
+export function playAccounts(t: Test, name: string, scenario: MarginAccountScenario): void {
+  const { given: have, when, limits = {}, money = [], buckets = [] } = scenario
   void t.test(name, async (t) => {
     const scene = new MarginAccountScene(limits)
     for (const line of have) scene.give(line)
