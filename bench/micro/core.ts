@@ -33,7 +33,8 @@ const SEED = 1
 export const WARM_ROUNDS = 2
 
 function start(file: string, flow: Flow, { live, accounts, timed }: CoreOptions): Worker {
-  const work: CoreWork = { live, accounts, timed, build: flow.build, records: flow.records.i32.buffer as SharedArrayBuffer }
+  const perpetual = flow.genesis.limits.perps > 0
+  const work: CoreWork = { live, accounts, timed, perpetual, build: flow.build, records: flow.records.i32.buffer as SharedArrayBuffer }
   return startQuickThread(join(import.meta.dirname, file), { workerData: work })
 }
 

@@ -14,6 +14,8 @@ export interface CoreWork {
   readonly live: number
   readonly accounts: number
   readonly timed: number
+  /** Half of the flow is on a perpetual. */
+  readonly perpetual: boolean
   readonly build: number
   readonly records: SharedArrayBuffer
 }
@@ -42,7 +44,7 @@ const work = workerData as CoreWork
 const records = viewsOf(work.records)
 
 function populated(): State {
-  const state = fundedState(benchGenesis(poolOf(work.live), work.accounts), work.accounts)
+  const state = fundedState(benchGenesis(poolOf(work.live), work.accounts, work.perpetual), work.accounts)
   applyFlow(state, records, 0, work.build)
   return state
 }

@@ -5,15 +5,18 @@
  * slowly moving middle, 25 to a level or more. The live population is held near its target by the size of the orders that take and by
  * the cancels. The generator drives an engine of its own to learn slots and sequences; the timed engine starts from the same state
  * and gets the same records.
+ *
+ * With a perpetual, every other command is one of the same kind on it: orders of isolated buckets at a leverage of 10.
  */
 import { COMMAND_LAYOUTS, CommandType, Flag, kindOf, ORDER_COMMAND } from '../../core/layout/command.ts'
+import { CollateralMove } from '../../core/layout/margin.ts'
 import { answeredTypeOf, EventType, eventTypeOf, FILL, ORDER_ENDED, RESULT, Status } from '../../core/layout/event.ts'
-import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Views } from '../../core/layout/table.ts'
+import { encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { createPrng, type Prng } from '../../core/lib/prng.ts'
 import { apply, setTime } from '../../core/engine/apply.ts'
 import { balanceRow, getI64, setI64, totalRow } from '../../core/state/rows.ts'
 import {
-  BALANCE, CLOCK, NO_ASK, ORDER, ORDER_WORDS, PAIR, SESSION, SESSION_WORDS, TOTAL,
+  BALANCE, CLOCK, NO_ASK, ORDER, ORDER_WORDS, PAIR, PAIR_WORDS, SESSION, SESSION_WORDS, TOTAL,
 } from '../../core/state/columns.ts'
 import { parseGenesis, type Genesis } from '../../core/state/genesis.ts'
 import { RULES } from '../../core/state/rules.ts'
@@ -36,8 +39,24 @@ const FUNDS = 1_000_000_000_000_000n
 /** Order rows for `live` resting orders. */
 export const poolOf = (live: number): number => 2 ** Math.ceil(Math.log2(live * 2))
 
-/** A genesis with one pair, a maker rebate and a taker fee, and room for the flow. */
-export function benchGenesis(orders: number, accounts: number): Genesis {
+const MARKET = {
+  base: 'BTC', quote: 'USDC', tickSize: '0.1', lotSize: '0.0001', minOrderSize: '0.0001', maxOrderSize: '100000', minNotional: '0',
+  makerFeeBps: '-0.5', takerFeeBps: '5',
+}
+const PERPETUAL = {
+  ...MARKET, id: 'm', symbol: 'BTC/USDC-PERP',
+  perp: {
+    maxPositionSize: '100000', liquidationFeeBps: '50', fundingIntervalSeconds: 28_800, maxFundingRate: '0.0075', referencePrice: '10000',
+    riskTiers: [
+      { maintenanceMarginRatio: '0.005', maxLeverage: '100' },
+      { lowerBoundNotional: '1000000', maintenanceMarginRatio: '0.01', maxLeverage: '50' },
+      { lowerBoundNotional: '100000000', maintenanceMarginRatio: '0.05', maxLeverage: '10' },
+    ],
+  },
+}
+
+/** A genesis with one pair, a maker rebate and a taker fee, and room for the flow; with `perpetual`, one of those besides. */
+export function benchGenesis(orders: number, accounts: number, perpetual = false): Genesis {
   return parseGenesis(JSON.stringify({
     name: 'bench', chainId: 1328, rules: RULES,
     limits: {
@@ -49,10 +68,7 @@ export function benchGenesis(orders: number, accounts: number): Genesis {
       { id: 'q', symbol: 'USDC', token: '0x1', decimals: 6, scale: 6, faucetAmount: '1' },
       { id: 'b', symbol: 'BTC', token: '0x2', decimals: 8, scale: 8, faucetAmount: '1' },
     ],
-    pairs: [{
-      id: 'p', symbol: 'BTC/USDC', base: 'BTC', quote: 'USDC', tickSize: '0.1', lotSize: '0.0001', minOrderSize: '0.0001',
-      maxOrderSize: '100000', minNotional: '0', makerFeeBps: '-0.5', takerFeeBps: '5', marketType: 'SPOT',
-    }],
+    pairs: [{ ...MARKET, id: 'p', symbol: 'BTC/USDC', marketType: 'SPOT' }, ...(perpetual ? [PERPETUAL] : [])],
     applications: [{ id: 'a', name: 'bench', clientId: 'bench' }],
   }))
 }
@@ -75,18 +91,39 @@ export function fundedState(genesis: Genesis, accounts: number): State {
       setI64(state, totalRow(state, asset), TOTAL.ISSUED, getI64(state, totalRow(state, asset), TOTAL.ISSUED) + FUNDS)
     }
   }
+  if (genesis.limits.perps > 0) depositAll(state, accounts, record)
   return state
 }
 
+/** Half of what everybody has is collateral, and the perpetual has a price. */
+function depositAll(state: State, accounts: number, record: Views): void {
+  const send = (type: number, gateway: number, values: Decoded): void => {
+    encode(COMMAND_LAYOUTS[type]!, record, 0, { kind: kindOf(type, 1, gateway), ...values })
+    apply(state, record, 0)
+    const at = (state.outbox.count - 1) * RECORD_WORDS
+    if (state.outbox.i32[at + RESULT.at.code] !== 0) throw new Error(`refused: ${state.outbox.i32[at + RESULT.at.code]}`)
+    state.outbox.count = 0
+  }
+  send(CommandType.SET_INDEX_PRICE, 0, { session: -1, pair: PERPETUAL_PAIR, price: MIDDLE, observedAt: START_TIME })
+  for (let account = 0; account < accounts; account++) {
+    const sessionGeneration = state.sessions[account * SESSION_WORDS + SESSION.GENERATION]!
+    const move = { session: account, sessionGeneration, move: CollateralMove.DEPOSIT, marginAccount: -1, bucket: -1, amount: FUNDS / 2n }
+    send(CommandType.MOVE_COLLATERAL, 1, move)
+  }
+}
+
 /** Makes a flow of `timed` commands over a population of `live` orders. */
-export function mixedFlow(live: number, accounts: number, timed: number, seed: number): Flow {
-  const genesis = benchGenesis(poolOf(live), accounts)
+export function mixedFlow(live: number, accounts: number, timed: number, seed: number, perpetual = false): Flow {
+  const genesis = benchGenesis(poolOf(live), accounts, perpetual)
   const state = fundedState(genesis, accounts)
   const build = live
   const records = viewsOf(new SharedArrayBuffer((build + timed) * RECORD_BYTES))
-  const maker = new FlowMaker(state, records, createPrng(seed), accounts, live)
-  for (let i = 0; i < build; i++) maker.place(i, false)
-  for (let i = build; i < build + timed; i++) maker.next(i)
+  const random = createPrng(seed)
+  const markets = perpetual ? [SPOT, MARGIN] : [SPOT]
+  const makers = markets.map((market) => new FlowMaker(state, records, random, accounts, live / markets.length, market))
+  const makerOf = (index: number): FlowMaker => makers[index % makers.length]!
+  for (let i = 0; i < build; i++) makerOf(i).place(i, false)
+  for (let i = build; i < build + timed; i++) makerOf(i).next(i)
   return { genesis, accounts, build, timed, records }
 }
 
@@ -100,38 +137,53 @@ const SWAY = 0.01
 /** Of new orders, so that 27 % of all commands trade. */
 const AGGRESSIVE = 0.27 / (1 - CANCELS)
 
+interface Market {
+  readonly pair: number
+  /** What every order has besides its terms. */
+  readonly order: Readonly<Record<string, number>>
+  readonly flags: number
+}
+const SPOT: Market = { pair: 0, order: {}, flags: 0 }
+const PERPETUAL_PAIR = 1
+const MARGIN: Market = { pair: PERPETUAL_PAIR, order: { leverage: 1000 }, flags: Flag.MARGIN }
+/** Ticks, where both markets begin. */
+const MIDDLE = 100_000
+
 class FlowMaker {
   readonly slots: number[] = []
   readonly sequences: number[] = []
   readonly #place = new Map<number, number>()
-  middle = 100_000
+  middle = MIDDLE
   readonly state: State
   readonly records: Views
   readonly random: Prng
   readonly accounts: number
   readonly live: number
+  readonly market: Market
 
-  constructor(state: State, records: Views, random: Prng, accounts: number, live: number) {
+  constructor(state: State, records: Views, random: Prng, accounts: number, live: number, market: Market) {
     this.state = state
     this.records = records
     this.random = random
     this.accounts = accounts
     this.live = live
+    this.market = market
   }
 
   /** A new order that rests, near the middle more often than far from it, or one that takes from the touch. */
   place(index: number, aggressive: boolean): void {
-    const { random, state } = this
+    const { random, state, market } = this
     const sell = random.below(2)
-    const bid = state.pairs[PAIR.BEST_BID]!
-    const ask = state.pairs[PAIR.BEST_ASK]!
+    const bid = state.pairs[market.pair * PAIR_WORDS + PAIR.BEST_BID]!
+    const ask = state.pairs[market.pair * PAIR_WORDS + PAIR.BEST_ASK]!
     const takes = aggressive && (sell ? bid !== 0 : ask !== NO_ASK)
     const away = takes ? random.below(4) : 1 + Math.floor(random.unit() ** 2 * Math.min(BAND, 2 + Math.ceil(this.live / 50)))
     // Small orders take while there are too few resting, large ones while there are too many.
     const largest = takes && this.slots.length < this.live ? 4 : 100
     let price = sell ? Math.max(bid + 1, this.middle + away) : Math.min(ask - 1, this.middle - away)
     if (takes) price = sell ? bid - away : ask + away
-    const values = { flags: sell ? Flag.SELL : 0, price, lots: 1 + random.below(largest) }
+    const flags = market.flags | (sell ? Flag.SELL : 0)
+    const values = { ...market.order, pair: market.pair, flags, price, lots: 1 + random.below(largest) }
     this.#write(index, CommandType.PLACE_ORDER, random.below(this.accounts), values)
   }
 
