@@ -3,16 +3,16 @@
  *
  * Fills trade at the resting order's price. A resting order whose expiration has passed is ended, never filled. Meeting an order
  * of the same owner, or one that the same account pays for, is self-trade prevention: CANCEL_TAKER stops here, CANCEL_BOTH also ends
- * the resting order. A resting order of a perpetual whose bucket does not bear the fill is ended too, and matching goes on
- * (margin/fills.ts).
+ * the resting order. On a perpetual both buckets must bear a fill (margin/fills.ts): a resting order whose bucket does not is ended, and
+ * matching goes on; it stops when the taker's does not.
  * Complexity: O(fills + levels crossed); nothing is allocated. Orders are named by the address of their row.
  */
 import { Flag, Option, ORDER_COMMAND } from '../layout/command.ts'
 import { Reason, Status } from '../layout/event.ts'
 import type { Views } from '../layout/table.ts'
-import { LEVEL, NO_ASK, ORDER, PAIR, SCALAR, TERMS } from '../state/columns.ts'
+import { ACCOUNT, LEVEL, NO_ASK, ORDER, PAIR, SCALAR, TERMS } from '../state/columns.ts'
 import { emitFill, emitSelfTrade } from '../events/emit.ts'
-import { addF64, countFills, get, getF64, levelRow, now, pairRow, scalar, set, setF64, termsRow } from '../state/rows.ts'
+import { accountRow, addF64, countFills, get, getF64, levelRow, now, pairRow, scalar, set, setF64, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { settle } from '../ledger/settle.ts'
 import { payerOf } from '../ledger/holds.ts'
@@ -95,19 +95,30 @@ export function match(state: State, taker: number, limit: number, command: Views
         endOrder(state, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, command.u32[base + ORDER_COMMAND.at.correlation]!, true)
       } else if ((command.i32[base + ORDER_COMMAND.at.options]! & Option.TELL_SELF_TRADE) !== 0) emitSelfTrade(state, maker)
       return Reason.SELF_TRADE_PREVENTION
-    } else if (perp === 0 || mayMeet(state, taker, maker, best)) {
-      fill(state, taker, maker, pair, sell, best)
-    } else endOrder(state, maker, Status.CANCELLED, Reason.INSUFFICIENT_MARGIN, 0, true)
+    } else if (perp === 0) fill(state, taker, maker, pair, sell, best)
+    else {
+      if (!takerBears(state, taker, maker, pair, best)) return Reason.INSUFFICIENT_MARGIN
+      if (makerBears(state, taker, maker, best)) fill(state, taker, maker, pair, sell, best)
+      else endOrder(state, maker, Status.CANCELLED, Reason.INSUFFICIENT_MARGIN, 0, true)
+    }
   }
   return Reason.NONE
 }
 
-/** True when the bucket of `maker`, of a perpetual, bears the fill that comes next. */
-function mayMeet(state: State, taker: number, maker: number, price: number): boolean {
+/** Lots of the fill that comes next. */
+function nextLots(state: State, taker: number, maker: number): number {
   const open = get(state, maker, ORDER.REMAINING)
   const want = get(state, taker, ORDER.REMAINING)
-  return bearsFill(state, maker, price, want < open ? want : open)
+  return want < open ? want : open
 }
+
+/** True when the bucket of an order of a perpetual bears the fill that comes next: the taker's, the maker's. */
+function takerBears(state: State, taker: number, maker: number, pair: number, price: number): boolean {
+  const discount = get(state, accountRow(state, get(state, taker, ORDER.ACCOUNT)), ACCOUNT.TAKER_DISCOUNT)
+  return bearsFill(state, taker, price, nextLots(state, taker, maker), get(state, termsRow(state, pair), TERMS.TAKER_PPM) - discount)
+}
+const makerBears = (state: State, taker: number, maker: number, price: number): boolean =>
+  bearsFill(state, maker, price, nextLots(state, taker, maker), get(state, maker, ORDER.MAKER_PPM))
 
 /** One fill between `taker` and `maker` at `price`. */
 function fill(state: State, taker: number, maker: number, pair: number, sell: number, price: number): void {

@@ -3,19 +3,22 @@
  * house, and commits collateral that the two orders brought. Value changes hands as realised profit and cost (positions.ts), so nothing is
  * paid now but the fees.
  *
- * **Makers are looked at.** A taker was checked when it was admitted; a resting order may be old. One that opens or enlarges its position
- * is filled only if its bucket is healthy afterwards: equity at the mark and PENDING, less the fee, at least the maintenance margin
- * ({@link bearsFill}).
- * Otherwise it is ended instead, INSUFFICIENT_MARGIN, and matching goes on: it was met, and not filled. While the index is stale the mark
- * is the last one there was: else whoever closes a position then would end everybody's orders, and find nobody to trade with.
+ * **No fill leaves a bucket unhealthy.** Admission is about what an order may cost; how it comes out depends on what rests beside it and on
+ * the mark of then. So both sides of a fill are looked at ({@link bearsFill}): equity at the mark and PENDING, less the fee, must be at
+ * least the maintenance margin afterwards. A fill that only reduces, at the mark or better, is always borne; so is every one of a
+ * liquidation. Otherwise nobody could be kept from selling to himself, far from the mark, what his bucket cannot lose.
+ *   - A maker that does not bear it is ended instead, INSUFFICIENT_MARGIN, and matching goes on: it was met, and not filled.
+ *   - A taker that does not bear it is not matched further, and what it has left is cancelled for the same reason.
+ * While the index is stale the mark is the last one there was: else whoever closes a position then would find nobody to trade with.
  *
- * **What is certain beforehand** ({@link isCertain}), for whoever must know a path before it is walked (book/perp_walk.ts): that a maker
- * will be filled in any case, also when other orders of its position were filled before it in the same command.
- *   - Reduce-only: no other orders of its position rest on that side, so that nothing shrinks it.
- *   - Otherwise: all orders of its position on that side only reduce it; or the bucket stays healthy when of all of them so many are filled
- *     as the path has lots, each at the best price of the book, which is their worst, and at the highest maker rate.
- * Both hold at any later moment of the command if they hold before it: each fill takes from the lots still to come what it takes from the
- * equity at most, and what it commits is pending before.
+ * **What is certain beforehand**, for whoever must know a path before it is walked (book/perp_walk.ts): that a maker will be filled in any
+ * case, also when other orders of its position were filled before it in the same command ({@link isCertain}).
+ *   - A reduce-only one: no other orders of its position rest on that side, so that nothing shrinks it.
+ *   - All orders of its position on that side only reduce it, and the best price of the book is the mark or better for them; or the bucket
+ *     stays healthy when of all of them so many are filled as the path has lots, each at the best price, which is their worst, and at the
+ *     highest maker rate.
+ * These hold at any later moment of the command if they hold before it: each fill takes from the lots still to come what it takes from the
+ * equity at most, and what it commits is pending before. The same of the taker itself: {@link isTakerCertain}.
  *
  * Widest products: values of fills and of all orders of one side below 2^61 (perp_terms.ts); a value is divided by 10^6 before it meets a
  * rate.
@@ -28,7 +31,7 @@ import { PAIR_LISTING } from '../state/listing_rows.ts'
 import { POSITION, RISK_BUCKET } from '../state/margin_rows.ts'
 import { accountRow, get, getF64, getI64, pairListingRow, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { chargeFill, feeOfFill } from '../ledger/fees.ts'
+import { chargeFill, feeOfFill, requiredForCost } from '../ledger/fees.ts'
 import { bucketHealth, markOf } from './figures.ts'
 import { commitCollateral } from './order_collateral.ts'
 import { addLots, fillIncoming, positionOf, unlinkOrder } from './order_lists.ts'
@@ -70,20 +73,28 @@ const reduces = (held: number, change: number): boolean => (change < 0 ? held + 
 /** Lots, signed, that `lots` of an order with these flags are for its position. */
 const signed = (flags: number, lots: number): number => ((flags & Flag.SELL) !== 0 ? -lots : lots)
 
-/** True when the resting order `maker` may be filled for `lots` at `price`. Scratch: all registers of figures, THERE and NEEDED. */
-export function bearsFill(state: State, maker: number, price: number, lots: number): boolean {
+/** True when a fill of `change` lots, signed, at `price` is worse than the mark for who has it. */
+const isAdverse = (change: number, price: number, mark: number): boolean => (change < 0 ? price < mark : price > mark)
+
+/**
+ * True when the order at `row` may be filled for `lots` at `price`, and pays a fee of `ppm`. Scratch: registers of figures, QUOTE,
+ * MAKER_FEE, THERE and NEEDED.
+ */
+export function bearsFill(state: State, row: number, price: number, lots: number, ppm: number): boolean {
   const { registers } = state
-  const position = positionOf(state, maker)
+  const flags = get(state, row, ORDER.FLAGS)
+  const position = positionOf(state, row)
   const held = get(state, position, POSITION.LOTS)
-  const change = signed(get(state, maker, ORDER.FLAGS), lots)
-  if (reduces(held, change)) return true
-  const pair = get(state, maker, ORDER.PAIR)
-  const terms = termsRow(state, pair)
+  const change = signed(flags, lots)
+  const pair = get(state, row, ORDER.PAIR)
   const mark = markOf(state, pair)
+  if (reduces(held, change) && !isAdverse(change, price, mark)) return true
+  if (originOf(flags) === Origin.LIQUIDATION) return true
+  const terms = termsRow(state, pair)
   const bucket = bucketOf(state, position)
   bucketHealth(state, bucket)
   registers[R.QUOTE] = BigInt(price | 0) * BigInt(lots | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
-  feeOfFill(state, maker, get(state, maker, ORDER.MAKER_PPM), R.MAKER_FEE)
+  feeOfFill(state, row, ppm, R.MAKER_FEE)
   registers[R.THERE] = BigInt(change | 0) * BigInt((mark - price) | 0) * getI64(state, terms, TERMS.TICK_LOT_ATOMS)
   registers[R.THERE] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING) + registers[R.THERE]! - registers[R.MAKER_FEE]!
   maintenanceAfter(state, pair, held, held + change, mark)
@@ -113,17 +124,16 @@ export function isCertain(state: State, maker: number, best: number, limit: numb
   const flags = get(state, maker, ORDER.FLAGS)
   const sell = flags & Flag.SELL
   const others = getF64(state, position, sell !== 0 ? POSITION.ASK_LOTS : POSITION.BID_LOTS)
-  if ((flags & Flag.REDUCE_ONLY) !== 0) return others === 0
+  if ((flags & Flag.REDUCE_ONLY) !== 0 && others !== 0) return false
   const against = sell !== 0 ? held > 0 : held < 0
   const all = others + (against ? get(state, position, POSITION.REDUCE_LOTS) : 0)
-  const most = all < lots ? all : lots
-  const change = signed(flags, most)
-  if (reduces(held, signed(flags, all))) return true
   const pair = get(state, maker, ORDER.PAIR)
   const mark = markOf(state, pair)
+  const worse = sell !== 0 ? mark - best : best - mark
+  if (worse <= 0 && reduces(held, signed(flags, all))) return true
+  const most = all < lots ? all : lots
   const bucket = bucketOf(state, position)
   bucketHealth(state, bucket)
-  const worse = sell !== 0 ? mark - best : best - mark
   notionalOf(state, pair, most, worse > 0 ? worse : 0)
   registers[R.THERE] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING) - registers[R.NOTIONAL]!
   notionalOf(state, pair, most, sell !== 0 ? limit : best)
@@ -131,8 +141,40 @@ export function isCertain(state: State, maker: number, best: number, limit: numb
   // One atom more for each order, and for what the division leaves.
   registers[R.M0] = BigInt((get(state, position, POSITION.ORDERS) + 1) | 0) + BigInt(ppm | 0)
   if (ppm > 0) registers[R.THERE] = registers[R.THERE]! - (registers[R.NOTIONAL]! / 1_000_000n) * BigInt(ppm | 0) - registers[R.M0]!
-  const size = held < 0 ? -held : held
-  const after = held + change < 0 ? -held - change : held + change
-  maintenanceAfter(state, pair, held, after > size ? after : size, mark)
+  maintenanceAfter(state, pair, held, largerOf(held, held + signed(flags, most)), mark)
+  return registers[R.THERE]! >= registers[R.NEEDED]!
+}
+
+/** The larger of two sizes of a position, whatever their signs. */
+function largerOf(before: number, after: number): number {
+  const [a, b] = [before < 0 ? -before : before, after < 0 ? -after : after]
+  return a > b ? a : b
+}
+
+/**
+ * True when an order of `lots` that is not placed yet bears all its fills, which are worth register COST and pay `ppm`: of a bucket and
+ * position (-1: not made yet) into which it brings register BROUGHT. Prices of its path get worse, so what it has lost on the way is never
+ * more than what it loses as a whole, or nothing. Scratch as of {@link bearsFill}.
+ */
+export function isTakerCertain(
+  state: State, pair: number, flags: number, bucket: number, position: number, lots: number, ppm: number,
+): boolean {
+  if (originOf(flags) === Origin.LIQUIDATION) return true
+  const { registers } = state
+  const held = position < 0 ? 0 : get(state, position, POSITION.LOTS)
+  const mark = markOf(state, pair)
+  registers[R.SUM_MAINTENANCE] = 0n
+  registers[R.THERE] = 0n
+  if (bucket >= 0) {
+    bucketHealth(state, bucket)
+    registers[R.THERE] = registers[R.EQUITY]! + getI64(state, bucket, RISK_BUCKET.PENDING)
+  }
+  notionalOf(state, pair, lots, mark)
+  registers[R.M1] = (flags & Flag.SELL) !== 0 ? registers[R.NOTIONAL]! - registers[R.COST]! : registers[R.COST]! - registers[R.NOTIONAL]!
+  registers[R.THERE] = registers[R.THERE]! + registers[R.BROUGHT]!
+  if (registers[R.M1]! > 0n) registers[R.THERE] = registers[R.THERE]! - registers[R.M1]!
+  requiredForCost(state, ppm > 0 ? ppm : 0)
+  registers[R.THERE] = registers[R.THERE]! + registers[R.COST]! - registers[R.REQUIRED]!
+  maintenanceAfter(state, pair, held, largerOf(held, held + signed(flags, lots)), mark)
   return registers[R.THERE]! >= registers[R.NEEDED]!
 }

@@ -8,11 +8,12 @@ import { ACCOUNT, BALANCE, NO_ASK, PAIR, SCALAR, TERMS } from '../state/columns.
 import { MAX_NOTIONAL } from '../state/genesis.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { shareOf } from '../state/shares.ts'
-import { accountRow, balanceRow, get, getF64, getI64, pairRow, scalar, termsRow } from '../state/rows.ts'
+import { accountRow, balanceRow, get, getF64, getI64, noted, pairRow, scalar, termsRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
-import { R } from '../state/balances.ts'
+import { N, R } from '../state/balances.ts'
 import { requiredForCost } from '../ledger/fees.ts'
 import { maySpend, roomToSpend } from '../ledger/spending.ts'
+import { isTakerCertain } from '../margin/fills.ts'
 import { bestOpposite, crosses } from '../book/match.ts'
 import { walkPerp } from '../book/perp_walk.ts'
 import { PATH_TOO_LONG, walk } from '../book/walk.ts'
@@ -137,7 +138,15 @@ export function checkPostOnly(state: State, pair: number, flags: number, limit: 
  */
 export function fillOrKill(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
   if ((flags & Flag.FOK) === 0) return 0
-  if ((flags & Flag.MARGIN) !== 0) return walkPerp(state, pair, flags, limit, lots, account)
+  if ((flags & Flag.MARGIN) !== 0) return fillOrKillMargin(state, pair, flags, limit, lots, account)
   state.registers[R.BUDGET] = NO_BUDGET
   return walk(state, pair, flags, limit, lots, account)
+}
+
+/** The same of an order of a perpetual whose place was found (margin_admission.ts): filled whole for certain, makers and taker. */
+function fillOrKillMargin(state: State, pair: number, flags: number, limit: number, lots: number, account: number): number {
+  const left = walkPerp(state, pair, flags, limit, lots, account)
+  if (left !== 0) return left
+  const ppm = get(state, termsRow(state, pair), TERMS.TAKER_PPM) - get(state, accountRow(state, account), ACCOUNT.TAKER_DISCOUNT)
+  return isTakerCertain(state, pair, flags, noted(state, N.BUCKET), noted(state, N.POSITION), lots, ppm) ? 0 : lots
 }

@@ -1,0 +1,133 @@
+/**
+ * Promise: what an order needs and brings. The requirement is of the worse side, with what is lost at once against the mark; an order
+ * brings what is short from the margin account, or riskBucketCollateral when that is more; only fills commit it; what is left comes back
+ * with the end of the order, as far as the bucket does not need it. A refused order changes nothing.
+ */
+import t from 'tap'
+import { MarginScene, play } from '../support/margin_scene.ts'
+
+play(t, 'bids and asks count the worse side', {
+  given: ['ann 100', 'bob 1000'],
+  when: [
+    ['ann buys 10 at 100 x10', 'SUBMITTED'],
+    ['ann sells 10 at 101 x10', 'SUBMITTED'],
+    ['ann buys 1 at 99 x10', 'refused INSUFFICIENT_MARGIN 10 of 0'],
+    ['ann sells 1 at 102 x10', 'refused INSUFFICIENT_MARGIN 10 of 0'],
+    ['bob buys 10 at 101 x10', 'FILLED'],
+  ],
+  positions: ['ann short 10 at 101 x10'],
+  // The ask brought nothing: what the bid brought backs the position.
+  money: ['ann free 0: allocated 90, pending 10, realized 0'],
+})
+
+play(t, 'what is lost against the mark is needed beside the margin', {
+  given: ['ann 29', 'bob 1000'],
+  when: [
+    ['ann buys 2 at 105 x10', 'refused INSUFFICIENT_MARGIN 30 of 29'],
+    ['ann sells 2 at 95 x10', 'refused INSUFFICIENT_MARGIN 30 of 29'],
+    ['ann buys 2 at 104 x10', 'SUBMITTED'],
+  ],
+  money: ['ann free 1: allocated 0, pending 28, realized 0'],
+})
+
+play(t, 'riskBucketCollateral is pending until fills commit it, in parts of the lots', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['ann buys 4 at 100 x10 collateral=1001', 'refused INSUFFICIENT_COLLATERAL 1001 of 1000'],
+    ['ann buys 4 at 100 x10 collateral=400', 'SUBMITTED'],
+    ['bob sells 1 at 100 x10', 'FILLED'],
+  ],
+  money: ['ann free 600: allocated 100, pending 300, realized 0'],
+})
+
+play(t, 'a cancel gives back what the bucket does not need', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['a: ann buys 4 at 100 x10 collateral=400', 'SUBMITTED'],
+    ['bob sells 1 at 100 x10', 'FILLED'],
+    ['ann cancels a', 'CANCELLED USER_CANCELLED, filled 1'],
+    ['b: ann buys 2 at 100 x10', 'SUBMITTED'],
+    ['mark 20', 'done'],
+    ['ann cancels b', 'CANCELLED USER_CANCELLED'],
+  ],
+  // The bucket had lost 80 of its 100 by then, and needs 2 for what it has: what the second order brought, 0, was enough.
+  money: ['ann free 900: allocated 100, pending 0, realized 0'],
+})
+
+play(t, 'a bucket that is short keeps what its order brought', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['bob sells 10 at 100 x10', 'SUBMITTED'],
+    ['ann buys 10 at 100 x10', 'FILLED'],
+    ['a: ann buys 10 at 90 x10', 'SUBMITTED'],
+    ['mark 89', 'done'],
+    ['ann cancels a', 'CANCELLED USER_CANCELLED'],
+  ],
+  // 110 lost of 100, 89 needed: of the 100 that came 99 stay.
+  money: ['ann free 801: allocated 199, pending 0, realized 0'],
+})
+
+play(t, 'of an order that does not rest everything is settled at once', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['bob sells 2 at 100 x10', 'SUBMITTED'],
+    ['ann buys 10 at 100 x10 ioc', 'CANCELLED IOC_REMAINDER, filled 2'],
+    ['ann buys 10 at 100 x10 fok', 'CANCELLED INSUFFICIENT_DEPTH'],
+    ['ann buys 10 market x10', 'CANCELLED INSUFFICIENT_DEPTH'],
+  ],
+  money: ['ann free 980: allocated 20, pending 0, realized 0'],
+})
+
+play(t, 'a bucket below its margin is topped up by the next order', {
+  given: ['ann 1000', 'bob 1000'],
+  when: [
+    ['bob sells 10 at 100 x10', 'SUBMITTED'],
+    ['ann buys 10 at 100 x10', 'FILLED'],
+    ['mark 95', 'done'],
+    ['ann buys 1 at 95 x10', 'SUBMITTED'],
+  ],
+  // 50 are left of 100 and 95 are needed: 45, and 9.5 for the order.
+  money: ['ann free 845.5: allocated 100, pending 54.5, realized 0'],
+})
+
+play(t, 'expiry, replacement and self-trade prevention give back too', {
+  given: ['ann 1000'],
+  when: [
+    ['a: ann buys 10 at 100 x10 expires=5', 'SUBMITTED'],
+    ['b: ann buys 10 at 99 x10', 'SUBMITTED'],
+    ['c: ann replaces b quantity=4', 'SUBMITTED'],
+    ['d: ann replaces c price=98 quantity=6', 'SUBMITTED'],
+    ['wait 6', 'waited'],
+    ['timer expires a', 'done'],
+    ['ann sells 1 at 98 x10 cancel-both', 'CANCELLED SELF_TRADE_PREVENTION'],
+  ],
+  // When the bid ended the ask that met it was still there, and needed 12: they stay in the bucket.
+  money: ['ann free 988: allocated 12, pending 0, realized 0'],
+  ended: [
+    'ann buys 10 at 99 REPLACED', 'ann buys 4 at 99 REPLACED', 'ann buys 10 at 100 EXPIRED', 'ann buys 6 at 98 SELF_TRADE_PREVENTION',
+  ],
+})
+
+t.test('a refused order changes nothing', async (t) => {
+  const scene = new MarginScene()
+  for (const line of ['ann 100', 'bob 1000']) scene.give(line)
+  scene.step('ann buys 5 at 100 x10')
+  const before = [scene.money('ann'), scene.resting('ann'), scene.orderLines('ann').join()]
+  const refused: [string, string][] = [
+    ['ann buys 10 at 100 x10', 'refused INSUFFICIENT_MARGIN 100 of 50'],
+    ['ann buys 100 at 100 x10 cross', 'refused INSUFFICIENT_MARGIN 1000 of 50'],
+    ['ann buys 1 at 100 x10 on B collateral=51', 'refused INSUFFICIENT_COLLATERAL 51 of 50'],
+    ['ann buys 1 at 100 x10 key=none', 'refused STRATEGY_KEY_UNKNOWN'],
+    ['ann buys 1 at 100 x51', 'refused LEVERAGE_TOO_HIGH'],
+    ['ann buys 1 at 100', 'refused LEVERAGE_TOO_LOW'],
+    ['ann buys 1 at 100 x10 funded', 'refused MASTER_BALANCE_NOT_ALLOWED'],
+    ['ann buys 1 at 100 spot', 'refused WRONG_TRADING_MODE'],
+    ['ann buys 1 at 100 x10 on S', 'refused WRONG_TRADING_MODE'],
+    ['ann buys 1 at 100 spot on S reduce-only', 'refused WRONG_TRADING_MODE'],
+  ]
+  for (const [step, outcome] of refused) {
+    t.equal(scene.step(step), outcome, step)
+    t.same([scene.money('ann'), scene.resting('ann'), scene.orderLines('ann').join()], before)
+    t.equal(scene.said.length, 1, 'and says nothing but its refusal')
+  }
+})
