@@ -56,8 +56,9 @@ export function unrealizedOf(state: State, position: number): void {
   const pair = get(state, position, POSITION.PAIR)
   const lots = get(state, position, POSITION.LOTS)
   notionalOf(state, pair, lots, markOf(state, pair))
-  registers[R.UNREALIZED] = lots < 0 ? -registers[R.NOTIONAL]! : registers[R.NOTIONAL]!
-  registers[R.UNREALIZED] = registers[R.UNREALIZED]! - getI64(state, position, POSITION.COST)
+  // Two stores: a choice between two BigInts would be allocated.
+  if (lots < 0) registers[R.UNREALIZED] = 0n - registers[R.NOTIONAL]! - getI64(state, position, POSITION.COST)
+  else registers[R.UNREALIZED] = registers[R.NOTIONAL]! - getI64(state, position, POSITION.COST)
 }
 
 /** Register INITIAL = REQ of the position with its resting orders, at its leverage. Scratch: NOTIONAL, M0, M1, M2. */
@@ -134,8 +135,9 @@ export function bucketHealth(state: State, bucket: number): number {
     if (get(state, position, POSITION.LOTS) === 0) continue
     open++
     unrealizedOf(state, position)
+    registers[R.EQUITY] = registers[R.EQUITY]! + registers[R.UNREALIZED]!
     fundingOf(state, position)
-    registers[R.EQUITY] = registers[R.EQUITY]! + registers[R.UNREALIZED]! + registers[R.FUNDING]!
+    registers[R.EQUITY] = registers[R.EQUITY]! + registers[R.FUNDING]!
     maintenanceMargin(state, get(state, position, POSITION.PAIR))
     registers[R.SUM_MAINTENANCE] = registers[R.SUM_MAINTENANCE]! + registers[R.MAINTENANCE]!
   }

@@ -39,7 +39,7 @@ import {
 } from '../state/margin_rows.ts'
 import {
   add, bucketRow, get, getI64, guardDriftRow, guardRow, pairCount, perpRow, perpTermsRow, positionAt, positionRow, scalar, set, setI64,
-  termsRow, tierRow,
+  termsRow, tierRow, wordOfRegister,
 } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { bucketHealth, markOf, unrealizedOf } from './figures.ts'
@@ -53,6 +53,8 @@ const MILLION = 1_000_000n
 /** Notional that no position reaches. */
 const NO_NOTIONAL = 2_305_843_009_213_693_952n
 const QUOTIENT_MOST = 1_099_511_627_776n
+/** No price has so many ticks. */
+const TICKS_MOST = 2_147_483_647n
 /** Drifts stay below it, so that keys are words. */
 const DRIFT_MOST = 2 ** 29
 
@@ -158,17 +160,17 @@ export function guardTick(state: State, row: number): number {
     registers[R.M3] = registers[R.NOTIONAL]! - registers[R.MAINTENANCE]! - registers[R.SLACK]!
     lowerNotional(state, pair)
     if (registers[R.M2]! < 0n) return 0
-    registers[R.M2] = registers[R.M2]! / (BigInt(lots | 0) * getI64(state, t, TERMS.TICK_LOT_ATOMS))
-    const tick = Number(registers[R.M2]!)
-    return tick < state.priceTicks ? tick : state.priceTicks - 1
+    registers[R.M1] = BigInt(lots | 0) * getI64(state, t, TERMS.TICK_LOT_ATOMS)
+    registers[R.M2] = registers[R.M2]! / registers[R.M1]!
+    return registers[R.M2]! < TICKS_MOST && wordOfRegister(state, R.M2) < state.priceTicks
+      ? wordOfRegister(state, R.M2) : state.priceTicks - 1
   }
   registers[R.M3] = registers[R.NOTIONAL]! + registers[R.MAINTENANCE]! + registers[R.SLACK]!
   upperNotional(state, pair)
   registers[R.M1] = BigInt(-lots | 0) * getI64(state, t, TERMS.TICK_LOT_ATOMS)
   registers[R.M2] = (registers[R.M2]! + registers[R.M1]! - 1n) / registers[R.M1]!
-  const tick = Number(registers[R.M2]!)
-  if (tick >= state.priceTicks) return 0
-  return tick < 1 ? 1 : tick
+  if (registers[R.M2]! >= TICKS_MOST || wordOfRegister(state, R.M2) >= state.priceTicks) return 0
+  return registers[R.M2]! < 1n ? 1 : wordOfRegister(state, R.M2)
 }
 
 /** Gives the positions of a bucket their guards, or none when it is not active. Walks its positions, at most one a perpetual. */

@@ -18,8 +18,8 @@ import { ORIGINS_MAX } from '../layout/command.ts'
 import type { F64Field, I64Field, WordField } from '../layout/table.ts'
 import {
   ACCOUNT_WORDS, ADDRESS_BITS, AGENT_WORDS, APPLICATION_WORDS, BALANCE, BALANCE_WORDS, CLOCK, CLOCK_AT, FAUCET_WORDS, CLIENT_ORDER_ID_WORDS,
-  LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, SCALAR, SCALARS_AT, SESSION_LINK_WORDS,
-  SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
+  LEVEL_WORDS, NOTES_AT, ORDER_WORDS, ORIGIN_WORDS, PAGE_WORDS, PAIR_WORDS, PROFILE_WORDS, REGISTERS_AT, SCALAR, SCALARS_AT,
+  SESSION_LINK_WORDS, SESSION_WORDS, SPEND_LIMIT_WORDS, SWEEP_WORDS, TERMS_WORDS, TOTAL_WORDS,
 } from './columns.ts'
 import { ASSET_LISTING_WORDS, PAIR_LISTING_WORDS } from './listing_rows.ts'
 import {
@@ -126,6 +126,8 @@ export function copyTwo(state: State, row: number, field: number, at: number): v
   const { i64, outbox } = state
   outbox.i64[((at & ADDRESS_BITS) + field) >>> 1] = i64[((row & ADDRESS_BITS) + field) >>> 1]!
 }
+/** A register as a number, which must be in the range of an i32: `Number(registers[r])` would be allocated. */
+export const wordOfRegister = (state: State, register: number): number => state.i32[(REGISTERS_AT + register) * 2]!
 /** Takes a register from a field. */
 export function lose(state: State, row: number, field: I64Field, register: number): void {
   const { i64, registers } = state
