@@ -194,6 +194,10 @@ export const KNOBS = {
   wsBufferKb: number(1024, 16, 1_000_000, 'KiB', 'Bytes a WebSocket may have waiting; one that does not read is cut there'),
   wsBuffersMb: number(128, 1, 100_000, 'MiB', 'The same of all WebSockets of a gateway thread; the largest is cut'),
   wsIdleSeconds: number(60, 8, 960, 'seconds', 'A WebSocket that is silent for this long, pings included, is closed'),
+  priceFeed: number(1, 0, 1, 'switch', '1 feeds index prices to perpetuals; 0 leaves that to the operator'),
+  priceSources: text(
+    '', 'path', 'JSON file of sources of index prices; a perpetual without any has the price of its spot pair, near the genesis reference',
+  ),
   publicHost: text('localhost', 'name', 'Host named in the text a wallet signs'),
   logLevel: text('info', 'level', 'fatal, error, warn, info, debug or trace'),
   log: text('auto', 'form', 'json: an object a line; pretty: words for people; auto: pretty on a terminal, else json'),
@@ -242,7 +246,7 @@ const HEADINGS: { readonly [Name in keyof Knobs]?: string } = {
   config: 'Files', host: 'Addresses, ports and connections', gateways: 'Threads and rings',
   journalGb: 'Journal, disk and clock', snapshotEvery: 'Snapshots, history and checks',
   walletThreads: 'Wallets and the chain', signInPerAddress: 'Rates', anonymousPercent: 'Requests and answers',
-  wsConnections: 'WebSocket', publicHost: 'Names and log',
+  wsConnections: 'WebSocket', priceFeed: 'Index prices of perpetuals', publicHost: 'Names and log',
 }
 
 /** What `--help` prints: how to use it, then every knob with its flag, variable, default and meaning. */

@@ -19,8 +19,10 @@ import { portBlock, PORT_COUNTER, PORTS, type PortBlock, type PortCounter } from
 import { attachRing, waiting, type Ring } from '../../core/ring/spsc.ts'
 import type { Shared } from '../../core/threads.ts'
 import { readPools } from '../../core/view/pools.ts'
+import type { FedPair } from './feed/feeder.ts'
 import { filesOf, Growth } from './fills.ts'
 import { counter, gauge, GATEWAY_METRICS, PORT_METRICS, type Metric } from './metric_names.ts'
+import { samplePerps } from './perp_metrics.ts'
 import type { TierQueue } from './tiers.ts'
 
 /** Shown as pools. */
@@ -158,11 +160,16 @@ export interface Gauges {
   readonly dataDir: string
   /** Of the journal, and of what is used on its disk. */
   readonly growth: { readonly journal: Growth; readonly disk: Growth }
+  /** Perpetuals that index prices are fed to. */
+  readonly fed: readonly FedPair[]
 }
 
-export function gaugesOf(shared: Shared, state: State, tiers: TierQueue, dataDir: string, now: number): Gauges {
+export function gaugesOf(
+  shared: Shared, state: State, tiers: TierQueue, dataDir: string, now: number, fed: readonly FedPair[] = [],
+): Gauges {
   return {
     dataDir,
+    fed,
     growth: { journal: new Growth(), disk: new Growth() },
     state,
     tiers,
@@ -212,6 +219,7 @@ export function exposition(gauges: Gauges, now: number): string {
   for (const { index, symbol } of gauges.state.genesis.pairs) {
     text.sample(pairs, get(gauges.state, pairRow(gauges.state, index), PAIR.STATUS), `pair="${symbol.replace(/["\\\n]/g, '_')}"`)
   }
+  samplePerps((metric, value, labels) => text.sample(metric, value, labels), gauges.state, gauges.fed, now)
   text.sample(counter('exchange_fee_tier_changes_total', 'Fee tiers set because the history found them earned'), gauges.tiers.changed)
   text.sample(gauge('exchange_fee_tier_changes_waiting', 'Fee tiers that wait to be set'), gauges.tiers.waiting)
   const commandDepth = gauge('exchange_command_ring_records', 'Commands waiting, by lane; lane 0 is the operator')

@@ -10,6 +10,7 @@
  * Web pages are kept out: a foreign Host (DNS rebinding), any Origin, and bodies that are not JSON (which a page cannot
  * send unasked) are refused.
  */
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import { parentPort, workerData } from 'node:worker_threads'
 import { settingOf } from '../../core/config.ts'
@@ -28,6 +29,8 @@ import { readProxies } from '../limits/shares.ts'
 import { isToken, TOKEN_HEADER } from './access.ts'
 import { createAdmin } from './admin.ts'
 import { AuditStop } from './audit.ts'
+import { createFeeder } from './feed/feeder.ts'
+import { readSources, type PairSources } from './feed/sources.ts'
 import { refuse, refused, respond, type Answer } from './http.ts'
 import { gaugesOf, lookAtGrowth } from './metrics.ts'
 import type { OperatorContext } from './route.ts'
@@ -49,10 +52,24 @@ const applications = new Applications(state, gate)
 const time = sequencedClock(matcherCounters(shared.counters))
 const tiers = createTierQueue(admin, post)
 const audits = new AuditStop(state, admin, post)
-const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now())
+const feeder = createFeeder({ state, admin, time, tell: post, sources: sourcesOf() }, config.priceFeed === 1)
+const gauges = gaugesOf(shared, state, tiers, config.dataDir, Date.now(), feeder.pairs)
 setInterval(() => lookAtGrowth(gauges), GROWTH_MS).unref()
 const context: OperatorContext = { state, gate, applications, admin, time, gauges, audits, tell: post }
 const paths = servedBy(DECLARED, context)
+
+/** Of the file of --price-sources; one that is wrong ends the exchange. */
+function sourcesOf(): PairSources[] {
+  const { priceSources, priceFeed } = config
+  if (priceSources === '' || priceFeed === 0) return []
+  const symbols = state.genesis.pairs.filter(({ perp }) => perp !== null).map(({ symbol }) => symbol)
+  try {
+    return readSources(readFileSync(priceSources, 'utf8'), symbols)
+  } catch (error) {
+    post({ type: 'fatal', code: EXIT.CONFIG, message: `${priceSources}: ${(error as Error).message} (${settingOf('priceSources')})` })
+    return []
+  }
+}
 
 function withoutToken(): Answer {
   const message = `The operator's token is needed in the header ${TOKEN_HEADER}; it is in ${token.said}`
@@ -86,6 +103,7 @@ admitTo(server, port)
 function stop(): void {
   door?.end()
   tiers.stop()
+  feeder.stop()
   audits.stop()
   admin.stop()
   server.close(() => {

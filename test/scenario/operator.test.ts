@@ -25,14 +25,13 @@ import { attachRing, available, consume, createRing, front, push } from '../../c
 import { WAIT, WAIT_WORDS, wake } from '../../core/ring/wait.ts'
 import type { FromThread, OperatorData, Shared, TierChange, ToOperator } from '../../core/threads.ts'
 import { createDocument } from '../../gateway/operator/document.ts'
+import { PERP_METRICS } from '../../gateway/operator/perp_metrics.ts'
 import { DECLARED } from '../../gateway/operator/routes.ts'
 import { shippedGenesis } from '../support/shipped_genesis.ts'
 
 const root = join(import.meta.dirname, '..', '..')
-const genesisText = ((): string => {
-  const json = shippedGenesis()
-  return JSON.stringify({ ...json, limits: { ...json.limits, orders: 64, accounts: 16, sessions: 16, receipts: 16, priceTicks: 1024 } })
-})()
+const limits = { ...shippedGenesis().limits, orders: 64, accounts: 16, sessions: 16, receipts: 16, priceTicks: 1024 }
+const genesisText = JSON.stringify({ ...shippedGenesis(), limits })
 
 const GATEWAYS = 2
 const cell = (): SharedArrayBuffer => new SharedArrayBuffer(WAIT_WORDS * 4)
@@ -408,7 +407,8 @@ await t.test('malformed requests and web pages are refused', async (t) => {
 })
 
 await t.test('every metric named in data/ops exists', async (t) => {
-  const known = new Set([...samplesOf((await ask('GET', '/metrics')).text).keys()].map((series) => series.replace(/\{.*/, '')))
+  const series = [...samplesOf((await ask('GET', '/metrics')).text).keys(), ...PERP_METRICS.map(({ name }) => name)]
+  const known = new Set(series.map((each) => each.replace(/\{.*/, '')))
   let named = 0
   for (const file of ['alerts.yml', 'grafana.json']) {
     const text = readFileSync(join(root, 'data', 'ops', file), 'utf8')

@@ -1,0 +1,125 @@
+/**
+ * The price feeder: index prices of perpetuals as commands of lane 0, from this thread.
+ *
+ * A perpetual with sources (sources.ts) has what they agree on. Every other one has the embedded price: the middle of the spot pair with
+ * the same base and quote when both its sides are there, within {@link EMBEDDED_BAND} of the genesis' reference, otherwise the reference
+ * itself.
+ *
+ * At most one price a second and pair goes into the journal, and none that is as the one before for a third of the time after which that
+ * would be stale. A price of an operator, or of a replay, that is fresh is left alone. The embedded price moves within the band that the
+ * engine takes; a price of sources that is refused is counted, and said once.
+ */
+import { performance } from 'node:perf_hooks'
+import { CommandType } from '../../../core/layout/command.ts'
+import { PerpMode, PriceSource, SET_INDEX_PRICE_COMMAND } from '../../../core/layout/margin.ts'
+import type { Pair } from '../../../core/state/genesis.ts'
+import type { State } from '../../../core/state/state.ts'
+import type { FromThread } from '../../../core/threads.ts'
+import { perpFigures, touchOf, type PerpFigures } from '../../../core/view/perps.ts'
+import type { Admin } from '../admin.ts'
+import { isFreshPrice, pollSource, type Polled } from './poll.ts'
+import { agreedPrice, type PairSources } from './sources.ts'
+
+/** Between two looks, and between two prices of a pair, ms. */
+const LOOK_MS = 250
+const PRICE_MS = 1000
+/** How far the embedded price may be from the reference, of it. */
+export const EMBEDDED_BAND = 0.2
+
+export interface FeederParts {
+  readonly state: State
+  readonly admin: Pick<Admin, 'send'>
+  /** Sequenced time, Unix ms. */
+  readonly time: () => number
+  readonly tell: (message: FromThread) => void
+  readonly sources: readonly PairSources[]
+}
+
+export interface FedPair {
+  readonly symbol: string
+  readonly pair: number
+  readonly of: PairSources | null
+  readonly polled: readonly Polled[]
+  /** Prices the engine took, and refused. */
+  taken: number
+  refused: number
+}
+
+export interface Feeder {
+  readonly pairs: readonly FedPair[]
+  /** One look at all perpetuals; what is worth it is sent. */
+  look(): Promise<void>
+  stop(): void
+}
+
+/** `watch` false: nobody looks but who calls `look`. */
+export function createFeeder(parts: FeederParts, watch = true): Feeder {
+  const { state, sources } = parts
+  const pairs: FedPair[] = state.genesis.pairs.filter(({ perp }) => perp !== null).map(({ symbol, index }) => {
+    const of = sources.find((each) => each.symbol === symbol) ?? null
+    return { symbol, pair: index, of, polled: (of?.sources ?? []).map(pollSource), taken: 0, refused: 0 }
+  })
+  let looking = false
+  let stopped = false
+  async function look(): Promise<void> {
+    if (looking) return
+    looking = true
+    for (const fed of pairs) if (!stopped) await feed(parts, fed)
+    looking = false
+  }
+  const timer = watch && pairs.length > 0 ? setInterval(() => void look(), LOOK_MS).unref() : undefined
+  return {
+    pairs, look,
+    stop() {
+      stopped = true
+      clearInterval(timer)
+      for (const { polled } of pairs) for (const each of polled) each.stop()
+    },
+  }
+}
+
+/** Sends the price of a pair if it is worth it. */
+async function feed({ state, admin, time, tell }: FeederParts, fed: FedPair): Promise<void> {
+  const figures = perpFigures(state, fed.pair)
+  if (figures.mode >= PerpMode.SETTLING) return
+  const age = figures.index === 0 ? Infinity : time() - figures.indexAt
+  const others = figures.source === PriceSource.OPERATOR || figures.source === PriceSource.REPLAY
+  if (age < PRICE_MS || (others && age <= figures.staleMs)) return
+  const price = priceOf(state, fed, figures, age)
+  if (price === 0 || (price === figures.index && age < figures.staleMs / 3)) return
+  const source = fed.of === null ? PriceSource.EMBEDDED : PriceSource.POLLED
+  const values = { pair: fed.pair, price, source, observedAt: time() }
+  const result = await admin.send(CommandType.SET_INDEX_PRICE, SET_INDEX_PRICE_COMMAND, values)
+  if (typeof result !== 'string' && result['code'] === 0) {
+    fed.taken++
+    return
+  }
+  const reason = typeof result === 'string' ? result : Number(result['code'])
+  if (fed.refused++ === 0) {
+    const fields = { pair: fed.symbol, price, reason }
+    tell({ type: 'log', level: 'warn', message: 'an index price was not taken; others are counted only', fields })
+  }
+}
+
+/** Ticks; 0: there is no price now. */
+function priceOf(state: State, { pair: number, of, polled }: FedPair, figures: PerpFigures, age: number): number {
+  const pair = state.genesis.pairs[number]!
+  if (of === null) return embeddedPrice(state, pair, figures, age <= figures.staleMs)
+  const now = performance.now()
+  const price = agreedPrice(polled.filter((each) => isFreshPrice(each, now)).map((each) => each.price), of)
+  const ticks = price === null ? 0 : Math.round((price * 10 ** pair.priceScale) / pair.tickUnits)
+  return ticks < state.priceTicks ? ticks : 0
+}
+
+/** The price that the exchange itself knows, ticks; when the index is `fresh`, no further from it than the engine takes. */
+export function embeddedPrice(state: State, pair: Pair, { index, indexBandPpm, reference }: PerpFigures, fresh: boolean): number {
+  const spot = state.genesis.pairs.find(({ perp, base, quote }) => perp === null && base === pair.base && quote === pair.quote)
+  const touch = spot === undefined ? null : touchOf(state, spot.index)
+  const ticks = spot === undefined || touch === null ? reference
+    : ((touch[0] + touch[1]) / 2) * (spot.tickUnits / pair.tickUnits) * 10 ** (pair.priceScale - spot.priceScale)
+  const bounded = Math.max(reference * (1 - EMBEDDED_BAND), Math.min(reference * (1 + EMBEDDED_BAND), ticks))
+  const wanted = Math.max(1, Math.min(state.priceTicks - 1, Math.round(bounded)))
+  if (!fresh) return wanted
+  const step = Math.floor((index * indexBandPpm) / 1_000_000)
+  return Math.max(index - step, Math.min(index + step, wanted))
+}
