@@ -21,7 +21,7 @@
 import type { Test } from 'tap'
 import { makeParent } from '../../core/margin/buckets.ts'
 import { keepAccount } from '../../core/programs/blank_accounts.ts'
-import { CommandType, COMMAND_LAYOUTS, COMMAND_SLOTS, Flag, kindOf, Option, Origin } from '../../core/layout/command.ts'
+import { AgentGrant, CommandType, COMMAND_LAYOUTS, COMMAND_SLOTS, Flag, kindOf, Option, Origin } from '../../core/layout/command.ts'
 import { PERP_MODE_NAMES, PerpSetting } from '../../core/layout/margin.ts'
 import { EventType, eventTypeOf, REASON_NAMES, STATUS_NAMES } from '../../core/layout/event.ts'
 import { refusalByNumber, REFUSALS } from '../../core/layout/refusals.ts'
@@ -332,6 +332,8 @@ const SHORT: readonly number[] = [REFUSALS.INSUFFICIENT_MARGIN.number, REFUSALS.
 function outcomeText({ kind, code, outcome, lots, remaining, detail, hold, filledQuote }: Decoded): string {
   const type = (Number(kind) >>> 8) & 0xff
   if (code !== 0) {
+    const grant = Object.entries(AgentGrant).find(([, number]) => number === detail)
+    if (code === REFUSALS.AGENT_NOT_ALLOWED.number && grant !== undefined) return `refused AGENT_NOT_ALLOWED ${grant[0]}`
     const short = type !== CommandType.ENTER_ORDER && SHORT.includes(Number(code))
     return `refused ${refusalByNumber(Number(code)).code}${short ? ` ${usd(hold as bigint)} of ${usd(filledQuote as bigint)}` : ''}`
   }

@@ -4,6 +4,7 @@
  *   WHO     'ann': her wallet. 'ann#2': her wallet with another session key. 'bot@ann': wallet bot with a session for ann's account
  *   steps   WHO signs in | WHO refreshes | WHO signs out | WHO asks the faucet
  *           WHO grants WALLET ACTION,... [pairs=0,1] [types=limit,market] [times=gtc,ioc,fok] [notional=USD] [orders=N] [expires=SECONDS]
+ *           [leverage=N] [no-margin]
  *           WHO revokes WALLET
  */
 import {
@@ -58,8 +59,10 @@ export function granting(words: readonly string[], now: number): Step {
   const expires = given('expires')
   const values = {
     address: hex(wallet, 20), name: hex(wallet, 32), pairs: pairs.toString(16).padStart(2, '0').padEnd(64, '0'),
-    grants: bits(actions, ACTIONS) | (bits(given('types'), TYPES) << 8) | (bits(given('times'), TIMES) << 16),
-    maxNotional: parseDecimal(given('notional') ?? '0', 9)!, maxOpenOrders: Number(given('orders') ?? 0), maxLeverage: 100,
+    grants: bits(actions, ACTIONS) | (bits(given('types'), TYPES) << 8) | (bits(given('times'), TIMES) << 16) |
+      (words.includes('no-margin') ? 1 << 24 : 0),
+    maxNotional: parseDecimal(given('notional') ?? '0', 9)!, maxOpenOrders: Number(given('orders') ?? 0),
+    maxLeverage: Number(given('leverage') ?? 1) * 100,
     expiresAt: expires === undefined ? 0 : now + Number(expires) * 1000,
   }
   return { layout: UPSERT_AGENT_COMMAND, type: CommandType.UPSERT_AGENT, values }
