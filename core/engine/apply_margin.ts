@@ -3,6 +3,8 @@ import { CommandType } from '../layout/command.ts'
 import type { Views } from '../layout/table.ts'
 import { assert } from '../lib/assert.ts'
 import { moveCollateral } from '../programs/collateral.ts'
+import { liquidationStep } from '../liquidation/liquidate.ts'
+import { settlementStep } from '../liquidation/settle_pair.ts'
 import { fundingStep } from '../programs/funding.ts'
 import { fundInsurance } from '../programs/insurance.ts'
 import { setPerp } from '../programs/perp_settings.ts'
@@ -28,6 +30,10 @@ export function applyMargin(state: State, command: Views, base: number, type: nu
       return setPerp(state, command, base)
     case CommandType.FUNDING_STEP:
       return fundingStep(state, command, base)
+    case CommandType.LIQUIDATION_STEP:
+      return liquidationStep(state, command, base)
+    case CommandType.SETTLEMENT_STEP:
+      return settlementStep(state, command, base)
     default:
       assert(false, `unknown command type ${type}`)
   }

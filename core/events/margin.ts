@@ -198,10 +198,10 @@ export function emitFundingPayment(state: State, row: number): void {
 }
 
 /**
- * LIQUIDATION of the bucket at `bucket`: `lots` of the position at `position` (-1: of none) at `price`. Registers AMOUNT, EQUITY and
- * MAINTENANCE are those of the event.
+ * LIQUIDATION of the bucket at `bucket`: `lots` of a position of `pair` (-1: of none) at `price`. Registers AMOUNT, EQUITY and
+ * SUM_MAINTENANCE are those of the event; OPENED the bits of the sequence that opened the position, which may be closed by now.
  */
-export function emitLiquidation(state: State, bucket: number, position: number, status: number, lots: number, price: number): void {
+export function emitLiquidation(state: State, bucket: number, pair: number, status: number, lots: number, price: number): void {
   const { outbox, registers } = state
   const margin = marginOf(state, bucket)
   const at = nextRecord(outbox)
@@ -211,16 +211,17 @@ export function emitLiquidation(state: State, bucket: number, position: number, 
   writeF64(outbox, at, LIQUIDATION.at.time, now(state))
   write(outbox, at, LIQUIDATION.at.bucket, bucketAt(state, bucket))
   write(outbox, at, LIQUIDATION.at.marginAccount, publicRow(state, margin))
-  write(outbox, at, LIQUIDATION.at.pair, position < 0 ? -1 : get(state, position, POSITION.PAIR))
+  write(outbox, at, LIQUIDATION.at.pair, pair)
   write(outbox, at, LIQUIDATION.at.status, status)
   write(outbox, at, LIQUIDATION.at.lots, lots)
   write(outbox, at, LIQUIDATION.at.price, price)
   writeI64(outbox, at, LIQUIDATION.at.amount, registers[R.AMOUNT]!)
   writeI64(outbox, at, LIQUIDATION.at.equity, registers[R.EQUITY]!)
-  writeI64(outbox, at, LIQUIDATION.at.maintenance, registers[R.MAINTENANCE]!)
+  writeI64(outbox, at, LIQUIDATION.at.maintenance, registers[R.SUM_MAINTENANCE]!)
   writeF64(outbox, at, LIQUIDATION.at.bucketSequence, getF64(state, bucket, RISK_BUCKET.CREATED_SEQUENCE))
   writeF64(outbox, at, LIQUIDATION.at.began, getF64(state, bucket, RISK_BUCKET.LIQUIDATION))
-  writeF64(outbox, at, LIQUIDATION.at.openedSequence, position < 0 ? 0 : getF64(state, position, POSITION.OPENED_SEQUENCE))
+  // Eight bytes as they are.
+  outbox.i64[(at + LIQUIDATION.at.openedSequence) >>> 1] = registers[R.OPENED]!
   writeF64(outbox, at, LIQUIDATION.at.marginAccountSequence, publicSequence(state, margin))
   clearFrom(outbox, at, LIQUIDATION.words)
 }

@@ -30,6 +30,7 @@ import type { State } from '../state/state.ts'
 import { touchBucket, useBucket } from './buckets.ts'
 import { fundingOf } from './figures.ts'
 import { disarm } from './guard_heap.ts'
+import { enlistBucket } from './liquidation_list.ts'
 
 /** The bucket of a position. */
 export const bucketOf = (state: State, position: number): number => bucketRow(state, get(state, position, POSITION.BUCKET))
@@ -233,6 +234,22 @@ function finish(state: State, row: number, reason: number): void {
   if (get(state, row, POSITION.LOTS) !== 0) return
   setF64(state, row, POSITION.OPENED_SEQUENCE, 0)
   disarm(state, row)
+  // No guard will find it.
+  if (owes(state, bucketOf(state, row))) enlistBucket(state, bucketOf(state, row))
+}
+
+/** True when the bucket has no open position, and less than nothing. */
+function owes(state: State, bucket: number): boolean {
+  const { registers } = state
+  registers[R.M0] = getI64(state, bucket, RISK_BUCKET.ALLOCATED) + getI64(state, bucket, RISK_BUCKET.REALIZED)
+  if (registers[R.M0]! >= 0n) return false
+  let next = get(state, bucket, RISK_BUCKET.FIRST_POSITION)
+  while (next !== 0) {
+    const position = positionRow(state, next - 1)
+    if (get(state, position, POSITION.LOTS) !== 0) return false
+    next = get(state, position, POSITION.NEXT)
+  }
+  return true
 }
 
 /** A cross bucket has traded the pair. */

@@ -7,13 +7,13 @@ import { FUND_INSURANCE_COMMAND } from '../layout/margin.ts'
 import { CollateralReason } from '../layout/margin_events.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import type { Views } from '../layout/table.ts'
-import { emitCollateral, emitResult } from '../events/emit.ts'
-import { makeBucket, makeParent, marginAccountOf, roomForMarginAccount, touchBucket, touchMargin } from '../margin/buckets.ts'
-import { fundBucket } from '../margin/fund.ts'
+import { emitResult } from '../events/emit.ts'
+import { makeBucket, makeParent, marginAccountOf, roomForMarginAccount } from '../margin/buckets.ts'
+import { addToFund, fundBucket } from '../margin/fund.ts'
 import { R } from '../state/balances.ts'
 import { SCALAR, TOTAL } from '../state/columns.ts'
-import { MARGIN_ACCOUNT, MarginMode, RISK_BUCKET } from '../state/margin_rows.ts'
-import { gain, getI64, lose, scalar, setScalar, totalRow } from '../state/rows.ts'
+import { MARGIN_ACCOUNT, MarginMode } from '../state/margin_rows.ts'
+import { getI64, lose, scalar, setScalar, totalRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
 import { createAccount, makeRoom } from './accounts.ts'
 import { keepAccount } from './blank_accounts.ts'
@@ -49,16 +49,10 @@ export function fundInsurance(state: State, command: Views, base: number): void 
     return
   }
   const bucket = fundBucket(state)
-  const margin = marginAccountOf(state, bucket)
   lose(state, totalRow(state, state.collateralAsset), TOTAL.FEES, R.AMOUNT)
-  gain(state, margin, MARGIN_ACCOUNT.DEPOSITED, R.AMOUNT)
-  gain(state, margin, MARGIN_ACCOUNT.EARMARKED, R.AMOUNT)
-  gain(state, bucket, RISK_BUCKET.ALLOCATED, R.AMOUNT)
-  touchBucket(state, bucket)
-  touchMargin(state, margin)
-  emitCollateral(state, margin, bucket, CollateralReason.INSURANCE)
+  addToFund(state, bucket, CollateralReason.INSURANCE)
   const at = emitResult(state, command, base, 0, -1, 0, 0)
-  state.outbox.i64[(at + FUND_ANSWER.at.deposited) >>> 1] = getI64(state, margin, MARGIN_ACCOUNT.DEPOSITED)
+  state.outbox.i64[(at + FUND_ANSWER.at.deposited) >>> 1] = getI64(state, marginAccountOf(state, bucket), MARGIN_ACCOUNT.DEPOSITED)
 }
 
 /** Of register AMOUNT. */

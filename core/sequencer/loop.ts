@@ -24,7 +24,7 @@ import { recordChecks, recordFault, recordRefusal } from './check.ts'
 import { anyCommand, answer, drain, publishAnswers, type Admit, type MatcherLane } from './lanes.ts'
 import type { Meter } from './meter.ts'
 import { answerQuestion, anyQuestion, type Questions } from './questions.ts'
-import { writeDue, type Timers } from './timers.ts'
+import { createTimers, writeDue, type Timers } from './timers.ts'
 
 export interface Sequencer {
   readonly state: State
@@ -66,7 +66,7 @@ export function createSequencer(parts: SequencerParts): Sequencer {
     ...parts,
     batch: viewsOf(words.buffer, words.byteOffset, words.byteLength),
     admit: admission(parts),
-    timers: { behind: false },
+    timers: createTimers(),
     timersAt: 0,
     firstLane: 0,
     gateway: 0,

@@ -15,6 +15,7 @@ import { ORDER, SWEEP } from '../state/columns.ts'
 import { accountTaken, LOOK_AGAIN, NOT_DUE, takeExpired } from '../state/due.ts'
 import { getF64, orderRow, sweepRow } from '../state/rows.ts'
 import type { State } from '../state/state.ts'
+import { type LiquidationTimers, writeLiquidations } from './liquidation_timers.ts'
 import { MARGIN_MAX, writeMarginDue } from './margin_timers.ts'
 
 /** Commands of timers in one turn, at most: they take about 0.4 ms. */
@@ -27,14 +28,19 @@ export const LOOKS_MAX = 4 * TIMED_MAX
 export interface Timers {
   /** More was due than had room in the last turn. */
   behind: boolean
+  readonly liquidation: LiquidationTimers
 }
+
+export const createTimers = (): Timers => ({ behind: false, liquidation: { last: 0, unwoundAt: 0 } })
 
 /** Writes commands for what is due at `now` into `batch` from slot `used`, below `maxSlots`; returns the slots then used. */
 export function writeDue(timers: Timers, state: State, now: number, batch: Views, used: number, maxSlots: number): number {
   const marginEnd = Math.min(used + Math.max(1, maxSlots >>> 1), used + MARGIN_MAX)
   used = writeMarginDue(state, now, batch, used, marginEnd)
-  // Full: there may be more.
-  const marginBehind = used === marginEnd
+  const steps = used
+  used = writeLiquidations(timers.liquidation, state, now, batch, used, marginEnd)
+  // Full: there may be more. A liquidation that was gone on with goes on in the next turn.
+  const marginBehind = used === marginEnd || used > steps
   const end = Math.min(maxSlots, used + TIMED_MAX)
   let looks = LOOKS_MAX
   let fired = false

@@ -33,12 +33,14 @@ export const R = {
   M0: 28, M1: 29, M2: 30, M3: 31, M4: 32, M5: 33,
   /** Sums over the positions of a bucket. */
   SUM_INITIAL: 34, SUM_MAINTENANCE: 35, SUM_UNREALIZED: 36, SUM_NOTIONAL: 37, SUM_LOSS: 38,
-  /** Liquidation: fee, bankruptcy value, collateral that is moved. */
-  LIQUIDATION_FEE: 40, BANKRUPTCY: 41, MOVED: 42,
+  /** Liquidation: its fee, what a bucket owes, collateral that is moved ... */
+  LIQUIDATION_FEE: 40, OWED: 41, MOVED: 42,
   /** Fee of the fill that changes a position (margin/positions.ts); 0 again afterwards. */
   FILL_FEE: 43,
   /** What the guard of a position may lose (margin/guards.ts). */
   SLACK: 44,
+  /** ... the sequence that opened a position, the bits of an f64; the largest maintenance margin of a position so far. */
+  OPENED: 45, LARGEST: 46,
 } as const
 
 /**

@@ -217,6 +217,8 @@ export const RANKING = {
   /** Row of the position that the walk goes on with. */
   CURSOR: 1,
   COUNT: 2, NEXT: 3,
+  /** f64, Unix ms. */
+  BEGAN: f64(4),
 } as const
 export const RankingPhase = { NONE: 0, WALKING: 1, RANKED: 2 } as const
 

@@ -14,7 +14,7 @@ import { createState, type State } from '../../core/state/state.ts'
 import { commandName, typeOfKind, COMMAND_SLOTS } from '../../core/layout/command.ts'
 import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
 import { copySpendLimit } from '../../core/view/families.ts'
-import { writeDue } from '../../core/sequencer/timers.ts'
+import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
 import { NaiveExchange, type Rules } from './naive.ts'
 import { onHold, spentToday } from './naive_families.ts'
 import { dueOrders } from './naive_orders.ts'
@@ -130,7 +130,7 @@ const [EXPIRES_EVERY, EXPIRES_MOST] = [61, 3]
 /** Time acts as the sequencer lets it: what is due must be what the naive exchange would do first. */
 function expireSome(state: State, naive: NaiveExchange, workload: Workload, report: DuelReport, run: Bench['run'], said: Views): void {
   const batch = viewsOf(new ArrayBuffer(EXPIRES_MOST * RECORD_BYTES))
-  const used = writeDue({ behind: false }, state, workload.time, batch, 0, EXPIRES_MOST)
+  const used = writeDue(createTimers(), state, workload.time, batch, 0, EXPIRES_MOST)
   const expected = nextOfTime(naive, workload.time)
   if (expected.length !== used) throw new Differs(`${used} commands are due, naive ${expected.length}`)
   for (let index = 0; index < used; index++) {

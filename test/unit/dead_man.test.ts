@@ -12,7 +12,7 @@ import { RECORD_BYTES, viewsOf } from '../../core/layout/table.ts'
 import { CONTINUED_MAX } from '../../core/orders/continue_cancel.ts'
 import { TAKEOVER_MS } from '../../core/orders/sweep_rows.ts'
 import { catchUp, fromGenesis } from '../../core/recovery/recover.ts'
-import { SWEEPS_MAX, writeDue } from '../../core/sequencer/timers.ts'
+import { createTimers, SWEEPS_MAX, writeDue } from '../../core/sequencer/timers.ts'
 import { stateDigest } from '../../core/snapshot/state_digest.ts'
 import { dueCount } from '../../core/state/due.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
@@ -119,7 +119,7 @@ t.test('a deadline that was over while the exchange stood fires at once after th
   const { state } = copyStored(genesisOf(), first.sequencer.state)
   checkInvariants(state)
   const batch = viewsOf(new ArrayBuffer(8 * RECORD_BYTES))
-  const due = (ms: number): number => writeDue({ behind: false }, state, START_TIME + ms, batch, 0, 8)
+  const due = (ms: number): number => writeDue(createTimers(), state, START_TIME + ms, batch, 0, 8)
   t.same([due(999), due(1000), due(1000)], [0, 1, 0], 'a snapshot has it')
   t.same(allAt(first, 50_000), [3])
 })

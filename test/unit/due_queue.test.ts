@@ -7,7 +7,7 @@ import { CommandType, Flag, kindOf, MINT_COMMAND, OPEN_SESSION_COMMAND, Option, 
 import { RESULT } from '../../core/layout/event.ts'
 import { createPrng } from '../../core/lib/prng.ts'
 import { decode, encode, RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Layout } from '../../core/layout/table.ts'
-import { LOOKS_MAX, TIMED_MAX, writeDue } from '../../core/sequencer/timers.ts'
+import { createTimers, LOOKS_MAX, TIMED_MAX, writeDue } from '../../core/sequencer/timers.ts'
 import { DUE_ROWS, ORDER, ORDER_WORDS, SCALAR } from '../../core/state/columns.ts'
 import { checkInvariants } from '../../core/state/invariants.ts'
 import type { State } from '../../core/state/state.ts'
@@ -77,7 +77,7 @@ class Stage {
 
   /** The orders that the commands of one turn name. */
   due(most = TIMED_MAX, state = this.state): { slot: number; sequence: number }[] {
-    const used = writeDue({ behind: false }, state, this.time, batch, 0, most)
+    const used = writeDue(createTimers(), state, this.time, batch, 0, most)
     return Array.from({ length: used }, (_, index) => {
       const { targetSlot, targetSequence } = decode(ORDER_COMMAND, batch, index * RECORD_WORDS)
       return { slot: Number(targetSlot), sequence: Number(targetSequence) }
@@ -189,7 +189,7 @@ t.test('orders that came and went cost a bounded number of looks a turn', async 
     stage.order(CommandType.CANCEL_ORDER, { targetSlot: slot!, targetSequence: orderSequence! })
   }
   stage.time += 10
-  const timers = { behind: false }
+  const timers = createTimers()
   const left = (): number => stage.state.dueKeys.filter((key, at) => at % 2 === 0 && key > 0 && key <= stage.time).length
   t.equal(left(), LOOKS_MAX + 100)
   t.equal(writeDue(timers, stage.state, stage.time, batch, 0, TIMED_MAX), 0)

@@ -1,0 +1,64 @@
+/**
+ * Auto-deleveraging: what neither the book nor the fund takes is closed against positions of the other side, at the bankruptcy price and
+ * without fees. Those who gain most with the most leverage are asked first (ranking.ts), at most {@link ASKED_MAX} with each command.
+ *
+ * Lots of both sides are equal, so there is always somebody to ask; a bucket that is in liquidation itself is asked as all others. What is
+ * closed at a price worse than the mark may leave a counterparty's bucket without enough margin: its guards find it, or, when it has no
+ * position left, positions.ts puts it in the list.
+ */
+import { LiquidationStatus, PositionReason } from '../layout/margin_events.ts'
+import { R } from '../state/balances.ts'
+import { POSITION } from '../state/margin_rows.ts'
+import { get } from '../state/rows.ts'
+import type { State } from '../state/state.ts'
+import { armBucket } from '../margin/guards.ts'
+import { bucketOf, changeLots, giveUpPosition } from '../margin/positions.ts'
+import { fitReduceOnly } from '../book/reduce_only.ts'
+import { bankruptcyTick } from './bankruptcy.ts'
+import { askAgain, nextRanked, rankingOf } from './ranking.ts'
+import { notePosition, tell } from './tell.ts'
+
+/** Counterparties of one command. */
+export const ASKED_MAX = 32
+
+/**
+ * Closes lots of the open position of the bucket against others; how many. 0: the ranking is not at its end, and the next command goes on.
+ * Register EQUITY is that of the bucket.
+ */
+export function deleverage(state: State, bucket: number, position: number): number {
+  const pair = get(state, position, POSITION.PAIR)
+  const lots = get(state, position, POSITION.LOTS)
+  const price = bankruptcyTick(state, position)
+  const ranking = rankingOf(state, pair, lots > 0)
+  if (ranking < 0) return 0
+  const size = Math.abs(lots)
+  let left = size
+  for (let asked = 0; left > 0 && asked < ASKED_MAX; asked++) {
+    const other = nextRanked(state, ranking, pair, lots > 0)
+    if (other < 0) break
+    const held = Math.abs(get(state, other, POSITION.LOTS))
+    const closed = Math.min(left, held)
+    close(state, other, lots > 0 ? closed : -closed, price)
+    if (closed < held) askAgain(state, ranking)
+    left -= closed
+  }
+  if (left === size) return 0
+  notePosition(state, position)
+  state.registers[R.FILL_FEE] = 0n
+  changeLots(state, position, lots > 0 ? left - size : size - left, price, PositionReason.DELEVERAGE)
+  giveUpPosition(state, position)
+  state.registers[R.AMOUNT] = 0n
+  tell(state, bucket, pair, LiquidationStatus.DELEVERAGED, size - left, price)
+  return size - left
+}
+
+/** Closes `lots` of a counterparty. */
+function close(state: State, position: number, lots: number, price: number): void {
+  const bucket = bucketOf(state, position)
+  state.registers[R.FILL_FEE] = 0n
+  changeLots(state, position, lots, price, PositionReason.DELEVERAGE)
+  // The end of its last order gives up the row of a closed position, too.
+  if (get(state, position, POSITION.ORDERS) === 0) giveUpPosition(state, position)
+  else fitReduceOnly(state, position)
+  armBucket(state, bucket)
+}

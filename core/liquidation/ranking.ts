@@ -1,0 +1,101 @@
+/**
+ * Who is asked first in auto-deleveraging: positions of the other side of a perpetual, by profit × leverage.
+ *
+ *   score = U / |COST| × LEVERAGE       U at the mark of now; ties: the lower row first
+ *
+ * A score is a double, made by the same two operations everywhere. Whoever gains most for what he put in is asked first; positions with a
+ * loss come last, but they come: the lots of both sides are equal, so there is somebody for every lot.
+ *
+ * There is no list of the positions of a perpetual; a walk over all rows finds the best RANKED_MAX, {@link WALK_MAX} rows with each command.
+ * Its place and what it found stand in the column `rankings`, one row for each side of each perpetual: whoever needs the same side goes on
+ * with the same walk, and with what it found. A ranking is good for {@link GOOD_MS} from when it began; a walk that is not at its end
+ * goes on however long it takes. Positions may have changed since they were ranked: whoever asks one looks at it.
+ */
+import { R } from '../state/balances.ts'
+import { SCALAR } from '../state/columns.ts'
+import { PERP_TERMS, POSITION, RANKED, RANKED_MAX, RANKING, RankingPhase } from '../state/margin_rows.ts'
+import {
+  add, get, getF64, getI64, now, perpTermsRow, positionRow, rankedRow, rankingRow, scalar, set, setF64,
+} from '../state/rows.ts'
+import type { State } from '../state/state.ts'
+import { unrealizedOf } from '../margin/figures.ts'
+
+/** Rows of positions that one command looks at. */
+export const WALK_MAX = 4096
+/** ms of sequenced time. */
+export const GOOD_MS = 1000
+
+/** Goes on with the ranking of the longs or of the shorts of `pair`. Its row once it is at its end; -1: the next command goes on. */
+export function rankingOf(state: State, pair: number, shorts: boolean): number {
+  const ranking = rankingRow(state, get(state, perpTermsRow(state, pair), PERP_TERMS.NUMBER), shorts ? 1 : 0)
+  const ranked = get(state, ranking, RANKING.PHASE) === RankingPhase.RANKED
+  const spent = get(state, ranking, RANKING.NEXT) === get(state, ranking, RANKING.COUNT)
+  if (ranked && !spent && now(state) - getF64(state, ranking, RANKING.BEGAN) < GOOD_MS) return ranking
+  if (ranked || get(state, ranking, RANKING.PHASE) === RankingPhase.NONE) begin(state, ranking)
+  const used = scalar(state, SCALAR.POSITIONS_USED)
+  const from = get(state, ranking, RANKING.CURSOR)
+  const end = Math.min(used, from + WALK_MAX)
+  for (let row = from; row < end; row++) rank(state, ranking, row, pair, shorts)
+  set(state, ranking, RANKING.CURSOR, end)
+  if (end < used) return -1
+  set(state, ranking, RANKING.PHASE, RankingPhase.RANKED)
+  return ranking
+}
+
+function begin(state: State, ranking: number): void {
+  set(state, ranking, RANKING.PHASE, RankingPhase.WALKING)
+  set(state, ranking, RANKING.CURSOR, 0)
+  set(state, ranking, RANKING.COUNT, 0)
+  set(state, ranking, RANKING.NEXT, 0)
+  setF64(state, ranking, RANKING.BEGAN, now(state))
+}
+
+const isOf = (state: State, position: number, pair: number, shorts: boolean): boolean => {
+  const lots = get(state, position, POSITION.LOTS)
+  return (shorts ? lots < 0 : lots > 0) && get(state, position, POSITION.PAIR) === pair
+}
+
+/** Puts the position in its place among the best, if it is one of this side and there is a place for it. */
+function rank(state: State, ranking: number, row: number, pair: number, shorts: boolean): void {
+  const { registers } = state
+  const position = positionRow(state, row)
+  if (!isOf(state, position, pair, shorts)) return
+  unrealizedOf(state, position)
+  registers[R.M0] = getI64(state, position, POSITION.COST)
+  if (registers[R.M0]! < 0n) registers[R.M0] = -registers[R.M0]!
+  if (registers[R.M0] === 0n) registers[R.M0] = 1n
+  const score = (Number(registers[R.UNREALIZED]!) / Number(registers[R.M0]!)) * get(state, position, POSITION.LEVERAGE)
+  let place = get(state, ranking, RANKING.COUNT)
+  if (place < RANKED_MAX) add(state, ranking, RANKING.COUNT, 1)
+  else if (getF64(state, rankedRow(ranking, RANKED_MAX - 1), RANKED.SCORE) >= score) return
+  else place--
+  while (place > 0 && getF64(state, rankedRow(ranking, place - 1), RANKED.SCORE) < score) {
+    copy(state, rankedRow(ranking, place - 1), rankedRow(ranking, place))
+    place--
+  }
+  const at = rankedRow(ranking, place)
+  setF64(state, at, RANKED.SCORE, score)
+  setF64(state, at, RANKED.OPENED_SEQUENCE, getF64(state, position, POSITION.OPENED_SEQUENCE))
+  set(state, at, RANKED.POSITION, row)
+}
+
+function copy(state: State, from: number, to: number): void {
+  setF64(state, to, RANKED.SCORE, getF64(state, from, RANKED.SCORE))
+  setF64(state, to, RANKED.OPENED_SEQUENCE, getF64(state, from, RANKED.OPENED_SEQUENCE))
+  set(state, to, RANKED.POSITION, get(state, from, RANKED.POSITION))
+}
+
+/** The next position of a ranking that is still what it was, or -1: all were asked. It is asked once. */
+export function nextRanked(state: State, ranking: number, pair: number, shorts: boolean): number {
+  while (get(state, ranking, RANKING.NEXT) < get(state, ranking, RANKING.COUNT)) {
+    const at = rankedRow(ranking, get(state, ranking, RANKING.NEXT))
+    add(state, ranking, RANKING.NEXT, 1)
+    const position = positionRow(state, get(state, at, RANKED.POSITION))
+    const same = getF64(state, position, POSITION.OPENED_SEQUENCE) === getF64(state, at, RANKED.OPENED_SEQUENCE)
+    if (same && isOf(state, position, pair, shorts)) return position
+  }
+  return -1
+}
+
+/** The last position that {@link nextRanked} gave is not closed yet: it is the first to be asked again. */
+export const askAgain = (state: State, ranking: number): void => add(state, ranking, RANKING.NEXT, -1)
