@@ -3,17 +3,17 @@
  *
  *   s lots, m mark, E equity of the bucket at the marks of now, v = |s| × t: atoms that one tick is worth to the position
  *
- * Closing all of it at p instead of at m changes E by v × (p - m) of a long, by v × (m - p) of a short. So the bankruptcy price, at which
- * E is 0 when the other marks stand, is m - E / v or m + E / v. In ticks it is rounded so that E does not fall below 0:
+ * Closing all of it at p instead of at m changes E by v × (p - m) of a long, by v × (m - p) of a short. So the bankruptcy price, at
+ * which E is 0 when the other marks stand, is m - E / v or m + E / v. In ticks it is rounded so that E does not fall below 0:
  *
  *   long   p = m - floor(E / v)        short  p = m + floor(E / v)
  *
- * A part of the lots that is closed there leaves the price where it is: E falls with the lots. The fee of an order comes on top, at `ppm` of
- * the value: p × (1 - f) of a long, p × (1 + f) of a short must not be beyond it, and one atom more, because a fee is rounded up.
+ * A part of the lots that is closed there leaves the price where it is: E falls with the lots. The fee of an order comes on top, at
+ * `ppm` of the value: p × (1 - f) of a long, p × (1 + f) of a short must not be beyond it, and one atom more, because a fee is rounded up.
  *
  * **Range.** v is below 2^31 × 2^36 / 2^30; E of a bucket is of money that is there. The quotient is held to 2^30 ticks before it is a
- * number. A tick × 10^6 is below 2^50, exact in a double. A price beyond the grid is the last one of the grid: then closing does not bring E
- * to 0, and what is missing is the deficit of the bucket (deficit.ts).
+ * number. A tick × 10^6 is below 2^50, exact in a double. A price beyond the grid is the last one of the grid: then closing does not bring
+ * E to 0, and what is missing is the deficit of the bucket (deficit.ts).
  */
 import { R } from '../state/balances.ts'
 import { TERMS } from '../state/columns.ts'

@@ -6,10 +6,10 @@
  * A score is a double, made by the same two operations everywhere. Whoever gains most for what he put in is asked first; positions with a
  * loss come last, but they come: the lots of both sides are equal, so there is somebody for every lot.
  *
- * There is no list of the positions of a perpetual; a walk over all rows finds the best RANKED_MAX, {@link WALK_MAX} rows with each command.
- * Its place and what it found stand in the column `rankings`, one row for each side of each perpetual: whoever needs the same side goes on
- * with the same walk, and with what it found. A ranking is good for {@link GOOD_MS} from when it began; a walk that is not at its end
- * goes on however long it takes. Positions may have changed since they were ranked: whoever asks one looks at it.
+ * There is no list of the positions of a perpetual; a walk over all rows finds the best RANKED_MAX, {@link WALK_MAX} rows with each
+ * command. Its place and what it found stand in the column `rankings`, one row for each side of each perpetual: whoever needs the same side
+ * goes on with the same walk, and with what it found. A ranking is good for {@link GOOD_MS} from when it began; a walk that is not at its
+ * end goes on however long it takes. Positions may have changed since they were ranked: whoever asks one looks at it.
  */
 import { R } from '../state/balances.ts'
 import { SCALAR } from '../state/columns.ts'

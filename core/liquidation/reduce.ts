@@ -2,8 +2,8 @@
  * Reducing a position of a bucket in liquidation through the book: an order of its account, IOC and reduce-only, that comes in where every
  * other order does (orders/place.ts). Its origin is LIQUIDATION; it is answered to nobody, and its RESULT and FILL events tell of it.
  *
- * **Which price.** Not worse than the mark moved by its band, so that one thin side of the book is not swept; and not worse than what leaves the
- * bucket with equity after the fee (bankruptcy.ts).
+ * **Which price.** Not worse than the mark moved by its band, so that one thin side of the book is not swept; and not worse than what
+ * leaves the bucket with equity after the fee (bankruptcy.ts).
  * **How many lots.** Down to the tier below, so that less margin is needed for each that is left, but a fifth at least; in the first tier
  * all. No more than one order may have.
  * **Own orders.** One of the same account in another bucket that stands in the way ends (CANCEL_BOTH), and the rest is asked for once more;

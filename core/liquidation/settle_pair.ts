@@ -6,9 +6,9 @@
  *      and {@link CLOSED_MAX} closed with each command. Funding is settled as with every change of lots
  *   3. the walk is at its end: SETTLED
  *
- * Exact: lots of both sides are equal, so at one price all values add up to 0, and what is realised is what the costs were. In this mode the
- * pair takes no order and nothing is liquidated on it, so no position opens behind the walk. A bucket that owes something afterwards is in
- * the list (liquidate.ts), and one whose liquidation waited for the pair goes on.
+ * Exact: lots of both sides are equal, so at one price all values add up to 0, and what is realised is what the costs were. In this mode
+ * the pair takes no order and nothing is liquidated on it, so no position opens behind the walk. A bucket that owes something afterwards is
+ * in the list (liquidate.ts), and one whose liquidation waited for the pair goes on.
  */
 import { Reason, Status } from '../layout/event.ts'
 import { PerpMode, SETTLEMENT_STEP_COMMAND } from '../layout/margin.ts'

@@ -45,7 +45,8 @@ export function takeOver(state: State, bucket: number, position: number): boolea
 }
 
 /**
- * True when the fund can carry `after` lots of `pair`, of which `lots` come to it at `price`. Closing and opening at one price change its equity by the same: lots × (mark - price).
+ * True when the fund can carry `after` lots of `pair`, of which `lots` come to it at `price`. Closing and opening at one price change its
+ * equity by the same: lots × (mark - price).
  */
 function canCarry(state: State, fund: number, pair: number, lots: number, after: number, price: number): boolean {
   const { registers } = state

@@ -25,6 +25,7 @@ import {
 } from '../state/rows.ts'
 import { countForFamily, familyMayTake, familyRow } from '../state/shares.ts'
 import type { State } from '../state/state.ts'
+import { delistBucket } from './liquidation_list.ts'
 
 const { FAMILY_BUCKETS, PARENT_MARGIN, MARGIN_ACCOUNTS } = ACCOUNT
 
@@ -254,6 +255,8 @@ export function closeOut(state: State, bucket: number): void {
   setI64(state, bucket, RISK_BUCKET.ALLOCATED, 0n)
   setI64(state, bucket, RISK_BUCKET.REALIZED, 0n)
   set(state, bucket, RISK_BUCKET.STATE, BucketState.CLOSED)
+  // It may have waited there for a price.
+  delistBucket(state, bucket)
   touchBucket(state, bucket)
   touchMargin(state, margin)
   registers[R.AMOUNT] = -registers[R.AMOUNT]! - registers[R.MOVED]!

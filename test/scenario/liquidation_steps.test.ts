@@ -22,7 +22,7 @@ t.test('a bucket with its maintenance margin is left alone, to the tick', async 
   t.equal(stage.run().commands, 0, 'no command at all')
   stage.price(BTC, 923)
   t.same(stage.run().told, ['ann STARTED', 'ann TAKEN_OVER 10 at 900', 'ann COMPLETED'])
-  // Of the short at 1074: equity 260, maintenance 5 % of 10,740 - 250 = 287; at 1073: 270 and 286.5; at 1071: 290 and 285.5; at 1072: 280, 286.
+  // Of the short at 1071: equity 290, maintenance 5 % of 10,710 - 250 = 285.50; at 1072: 280 and 286.
   const other = new LiquidationStage()
   other.give({ ann: { lots: 10, price: 1000, collateral: 1000 }, bob: { lots: -10, price: 1000, collateral: 1000 } })
   other.price(BTC, 1071)
@@ -38,7 +38,8 @@ t.test('the fund takes over at the bankruptcy price what no book takes, and clos
   stage.price(BTC, 923)
   const ran = stage.run()
   t.equal(ran.commands, 1)
-  t.same(eventsOf(ran, 'POSITION').map(({ lots, reason }) => [lots, reason]), [[0, PositionReason.TAKE_OVER], [10, PositionReason.TAKE_OVER]])
+  const { TAKE_OVER } = PositionReason
+  t.same(eventsOf(ran, 'POSITION').map(({ lots, reason }) => [lots, reason]), [[0, TAKE_OVER], [10, TAKE_OVER]])
   t.same([stage.lots('ann'), stage.lots('fund'), stage.lots('bob')], [0, 10, -10])
   t.equal(stage.equity('ann'), 0n, '1,000 - 10 x 100')
   t.equal(stage.equity('fund'), dollars(10_230), '10 x 23 more')

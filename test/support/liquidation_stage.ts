@@ -21,6 +21,7 @@ import { writeLiquidations } from '../../core/sequencer/liquidation_timers.ts'
 import { createTimers } from '../../core/sequencer/timers.ts'
 import { R } from '../../core/state/balances.ts'
 import { BALANCE, SCALAR, TOTAL } from '../../core/state/columns.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
 import {
   BUCKET_STATE_NAMES, BucketState, MARGIN_ACCOUNT, MARGIN_TOTAL, MarginMode, POSITION, RISK_BUCKET,
 } from '../../core/state/margin_rows.ts'
@@ -66,10 +67,11 @@ export class LiquidationStage {
 
   constructor(perp: Partial<PerpSpec> = {}, limits: Record<string, number> = {}) {
     const units = { tickSize: '1', lotSize: '1', minOrderSize: '1', maxOrderSize: '10000' }
+    const terms = { referencePrice: '1000', maxPositionSize: '1000' }
     this.bench = createBench(genesisText({
       limits: { priceTicks: 65_536, accounts: 256, marginAccounts: 256, riskBuckets: 512, positions: 512, ...limits }, dailyLimit: 5,
       assets: [['USD', 6, '1000000'], ['BTC', 8, '1000'], ['ETH', 8, '1000']],
-      pairs: ['BTC/USD-PERP', 'ETH/USD-PERP'].map((symbol) => perpPair(symbol, { referencePrice: '1000', maxPositionSize: '1000', ...perp }, units)),
+      pairs: ['BTC/USD-PERP', 'ETH/USD-PERP'].map((symbol) => perpPair(symbol, { ...terms, ...perp }, units)),
     }))
     for (const pair of [BTC, ETH]) this.price(pair, 1000)
     this.names.set(scalar(this.state, SCALAR.FUND) - 1, 'fund')
@@ -231,13 +233,17 @@ export class LiquidationStage {
   }
 
   private toldBy(events: Decoded[]): string[] {
-    return events.filter(({ event }) => event === 'LIQUIDATION').map(({ account, status, lots, price }) =>
-      `${this.names.get(Number(account))} ${LIQUIDATION_STATUS_NAMES[Number(status)]}${lots === 0 ? '' : ` ${lots}`}${price === 0 ? '' : ` at ${price}`}`)
+    const what = ({ account, status, lots, price }: Decoded): string => [
+      this.names.get(Number(account)), LIQUIDATION_STATUS_NAMES[Number(status)],
+      ...(lots === 0 ? [] : [lots]), ...(price === 0 ? [] : ['at', price]),
+    ].join(' ')
+    return events.filter(({ event }) => event === 'LIQUIDATION').map(what)
   }
 
   /** Money and lots add up, buckets and their margin accounts agree, the list holds whom it should. */
   check(): void {
     const { state } = this
+    checkInvariants(state)
     const sums = { money: 0n, owed: 0n }
     const lots = [0, 0]
     for (let account = 0; account < scalar(state, SCALAR.ACCOUNTS); account++) {
@@ -266,7 +272,7 @@ export class LiquidationStage {
     }
     const total = totalRow(state, USD)
     sums.money += getI64(state, total, TOTAL.FEES) + getI64(state, marginTotalRow(state, USD), MARGIN_TOTAL.FUNDING_POOL)
-    if (sums.money !== getI64(state, total, TOTAL.ISSUED)) throw new Error(`I1: ${sums.money} of ${getI64(state, total, TOTAL.ISSUED)} atoms`)
+    if (sums.money !== getI64(state, total, TOTAL.ISSUED)) throw new Error(`I1: ${sums.money} atoms`)
     if (sums.owed !== this.badDebt) throw new Error(`bad debt: ${sums.owed}, told ${this.badDebt}`)
     if (lots.some((sum) => sum !== 0)) throw new Error(`I4: lots ${lots.join(', ')}`)
   }
