@@ -14,6 +14,7 @@
 import { CollateralReason } from '../layout/margin_events.ts'
 import { REFUSALS } from '../layout/refusals.ts'
 import { emitCollateral } from '../events/margin.ts'
+import { assert } from '../lib/assert.ts'
 import { R, touchAccount } from '../state/balances.ts'
 import { ACCOUNT, SCALAR } from '../state/columns.ts'
 import {
@@ -188,7 +189,11 @@ export function mayMakeBucket(state: State, account: number, margin: number): nu
 /** A new bucket without strategy text; {@link mayMakeBucket} said that there may be one. */
 export function makeBucket(state: State, margin: number, mode: number, pair: number, keyLow: number, keyHigh: number): number {
   const account = get(state, margin, MARGIN_ACCOUNT.ACCOUNT)
-  if (!roomForBucket(state, account, margin)) giveUpBucket(state, margin, oldestClosed(state, margin))
+  if (!roomForBucket(state, account, margin)) {
+    const closed = oldestClosed(state, margin)
+    assert(closed >= 0, 'there is no room for a bucket')
+    giveUpBucket(state, margin, closed)
+  }
   const free = scalar(state, SCALAR.BUCKETS_FREE)
   const number = free === 0 ? scalar(state, SCALAR.BUCKETS_USED) : free - 1
   const bucket = bucketRow(state, number)
