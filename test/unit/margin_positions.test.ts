@@ -163,7 +163,7 @@ t.test('more funding than there is money stops everything, and what is just belo
   }
 })
 
-t.test('rows: found by bucket and pair, given back when there is neither lots nor orders, used again without an older version', async (t) => {
+t.test('rows: found by bucket and pair, given back without lots and orders, used again without an older version', async (t) => {
   const state = exchange()
   const bucket = bucketWith(state, 0n, MarginMode.CROSS)
   const [btc, eth] = [trade(state, bucket, 0, 5, 50_000), trade(state, bucket, 1, -5, 30_000)]
