@@ -6,7 +6,8 @@
  * is asked for; the book is one list per pair that is sorted for every incoming order; slots are a plain stack; receipts and
  * faucet requests are lists that are filtered; rates are looked up in the genesis for every order and every fill. This file holds
  * accounts, faucet and receipts; sessions are in naive_sessions.ts, trading in naive_terms.ts and naive_orders.ts, mass cancels in
- * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts.
+ * naive_sweeps.ts, families in naive_families.ts, delegated agents in naive_agents.ts, what the operator decides in naive_policy.ts,
+ * margin trading in naive_margin.ts.
  */
 import type { Genesis } from '../../core/state/genesis.ts'
 import { CommandType, Flag, typeOfKind, Option } from '../../core/layout/command.ts'
@@ -17,6 +18,8 @@ import { applicationsOf, setApplications, type NaiveApplication } from './naive_
 import type { NaiveEvent } from './naive_events.ts'
 import { family, familyOf, payerOf, share, type SpendLimit, type Spending } from './naive_families.ts'
 import { list, Listed, ownGenesis } from './naive_listing.ts'
+import { Margins } from './naive_margin.ts'
+import { marginCommand } from './naive_margin_commands.ts'
 import { cancel, expire, place, replace } from './naive_orders.ts'
 import { cancelAll, continueCancel, type Sweep } from './naive_sweeps.ts'
 import { enterOwn } from './naive_own.ts'
@@ -37,6 +40,11 @@ export const CODE = {
   INSUFFICIENT_BALANCE: 400, BELOW_MIN_NOTIONAL: 401,
   BELOW_MIN_ORDER_SIZE: 402, ABOVE_MAX_ORDER_SIZE: 403, SUB_ACCOUNT_LIMIT_EXCEEDED: 404,
   POST_ONLY_WOULD_CROSS: 500, SELF_TRADE_NOT_ALLOWED: 501,
+  INSUFFICIENT_MARGIN: 410, INSUFFICIENT_COLLATERAL: 411, LEVERAGE_TOO_HIGH: 412, LEVERAGE_TOO_LOW: 413, REDUCE_ONLY_REJECTED: 414,
+  POSITION_LIMIT_EXCEEDED: 415, OPEN_INTEREST_LIMIT: 416, PRICE_STALE: 417, PAIR_REDUCE_ONLY: 418, WRONG_TRADING_MODE: 419,
+  MASTER_BALANCE_NOT_ALLOWED: 420, RISK_BUCKET_MISMATCH: 421, RISK_BUCKET_IN_LIQUIDATION: 422, MARGIN_ACCOUNT_NOT_FLAT: 423,
+  TOO_MANY_MARGIN_ACCOUNTS: 424, TOO_MANY_RISK_BUCKETS: 425, TOO_MANY_POSITIONS: 426, TOO_MANY_REDUCE_ONLY: 427,
+  POSITION_NOT_FOUND: 428, PRICE_OUT_OF_BAND: 429, STRATEGY_KEY_UNKNOWN: 430, WRONG_PERP_MODE: 431,
   ORDER_NOT_FOUND: 502, NOT_FOUND: 600, OVERLOADED: 900,
 } as const
 
@@ -126,10 +134,12 @@ export class NaiveExchange {
   fees: bigint[]
   issued: bigint[]
   events: NaiveEvent[] = []
+  readonly margins: Margins
 
   constructor(genesis: Genesis, rules: Rules = RULES) {
     this.genesis = ownGenesis(genesis)
     this.rules = rules
+    this.margins = new Margins(this.genesis)
     this.applications = applicationsOf(genesis)
     this.books = genesis.pairs.map(() => [])
     this.statuses = genesis.pairs.map(() => 'ACTIVE')
@@ -159,6 +169,7 @@ export class NaiveExchange {
     else if (type === CommandType.REVOKE_AGENT) revokeAgent(this, command)
     else if (type === CommandType.OPEN_DELEGATED_SESSION) openDelegatedSession(this, command)
     else if (type === CommandType.ACCEPT_LOSS) this.acceptLoss(command)
+    else if (marginCommand(this, command, type)) return this.events
     else if (!family(this, command) && !setApplications(this, command) && !list(this, command)) policy(this, command)
     return this.events
   }
@@ -204,7 +215,7 @@ export class NaiveExchange {
   locked(account: number, asset: number): bigint {
     let sum = 0n
     for (const order of this.books.flat()) {
-      if (payerOf(this, order.account, order.flags) !== account) continue
+      if (order.margin !== null || payerOf(this, order.account, order.flags) !== account) continue
       const pair = this.genesis.pairs[order.pair]!
       if ((order.sell ? pair.base : pair.quote) === asset) sum += holdOf(this, order)
     }

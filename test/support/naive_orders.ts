@@ -11,19 +11,23 @@ import type { Decoded } from '../../core/layout/table.ts'
 import { CODE } from './naive.ts'
 import { lacksNotional, lacksToCancel, lacksToPlace, lacksToReplace, type Agent } from './naive_agents.ts'
 import { isOwn, noteSpending, payerOf } from './naive_families.ts'
+import { isPerp } from './naive_margin.ts'
+import { collateralOf } from './naive_margin_changes.ts'
+import { afterFill, bearsFill, fillPositions, leavePosition, mayRest } from './naive_margin_fills.ts'
+import {
+  admitMargin, admitSuccessor, beginMargin, endAdmission, isRefused, PERP_PATH_MOST, readmit, walkWhole, type Refused,
+} from './naive_margin_orders.ts'
 import {
   bandOf, claimRefusal, has, holdOf, isOver, openRefusal, otherSide, path, PATH_MOST, ratesOf, roomRefusal, simulate, tellPair,
-  tellShort, termsRefusal, valueOf, type Ex, type Order, type Terms,
+  tellShort, termsRefusal, valueOf, wordOf, type Ex, type Order, type Terms,
 } from './naive_terms.ts'
-
-const wordOf = (order: Order): number =>
-  (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.agent !== null ? Flag.BY_AGENT : 0) | (order.labelLength << 24)) >>> 0
 
 /** The order leaves the book unfilled; returns what it held. */
 function takeOff(ex: Ex, order: Order): bigint {
-  const released = holdOf(ex, order)
+  let released = holdOf(ex, order)
   leave(ex, order)
-  ex.touch(payer(ex, order), assetHeld(ex, order))
+  if (order.margin === null) ex.touch(payer(ex, order), assetHeld(ex, order))
+  else released = leavePosition(ex, order)
   ex.freeSlots.push(order.slot)
   return released
 }
@@ -85,6 +89,7 @@ function newOrder(ex: Ex, terms: Terms, agent: Agent | null, slot: number, expir
     label: terms.label, labelLength: terms.labelLength, price: has(terms.flags, Flag.MARKET) ? 0 : terms.limit, lots: terms.lots,
     remaining: terms.lots, filledQuote: 0n, feeSum: 0n, fee: 0n, makerPpm: ratesOf(ex, terms.account, terms.pair).maker,
     createdAt: ex.now, expiresAt, trades: 0, bestPrice: 0, worstPrice: 0, place: 0, agent,
+    margin: null,
   }
 }
 
@@ -96,7 +101,7 @@ export function place(ex: Ex, command: Decoded): void {
   const pair = Number(command['pair'])
   const known = ex.admit(command, account)
   if (typeof known === 'object') return ex.repeat(command, known)
-  const early = known || openRefusal(ex, pair)
+  const early = known || openRefusal(ex, pair, given)
   if (early !== 0) return ex.refuse(command, early, account)
   const agent = ex.signingAgent(command)
   const lacking = agent === null ? 0 : lacksToPlace(ex, agent, pair, given)
@@ -108,10 +113,18 @@ export function place(ex: Ex, command: Decoded): void {
 
 export type Refuse = (code: number, lacking?: number, told?: Decoded) => void
 
+/** Flags that only orders of perpetuals have. */
+const MARGIN_FLAGS = Flag.MARGIN | Flag.REDUCE_ONLY | Flag.CROSS | Flag.CLOSE
+
+/** What a refusal for want of margin says. */
+const tellMissing = (ex: Ex, { required, available }: Refused): Decoded =>
+  (required === undefined ? {} : { detail2: collateralOf(ex), hold: required, filledQuote: available! })
+
 /** Places an order and answers; `null`: it was refused. */
 export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | null, flags: number, refuse: Refuse): Decoded | null {
   const pair = Number(command['pair'])
   const no = (code: number, lacking = 0, told = tellPair(ex, pair)): null => (refuse(code, lacking, told), null)
+  if (isPerp(ex, pair) ? !has(flags, Flag.MARGIN) : has(flags, MARGIN_FLAGS)) return no(CODE.WRONG_TRADING_MODE)
   const least = has(flags, Flag.MARKET) ? anyPrice(flags) : Number(command['price'])
   if (!clearTouch(ex, pair, has(flags, Flag.SELL), least)) return no(CODE.OVERLOADED)
   const labelLength = Number(command['flags']) >>> 24
@@ -124,14 +137,18 @@ export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | 
   const code = roomRefusal(ex, account, flags) || termsRefusal(ex, terms) ||
     (asked <= ex.now ? CODE.INVALID_EXPIRATION : 0) || claimRefusal(ex, terms)
   if (code !== 0) return no(code, 0, tellShort(ex, terms, code))
+  const admitted = has(flags, Flag.MARGIN) ? admitMargin(ex, command, terms) : null
+  if (admitted !== null && isRefused(admitted)) return no(admitted.code, 0, { ...tellPair(ex, pair), ...tellMissing(ex, admitted) })
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
   if (tooMuch !== 0) return no(CODE.AGENT_NOT_ALLOWED, tooMuch)
-  const seen = simulate(ex, terms)
+  if (admitted !== null) terms.lots = admitted.lots
+  const seen = admitted === null ? simulate(ex, terms) : walkWhole(ex, terms, admitted)
   if (has(flags, Flag.FOK) && seen.tooLong) return no(CODE.ABOVE_MAX_ORDER_SIZE)
   const ownInFok = has(flags, Flag.FOK) ? seen.own : null
   if (ownInFok !== null && has(flags, Flag.CANCEL_BOTH)) return no(CODE.SELF_TRADE_NOT_ALLOWED)
   ex.accounts[account]!.known = true
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop() ?? ex.slotsUsed++, asked)
+  if (admitted !== null) beginMargin(ex, order, admitted)
   let reason: number = Reason.NONE
   if (ownInFok !== null) {
     reason = Reason.SELF_TRADE_PREVENTION
@@ -142,21 +159,24 @@ export function enter(ex: Ex, command: Decoded, account: number, agent: Agent | 
 
 /** Trades the order, rests or ends what is left, and answers. `blocked`: why it must not trade at all. */
 function run(ex: Ex, command: Decoded, order: Order, limit: number, blocked: number, over: Decoded = {}): Decoded {
-  let reason = blocked === Reason.NONE ? trade(ex, command, order, limit) : blocked
+  const through = order.margin === null ? trade : tradePerp
+  let reason = blocked === Reason.NONE ? through(ex, command, order, limit) : blocked
   if (reason === Reason.NONE && order.remaining > 0) {
     if (has(order.flags, Flag.MARKET)) {
       reason = otherSide(ex, order.pair, order.sell).length === 0 ? Reason.INSUFFICIENT_DEPTH : Reason.SLIPPAGE_LIMIT
     } else if (has(order.flags, Flag.IOC)) reason = Reason.IOC_REMAINDER
   }
+  if (order.margin !== null && order.remaining > 0 && reason === Reason.NONE && !mayRest(ex, order)) reason = Reason.REDUCE_ONLY
   let status: number = Status.FILLED
   if (order.remaining > 0 && reason !== Reason.NONE) status = Status.CANCELLED
   else if (order.remaining > 0) {
     status = order.trades > 0 ? Status.PARTIALLY_FILLED : Status.SUBMITTED
     order.place = ++ex.places
     ex.books[order.pair]!.push(order)
-    ex.touch(payer(ex, order), assetHeld(ex, order))
+    if (order.margin === null) ex.touch(payer(ex, order), assetHeld(ex, order))
   }
   tellLabel(ex, order)
+  if (order.margin !== null) endAdmission(ex, order)
   const result = orderResult(ex, command, order, status | (reason << 8), over)
   if (order.place === 0) ex.freeSlots.push(order.slot)
   return result
@@ -197,6 +217,32 @@ function trade(ex: Ex, command: Decoded, taker: Order, limit: number): number {
   return Reason.NONE
 }
 
+/** The same on a perpetual, where what one maker does may depend on the fills before it: the next one is looked for anew. */
+function tradePerp(ex: Ex, command: Decoded, taker: Order, limit: number): number {
+  for (let met = 0; taker.remaining > 0; met++) {
+    const maker = path(ex, taker.pair, taker.sell, limit)[0]
+    if (maker === undefined) return Reason.NONE
+    if (met === PERP_PATH_MOST) return Reason.INSUFFICIENT_DEPTH
+    if (isOver(ex, maker)) end(ex, maker, Status.EXPIRED, Reason.EXPIRED, 0, false)
+    else if (isOwn(ex, taker.account, taker.flags, maker)) {
+      if (has(taker.flags, Flag.CANCEL_BOTH)) {
+        end(ex, maker, Status.CANCELLED, Reason.SELF_TRADE_PREVENTION, Number(command['correlation']), true)
+      } else tellSelfTrade(ex, command, maker)
+      return Reason.SELF_TRADE_PREVENTION
+    } else {
+      const lots = Math.min(taker.remaining, maker.remaining)
+      const bears = (order: Order, ppm: number): boolean => {
+        const sum = order.feeSum + valueOf(ex, maker.pair, maker.price, lots) * BigInt(ppm)
+        return bearsFill(ex, order, lots, maker.price, ex.rules.fee(sum) - order.fee)
+      }
+      if (!bears(taker, ratesOf(ex, taker.account, taker.pair).taker)) return Reason.INSUFFICIENT_MARGIN
+      if (bears(maker, maker.makerPpm)) fill(ex, taker, maker)
+      else end(ex, maker, Status.CANCELLED, Reason.INSUFFICIENT_MARGIN, 0, true)
+    }
+  }
+  return Reason.NONE
+}
+
 /** Adds a fill to an order and returns the growth of its fee. */
 function charge(ex: Ex, order: Order, quote: bigint, ppm: number): bigint {
   const before = order.fee
@@ -206,6 +252,17 @@ function charge(ex: Ex, order: Order, quote: bigint, ppm: number): bigint {
   return order.fee - before
 }
 
+/** Base and quote of a spot fill change hands. */
+function payFill(ex: Ex, taker: Order, maker: Order, quote: bigint, base: bigint, takerFee: bigint, makerFee: bigint): void {
+  const rules = ex.genesis.pairs[taker.pair]!
+  const [buyer, buyerFee, seller, sellerFee] = taker.sell ? [maker, makerFee, taker, takerFee] : [taker, takerFee, maker, makerFee]
+  ex.pay(payer(ex, buyer), rules.quote, -quote - buyerFee)
+  ex.pay(payer(ex, buyer), rules.base, base)
+  ex.pay(payer(ex, seller), rules.quote, quote - sellerFee)
+  ex.pay(payer(ex, seller), rules.base, -base)
+  ex.fees[rules.quote] = ex.fees[rules.quote]! + buyerFee + sellerFee
+}
+
 function fill(ex: Ex, taker: Order, maker: Order): void {
   const rules = ex.genesis.pairs[taker.pair]!
   const lots = Math.min(taker.remaining, maker.remaining)
@@ -213,12 +270,8 @@ function fill(ex: Ex, taker: Order, maker: Order): void {
   const base = BigInt(lots) * rules.lotAtoms
   const takerFee = charge(ex, taker, quote, ratesOf(ex, taker.account, taker.pair).taker)
   const makerFee = charge(ex, maker, quote, maker.makerPpm)
-  const [buyer, buyerFee, seller, sellerFee] = taker.sell ? [maker, makerFee, taker, takerFee] : [taker, takerFee, maker, makerFee]
-  ex.pay(payer(ex, buyer), rules.quote, -quote - buyerFee)
-  ex.pay(payer(ex, buyer), rules.base, base)
-  ex.pay(payer(ex, seller), rules.quote, quote - sellerFee)
-  ex.pay(payer(ex, seller), rules.base, -base)
-  ex.fees[rules.quote] = ex.fees[rules.quote]! + buyerFee + sellerFee
+  if (taker.margin === null) payFill(ex, taker, maker, quote, base, takerFee, makerFee)
+  else fillPositions(ex, taker, maker, lots, takerFee, makerFee)
   noteSpending(ex, taker, quote, base, takerFee)
   noteSpending(ex, maker, quote, base, makerFee)
   taker.remaining -= lots
@@ -238,6 +291,7 @@ function fill(ex: Ex, taker: Order, maker: Order): void {
     },
   })
   if (maker.remaining === 0) ex.freeSlots.push(maker.slot)
+  if (taker.margin !== null) afterFill(ex, taker, maker, (order, reason) => end(ex, order, Status.CANCELLED, reason, 0, false))
 }
 
 /** The caller's live resting order that the command names, or undefined. */
@@ -334,17 +388,26 @@ export function replace(ex: Ex, command: Decoded): void {
   if (!clearTouch(ex, original.pair, original.sell, terms.limit)) return ex.refuse(command, CODE.OVERLOADED, account, 0, told)
   const code = openRefusal(ex, original.pair) || termsRefusal(ex, terms) || claimRefusal(ex, terms)
   if (code !== 0) return ex.refuse(command, code, account, 0, tellShort(ex, terms, code))
+  const admitted = original.margin === null ? null : admitSuccessor(ex, terms, original)
+  if (admitted !== null && isRefused(admitted)) {
+    return ex.refuse(command, admitted.code, account, 0, { ...told, ...tellMissing(ex, admitted) })
+  }
+  if (admitted !== null) terms.lots = admitted.lots
   const tooMuch = agent === null ? 0 : lacksNotional(ex, agent, terms)
   if (tooMuch !== 0) return ex.refuse(command, CODE.AGENT_NOT_ALLOWED, account, tooMuch, told)
   const { place: oldPlace } = original
   const keepsPlace = terms.limit === original.price && terms.lots < original.remaining
+  const position = original.margin === null ? null : original.margin.position
+  if (position !== null) ex.margins.leaving.push(original)
   end(ex, original, Status.CANCELLED, Reason.REPLACED, Number(command['correlation']), true)
   const order = newOrder(ex, terms, agent, ex.freeSlots.pop()!, original.expiresAt)
+  if (position !== null) readmit(ex, order, original, terms)
   const naming = { originalSequence: original.sequence, detail: original.slot }
   if (!keepsPlace) return ex.keep(command, account, run(ex, command, order, terms.limit, Reason.NONE, naming))
   order.place = oldPlace
   ex.books[order.pair]!.push(order)
-  ex.touch(payer(ex, order), assetHeld(ex, order))
+  if (order.margin === null) ex.touch(payer(ex, order), assetHeld(ex, order))
   tellLabel(ex, order)
+  if (order.margin !== null) endAdmission(ex, order)
   ex.keep(command, account, orderResult(ex, command, order, Status.SUBMITTED, naming))
 }

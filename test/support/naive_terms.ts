@@ -6,6 +6,7 @@ import { Flag } from '../../core/layout/command.ts'
 import type { Decoded } from '../../core/layout/table.ts'
 import { CODE, type NaiveExchange } from './naive.ts'
 import type { Agent } from './naive_agents.ts'
+import type { OrderMargin } from './naive_margin.ts'
 import { boundLeft, familyOf, fundingRefusal, isOwn, mayBind, payerOf, share } from './naive_families.ts'
 
 /** Largest value of one order, quote atoms. */
@@ -39,6 +40,8 @@ export interface Order {
   place: number
   /** The delegated agent that placed it. */
   agent: Agent | null
+  /** Of an order of a perpetual: where it stands and what it brought (naive_margin.ts). */
+  margin: OrderMargin | null
 }
 
 export type Ex = NaiveExchange
@@ -54,8 +57,13 @@ export function ratesOf(ex: Ex, account: number, pair: number): { maker: number;
 export const valueOf = (ex: Ex, pair: number, price: number, lots: number): bigint =>
   BigInt(price) * BigInt(lots) * ex.genesis.pairs[pair]!.tickLotAtoms
 
-/** What a resting order locks: its base, or its value and the fee that may still come. */
+/** The flags of an order as records have them. */
+export const wordOf = (order: Order): number =>
+  (order.flags | (order.place > 0 ? Flag.RESTING : 0) | (order.agent !== null ? Flag.BY_AGENT : 0) | (order.labelLength << 24)) >>> 0
+
+/** What a resting order locks: its base, or its value and the fee that may still come; of a margin order what is left of its collateral. */
 export function holdOf(ex: Ex, order: Order): bigint {
+  if (order.margin !== null) return order.margin.hold
   if (order.sell) return BigInt(order.remaining) * ex.genesis.pairs[order.pair]!.lotAtoms
   const value = valueOf(ex, order.pair, order.price, order.remaining)
   if (order.makerPpm <= 0) return value
@@ -106,11 +114,12 @@ export function termsRefusal(ex: Ex, terms: Terms): number {
   const rules = ex.genesis.pairs[pair]!
   const market = has(flags, Flag.MARKET)
   if (!market && (limit < 1 || limit >= ex.genesis.limits.priceTicks)) return CODE.INVALID_TICK
-  if (lots < rules.minLots) return CODE.BELOW_MIN_ORDER_SIZE
+  const reduces = has(flags, Flag.REDUCE_ONLY)
+  if (lots < (reduces ? 1 : rules.minLots)) return CODE.BELOW_MIN_ORDER_SIZE
   if (lots > rules.maxLots) return CODE.ABOVE_MAX_ORDER_SIZE
   const touch = otherSide(ex, pair, has(flags, Flag.SELL))[0]?.price ?? 0
   const price = market ? touch : limit
-  if (price > 0 && valueOf(ex, pair, price, lots) < rules.minNotionalAtoms) return CODE.BELOW_MIN_NOTIONAL
+  if (price > 0 && !reduces && valueOf(ex, pair, price, lots) < rules.minNotionalAtoms) return CODE.BELOW_MIN_NOTIONAL
   const dearest = has(flags, Flag.SELL) ? Math.max(touch, limit) : limit
   return valueOf(ex, pair, dearest, lots) > MOST_VALUE ? CODE.ABOVE_MAX_ORDER_SIZE : 0
 }
@@ -152,13 +161,14 @@ export function simulate(ex: Ex, terms: Terms, budget = -1n): { left: number; va
   return { left, value, own: null, tooLong: false }
 }
 
-/** Client order id, post-only and funds: what create and replace check alike, after the terms. */
+/** Client order id, post-only and funds of a spot order: what create and replace check alike, after the terms. */
 export function claimRefusal(ex: Ex, terms: Terms): number {
   const { account, pair, flags, limit } = terms
   const holder = ex.openOrders(account).find((o) => o.labelLength === terms.labelLength && o.label === terms.label)
   if (terms.labelLength > 0 && holder !== undefined && holder !== terms.original) return CODE.CLIENT_ORDER_ID_CONFLICT
   const sell = has(flags, Flag.SELL)
   if (has(flags, Flag.POST_ONLY) && path(ex, pair, sell, limit).length > 0) return CODE.POST_ONLY_WOULD_CROSS
+  if (has(flags, Flag.MARGIN)) return 0
   const asset = ex.genesis.pairs[pair]![sell ? 'base' : 'quote']
   const payer = payerOf(ex, account, flags)
   if (payer < 0) return CODE.NOT_SUB_ACCOUNT
@@ -198,8 +208,9 @@ function tellRoom(ex: Ex, account: number): Decoded {
   return { lots: share(most, most - ex.books.flat().length - 1), trades: 1 }
 }
 
-export function openRefusal(ex: Ex, pair: number): number {
-  if (ex.maintenance) return CODE.OPERATIONS_BLOCKED
+/** Positions are closed during maintenance too. */
+export function openRefusal(ex: Ex, pair: number, flags = 0): number {
+  if (ex.maintenance && !has(flags, Flag.CLOSE)) return CODE.OPERATIONS_BLOCKED
   return ex.statuses[pair] === 'ACTIVE' ? 0 : CODE.PAIR_NOT_ACTIVE
 }
 

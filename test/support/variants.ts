@@ -187,6 +187,18 @@ export const PERPS: VariantSpec = {
   ],
 }
 
+/** The same with few rows, small positions and a spot pair's fees at rest: margin trading at its limits. */
+const PERPS_TIGHT: VariantSpec = {
+  ...PERPS,
+  limits: {
+    ...PERPS.limits, orders: 512, marginAccounts: 16, riskBuckets: 24, positions: 22, marginSubAccounts: 2, bucketsPerMarginAccount: 3,
+  },
+  pairs: PERPS.pairs.map((pair, index) => (pair.perp === undefined ? pair : {
+    ...pair, makerFeeBps: index === 0 ? '-1' : '0', takerFeeBps: '3',
+    perp: { ...pair.perp, maxPositionSize: index === 0 ? '2' : '30', openInterestCap: index === 0 ? '6' : '0', staleSeconds: 600 },
+  })),
+}
+
 /** The exchanges of the property tests. */
 export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
   market: MARKET,
@@ -251,6 +263,7 @@ export const VARIANTS: Readonly<Record<string, VariantSpec>> = {
     },
   },
   perps: PERPS,
+  perpsTight: PERPS_TIGHT,
   family: FAMILY,
   /** The same, begun by a version that did not ask wallets for their consent. */
   olderFamily: { ...FAMILY, rules: 0 },

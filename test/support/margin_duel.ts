@@ -1,0 +1,208 @@
+/**
+ * The duel of naive_compare.ts for margin trading: a stream of workload_margin.ts through the engine and through the naive exchange, event
+ * bytes compared after every command; rows, invariants and what time is to write next compared every so often.
+ */
+import { TERMS, TOTAL } from '../../core/state/columns.ts'
+import { checkInvariants } from '../../core/state/invariants.ts'
+import { MARGIN_ACCOUNT, MARGIN_TOTAL, PERP, POSITION, RISK_BUCKET } from '../../core/state/margin_rows.ts'
+import {
+  bucketRow, get, getF64, getI64, marginAccountRow, marginTotalRow, perpRow, positionRow, termsRow, totalRow,
+} from '../../core/state/rows.ts'
+import type { State } from '../../core/state/state.ts'
+import { commandName, COMMAND_SLOTS, CommandType, typeOfKind } from '../../core/layout/command.ts'
+import { RECORD_BYTES, RECORD_WORDS, viewsOf, type Decoded, type Views } from '../../core/layout/table.ts'
+import { createTimers, writeDue } from '../../core/sequencer/timers.ts'
+import { NaiveExchange } from './naive.ts'
+import { compareBalances, compareEvents, createBench, Differs, type DuelReport } from './naive_compare.ts'
+import { decodeCommand, encodeEvents, printEvents, printRecord } from './naive_events.ts'
+import {
+  bucketsOf, earmarkedOf, equityOf, isStale, maintenanceNeeded, perpOf, positionsOf, exposureOf, type Bucket,
+} from './naive_margin.ts'
+import { reduceOnlyOf } from './naive_margin_fills.ts'
+import { fundingDue, openLots } from './naive_margin_prices.ts'
+import { dueOrders } from './naive_orders.ts'
+import { genesisText, VARIANTS } from './variants.ts'
+import { MarginWorkload } from './workload_margin.ts'
+
+export interface MarginDuelOptions {
+  seed: number
+  commands: number
+  /** Compares rows and checks invariants every so many commands. */
+  checkEvery: number
+  outboxRecords?: number
+  variant?: string
+  /** Called before every command: the canary's chance to spoil the state. */
+  spoil?: (state: State, index: number) => void
+}
+
+/** Commands between two turns of the sequencer's timers, and most that one writes. */
+const [TURN_EVERY, TURN_MOST] = [7, 48]
+
+export class MarginDuel {
+  readonly options: MarginDuelOptions
+  readonly report: DuelReport = { events: 0, seen: new Map() }
+  private readonly bench
+  private readonly naive: NaiveExchange
+  private readonly workload: MarginWorkload
+  private readonly timers = createTimers()
+  private readonly command = viewsOf(new ArrayBuffer(COMMAND_SLOTS * RECORD_BYTES))
+  private readonly batch = viewsOf(new ArrayBuffer(TURN_MOST * RECORD_BYTES))
+
+  constructor(options: MarginDuelOptions) {
+    this.options = options
+    this.bench = createBench(genesisText(VARIANTS[options.variant ?? 'perps']!), options.outboxRecords)
+    this.naive = new NaiveExchange(this.bench.state.genesis)
+    this.workload = new MarginWorkload(options.seed, this.bench.state.genesis)
+  }
+
+  /** Runs it; throws at the first difference or broken invariant. */
+  run(): DuelReport {
+    const { commands, checkEvery, spoil } = this.options
+    for (let index = 0; index < commands; index++) {
+      spoil?.(this.bench.state, index)
+      this.workload.next(this.command, 0)
+      this.apply(this.command, 0, index)
+      if (index % checkEvery === 0 || index === commands - 1) this.inContext(index, null, () => this.check())
+      if (index % TURN_EVERY === 0) this.turn(index)
+    }
+    return this.report
+  }
+
+  private inContext(index: number, command: Decoded | null, work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      const { seed } = this.options
+      const what = command === null ? '' : `\n${commandName(typeOfKind(Number(command['kind'])))} ${printRecord(command)}`
+      throw new Error(`seed ${seed}, command ${index} at ${this.workload.time}: ${(error as Error).message}${what}\nagain: SEED=${seed} ` +
+        `COMMANDS=${index + 1} node_modules/.bin/node --disable-warning=ExperimentalWarning test/property/margin_equals_naive.test.ts`,
+      { cause: error })
+    }
+  }
+
+  /** One command through both. */
+  private apply(views: Views, base: number, index: number): void {
+    const decoded = decodeCommand(views, base)
+    const { bench, naive, workload } = this
+    this.inContext(index, decoded, () => {
+      const records = bench.run(views, base, workload.time)
+      const expected = encodeEvents(naive.apply(decoded, workload.time))
+      try {
+        compareEvents(bench.said, records, expected)
+      } catch (error) {
+        throw new Differs(`${(error as Error).message}\nengine:\n${printEvents(bench.said, records)}\nnaive:\n` +
+          printEvents(expected, expected.bytes.length / RECORD_BYTES))
+      }
+      this.count(records)
+      workload.learn(bench.said, records)
+    })
+  }
+
+  private count(records: number): void {
+    const { report, bench: { said } } = this
+    report.events += records
+    for (let record = 0; record < records; record++) {
+      const base = record * RECORD_WORDS
+      const type = said.u32[base]! & 0xff
+      const result = `RESULT ${commandName((said.u32[base]! >>> 8) & 0xff)} ${said.i32[base + 6]}`
+      const name = type === 1 ? result : `event ${type}`
+      report.seen.set(name, (report.seen.get(name) ?? 0) + 1)
+    }
+  }
+
+  /** A turn of the sequencer's timers: what it writes must be due, and what is due it must write. */
+  private turn(index: number): void {
+    const { bench: { state }, workload, batch } = this
+    const due = this.dueNow()
+    const used = writeDue(this.timers, state, workload.time, batch, 0, TURN_MOST)
+    const written = Array.from({ length: used }, (_, place) => decodeCommand(batch, place * RECORD_WORDS))
+    this.inContext(index, null, () => this.compareDue(due, written, used === TURN_MOST))
+    for (let place = 0; place < used; place++) this.apply(batch, place * RECORD_WORDS, index)
+  }
+
+  /** What must be written: samples and intervals that are over, orders whose time is over, buckets without enough margin. */
+  private dueNow(): { funding: number[]; orders: number; unhealthy: Bucket[] } {
+    const { naive, workload } = this
+    naive.now = workload.time
+    return { funding: fundingDue(naive, workload.time), orders: dueOrders(naive, workload.time).length, unhealthy: unhealthyOf(naive) }
+  }
+
+  private compareDue(due: ReturnType<MarginDuel['dueNow']>, written: Decoded[], full: boolean): void {
+    const of = (type: number): Decoded[] => written.filter(({ kind }) => typeOfKind(Number(kind)) === type)
+    const funding = of(CommandType.FUNDING_STEP).map(({ pair }) => pair)
+    if (!full && String(funding) !== String(due.funding)) throw new Differs(`funding of ${String(due.funding)} is due`)
+    if (!full && of(CommandType.EXPIRE_ORDER).length !== due.orders) throw new Differs(`${due.orders} orders are due`)
+    const looked = of(CommandType.LIQUIDATION_STEP).map(({ bucket }) => bucket)
+    const missed = due.unhealthy.filter(({ row }) => !looked.includes(row))
+    if (!full && missed.length > 0) {
+      throw new Differs(`nobody looks at ${missed.map((bucket) => `${bucket.row}: ${equityOf(this.naive, bucket)}`).join()}`)
+    }
+  }
+
+  private check(): void {
+    const { bench: { state }, naive } = this
+    checkInvariants(state)
+    compareBalances(state, naive)
+    compareMargins(state, naive)
+  }
+}
+
+/** Buckets that must be looked at: fresh prices, pairs that trade, and less equity than maintenance margin. */
+export function unhealthyOf(naive: NaiveExchange): Bucket[] {
+  return naive.margins.buckets.filter((bucket) => {
+    const positions = positionsOf(naive, bucket).filter(({ lots }) => lots !== 0)
+    const frozen = positions.some(({ pair }) => isStale(naive, pair) || naive.statuses[pair] !== 'ACTIVE' || perpOf(naive, pair).mode >= 2)
+    return positions.length > 0 && !frozen && equityOf(naive, bucket) < maintenanceNeeded(naive, bucket)
+  })
+}
+
+const same = (what: string, engine: unknown, expected: unknown): void => {
+  if (String(engine) !== String(expected)) throw new Differs(`${what}: engine ${String(engine)}, naive ${String(expected)}`)
+}
+
+/** Every row of margin trading. */
+export function compareMargins(state: State, naive: NaiveExchange): void {
+  const { margins } = naive
+  for (const margin of margins.accounts) {
+    const row = marginAccountRow(state, margin.row)
+    same(`deposited of margin account ${margin.row}`, getI64(state, row, MARGIN_ACCOUNT.DEPOSITED), margin.deposited)
+    same(`earmarked of margin account ${margin.row}`, getI64(state, row, MARGIN_ACCOUNT.EARMARKED), earmarkedOf(naive, margin))
+    same(`buckets of margin account ${margin.row}`, get(state, row, MARGIN_ACCOUNT.BUCKETS), bucketsOf(naive, margin).length)
+  }
+  for (const bucket of margins.buckets) {
+    const row = bucketRow(state, bucket.row)
+    same(`allocated of bucket ${bucket.row}`, getI64(state, row, RISK_BUCKET.ALLOCATED), bucket.allocated)
+    same(`pending of bucket ${bucket.row}`, getI64(state, row, RISK_BUCKET.PENDING), bucket.pending)
+    same(`realized of bucket ${bucket.row}`, getI64(state, row, RISK_BUCKET.REALIZED), bucket.realized)
+    const statuses = ['FREE', 'ACTIVE', 'LIQUIDATING', 'BAD_DEBT', 'CLOSED']
+    same(`state of bucket ${bucket.row}`, statuses[get(state, row, RISK_BUCKET.STATE)], bucket.status)
+  }
+  comparePositions(state, naive)
+  naive.genesis.pairs.forEach((_, pair) => {
+    if (get(state, termsRow(state, pair), TERMS.PERP) === 0) return
+    const row = perpRow(state, pair)
+    same(`open lots of ${pair}`, getF64(state, row, PERP.OPEN_LOTS), openLots(naive, pair))
+    same(`basis of ${pair}`, getI64(state, row, PERP.BASIS), perpOf(naive, pair).basis)
+    same(`premiums of ${pair}`, getI64(state, row, PERP.PREMIUM_SUM), perpOf(naive, pair).premiumSum)
+  })
+  const totals = marginTotalRow(state, state.collateralAsset)
+  same('funding pool', getI64(state, totals, MARGIN_TOTAL.FUNDING_POOL), margins.fundingPool)
+  same('bad debt', getI64(state, totals, MARGIN_TOTAL.BAD_DEBT), margins.badDebt)
+  same('fees', getI64(state, totalRow(state, state.collateralAsset), TOTAL.FEES), naive.fees[state.collateralAsset])
+}
+
+function comparePositions(state: State, naive: NaiveExchange): void {
+  for (const position of naive.margins.positions) {
+    const row = positionRow(state, position.row)
+    const { bids, asks } = exposureOf(naive, position)
+    same(`lots of position ${position.row}`, get(state, row, POSITION.LOTS), position.lots)
+    same(`cost of position ${position.row}`, getI64(state, row, POSITION.COST), position.cost)
+    same(`leverage of position ${position.row}`, get(state, row, POSITION.LEVERAGE), position.leverage)
+    same(`fees of position ${position.row}`, getI64(state, row, POSITION.FEES), position.fees)
+    same(`bids of position ${position.row}`, getF64(state, row, POSITION.BID_LOTS), bids.lots)
+    same(`asks of position ${position.row}`, getF64(state, row, POSITION.ASK_LOTS), asks.lots)
+    same(`value of bids of position ${position.row}`, getI64(state, row, POSITION.BID_VALUE), bids.value)
+    same(`value of asks of position ${position.row}`, getI64(state, row, POSITION.ASK_VALUE), asks.value)
+    same(`reduce-only orders of position ${position.row}`, get(state, row, POSITION.REDUCE_ORDERS), reduceOnlyOf(naive, position).length)
+  }
+}

@@ -1,0 +1,241 @@
+/**
+ * Index prices, marks and funding in the naive exchange (naive_margin.ts): prices are fractions of a tick with as many digits as it takes,
+ * and every division is cut once.
+ */
+import { Decimal } from 'decimal.js'
+import { FUNDING_RATE, MARK } from '../../core/layout/event.ts'
+import { EventType } from '../../core/layout/event.ts'
+import type { Decoded } from '../../core/layout/table.ts'
+import { CODE } from './naive.ts'
+import { exact, isPerp, isStale, perpOf, roundedDown, truncated, type Perp } from './naive_margin.ts'
+import { CollateralReason, collateralOf, makeBucket, makeParent, roomForMarginAccount } from './naive_margin_changes.ts'
+import { addToFund } from './naive_margin_liquidation.ts'
+import { otherSide, type Ex } from './naive_terms.ts'
+
+const MINUTE = 60_000
+const EIGHT_HOURS = 28_800
+/** Longest time that the smoothing of the basis counts, ms. */
+const SMOOTHED_MOST = 2 ** 25
+
+const termsOf = (ex: Ex, pair: number): NonNullable<Ex['genesis']['pairs'][number]['perp']> => ex.genesis.pairs[pair]!.perp!
+const between = (low: Decimal, value: Decimal, high: Decimal): Decimal => Decimal.min(high, Decimal.max(low, value))
+
+/** Lowest and highest mark, ticks. */
+function bandOf(ex: Ex, pair: number): [low: Decimal, high: Decimal] {
+  const { index } = perpOf(ex, pair)
+  const width = exact(roundedDown(exact(index).times(termsOf(ex, pair).markBandPpm).div(1e6)))
+  return [Decimal.max(1, exact(index).minus(width)), Decimal.min(ex.genesis.limits.priceTicks - 1, exact(index).plus(width))]
+}
+
+/** Middle between the best bid and the best ask, ticks; null: a side is empty. */
+function middleOf(ex: Ex, pair: number): Decimal | null {
+  const [bid, ask] = [otherSide(ex, pair, true)[0], otherSide(ex, pair, false)[0]]
+  return bid === undefined || ask === undefined ? null : exact(bid.price + ask.price).div(2)
+}
+
+function boundedMiddle(ex: Ex, pair: number): Decimal | null {
+  const middle = middleOf(ex, pair)
+  const [low, high] = bandOf(ex, pair)
+  return middle === null ? null : between(low, middle, high)
+}
+
+/** The basis learns what it lacks to the middle of the book, in proportion to the time since it learned last. */
+function smooth(ex: Ex, pair: number): void {
+  const perp = perpOf(ex, pair)
+  const since = perp.basisAt
+  perp.basisAt = ex.now
+  const middle = boundedMiddle(ex, pair)
+  if (since === 0 || middle === null) return
+  const passed = Math.min(SMOOTHED_MOST, ex.now - since)
+  const lacks = middle.minus(perp.index).times(1e6).minus(exact(perp.basis))
+  perp.basis += truncated(lacks.times(passed).div(passed + termsOf(ex, pair).basisMs))
+}
+
+/** The mark by what there is now. */
+export function setMark(ex: Ex, pair: number): void {
+  const perp = perpOf(ex, pair)
+  if (perp.forcedUntil <= ex.now) Object.assign(perp, { forcedMark: 0, forcedUntil: 0 })
+  if (perp.mode >= 2) perp.mark = perp.settlement
+  else perp.mark = perp.forcedMark === 0 ? marketMark(ex, pair, perp) : perp.forcedMark
+}
+
+function marketMark(ex: Ex, pair: number, { index, basis, last }: Perp): number {
+  const fair = exact(index).plus(exact(basis).div(1e6))
+  const three = [fair, middleOf(ex, pair) ?? fair, last === 0 ? fair : exact(last)]
+  const median = three.sort((a, b) => a.comparedTo(b))[1]!
+  const [low, high] = bandOf(ex, pair)
+  return between(low, exact(roundedDown(median.plus(0.5))), high).toNumber()
+}
+
+/** Premium of the book over the index, 10^-8. */
+function premiumOf(ex: Ex, pair: number): bigint {
+  const { index, mark } = perpOf(ex, pair)
+  const middle = boundedMiddle(ex, pair) ?? exact(mark)
+  return truncated(middle.minus(index).times(1e8).div(index))
+}
+
+/** The mean premium of eight hours for the length of an interval, 10^-8, within the cap. */
+export function rateSoFar(ex: Ex, pair: number): number {
+  const { premiumSum, samples } = perpOf(ex, pair)
+  if (samples === 0) return 0
+  const { fundingIntervalSeconds, rateCap } = termsOf(ex, pair)
+  const rate = exact(premiumSum).times(fundingIntervalSeconds).div(EIGHT_HOURS).div(samples)
+  return between(exact(-rateCap), exact(truncated(rate)), exact(rateCap)).toNumber()
+}
+
+/** Lots of all longs. */
+export const openLots = (ex: Ex, pair: number): number =>
+  ex.margins.positions.reduce((sum, { pair: of, lots }) => sum + (of === pair ? Math.max(0, lots) : 0), 0)
+
+export function tellMark(ex: Ex, pair: number): void {
+  const { index, mark, source, mode, observedAt, lastRate, nextFundingAt } = perpOf(ex, pair)
+  ex.events.push({
+    layout: MARK,
+    values: {
+      kind: EventType.MARK, pair, sequence: ex.sequence, time: ex.now, index, mark, source, mode, observedAt, openLots: openLots(ex, pair),
+      predictedRate: rateSoFar(ex, pair), lastRate, nextFundingAt,
+    },
+  })
+}
+
+const nextMultiple = (time: number, step: number): number => (Math.floor(time / step) + 1) * step
+const nextEnd = (ex: Ex, pair: number): number => nextMultiple(ex.now, 1000 * termsOf(ex, pair).fundingIntervalSeconds)
+
+function priceRefusal(ex: Ex, command: Decoded): number {
+  const [pair, price, source] = [Number(command['pair']), Number(command['price']), Number(command['source'])]
+  if (Number(command['kind']) >>> 16 !== 0) return CODE.OPERATOR_ONLY
+  if (!isPerp(ex, pair)) return CODE.NOT_FOUND
+  if (price < 1 || price >= ex.genesis.limits.priceTicks || source < 0 || source > 3) return CODE.VALIDATION_ERROR
+  const { mode, index } = perpOf(ex, pair)
+  if (mode >= 2) return CODE.WRONG_PERP_MODE
+  if (command['force'] !== 0 || isStale(ex, pair)) return 0
+  const away = exact(Math.abs(price - index)).div(index)
+  return away.gt(exact(termsOf(ex, pair).indexBandPpm).div(1e6)) ? CODE.PRICE_OUT_OF_BAND : 0
+}
+
+/** The insurance fund begins with the first index price: an account that no wallet signs for. */
+function makeFund(ex: Ex): void {
+  const { riskBuckets } = ex.genesis.limits
+  if (ex.margins.fund >= 0 || !roomForMarginAccount(ex) || ex.margins.buckets.length >= riskBuckets || !ex.hasRoom()) return
+  ex.margins.fund = ex.newAccount(0, '0'.repeat(40), -1)
+  makeBucket(ex, makeParent(ex, ex.margins.fund), true, -1, 0, 0)
+}
+
+/** FUND_INSURANCE: fee income of the house goes to the fund, into its bucket. */
+export function fundInsurance(ex: Ex, command: Decoded): void {
+  const atoms = BigInt(command['amount']!)
+  if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
+  if (atoms < 1n) return ex.refuse(command, CODE.VALIDATION_ERROR, -1)
+  if (ex.margins.fund < 0) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  const asset = collateralOf(ex)
+  if (atoms > ex.fees[asset]!) return ex.refuse(command, CODE.INSUFFICIENT_BALANCE, -1)
+  const margin = makeParent(ex, ex.margins.fund)
+  const bucket = ex.margins.buckets.find((each) => each.margin === margin)!
+  ex.fees[asset] = ex.fees[asset]! - atoms
+  addToFund(ex, bucket, CollateralReason.INSURANCE, atoms)
+  ex.result(command, { account: -1, hold: margin.deposited })
+}
+
+/** SET_INDEX_PRICE. */
+export function setIndexPrice(ex: Ex, command: Decoded): void {
+  const code = priceRefusal(ex, command)
+  if (code !== 0) return ex.refuse(command, code, -1)
+  const pair = Number(command['pair'])
+  const perp = perpOf(ex, pair)
+  const before = perp.index
+  if (before === 0) Object.assign(perp, { nextSampleAt: nextMultiple(ex.now, MINUTE), nextFundingAt: nextEnd(ex, pair) })
+  makeFund(ex)
+  const { price: index, source, observedAt } = command
+  Object.assign(perp, { index, source, indexAt: ex.now, observedAt })
+  smooth(ex, pair)
+  setMark(ex, pair)
+  tellMark(ex, pair)
+  ex.result(command, { account: -1, pair, detail: perp.mark, detail2: before })
+}
+
+const isOver = (ex: Ex, at: number): boolean => at !== 0 && at <= ex.now
+
+/** Perpetuals of which a sample or an interval is over at `time`. */
+export const fundingDue = (ex: Ex, time: number): number[] =>
+  ex.genesis.pairs.map((_, pair) => pair).filter((pair) => {
+    if (!isPerp(ex, pair)) return false
+    const { nextSampleAt, nextFundingAt } = perpOf(ex, pair)
+    return [nextSampleAt, nextFundingAt].some((at) => at !== 0 && at <= time)
+  })
+
+/** FUNDING_STEP: a sample, the end of an interval, or both. */
+export function fundingStep(ex: Ex, command: Decoded): void {
+  const pair = Number(command['pair'])
+  if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
+  if (!fundingDue(ex, ex.now).includes(pair)) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  const perp = perpOf(ex, pair)
+  if (isOver(ex, perp.nextSampleAt)) {
+    perp.nextSampleAt = nextMultiple(ex.now, MINUTE)
+    if (!isStale(ex, pair)) Object.assign(perp, { premiumSum: perp.premiumSum + premiumOf(ex, pair), samples: perp.samples + 1 })
+  }
+  if (isOver(ex, perp.nextFundingAt)) endInterval(ex, pair, perp)
+  tellMark(ex, pair)
+  ex.result(command, { account: -1 })
+}
+
+function endInterval(ex: Ex, pair: number, perp: Perp): void {
+  const { samples } = perp
+  const rate = isStale(ex, pair) ? 0 : rateSoFar(ex, pair)
+  // What one long lot pays, in millionths of an atom.
+  const paid = exact(perp.mark).times(exact(ex.genesis.pairs[pair]!.tickLotAtoms)).times(rate).div(1e8).times(1e6)
+  perp.cumulative += truncated(paid)
+  Object.assign(perp, { lastRate: rate, lastFundingAt: ex.now, premiumSum: 0n, samples: 0, nextFundingAt: nextEnd(ex, pair) })
+  const { index, mark, cumulative } = perp
+  ex.events.push({
+    layout: FUNDING_RATE,
+    values: {
+      kind: EventType.FUNDING_RATE, pair, sequence: ex.sequence, time: ex.now, rate, samples, index, mark,
+      cumulative: BigInt.asIntN(64, cumulative), openLots: openLots(ex, pair),
+    },
+  })
+}
+
+/** SET_PERP: mode, cap of open interest or forced mark. */
+export function setPerp(ex: Ex, command: Decoded): void {
+  const [pair, setting, value] = [Number(command['pair']), Number(command['setting']), Number(command['value'])]
+  if (Number(command['kind']) >>> 16 !== 0) return ex.refuse(command, CODE.OPERATOR_ONLY, -1)
+  if (!isPerp(ex, pair)) return ex.refuse(command, CODE.NOT_FOUND, -1)
+  const perp = perpOf(ex, pair)
+  const code = settingRefusal(ex, command, perp)
+  if (code !== 0) return ex.refuse(command, code, -1)
+  const before = [perp.mode, perp.openCap, perp.forcedMark][setting]!
+  if (setting === 0) setMode(ex, pair, perp, value, Number(command['price']))
+  else if (setting === 1) perp.openCap = Number(command['number'])
+  else {
+    Object.assign(perp, { forcedMark: value, forcedUntil: value === 0 ? 0 : Number(command['number']) })
+    setMark(ex, pair)
+  }
+  tellMark(ex, pair)
+  ex.result(command, { account: -1, pair, detail: setting, originalSequence: before })
+}
+
+function settingRefusal(ex: Ex, command: Decoded, perp: Perp): number {
+  const [setting, value, price, number] = ['setting', 'value', 'price', 'number'].map((name) => Number(command[name])) as
+    [number, number, number, number]
+  const isPrice = (ticks: number): boolean => ticks >= 1 && ticks < ex.genesis.limits.priceTicks
+  if (setting === 0) {
+    if (![0, 1, 2].includes(value) || (value === 2 && !isPrice(price))) return CODE.VALIDATION_ERROR
+    return perp.mode === 2 || (perp.mode === 3 && value === 2) ? CODE.WRONG_PERP_MODE : 0
+  }
+  if (setting === 1) return Number.isSafeInteger(number) && number >= 0 ? 0 : CODE.VALIDATION_ERROR
+  if (setting !== 2 || (value !== 0 && !(isPrice(value) && number > ex.now))) return CODE.VALIDATION_ERROR
+  if (perp.mode >= 2) return CODE.WRONG_PERP_MODE
+  return perp.index === 0 ? CODE.PRICE_STALE : 0
+}
+
+function setMode(ex: Ex, pair: number, perp: Perp, mode: number, price: number): void {
+  const before = perp.mode
+  perp.mode = mode
+  if (mode === 2) {
+    Object.assign(perp, { settlement: price, cursor: 0, forcedMark: 0, forcedUntil: 0, nextSampleAt: 0, nextFundingAt: 0 })
+    Object.assign(perp, { premiumSum: 0n, samples: 0 })
+    setMark(ex, pair)
+  } else if (before === 3) {
+    Object.assign(perp, { index: 0, mark: 0, settlement: 0, indexAt: 0, observedAt: 0, basisAt: 0, basis: 0n })
+  }
+}
